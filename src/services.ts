@@ -153,6 +153,7 @@ export async function createServices(context: vscode.ExtensionContext) {
     apiKeys,
     sandbox,
     sessions,
+    connect,
     createClient,
     journal,
     openJournal,

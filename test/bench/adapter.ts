@@ -12,7 +12,7 @@ const RANK = 16;
 /** Measures adapters, in about two minutes, and returns a section of RESULTS.md. */
 export function benchAdapter(): Promise<string> {
   return inFolder(async (folder) => {
-    const worker = path.join(import.meta.dirname, '../../src/core/adapters/measure/measureWorker.ts');
+    const worker = path.join(import.meta.dirname, '../../src/core/adapters/worker.ts');
     const jobOf = await bundled(folder, 'adapterChild.ts', { worker });
     const job = (task: AdapterJob['task'], file: string) =>
       jobOf({ task, file, worker: path.join(folder, 'worker.mjs') } satisfies AdapterJob);

@@ -1,7 +1,7 @@
 // Does one thing with one adapter.
 import { verifyArchive } from '../../src/core/adapters/archive/verify.ts';
 import { inspectAdapter } from '../../src/core/adapters/inspect.ts';
-import { measureAdapter } from '../../src/core/adapters/measure/measure.ts';
+import { runInWorker } from '../../src/core/adapters/runInWorker.ts';
 import { argument, report } from './child.ts';
 
 export interface AdapterJob {
@@ -21,7 +21,7 @@ const TASKS = {
     await verifyArchive(file);
   },
   async measure() {
-    const { pairs } = await measureAdapter(file, { worker });
+    const { pairs } = await runInWorker('measure', file, { worker });
     if (pairs.length === 0 || pairs.some(({ norm }) => norm === undefined)) throw new Error('not measured');
   },
 };

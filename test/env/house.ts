@@ -73,7 +73,7 @@ async function eagerBytes(): Promise<number> {
       extension: 'src/extension.ts',
       datasetWorker: 'src/core/datasets/worker.ts',
       digestWorker: 'src/core/api/digestWorker.ts',
-      measureWorker: 'src/core/adapters/measure/measureWorker.ts',
+      adapterWorker: 'src/core/adapters/worker.ts',
     },
     outdir: 'dist',
     outExtension: { '.js': '.cjs' },

@@ -1,5 +1,5 @@
-// `npm start`: opens VS Code with the extension, a sample workspace with a real dataset, and the sandbox connected. What is
-// done in it is kept in .start/ for the next time.
+// `npm start`: opens VS Code with the extension, a sample workspace with a real dataset, the sandbox connected, and in front the
+// sample dataset and the walkthrough. What is done in it is kept in .start/ for the next time.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, readFile, writeFile } from 'node:fs/promises';
@@ -14,6 +14,8 @@ import { vscodeServer, type VSCodeServer } from './vscode-server.ts';
 
 const folder = path.join(root, '.start');
 const workspace = path.join(folder, 'sample');
+/** Has the extension open both. */
+const firstRun = { FINE_TUNING_FIRST_RUN: '1' };
 const storageInUserData = 'User/globalStorage/fine-tuning-tools.fine-tuning';
 
 async function main(): Promise<void> {
@@ -58,7 +60,8 @@ async function openDesktop(): Promise<void> {
     workspace,
   ];
   if (process.getuid?.() === 0) args.push('--no-sandbox');
-  await run('code', args, { env: cleanEnvironment(), timeoutMs: 60_000, output: 'show' });
+  const env = { ...cleanEnvironment(), ...firstRun };
+  await run('code', args, { env, timeoutMs: 60_000, output: 'show' });
   process.stdout.write('\nVS Code is open.\n');
 }
 
@@ -83,7 +86,7 @@ async function serve(installed: VSCodeServer, userData: string, extensions: stri
   const portFile = path.join(folder, 'port');
   const wanted = process.env.PORT ?? (await readFile(portFile, 'utf8').catch(() => '0'));
   const on = (port: number): Promise<RunningServer> =>
-    serveForPerson(installed, { userData, extensions, port });
+    serveForPerson(installed, { userData, extensions, port, env: firstRun });
   const server = await on(Number(wanted)).catch((error: unknown) => {
     if (process.env.PORT !== undefined) throw error;
     return on(0);

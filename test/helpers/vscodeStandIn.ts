@@ -236,11 +236,14 @@ class InputStandIn {
   /** Of many, what `pick` selects itself. */
   canSelectMany = false;
   validationMessage: unknown;
+  buttons: readonly unknown[] = [];
+  /** Presses a button of the title bar. */
+  press: (button: unknown) => void = () => undefined;
   #accept: () => void = () => undefined;
   #hide: () => void = () => undefined;
   onDidAccept = (listener: () => void) => void (this.#accept = listener);
   onDidHide = (listener: () => void) => void (this.#hide = listener);
-  onDidTriggerButton = () => undefined;
+  onDidTriggerButton = (listener: (button: unknown) => void) => void (this.press = listener);
   onDidTriggerItemButton = () => undefined;
   onDidChangeValue = () => undefined;
   show(): void {
@@ -256,6 +259,10 @@ class InputStandIn {
     this.#accept();
     // One that stays open is left, unless it works.
     if (!this.busy) this.#hide();
+  }
+  /** Esc. */
+  hide(): void {
+    this.#hide();
   }
   dispose(): void {
     this.#accept = () => undefined;

@@ -208,7 +208,7 @@ describe('consents and steps of a submission', () => {
         'By submitting you:',
         '• accept the license terms of Mistral AI',
         '• accept the service’s data policy',
-        '• confirm that you have the rights to this dataset',
+        '• confirm you have the rights to this dataset',
         '• understand that results aren’t guaranteed',
       ]);
       await pressSubmit(workbench);

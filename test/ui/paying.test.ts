@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
-import { charged, walkThroughSteps, waitForConfirm, type Way } from './submission.ts';
+import { ACCEPT, charged, walkThroughSteps, waitForConfirm, type Way } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -89,29 +89,44 @@ describe('who pays, and what a run will probably cost', () => {
     assert.ok(Number(low) * 100 <= cents && cents <= Number(high) * 100, `${price}: ${cents}`);
   });
 
-  it('"Submit Again" brings dataset, model and queue of the receipt, and says whether the dataset changed', async () => {
-    await workbench.sideBar.open('Fine-Tuning');
-    await runs().chooseInContextMenu(/^Run large, /, 'Submit Again…');
-    await walkThroughSteps(workbench, { fileName: 'large.jsonl', until: 'summary' });
-    await workbench.quickInput
+  it('"Submit Again" brings dataset, model and queue of the receipt, says whether the dataset changed, and is paid', async () => {
+    const { dialogs, quickInput } = workbench;
+    const [, standard] = await work.runs();
+    const again = async () => {
+      await workbench.sideBar.open('Fine-Tuning');
+      await runs().chooseInContextMenu(/^Run large, /, 'Submit Again…');
+      await walkThroughSteps(workbench, { fileName: 'large.jsonl', until: 'summary' });
+    };
+    await again();
+    await quickInput
       .item('Dataset')
       .getByText(/ · unchanged since /)
       .waitFor();
-    await workbench.quickInput
+    await quickInput
       .item('Price')
       .getByText(/^[\d.]+ USD last time \(/)
       .waitFor();
     await workbench.screenshot('submit-again');
-    await workbench.quickInput.close();
+    const way = { fileName: 'large.jsonl', queue: 'Priority queue', until: 'confirm' } as const;
+    await walkThroughSteps(workbench, way);
+    const asked = await waitForConfirm(workbench, 'large.jsonl');
+    assert.match(asked, /^Model: .+ · priority \(may cost extra\)$/m);
+    assert.match(asked, /^Price: known only after the charge\. At least [\d.]+ USD\.$/m);
+    assert.equal(work.submissions, 3);
+    await dialogs.press('Submit and Pay');
+    await dialogs.waitForToast(charged('large'));
+    await workbench.clearNotifications();
+    const [run] = await work.runs();
+    assert.equal(run?.price_cents, Math.ceil((standard?.price_cents ?? NaN) * 1.5));
     await appendFile(file('large'), row(1));
-    await runs().chooseInContextMenu(/^Run large, /, 'Submit Again…');
-    await walkThroughSteps(workbench, { fileName: 'large.jsonl', until: 'summary' });
-    await workbench.quickInput
+    await again();
+    await quickInput
       .item('Dataset')
       .getByText(/ · changed since /)
       .waitFor();
-    await workbench.quickInput.close();
-    assert.equal(work.submissions, 3);
+    assert.match(await descriptionOf('Queue'), /^Priority: /);
+    await quickInput.close();
+    assert.equal(work.submissions, 4);
   });
 
   it('a balance that may not do is noted before anything is uploaded', async () => {
@@ -124,7 +139,7 @@ describe('who pays, and what a run will probably cost', () => {
     work.setBalance(100_000);
   });
 
-  it('over the budget it takes one more deliberate step, which charges nothing', async () => {
+  it('over the budget it takes one more deliberate step, which charges nothing; the last question does', async () => {
     const { dialogs, quickInput } = workbench;
     await workbench.runCommand('Fine-Tuning: Set Budget…');
     await quickInput.waitForTitle(/Budget/);
@@ -143,8 +158,14 @@ describe('who pays, and what a run will probably cost', () => {
     await dialogs.waitForModal(question);
     await dialogs.press('Continue Over Budget');
     await quickInput.waitForTitle(/^Terms of /);
-    await quickInput.close();
-    assert.equal(work.submissions, 3);
+    await quickInput.pick(ACCEPT);
+    // The same is not asked twice.
+    await waitForConfirm(workbench, 'middle.jsonl');
+    assert.equal(work.submissions, 4);
+    await dialogs.press('Submit and Pay');
+    await dialogs.waitForToast(charged('middle'));
+    await workbench.clearNotifications();
+    assert.equal(work.submissions, 5);
   });
 
   it('with two accounts it says everywhere which one pays, and charges no other', async () => {

@@ -15,9 +15,12 @@ import { Lease } from '../storage/lease.ts';
 const LOCK_TRIES = 500;
 
 const centsSchema = v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0)));
-const budgetSchema = v.optional(
-  v.object({ perRunCents: centsSchema, perMonthCents: centsSchema, currency: v.string() }),
+// What is damaged of these is left out alone: the accounts are worth more.
+const budgetSchema = v.fallback(
+  v.optional(v.object({ perRunCents: centsSchema, perMonthCents: centsSchema, currency: v.string() })),
+  undefined,
 );
+const websiteSchema = v.fallback(v.optional(v.pipe(v.string(), v.check(isOpenableUrl))), undefined);
 const accountSchema = v.variant('kind', [
   v.object({
     kind: v.literal('service'),
@@ -25,7 +28,7 @@ const accountSchema = v.variant('kind', [
     name: v.string(),
     baseUrl: v.pipe(v.string(), v.url()),
     budget: budgetSchema,
-    website: v.optional(v.pipe(v.string(), v.check(isOpenableUrl))),
+    website: websiteSchema,
   }),
   v.object({ kind: v.literal('sandbox'), id: v.string(), name: v.string(), budget: budgetSchema }),
 ]);
@@ -177,10 +180,9 @@ export class AccountStore implements Disposable {
   #change(change: (content: Content) => Content): Promise<void> {
     const done = this.#work.then(() =>
       this.#locked(async () => {
-        const text = JSON.stringify({ version: 1, ...change(await this.#readLocked()) }, null, 2);
         // As it will be read back: nothing is written that could not be, and the watcher sees no second change.
-        const next = contentOf(text);
-        await writeFileDurably(this.#file, text);
+        const next = contentOf(textOf(change(await this.#readLocked())));
+        await writeFileDurably(this.#file, textOf(next));
         this.#accept(next);
       }),
     );
@@ -247,6 +249,10 @@ export class AccountStore implements Disposable {
 
 function isReplacedBy(old: Account, account: Account): boolean {
   return old.id === account.id || (old.kind === 'sandbox' && account.kind === 'sandbox');
+}
+
+function textOf(content: Content): string {
+  return JSON.stringify({ version: 1, ...content }, null, 2);
 }
 
 /** @throws ValiError, SyntaxError when the text is not ours */

@@ -89,7 +89,7 @@ function cellOf(
   if (pairs === undefined) return undefined;
   return {
     pairs: pairs.length,
-    halves: pairs.filter(({ hasA, hasB }) => !hasA || !hasB).length,
+    halves: pairs.filter(({ isHalf }) => isHalf).length,
     // Of more pairs than a call may have arguments.
     minRank: pairs.reduce((least, { rank }) => Math.min(least, rank), Infinity),
     maxRank: pairs.reduce((most, { rank }) => Math.max(most, rank), 0),

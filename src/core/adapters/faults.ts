@@ -29,29 +29,22 @@ export type VerdictCode =
 /** What can be wrong with an archive or a safetensors file, and what that makes of it. */
 export const FAULTS = {
   truncated: 'broken',
-  'zip-no-end': 'broken',
-  'zip-directory': 'broken',
-  'zip-disagreement': 'broken',
-  'zip-crc': 'broken',
-  'zip-length': 'broken',
-  'gzip-data': 'broken',
-  'tar-header': 'broken',
-  'safetensors-header': 'broken',
-  'safetensors-offsets': 'broken',
-  'safetensors-length': 'broken',
+  zip: 'broken',
+  gzip: 'broken',
+  tar: 'broken',
+  safetensors: 'broken',
+  checksum: 'broken',
+  length: 'broken',
   'data-after-end': 'broken',
-  'path-outside': 'unsafe',
-  'path-absolute': 'unsafe',
-  'path-odd': 'unsafe',
+  /** It leads out of the folder. */
+  path: 'unsafe',
+  name: 'unsafe',
+  /** Or a device. */
   link: 'unsafe',
-  device: 'unsafe',
   duplicate: 'unsafe',
-  'case-collision': 'unsafe',
-  overlap: 'unsafe',
-  ratio: 'unsafe',
+  bomb: 'unsafe',
   encrypted: 'encrypted',
   method: 'unsupported',
-  'too-many-entries': 'too-big',
   'too-large': 'too-big',
   'header-too-large': 'too-big',
 } as const satisfies Readonly<Record<string, VerdictCode>>;
@@ -64,32 +57,24 @@ export interface Verdict {
   entry?: string;
 }
 
-/** An archive, or a safetensors file, is not what its format demands, is made to harm, or is beyond a cap. */
-export class BrokenArchiveError extends ExpectedError {
-  readonly code: ArchiveFault;
-  /** The entry it is about, printable. */
-  readonly entry: string | undefined;
-
-  constructor(code: ArchiveFault, entry?: string) {
-    super(`the archive is not taken: ${code}`);
-    this.code = code;
-    this.entry = entry === undefined ? undefined : printable(entry);
-  }
-
-  /** What it says of the file. */
-  get verdict(): Verdict {
-    const { code, entry } = this;
-    return { code: FAULTS[code], fault: code, ...(entry === undefined ? {} : { entry }) };
-  }
-}
-
 /** A file does not hold an adapter; `verdict` says why. */
 export class NotAnAdapterError extends ExpectedError {
-  readonly code = 'not-an-adapter';
+  readonly code: ArchiveFault | 'not-an-adapter' = 'not-an-adapter';
   readonly verdict: Verdict;
 
   constructor(verdict: Verdict) {
-    super(`not an adapter: ${verdict.code}`);
+    super(`not an adapter: ${verdict.fault ?? verdict.code}`);
     this.verdict = verdict;
+  }
+}
+
+/** An archive, or a safetensors file, is not what its format demands, is made to harm, or is beyond a cap. */
+export class BrokenArchiveError extends NotAnAdapterError {
+  override readonly code: ArchiveFault;
+
+  /** @param entry the one it is about */
+  constructor(fault: ArchiveFault, entry?: string) {
+    super({ code: FAULTS[fault], fault, ...(entry !== undefined && { entry: printable(entry) }) });
+    this.code = fault;
   }
 }

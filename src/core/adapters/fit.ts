@@ -1,37 +1,31 @@
-import type { LongTask } from '../base/longTask.ts';
 import { baseChangeOf, type AdapterConfig } from './peftConfig.ts';
 import type { Problems } from './problems.ts';
 import type { LoraPair, WeightsReport } from './report.ts';
 import { endsOf, PREFIX } from './tensorName.ts';
-import { ModuleScaling, type SortedTensors } from './tensors.ts';
+import { moduleScaling, type SortedTensors } from './tensors.ts';
 
 /** What tools load. */
 const USUAL_DTYPES: readonly string[] = ['F32', 'F16', 'BF16'];
 /** PEFT names both for each classifier (src/peft/peft_model.py, `classifier_module_names`); a model has one of them. */
 const HEADS: readonly string[] = ['classifier', 'score'];
-/** They read the hidden state, which has the same width in each layer of a model. Inputs of others differ in a few models. */
-const HIDDEN_READERS = /\.(?:[qkv]_proj|qkv_proj|gate_proj|up_proj|gate_up_proj)$/;
 /** How far above its weights a fully saved module may be named. */
 const MAX_DEPTH = 3;
 
-/** Finds where config and tensors do not fit each other. @throws CancelledError */
-export async function findMisfits(
+/** Finds where config and tensors do not fit each other. */
+export function findMisfits(
   sorted: SortedTensors,
   weights: WeightsReport,
   config: AdapterConfig | undefined,
   problems: Problems,
-  task: LongTask,
-): Promise<void> {
+): void {
   checkParts(sorted, problems);
-  await task.yieldToEventLoop();
   for (const { name } of sorted.unknown) problems.add('tensor-unexpected', 'warning', name);
-  checkDtypes(weights, problems);
-  checkWidths(weights.pairs, problems);
-  await task.yieldToEventLoop();
+  for (const { dtype } of weights.dtypes)
+    if (!USUAL_DTYPES.includes(dtype)) problems.add('dtype-unusual', 'warning', dtype);
   if (config !== undefined) {
-    await checkRanks(weights.pairs, config, problems, task);
-    await checkTargets(weights.pairs, config, problems, task);
-    await checkSaved(sorted, weights, config, problems, task);
+    checkRanks(weights.pairs, config, problems);
+    checkTargets(weights.pairs, config, problems);
+    checkSaved(sorted, weights, config, problems);
     checkFlags(sorted, weights, config, problems);
   }
   for (const name of weights.savedModules) problems.add('modules-to-save', 'info', name);
@@ -80,53 +74,27 @@ function checkParts({ parts }: SortedTensors, problems: Problems): void {
   }
 }
 
-function checkDtypes({ dtypes }: WeightsReport, problems: Problems): void {
-  for (const { dtype } of dtypes)
-    if (!USUAL_DTYPES.includes(dtype)) problems.add('dtype-unusual', 'warning', dtype);
-}
-
-/** Within one stack of layers: models with several have modules of the same name in each. */
-function checkWidths(pairs: readonly LoraPair[], problems: Problems): void {
-  const widths = new Map<string, number>();
-  for (const { path, layer, inputs } of pairs) {
-    if (layer === undefined || inputs === undefined) continue;
-    const name = path.replace(`.${layer}.`, '.*.');
-    const expected = widths.get(name) ?? inputs;
-    widths.set(name, expected);
-    const severity = HIDDEN_READERS.test(path) ? 'error' : 'warning';
-    if (inputs !== expected) problems.add('widths-differ', severity, path, { expected, actual: inputs });
-  }
-}
-
-async function checkRanks(
-  pairs: readonly LoraPair[],
-  config: AdapterConfig,
-  problems: Problems,
-  task: LongTask,
-): Promise<void> {
+function checkRanks(pairs: readonly LoraPair[], config: AdapterConfig, problems: Problems): void {
   // The ranks of experts that are adapted as one parameter are multiplied.
   if (config.targetParameters.length > 0) return;
-  const scaling = new ModuleScaling(config);
+  const { rankOf } = moduleScaling(config);
   for (const { path, rank } of pairs) {
-    if (task.isDue) await task.yieldToEventLoop();
-    const expected = scaling.rankOf(path);
+    const expected = rankOf(path);
     if (expected !== undefined && expected !== rank)
       problems.add('rank-mismatch', 'error', path, { expected, actual: rank });
   }
 }
 
-async function checkTargets(
+function checkTargets(
   pairs: readonly LoraPair[],
   { targetModules, targetParameters }: AdapterConfig,
   problems: Problems,
-  task: LongTask,
-): Promise<void> {
+): void {
   // An untrusted regular expression is never run.
   if (typeof targetModules !== 'object' || targetParameters.length > 0) return;
   const targets = new Set<string>(targetModules);
   const found = new Set<string>();
   for (const { path } of pairs) {
-    if (task.isDue) await task.yieldToEventLoop();
     const named = endsOf(path).filter((end) => targets.has(end));
     for (const end of named) found.add(end);
     if (named.length === 0) problems.add('module-not-targeted', 'error', path);
@@ -135,19 +103,15 @@ async function checkTargets(
     if (!found.has(target)) problems.add('module-without-weights', 'warning', target);
 }
 
-async function checkSaved(
+function checkSaved(
   { saved }: SortedTensors,
   { savedModules }: WeightsReport,
   { modulesToSave, targetModules }: AdapterConfig,
   problems: Problems,
-  task: LongTask,
-): Promise<void> {
+): void {
   const missing = new Set<string>(modulesToSave);
   // All names of all modules together could fill the memory.
-  for (const path of savedModules) {
-    if (task.isDue) await task.yieldToEventLoop();
-    for (const name of namesOf(path)) missing.delete(name);
-  }
+  for (const path of savedModules) for (const name of namesOf(path)) missing.delete(name);
   const hasHead = HEADS.some((head) => modulesToSave.includes(head) && !missing.has(head));
   for (const name of missing)
     if (!hasHead || !HEADS.includes(name)) problems.add('saved-module-missing', 'error', name);
@@ -157,11 +121,9 @@ async function checkSaved(
   ]);
   // Rows of an embedding that were trained alone are named elsewhere in the config.
   const full = saved.filter(({ tensor }) => !tensor.name.includes('.trainable_tokens'));
-  for (const path of new Set(full.map((one) => one.path))) {
-    if (task.isDue) await task.yieldToEventLoop();
+  for (const path of new Set(full.map((one) => one.path)))
     if (!namesOf(path).some((name) => named.has(name)))
       problems.add('saved-module-unexpected', 'warning', path);
-  }
 }
 
 /** What a config may call a module, or one that it is a part of. */

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
-import { LongTask } from '../base/longTask.ts';
 import { isSystemError } from '../base/diskError.ts';
 import {
   baseOf,
@@ -9,6 +8,7 @@ import {
   WEIGHTS_NAME,
   type Choice,
   type Contents,
+  type Weights,
 } from './archive/contents.ts';
 import { openArchive } from './archive/openArchive.ts';
 import { BrokenArchiveError, NotAnAdapterError, type Verdict } from './faults.ts';
@@ -18,7 +18,7 @@ import { printable } from './printable.ts';
 import { Problems } from './problems.ts';
 import type { AdapterEntry, AdapterReport } from './report.ts';
 import { roleOf } from './tensorName.ts';
-import { pairsOf, sortTensors, weightsReport, type Parts, type WeightsFile } from './tensors.ts';
+import { pairsOf, sortTensors, weightsReport, type Parts } from './tensors.ts';
 
 const MAX_ENTRIES = 200;
 const KINDS: readonly AdapterEntry['kind'][] = ['config', 'weights', 'pickle', 'archive', 'other'];
@@ -26,7 +26,8 @@ const KINDS: readonly AdapterEntry['kind'][] = ['config', 'weights', 'pickle', '
 /** A report, and what measuring needs besides. */
 export interface Inspection {
   report: AdapterReport;
-  files: readonly WeightsFile[];
+  /** Undefined where it is no adapter. */
+  file?: { name: string; header: Weights };
   /** In the order of `WeightsReport.pairs`. */
   pairs: readonly Parts[];
 }
@@ -34,25 +35,20 @@ export interface Inspection {
 /**
  * Reads the config and the headers of an adapter: an archive, a safetensors file or a folder. What is none, is broken or
  * unsafe has a verdict.
- * @throws CancelledError
  */
-export async function inspectAdapter(
-  file: string,
-  { signal }: { signal?: AbortSignal | undefined } = {},
-): Promise<AdapterReport> {
-  return (await inspect(file, signal)).report;
+export async function inspectAdapter(file: string): Promise<AdapterReport> {
+  return (await inspect(file)).report;
 }
 
-/** @throws CancelledError */
-export async function inspect(file: string, signal?: AbortSignal): Promise<Inspection> {
+export async function inspect(file: string): Promise<Inspection> {
   const none = { entries: [], entryCount: 0, root: '', problems: [] };
   let report: AdapterReport = { file, verdict: { code: 'no-adapter' }, sizeBytes: 0, ...none };
   try {
     report.sizeBytes = (await stat(file)).size;
-    const archive = await openArchive(file, signal);
+    const archive = await openArchive(file);
     try {
       report = { ...report, container: archive.container, sizeBytes: archive.sizeBytes };
-      return await inspectContents(report, await readContents(archive, signal), signal);
+      return inspectContents(report, await readContents(archive));
     } finally {
       await archive.close();
     }
@@ -62,20 +58,16 @@ export async function inspect(file: string, signal?: AbortSignal): Promise<Inspe
 }
 
 function verdictFor(error: unknown): Verdict {
-  if (error instanceof BrokenArchiveError || error instanceof NotAnAdapterError) return error.verdict;
+  if (error instanceof NotAnAdapterError) return error.verdict;
   if (isSystemError(error)) return { code: 'unreadable' };
   throw error;
 }
 
 function withoutWeights(report: AdapterReport): Inspection {
-  return { report, files: [], pairs: [] };
+  return { report, pairs: [] };
 }
 
-async function inspectContents(
-  empty: AdapterReport,
-  contents: Contents,
-  signal: AbortSignal | undefined,
-): Promise<Inspection> {
+function inspectContents(empty: AdapterReport, contents: Contents): Inspection {
   const problems = new Problems();
   const choice = chooseAdapter(contents);
   const config = choice && configOf(choice, contents, problems);
@@ -86,45 +78,38 @@ async function inspectContents(
     root: choice?.root ?? '',
     ...(config === undefined ? {} : { config }),
   };
-  if (choice === undefined || choice.weights.length === 0) {
+  const name = choice?.weights;
+  if (choice === undefined || name === undefined) {
     const verdict = verdictWithoutWeights(contents.entries);
     return withoutWeights({ ...base, verdict, problems: problems.list() });
   }
   checkFiles(choice, contents.entries, problems);
-  const files = choice.weights.map((name): WeightsFile => {
-    const header = contents.weights.get(name);
-    if (header === undefined || header instanceof BrokenArchiveError)
-      throw header ?? new BrokenArchiveError('safetensors-header', name);
-    return { name, header };
-  });
-  const task = new LongTask(signal);
-  const tensors = files.flatMap(({ header }) => header.tensors);
-  const sorted = await sortTensors(tensors, task);
-  const pairs = await pairsOf(sorted, config, task);
+  const header = contents.weights.get(name);
+  if (header === undefined || header instanceof BrokenArchiveError)
+    throw header ?? new BrokenArchiveError('safetensors', name);
+  const { tensors } = header;
+  const sorted = sortTensors(tensors);
+  const pairs = pairsOf(sorted, config);
   const isOther = config !== undefined && !isLora(config);
   if (pairs.length === 0 && sorted.saved.length === 0 && !isOther) {
     // Names of a full model's tensors are not those of an adapter.
-    const isModel = tensors.some(({ name }) => roleOf(name) === undefined && name.endsWith('.weight'));
+    const isModel = tensors.some((one) => roleOf(one.name) === undefined && one.name.endsWith('.weight'));
     const verdict: Verdict = { code: isModel ? 'full-model' : 'no-adapter' };
     return withoutWeights({ ...base, verdict, problems: problems.list() });
   }
-  await task.yieldToEventLoop();
   const weights = weightsReport(tensors, sorted, pairs);
-  await task.yieldToEventLoop();
-  if (!isOther) await findMisfits(sorted, weights, config, problems, task);
+  const configText = choice.config && contents.configs.get(choice.config);
+  if (!isOther) findMisfits(sorted, weights, config, problems);
   const report: AdapterReport = {
     ...base,
     verdict: { code: 'adapter' },
-    sample: sampleOf(choice, contents),
+    sample: createHash('sha256')
+      .update(JSON.stringify([configText, header.sample]))
+      .digest('hex'),
     weights,
     problems: problems.list(),
   };
-  return { report, files, pairs: sorted.pairs };
-}
-
-function sampleOf({ config, weights }: Choice, { configs, samples }: Contents): string {
-  const parts = [config && configs.get(config), ...weights.map((name) => samples.get(name))];
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  return { report, file: { name, header }, pairs: sorted.pairs };
 }
 
 function configOf(choice: Choice, { configs }: Contents, problems: Problems): AdapterConfig | undefined {
@@ -144,9 +129,9 @@ function configOf(choice: Choice, { configs }: Contents, problems: Problems): Ad
 
 function checkFiles(choice: Choice, entries: readonly AdapterEntry[], problems: Problems): void {
   // Weights without a config have no name yet by which a tool would find them.
-  if (choice.config !== undefined)
-    for (const name of choice.weights)
-      if (baseOf(name) !== WEIGHTS_NAME) problems.add('weights-name', 'error', name);
+  const { config, weights = '' } = choice;
+  if (config !== undefined && baseOf(weights) !== WEIGHTS_NAME)
+    problems.add('weights-name', 'error', weights);
   for (const name of choice.otherConfigs) problems.add('several-configs', 'info', name);
   for (const name of choice.otherWeights) problems.add('several-weights', 'warning', name);
   for (const { kind, name } of entries)

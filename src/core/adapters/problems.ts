@@ -27,7 +27,6 @@ export type ProblemCode =
   | 'pair-mismatch'
   /** Without `base_model.model.`, PEFT reports tensors as missing keys: the model stays as it is. */
   | 'prefix-missing'
-  | 'widths-differ'
   | 'tensor-unexpected'
   | 'dtype-unusual'
   | 'modules-to-save'
@@ -40,7 +39,7 @@ export type ProblemCode =
   | 'bias-mismatch'
   | 'dora-mismatch'
   // The files.
-  /** All weights were read as one where they are numbered parts, else the first; of configs the one beside them. */
+  /** Those in the folder of the config were read, and of several there PEFT's or the first. */
   | 'several-weights'
   | 'several-configs'
   | 'weights-name'

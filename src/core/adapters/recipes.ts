@@ -1,11 +1,12 @@
 import path from 'node:path';
 import { isLora, isPath } from './fit.ts';
-import { baseChangeOf, type AdapterConfig, type BaseChange } from './peftConfig.ts';
+import { baseChangeOf, type AdapterConfig } from './peftConfig.ts';
 import type { AdapterReport, LoraPair } from './report.ts';
-import { MODELFILE, PYTHON, pythonString, SH, WINDOWS, wslPath, type Language } from './shells.ts';
+import { pythonString, SH, WINDOWS, wslPath, type Quote, type Shell } from './shells.ts';
 
+const TOOLS = ['peft', 'vllm', 'llamacpp', 'ollama'] as const;
 /** A program that loads adapters. */
-export type Tool = 'peft' | 'vllm' | 'llamacpp' | 'ollama';
+export type Tool = (typeof TOOLS)[number];
 
 /** What a block of a recipe is for; its title follows from it. */
 export type BlockPurpose =
@@ -13,7 +14,6 @@ export type BlockPurpose =
   | 'load'
   | 'load-and-run'
   | 'merge'
-  | 'merge-first'
   | 'serve'
   | 'request'
   | 'convert'
@@ -24,53 +24,11 @@ export type BlockPurpose =
 export interface RecipeBlock {
   purpose: BlockPurpose;
   /** For one purpose there may be one for PowerShell and one for cmd: alternatives. */
-  language: Language['name'];
+  language: 'python' | 'modelfile' | Shell['name'];
   text: string;
   /** Words in the text that the user has to replace, such as `BASE_MODEL`. */
   placeholders: readonly string[];
 }
-
-/** A fact about an adapter and a tool that stops people. */
-export type RecipeNote =
-  | 'not-lora'
-  | 'config-missing'
-  /** The commands generate text, and the adapter is for another task. */
-  | 'other-task'
-  /** The config has no task, or an unknown one: generating text is assumed. */
-  | 'task-assumed'
-  /** `layer_replication`: the layers are not those of the base's files. */
-  | 'layers-repeated'
-  /** It acts only after its invocation tokens, and cannot be merged. */
-  | 'alora'
-  /** No tool can make the base that the adapter needs. */
-  | 'base-change-lost'
-  /** The base was changed for training, and the tool loads it as published. */
-  | 'base-changed'
-  /** The base was changed for training, and PEFT repeats that. */
-  | 'base-repeated'
-  | 'saved-modules'
-  | 'dora'
-  | 'bias'
-  /** `fan_in_fan_out`: the converter transposes the adapter with the base's weights. */
-  | 'fan-in-fan-out'
-  | 'rank-too-large'
-  /** The tool scales by alpha / rank, and no one correction is right for all modules. */
-  | 'scale-varies'
-  /** The command corrects the scale. */
-  | 'scale-corrected'
-  /** vLLM runs on Linux. */
-  | 'needs-wsl'
-  /** Requests choose the adapter by its name as `model`; otherwise the base answers. */
-  | 'model-name'
-  /** Ollama loads one merged model. */
-  | 'merged-first'
-  | 'base-unknown'
-  /** Other models may load it as well. */
-  | 'same-base'
-  | 'same-template'
-  /** It changes embeddings, whose rows are those of one tokenizer. */
-  | 'same-tokenizer'
-  | 'ollama-template';
 
 /** Commands that load the adapter with one tool. */
 export interface Recipe {
@@ -97,98 +55,95 @@ export interface RecipePlace {
   folder: string;
   /** As `process.platform`: commands are for a POSIX shell, on `win32` for PowerShell and for cmd. */
   platform: string;
-  /** What the adapter is called where a tool needs a name; the folder's name by default. */
-  name?: string;
 }
 
+/** What rules and commands need to know. */
+type Facts = ReturnType<typeof factsOf>;
+
 interface Rule {
-  note: RecipeNote;
   refuses?: readonly Tool[];
   warns?: readonly Tool[];
   notes?: readonly Tool[];
   /** It holds for all tools. */
   isGeneral?: boolean;
   /** Always, if undefined. */
-  when?: (facts: Facts) => boolean;
+  when?: (facts: Facts, tool: Tool | undefined) => boolean | undefined;
 }
 
-const ALL: readonly Tool[] = ['peft', 'vllm', 'llamacpp', 'ollama'];
-const NOT_PEFT = ALL.slice(1);
+const NOT_PEFT: readonly Tool[] = ['vllm', 'llamacpp', 'ollama'];
+/** They read the adapter itself; for Ollama it is merged with PEFT. */
+const READERS: readonly Tool[] = ['vllm', 'llamacpp'];
 /** vllm-project/vllm vllm/lora/peft_helper.py: heads of classifiers are the only modules that may be fully saved. */
 const VLLM_SAVED: readonly string[] = ['classifier', 'score'];
 
-/** The first rule that refuses is the reason: those that merging with PEFT does not solve come first. */
-const RULES: readonly Rule[] = [
-  { note: 'same-base', isGeneral: true },
-  { note: 'same-template', isGeneral: true, when: generatesText },
-  { note: 'same-tokenizer', isGeneral: true, when: ({ weights }) => weights?.hasEmbedding === true },
-  { note: 'not-lora', refuses: NOT_PEFT, when: ({ config }) => config !== undefined && !isLora(config) },
-  { note: 'config-missing', refuses: ALL, when: ({ config }) => config === undefined },
-  { note: 'other-task', refuses: NOT_PEFT, when: (facts) => !generatesText(facts) },
-  { note: 'layers-repeated', refuses: NOT_PEFT, when: ({ config }) => config?.repeatsLayers === true },
-  {
-    note: 'alora',
+/**
+ * What stops people, by tools. The first rule that refuses is the reason: those that merging with PEFT does not solve come
+ * first. Each has a sentence in `ui/adapters/recipeMessages.ts`.
+ */
+const RULES = {
+  /** Other models may load it as well. */
+  'same-base': { isGeneral: true },
+  'same-template': { isGeneral: true, when: generatesText },
+  /** Rows of embeddings are those of one tokenizer. */
+  'same-tokenizer': { isGeneral: true, when: ({ weights }) => weights?.hasEmbedding },
+  'not-lora': { refuses: NOT_PEFT, when: ({ config }) => config && !isLora(config) },
+  'config-missing': { refuses: TOOLS, when: ({ config }) => config === undefined },
+  'other-task': { refuses: NOT_PEFT, when: (facts) => !generatesText(facts) },
+  /** The layers are not those of the base's files. */
+  'layers-repeated': { refuses: NOT_PEFT, when: ({ config }) => config?.repeatsLayers },
+  /** It acts only after its invocation tokens, and cannot be merged. */
+  alora: {
     refuses: ['vllm', 'ollama'],
     warns: ['peft', 'llamacpp'],
-    when: ({ config }) => config?.isAlora === true,
+    when: ({ config }) => config?.isAlora,
   },
-  { note: 'base-change-lost', refuses: ALL, when: ({ change }) => change === 'lost' },
-  { note: 'base-changed', refuses: ['vllm', 'llamacpp'], when: isChangedByPeft },
-  { note: 'base-repeated', warns: ['peft', 'ollama'], when: isChangedByPeft },
-  { note: 'rank-too-large', refuses: ['vllm'], when: ({ vllmRank }) => vllmRank === undefined },
-  {
-    note: 'saved-modules',
-    refuses: ['vllm'],
-    when: ({ config, weights }) =>
-      [...(config?.modulesToSave ?? []), ...(weights?.savedModules ?? [])].some(
-        (name) => !VLLM_SAVED.includes(name.slice(name.lastIndexOf('.') + 1)),
-      ),
+  /** No tool can make the base that the adapter needs. */
+  'base-change-lost': { refuses: TOOLS, when: ({ change }) => change === 'lost' },
+  /** The base was changed for training, and the tool loads it as published. */
+  'base-changed': { refuses: READERS, when: isChangedByPeft },
+  'base-repeated': { warns: ['peft', 'ollama'], when: isChangedByPeft },
+  'rank-too-large': { refuses: ['vllm'], when: ({ vllmRank }) => vllmRank === undefined },
+  'saved-modules': {
+    refuses: READERS,
+    when: ({ config, weights }, tool) => {
+      const saved = weights?.savedModules ?? [];
+      if (tool !== 'vllm') return saved.length > 0;
+      const names = [...(config?.modulesToSave ?? []), ...saved];
+      return names.some((name) => !VLLM_SAVED.includes(name.slice(name.lastIndexOf('.') + 1)));
+    },
   },
-  {
-    note: 'saved-modules',
-    refuses: ['llamacpp'],
-    when: ({ weights }) => weights !== undefined && weights.savedModules.length > 0,
-  },
-  {
-    note: 'dora',
-    refuses: ['vllm', 'llamacpp'],
+  dora: {
+    refuses: READERS,
     when: ({ config, pairs }) => config?.useDora === true || pairs.some(({ hasMagnitude }) => hasMagnitude),
   },
-  {
-    note: 'bias',
-    refuses: ['vllm', 'llamacpp'],
-    when: ({ config, weights }) => weights?.hasBias === true || config?.loraBias === true,
+  bias: {
+    refuses: READERS,
+    when: ({ config, weights }, tool) =>
+      weights?.hasBias === true ||
+      config?.loraBias === true ||
+      (tool === 'vllm' && (config?.bias ?? 'none') !== 'none'),
   },
-  { note: 'bias', refuses: ['vllm'], when: ({ config }) => config !== undefined && config.bias !== 'none' },
-  { note: 'fan-in-fan-out', refuses: ['llamacpp'], when: ({ config }) => config?.fanInFanOut === true },
-  { note: 'scale-varies', refuses: ['llamacpp'], when: ({ correction }) => correction === 'none' },
-  {
-    note: 'scale-corrected',
+  /** The converter transposes the adapter with the base's weights. */
+  'fan-in-fan-out': { refuses: ['llamacpp'], when: ({ config }) => config?.fanInFanOut },
+  /** The tool scales by alpha / rank, and no one correction is right for all modules. */
+  'scale-varies': { refuses: ['llamacpp'], when: ({ correction }) => correction === 'none' },
+  'scale-corrected': {
     warns: ['llamacpp'],
     when: ({ correction }) => correction !== 'none' && correction !== 1,
   },
-  {
-    note: 'task-assumed',
-    warns: ['peft'],
-    when: ({ config, isAssumed }) => config !== undefined && isAssumed,
-  },
-  { note: 'needs-wsl', warns: ['vllm'], when: ({ isWindows }) => isWindows },
-  { note: 'merged-first', notes: ['ollama'] },
-  { note: 'model-name', notes: ['vllm'] },
-  { note: 'base-unknown', notes: ALL, when: ({ isBaseKnown }) => !isBaseKnown },
-  { note: 'ollama-template', notes: ['ollama'] },
-];
+  'task-assumed': { warns: ['peft'], when: ({ config, isAssumed }) => config && isAssumed },
+  /** vLLM runs on Linux. */
+  'needs-wsl': { warns: ['vllm'], when: ({ isWindows }) => isWindows },
+  /** Ollama loads one merged model. */
+  'merged-first': { notes: ['ollama'] },
+  /** Requests choose the adapter by its name as `model`; otherwise the base answers. */
+  'model-name': { notes: ['vllm'] },
+  'base-unknown': { notes: TOOLS, when: ({ base }) => base === BASE_MODEL },
+  'ollama-template': { notes: ['ollama'] },
+} satisfies Readonly<Record<string, Rule>>;
 
-/** A template of a block. `{name}` becomes that value of `Facts`; a line whose value is undefined is left out. */
-interface Command {
-  purpose: BlockPurpose;
-  /** `shell` is that of the platform. */
-  in: 'shell' | 'sh' | 'python' | 'modelfile';
-  /** The value whose folder it runs in. */
-  at?: 'folder' | 'merged';
-  lines: readonly string[];
-  when?: (facts: Facts) => boolean;
-}
+/** A fact about an adapter and a tool that stops people. */
+export type RecipeNote = keyof typeof RULES;
 
 /** The tasks of huggingface/peft src/peft/auto.py, with their classes of huggingface/transformers docs model_doc/auto.md. */
 const CLASSES: Readonly<Record<string, string>> = {
@@ -206,26 +161,61 @@ inputs = tokenizer.apply_chat_template(
 ).to(model.device)
 outputs = model.generate(**inputs, max_new_tokens=200)
 print(tokenizer.decode(outputs[0, inputs["input_ids"].shape[1] :], skip_special_tokens=True))`;
-const LOAD: readonly string[] = [
-  'tokenizer = AutoTokenizer.from_pretrained({base}{=revision})',
-  'model = PeftModel.from_pretrained(base, {folder})',
-];
-const IMPORT: readonly string[] = [
-  'from peft import PeftModel',
-  'from transformers import {=class}, AutoTokenizer',
-  '',
-];
-const LOAD_FOR_USE: readonly string[] = [
-  ...IMPORT,
-  'base = {=class}.from_pretrained({base}{=revision}{=labels}, dtype="auto", device_map="auto")',
-  ...LOAD,
-  'model.eval()',
-];
-const MERGE: readonly string[] = [
-  'merged = model.merge_and_unload()',
-  'merged.save_pretrained({merged})',
-  'tokenizer.save_pretrained({merged})',
-];
+
+const BASE_MODEL = 'BASE_MODEL';
+const PLACEHOLDERS: readonly string[] = [BASE_MODEL, 'NUM_LABELS', 'PROMPT', 'LLAMA_CPP', 'BASE.gguf'];
+/** vllm/config/lora.py, `MaxLoRARanks`, without 1, which not all versions have; and the default of `max_lora_rank`. */
+const VLLM_RANKS: readonly number[] = [8, 16, 32, 64, 128, 256, 320, 512];
+const VLLM_DEFAULT_RANK = 16;
+
+/** Commands that load an adapter with PEFT, vLLM, llama.cpp and Ollama. Paths are quoted for the shells of the platform. */
+export function recipesOf(report: AdapterReport, place: RecipePlace): Recipes {
+  const facts = factsOf(report, place);
+  const blocks = blocksOf(facts);
+  const notesOf = (isMeant: (rule: Rule) => boolean | undefined, tool?: Tool) =>
+    (Object.entries(RULES) as [RecipeNote, Rule][])
+      .filter(([, rule]) => isMeant(rule) && (rule.when?.(facts, tool) ?? rule.when === undefined))
+      .map(([note]) => note);
+  const tools = TOOLS.map((tool): Recipe => {
+    const by = (how: 'refuses' | 'warns' | 'notes') => notesOf((rule) => rule[how]?.includes(tool), tool);
+    const [refusal] = by('refuses');
+    return {
+      tool,
+      ...(refusal !== undefined && { refusal }),
+      warnings: by('warns'),
+      blocks: blocks[tool],
+      notes: by('notes'),
+    };
+  });
+  return { notes: notesOf(({ isGeneral }) => isGeneral), tools };
+}
+
+function factsOf({ config, weights }: AdapterReport, { folder, platform }: RecipePlace) {
+  const { baseModel = '', revision = '', taskType = '' } = config ?? {};
+  const isBaseKnown = isPlain(baseModel) && !isPath(baseModel);
+  const isAssumed = !Object.hasOwn(CLASSES, taskType.toUpperCase());
+  const pairs = weights?.pairs ?? [];
+  // vLLM compares all ranks that the config has, even if no module has them.
+  const ranks = [weights?.maxRank ?? 0, config?.rank ?? 0, ...Object.values(config?.rankPattern ?? {})];
+  const rank = ranks.reduce((most, one) => Math.max(most, one), 0);
+  return {
+    config,
+    weights,
+    pairs,
+    folder,
+    isWindows: platform === 'win32',
+    task: isAssumed ? 'CAUSAL_LM' : taskType.toUpperCase(),
+    /** The config has no task, or an unknown one: generating text is assumed. */
+    isAssumed,
+    base: isBaseKnown ? baseModel : BASE_MODEL,
+    revision: isBaseKnown && isPlain(revision) ? revision : undefined,
+    change: config && baseChangeOf(config),
+    correction: scaleCorrection(config, pairs),
+    rank,
+    /** The smallest that is enough; undefined where none is. */
+    vllmRank: VLLM_RANKS.find((allowed) => allowed >= rank),
+  };
+}
 
 /**
  * PEFT: huggingface/transformers docs/source/en/peft.md, huggingface/peft docs/source/quicktour.md and package_reference/lora
@@ -233,206 +223,117 @@ const MERGE: readonly string[] = [
  * convert_lora_to_gguf.py, convert_hf_to_gguf.py, tools/server/README.md (`--lora-scaled` takes lists, so commas and colons
  * end a name: it runs beside the file). Ollama: ollama/ollama docs/import.mdx; it refuses ADAPTER, so the adapter is merged.
  */
-const COMMANDS: Readonly<Record<Tool, readonly Command[]>> = {
-  peft: [
-    {
-      purpose: 'install',
-      in: 'shell',
-      lines: ['{=python} -m pip install -U peft transformers accelerate{=quantizer}'],
-    },
-    { purpose: 'load', in: 'python', lines: LOAD_FOR_USE, when: (facts) => !generatesText(facts) },
-    { purpose: 'load-and-run', in: 'python', lines: [...LOAD_FOR_USE, GENERATE], when: generatesText },
-    {
-      purpose: 'merge',
-      in: 'python',
-      lines: MERGE,
-      // What acts on some tokens only cannot be merged, repeated layers share their weights, and of other types not all can.
-      when: ({ config }) =>
-        config?.peftType?.toUpperCase() === 'LORA' && !config.isAlora && !config.repeatsLayers,
-    },
-  ],
-  vllm: [
-    {
-      purpose: 'serve',
-      in: 'sh',
-      lines: [
-        'vllm serve {base}',
-        '--revision {revision}',
+function blocksOf(facts: Facts): Readonly<Record<Tool, readonly RecipeBlock[]>> {
+  const { config, weights, folder, isWindows, task, base, revision, change, correction, rank, vllmRank } =
+    facts;
+  const paths = isWindows ? path.win32 : path.posix;
+  /** One for each shell of the platform, unless they are the same. */
+  const shell = (purpose: BlockPurpose, lines: (quote: Quote) => readonly Line[], at?: string) => {
+    const shells = isWindows ? WINDOWS : [SH];
+    const blocks = shells.map((one) => block(purpose, one.name, command(one, lines(one.quote), at)));
+    return blocks.every(({ text }) => text === blocks[0]?.text) ? blocks.slice(0, 1) : blocks;
+  };
+  const sh = (purpose: BlockPurpose, lines: readonly Line[]) => block(purpose, SH.name, command(SH, lines));
+  const python = (purpose: BlockPurpose, lines: readonly string[]) =>
+    block(purpose, 'python', lines.join('\n'));
+
+  // Without an environment many systems have no `python`, and Windows has no `python3`.
+  const interpreter = isWindows ? 'python' : 'python3';
+  const quantizer = change === 'quantized' ? ' bitsandbytes scipy' : '';
+  const merged = `${folder.replace(/[\\/]$/, '')}-merged`;
+  const name = nameOf(folder);
+  const ofRevision = revision === undefined ? '' : `, revision=${pythonString(revision)}`;
+  const isClassifier = task === 'SEQ_CLS' || task === 'TOKEN_CLS';
+  const labels = isClassifier ? `, num_labels=${weights?.labels ?? 'NUM_LABELS'}` : '';
+  const loading = (options: string) => [
+    'from peft import PeftModel',
+    `from transformers import ${CLASSES[task]}, AutoTokenizer`,
+    '',
+    `base = ${CLASSES[task]}.from_pretrained(${pythonString(base)}${ofRevision}${options})`,
+    `tokenizer = AutoTokenizer.from_pretrained(${pythonString(base)}${ofRevision})`,
+    `model = PeftModel.from_pretrained(base, ${pythonString(folder)})`,
+  ];
+  const loadForUse = [...loading(`${labels}, dtype="auto", device_map="auto"`), 'model.eval()'];
+  const merge = [
+    'merged = model.merge_and_unload()',
+    `merged.save_pretrained(${pythonString(merged)})`,
+    `tokenizer.save_pretrained(${pythonString(merged)})`,
+  ];
+  // What acts on some tokens only cannot be merged, repeated layers share their weights, and of other types not all can.
+  const isMergeable = config?.peftType?.toUpperCase() === 'LORA' && !config.isAlora && !config.repeatsLayers;
+  const isScaled = correction !== 1 && correction !== 'none';
+
+  return {
+    peft: [
+      ...shell('install', () => [
+        `${interpreter} -m pip install -U peft transformers accelerate${quantizer}`,
+      ]),
+      generatesText(facts) ? python('load-and-run', [...loadForUse, GENERATE]) : python('load', loadForUse),
+      ...(isMergeable ? [python('merge', merge)] : []),
+    ],
+    vllm: [
+      sh('serve', [
+        `vllm serve ${SH.quote(base)}`,
+        revision !== undefined && `--revision ${SH.quote(revision)}`,
         '--enable-lora',
-        '--max-lora-rank {=maxRank}',
-        '--lora-modules {loraModule}',
-      ],
-    },
-    {
-      purpose: 'request',
-      in: 'sh',
-      lines: [
+        rank > VLLM_DEFAULT_RANK && vllmRank !== undefined && `--max-lora-rank ${vllmRank}`,
+        `--lora-modules ${SH.quote(loraModule(name, isWindows ? wslPath(folder) : folder))}`,
+      ]),
+      sh('request', [
         'curl http://localhost:8000/v1/chat/completions',
         '-H "Content-Type: application/json"',
-        '-d \'{"model":"{=name}","messages":[{"role":"user","content":"PROMPT"}]}\'',
-      ],
-    },
-  ],
-  llamacpp: [
-    {
-      purpose: 'install',
-      in: 'shell',
-      lines: ['{=python} -m pip install -r "LLAMA_CPP/requirements/requirements-convert_lora_to_gguf.txt"'],
-    },
-    {
-      purpose: 'convert',
-      in: 'shell',
-      lines: [
-        '{=python} "LLAMA_CPP/convert_lora_to_gguf.py"',
-        '--base-model-id {base}',
+        `-d '{"model":"${name}","messages":[{"role":"user","content":"PROMPT"}]}'`,
+      ]),
+    ],
+    llamacpp: [
+      ...shell('install', () => [
+        `${interpreter} -m pip install -r "LLAMA_CPP/requirements/requirements-convert_lora_to_gguf.txt"`,
+      ]),
+      ...shell('convert', (quote) => [
+        `${interpreter} "LLAMA_CPP/convert_lora_to_gguf.py"`,
+        `--base-model-id ${quote(base)}`,
         '--outtype f16',
-        '--outfile {gguf}',
-        '{folder}',
-      ],
-    },
-    {
-      purpose: 'run',
-      in: 'shell',
-      at: 'folder',
-      lines: ['llama-server -m "BASE.gguf"', '--lora {lora}', '--lora-scaled {scaledLora}'],
-    },
-  ],
-  ollama: [
-    {
-      purpose: 'install',
-      in: 'shell',
-      lines: [
-        '{=python} -m pip install peft accelerate{=quantizer} -r "LLAMA_CPP/requirements/requirements-convert_hf_to_gguf.txt"',
-      ],
-    },
-    {
-      purpose: 'merge-first',
-      in: 'python',
-      lines: [
-        ...IMPORT,
-        'base = {=class}.from_pretrained({base}{=revision}, dtype="auto")',
-        ...LOAD,
-        '',
-        ...MERGE,
-      ],
-    },
-    {
-      purpose: 'convert',
-      in: 'shell',
-      lines: [
-        '{=python} "LLAMA_CPP/convert_hf_to_gguf.py"',
+        `--outfile ${quote(paths.join(folder, 'adapter.gguf'))}`,
+        quote(folder),
+      ]),
+      ...shell(
+        'run',
+        (quote) => [
+          'llama-server -m "BASE.gguf"',
+          isScaled ? `--lora-scaled ${quote(`adapter.gguf:${correction}`)}` : '--lora adapter.gguf',
+        ],
+        folder,
+      ),
+    ],
+    ollama: [
+      ...shell('install', () => [
+        `${interpreter} -m pip install peft accelerate${quantizer} -r "LLAMA_CPP/requirements/requirements-convert_hf_to_gguf.txt"`,
+      ]),
+      python('merge', [...loading(', dtype="auto"'), '', ...merge]),
+      ...shell('convert', (quote) => [
+        `${interpreter} "LLAMA_CPP/convert_hf_to_gguf.py"`,
         '--outtype f16',
-        '--outfile {mergedGguf}',
-        '{merged}',
-      ],
-    },
-    { purpose: 'modelfile', in: 'modelfile', lines: ['FROM ./model.gguf'] },
-    { purpose: 'create', in: 'shell', at: 'merged', lines: ['ollama create {=model} -f Modelfile'] },
-    { purpose: 'run', in: 'shell', lines: ['ollama run {=model}'] },
-  ],
-};
-
-const HOLE = /\{(=?)(\w+)\}/g;
-const BASE_MODEL = 'BASE_MODEL';
-const PLACEHOLDERS: readonly string[] = [BASE_MODEL, 'NUM_LABELS', 'PROMPT', 'LLAMA_CPP', 'BASE.gguf'];
-/** vllm/config/lora.py, `MaxLoRARanks`, without 1, which not all versions have; and the default of `max_lora_rank`. */
-const VLLM_RANKS: readonly number[] = [8, 16, 32, 64, 128, 256, 320, 512];
-const VLLM_DEFAULT_RANK = 16;
-
-/** What rules and commands need to know. */
-interface Facts {
-  config: AdapterConfig | undefined;
-  weights: AdapterReport['weights'];
-  pairs: readonly LoraPair[];
-  task: string;
-  /** The config has no task, or an unknown one. */
-  isAssumed: boolean;
-  change: BaseChange | undefined;
-  correction: number | 'none';
-  /** The smallest that is enough; undefined where none is. */
-  vllmRank: number | undefined;
-  isWindows: boolean;
-  isBaseKnown: boolean;
-  /** Values that are quoted. */
-  words: Readonly<Record<string, string | undefined>>;
-  /** Values that are inserted unchanged, as `{=name}`. */
-  texts: Readonly<Record<string, string | undefined>>;
-}
-
-/** Commands that load an adapter with PEFT, vLLM, llama.cpp and Ollama. Paths are quoted for the shells of the platform. */
-export function recipesOf(report: AdapterReport, place: RecipePlace): Recipes {
-  const facts = factsOf(report, place);
-  const rules = RULES.filter(({ when }) => when?.(facts) ?? true);
-  const tools = ALL.map((tool) => {
-    const refusal = rules.find(({ refuses }) => refuses?.includes(tool))?.note;
-    return {
-      tool,
-      ...(refusal === undefined ? {} : { refusal }),
-      warnings: rules.filter(({ warns }) => warns?.includes(tool)).map(({ note }) => note),
-      blocks: COMMANDS[tool]
-        .filter(({ when }) => when?.(facts) ?? true)
-        .flatMap((one) => blocksOf(one, facts)),
-      notes: rules.filter(({ notes }) => notes?.includes(tool)).map(({ note }) => note),
-    };
-  });
-  return { notes: rules.filter(({ isGeneral }) => isGeneral).map(({ note }) => note), tools };
-}
-
-function factsOf({ config, weights }: AdapterReport, place: RecipePlace): Facts {
-  const isWindows = place.platform === 'win32';
-  const paths = isWindows ? path.win32 : path.posix;
-  const { folder } = place;
-  const merged = `${folder.replace(/[\\/]$/, '')}-merged`;
-  const name = nameOf(place);
-  const { baseModel = '', revision = '' } = config ?? {};
-  const isBaseKnown = isPlain(baseModel) && !isPath(baseModel);
-  const knownRevision = isBaseKnown && isPlain(revision) ? revision : undefined;
-  const taskType = config?.taskType?.toUpperCase() ?? '';
-  const isAssumed = !Object.hasOwn(CLASSES, taskType);
-  const task = isAssumed ? 'CAUSAL_LM' : taskType;
-  const change = config && baseChangeOf(config);
-  const pairs = weights?.pairs ?? [];
-  const correction = scaleCorrection(config, pairs);
-  // vLLM compares all ranks that the config has, even if no module has them.
-  const ranks = [weights?.maxRank ?? 0, config?.rank ?? 0, ...Object.values(config?.rankPattern ?? {})];
-  const rank = ranks.reduce((most, one) => Math.max(most, one), 0);
-  const vllmRank = VLLM_RANKS.find((allowed) => allowed >= rank);
-  return {
-    config,
-    weights,
-    pairs,
-    task,
-    isAssumed,
-    change,
-    correction,
-    vllmRank,
-    isWindows,
-    isBaseKnown,
-    words: {
-      base: isBaseKnown ? baseModel : BASE_MODEL,
-      revision: knownRevision,
-      folder,
-      merged,
-      gguf: paths.join(folder, 'adapter.gguf'),
-      mergedGguf: paths.join(merged, 'model.gguf'),
-      loraModule: loraModule(name, isWindows ? wslPath(folder) : folder),
-      ...(correction === 1 || correction === 'none'
-        ? { lora: 'adapter.gguf' }
-        : { scaledLora: `adapter.gguf:${correction}` }),
-    },
-    texts: {
-      name,
-      model: name.toLowerCase(),
-      // Without an environment many systems have no `python`, and Windows has no `python3`.
-      python: isWindows ? 'python' : 'python3',
-      quantizer: change === 'quantized' ? ' bitsandbytes scipy' : '',
-      class: CLASSES[task],
-      labels:
-        task === 'SEQ_CLS' || task === 'TOKEN_CLS' ? `, num_labels=${weights?.labels ?? 'NUM_LABELS'}` : '',
-      revision: knownRevision === undefined ? '' : `, revision=${pythonString(knownRevision)}`,
-      maxRank: rank > VLLM_DEFAULT_RANK ? vllmRank?.toString() : undefined,
-    },
+        `--outfile ${quote(paths.join(merged, 'model.gguf'))}`,
+        quote(merged),
+      ]),
+      block('modelfile', 'modelfile', 'FROM ./model.gguf'),
+      ...shell('create', () => [`ollama create ${name.toLowerCase()} -f Modelfile`], merged),
+      ...shell('run', () => [`ollama run ${name.toLowerCase()}`]),
+    ],
   };
+}
+
+/** A part of a command; without one that is false. */
+type Line = string | false;
+
+/** @param at the folder it runs in */
+function command({ quote, joint, cd }: Shell, lines: readonly Line[], at?: string): string {
+  const text = lines.filter((line) => line !== false).join(joint);
+  return at === undefined ? text : `${cd} ${quote(at)}\n${text}`;
+}
+
+function block(purpose: BlockPurpose, language: RecipeBlock['language'], text: string): RecipeBlock {
+  return { purpose, language, text, placeholders: PLACEHOLDERS.filter((word) => text.includes(word)) };
 }
 
 /** The short form is read as such only without a comma, and is cut at each equals sign. */
@@ -445,16 +346,17 @@ function isPlain(name: string): boolean {
   return /^\w[\w./-]*$/.test(name);
 }
 
-function generatesText({ task }: Facts): boolean {
+function generatesText({ task }: { task: string }): boolean {
   return task === 'CAUSAL_LM';
 }
 
-function isChangedByPeft({ change }: Facts): boolean {
+function isChangedByPeft({ change }: Pick<Facts, 'change'>): boolean {
   return change === 'repeated' || change === 'quantized';
 }
 
-function nameOf({ folder, name }: RecipePlace): string {
-  const text = name ?? folder.split(/[\\/]/).findLast((part) => part !== '') ?? '';
+/** What the adapter is called where a tool needs a name: after its folder. */
+function nameOf(folder: string): string {
+  const text = folder.split(/[\\/]/).findLast((part) => part !== '') ?? '';
   const plain = text
     .replace(/[^A-Za-z0-9._-]+/g, '-')
     .replace(/^[^A-Za-z0-9]+|(?<![^A-Za-z0-9])[^A-Za-z0-9]+$/g, '');
@@ -467,46 +369,12 @@ function nameOf({ folder, name }: RecipePlace): string {
  */
 function scaleCorrection(config: AdapterConfig | undefined, pairs: readonly LoraPair[]): number | 'none' {
   if (config?.alpha === undefined) return 1;
-  const common = config.alpha;
+  const { alpha } = config;
   // The tool reads 0 as none given, so there is nothing to multiply.
-  if (common === 0) return pairs.every(({ alpha }) => alpha === 0) ? 1 : 'none';
+  if (alpha === 0) return pairs.every(({ scale }) => scale === 0) ? 1 : 'none';
   const corrections = new Set(
-    pairs.map(({ alpha = NaN, rank }) =>
-      Number(((alpha / common) * (config.useRslora ? Math.sqrt(Math.max(rank, 1)) : 1)).toFixed(6)),
-    ),
+    pairs.map(({ scale = NaN, rank }) => Number(((scale * rank) / alpha).toFixed(6))),
   );
   const [only = 1] = corrections;
   return corrections.size > 1 || Number.isNaN(only) ? 'none' : only;
-}
-
-/** A block for each shell of the platform; one where they are the same. */
-function blocksOf(command: Command, facts: Facts): RecipeBlock[] {
-  const shells = facts.isWindows ? WINDOWS : [SH];
-  const languages = { shell: shells, sh: [SH], python: [PYTHON], modelfile: [MODELFILE] }[command.in];
-  const blocks = languages.map((language) => blockOf(command, facts, language));
-  return blocks.every(({ text }) => text === blocks[0]?.text) ? blocks.slice(0, 1) : blocks;
-}
-
-function blockOf({ purpose, at, lines }: Command, { words, texts }: Facts, language: Language): RecipeBlock {
-  const { name, quote, joint, cd } = language;
-  const valueOf = (isText = '', key = '') => (isText === '' ? words : texts)[key];
-  const complete = lines.filter((line) =>
-    [...line.matchAll(HOLE)].every(([, isText, key]) => valueOf(isText, key) !== undefined),
-  );
-  const used = [...complete];
-  const written = complete.map((line) =>
-    line.replace(HOLE, (_, isText: string, key: string) => {
-      const value = valueOf(isText, key) ?? '';
-      if (isText !== '' || value === BASE_MODEL) used.push(value);
-      return isText === '' ? quote(value) : value;
-    }),
-  );
-  const folder = at && words[at];
-  const enter = folder === undefined ? '' : `${cd} ${quote(folder)}\n`;
-  return {
-    purpose,
-    language: name,
-    text: enter + written.join(joint),
-    placeholders: PLACEHOLDERS.filter((word) => used.some((text) => text.includes(word))),
-  };
 }

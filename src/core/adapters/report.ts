@@ -21,17 +21,13 @@ export interface LoraPair {
   layer?: number;
   /** Last part of the name: `q_proj`. With experts it is `experts.3.up_proj` and the like. */
   module: string;
-  /** Of the module's weight; undefined where A is missing. */
-  inputs?: number;
   /** That of the shapes. */
   rank: number;
-  /** By config and `alpha_pattern`; undefined where it is unknown. */
-  alpha?: number;
-  /** alpha / rank, or alpha / √rank with rsLoRA. */
+  /** By the config alpha / rank, or alpha / √rank with rsLoRA; undefined where it is unknown. */
   scale?: number;
   parameters: number;
-  hasA: boolean;
-  hasB: boolean;
+  /** It lacks its A or its B. */
+  isHalf: boolean;
   hasMagnitude: boolean;
 }
 
@@ -39,14 +35,12 @@ export interface DtypeShare {
   /** As the format names it: `F32`, `BF16`. */
   dtype: string;
   tensors: number;
-  parameters: number;
-  sizeBytes: number;
 }
 
 /** What the safetensors headers say. */
 export interface WeightsReport {
   parameters: number;
-  /** The largest first. */
+  /** The most frequent first. */
   dtypes: readonly DtypeShare[];
   /** Layer by layer, then modules as they come. */
   pairs: readonly LoraPair[];

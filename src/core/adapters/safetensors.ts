@@ -1,38 +1,30 @@
 import { isUtf8 } from 'node:buffer';
-import { LongTask } from '../base/longTask.ts';
+import { setImmediate } from 'node:timers/promises';
 import { BrokenArchiveError, type ArchiveFault } from './faults.ts';
 import { MAX_HEADER_BYTES, MAX_TENSORS } from './limits.ts';
 
 /** Bits of a value, by the type names of the format. */
-const DTYPE_BITS: Readonly<Record<string, number>> = {
-  BOOL: 8,
-  F4: 4,
-  F6_E2M3: 6,
-  F6_E3M2: 6,
-  U8: 8,
-  I8: 8,
-  F8_E5M2: 8,
-  F8_E4M3: 8,
-  F8_E8M0: 8,
-  I16: 16,
-  U16: 16,
-  F16: 16,
-  BF16: 16,
-  I32: 32,
-  U32: 32,
-  F32: 32,
-  C64: 64,
-  F64: 64,
-  I64: 64,
-  U64: 64,
-};
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
+const DTYPE_BITS: ReadonlyMap<unknown, number> = new Map(
+  Object.entries({
+    4: ['F4'],
+    6: ['F6_E2M3', 'F6_E3M2'],
+    8: ['BOOL', 'U8', 'I8', 'F8_E5M2', 'F8_E4M3', 'F8_E8M0'],
+    16: ['I16', 'U16', 'F16', 'BF16'],
+    32: ['I32', 'U32', 'F32'],
+    64: ['C64', 'F64', 'I64', 'U64'],
+  }).flatMap(([bits, names]) => names.map((name) => [name, Number(bits)] as const)),
+);
 const LENGTH_BYTES = 8;
 const METADATA = '__metadata__';
-/** As many as arrays have in the tools that make them. */
+/** As many as arrays have in the tools that make them; the text of a list of so many is not longer. */
 const MAX_DIMENSIONS = 64;
+const MAX_LIST_BYTES = 2_000;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const BRACKET = 0x5b;
+const END_BRACKET = 0x5d;
+/** After which others may work. */
+const SLICE_MS = 4;
 
 /** A tensor as the header has it. */
 export interface Tensor {
@@ -56,114 +48,94 @@ export interface SafetensorsHeader {
 /**
  * Reads the header of a safetensors file and leaves the rest unread. The header is what the format demands: no name twice,
  * the data without gaps up to the end of the file, each tensor as long as its dtype and shape.
- * @param next the next piece of the file; undefined at its end
+ * @param pieces of the file
+ * @param budget how long headers may be together; this one is subtracted
  * @throws BrokenArchiveError, CancelledError
  */
 export async function readSafetensorsHeader(
-  next: () => Promise<Buffer | undefined>,
+  pieces: AsyncIterator<Buffer, void>,
   sizeBytes: number,
-  signal?: AbortSignal,
+  budget = { bytes: MAX_HEADER_BYTES },
 ): Promise<SafetensorsHeader> {
-  const header = await headerBytes(next, sizeBytes);
+  const header = await headerBytes(pieces, sizeBytes, budget);
   // It begins with the object and may end with spaces, but not with other blanks.
   let end = header.length;
   while (end > 0 && header[end - 1] === 0x20) end--;
-  if (header[0] !== 0x7b || !isUtf8(header)) throw new BrokenArchiveError('safetensors-header');
-  const tensors = await parse(header.subarray(0, end), signal);
+  if (header[0] !== 0x7b || !isUtf8(header)) fail();
+  const tensors = await readTensors(new HeaderReader(header.subarray(0, end)));
   // As a rule they are in order, and sorting many takes its time.
   if (tensors.some(({ from }, index) => from < (tensors[index - 1]?.to ?? 0)))
     tensors.sort((a, b) => a.from - b.from || a.to - b.to);
   const dataAt = LENGTH_BYTES + header.length;
   let at = 0;
   for (const { from, to, name } of tensors) {
-    if (from !== at) throw new BrokenArchiveError('safetensors-offsets', name);
+    if (from !== at) fail('safetensors', name);
     at = to;
   }
-  if (dataAt + at !== sizeBytes) throw new BrokenArchiveError('safetensors-length');
+  if (dataAt + at !== sizeBytes) fail('length');
   return { tensors, dataAt };
 }
 
-async function headerBytes(next: () => Promise<Buffer | undefined>, sizeBytes: number): Promise<Buffer> {
-  if (sizeBytes < LENGTH_BYTES) throw new BrokenArchiveError('safetensors-header');
+async function headerBytes(
+  pieces: AsyncIterator<Buffer, void>,
+  sizeBytes: number,
+  budget: { bytes: number },
+): Promise<Buffer> {
+  if (sizeBytes < LENGTH_BYTES) fail();
   let piece: Buffer = Buffer.alloc(0);
   const read = async (length: number) => {
     const bytes = Buffer.allocUnsafe(length);
     for (let filled = 0; filled < length;) {
-      if (piece.length === 0) piece = (await next()) ?? fail('truncated');
+      if (piece.length === 0) piece = (await pieces.next()).value ?? fail('truncated');
       const copied = piece.copy(bytes, filled);
       filled += copied;
       piece = piece.subarray(copied);
     }
     return bytes;
   };
-  return await read(headerLength(await read(LENGTH_BYTES), sizeBytes));
+  const length = Number((await read(LENGTH_BYTES)).readBigUInt64LE());
+  if (length > MAX_HEADER_BYTES) fail('header-too-large');
+  if (length + LENGTH_BYTES > sizeBytes) fail('length');
+  budget.bytes -= length;
+  if (budget.bytes < 0) fail('header-too-large');
+  return await read(length);
 }
 
-function headerLength(bytes: Buffer, sizeBytes: number): number {
-  const length = bytes.readBigUInt64LE(0);
-  if (length > BigInt(MAX_HEADER_BYTES)) throw new BrokenArchiveError('header-too-large');
-  if (Number(length) + LENGTH_BYTES > sizeBytes) throw new BrokenArchiveError('safetensors-length');
-  if (length === 0n) throw new BrokenArchiveError('safetensors-header');
-  return Number(length);
-}
-
-async function parse(header: Buffer, signal: AbortSignal | undefined): Promise<Tensor[]> {
-  const text = new HeaderReader(header);
-  const task = new LongTask(signal);
+async function readTensors(json: HeaderReader): Promise<Tensor[]> {
   const tensors: Tensor[] = [];
-  const names = new Set<string>();
-  for (const name of text.keys()) {
-    if (names.has(name)) throw new BrokenArchiveError('safetensors-header', name);
-    names.add(name);
-    if (names.size > MAX_TENSORS) throw new BrokenArchiveError('header-too-large');
-    if (name === METADATA) readMetadata(text);
-    else tensors.push(readTensor(text, name));
-    if (task.isDue) await task.yieldToEventLoop();
+  let sinceMs = performance.now();
+  for (const name of json.keys()) {
+    if (name !== METADATA) tensors.push(readTensor(json, name));
+    else for (const key of json.keys()) if (typeof json.value() !== 'string') fail(undefined, key);
+    if (performance.now() - sinceMs < SLICE_MS) continue;
+    await setImmediate();
+    sinceMs = performance.now();
   }
-  text.end();
+  json.end();
   return tensors;
 }
 
-function readMetadata(text: HeaderReader): void {
-  const keys = new Set<string>();
-  for (const key of text.keys()) {
-    if (keys.has(key) || keys.size >= MAX_TENSORS)
-      throw new BrokenArchiveError('safetensors-header', METADATA);
-    keys.add(key);
-    text.string();
-  }
+function readTensor(json: HeaderReader, name: string): Tensor {
+  const fields = new Map<string, unknown>();
+  for (const key of json.keys()) fields.set(key, json.value());
+  const [dtype, shape, offsets] = ['dtype', 'shape', 'data_offsets'].map((key) => fields.get(key));
+  const isComplete = fields.size === 3 && typeof dtype === 'string' && isList(shape) && isList(offsets);
+  if (!isComplete || shape.length > MAX_DIMENSIONS || offsets.length !== 2) fail(undefined, name);
+  const bits = DTYPE_BITS.get(dtype) ?? fail('method', name);
+  const parameters = shape.reduce((product, side) => product * side, 1);
+  const [from = 0, to = 0] = offsets;
+  // Beyond exact numbers, the product is still larger than any offset.
+  if (to - from !== (parameters * bits) / 8) fail('safetensors', name);
+  return { name, dtype, shape, parameters, from, to };
 }
 
-function readTensor(text: HeaderReader, name: string): Tensor {
-  let dtype: string | undefined;
-  let shape: number[] | undefined;
-  let offsets: number[] | undefined;
-  for (const key of text.keys()) {
-    if (key === 'dtype' && dtype === undefined) dtype = text.string();
-    else if (key === 'shape' && shape === undefined) shape = text.integers(MAX_DIMENSIONS);
-    else if (key === 'data_offsets' && offsets === undefined) offsets = text.integers(2);
-    else throw new BrokenArchiveError('safetensors-header', name);
-  }
-  const [from, to] = offsets ?? [];
-  if (
-    dtype === undefined ||
-    shape === undefined ||
-    from === undefined ||
-    to === undefined ||
-    offsets?.length !== 2
-  )
-    throw new BrokenArchiveError('safetensors-header', name);
-  const bits = DTYPE_BITS[dtype];
-  if (bits === undefined) throw new BrokenArchiveError('method', name);
-  const parameters = shape.reduce((product, side) => product * side, 1);
-  // Beyond exact numbers, the product is still larger than any offset.
-  if (to - from !== (parameters * bits) / 8) throw new BrokenArchiveError('safetensors-offsets', name);
-  return { name, dtype, shape, parameters, from, to };
+function isList(value: unknown): value is number[] {
+  return Array.isArray(value) && value.every((one) => Number.isSafeInteger(one));
 }
 
 /**
  * Reads the JSON of a safetensors header, which has only objects, strings and lists of natural numbers. Unlike `JSON.parse`
- * it yields duplicate names, and lets others work in between.
+ * it refuses duplicate names, and lets others work in between.
  */
 class HeaderReader {
   readonly #bytes: Buffer;
@@ -176,93 +148,67 @@ class HeaderReader {
 
   /** The keys of the object that comes next; after each its value has to be read. @throws BrokenArchiveError */
   *keys(): Generator<string, undefined> {
-    this.#take(0x7b);
-    if (this.#takes(0x7d)) return;
-    do {
-      this.#blanks();
-      const key = this.string();
-      this.#take(0x3a);
+    const seen = new Set<string>();
+    if (this.#token() !== '{') fail();
+    // After a comma another key has to follow.
+    for (let token = this.#token(); token !== '}' || seen.size > 0; token = this.#token()) {
+      const key = parsed(token);
+      if (typeof key !== 'string' || seen.has(key) || this.#token() !== ':') fail();
+      if (seen.add(key).size > MAX_TENSORS) fail('header-too-large');
       yield key;
-    } while (this.#takes(COMMA));
-    this.#take(0x7d);
-  }
-
-  /** @throws BrokenArchiveError */
-  string(): string {
-    this.#take(QUOTE);
-    const from = this.#at;
-    let isEscaped = false;
-    for (;;) {
-      const byte = this.#bytes[this.#at++];
-      if (byte === undefined || byte < 0x20) fail();
-      if (byte === QUOTE) break;
-      if (byte !== BACKSLASH) continue;
-      isEscaped = true;
-      this.#at++;
-    }
-    const text = this.#bytes.toString('utf8', from, this.#at - 1);
-    if (!isEscaped) return text;
-    try {
-      return JSON.parse(`"${text}"`) as string;
-    } catch {
-      fail();
+      const next = this.#token();
+      if (next === '}') return;
+      if (next !== ',') fail();
     }
   }
 
-  /** A list of at most so many natural numbers. @throws BrokenArchiveError */
-  integers(most: number): number[] {
-    const numbers: number[] = [];
-    this.#take(0x5b);
-    if (this.#takes(0x5d)) return numbers;
-    do {
-      if (numbers.length === most) fail();
-      numbers.push(this.#integer());
-    } while (this.#takes(COMMA));
-    this.#take(0x5d);
-    return numbers;
+  /** The string or the list that comes next. @throws BrokenArchiveError */
+  value(): unknown {
+    return parsed(this.#token());
   }
 
   /** Nothing follows. @throws BrokenArchiveError */
   end(): void {
-    this.#blanks();
-    if (this.#at !== this.#bytes.length) fail();
+    if (this.#token() !== '') fail();
   }
 
-  #integer(): number {
-    this.#blanks();
-    const from = this.#at;
-    let value = 0;
-    for (;;) {
-      const digit = (this.#bytes[this.#at] ?? 0) - 0x30;
-      if (digit < 0 || digit > 9) break;
-      value = value * 10 + digit;
-      this.#at++;
+  /** A string, a list, or one other character; '' at the end. */
+  #token(): string {
+    const bytes = this.#bytes;
+    while (isBlank(bytes[this.#at])) this.#at++;
+    const from = this.#at++;
+    const first = bytes[from];
+    if (first === QUOTE) this.#at = this.#endOfString(from);
+    else if (first === BRACKET) this.#at = bytes.indexOf(END_BRACKET, from) + 1;
+    else return first === undefined ? '' : String.fromCharCode(first);
+    if (this.#at === 0) fail();
+    return bytes.toString('utf8', from, this.#at);
+  }
+
+  #endOfString(from: number): number {
+    for (let at = this.#bytes.indexOf(QUOTE, from + 1); at !== -1; at = this.#bytes.indexOf(QUOTE, at + 1)) {
+      let slashes = 0;
+      while (this.#bytes[at - slashes - 1] === BACKSLASH) slashes++;
+      if (slashes % 2 === 0) return at + 1;
     }
-    const hasLeadingZero = this.#at - from > 1 && this.#bytes[from] === 0x30;
-    if (this.#at === from || hasLeadingZero || !Number.isSafeInteger(value)) fail();
-    return value;
-  }
-
-  #takes(byte: number): boolean {
-    this.#blanks();
-    if (this.#bytes[this.#at] !== byte) return false;
-    this.#at++;
-    return true;
-  }
-
-  #take(byte: number): void {
-    if (!this.#takes(byte)) fail();
-  }
-
-  #blanks(): void {
-    for (;;) {
-      const byte = this.#bytes[this.#at];
-      if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return;
-      this.#at++;
-    }
+    return 0;
   }
 }
 
-function fail(code: ArchiveFault = 'safetensors-header', name?: string): never {
+function isBlank(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
+/** A string or a list of natural numbers. */
+function parsed(token: string): unknown {
+  if (!token.startsWith('"') && (token.length > MAX_LIST_BYTES || !/^\[[\d,\s]*\]$/.test(token))) fail();
+  try {
+    return JSON.parse(token);
+  } catch {
+    return fail();
+  }
+}
+
+function fail(code: ArchiveFault = 'safetensors', name?: string): never {
   throw new BrokenArchiveError(code, name);
 }

@@ -2,18 +2,18 @@
 export type Quote = (text: string) => string;
 
 /** One word of a POSIX shell. */
-export const posixWord: Quote = (text) =>
+const posixWord: Quote = (text) =>
   /^[\w@%+:,./-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 /** One word of PowerShell, which also takes typographic quotation marks for its own. */
-export const powershellWord: Quote = (text) =>
+const powershellWord: Quote = (text) =>
   /^[A-Za-z0-9_:./\\][\w:./\\-]*$/.test(text) ? text : `'${text.replace(/['\u2018-\u201b]/g, '$&$&')}'`;
 
 /**
  * One word of cmd on its command line, for programs that read their arguments as Microsoft's C library does. A percent sign
  * cannot be escaped there; a caret outside of the quotation marks keeps a variable's name from being one.
  */
-export const cmdWord: Quote = (text) => {
+const cmdWord: Quote = (text) => {
   if (/^[A-Za-z0-9_:./\\-]+$/.test(text)) return text;
   const escaped = text.replace(/(?<!\\)(\\*)"/g, '$1$1\\"').replace(/(?<!\\)(\\+)$/, '$1$1');
   return `"${escaped.replaceAll('%', '"^%"')}"`;
@@ -30,9 +30,9 @@ export const pythonString: Quote = (text) => {
   return `"${escaped}"`;
 };
 
-/** A language that commands are written in. */
-export interface Language {
-  name: 'python' | 'sh' | 'powershell' | 'cmd' | 'modelfile';
+/** A shell that commands are written for. */
+export interface Shell {
+  name: 'sh' | 'powershell' | 'cmd';
   quote: Quote;
   /** Between the lines of one command. */
   joint: string;
@@ -40,13 +40,10 @@ export interface Language {
   cd: string;
 }
 
-const CONTINUED = '\n  ';
-export const PYTHON: Readonly<Language> = { name: 'python', quote: pythonString, joint: '\n', cd: '' };
-export const MODELFILE: Readonly<Language> = { name: 'modelfile', quote: pythonString, joint: '\n', cd: '' };
-export const SH: Readonly<Language> = { name: 'sh', quote: posixWord, joint: ` \\${CONTINUED}`, cd: 'cd' };
-export const WINDOWS: readonly Language[] = [
-  { name: 'powershell', quote: powershellWord, joint: ` \`${CONTINUED}`, cd: 'Set-Location -LiteralPath' },
-  { name: 'cmd', quote: cmdWord, joint: ` ^${CONTINUED}`, cd: 'cd /d' },
+export const SH: Readonly<Shell> = { name: 'sh', quote: posixWord, joint: ' \\\n  ', cd: 'cd' };
+export const WINDOWS: readonly Shell[] = [
+  { name: 'powershell', quote: powershellWord, joint: ' `\n  ', cd: 'Set-Location -LiteralPath' },
+  { name: 'cmd', quote: cmdWord, joint: ' ^\n  ', cd: 'cd /d' },
 ];
 
 /** The path of a Windows folder in WSL, unless that was set up otherwise. */

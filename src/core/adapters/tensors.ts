@@ -1,18 +1,11 @@
-import type { LongTask } from '../base/longTask.ts';
 import { printable } from './printable.ts';
 import type { AdapterConfig } from './peftConfig.ts';
 import type { DtypeShare, LoraPair, WeightsReport } from './report.ts';
-import type { SafetensorsHeader, Tensor } from './safetensors.ts';
+import type { Tensor } from './safetensors.ts';
 import { endsOf, placeOf, roleOf } from './tensorName.ts';
 
 /** What architectures call the embedding of their tokens. */
 const EMBEDDINGS = /(?:^|\.)(?:embed_tokens|wte|word_embeddings|tok_embeddings|embed_in)$/;
-
-/** A safetensors file of an adapter. */
-export interface WeightsFile {
-  name: string;
-  header: SafetensorsHeader;
-}
 
 /** The tensors of one module. */
 export interface Parts {
@@ -35,14 +28,12 @@ export interface SortedTensors {
   unknown: readonly Tensor[];
 }
 
-/** @throws CancelledError */
-export async function sortTensors(tensors: readonly Tensor[], task: LongTask): Promise<SortedTensors> {
+export function sortTensors(tensors: readonly Tensor[]): SortedTensors {
   const byPath = new Map<string, Parts>();
   const saved: { path: string; tensor: Tensor }[] = [];
   const biases: { path: string; tensor: Tensor }[] = [];
   const unknown: Tensor[] = [];
   for (const tensor of tensors) {
-    if (task.isDue) await task.yieldToEventLoop();
     const role = roleOf(tensor.name);
     if (role === undefined) unknown.push(tensor);
     else if (role.part === 'saved') saved.push({ path: role.path, tensor });
@@ -77,12 +68,8 @@ function byLayer(parts: readonly Parts[]): Parts[] {
     .map(({ one }) => one);
 }
 
-/** Ranks and scales of the modules, in the order of `SortedTensors.pairs`. @throws CancelledError */
-export async function pairsOf(
-  { pairs }: SortedTensors,
-  config: AdapterConfig | undefined,
-  task: LongTask,
-): Promise<LoraPair[]> {
+/** Ranks and scales of the modules, in the order of `SortedTensors.pairs`. */
+export function pairsOf({ pairs }: SortedTensors, config: AdapterConfig | undefined): LoraPair[] {
   const seen = new Set<string>();
   const ambiguous = new Set<string>();
   for (const { path } of pairs) {
@@ -91,95 +78,53 @@ export async function pairsOf(
     if (seen.has(key)) ambiguous.add(module);
     seen.add(key);
   }
-  const scaling = config && new ModuleScaling(config);
-  const found: LoraPair[] = [];
-  for (const one of pairs) {
-    if (task.isDue) await task.yieldToEventLoop();
-    found.push(pairOf(one, ambiguous, scaling));
-  }
-  return found;
+  const scaleOf = config && moduleScaling(config).scaleOf;
+  return pairs.map(({ path, a, b, magnitude }) => {
+    const { layer, module, longModule } = placeOf(path);
+    // A is rank × inputs, B is outputs × rank.
+    const rank = a?.shape[0] ?? b?.shape[1] ?? 0;
+    const scale = scaleOf?.(path, rank);
+    return {
+      path: printable(path),
+      ...(layer !== undefined && { layer }),
+      // All modules of an ambiguous name get the longer one, so that they stay one row.
+      module: printable(ambiguous.has(module) ? longModule : module),
+      rank,
+      ...(scale !== undefined && { scale }),
+      parameters: (a?.parameters ?? 0) + (b?.parameters ?? 0),
+      isHalf: a === undefined || b === undefined,
+      hasMagnitude: magnitude !== undefined,
+    };
+  });
 }
 
-function pairOf(
-  { path, a, b, magnitude }: Parts,
-  ambiguous: ReadonlySet<string>,
-  scaling: ModuleScaling | undefined,
-): LoraPair {
-  const { layer, module, longModule } = placeOf(path);
-  // A is rank × inputs, B is outputs × rank.
-  const rank = a?.shape[0] ?? b?.shape[1] ?? 0;
-  const alpha = scaling?.alphaOf(path);
-  const scale = scaling?.scaleOf(path, rank);
-  const inputs = a && a.parameters / (a.shape[0] ?? 1);
-  return {
-    path: printable(path),
-    ...(layer === undefined ? {} : { layer }),
-    // All modules of an ambiguous name get the longer one, so that they stay one row.
-    module: printable(ambiguous.has(module) ? longModule : module),
-    ...(inputs === undefined || Number.isNaN(inputs) ? {} : { inputs }),
-    rank,
-    ...(alpha === undefined ? {} : { alpha }),
-    ...(scale === undefined ? {} : { scale }),
-    parameters: (a?.parameters ?? 0) + (b?.parameters ?? 0),
-    hasA: a !== undefined,
-    hasB: b !== undefined,
-    hasMagnitude: magnitude !== undefined,
+/** Rank and scale of single modules, as the config has them; undefined where they are unknown. */
+export function moduleScaling({ rank, alpha, rankPattern, alphaPattern, useRslora }: AdapterConfig) {
+  const [rankOf, alphaOf] = [patternReader(rankPattern, rank), patternReader(alphaPattern, alpha)];
+  /** @param shown the rank of the shapes, where the config has none */
+  const scaleOf = (path: string, shown: number): number | undefined => {
+    const [one, divisor] = [alphaOf(path), rankOf(path) ?? shown];
+    return one === undefined || divisor <= 0 ? undefined : one / (useRslora ? Math.sqrt(divisor) : divisor);
   };
-}
-
-/** Rank, alpha and scale of single modules, as the config has them. */
-export class ModuleScaling {
-  readonly #config: AdapterConfig;
-  readonly #ranks: ModulePattern;
-  readonly #alphas: ModulePattern;
-
-  constructor(config: AdapterConfig) {
-    this.#config = config;
-    this.#ranks = new ModulePattern(config.rankPattern);
-    this.#alphas = new ModulePattern(config.alphaPattern);
-  }
-
-  /** Undefined where it is unknown. */
-  rankOf(path: string): number | undefined {
-    return this.#ranks.isClear ? (this.#ranks.valueOf(path) ?? this.#config.rank) : undefined;
-  }
-
-  alphaOf(path: string): number | undefined {
-    return this.#alphas.isClear ? (this.#alphas.valueOf(path) ?? this.#config.alpha) : undefined;
-  }
-
-  /** @param rank that of the shapes, where the config has none */
-  scaleOf(path: string, rank: number): number | undefined {
-    const alpha = this.alphaOf(path);
-    const divisor = this.rankOf(path) ?? rank;
-    if (alpha === undefined || divisor <= 0) return undefined;
-    return alpha / (this.#config.useRslora ? Math.sqrt(divisor) : divisor);
-  }
+  return { rankOf, scaleOf };
 }
 
 /**
- * `rank_pattern` or `alpha_pattern`, as PEFT reads it: the first key that matches the end of a module's path. Keys are
+ * Reads `rank_pattern` or `alpha_pattern` as PEFT does: the first key counts that matches the end of a module's path. Keys are
  * regular expressions there; only plain names are matched here, as an untrusted regular expression could run forever.
+ * @param common for modules that no key matches
  */
-export class ModulePattern {
-  /** Whether all keys are plain names. */
-  readonly isClear: boolean;
-  /** Key → its position, and its value. */
-  readonly #values: ReadonlyMap<string, { order: number; value: number }>;
-
-  constructor(pattern: Readonly<Record<string, number>>) {
-    const entries = Object.entries(pattern);
-    this.isClear = entries.every(([key]) => /^\^?(?:[\w-]|\\?\.)+\$?$/.test(key));
-    this.#values = new Map(
-      entries.map(([key, value], order) => [key.replace(/\\(?=\.)|\$$/g, ''), { order, value }]),
-    );
-  }
-
-  valueOf(path: string): number | undefined {
-    if (this.#values.size === 0) return undefined;
-    const found = [...endsOf(path), `^${path}`].flatMap((end) => this.#values.get(end) ?? []);
-    return found.sort((a, b) => a.order - b.order)[0]?.value;
-  }
+function patternReader(pattern: Readonly<Record<string, number>>, common: number | undefined) {
+  const entries = Object.entries(pattern);
+  if (!entries.every(([key]) => /^\^?(?:[\w-]|\\?\.)+\$?$/.test(key))) return () => undefined;
+  const values = new Map(
+    entries.map(([key, value], order) => [key.replace(/\\(?=\.)|\$$/g, ''), { order, value }]),
+  );
+  return (path: string): number | undefined => {
+    if (values.size === 0) return common;
+    const found = [...endsOf(path), `^${path}`].flatMap((end) => values.get(end) ?? []);
+    return found.sort((a, b) => a.order - b.order)[0]?.value ?? common;
+  };
 }
 
 /** Summarizes what the headers say. */
@@ -212,15 +157,9 @@ function labelsOf(saved: SortedTensors['saved']): number | undefined {
   return saved.find(({ path }) => /^(?:score|classifier|classifier\.out_proj)$/.test(path))?.tensor.shape[0];
 }
 
-/** Sums up tensors by their types, the largest first. */
+/** How many tensors there are of each type, the most frequent first. */
 export function dtypeShares(tensors: readonly Tensor[]): DtypeShare[] {
-  const shares = new Map<string, DtypeShare>();
-  for (const { dtype, parameters, from, to } of tensors) {
-    const share = shares.get(dtype) ?? { dtype, tensors: 0, parameters: 0, sizeBytes: 0 };
-    shares.set(dtype, share);
-    share.tensors++;
-    share.parameters += parameters;
-    share.sizeBytes += to - from;
-  }
-  return [...shares.values()].sort((a, b) => b.sizeBytes - a.sizeBytes);
+  return [...Map.groupBy(tensors, ({ dtype }) => dtype)]
+    .map(([dtype, its]) => ({ dtype, tensors: its.length }))
+    .sort((a, b) => b.tensors - a.tensors);
 }

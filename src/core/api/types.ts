@@ -7,6 +7,9 @@
 /** The path prefix that carries the interface's major version (spec: "Versioning"). */
 export const API_PATH = '/api/v1';
 
+/** The interface's version (spec: "Versioning"). */
+export const API_VERSION = '1.0.0';
+
 /** Largest dataset that is sent: "600 MB" read as MiB; above it is refused here (spec: "Limits"). */
 export const MAX_DATASET_BYTES = 629_145_600;
 /** "600 MB" read as decimal: from here on the service may refuse (spec: "Limits" does not say which is meant). */

@@ -14,7 +14,8 @@ export function stampOf({ size, mtimeMs, ctimeMs }: BigIntStats): FileStamp {
   return { sizeBytes: Number(size), mtimeMs: Number(mtimeMs), ctimeMs: Number(ctimeMs) };
 }
 
-export function isSameStamp(one: FileStamp, other: FileStamp): boolean {
+/** @param one of which an earlier version may have known less */
+export function isSameStamp(one: Partial<FileStamp>, other: FileStamp): boolean {
   return one.sizeBytes === other.sizeBytes && one.mtimeMs === other.mtimeMs && one.ctimeMs === other.ctimeMs;
 }
 

@@ -39,21 +39,18 @@ export async function listArtifacts(
  * number, by their order in the list.
  */
 export function artifactNamesOf(artifacts: readonly Artifact[]): ArtifactName[] {
-  const keyOf = (type: string, filename: string | undefined) => JSON.stringify([type, filename]);
-  const given = new Set(artifacts.map(({ artifact_type, filename }) => keyOf(artifact_type, filename)));
-  const used = new Set<string>();
-  return artifacts.map(({ artifact_type: type, filename }) => {
+  const given = artifacts.map(({ artifact_type: type, filename }): ArtifactName => ({ type, filename }));
+  const names: ArtifactName[] = [];
+  for (const { type, filename } of given) {
+    const isIn = (list: readonly ArtifactName[], name: string | undefined) =>
+      list.some((one) => one.type === type && one.filename === name);
     let name = filename;
     // Not one that the service itself gave to another.
-    for (
-      let number = 2;
-      used.has(keyOf(type, name)) || (name !== filename && given.has(keyOf(type, name)));
-      number++
-    )
+    for (let number = 2; isIn(names, name) || (name !== filename && isIn(given, name)); number++)
       name = numberedFileName(filename ?? type, number);
-    used.add(keyOf(type, name));
-    return { type, ...(name !== undefined && { filename: name }) };
-  });
+    names.push({ type, filename: name });
+  }
+  return names;
 }
 
 /** The one of a name; where there is no such name, the only one of its type. @throws DownloadError */

@@ -54,7 +54,6 @@ export class Download {
   #isInterrupted = false;
   #part: PartFile | undefined;
   #state: ActiveDownload['state'] = 'waiting';
-  #notifiedAtMs = -Infinity;
   #late: NodeJS.Timeout | undefined;
 
   constructor(session: Session, unfinished: UnfinishedDownload, tools: DownloadTools) {
@@ -178,17 +177,15 @@ export class Download {
 
   /** At once where its state changed; of progress now and then, and always the last, also of a download that stalls. */
   #report(state: ActiveDownload['state']): void {
-    const dueAtMs = state === this.#state ? this.#notifiedAtMs + PROGRESS_EVERY_MS : -Infinity;
-    const waitMs = dueAtMs - this.#tools.clock.monotonicMs();
+    const isNew = state !== this.#state;
     this.#state = state;
-    if (waitMs <= 0) this.#notify();
-    else this.#late ??= setTimeout(() => this.#notify(), waitMs);
+    if (isNew) this.#notify();
+    else this.#late ??= setTimeout(() => this.#notify(), PROGRESS_EVERY_MS);
   }
 
   #notify(): void {
     clearTimeout(this.#late);
     this.#late = undefined;
-    this.#notifiedAtMs = this.#tools.clock.monotonicMs();
     this.#tools.onChange();
   }
 }

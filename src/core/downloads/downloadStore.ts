@@ -18,8 +18,6 @@ interface Content {
   /** Newest first. */
   records: readonly DownloadRecord[];
   unfinished: readonly UnfinishedDownload[];
-  /** Their files are still to be removed: their disk was away when they were discarded, or a crash came. */
-  discarded: readonly UnfinishedDownload[];
 }
 
 interface Options {
@@ -39,7 +37,7 @@ export class DownloadStore implements Disposable {
   readonly #interrupted = new Map<string, ActiveDownload>();
   /** What was downloaded and could not be stored yet, by the id of its download. */
   readonly #unstored = new Map<string, DownloadRecord>();
-  #content: Content = { records: [], unfinished: [], discarded: [] };
+  #content: Content = { records: [], unfinished: [] };
   #opening: Promise<void> | undefined;
   #following: Disposable | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -138,13 +136,12 @@ export class DownloadStore implements Disposable {
     const unfinished = this.unfinished.find((one) => one.id === id);
     const isFree = unfinished !== undefined && !(await Lease.isTaken(this.#lockOf(id)).catch(() => true));
     // An update of the extension may have removed the file of this version.
-    const loaded = isFree ? await import('./partFile.ts').catch(() => undefined) : undefined;
-    if (!isFree || loaded === undefined) {
+    const parts = isFree ? await import('./partFile.ts').catch(() => undefined) : undefined;
+    if (!isFree || parts === undefined) {
       this.#interrupted.delete(id);
       return;
     }
-    const { partPlaceOf, partStateOf } = loaded;
-    const state = await partStateOf(partPlaceOf(unfinished));
+    const state = await parts.partStateOf(parts.partPlaceOf(unfinished));
     this.#interrupted.set(id, {
       ...unfinished,
       accountId: this.#options.accountId,
@@ -180,8 +177,9 @@ export class DownloadStore implements Disposable {
   /** With it, what could not be stored before is stored. */
   async #change(work?: (tables: Tables, accountId: string) => unknown): Promise<void> {
     const { state, accountId } = this.#options;
+    const unstored = [...this.#unstored];
     const content = await state.transaction((tables) => {
-      for (const [id, record] of this.#unstored) {
+      for (const [id, record] of unstored) {
         addRecord(tables, accountId, record);
         markDiscarded(tables, accountId, id);
       }
@@ -189,34 +187,27 @@ export class DownloadStore implements Disposable {
       tables.touch(TOPIC, accountId);
       return contentOf(tables, accountId);
     });
+    for (const [id] of unstored) this.#unstored.delete(id);
     this.#accept(content);
   }
 
   #accept(stored: Content): void {
-    const next = this.#withUnstored(stored);
+    const records = [...this.#unstored.values()].reverse();
+    const next: Content = {
+      records: [
+        ...records,
+        ...stored.records.filter((one) => records.every(({ path: file }) => file !== one.path)),
+      ],
+      unfinished: stored.unfinished.filter(({ id }) => !this.#unstored.has(id)),
+    };
     const textsOf = ({ records, unfinished }: Content) =>
       new Map([...records, ...unfinished].map((row) => [JSON.stringify(row), row.runId]));
     const [old, now] = [textsOf(this.#content), textsOf(next)];
     const changed = [...old, ...now].filter(([text]) => !old.has(text) || !now.has(text));
     // The list of records stays the same object.
-    this.#content = changed.length > 0 ? next : { ...next, records: this.records };
-    if (changed.length > 0) this.#options.onChange(new Set(changed.map(([, runId]) => runId)));
-  }
-
-  #withUnstored({ records, unfinished, discarded }: Content): Content {
-    for (const [id, record] of this.#unstored) {
-      // Stored meanwhile, or its path has a newer file.
-      const isOver = (other: DownloadRecord) =>
-        other !== record && other.path === record.path && other.completedAtMs >= record.completedAtMs;
-      if (records.some(isOver)) this.#unstored.delete(id);
-    }
-    const unstored = [...this.#unstored.values()].reverse();
-    const isOther = ({ path: file }: DownloadRecord) => unstored.every((record) => record.path !== file);
-    return {
-      records: [...unstored, ...records.filter(isOther)],
-      unfinished: unfinished.filter(({ id }) => !this.#unstored.has(id)),
-      discarded,
-    };
+    if (changed.length === 0) return;
+    this.#content = next;
+    this.#options.onChange(new Set(changed.map(([, runId]) => runId)));
   }
 
   async #checkAll(): Promise<void> {
@@ -244,13 +235,13 @@ export class DownloadStore implements Disposable {
     return isAnythingLeft(partPlaceOf(unfinished));
   }
 
-  /** Where they are there now. */
+  /** Where they are there now: their disk was away when they were discarded, or a crash came. */
   async #removeDiscarded(): Promise<void> {
-    for (const one of this.#content.discarded) {
+    const { state, accountId } = this.#options;
+    for (const one of await state.read((tables) => unfinishedOf(tables, accountId, 1))) {
       if (!(await this.#isThere(one))) continue;
       // Another window may have started it again meanwhile.
-      const isStill = () => this.#content.discarded.some(({ id }) => id === one.id);
-      const remove = async () => isStill() && this.remove(one);
+      const remove = async () => this.unfinished.every(({ id }) => id !== one.id) && this.remove(one);
       // Otherwise another time.
       await this.owned(one.id, 1, remove).catch(() => undefined);
     }
@@ -290,16 +281,18 @@ function contentOf(tables: Tables, accountId: string): Content {
        completed_ms AS completedAtMs FROM download WHERE account = ? ORDER BY rowid DESC`,
     accountId,
   );
-  const unfinished = (discarded: 0 | 1) =>
-    tables
-      .all<UnfinishedDownload & { filename: string | null }>(
-        `SELECT id, run AS runId, type AS artifactType, filename, target FROM unfinished_download
-         WHERE account = ? AND discarded = ? ORDER BY rowid`,
-        accountId,
-        discarded,
-      )
-      .map(withoutNull);
-  return { records: records.map(withoutNull), unfinished: unfinished(0), discarded: unfinished(1) };
+  return { records: records.map(withoutNull), unfinished: unfinishedOf(tables, accountId, 0) };
+}
+
+function unfinishedOf(tables: Tables, accountId: string, discarded: 0 | 1): UnfinishedDownload[] {
+  return tables
+    .all<UnfinishedDownload & { filename: string | null }>(
+      `SELECT id, run AS runId, type AS artifactType, filename, target FROM unfinished_download
+       WHERE account = ? AND discarded = ? ORDER BY rowid`,
+      accountId,
+      discarded,
+    )
+    .map(withoutNull);
 }
 
 function withoutNull<T extends { filename: string | null }>(row: T) {

@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { DEVICE_NAME } from '../adapters/archive/entryNames.ts';
 import { withoutMarker } from '../runs/marker.ts';
 import { isAdapter } from './localFiles.ts';
 import type { ActiveDownload, ArtifactName } from './types.ts';
 
-/** Names that Windows keeps for devices, with or without an extension. */
-const DEVICE_NAME = /^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])$/i;
 /** Longest name of common file systems, in UTF-8 bytes, less room for ` (99)`. */
 const MAX_NAME_BYTES = 240;
 /** As much of the start and of the end of a name as can matter: normalizing a megabyte of accents takes minutes. */
@@ -89,10 +88,7 @@ export function safeFileName(text: string | undefined, fallback: string): string
   if (cleaned === '') return fallback;
   const extension = path.extname(cleaned);
   const stem = cleaned.slice(0, cleaned.length - extension.length);
-  // Windows ignores blanks before the dot.
-  const safeStem = DEVICE_NAME.test((cleaned.split('.', 1)[0] ?? '').trimEnd())
-    ? `${fallback}-${stem}`
-    : stem;
+  const safeStem = DEVICE_NAME.test(cleaned) ? `${fallback}-${stem}` : stem;
   const keptExtension = Buffer.byteLength(extension) <= 32 ? extension : '';
   const cutStem = cutToBytes(safeStem, MAX_NAME_BYTES - Buffer.byteLength(keptExtension));
   return cutStem.replace(/(?<![.\s])[.\s]+$/u, '') + keptExtension;

@@ -13,8 +13,6 @@ import type { UnfinishedDownload } from './types.ts';
 const BATCH_BYTES = 1024 * 1024;
 /** How much is written between two marks: what a process that is killed loses at most, besides what is not written yet. */
 const MARK_BYTES = 2 * 1024 * 1024;
-/** How much is written until it is made durable, beside the writing: what a machine loses at most that fails, if its disk keeps up. */
-const SYNC_BYTES = 32 * 1024 * 1024;
 const READ_BYTES = 1024 * 1024;
 /** No sidecar is larger: it has one short line for each few megabytes. */
 const MAX_SIDECAR_BYTES = 4 * 1024 * 1024;
@@ -80,11 +78,9 @@ export class PartFile {
   /** Handed to the disk. */
   #flushedBytes = 0;
   #markedBytes = 0;
-  #syncedBytes = 0;
   #batch: Uint8Array[] = [];
   /** The last batch that is on its way to the disk, and with it those before. */
   #writing: Promise<void> = Promise.resolve();
-  #syncing: Promise<void> = Promise.resolve();
 
   private constructor(id: string, part: FileHandle, sidecar: FileHandle, sidecarBytes: number) {
     this.#id = id;
@@ -124,7 +120,7 @@ export class PartFile {
 
   /** Starts again with other bytes. What they are is durable before the first of them is written. */
   async begin(etag?: string, totalBytes?: number): Promise<void> {
-    await this.#settle();
+    await this.#writing;
     const head = { version: 1, id: this.#id, etag, totalBytes };
     await onDisk(this.#part.truncate(0));
     await onDisk(this.#sidecar.truncate(0));
@@ -135,7 +131,7 @@ export class PartFile {
     this.#etag = etag;
     this.totalBytes = totalBytes;
     this.#batch = [];
-    this.receivedBytes = this.#flushedBytes = this.#markedBytes = this.#syncedBytes = 0;
+    this.receivedBytes = this.#flushedBytes = this.#markedBytes = 0;
   }
 
   /** Takes the next bytes, and their memory with them; to be waited for where it returns a promise. @throws DiskError */
@@ -149,8 +145,9 @@ export class PartFile {
   /** Makes durable what came, so that it can be continued. */
   async sync(): Promise<void> {
     await this.#flush(1);
-    await this.#settle();
-    await onDisk(this.#syncFiles());
+    await this.#writing;
+    await onDisk(this.#part.datasync());
+    await onDisk(this.#sidecar.datasync());
   }
 
   /** SHA-256 of everything in lower-case hexadecimal; to be called once, at the end. */
@@ -160,7 +157,7 @@ export class PartFile {
 
   /** May be called again. */
   async close(): Promise<void> {
-    await this.#settle().catch(() => undefined);
+    await this.#writing.catch(() => undefined);
     await Promise.allSettled([this.#sidecar.close(), this.#part.close()]);
   }
 
@@ -197,7 +194,7 @@ export class PartFile {
     this.#hash = hash;
     this.#etag = state.etag;
     this.totalBytes = isNamed ? bytes : state.totalBytes;
-    this.receivedBytes = this.#flushedBytes = this.#markedBytes = this.#syncedBytes = bytes;
+    this.receivedBytes = this.#flushedBytes = this.#markedBytes = bytes;
     return this;
   }
 
@@ -217,29 +214,11 @@ export class PartFile {
       await before;
       await writeAll(this.#part, batch, start, end);
       if (isMarked) await this.#append(mark);
-      if (end - this.#syncedBytes >= SYNC_BYTES) this.#syncBeside(end);
     };
     this.#writing = onDisk(write());
     // Whoever waits for one of the next hears of it.
     this.#writing.catch(() => undefined);
     return before;
-  }
-
-  /** A disk reports a failure once: it is remembered until somebody awaits it. */
-  #syncBeside(bytes: number): void {
-    this.#syncedBytes = bytes;
-    this.#syncing = this.#syncing.then(() => onDisk(this.#syncFiles()));
-    this.#syncing.catch(() => undefined);
-  }
-
-  async #syncFiles(): Promise<void> {
-    await this.#part.datasync();
-    await this.#sidecar.datasync();
-  }
-
-  async #settle(): Promise<void> {
-    await this.#writing;
-    await this.#syncing;
   }
 
   async #append(text: string): Promise<void> {

@@ -3,7 +3,7 @@ import type { Balance } from '../api/types.ts';
 import { hasMarker } from '../runs/marker.ts';
 import type { Receipt } from '../submission/intent.ts';
 import type { PendingSubmission } from '../submission/pendingSubmission.ts';
-import type { ChargedReceipt } from '../submission/runFacts.ts';
+import { chargedReceiptsOf, type ChargedReceipt } from '../submission/runFacts.ts';
 import { checkBudget, monthSpending, underWay, type BudgetCheck, type MonthSpending } from './budget.ts';
 import { estimateOf, lowerCents, upperCents, wantedOf, type Estimate, type Wanted } from './estimate.ts';
 import { chargedRunsOf, type ChargedRun, type KnownRuns } from './spending.ts';
@@ -91,12 +91,4 @@ export function accountMoneyOf({
       return most !== undefined && cents < most ? 'may-be-too-low' : undefined;
     },
   };
-}
-
-/** The receipts of what was charged to an account. */
-export function chargedReceiptsOf(receipts: readonly Receipt[], accountId: string): ChargedReceipt[] {
-  return receipts.filter(
-    (receipt): receipt is ChargedReceipt =>
-      receipt.accountId === accountId && receipt.settled.kind === 'charged',
-  );
 }

@@ -1,5 +1,5 @@
 import type { Intent } from '../submission/intent.ts';
-import type { ChargedReceipt } from '../submission/runFacts.ts';
+import { chargedAt, type ChargedReceipt } from '../submission/runFacts.ts';
 
 /** What a price may depend on, as far as it was counted. */
 export interface DatasetSize {
@@ -77,9 +77,7 @@ export function estimateOf(receipts: readonly ChargedReceipt[], wanted: Wanted):
 }
 
 /** What was known of the price of a run when it was submitted: receipts may have come later. */
-export function estimateBefore(receipts: readonly ChargedReceipt[], runId: string): Estimate {
-  const receipt = receipts.find(({ settled }) => settled.run.run_id === runId);
-  if (receipt === undefined) return { kind: 'none' };
+export function estimateBefore(receipts: readonly ChargedReceipt[], receipt: ChargedReceipt): Estimate {
   const known = receipts.filter(({ settled }) => settled.at.localMs < receipt.created.localMs);
   return estimateOf(known, wantedOf(receipt));
 }
@@ -88,8 +86,8 @@ export function estimateBefore(receipts: readonly ChargedReceipt[], runId: strin
 export function heldRanges(receipts: readonly ChargedReceipt[]): { held: number; of: number } {
   const isHeld: boolean[] = [];
   for (const receipt of inOrder(receipts).slice(-HELD_AMONG).reverse()) {
-    const { run_id: runId, price_cents: priceCents } = receipt.settled.run;
-    const range = estimateBefore(receipts, runId);
+    const { price_cents: priceCents } = receipt.settled.run;
+    const range = estimateBefore(receipts, receipt);
     if (range.kind !== 'range' || priceCents === undefined || currencyOf(receipt) !== range.currency)
       continue;
     isHeld.push(isWithin(range, priceCents));
@@ -129,8 +127,8 @@ export function currencyOf({ settled: { run }, balanceBefore }: ChargedReceipt):
 
 /** Oldest first. */
 function inOrder(receipts: readonly ChargedReceipt[]): ChargedReceipt[] {
-  return [...receipts].sort(
-    (one, other) => one.created.localMs - other.created.localMs || (one.id < other.id ? -1 : 1),
+  return receipts.toSorted(
+    (one, other) => chargedAt(one).localMs - chargedAt(other).localMs || (one.id < other.id ? -1 : 1),
   );
 }
 
@@ -140,7 +138,7 @@ function evidenceOf(receipts: readonly ChargedReceipt[]): { currency: string; ch
     const { price_cents: priceCents, plan_name: plan } = receipt.settled.run;
     const currency = currencyOf(receipt);
     if (priceCents === undefined || !(priceCents >= 0) || currency === undefined) return [];
-    return [{ ...wantedOf(receipt), priceCents, atMs: receipt.created.localMs, currency, plan }];
+    return [{ ...wantedOf(receipt), priceCents, atMs: chargedAt(receipt).localMs, currency, plan }];
   });
   const currency = priced.at(-1)?.currency ?? '';
   // A run whose answer got lost may name no plan.

@@ -2,7 +2,14 @@ import type { Balance, RunDetail, RunSummary } from '../api/types.ts';
 import { instantOf } from '../base/instant.ts';
 import { withoutMarker } from '../runs/marker.ts';
 import type { RunStore } from '../runs/runStore.ts';
-import { spanMs, timeOf, timesOf, type ChargedReceipt } from '../submission/runFacts.ts';
+import {
+  balanceReadAt,
+  chargedAt,
+  spanMs,
+  timeOf,
+  timesOf,
+  type ChargedReceipt,
+} from '../submission/runFacts.ts';
 import { currencyOf } from './estimate.ts';
 
 /** A run of an account, which was charged, whether it was submitted from this machine or not. */
@@ -61,13 +68,12 @@ function chargedRun(
   const priceCents = receiptCents ?? amountOf(detail?.price_cents);
   const ownCurrency = receipt && currencyOf(receipt);
   const label = receipt?.label ?? knownLabel;
+  const sent = receipt && chargedAt(receipt);
   return {
     runId,
-    createdAtMs: [
-      timeOf(row?.created_at),
-      timeOf(detail?.created_at),
-      receipt && submittedAtMs(receipt),
-    ].find(hasPlainYear),
+    createdAtMs: [timeOf(row?.created_at), timeOf(detail?.created_at), sent?.serviceMs, sent?.localMs].find(
+      hasPlainYear,
+    ),
     modelId: receipt?.model_id ?? row?.model_id ?? detail?.model_id ?? '',
     label: label === undefined ? undefined : withoutMarker(label) || undefined,
     plan: (charged?.plan_name ?? detail?.plan) || undefined,
@@ -77,13 +83,6 @@ function chargedRun(
     isUnread: priceCents === undefined && detail === undefined && row !== undefined,
     receipt,
   };
-}
-
-/** What the service's clock said when the last attempt was sent, or this machine's did. */
-function submittedAtMs({ attempts, created }: ChargedReceipt): number {
-  const last = attempts.at(-1);
-  const moment = last?.closed ?? last?.started ?? created;
-  return moment.serviceMs ?? moment.localMs;
 }
 
 /** Others are no time of a run, and not all of them have a month. */
@@ -184,20 +183,18 @@ export function balancePoints(
   balance: Balance | undefined,
   readAtMs: number | undefined,
 ): { currency: string; points: BalancePoint[] } | undefined {
-  const newest = receipts.reduce<ChargedReceipt | undefined>(
-    (last, one) => (last === undefined || one.created.localMs > last.created.localMs ? one : last),
-    undefined,
-  );
+  const atMs = (receipt: ChargedReceipt) => chargedAt(receipt).localMs;
+  const newest = receipts.toSorted((one, other) => atMs(other) - atMs(one))[0];
   const currency = balance?.currency ?? (newest && currencyOf(newest));
   if (currency === undefined) return undefined;
   const points = receipts.flatMap((receipt): BalancePoint[] => {
-    const { balanceBefore, settled, created } = receipt;
+    const { balanceBefore, settled } = receipt;
     const afterCents = amountOf(settled.run.balance_after_cents);
     const isBefore = balanceBefore?.currency === currency;
     const isAfter = afterCents !== undefined && currencyOf(receipt) === currency;
     return [
-      ...(isBefore ? [{ atMs: created.localMs, cents: balanceBefore.balance_cents }] : []),
-      ...(isAfter ? [{ atMs: settled.at.localMs, cents: afterCents }] : []),
+      ...(isBefore ? [{ atMs: balanceReadAt(receipt).localMs, cents: balanceBefore.balance_cents }] : []),
+      ...(isAfter ? [{ atMs: atMs(receipt), cents: afterCents }] : []),
     ];
   });
   if (balance !== undefined && readAtMs !== undefined)

@@ -1,6 +1,6 @@
 import type { RunDetail, RunSummary } from '../api/types.ts';
 import { instantOf } from '../base/instant.ts';
-import type { Receipt, Settlement } from './intent.ts';
+import type { Moment, Receipt, Settlement } from './intent.ts';
 import { phaseOf } from '../runs/phase.ts';
 
 /** The parts of a run that take time. */
@@ -62,17 +62,33 @@ export function usualTime(
 /** The receipt of a run that was submitted from this machine. */
 export type ChargedReceipt = Receipt & { settled: Extract<Settlement, { kind: 'charged' }> };
 
+/** The receipts of what was charged to an account. */
+export function chargedReceiptsOf(receipts: readonly Receipt[], accountId: string): ChargedReceipt[] {
+  return receipts.filter(
+    (receipt): receipt is ChargedReceipt =>
+      receipt.accountId === accountId && receipt.settled.kind === 'charged',
+  );
+}
+
 export function receiptOf(
   receipts: readonly Receipt[],
   accountId: string,
   runId: string,
 ): ChargedReceipt | undefined {
-  return receipts.find(
-    (receipt): receipt is ChargedReceipt =>
-      receipt.accountId === accountId &&
-      receipt.settled.kind === 'charged' &&
-      receipt.settled.run.run_id === runId,
-  );
+  return chargedReceiptsOf(receipts, accountId).find(({ settled }) => settled.run.run_id === runId);
+}
+
+/** When the balance before a charge was last read: each attempt reads it again until one may have been charged. */
+export function balanceReadAt({ attempts, created }: Pick<Receipt, 'attempts' | 'created'>): Moment {
+  return attempts.find(({ closed }) => closed !== undefined)?.started ?? created;
+}
+
+/** When it was charged, as far as is known: when the first attempt was sent whole that the service did not answer with an error. */
+export function chargedAt({ attempts, created }: Pick<Receipt, 'attempts' | 'created'>): Moment {
+  const charged =
+    attempts.find(({ closed, httpStatus }) => closed !== undefined && httpStatus === undefined) ??
+    attempts.at(-1);
+  return charged?.closed ?? charged?.started ?? created;
 }
 
 /** What the balance was before and after a run's charge, in cents; `otherCents` is what else went or came in between. */
@@ -113,7 +129,7 @@ export function artifactsOf(run: RunSummary, detail: RunDetail | undefined, nowM
   const isOver = expiresAtMs !== undefined && expiresAtMs <= nowMs;
   if (isOver) return { kind: 'expired', expiresAtMs };
   if (run.artifacts_available) return { kind: 'available', expiresAtMs };
-  const kinds = { waiting: 'not-yet', active: 'not-known', finished: 'unknown' } as const;
+  const kinds = { waiting: 'not-yet', active: 'not-known', finished: 'unknown', ended: 'not-known' } as const;
   return { kind: kinds[phaseOf(run, detail)], expiresAtMs };
 }
 

@@ -1,12 +1,11 @@
 import * as vscode from 'vscode';
-import { websiteOf, type Account } from '../../core/accounts/account.ts';
+import type { Account } from '../../core/accounts/account.ts';
 import type { AddressProblem, ApiKeyProblem } from '../../core/api/address.ts';
 import { API_KEY_PREFIX } from '../../core/api/types.ts';
-import { accountWords } from '../shared/accountMessages.ts';
+import { accountWords, websiteLink } from '../shared/accountMessages.ts';
 import { formatDay } from '../shared/format.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { showError, showInformation, showWarning } from '../shared/notifications.ts';
-import { openServiceLink } from '../shared/openMessages.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 
 /** The steps of signing in and of replacing an API key. */
@@ -97,12 +96,14 @@ export function notifyKeyUnverified(name: string): void {
   void showInformation(vscode.l10n.t('Saved the API key of {0}. It couldn’t be verified yet.', name));
 }
 
-/** Reports that the service refused an API key that was just entered. @param again the command that asks for another one */
-export function notifyKeyRefused(error: unknown, again: CommandId): void {
+/**
+ * Reports that the service refused an API key that was just entered.
+ * @param again the command that asks for another one
+ * @param account that it was entered for; undefined for a new one
+ */
+export function notifyKeyRefused(error: unknown, again: CommandId, account: Account | undefined): void {
   const title = again === COMMANDS.signIn ? accountWords.signIn() : menuWords.replaceKey();
-  void showError(asText(explain(error)), title).then((choice) => {
-    if (choice === title) void vscode.commands.executeCommand(again);
-  });
+  offerNewKey(showError, asText(explain(error)), title, again, account);
 }
 
 /** Reports that the API key of an account does not work, and offers to enter another one. */
@@ -110,14 +111,23 @@ export function notifyKeyNeeded(account: Account, state: 'key-rejected' | 'key-m
   const { l10n } = vscode;
   const isRejected = state === 'key-rejected';
   const sentence = isRejected
-    ? l10n.t('The API key of {0} was rejected. Replace it to continue.', account.name)
+    ? l10n.t('The service rejected the API key of {0}.', account.name)
     : l10n.t('The API key of {0} is not on this machine.', account.name);
-  const replace = isRejected ? menuWords.replaceKey() : l10n.t('Enter API Key…');
-  const website = websiteOf(account);
-  const open = accountWords.openWebsite();
-  void showWarning(sentence, replace, ...(website === undefined ? [] : [open])).then((choice) => {
-    if (choice === replace) void vscode.commands.executeCommand(COMMANDS.replaceKey, account.id);
-    if (choice === open && website !== undefined) void openServiceLink(website);
+  const title = isRejected ? menuWords.replaceKey() : l10n.t('Enter API Key…');
+  offerNewKey(showWarning, sentence, title, COMMANDS.replaceKey, account);
+}
+
+function offerNewKey(
+  show: typeof showWarning,
+  sentence: string,
+  title: string,
+  command: CommandId,
+  account: Account | undefined,
+): void {
+  const website = websiteLink(account);
+  void show(sentence, title, ...(website === undefined ? [] : [website.title])).then((choice) => {
+    if (choice === title) void vscode.commands.executeCommand(command, account?.id);
+    if (choice === website?.title) website?.open();
   });
 }
 

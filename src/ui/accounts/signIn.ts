@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { formerAccountsOf, originOf, type ServiceAccount } from '../../core/accounts/account.ts';
+import {
+  formerAccountsOf,
+  originOf,
+  type Account,
+  type ServiceAccount,
+} from '../../core/accounts/account.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import { parseAddress, parseApiKey } from '../../core/api/address.ts';
 import type { Client, Connection } from '../../core/api/client.ts';
@@ -7,7 +12,7 @@ import { isUnauthorized } from '../../core/api/errors.ts';
 import { API_KEY_PREFIX } from '../../core/api/types.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import type { Intent } from '../../core/submission/intent.ts';
-import { notifySignedOut } from '../shared/accountMessages.ts';
+import { notifySignedOut, websiteLink } from '../shared/accountMessages.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { withCancellableProgress } from '../shared/notifications.ts';
 import { baseUrlSetting } from '../shared/settings.ts';
@@ -51,12 +56,11 @@ export async function signIn(
 ): Promise<void> {
   // Where they cannot be read nothing can be submitted either.
   const submitted = await submissions().catch(() => []);
-  const draft = await askToSignIn((baseUrl) =>
-    formerAccountsOf(new URL(baseUrl).origin, accounts, submitted),
-  );
+  const draft = await askToSignIn(accounts, submitted);
   if (draft === undefined) return;
   const { id = randomUUID(), name, baseUrl, apiKey } = draft;
-  const result = await verifyKey(createClient, { baseUrl, apiKey }, COMMANDS.signIn);
+  const former = formerOf(accounts, id);
+  const result = await verifyKey(createClient, { baseUrl, apiKey }, COMMANDS.signIn, former);
   if (result === undefined) return;
   const account: ServiceAccount = { kind: 'service', id, name, baseUrl };
   const owner = { accountId: id, origin: originOf(account) };
@@ -82,11 +86,10 @@ export async function replaceKey(
     return;
   }
   const { id, name, baseUrl } = account;
-  const place = { title: signInWords.replaceTitle(name) };
-  const answer = await askForKey(place, baseUrl);
+  const answer = await askForKey({ title: signInWords.replaceTitle(name) }, baseUrl, account);
   if (answer.kind !== 'value') return;
   const apiKey = answer.value;
-  const result = await verifyKey(createClient, { baseUrl, apiKey }, COMMANDS.replaceKey);
+  const result = await verifyKey(createClient, { baseUrl, apiKey }, COMMANDS.replaceKey, account);
   if (result === undefined) return;
   await apiKeys.store({ accountId: id, origin: originOf(account) }, apiKey);
   (result === 'accepted' ? notifyKeyReplaced : notifyKeyUnverified)(name);
@@ -95,8 +98,7 @@ export async function replaceKey(
 /** Which step asks for the account. */
 const ACCOUNT_STEP = 1;
 
-/** @param formerAt the accounts at a service that were signed out of */
-function askToSignIn(formerAt: (baseUrl: string) => readonly FormerAccount[]): Promise<Draft | undefined> {
+function askToSignIn(accounts: AccountStore, submitted: readonly Intent[]): Promise<Draft | undefined> {
   const steps: Step<Draft>[] = [
     async (draft, place) => {
       const answer = await ask(place, {
@@ -114,7 +116,7 @@ function askToSignIn(formerAt: (baseUrl: string) => readonly FormerAccount[]): P
       });
     },
     async (draft, place) => {
-      const former = formerAt(draft.baseUrl);
+      const former = formerAccountsOf(new URL(draft.baseUrl).origin, accounts, submitted);
       const account = former.length === 0 ? undefined : await pickAccount(place, former);
       if (account !== undefined && account.kind !== 'value') return account;
       const { id, name: known } = account?.value ?? {};
@@ -128,10 +130,17 @@ function askToSignIn(formerAt: (baseUrl: string) => readonly FormerAccount[]): P
       if (answer.kind === 'back' && account !== undefined) return { kind: 'go', to: ACCOUNT_STEP };
       return next(answer, (name) => ({ ...draft, id, name: name.trim() }));
     },
-    async (draft, place) => next(await askForKey(place, draft.baseUrl), (apiKey) => ({ ...draft, apiKey })),
+    async (draft, place) => {
+      const answer = await askForKey(place, draft.baseUrl, formerOf(accounts, draft.id));
+      return next(answer, (apiKey) => ({ ...draft, apiKey }));
+    },
   ];
   const empty = { url: baseUrlSetting(), baseUrl: '', id: undefined, name: '', apiKey: '' };
   return runSteps(signInWords.title(), steps, empty);
+}
+
+function formerOf({ former }: AccountStore, id: string | undefined): Account | undefined {
+  return former.find((account) => account.id === id);
 }
 
 /** Which account to continue with, or a new one: submissions, receipts and downloads belong to an account. */
@@ -158,9 +167,14 @@ function next(answer: Answer<string>, change: (text: string) => Draft): StepEnd<
 }
 
 /** Asks for an API key; one without the prefix of the service's keys only after a question. */
-async function askForKey(place: Place, baseUrl: string): Promise<Answer<string>> {
+async function askForKey(
+  place: Place,
+  baseUrl: string,
+  account: Account | undefined,
+): Promise<Answer<string>> {
+  const withLink = { ...place, link: websiteLink(account) };
   for (;;) {
-    const answer = await ask(place, {
+    const answer = await ask(withLink, {
       prompt: signInWords.apiKey(new URL(baseUrl).host),
       placeholder: `${API_KEY_PREFIX}…`,
       password: true,
@@ -180,6 +194,7 @@ async function askForKey(place: Place, baseUrl: string): Promise<Answer<string>>
  * Verifies an API key by reading the balance. Reports a refusal; where the key could not be verified (offline, say), asks
  * whether to save it anyway.
  * @param again the command that asks for another key
+ * @param account that it is for; undefined for a new one
  * @returns undefined where it is not to be saved
  * @throws CancelledError
  */
@@ -187,6 +202,7 @@ async function verifyKey(
   createClient: CreateClient,
   connection: { baseUrl: string; apiKey: string },
   again: CommandId,
+  account: Account | undefined,
 ): Promise<'accepted' | 'unverified' | undefined> {
   const client = createClient({ ...connection, keyId: 'untried' });
   try {
@@ -195,7 +211,7 @@ async function verifyKey(
   } catch (error) {
     if (error instanceof CancelledError) throw error;
     if (!isUnauthorized(error)) return (await confirmUnverifiedKey(error)) ? 'unverified' : undefined;
-    notifyKeyRefused(error, again);
+    notifyKeyRefused(error, again, account);
     return undefined;
   }
 }

@@ -2,13 +2,12 @@ import * as vscode from 'vscode';
 import { originOf, websiteOf, type Account } from '../../core/accounts/account.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import { parseWebsite } from '../../core/api/address.ts';
-import { accountWords } from '../shared/accountMessages.ts';
+import { accountWords, websiteLink } from '../shared/accountMessages.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
-import { openServiceLink } from '../shared/openMessages.ts';
 import { ask, pick, separator, type Choice } from '../shared/steps.ts';
 import { menuWords, websiteWords } from './messages.ts';
 
-type Target = () => Promise<unknown>;
+type Target = () => unknown;
 
 /** The account menu: accounts first, so that a switch is one click, then the actions on the active one. */
 export async function switchAccount(accounts: AccountStore): Promise<void> {
@@ -70,14 +69,12 @@ function actionsOf(store: AccountStore): Choice<Target>[] {
   ];
 }
 
-/** An account has one website at most; no other address is known. */
 function websiteRows(store: AccountStore, account: Account): Choice<Target>[] {
-  const website = websiteOf(account);
+  const link = websiteLink(account);
   const change = () => askForWebsite(store, account);
-  if (website === undefined) return [{ icon: 'globe', label: menuWords.addWebsite(), value: change }];
-  const open = () => openServiceLink(website);
+  if (link === undefined) return [{ icon: 'globe', label: menuWords.addWebsite(), value: change }];
   return [
-    { icon: 'globe', label: accountWords.openWebsite(), description: website, value: open },
+    { icon: 'globe', label: link.title, description: link.website, value: link.open },
     { icon: 'edit', label: menuWords.changeWebsite(), value: change },
   ];
 }

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
+import { websiteOf } from '../../core/accounts/account.ts';
 import { CONTEXT_KEYS } from '../shared/ids.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import type { Session } from '../../core/runs/session.ts';
@@ -21,8 +22,10 @@ export function keepWelcomeState(sessions: Sessions, accounts: AccountStore): Di
     }),
   );
   const setAccounts = () => {
+    const { active } = accounts;
     setContext(CONTEXT_KEYS.accountsStored, accounts.accounts.length > 0);
     setContext(CONTEXT_KEYS.accountsUnreadable, accounts.isUnreadable);
+    setContext(CONTEXT_KEYS.website, active !== undefined && websiteOf(active) !== undefined);
   };
   setAccounts();
   disposables.add(accounts.onDidChange(setAccounts));

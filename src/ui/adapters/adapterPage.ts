@@ -2,10 +2,9 @@ import path from 'node:path';
 import type * as vscode from 'vscode';
 import { gridOf } from '../../core/adapters/adapterGrid.ts';
 import { extractAdapter } from '../../core/adapters/archive/extract.ts';
-import { inspectAdapter } from '../../core/adapters/inspect.ts';
-import { measureAdapter } from '../../core/adapters/measure/measure.ts';
 import { recipesOf } from '../../core/adapters/recipes.ts';
 import type { AdapterReport, Measurements, Progress } from '../../core/adapters/report.ts';
+import { runInWorker } from '../../core/adapters/runInWorker.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import { PANELS } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
@@ -43,21 +42,16 @@ const REQUESTS: Readonly<RequestTable<AdapterRequest>> = {
   unpack: { elsewhere: isBoolean },
 };
 
-interface AdapterCore {
-  inspectAdapter: typeof inspectAdapter;
-  extractAdapter: typeof extractAdapter;
-  measureAdapter: typeof measureAdapter;
-}
-const CORE: Readonly<AdapterCore> = { inspectAdapter, extractAdapter, measureAdapter };
+const CORE = { extractAdapter, runInWorker } as const;
 
 /** What adapter pages work with. */
 export interface AdapterPageParts {
   extensionUri: vscode.Uri;
-  /** The script of the thread that measures. */
-  measureWorker: string;
+  /** The script of the thread that inspects and measures. */
+  worker: string;
   log: Pick<Log, 'error'>;
   /** Tests replace some of it. */
-  core?: Partial<AdapterCore>;
+  core?: Partial<typeof CORE>;
 }
 
 /** The open adapter pages: one for each file. */
@@ -89,7 +83,7 @@ interface Known {
 export class AdapterPage implements Disposable {
   readonly #file: string;
   readonly #name: string;
-  readonly #core: AdapterCore;
+  readonly #core: typeof CORE;
   readonly #parts: AdapterPageParts;
   readonly #store = new DisposableStore();
   readonly #host: WebviewHost<AdapterMessage, AdapterRequest>;
@@ -140,7 +134,7 @@ export class AdapterPage implements Disposable {
     const { place } = this.#known;
     if (place === undefined || this.#working !== undefined || change === 'missing') return;
     // The unpacked folder may be gone, or another may have been unpacked.
-    const now = await unpackedPlace(report, this.#core.inspectAdapter, path.dirname(place.folder));
+    const now = await this.#unpackedPlace(report, path.dirname(place.folder));
     if (this.#known.place === place && (now.folder !== place.folder || now.exists !== place.exists))
       this.#update(report, { place: now });
   }
@@ -184,19 +178,27 @@ export class AdapterPage implements Disposable {
   async #read(signal: AbortSignal): Promise<Known> {
     this.#fingerprint = await fingerprintOf(this.#file);
     if (this.#fingerprint === undefined) return { problem: 'missing' };
-    const report = await this.#core.inspectAdapter(this.#file, { signal });
+    const report = await this.#inspect(this.#file, signal);
     if (report.container === 'folder' && !this.#watchesFolder && !this.#store.disposed) {
       this.#watchesFolder = true;
       this.#store.add(watchFile(this.#file, () => this.check(), 'its-files'));
     }
     if (report.verdict.code !== 'adapter' || !isPacked(report)) return { report };
-    return { report, place: await unpackedPlace(report, this.#core.inspectAdapter) };
+    return { report, place: await this.#unpackedPlace(report) };
+  }
+
+  #inspect(file: string, signal?: AbortSignal): Promise<AdapterReport> {
+    return this.#core.runInWorker('inspect', file, { worker: this.#parts.worker, signal });
+  }
+
+  #unpackedPlace(report: AdapterReport, parent?: string): Promise<UnpackedPlace> {
+    return unpackedPlace(report, (folder) => this.#inspect(folder), parent);
   }
 
   async #measure(report: AdapterReport): Promise<void> {
     await this.#run(report, 'measure', {}, async (options) => {
-      const worker = this.#parts.measureWorker;
-      const measurements = await this.#core.measureAdapter(this.#file, { ...options, worker });
+      const { worker } = this.#parts;
+      const measurements = await this.#core.runInWorker('measure', this.#file, { ...options, worker });
       this.#update(report, { measurements });
       return {};
     });
@@ -207,12 +209,12 @@ export class AdapterPage implements Disposable {
     // It may have been read again while the folder was chosen.
     const { report } = this.#known;
     if (report === undefined || !isPacked(report)) return;
-    const place = await unpackedPlace(report, this.#core.inspectAdapter, parent);
+    const place = await this.#unpackedPlace(report, parent);
     const { folder } = place;
     if (place.exists) this.#showWork(report, 'unpack', { outcome: 'done', folder });
     else
       await this.#run(report, 'unpack', { folder }, async (options) => {
-        const { leftOut } = await this.#core.extractAdapter(this.#file, folder, options);
+        const leftOut = await this.#core.extractAdapter(this.#file, folder, options);
         place.exists = true;
         return { leftOut };
       });

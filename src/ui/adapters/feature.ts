@@ -9,7 +9,7 @@ export function activateAdapters(services: Services): void {
   const panels = lazy(async () => {
     const { adapterPanels } = await import('./adapterPage.ts');
     const { extensionUri } = context;
-    return disposables.add(adapterPanels({ extensionUri, measureWorker: dist('measureWorker.cjs'), log }));
+    return disposables.add(adapterPanels({ extensionUri, worker: dist('adapterWorker.cjs'), log }));
   });
   disposables.add(
     vscode.window.registerWebviewPanelSerializer(PANELS.adapter, {

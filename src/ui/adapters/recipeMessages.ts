@@ -89,7 +89,6 @@ function purposeTitles(): Readonly<Record<BlockPurpose, string>> {
     load: l10n.t('Load'),
     'load-and-run': l10n.t('Load and run'),
     merge: l10n.t('Merge into the base model'),
-    'merge-first': l10n.t('Merge into the base model'),
     serve: l10n.t('Serve'),
     request: l10n.t('Send a request'),
     convert: l10n.t('Convert to GGUF'),

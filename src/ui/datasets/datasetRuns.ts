@@ -7,12 +7,12 @@ import { Emitter } from '../../core/base/event.ts';
 import { isSameStamp } from '../../core/base/fileStamp.ts';
 import type { Report } from '../../core/datasets/report.ts';
 import type { CheckState, Reports } from '../../core/datasets/reports.ts';
-import { chargedReceiptsOf } from '../../core/money/accountMoney.ts';
-import { estimateOf, type Estimate } from '../../core/money/estimate.ts';
+import { estimateOf, heldRanges, type Estimate } from '../../core/money/estimate.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import type { Receipt } from '../../core/submission/intent.ts';
 import type { Journal } from '../../core/submission/journal.ts';
+import { chargedReceiptsOf } from '../../core/submission/runFacts.ts';
 import {
   trainedBefore,
   wasSubmittedInSize,
@@ -35,6 +35,8 @@ export interface PastRuns {
   trained: (TrainedBefore & RunNames) | undefined;
   /** In the standard queue of the active account. */
   price: Estimate;
+  /** How well such ranges held. */
+  held: ReturnType<typeof heldRanges>;
 }
 
 /** A file with a report. */
@@ -102,6 +104,7 @@ export class DatasetRuns implements Disposable {
         priority: false,
         sha256,
       }),
+      held: heldRanges(receipts),
     };
   }
 

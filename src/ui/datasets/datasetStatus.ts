@@ -4,7 +4,7 @@ import type { Reports } from '../../core/datasets/reports.ts';
 import { summaryOf, type Summary } from '../../core/datasets/report.ts';
 import { trainedPhrase } from '../shared/datasetMessages.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { priceLens } from '../shared/priceMessages.ts';
+import { priceLens, rangeTooltip } from '../shared/priceMessages.ts';
 import { codeLensSetting, onDidChangeDatasetSettings } from '../shared/settings.ts';
 import { isDataset } from './datasetFiles.ts';
 import { openDocument } from './datasetProblems.ts';
@@ -55,12 +55,18 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
   }
 
   #lensesOf(document: vscode.TextDocument): vscode.CodeLens[] {
-    const { report, summary, isShown, text, past } = this.#stateOf(document);
+    const { report, summary, isShown, isBusy, past, text } = this.#stateOf(document);
     if (!isShown || !codeLensSetting(document.uri)) return [];
-    const lens = (title: string, command: string, argument: unknown = document.uri) =>
-      new vscode.CodeLens(new vscode.Range(0, 0, 0, 0), { title, command, arguments: [argument] });
+    const lens = (title: string, command: string, argument: unknown = document.uri, tooltip?: string) =>
+      new vscode.CodeLens(new vscode.Range(0, 0, 0, 0), {
+        title,
+        command,
+        arguments: [argument],
+        ...(tooltip !== undefined && { tooltip }),
+      });
+    const tooltip = !isBusy && past?.price.kind === 'range' ? rangeTooltip(past.held) : undefined;
     const lenses = [
-      lens(text.lens, commandFor(summary)),
+      lens(text.lens, commandFor(summary), document.uri, tooltip),
       lens(checkMessages.preview(), COMMANDS.previewDataset),
       lens(checkMessages.submit(), COMMANDS.submitDataset),
     ];
@@ -117,7 +123,7 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
 }
 
 function titlesOf(lenses: readonly vscode.CodeLens[]): string {
-  return lenses.map(({ command }) => command?.title).join('\n');
+  return lenses.map(({ command }) => `${command?.title} ${command?.tooltip}`).join('\n');
 }
 
 function commandFor(summary: Summary | undefined): string {

@@ -1,7 +1,32 @@
 import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
+import { inBackground } from '../shared/log.ts';
 
-/** What helps when something went wrong. */
-export function activateHelp({ disposables, log, registerCommands }: Services): void {
-  disposables.add(registerCommands('nothing', { [COMMANDS.showLog]: () => log.show() }));
+/** After this a window has come to rest. */
+const REST_MS = 2_000;
+
+/** What helps at the beginning, and when something went wrong. */
+export function activateHelp(services: Services): void {
+  const { context, disposables, log, registerCommands } = services;
+  const walkthrough = () => import('./walkthrough.ts');
+  disposables.add(
+    registerCommands('nothing', {
+      [COMMANDS.openWalkthrough]: async () => (await walkthrough()).openWalkthrough(context),
+      [COMMANDS.openSampleDataset]: async () => (await walkthrough()).openSampleDataset(context),
+      [COMMANDS.diagnoseConnection]: async () =>
+        (await import('./diagnoseConnection.ts')).diagnoseConnection(services),
+      [COMMANDS.copySupportInfo]: async () => (await import('./supportInfo.ts')).copySupportInfo(services),
+      [COMMANDS.reportIssue]: async () => (await import('./supportInfo.ts')).reportIssue(services),
+      [COMMANDS.showLog]: () => log.show(),
+    }),
+  );
+  const timer = setTimeout(
+    () =>
+      inBackground(
+        log,
+        walkthrough().then((loaded) => loaded.startWalkthrough(services)),
+      ),
+    REST_MS,
+  );
+  disposables.add({ dispose: () => clearTimeout(timer) });
 }

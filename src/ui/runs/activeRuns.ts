@@ -5,6 +5,7 @@ import type { Event } from '../../core/base/event.ts';
 import { lazy } from '../../core/base/lazy.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { WatchOptions } from '../../core/runs/watcher.ts';
+import { chargedReceiptsOf } from '../../core/submission/runFacts.ts';
 import type { Services } from '../../services.ts';
 import { followActive } from '../shared/activeSession.ts';
 
@@ -85,18 +86,18 @@ async function watch(
     watching.add(one);
 }
 
-/** The runs that were charged, newest receipts included, with their labels: the service's list of runs has none. */
+/** The charges of an account, with their labels: the service's list of runs has none. */
 async function charged({ account }: Session, journal: Pick<Services['journal'], 'receipts'>) {
-  return (await journal.receipts()).flatMap(({ accountId, settled, model_id, label }) =>
-    accountId === account.id && settled.kind === 'charged' ? [{ ...settled, model_id, label }] : [],
-  );
+  return chargedReceiptsOf(await journal.receipts(), account.id);
 }
 
 async function showReceiptLabels(session: Session, { journal, openJournal }: ActiveRunsParts): Promise<void> {
   await openJournal();
   const receipts = await charged(session, journal);
   session.runs.knowLabels(
-    receipts.flatMap(({ run, label }) => (label === undefined ? [] : [[run.run_id, label] as const])),
+    receipts.flatMap(({ settled, label }) =>
+      label === undefined ? [] : [[settled.run.run_id, label] as const],
+    ),
   );
 }
 
@@ -104,6 +105,6 @@ async function showReceiptLabels(session: Session, { journal, openJournal }: Act
 async function recallSubmitted(session: Session, journal: Services['journal']): Promise<void> {
   const { runs } = session;
   if (runs.rows === undefined) return;
-  for (const { run, at, model_id, label } of await charged(session, journal))
-    if (at.localMs > runs.readAtMs) runs.insertCreated(run, model_id, label);
+  for (const { settled, model_id, label } of await charged(session, journal))
+    if (settled.at.localMs > runs.readAtMs) runs.insertCreated(settled.run, model_id, label);
 }

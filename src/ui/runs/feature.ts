@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { Services } from '../../services.ts';
 import { lazy } from '../../core/base/lazy.ts';
+import { chargedReceiptsOf } from '../../core/submission/runFacts.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
 import { autoDownloadFolder, downloadWhenCompleteSetting } from '../shared/settings.ts';
 import { keepActiveFresh } from './activeRuns.ts';
@@ -12,18 +13,31 @@ import { RunsTree } from './runsTree.ts';
 
 /** The views of runs and models, the page of a run, and what is notified about them. */
 export function activateRuns(services: Services): void {
-  const { accounts, context, disposables, downloads, ledger, sessions, submitted, submitter } = services;
-  const { ensureActiveAccount, registerCommands, reportError, submissionRows: submissions } = services;
+  const { accounts, context, disposables, downloads, journal, ledger, openJournal, sessions } = services;
+  const { ensureActiveAccount, registerCommands, reportError, submitted, submitter } = services;
+  const { submissionRows: submissions } = services;
 
   const shown = disposables.add(new RunsShown(sessions, context.globalState));
   disposables.add(dimOfflineRows());
-  const tree = disposables.add(new RunsTree({ sessions, submitter, submissions, downloads, ledger, shown }));
+  const receiptsOf = async (accountId: string) => {
+    const receipts = await openJournal().then(() => journal.receipts());
+    return chargedReceiptsOf(receipts, accountId);
+  };
+  const tree = disposables.add(
+    new RunsTree({ sessions, submitter, submissions, downloads, ledger, shown, receiptsOf }),
+  );
   disposables.add(submitted.event(({ runId }) => void tree.reveal(runId).catch(() => undefined)));
   disposables.add(new ModelsTree(sessions));
   disposables.add(keepActiveFresh(services, tree));
 
   const panels = lazy(async () => disposables.add((await import('./runPage.ts')).runPanels(services)));
-  const show = async (accountId: string, runId: string) => void (await panels()).show({ accountId, runId });
+  const showInNewTab = async (accountId: string, runId: string) =>
+    void (await panels()).show({ accountId, runId, isKept: true });
+  const show = async (accountId: string, runId: string) => {
+    const kept = { accountId, runId, isKept: true };
+    const open = await panels();
+    open.show(open.isOpen(kept) ? kept : { accountId, runId });
+  };
   disposables.add(
     vscode.window.registerWebviewPanelSerializer(PANELS.run, {
       deserializeWebviewPanel: async (panel, state) => (await panels()).deserializeWebviewPanel(panel, state),
@@ -48,6 +62,7 @@ export function activateRuns(services: Services): void {
       [COMMANDS.loadAllRuns]: async () => (await load()).loadAllRuns(sessions),
       [COMMANDS.filterRuns]: async (filter) => (await load()).filterRuns(sessions, shown, filter),
       [COMMANDS.showRun]: async (run) => (await load()).showRun(sessions, show, run),
+      [COMMANDS.openRunInNewTab]: async (run) => (await load()).showRun(sessions, showInNewTab, run),
       [COMMANDS.copyRunId]: async (run) => (await load()).copyRunId(sessions, run),
       [COMMANDS.openModelTerms]: async (model) => (await load()).openModelLink(sessions, 'terms_url', model),
       [COMMANDS.openModelUsePolicy]: async (model) =>

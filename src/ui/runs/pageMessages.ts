@@ -2,7 +2,7 @@ import { l10n, Uri } from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import { ServiceError } from '../../core/api/errors.ts';
 import type { RunDetail, RunSummary } from '../../core/api/types.ts';
-import { currencyOf, type heldRanges, type PriceRange } from '../../core/money/estimate.ts';
+import { currencyOf, type Estimate, type heldRanges } from '../../core/money/estimate.ts';
 import type { ActiveDownload, DownloadRecord } from '../../core/downloads/types.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Phase } from '../../core/runs/phase.ts';
@@ -25,13 +25,14 @@ import {
   formatDuration,
   formatMoney,
   formatPrice,
+  formatRoughly,
   formatTime,
   sandboxNote,
 } from '../shared/format.ts';
 import { revealOf } from '../shared/openMessages.ts';
 import { offlineText, runStatus, serviceText } from '../shared/runMessages.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
-import { outsideEstimate, rangeText, rangeTooltip } from '../shared/priceMessages.ts';
+import { estimateText, rangeTooltip, unexpectedPrice } from '../shared/priceMessages.ts';
 import { sanitizeServiceText, sanitizeText } from '../shared/serviceText.ts';
 import type {
   RunPageButton,
@@ -40,6 +41,7 @@ import type {
   RunPageFact,
   RunPageFile,
   RunPageHeading,
+  RunPageMemory,
   RunPageNotice,
   RunPageSection,
   RunPageState,
@@ -58,9 +60,7 @@ export interface FileNow {
 }
 
 /** What is known of the run of a page. */
-export interface RunPageView {
-  accountId: string;
-  runId: string;
+export interface RunPageView extends RunPageMemory {
   /** Undefined where the account is not on this machine. */
   account: Account | undefined;
   session: Session | undefined;
@@ -70,8 +70,8 @@ export interface RunPageView {
   isReading: boolean;
   receipt: ChargedReceipt | undefined;
   receiptLoading: Loading;
-  /** The range that was known of its price before it was charged, and how well such ranges held; undefined where there was none. */
-  estimate?: { before: PriceRange; held: ReturnType<typeof heldRanges> } | undefined;
+  /** What was known of its price before it was charged, and how well ranges hold. */
+  estimate?: { before: Estimate; held: ReturnType<typeof heldRanges> } | undefined;
   /** Of this run. */
   downloads: readonly ActiveDownload[];
   /** Of this run. */
@@ -95,13 +95,18 @@ interface KnownRun extends RunPageView {
 
 /** Everything that the page of a run shows now, and the title of its tab. */
 export function runPageState(view: RunPageView): { title: string; state: RunPageState } {
-  const { accountId, runId } = view;
+  const { accountId, runId, isKept } = view;
   const known = knownRun(view);
   const name = known === undefined ? runId.slice(0, SHORT_ID_LENGTH) : nameOf(known);
   const content = known === undefined ? absent(view, name) : present(known, name);
   return {
     title: l10n.t('Run: {0}', name),
-    state: { type: 'state', memory: { accountId, runId }, actionsName: l10n.t('Actions'), ...content },
+    state: {
+      type: 'state',
+      memory: { accountId, runId, ...(isKept === true && { isKept }) },
+      actionsName: l10n.t('Actions'),
+      ...content,
+    },
   };
 }
 
@@ -329,13 +334,13 @@ function submitted({ receipt, receiptLoading }: KnownRun): RunPageEntry {
   return timed('submitted', 'done', name, created.localMs, notes);
 }
 
-function expiry({ artifacts: { kind, expiresAtMs }, nowMs }: KnownRun): RunPageEntry {
+function expiry({ artifacts: { kind, expiresAtMs }, phase, nowMs }: KnownRun): RunPageEntry {
   const name = kind === 'expired' ? l10n.t('Adapter expired') : l10n.t('Adapter expires');
   if (kind === 'not-yet') return timeless('adapter', 'next', name, l10n.t('not yet'));
   if (expiresAtMs === undefined)
-    return timeless('adapter', 'unknown', name, missingText('loaded', kind === 'not-known'));
+    return timeless('adapter', 'unknown', name, missingText('loaded', phase === 'active'));
   if (kind === 'expired') return timed('adapter', 'over', name, expiresAtMs);
-  const left = l10n.t('{0} left', formatDuration(expiresAtMs - nowMs));
+  const left = l10n.t('{0} left', formatRoughly(expiresAtMs - nowMs));
   return timed('adapter', 'next', name, expiresAtMs, [left]);
 }
 
@@ -400,7 +405,7 @@ function adapterText({ artifacts: { kind, expiresAtMs }, run, nowMs }: KnownRun)
         : l10n.t(
             'The adapter expires on {0} ({1} left).',
             formatTime(expiresAtMs),
-            formatDuration(expiresAtMs - nowMs),
+            formatRoughly(expiresAtMs - nowMs),
           );
     case 'expired':
       return expiresAtMs === undefined
@@ -519,6 +524,7 @@ function moneySection({ session, phase, detail, details, receipt, estimate }: Kn
   const charged = receipt?.settled.run;
   const priceCents = detail?.price_cents ?? charged?.price_cents;
   const plan = detail?.plan ?? charged?.plan_name;
+  const expected = estimate && estimateText(estimate.before);
   // The details have no currency: that of the balance is assumed.
   const price =
     priceCents === undefined
@@ -529,19 +535,23 @@ function moneySection({ session, phase, detail, details, receipt, estimate }: Kn
   const list = [
     fact('price', l10n.t('Price'), price),
     fact('plan', l10n.t('Plan'), plan === undefined ? missingText(details) : serviceText(plan)),
-    ...(estimate === undefined ? [] : [fact('estimate', l10n.t('Estimate'), rangeText(estimate.before))]),
+    ...(expected === undefined ? [] : [fact('estimate', l10n.t('Estimate'), expected)]),
     ...(receipt === undefined ? [] : balanceFacts(receipt, priceCents)),
   ];
-  // Where it is not known whether the run has ended, users ask about the money.
-  const mayHaveEnded = phase === 'active' && priceCents !== undefined;
-  const outside =
+  const unexpected =
     estimate && priceCents !== undefined
-      ? outsideEstimate(estimate.before, priceCents, receipt && currencyOf(receipt))
+      ? unexpectedPrice(estimate.before, priceCents, receipt && currencyOf(receipt))
       : undefined;
-  const other = mayHaveEnded
-    ? l10n.t('The price was charged when the run was submitted.')
-    : estimate && rangeTooltip(estimate.held);
-  return facts('money', l10n.t('Price and balance'), list, outside ?? other);
+  const note =
+    unexpected !== undefined
+      ? l10n.t('Charged {0}.', unexpected)
+      : // Where it is not known whether the run has ended, users ask about the money.
+        (phase === 'active' || phase === 'ended') && priceCents !== undefined
+        ? l10n.t('The price was charged when the run was submitted.')
+        : estimate?.before.kind === 'range'
+          ? rangeTooltip(estimate.held)
+          : undefined;
+  return facts('money', l10n.t('Price and balance'), list, note);
 }
 
 function balanceFacts(receipt: ChargedReceipt, priceCents: number | undefined): RunPageFact[] {

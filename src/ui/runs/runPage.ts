@@ -3,11 +3,10 @@ import * as vscode from 'vscode';
 import type { RunDetail } from '../../core/api/types.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import type { DownloadRecord } from '../../core/downloads/types.ts';
-import { chargedReceiptsOf } from '../../core/money/accountMoney.ts';
 import { estimateBefore, heldRanges } from '../../core/money/estimate.ts';
 import { runLinkPath } from '../../core/runs/runLink.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
-import { receiptOf, type ChargedReceipt } from '../../core/submission/runFacts.ts';
+import { chargedReceiptsOf, type ChargedReceipt } from '../../core/submission/runFacts.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
 import { revealOf } from '../shared/openMessages.ts';
@@ -29,20 +28,26 @@ export type RunPageParts = Pick<
   'accounts' | 'context' | 'downloads' | 'journal' | 'log' | 'openJournal' | 'sessions'
 >;
 
-/** The open run pages: one for each run of an account. */
+/** The open run pages: one that shows one run after the other, and those of runs that are kept. */
 export function runPanels(parts: RunPageParts): WebviewPanels<RunPageMemory, RunPage> {
   return new WebviewPanels({
     viewType: PANELS.run,
     memoryOf,
-    keyOf: ({ accountId, runId }) => JSON.stringify([accountId, runId]),
+    keyOf,
+    slotOf: (memory) => (memory.isKept === true ? keyOf(memory) : ''),
     create: (panel, memory) => new RunPage(memory, panel, parts),
   });
 }
 
+function keyOf({ accountId, runId, isKept }: RunPageMemory): string {
+  return JSON.stringify([accountId, runId, isKept]);
+}
+
 function memoryOf(state: unknown): RunPageMemory | undefined {
   if (!isRecord(state)) return undefined;
-  const { accountId, runId } = state;
-  return isId(accountId) && isId(runId) ? { accountId, runId } : undefined;
+  const { accountId, runId, isKept } = state;
+  if (!isId(accountId) || !isId(runId)) return undefined;
+  return { accountId, runId, ...(isKept === true && { isKept }) };
 }
 
 function isId(value: unknown): value is string {
@@ -166,10 +171,10 @@ export class RunPage implements Disposable {
     const read = openJournal().then(() => journal.receipts());
     read.then(
       (receipts) => {
-        this.#receipt ??= receiptOf(receipts, accountId, runId);
         const charged = chargedReceiptsOf(receipts, accountId);
-        const before = estimateBefore(charged, runId);
-        this.#estimate = before.kind === 'range' ? { before, held: heldRanges(charged) } : undefined;
+        this.#receipt = charged.find(({ settled }) => settled.run.run_id === runId);
+        if (this.#receipt !== undefined)
+          this.#estimate = { before: estimateBefore(charged, this.#receipt), held: heldRanges(charged) };
         this.#receiptLoading = 'loaded';
         this.#readFiles();
         this.#planDraw();
@@ -288,8 +293,7 @@ export class RunPage implements Disposable {
       this.#detail = undefined;
     else this.#detail = session.runs.detail(runId) ?? this.#detail;
     return {
-      accountId,
-      runId,
+      ...this.#memory,
       account: accounts.accounts.find(({ id }) => id === accountId),
       session,
       isActive: sessions.active?.account.id === accountId,

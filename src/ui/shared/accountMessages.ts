@@ -1,6 +1,8 @@
 import * as vscode from 'vscode';
+import { websiteOf, type Account } from '../../core/accounts/account.ts';
 import { COMMANDS } from './ids.ts';
 import { showInformation } from './notifications.ts';
+import { openServiceLink } from './openMessages.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 
 export const accountWords = {
@@ -9,6 +11,15 @@ export const accountWords = {
   openWebsite: () => vscode.l10n.t('Open Website'),
   sandboxName: () => vscode.l10n.t('Sandbox'),
 };
+
+/** Opens the website that the user gave an account, where there is one: no other address is known. */
+export function websiteLink(
+  account: Account | undefined,
+): { title: string; website: string; open: () => void } | undefined {
+  const website = account && websiteOf(account);
+  if (website === undefined) return undefined;
+  return { title: accountWords.openWebsite(), website, open: () => void openServiceLink(website) };
+}
 
 /** Reports that no account is active, and offers where to work. */
 export function notifySignedOut(): void {

@@ -156,11 +156,6 @@ export function queueTimeText({ medianMs, runs }: QueueTime): string {
   return l10n.t('waited {0} (median of {1} runs)', formatDuration(medianMs), formatCount(runs));
 }
 
-export const budgetWords = {
-  backToSummary: () => l10n.t('Back to Summary'),
-  continueOver: () => l10n.t('Continue Over Budget'),
-};
-
 function pricesUnknown(count: number): string {
   return count === 1 ? l10n.t('1 price unknown') : l10n.t('{0} prices unknown', formatCount(count));
 }

@@ -1,9 +1,19 @@
 import * as vscode from 'vscode';
 import { instantOf } from '../../core/base/instant.ts';
+import { lazyBy } from '../../core/base/lazy.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 
 /** A currency code has three letters; this is room for what a service may call one. */
 const MAX_CURRENCY_UNITS = 12;
+
+/** By language: to make one takes two hundred times as long as to use it, and pages have hundreds of times and amounts. */
+const formats = lazyBy((language) => ({
+  time: new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }),
+  day: new Intl.DateTimeFormat(language, { dateStyle: 'medium' }),
+  timeOfDay: new Intl.DateTimeFormat(language, { timeStyle: 'short' }),
+  count: new Intl.NumberFormat(language),
+  amount: new Intl.NumberFormat(language, { minimumFractionDigits: 2 }),
+}));
 
 /**
  * An amount with its currency code as it came, where they are known: `Intl.NumberFormat` throws on a currency that is not three
@@ -59,38 +69,52 @@ export function formatDuration(ms: number): string {
   return vscode.l10n.t('{0} d', Math.round(hours / 24));
 }
 
+/** In one unit, never more than it is: `45 s`, `3 min`, `21 h`, `6 days`. */
+export function formatRoughly(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1_000));
+  if (seconds < 60) return vscode.l10n.t('{0} s', seconds);
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return vscode.l10n.t('{0} min', minutes);
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? vscode.l10n.t('{0} h', hours) : vscode.l10n.t('{0} days', Math.floor(hours / 24));
+}
+
 export function formatAgo(timeMs: number, nowMs: number): string {
-  return nowMs - timeMs < 10_000
-    ? vscode.l10n.t('just now')
-    : vscode.l10n.t('{0} ago', formatDuration(nowMs - timeMs));
+  const minutes = Math.floor((nowMs - timeMs) / 60_000);
+  if (minutes < 1) return vscode.l10n.t('just now');
+  if (minutes < 60) return vscode.l10n.t('{0} min ago', minutes);
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? vscode.l10n.t('{0} h ago', hours) : vscode.l10n.t('{0} d ago', Math.floor(hours / 24));
 }
 
 /** A time of the service in the user's zone and language, or the text as it came where it is no time. */
 export function formatTime(text: string | number): string {
   const timeMs = typeof text === 'number' ? text : instantOf(text);
   if (Number.isNaN(timeMs)) return sanitizeServiceText(String(text));
-  return formatDate(timeMs, { dateStyle: 'medium', timeStyle: 'short' });
+  return formatDate(timeMs, 'time');
 }
 
 /** A day in the user's zone and language. */
 export function formatDay(timeMs: number): string {
-  return formatDate(timeMs, { dateStyle: 'medium' });
+  return formatDate(timeMs, 'day');
 }
 
 /** The time of day, with the date if it is not today. */
 export function formatMoment(timeMs: number, nowMs: number): string {
   const isToday = new Date(timeMs).toDateString() === new Date(nowMs).toDateString();
-  return isToday ? formatDate(timeMs, { timeStyle: 'short' }) : formatTime(timeMs);
+  return isToday ? formatDate(timeMs, 'timeOfDay') : formatTime(timeMs);
 }
 
 /** Without the marks of direction that Arabic and Hebrew dates have: in a notification they would be shown as `<U+200F>`. */
-function formatDate(timeMs: number, options: Intl.DateTimeFormatOptions): string {
-  return new Date(timeMs).toLocaleString(vscode.env.language, options).replace(/[\u200e\u200f\u061c]/g, '');
+function formatDate(timeMs: number, style: 'time' | 'day' | 'timeOfDay'): string {
+  return formats(vscode.env.language)
+    [style].format(timeMs)
+    .replace(/[\u200e\u200f\u061c]/g, '');
 }
 
 /** A count as the language groups its digits. */
 export function formatCount(count: number): string {
-  return new Intl.NumberFormat(vscode.env.language).format(count);
+  return formats(vscode.env.language).count.format(count);
 }
 
 export function formatRows(count: number): string {
@@ -108,7 +132,7 @@ export function amountText(cents: number, language: string): string | undefined 
   const decimals = String(whole % 100n).padStart(2, '0');
   // As a text: a number would lose the cents of a large amount.
   const exact = `${sign}${whole / 100n}.${decimals}` as `${number}`;
-  return new Intl.NumberFormat(language, { minimumFractionDigits: 2 }).format(exact);
+  return formats(language).amount.format(exact);
 }
 
 /** What is always true of the sandbox. */

@@ -1,38 +1,51 @@
+/** What a lens, a fix, a row of a tree or a welcome text runs: package.json does not contribute these. */
+export const UNLISTED_COMMANDS = {
+  showDatasetProblems: 'fineTuning.showDatasetProblems',
+  convertToJsonl: 'fineTuning.convertToJsonl',
+  copyWithoutByteOrderMark: 'fineTuning.copyWithoutByteOrderMark',
+  loadMoreRuns: 'fineTuning.loadMoreRuns',
+  openWebsite: 'fineTuning.openWebsite',
+} as const;
+
 /**
- * Every id that package.json contributes and the code uses, in one place; a test holds both against each other. The names
- * are a contract: other extensions, key bindings and agents call them.
+ * Every command that is registered, in one place. A test holds them against those that package.json contributes. The names are a
+ * contract: other extensions, key bindings and agents call them.
  */
 export const COMMANDS = {
+  ...UNLISTED_COMMANDS,
   signIn: 'fineTuning.signIn',
   signOut: 'fineTuning.signOut',
   switchAccount: 'fineTuning.switchAccount',
   replaceKey: 'fineTuning.replaceKey',
   useSandbox: 'fineTuning.useSandbox',
   checkDataset: 'fineTuning.checkDataset',
-  showDatasetProblems: 'fineTuning.showDatasetProblems',
-  convertToJsonl: 'fineTuning.convertToJsonl',
-  copyWithoutByteOrderMark: 'fineTuning.copyWithoutByteOrderMark',
   submitDataset: 'fineTuning.submitDataset',
   previewDataset: 'fineTuning.previewDataset',
+  openSampleDataset: 'fineTuning.openSampleDataset',
   submitAgain: 'fineTuning.submitAgain',
   refresh: 'fineTuning.refresh',
-  loadMoreRuns: 'fineTuning.loadMoreRuns',
   loadAllRuns: 'fineTuning.loadAllRuns',
   filterRuns: 'fineTuning.filterRuns',
   clearRunsFilter: 'fineTuning.clearRunsFilter',
   toggleRunGrouping: 'fineTuning.toggleRunGrouping',
   showRun: 'fineTuning.showRun',
+  openRunInNewTab: 'fineTuning.openRunInNewTab',
   copyRunId: 'fineTuning.copyRunId',
   downloadAdapter: 'fineTuning.downloadAdapter',
   cancelDownload: 'fineTuning.cancelDownload',
   inspectAdapter: 'fineTuning.inspectAdapter',
   cancelUpload: 'fineTuning.cancelUpload',
   resolveSubmission: 'fineTuning.resolveSubmission',
+  continueSubmission: 'fineTuning.continueSubmission',
   refreshBalance: 'fineTuning.refreshBalance',
   showSpend: 'fineTuning.showSpend',
   setBudget: 'fineTuning.setBudget',
   openModelTerms: 'fineTuning.openModelTerms',
   openModelUsePolicy: 'fineTuning.openModelUsePolicy',
+  openWalkthrough: 'fineTuning.openWalkthrough',
+  diagnoseConnection: 'fineTuning.diagnoseConnection',
+  copySupportInfo: 'fineTuning.copySupportInfo',
+  reportIssue: 'fineTuning.reportIssue',
   showLog: 'fineTuning.showLog',
   sandboxScenario: 'fineTuning.sandbox.scenario',
   sandboxReset: 'fineTuning.sandbox.reset',
@@ -78,6 +91,21 @@ export const CONTEXT_KEYS = {
   accountsUnreadable: 'fineTuning.accountsUnreadable',
   /** Whether the active account is the sandbox. */
   sandbox: 'fineTuning.sandboxActive',
+  /** The paths of what was downloaded from the active account. */
+  downloadedFiles: 'fineTuning.downloadedFiles',
+  /** Whether the user gave the active account a website. */
+  website: 'fineTuning.website',
   /** Whether the Runs view shows only what a filter lets through. */
   runsFiltered: 'fineTuning.runsFiltered',
+  // Each ticks a step of the walkthrough, which VS Code remembers.
+  /** Whether there is a sandbox account. */
+  triedSandbox: 'fineTuning.walkthrough.sandbox',
+  /** Whether a check that the user asked for has ended. */
+  checked: 'fineTuning.walkthrough.checked',
+  /** Whether there is an account of a service. */
+  signedIn: 'fineTuning.walkthrough.signedIn',
+  /** Whether a run was charged. */
+  submitted: 'fineTuning.walkthrough.submitted',
+  /** Whether an adapter was downloaded. */
+  downloaded: 'fineTuning.walkthrough.downloaded',
 } as const;

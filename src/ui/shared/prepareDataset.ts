@@ -10,6 +10,7 @@ import {
 } from '../../core/datasets/report.ts';
 import { inspectDataset, type DatasetFile } from '../../core/datasets/fileKind.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
+import type { Intent } from '../../core/submission/intent.ts';
 import { chooseMessages, failureSentence, gateMessages, refusal } from './datasetMessages.ts';
 import { COMMANDS } from './ids.ts';
 import { withLateProgress, showError, showWarning } from './notifications.ts';
@@ -27,13 +28,19 @@ const MAX_NAME_UNITS = 60;
 /** A dataset that may be submitted: only the bytes that the file had at its check. */
 export interface CheckedDataset {
   file: DatasetFile;
-  check: Summary | 'unchecked';
+  /** Undefined where that was an earlier one, whose verdict the user knows. */
+  check?: Summary | 'unchecked';
+  counts: { rows?: number; characters?: number };
+  /** Of the bytes that were checked, where it is known. */
+  sha256?: string;
 }
 
 /** What a dataset is checked with. */
 export interface DatasetChecks {
   reports: Pick<Reports, 'ask' | 'fresh'>;
   log: Pick<Log, 'error'>;
+  /** An earlier submission's, which is not checked again unless it was written to since. */
+  known?: Intent['dataset'];
 }
 
 /**
@@ -51,16 +58,25 @@ export async function prepareDataset(
   const uri = chosen && (await saveIfNeeded(chosen));
   let file = uri && (await inspectOrRefuse(uri));
   if (uri === undefined || file === undefined) return undefined;
+  const { known } = checks;
+  if (known?.path === file.path && isSameStamp(known, file))
+    return { file, counts: countsOf(known), sha256: known.sha256 };
   const name = nameOf(uri);
   checks.reports.ask(uri.fsPath);
   for (let recheck = 0; recheck <= MAX_RECHECKS; recheck += 1) {
     const check = await passGate(uri, accountName, checks);
     file = check && (await inspectOrRefuse(uri));
     if (check === undefined || file === undefined) return undefined;
-    if (check === 'unchecked' || isSameStamp(check, file)) return { file, check };
+    if (check === 'unchecked') return { file, check, counts: {} };
+    if (isSameStamp(check, file))
+      return { file, check, counts: check.kind === 'rows' ? countsOf(check) : {} };
   }
   void showError(failureSentence(name, 'changing'));
   return undefined;
+}
+
+function countsOf({ rows, characters }: CheckedDataset['counts']): CheckedDataset['counts'] {
+  return { rows, characters };
 }
 
 /**
@@ -71,7 +87,7 @@ export async function chooseDataset(argument: unknown, selection?: unknown): Pro
   const selected = selectedUris(selection);
   if (selected.length > 1) return pickOne(selected);
   if (argument instanceof vscode.Uri) return argument;
-  return activeTabUri() ?? openDataset();
+  return activeTabUri() ?? offerDatasets();
 }
 
 /** The URIs among what a menu passes as its second argument. */
@@ -89,6 +105,29 @@ function activeTabUri(): vscode.Uri | undefined {
   return isJsonl || /\.(jsonl|ndjson)$/i.test(uri.path) ? uri : undefined;
 }
 
+/** A workspace may be large: then the user is not kept waiting. */
+const SEARCH_MS = 2_000;
+const MAX_OFFERED = 200;
+
+/** Offers the JSONL files of the workspace, and any other file. */
+async function offerDatasets(): Promise<vscode.Uri | undefined> {
+  const search = new vscode.CancellationTokenSource();
+  const timer = setTimeout(() => search.cancel(), SEARCH_MS);
+  const found = await vscode.workspace.findFiles(
+    '**/*.{jsonl,ndjson}',
+    '**/node_modules/**',
+    MAX_OFFERED,
+    search.token,
+  );
+  clearTimeout(timer);
+  search.dispose();
+  return found.length === 0 ? openDataset() : pickOne(found.toSorted(byPath), openDataset);
+}
+
+function byPath(one: vscode.Uri, other: vscode.Uri): number {
+  return one.path < other.path ? -1 : 1;
+}
+
 /** Lets the user pick a file. */
 export async function openDataset(): Promise<vscode.Uri | undefined> {
   const chosen = await vscode.window.showOpenDialog({
@@ -100,18 +139,25 @@ export async function openDataset(): Promise<vscode.Uri | undefined> {
   return chosen?.[0];
 }
 
-async function pickOne(uris: readonly vscode.Uri[]): Promise<vscode.Uri | undefined> {
-  const items = uris.map((uri): Choice<vscode.Uri> => ({
+/** @param other lets the user pick another file, where there may be one */
+async function pickOne(
+  uris: readonly vscode.Uri[],
+  other?: () => Promise<vscode.Uri | undefined>,
+): Promise<vscode.Uri | undefined> {
+  const items: Choice<vscode.Uri | undefined>[] = uris.map((uri) => ({
     icon: 'file',
     label: nameOf(uri),
     description: vscode.workspace.asRelativePath(uri),
     value: uri,
   }));
+  if (other !== undefined)
+    items.push({ icon: 'folder-opened', label: chooseMessages.otherFile(), value: undefined });
   const answer = await pick(
     { title: chooseMessages.title() },
     { placeholder: chooseMessages.whichOne(), items },
   );
-  return answer.kind === 'value' ? answer.value : undefined;
+  if (answer.kind !== 'value') return undefined;
+  return answer.value ?? other?.();
 }
 
 /** Asks to save unsaved changes, or where to save an untitled file. @returns undefined when the user declined */

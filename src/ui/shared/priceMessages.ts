@@ -56,8 +56,21 @@ export function likelyPrice(estimate: Estimate): string | undefined {
 
 /** What a CodeLens adds; undefined where it has nothing to say. */
 export function priceLens(estimate: Estimate): string | undefined {
-  if (estimate.kind === 'range') return l10n.t('likely {0}', rangeText(estimate));
-  return estimate.kind === 'same' ? l10n.t('{0} last time', money(estimate)) : undefined;
+  return estimate.kind === 'range' ? l10n.t('likely {0}', rangeText(estimate)) : estimateText(estimate);
+}
+
+/** What was known of a price, beside it; undefined where nothing was. */
+export function estimateText(estimate: Estimate): string | undefined {
+  switch (estimate.kind) {
+    case 'range':
+      return rangeText(estimate);
+    case 'same':
+      return l10n.t('{0} last time', money(estimate));
+    case 'priority':
+      return l10n.t('at least {0}', formatMoney(estimate.lowCents, estimate.currency));
+    default:
+      return undefined;
+  }
 }
 
 /** What a range rests on. @param ranges how well the last ones held */
@@ -67,24 +80,25 @@ export function rangeTooltip({ held, of }: { held: number; of: number }): string
   );
   // One run is no record.
   if (of < 2) return assumption;
-  return `${assumption} ${l10n.t('Such a range held for {0} of your last {1} runs.', held, of)}`;
+  return [assumption, l10n.t('Such a range held for {0} of your last {1} runs.', held, of)].join(' ');
 }
 
-/** Said after a charge outside the range that was shown; undefined after any other, and where the currency is not that of the range. */
-export function outsideEstimate(
-  range: PriceRange,
+/** A price that is not what was expected of it; undefined for any other, and in another currency. */
+export function unexpectedPrice(
+  before: Estimate,
   priceCents: number,
   currency: string | undefined,
 ): string | undefined {
-  if (currency !== range.currency || isWithin(range, priceCents)) return undefined;
-  return l10n.t(
-    'Charged {0}, outside the estimate of {1}.',
-    formatMoney(priceCents, currency),
-    rangeText(range),
-  );
+  if (!('currency' in before) || before.currency !== currency) return undefined;
+  const price = formatMoney(priceCents, currency);
+  if (before.kind === 'range' && !isWithin(before, priceCents))
+    return l10n.t('{0}, outside the estimate of {1}', price, rangeText(before));
+  if (before.kind === 'same' && before.priceCents !== priceCents)
+    return l10n.t('{0}, not {1} as last time', price, money(before));
+  return undefined;
 }
 
-export function rangeText({ lowCents, highCents, currency }: PriceRange): string {
+function rangeText({ lowCents, highCents, currency }: PriceRange): string {
   return l10n.t('{0}–{1}', amountText(lowCents, env.language) ?? '', formatMoney(highCents, currency));
 }
 

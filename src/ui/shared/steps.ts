@@ -12,6 +12,8 @@ export interface Place {
   step?: number;
   totalSteps?: number;
   hasBack?: boolean;
+  /** A button that opens an address and leaves the dialog open. */
+  link?: { title: string; open: () => unknown } | undefined;
 }
 
 export type Step<S> = (state: S, place: Place) => Promise<StepEnd<S>>;
@@ -65,8 +67,8 @@ export function pick<T>(
     stays?: (value: T) => boolean;
     /** What a chosen row waits for, with the dialog open and busy; Esc gives up. */
     settle?: (value: T) => Promise<unknown> | undefined;
-    /** Rows that replace the first ones, once more is known. */
-    later?: Promise<readonly Choice<T>[]>;
+    /** Rows that replace the ones before, each time more is known. */
+    later?: readonly Promise<readonly Choice<T>[]>[];
   },
 ): Promise<Answer<T>> {
   const input = vscode.window.createQuickPick<Choice<T>>();
@@ -79,15 +81,13 @@ export function pick<T>(
     if (active !== undefined) input.activeItems = [active];
   };
   if (options.active !== undefined) activate(({ value }) => value === options.active);
-  options.later?.then(
-    (later) => {
-      const label = input.activeItems[0]?.label;
-      input.keepScrollPosition = true;
-      input.items = later.map(harmlessRow);
-      activate((item) => item.label === label);
-    },
-    () => undefined,
-  );
+  const replace = (rows: readonly Choice<T>[]) => {
+    const label = input.activeItems[0]?.label;
+    input.keepScrollPosition = true;
+    input.items = rows.map(harmlessRow);
+    activate((item) => item.label === label);
+  };
+  for (const rows of options.later ?? []) rows.then(replace, () => undefined);
   return show(
     input,
     place,
@@ -156,10 +156,15 @@ function show<T>(
   input.step = place.step;
   input.totalSteps = place.totalSteps;
   input.ignoreFocusOut = true;
-  if (place.hasBack === true) input.buttons = [vscode.QuickInputButtons.Back];
+  const link = place.link && { iconPath: new vscode.ThemeIcon('globe'), tooltip: place.link.title };
+  input.buttons = [
+    ...(place.hasBack === true ? [vscode.QuickInputButtons.Back] : []),
+    ...(link ? [link] : []),
+  ];
   return new Promise<Answer<T>>((resolve) => {
     input.onDidTriggerButton((button) => {
       if (button === vscode.QuickInputButtons.Back) resolve({ kind: 'back' });
+      else if (button === link) void place.link?.open();
     });
     input.onDidAccept(() => {
       const accepted = accept();

@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import type { Balance, Model } from '../../core/api/types.ts';
-import type { DatasetSize, Estimate } from '../../core/money/estimate.ts';
+import type { AccountMoney, BalanceNote } from '../../core/money/accountMoney.ts';
+import type { Wanted } from '../../core/money/estimate.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { formatBytes, formatMoney, formatRows, sandboxNote } from '../shared/format.ts';
 import { likelyPrice } from '../shared/priceMessages.ts';
@@ -11,13 +12,12 @@ import { moneySentence } from './resultMessages.ts';
 /** What the last question before anything is sent names. */
 export interface Confirmation {
   account: Account;
-  dataset: { filename: string; size: DatasetSize };
+  dataset: { filename: string };
   /** Only its name if the service does not list it now. */
   model: Pick<Model, 'name'> & Partial<Pick<Model, 'provider' | 'use_policy_url'>>;
-  priority: boolean;
+  wanted: Wanted;
   balance: Balance | undefined;
-  /** Undefined where the same is sent again: then the money of the first attempt is what counts. */
-  estimate?: Estimate;
+  money: Pick<AccountMoney, 'balanceNote' | 'checkBudget' | 'estimate'>;
   /** What is sent again, with the same Idempotency-Key. */
   resent?: PendingSubmission;
 }
@@ -39,25 +39,26 @@ export const confirmMessages = {
     account.kind === 'sandbox' ? vscode.l10n.t('Submit') : vscode.l10n.t('Submit and Pay'),
   back: ({ resent }: Confirmation) =>
     resent === undefined ? vscode.l10n.t('Back to Summary') : vscode.l10n.t('Show Submission'),
+  overBudget: () => vscode.l10n.t('Continue Over Budget'),
   /** The consents again, since another extension may have accepted the first one: only a user can press this dialog. */
   detail(confirmation: Confirmation): string {
     const { l10n } = vscode;
-    const { account, resent, dataset, model, priority, balance, estimate } = confirmation;
+    const { account, resent, dataset, model, wanted, balance, money } = confirmation;
     const isSandbox = account.kind === 'sandbox';
     const provider = model.provider ? sanitizeServiceText(model.provider, MAX_PROVIDER_UNITS) : undefined;
     const modelName = sanitizeServiceText(model.name, MAX_MODEL_UNITS);
     const name = provider === undefined ? modelName : `${modelName} (${provider})`;
-    const { bytes, rows } = dataset.size;
+    const { bytes, rows } = wanted.size;
     const facts = [short(dataset.filename), formatBytes(bytes)];
     if (rows !== undefined) facts.push(formatRows(rows));
-    const likely = estimate && likelyPrice(estimate);
+    const likely = likelyPrice(money.estimate(wanted));
     return [
       ...(isSandbox ? [sandboxNote()] : []),
       ...(resent === undefined ? [] : [resentSentence(resent)]),
       ...(isSandbox
         ? []
         : [l10n.t('Account: {0} ({1})', short(account.name), short(new URL(account.baseUrl).host))]),
-      priority
+      wanted.priority
         ? l10n.t('Model: {0} · priority (may cost extra)', name)
         : l10n.t('Model: {0} · standard queue', name),
       l10n.t('Dataset: {0}', facts.join(' · ')),
@@ -68,9 +69,7 @@ export const confirmMessages = {
         : likely === undefined
           ? [l10n.t('Price: known only after the charge.')]
           : [l10n.t('Price: known only after the charge. {0}', likely)]),
-      balance === undefined
-        ? l10n.t('Balance: unknown')
-        : l10n.t('Balance: {0}', formatMoney(balance.balance_cents, balance.currency)),
+      balanceLine(balance, money.balanceNote(wanted)),
       ...(isSandbox
         ? []
         : [
@@ -83,11 +82,27 @@ export const confirmMessages = {
       l10n.t('By submitting you:'),
       termsConsent(model.use_policy_url, provider),
       l10n.t('• accept the service’s data policy'),
-      l10n.t('• confirm that you have the rights to this dataset'),
+      l10n.t('• confirm you have the rights to this dataset'),
       l10n.t('• understand that results aren’t guaranteed'),
     ].join('\n');
   },
 };
+
+function balanceLine(balance: Balance | undefined, note: BalanceNote): string {
+  const { l10n } = vscode;
+  if (balance === undefined) return l10n.t('Balance: unknown');
+  const amount = formatMoney(balance.balance_cents, balance.currency);
+  switch (note) {
+    case undefined:
+      return l10n.t('Balance: {0}', amount);
+    case 'empty':
+      return l10n.t('Balance: {0} · too low unless in your plan', amount);
+    case 'probably-too-low':
+      return l10n.t('Balance: {0} · probably too low', amount);
+    case 'may-be-too-low':
+      return l10n.t('Balance: {0} · may be too low', amount);
+  }
+}
 
 function termsConsent(policy: string | null | undefined, provider: string | undefined): string {
   const { l10n } = vscode;

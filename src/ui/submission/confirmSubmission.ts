@@ -1,18 +1,50 @@
+import { overBudget } from '../shared/budgetMessages.ts';
 import { showWarning } from '../shared/notifications.ts';
 import { confirmMessages, type Confirmation } from './confirmMessages.ts';
 
 /**
- * The last question of a submission, and its second consent. It is a modal dialog, since any extension can press whatever
- * else VS Code shows by a command. The first button takes Enter, so it sends nothing.
+ * The last question of everything that sends, and its second consent, by what is known of the money when it is shown. It is a
+ * modal dialog, since any extension can press whatever else VS Code shows by a command. The first button takes Enter, so it
+ * sends nothing.
+ * @param now undefined where there is nothing to send any longer
+ * @param agreed what the user agreed to exceed
  */
-export async function confirmSubmission(confirmation: Confirmation): Promise<'submit' | 'back' | undefined> {
-  const submit = confirmMessages.submit(confirmation);
+export async function confirmSubmission(
+  now: () => Confirmation | undefined,
+  agreed = new Set<string>(),
+): Promise<'submit' | 'back' | undefined> {
+  for (;;) {
+    const confirmation = now();
+    if (confirmation === undefined) return 'back';
+    const { size } = agreed;
+    const over = await mayExceedBudget(confirmation, agreed);
+    if (over !== 'continue') return over;
+    // Money may have moved while that was asked.
+    if (agreed.size > size) continue;
+    const submit = confirmMessages.submit(confirmation);
+    const back = confirmMessages.back(confirmation);
+    const choice = await showWarning(
+      confirmMessages.question(confirmation),
+      { modal: true, detail: confirmMessages.detail(confirmation) },
+      back,
+      submit,
+    );
+    return choice === submit ? 'submit' : choice === back ? 'back' : undefined;
+  }
+}
+
+/** One more deliberate step for a run that exceeds the budget, or may; the same figures are asked about once. */
+export async function mayExceedBudget(
+  confirmation: Confirmation,
+  agreed: Set<string>,
+): Promise<'continue' | 'back' | undefined> {
+  const { account, money, wanted } = confirmation;
+  const over = overBudget(money.checkBudget(wanted), account.name);
+  if (over === undefined || agreed.has(over.detail)) return 'continue';
+  const anyway = confirmMessages.overBudget();
   const back = confirmMessages.back(confirmation);
-  const choice = await showWarning(
-    confirmMessages.question(confirmation),
-    { modal: true, detail: confirmMessages.detail(confirmation) },
-    back,
-    submit,
-  );
-  return choice === submit ? 'submit' : choice === back ? 'back' : undefined;
+  const choice = await showWarning(over.message, { modal: true, detail: over.detail }, back, anyway);
+  if (choice !== anyway) return choice === back ? 'back' : undefined;
+  agreed.add(over.detail);
+  return 'continue';
 }

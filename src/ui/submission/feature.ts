@@ -9,9 +9,7 @@ import type { ReportFoundRun } from './submissionResult.ts';
 export function activateSubmission(services: Services): void {
   const { disposables, journal, journalOpened, log, openJournal, registerCommands, reportError } = services;
   const { sessions, submitter } = services;
-  const reporter = lazy(async () =>
-    (await import('./submissionResult.ts')).foundRunReporter((runId) => journal.claimNotice(runId)),
-  );
+  const reporter = lazy(async () => (await import('./submissionResult.ts')).foundRunReporter(journal));
   const reportFoundRun: ReportFoundRun = async (...found) => (await reporter())(...found);
   const parts = { ...services, reportFoundRun };
   disposables.add(
@@ -24,8 +22,10 @@ export function activateSubmission(services: Services): void {
   );
   disposables.add(
     registerCommands('accounts', {
-      [COMMANDS.resolveSubmission]: async (submission, action) =>
-        (await import('./resolveSubmission.ts')).resolveSubmission(parts, submission, action),
+      [COMMANDS.resolveSubmission]: async (submission) =>
+        (await import('./resolveSubmission.ts')).resolveSubmission(parts, submission),
+      [COMMANDS.continueSubmission]: async (submission) =>
+        (await import('./resolveSubmission.ts')).resolveSubmission(parts, submission, 'continue'),
     }),
   );
   disposables.add(

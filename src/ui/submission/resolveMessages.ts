@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import type { RunDetail } from '../../core/api/types.ts';
+import type { Intent } from '../../core/submission/intent.ts';
 import type { UncertaintyReason } from '../../core/submission/reconcilePolicy.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import {
@@ -10,6 +11,7 @@ import {
   formatMoney,
   formatRows,
   formatTime,
+  inSandbox,
   sandboxNote,
 } from '../shared/format.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
@@ -37,11 +39,13 @@ export const resolveMessages = {
       run.label ? `${sanitizeServiceText(run.label)} · ${facts}` : facts,
     ),
   isRunYes: () => vscode.l10n.t('This Is the Run'),
-  back: () => vscode.l10n.t('Show Submission'),
   cancel: () => vscode.l10n.t('Cancel Upload'),
   cancelDetail: () => vscode.l10n.t('Not charged if canceled before the upload completes.'),
-  tooLate: (fileName: string) =>
-    vscode.l10n.t('{0} is fully uploaded and can no longer be canceled.', fileName),
+  tooLate: ({ dataset, origin }: Intent) =>
+    inSandbox(
+      vscode.l10n.t('{0} is fully uploaded and can no longer be canceled.', dataset.filename),
+      origin === 'sandbox',
+    ),
   noUpload: () => vscode.l10n.t('No upload to cancel.'),
   continueDetail: (isRefused: boolean) =>
     isRefused

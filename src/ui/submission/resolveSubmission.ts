@@ -1,9 +1,8 @@
-import type { Balance, RunCreation, RunDetail } from '../../core/api/types.ts';
+import type { RunCreation, RunDetail } from '../../core/api/types.ts';
 import { asDiskError, onDisk } from '../../core/base/diskError.ts';
 import { CancelledError } from '../../core/base/errors.ts';
-import { accountMoneyOf } from '../../core/money/accountMoney.ts';
-import { wantedOf, type Estimate } from '../../core/money/estimate.ts';
-import { serviceNowMs, type Session } from '../../core/runs/session.ts';
+import { wantedOf } from '../../core/money/estimate.ts';
+import type { Session } from '../../core/runs/session.ts';
 import type { Intent } from '../../core/submission/intent.ts';
 import {
   canCheck,
@@ -15,12 +14,12 @@ import {
 import { isUncertain, uncertaintyOf } from '../../core/submission/reconcilePolicy.ts';
 import type { ReconcileResult } from '../../core/submission/reconciler.ts';
 import type { Services } from '../../services.ts';
-import { showInformation, showWarning, withCancellableProgress } from '../shared/notifications.ts';
+import { showInformation, showWarning, withLateProgress } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { pick, separator, type Choice } from '../shared/steps.ts';
 import { confirmSubmission } from './confirmSubmission.ts';
-import { mayExceedBudget } from './submissionSteps.ts';
-import { continueWithDataset, currentBalance, receiptsOf } from './submitDataset.ts';
+import { moneyOf, readFacts } from './submissionFacts.ts';
+import { continueWithDataset } from './submitDataset.ts';
 import { factRows, resolveMessages } from './resolveMessages.ts';
 import { moneySentence, submissionMessages } from './resultMessages.ts';
 import { submissionDescription, submissionName } from './rowMessages.ts';
@@ -49,7 +48,7 @@ type Action = (submission: PendingSubmission) => Promise<boolean>;
  * @param begin `continue` to begin with the last question, or with the steps for a refused one
  * @throws StorageError, LeaseUnavailableError, ApiError
  */
-export async function resolveSubmission(parts: Parts, argument?: unknown, begin?: unknown): Promise<void> {
+export async function resolveSubmission(parts: Parts, argument?: unknown, begin?: 'continue'): Promise<void> {
   const { ensureActiveAccount, sessions, submitter } = parts;
   const chosen = await chooseSubmission(parts, argument);
   if (chosen === undefined) return;
@@ -112,9 +111,7 @@ export async function cancelUpload(
 function cancel(submitter: Services['submitter'], { id, intent }: PendingSubmission): void {
   if (submitter.cancel(id)) return;
   const isLate = find(submitter, id)?.state === 'validating';
-  void showInformation(
-    isLate ? resolveMessages.tooLate(intent.dataset.filename) : resolveMessages.noUpload(),
-  );
+  void showInformation(isLate ? resolveMessages.tooLate(intent) : resolveMessages.noUpload());
 }
 
 function find({ pending }: Services['submitter'], id: string | undefined): PendingSubmission | undefined {
@@ -176,7 +173,7 @@ async function check(
   if (!canCheck(submission) && submission.state !== 'checking') return {};
   try {
     const title = resolveMessages.checking(submissionName(submission.intent));
-    const finding = await withCancellableProgress(title, (signal) =>
+    const finding = await withLateProgress(title, (signal) =>
       submitter.check(session, submission.id, signal),
     );
     return { finding };
@@ -281,23 +278,24 @@ async function continueSubmission(parts: Parts, id: string): Promise<boolean> {
   if (session === undefined || submission === undefined) return true;
   if (!canContinue(submission, Date.now())) return false;
   const { intent, state } = submission;
-  const { dataset, model_id, priority_processing } = intent;
+  const { dataset, model_id } = intent;
   if (state === 'refused') {
     await continueWithDataset(dataset, { ...presetOf(intent), replaces: id, accountId });
     return true;
   }
-  const { account, models } = session;
-  const now = await currentBalance(session);
-  const estimate = state === 'unsent' ? await estimateOf(parts, session, submission, now) : undefined;
-  if (estimate === 'back' || estimate === 'declined') return estimate === 'declined';
-  const answer = await confirmSubmission({
-    account,
-    dataset: { filename: dataset.filename, size: { bytes: dataset.sizeBytes, rows: dataset.rows } },
-    model: models.models?.find((model) => model.model_id === model_id) ?? { name: models.nameOf(model_id) },
-    priority: priority_processing,
-    balance: now,
-    ...(estimate !== undefined && { estimate }),
-    resent: submission,
+  // The consents name whom the list of models does.
+  const facts = await readFacts(session, parts);
+  if (facts === undefined) return true;
+  const { models, balance } = session;
+  const model = models.models?.find((one) => one.model_id === model_id) ?? { name: models.nameOf(model_id) };
+  const answer = await confirmSubmission(() => {
+    const resent = find(submitter, id);
+    if (resent === undefined || !canContinue(resent, Date.now())) return undefined;
+    const { account } = session;
+    // What it costs counts once.
+    const others = submitter.pending.filter((one) => one !== resent);
+    const money = moneyOf(session, facts.receipts, others);
+    return { account, dataset, model, wanted: wantedOf(intent), balance: balance.current, money, resent };
   });
   if (answer !== 'submit') return answer === undefined;
   const { result } = await withSubmissionProgress(session, intent, (signal) =>
@@ -305,29 +303,6 @@ async function continueSubmission(parts: Parts, id: string): Promise<boolean> {
   );
   await reportResult(result, id, intent, session, parts);
   return true;
-}
-
-/** What an upload from its beginning will probably cost, after one more step if that exceeds the budget. */
-async function estimateOf(
-  parts: Parts,
-  session: Session,
-  submission: PendingSubmission,
-  balance: Balance | undefined,
-): Promise<Estimate | 'back' | 'declined'> {
-  const { account, runs } = session;
-  const money = accountMoneyOf({
-    account,
-    receipts: await receiptsOf(parts),
-    runs,
-    pending: parts.submitter.pending,
-    balance,
-    nowMs: serviceNowMs(session),
-  });
-  const wanted = wantedOf(submission.intent);
-  const back = resolveMessages.back();
-  const answer = await mayExceedBudget({ account, money }, wanted, back);
-  if (answer === undefined) return 'declined';
-  return answer === 'back' ? 'back' : money.estimate(wanted);
 }
 
 async function discard(submitter: Services['submitter'], submission: PendingSubmission): Promise<boolean> {
@@ -344,7 +319,7 @@ async function discard(submitter: Services['submitter'], submission: PendingSubm
   const now = find(submitter, id);
   // It may have been charged meanwhile: the user decides again, with what is known now.
   if (now !== undefined && now.state !== 'elsewhere') return false;
-  void showInformation(submissionMessages.elsewhere(name));
+  void showInformation(submissionMessages.elsewhere(name, intent.origin === 'sandbox'));
   return true;
 }
 
@@ -363,7 +338,7 @@ async function adopt(
   if (choice !== yes) return false;
   if (await onDisk(parts.submitter.adopt(session, id, run.run_id), 'submissions'))
     await reportRun(parts, session, intent, run);
-  else void showInformation(submissionMessages.elsewhere(name));
+  else void showInformation(submissionMessages.elsewhere(name, intent.origin === 'sandbox'));
   return true;
 }
 

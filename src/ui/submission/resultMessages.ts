@@ -3,12 +3,14 @@ import { websiteOf, type Account } from '../../core/accounts/account.ts';
 import { NetworkError, ServiceError, UnexpectedAnswerError } from '../../core/api/errors.ts';
 import type { Balance, RunCreation } from '../../core/api/types.ts';
 import { CancelledError, ExpectedError } from '../../core/base/errors.ts';
+import type { Estimate } from '../../core/money/estimate.ts';
 import { mayBeCharged, type Draft } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { accountWords } from '../shared/accountMessages.ts';
 import { formatCount, formatMoney, formatPrice, inSandbox } from '../shared/format.ts';
-import { COMMANDS, type CommandId } from '../shared/ids.ts';
+import { COMMANDS, VIEWS, type CommandId } from '../shared/ids.ts';
 import { showWarning } from '../shared/notifications.ts';
+import { unexpectedPrice } from '../shared/priceMessages.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { stateText, submissionName } from './rowMessages.ts';
@@ -17,10 +19,13 @@ import { stateText, submissionName } from './rowMessages.ts';
 export const submissionMessages = {
   submitting: (fileName: string, accountName: string) =>
     vscode.l10n.t('Submitting {0} to {1}', fileName, accountName),
-  elsewhere: (name: string) =>
-    vscode.l10n.t('Nothing was sent: {0} is resolved or open in another window.', name),
-  canceled: (fileName: string) =>
-    vscode.l10n.t('Not charged: the upload of {0} was canceled.', sanitizeServiceText(fileName)),
+  elsewhere: (name: string, isSandbox: boolean) =>
+    inSandbox(vscode.l10n.t('Nothing was sent: {0} is resolved or open in another window.', name), isSandbox),
+  canceled: (fileName: string, isSandbox: boolean) =>
+    inSandbox(
+      vscode.l10n.t('Not charged: the upload of {0} was canceled.', sanitizeServiceText(fileName)),
+      isSandbox,
+    ),
   showRun: () => vscode.l10n.t('Show Run'),
   checkNow: () => vscode.l10n.t('Check Now'),
   continue: () => vscode.l10n.t('Continue…'),
@@ -54,21 +59,26 @@ export function moneySentence(submission: PendingSubmission, nowMs: number): str
   }
 }
 
-/** @param balance after the charge, if it is known; only it names the currency of a run that was found later */
+/**
+ * @param balance after the charge, if it is known; only it names the currency of a run that was found later
+ * @param before what was known of the price
+ */
 export function chargedSentence(
   { balance_after_cents, currency, price_cents }: RunCreation,
   name: string,
   account: Account,
   balance: Balance | undefined,
+  before: Estimate | undefined,
   isFound: boolean,
 ): string {
   const { l10n } = vscode;
   const price =
     price_cents === undefined
       ? l10n.t('an unknown amount')
-      : currency === undefined
-        ? formatPrice(price_cents, balance?.currency)
-        : formatMoney(price_cents, currency);
+      : ((before && unexpectedPrice(before, price_cents, currency ?? balance?.currency)) ??
+        (currency === undefined
+          ? formatPrice(price_cents, balance?.currency)
+          : formatMoney(price_cents, currency)));
   const cents = balance_after_cents ?? balance?.balance_cents;
   const values = [sanitizeServiceText(name), sanitizeServiceText(account.name), price];
   const text = isFound
@@ -102,7 +112,10 @@ export function notChargedNotification(
   const isSandbox = account.kind === 'sandbox';
   const explanation = explain(error);
   const { action } = explanation;
-  let offersLog = false;
+  const addContinue = () => {
+    if (isKept) buttons.set(submissionMessages.continue(), COMMANDS.continueSubmission);
+    else if (action.command === 'again') buttons.set(l10n.t('Submit Again…'), 'again');
+  };
   let sentence: string;
   switch (error instanceof ServiceError ? error.code : undefined) {
     case 'insufficient_balance':
@@ -113,6 +126,7 @@ export function notChargedNotification(
       );
       if (isSandbox) buttons.set(l10n.t('Add Sandbox Funds'), COMMANDS.sandboxAddFunds);
       else if (websiteOf(account) !== undefined) buttons.set(accountWords.openWebsite(), 'website');
+      addContinue();
       break;
     case 'validation_failed':
       sentence = asText({
@@ -123,10 +137,11 @@ export function notChargedNotification(
       break;
     case 'model_not_available':
       sentence = l10n.t('Not charged: {0} isn’t available.', sanitizeServiceText(modelName));
+      addContinue();
       break;
-    // Another notification asks for a new API key.
     case 'invalid_api_key':
       sentence = l10n.t('Not charged: the service rejected the API key of {0}.', accountName);
+      buttons.set(action.title, COMMANDS.replaceKey);
       break;
     case 'consent_required':
       sentence = l10n.t(
@@ -134,14 +149,13 @@ export function notChargedNotification(
         filename,
         asText(explanation),
       );
+      addContinue();
       break;
     default:
       sentence = l10n.t('Not charged: the upload of {0} failed. {1}', filename, asText(explanation));
-      offersLog = true;
+      addContinue();
+      buttons.set(l10n.t('Show Log'), COMMANDS.showLog);
   }
-  if (isKept) buttons.set(submissionMessages.continue(), COMMANDS.resolveSubmission);
-  else if (action.command === 'again') buttons.set(l10n.t('Submit Again…'), 'again');
-  if (offersLog) buttons.set(l10n.t('Show Log'), COMMANDS.showLog);
   return { text: inSandbox(sentence, isSandbox), buttons };
 }
 
@@ -161,6 +175,16 @@ export function mayBeChargedSentence(name: string, error: unknown, isSandbox: bo
     isReason ? asText(explain(error)) : l10n.t('We’ll keep checking.'),
   );
   return inSandbox(text, isSandbox);
+}
+
+/** @param id undefined where there are several, of which the user chooses */
+export function warnMayBeCharged(text: string, id: string | undefined): void {
+  const check = submissionMessages.checkNow();
+  const show = vscode.l10n.t('Show');
+  void showWarning(text, check, show).then((choice) => {
+    if (choice === check) void vscode.commands.executeCommand(COMMANDS.resolveSubmission, id);
+    if (choice === show) void vscode.commands.executeCommand(`${VIEWS.runs}.focus`);
+  });
 }
 
 export function noChargeFoundSentence(name: string, isSandbox: boolean): string {
@@ -184,10 +208,13 @@ export function leftOpenSentence(
   const text =
     others.length === 0
       ? isUnknown
-        ? l10n.t('{0} may have been charged: the service didn’t confirm it.', name)
+        ? l10n.t('{0} may have been charged: the service didn’t confirm it. We’ll keep checking.', name)
         : l10n.t('Not charged: the upload of {0} was interrupted.', filename)
       : isUnknown
-        ? l10n.t('{0} submissions may have been charged: the service didn’t confirm them.', count)
+        ? l10n.t(
+            '{0} submissions may have been charged: the service didn’t confirm them. We’ll keep checking.',
+            count,
+          )
         : l10n.t('Not charged: {0} uploads were interrupted.', count);
   return inSandbox(text, isSandbox);
 }

@@ -34,7 +34,8 @@ export interface SubmissionContext {
   account: Account;
   /** `place`: its path, from the workspace where it is in it. */
   dataset: { filename: string; place: string; size: DatasetSize };
-  check: Summary | 'unchecked';
+  /** Undefined where that was an earlier one. */
+  check?: Summary | 'unchecked';
   models: readonly Model[];
   balance: Balance | undefined;
   money: AccountMoney;
@@ -166,13 +167,13 @@ export function summaryRows(
     { icon: 'file', name: l10n.t('Dataset'), value: datasetText(context, sha256), target: 'dataset' },
     { section: l10n.t('Money') },
     { icon: 'account', name: l10n.t('Account'), value: payerText(account) },
-    { icon: 'tag', name: l10n.t('Price'), value: priceText(money.estimate(wanted)) },
+    { icon: 'graph', name: l10n.t('Price'), value: priceText(money.estimate(wanted)) },
     {
       icon: 'credit-card',
       name: l10n.t('Balance'),
       value: formatMoney(balance?.balance_cents, balance?.currency),
     },
-    ...(budget === undefined ? [] : [{ icon: 'graph', name: l10n.t('Budget'), value: budget }]),
+    ...(budget === undefined ? [] : [{ icon: 'target', name: l10n.t('Budget'), value: budget }]),
     ...(website === undefined
       ? []
       : [{ icon: 'globe', name: l10n.t('Website'), value: website, target: 'website' as const }]),
@@ -226,7 +227,7 @@ function noteRows(
           },
         ]
       : []),
-    ...checkRows(check),
+    ...(check === undefined ? [] : checkRows(check)),
     ...(size === undefined ? [] : [{ icon: 'warning', name: l10n.t('Size'), value: size }]),
   ];
 }

@@ -4,28 +4,32 @@ import { asDiskError } from '../../core/base/diskError.ts';
 import { websiteOf, type Account } from '../../core/accounts/account.ts';
 import type { RunCreation } from '../../core/api/types.ts';
 import { CancelledError } from '../../core/base/errors.ts';
+import { estimateBefore } from '../../core/money/estimate.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Draft } from '../../core/submission/intent.ts';
+import type { Journal } from '../../core/submission/journal.ts';
 import type {
   PendingSubmission,
   Submission,
   SubmissionResult,
 } from '../../core/submission/pendingSubmission.ts';
+import { chargedReceiptsOf } from '../../core/submission/runFacts.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { showError, showInformation, showWarning, withCancellableProgress } from '../shared/notifications.ts';
+import { showError, showInformation, withCancellableProgress } from '../shared/notifications.ts';
 import { openServiceLink } from '../shared/openMessages.ts';
 import {
   chargedSentence,
   mayBeChargedSentence,
   notChargedNotification,
   submissionMessages,
+  warnMayBeCharged,
   type NoticeAction,
 } from './resultMessages.ts';
 import { stateText, submissionName } from './rowMessages.ts';
 
-/** How often the time until the next attempt is updated. */
+/** How often times are updated: until the next attempt, and since validation began. */
 const TICK_MS = 1_000;
 /** How long a notification of a charge waits for the balance. */
 const BALANCE_WAIT_MS = 5_000;
@@ -48,7 +52,7 @@ export function withSubmissionProgress(
       report(stateText(submission, Date.now()), isProgress ? sentBytes / totalBytes : undefined);
     });
     const ticking = setInterval(() => {
-      if (last?.state === 'waiting') report(stateText(last, Date.now()));
+      if (last?.state === 'waiting' || last?.state === 'validating') report(stateText(last, Date.now()));
     }, TICK_MS);
     try {
       return { id, result: await result };
@@ -70,19 +74,25 @@ export async function reportResult(
   id: string,
   draft: Draft,
   session: Session,
-  { ensureActiveAccount, log, submitted }: Pick<Services, 'ensureActiveAccount' | 'log' | 'submitted'>,
+  {
+    ensureActiveAccount,
+    journal,
+    log,
+    submitted,
+  }: Pick<Services, 'ensureActiveAccount' | 'journal' | 'log' | 'submitted'>,
 ): Promise<void> {
   const { account, models } = session;
   const name = submissionName(draft);
+  const isSandbox = account.kind === 'sandbox';
   switch (result.kind) {
     case 'charged':
-      await reportCharged(result.run, draft, session, result.found === true);
+      await reportCharged(result.run, draft, session, journal, result.found === true);
       result.onReported?.();
       submitted.fire({ runId: result.run.run_id });
       return;
     case 'not-charged': {
       if (result.error instanceof CancelledError) {
-        void showInformation(submissionMessages.canceled(draft.dataset.filename));
+        void showInformation(submissionMessages.canceled(draft.dataset.filename, isSandbox));
         return;
       }
       log.error('not-submitted', result.error);
@@ -100,22 +110,15 @@ export async function reportResult(
     }
     case 'unknown': {
       log.error('outcome-unknown', result.error);
-      const text = mayBeChargedSentence(
-        name,
-        asDiskError(result.error, 'submissions'),
-        account.kind === 'sandbox',
-      );
-      const check = submissionMessages.checkNow();
-      void showWarning(text, check).then((choice) => {
-        if (choice === check) void vscode.commands.executeCommand(COMMANDS.resolveSubmission, id);
-      });
+      const error = asDiskError(result.error, 'submissions');
+      warnMayBeCharged(mayBeChargedSentence(name, error, isSandbox), id);
       return;
     }
     case 'open':
       await vscode.commands.executeCommand(COMMANDS.resolveSubmission, result.id);
       return;
     case 'elsewhere':
-      void showInformation(submissionMessages.elsewhere(name));
+      void showInformation(submissionMessages.elsewhere(name, isSandbox));
   }
 }
 
@@ -128,15 +131,28 @@ async function run(
   ensureActiveAccount: Services['ensureActiveAccount'],
 ): Promise<void> {
   const file = vscode.Uri.file(draft.dataset.path);
-  if (action === undefined) return;
-  if (action === 'website') await openServiceLink(websiteOf(account) ?? '');
-  else if (action === COMMANDS.resolveSubmission)
-    await vscode.commands.executeCommand(action, id, 'continue');
-  else if (action === COMMANDS.checkDataset) await vscode.commands.executeCommand(action, file);
-  else if (action === COMMANDS.showLog) await vscode.commands.executeCommand(action);
-  else if (!(await ensureActiveAccount(account.id))) return;
-  else if (action !== 'again') await vscode.commands.executeCommand(action);
-  else await vscode.commands.executeCommand(COMMANDS.submitDataset, file, undefined, presetOf(draft));
+  const { executeCommand } = vscode.commands;
+  switch (action) {
+    case undefined:
+      return;
+    case 'website':
+      await openServiceLink(websiteOf(account) ?? '');
+      return;
+    case COMMANDS.continueSubmission:
+      return executeCommand(action, id);
+    case COMMANDS.replaceKey:
+      return executeCommand(action, account.id);
+    case COMMANDS.checkDataset:
+      return executeCommand(action, file);
+    case COMMANDS.showLog:
+      return executeCommand(action);
+    case 'again':
+      if (await ensureActiveAccount(account.id))
+        await executeCommand(COMMANDS.submitDataset, file, undefined, presetOf(draft));
+      return;
+    default:
+      if (await ensureActiveAccount(account.id)) await executeCommand(action);
+  }
 }
 
 /** @param isFound by a check, which knows less about the charge than the answer to the submission */
@@ -144,6 +160,7 @@ async function reportCharged(
   run: RunCreation,
   draft: Draft,
   { account, balance }: Session,
+  journal: Pick<Journal, 'receipts'>,
   isFound: boolean,
 ): Promise<void> {
   const current =
@@ -154,7 +171,10 @@ async function reportCharged(
         ])
       : undefined;
   const show = submissionMessages.showRun();
-  const text = chargedSentence(run, submissionName(draft), account, current, isFound);
+  const receipts = chargedReceiptsOf(await journal.receipts().catch(() => []), account.id);
+  const receipt = receipts.find(({ settled }) => settled.run.run_id === run.run_id);
+  const before = receipt && estimateBefore(receipts, receipt);
+  const text = chargedSentence(run, submissionName(draft), account, current, before, isFound);
   void showInformation(text, show).then((choice) => {
     const target = { accountId: account.id, id: run.run_id };
     if (choice === show) void vscode.commands.executeCommand(COMMANDS.showRun, target);
@@ -165,12 +185,12 @@ async function reportCharged(
 export type ReportFoundRun = (run: RunCreation, draft: Draft, session: Session) => Promise<void>;
 
 /** Each run is reported once: an automatic check and one that the user asked for can find the same. */
-export function foundRunReporter(claimNotice: (runId: string) => Promise<boolean>): ReportFoundRun {
+export function foundRunReporter(journal: Pick<Journal, 'claimNotice' | 'receipts'>): ReportFoundRun {
   const reported = new Set<string>();
   return async (run, draft, session) => {
     if (reported.has(run.run_id)) return;
     reported.add(run.run_id);
-    await reportCharged(run, draft, session, true);
-    await claimNotice(run.run_id);
+    await reportCharged(run, draft, session, journal, true);
+    await journal.claimNotice(run.run_id);
   };
 }

@@ -4,14 +4,11 @@ import { modelLinks } from '../../core/api/address.ts';
 import { DatasetChangedError } from '../../core/api/errors.ts';
 import { MAX_LABEL_LENGTH, type Model } from '../../core/api/types.ts';
 import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
-import type { Wanted } from '../../core/money/estimate.ts';
 import { withMarker } from '../../core/runs/marker.ts';
 import type { Draft } from '../../core/submission/intent.ts';
-import { budgetWords, overBudget } from '../shared/budgetMessages.ts';
-import { showWarning } from '../shared/notifications.ts';
 import { openServiceLink } from '../shared/openMessages.ts';
 import { ask, pick, separator, type Answer, type Choice, type Place } from '../shared/steps.ts';
-import { confirmSubmission } from './confirmSubmission.ts';
+import { confirmSubmission, mayExceedBudget } from './confirmSubmission.ts';
 import {
   stepMessages,
   summaryRows,
@@ -31,7 +28,9 @@ export interface Review {
   context(): SubmissionContext;
   /** The SHA-256 of the dataset, computed while the summary is read. @throws DatasetChangedError, DigestError */
   sha256: Promise<string>;
-  /** Resolves when the digest is there, or failed, and the balance was read once more. Never rejects. */
+  /** What is filled in when it comes. They never reject. */
+  late: readonly Promise<unknown>[];
+  /** Resolves when the digest is there, or failed, and balance and receipts were read once more. Never rejects. */
   ready(): Promise<void>;
   /** What is not any longer as it was when the review began. */
   restart(sha256: string): Promise<Restart | undefined>;
@@ -98,7 +97,7 @@ async function consent(
   review: Review,
   choices: SubmissionChoices,
 ): Promise<ReviewResult | 'back' | undefined> {
-  const { model, priority } = choices;
+  const { model } = choices;
   if (model === undefined) return 'back';
   const sha256 = await digestOf(review);
   const restart = (reason: Restart) => ({ kind: 'restart', reason, choices }) as const;
@@ -108,15 +107,14 @@ async function consent(
   if (beside !== 'continue') return beside;
   const context = review.context();
   const wanted = runOf(context, choices, sha256);
-  const over = await mayExceedBudget(context, wanted);
+  const confirmation = () => ({ ...review.context(), model, wanted });
+  const agreed = new Set<string>();
+  const over = await mayExceedBudget(confirmation(), agreed);
   if (over !== 'continue') return over;
-  const terms = await acceptTerms(model);
+  const terms = await acceptTerms(model, () => review.ready());
   if (terms === 'back' || terms === undefined) return terms;
-  // The terms may have been read for long.
-  const latest = review.context();
-  const estimate = latest.money.estimate(wanted);
-  const answer = await confirmSubmission({ ...latest, model, priority, estimate });
-  if (answer === 'back' || answer === undefined) return answer;
+  const answer = await confirmSubmission(confirmation, agreed);
+  if (answer !== 'submit') return answer;
   const dataPolicy = { accepted_at: now() };
   const late = await review.restart(sha256);
   if (late !== undefined) return restart(late);
@@ -124,7 +122,7 @@ async function consent(
     kind: 'confirmed',
     model,
     label: sentLabel(context, choices.label),
-    priority,
+    priority: choices.priority,
     consents: { model_terms: terms, data_policy: dataPolicy },
     sha256,
   };
@@ -140,19 +138,6 @@ async function digestOf({ sha256 }: Review): Promise<string | undefined> {
   }
 }
 
-/** One more deliberate step for a run that exceeds the budget, or may. */
-export async function mayExceedBudget(
-  { account, money }: Pick<SubmissionContext, 'account' | 'money'>,
-  wanted: Wanted,
-  back = budgetWords.backToSummary(),
-): Promise<'continue' | 'back' | undefined> {
-  const over = overBudget(money.checkBudget(wanted), account.name);
-  if (over === undefined) return 'continue';
-  const anyway = budgetWords.continueOver();
-  const choice = await showWarning(over.message, { modal: true, detail: over.detail }, back, anyway);
-  return choice === anyway ? 'continue' : choice === back ? 'back' : undefined;
-}
-
 /** What will be sent, who pays and what is known of the price. @returns the row that was chosen */
 async function showSummary(
   review: Review,
@@ -161,7 +146,8 @@ async function showSummary(
 ): Promise<SummaryTarget | undefined> {
   const context = review.context();
   const sent = { ...choices, label: sentLabel(context, choices.label) };
-  const items = (sha256?: string) =>
+  let sha256: string | undefined;
+  const items = () =>
     summaryRows(review.context(), sent, sha256).map((row): Choice<SummaryTarget | undefined> =>
       'section' in row
         ? separator(row.section)
@@ -173,7 +159,9 @@ async function showSummary(
       placeholder: context.notice ?? stepMessages.review(),
       items: items(),
       active,
-      later: review.sha256.then(items),
+      later: [review.sha256.then((digest) => (sha256 = digest)), ...review.late].map((known) =>
+        known.then(items),
+      ),
       settle: (target) => (target === 'continue' ? review.ready() : undefined),
       stays: (target) => {
         if (target === 'website') void openServiceLink(websiteOf(context.account) ?? '');
@@ -265,9 +253,13 @@ function askForQueue(
 
 /**
  * The terms of the model's provider. The links come first and accepting is the last row, so that Enter alone accepts nothing.
+ * @param ready what the last question waits for
  * @returns the time of the acceptance and the addresses that could be opened
  */
-async function acceptTerms(model: Model): Promise<Draft['consents']['model_terms'] | 'back' | undefined> {
+async function acceptTerms(
+  model: Model,
+  ready: () => Promise<void>,
+): Promise<Draft['consents']['model_terms'] | 'back' | undefined> {
   const { terms, policy } = modelLinks(model);
   type Row = 'accept' | 'stay' | { url: string };
   const link = (label: string, url: string): Choice<Row> => ({
@@ -289,6 +281,7 @@ async function acceptTerms(model: Model): Promise<Draft['consents']['model_terms
       : model.use_policy_url
         ? [warning(stepMessages.policy(), model.use_policy_url)]
         : [];
+  let accepted_at = '';
   const answer = await pick<Row>(
     { title: stepMessages.terms(model), hasBack: true },
     {
@@ -306,10 +299,14 @@ async function acceptTerms(model: Model): Promise<Draft['consents']['model_terms
         if (typeof row === 'object') void openServiceLink(row.url);
         return row !== 'accept';
       },
+      settle: () => {
+        accepted_at = now();
+        return ready();
+      },
     },
   );
   if (answer.kind !== 'value') return answer.kind === 'back' ? 'back' : undefined;
-  return { accepted_at: now(), urls: [terms, policy].filter((url) => url !== undefined) };
+  return { accepted_at, urls: [terms, policy].filter((url) => url !== undefined) };
 }
 
 function sentLabel({ marker }: SubmissionContext, label: string): string {

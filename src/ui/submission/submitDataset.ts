@@ -1,18 +1,16 @@
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { placeOf } from '../../core/accounts/account.ts';
 import { sha256OfFile } from '../../core/api/dataset.ts';
-import { MAX_DATASET_BYTES, MAX_LABEL_LENGTH, type Balance, type Model } from '../../core/api/types.ts';
+import { MAX_DATASET_BYTES, MAX_LABEL_LENGTH, type Model } from '../../core/api/types.ts';
 import { onDisk } from '../../core/base/diskError.ts';
 import { isStill } from '../../core/base/fileStamp.ts';
 import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
 import { inspectDataset } from '../../core/datasets/fileKind.ts';
-import { accountMoneyOf } from '../../core/money/accountMoney.ts';
 import { queueTimes } from '../../core/money/spending.ts';
 import { newMarker, withoutMarker } from '../../core/runs/marker.ts';
 import type { RunStore } from '../../core/runs/runStore.ts';
-import { serviceNowMs, type Session } from '../../core/runs/session.ts';
+import type { Session } from '../../core/runs/session.ts';
 import type { Draft, Receipt } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { receiptOf } from '../../core/submission/runFacts.ts';
@@ -21,7 +19,7 @@ import type { Services } from '../../services.ts';
 import { askWhereToWork } from '../shared/accountMessages.ts';
 import { modelOf, chooseRun, runChoices } from '../shared/arguments.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
-import { showWarning, withProgress, withViewProgress } from '../shared/notifications.ts';
+import { showWarning, withViewProgress } from '../shared/notifications.ts';
 import { openDataset, prepareDataset, type CheckedDataset } from '../shared/prepareDataset.ts';
 import { labelMarkerSetting } from '../shared/settings.ts';
 import {
@@ -30,6 +28,7 @@ import {
   type SubmissionChoices,
   type SubmissionContext,
 } from './stepMessages.ts';
+import { moneyOf, readBalance, readFacts, receiptsOf, type Facts } from './submissionFacts.ts';
 import { presetOf, reportResult, withSubmissionProgress } from './submissionResult.ts';
 import { reviewSubmission, type Confirmed, type Restart, type Review } from './submissionSteps.ts';
 
@@ -46,9 +45,6 @@ interface Preset {
   /** For which this was chosen: another one is active by now, perhaps. */
   accountId?: string;
 }
-
-/** How long the summary waits for the balance of this moment: without it the one before is shown. */
-const BALANCE_WAIT_MS = 3_000;
 
 type Parts = Pick<
   Services,
@@ -86,9 +82,12 @@ export async function submitDataset(
     await onDisk(openJournal(), 'submissions');
     const { id, name } = session.account;
     if (preset.accountId !== undefined && preset.accountId !== id) restarted ??= 'account-changed';
+    // Unless it had other bytes than were refused.
+    const refused = restarted === 'dataset-changed' ? undefined : refusedOf(submitter, id, preset.replaces);
     const checked = await prepareDataset(chosen.file, chosen.selection, name, {
       reports: await reports(),
       log,
+      known: refused?.intent.dataset,
     });
     const facts = checked && (await readFacts(session, services));
     if (checked === undefined || facts === undefined) return;
@@ -150,7 +149,8 @@ async function send(
     submitter.submit(session, draft, signal, besides),
   );
   const isBegun = result.kind !== 'open' && !(result.kind === 'not-charged' && !result.kept);
-  if (isBegun) await discardReplaced(submitter, session.account.id, replaces);
+  const replaced = isBegun ? refusedOf(submitter, session.account.id, replaces) : undefined;
+  if (replaced !== undefined) await submitter.discard(replaced.id, 'not-charged').catch(() => false);
   await reportResult(result, id, draft, session, services);
 }
 
@@ -188,7 +188,6 @@ export async function continueWithDataset(
   if (dataset === undefined || found === 'missing' || found === 'folder' || found === 'not-a-file') {
     if (dataset !== undefined) void showWarning(stepMessages.datasetGone(dataset.filename));
     file = await openDataset();
-    preset = { ...preset, again: undefined };
   }
   if (file !== undefined)
     await vscode.commands.executeCommand(COMMANDS.submitDataset, file, undefined, preset);
@@ -222,15 +221,13 @@ function presetFrom(value: unknown): Preset {
   };
 }
 
-/** Anybody can name any submission: only a refused one of the same account is discarded. */
-async function discardReplaced(
-  submitter: Services['submitter'],
+/** Anybody can name any submission: only a refused one of the same account is continued and discarded. */
+function refusedOf(
+  { pending }: Services['submitter'],
   accountId: string,
   replaces: string | undefined,
-): Promise<void> {
-  const replaced = submitter.pending.find(({ id }) => id === replaces);
-  if (replaced?.state === 'refused' && replaced.accountId === accountId)
-    await submitter.discard(replaced.id, 'not-charged').catch(() => false);
+): PendingSubmission | undefined {
+  return pending.find((one) => one.id === replaces && one.state === 'refused' && one.accountId === accountId);
 }
 
 async function startSomewhere(sessions: Services['sessions']): Promise<Session | undefined> {
@@ -240,47 +237,14 @@ async function startSomewhere(sessions: Services['sessions']): Promise<Session |
   return sessions.active;
 }
 
-/** What a review is made of that the service and the journal know. Undefined, and the user knows it, if no model is available. */
-async function readFacts(session: Session, services: Parts) {
-  const [models, balance, receipts] = await withProgress(
-    { location: vscode.ProgressLocation.Window, title: stepMessages.preparing() },
-    () =>
-      Promise.all([
-        session.models.refresh(),
-        session.balance.refresh().catch(() => undefined),
-        receiptsOf(services),
-      ]),
-  );
-  const available = models.filter((model) => model.available);
-  if (available.length > 0) return { models: available, balance, receipts };
-  void showWarning(stepMessages.noModels());
-  return undefined;
-}
-
-/** The balance of this moment, or the last one that is known. Never rejects. */
-export async function currentBalance({ balance }: Session): Promise<Balance | undefined> {
-  const read = balance.refresh().catch(() => undefined);
-  return (await Promise.race([read, delay(BALANCE_WAIT_MS, undefined, { ref: false })])) ?? balance.current;
-}
-
-/** They inform, and never stop a submission. */
-export function receiptsOf({ journal, log }: Pick<Services, 'journal' | 'log'>): Promise<readonly Receipt[]> {
-  return journal.receipts().catch((error: unknown) => {
-    log.error('receipts', error);
-    return [];
-  });
-}
-
-type Facts = NonNullable<Awaited<ReturnType<typeof readFacts>>>;
-
 /**
  * The review of a dataset for an account. The dataset is hashed at once, beside the user's reading.
  * @param stop ends the hashing
  */
 function reviewOf(
-  { file, check }: CheckedDataset,
+  { file, check, counts, sha256: checkedSha256 }: CheckedDataset,
   session: Session,
-  { models, balance, receipts: before }: Facts,
+  { models, late, receipts: before }: Facts,
   services: Parts,
   shown: Pick<SubmissionContext, 'notice' | 'earlier'>,
   stop: AbortController,
@@ -302,20 +266,17 @@ function reviewOf(
   return {
     context() {
       const { account } = session;
-      const now = session.balance.current ?? balance;
-      const { pending } = submitter;
-      const nowMs = serviceNowMs(session);
-      const money = accountMoneyOf({ account, receipts, runs: session.runs, pending, balance: now, nowMs });
+      const money = moneyOf(session, receipts, submitter.pending);
       return {
         account,
         dataset: {
           filename,
           place: vscode.workspace.asRelativePath(file.path),
-          size: { bytes: file.sizeBytes, ...countsOf(check) },
+          size: { bytes: file.sizeBytes, ...counts },
         },
         check,
         models,
-        balance: now,
+        balance: session.balance.current,
         money,
         queueTimes: queueTimes(money.receipts, (runId) => session.runs.detail(runId)),
         marker,
@@ -329,15 +290,17 @@ function reviewOf(
       };
     },
     sha256,
+    late,
     async ready() {
       // A submission that was under way may be charged by now: then only its receipt says what it cost.
       const read = receiptsOf(services).then((now) => (receipts = now.length > 0 ? now : receipts));
-      await Promise.allSettled([sha256, currentBalance(session), read]);
+      await Promise.allSettled([sha256, readBalance(session), read]);
     },
     async restart(digest) {
       if (sessions.active !== session) return 'account-changed';
       if (isReconnected) return 'reconnected';
-      if (!(await isStill(file.path, file))) return 'dataset-changed';
+      const isChecked = checkedSha256 === undefined || checkedSha256 === digest;
+      if (!isChecked || !(await isStill(file.path, file))) return 'dataset-changed';
       const place = placeOf(session.account);
       const countOf = (known: readonly Receipt[]) => priorsOf(known, place, digest).length;
       return countOf(await receiptsOf(services)) > countOf(before) ? 'submitted-meanwhile' : undefined;
@@ -405,7 +368,7 @@ function initialChoices(
 }
 
 function draftOf(
-  { file, check }: CheckedDataset,
+  { file, counts }: CheckedDataset,
   { balance, marker }: SubmissionContext,
   confirmed: Confirmed,
 ): Draft {
@@ -418,7 +381,7 @@ function draftOf(
       mtimeMs: file.mtimeMs,
       ctimeMs: file.ctimeMs,
       sha256,
-      ...countsOf(check),
+      ...counts,
     },
     model_id: model.model_id,
     ...(label === '' ? {} : { label }),
@@ -427,11 +390,4 @@ function draftOf(
     consents,
     ...(balance === undefined ? {} : { balanceBefore: balance }),
   };
-}
-
-/** What was counted in a dataset that was checked. */
-function countsOf(check: CheckedDataset['check']): { rows?: number; characters?: number } {
-  if (check === 'unchecked' || check.kind !== 'rows') return {};
-  const { rows, characters } = check;
-  return { rows, characters };
 }

@@ -20,8 +20,7 @@ import { sampleAdapter, type SampleOptions } from './sampleAdapter.ts';
 import { writeTar } from './tarWriter.ts';
 import { writeZip, type ZipPart } from './zipWriter.ts';
 
-export const MEASURE_WORKER = new URL('../../../src/core/adapters/measure/measureWorker.ts', import.meta.url)
-  .pathname;
+export const WORKER = new URL('../../../src/core/adapters/worker.ts', import.meta.url).pathname;
 
 /** The folder of the adapter in recipes. */
 export const FOLDER = '/home/jo/adapters/my run';

@@ -128,7 +128,8 @@ function descriptorOf(part: ZipPart): Buffer {
 
 function centralHeader(part: ZipPart, at: number): Buffer {
   const { sizeBytes, packedBytes, crc, method, flags, name } = factsOf(part);
-  const extra = part.isWide ? wideExtra(sizeBytes, packedBytes) : Buffer.alloc(0);
+  const isFar = at > 0xffffffff;
+  const extra = part.isWide ? wideExtra(sizeBytes, packedBytes, ...(isFar ? [at] : [])) : Buffer.alloc(0);
   const header = Buffer.alloc(46);
   header.writeUInt32LE(0x02014b50, 0);
   header.writeUInt16LE(part.mode === undefined ? 20 : (3 << 8) | 20, 4);
@@ -142,16 +143,15 @@ function centralHeader(part: ZipPart, at: number): Buffer {
   header.writeUInt16LE(extra.length, 30);
   header.writeUInt16LE(part.disk ?? 0, 34);
   header.writeUInt32LE(((part.mode ?? 0) << 16) >>> 0, 38);
-  header.writeUInt32LE(at, 42);
+  header.writeUInt32LE(isFar ? 0xffffffff : at, 42);
   return Buffer.concat([header, name, extra]);
 }
 
-function wideExtra(sizeBytes: number, packedBytes: number): Buffer {
-  const extra = Buffer.alloc(20);
+function wideExtra(...values: number[]): Buffer {
+  const extra = Buffer.alloc(4 + 8 * values.length);
   extra.writeUInt16LE(1, 0);
-  extra.writeUInt16LE(16, 2);
-  extra.writeBigUInt64LE(BigInt(sizeBytes), 4);
-  extra.writeBigUInt64LE(BigInt(packedBytes), 12);
+  extra.writeUInt16LE(8 * values.length, 2);
+  values.forEach((value, index) => extra.writeBigUInt64LE(BigInt(value), 4 + 8 * index));
   return extra;
 }
 

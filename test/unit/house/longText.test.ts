@@ -4,8 +4,8 @@ import { safeParts } from '../../../src/core/adapters/archive/entryNames.ts';
 import { readConfig } from '../../../src/core/adapters/peftConfig.ts';
 import { printable } from '../../../src/core/adapters/printable.ts';
 import { Problems } from '../../../src/core/adapters/problems.ts';
-import { cmdWord, posixWord, powershellWord, pythonString } from '../../../src/core/adapters/shells.ts';
-import { ModulePattern } from '../../../src/core/adapters/tensors.ts';
+import { pythonString, SH, WINDOWS } from '../../../src/core/adapters/shells.ts';
+import { moduleScaling } from '../../../src/core/adapters/tensors.ts';
 import { parseAddress } from '../../../src/core/api/address.ts';
 import { toPlainLine } from '../../../src/core/base/plainText.ts';
 import { resolveRoute } from '../../../src/core/api/proxy.ts';
@@ -69,11 +69,10 @@ describe('untrusted text of 100,000 characters', () => {
     resolveRoute: (text) => resolveRoute(new URL('https://a.test'), { ...settings, noProxy: [text] }),
     printable,
     readConfig: (text) => readConfig(`{"r": NaN, "x": "${text}`, new Problems()),
-    ModulePattern: (text) => new ModulePattern({ [text]: 1 }),
+    moduleScaling: (text) =>
+      moduleScaling({ ...readConfig('{}', new Problems())!, rankPattern: { [text]: 1 } }),
     safeParts,
-    posixWord,
-    powershellWord,
-    cmdWord,
+    ...Object.fromEntries([SH, ...WINDOWS].map(({ name, quote }) => [name, quote])),
     pythonString,
   };
 

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
-import { COMMANDS, CONTEXT_KEYS, EDITORS, SETTINGS, VIEWS } from '../../../src/ui/shared/ids.ts';
+import {
+  COMMANDS,
+  CONTEXT_KEYS,
+  EDITORS,
+  SETTINGS,
+  UNLISTED_COMMANDS,
+  VIEWS,
+} from '../../../src/ui/shared/ids.ts';
 
 interface MenuItem {
   command: string;
@@ -25,6 +32,14 @@ interface Manifest {
     menus: Record<string, MenuItem[]>;
     keybindings?: MenuItem[];
     customEditors: { viewType: string; priority: string; selector: { filenamePattern: string }[] }[];
+    walkthroughs: {
+      id: string;
+      steps: {
+        description: string;
+        media: { svg: string; altText: string };
+        completionEvents: string[];
+      }[];
+    }[];
     configuration: { properties: Record<string, { scope: string; type: string; default: unknown }> };
   };
 }
@@ -34,6 +49,7 @@ const text = readFileSync(new URL('package.json', ROOT), 'utf8');
 const manifest = JSON.parse(text) as Manifest;
 const texts = JSON.parse(readFileSync(new URL('package.nls.json', ROOT), 'utf8')) as Record<string, string>;
 const { contributes } = manifest;
+const steps = contributes.walkthroughs.flatMap((walkthrough) => walkthrough.steps);
 const sorted = (values: Iterable<string>) => [...values].sort();
 
 /** The names that are a contract with other extensions, key bindings and agents, as far as they exist so far. */
@@ -80,10 +96,11 @@ describe('package.json', () => {
     for (const id of CONTRACT.settings) assert.ok(id in contributes.configuration.properties, id);
   });
 
-  it('contributes the commands that the code registers, and no other', () => {
+  it('contributes the commands that the code registers, but what lenses, fixes and rows run, and no other', () => {
+    const unlisted = new Set<string>(Object.values(UNLISTED_COMMANDS));
     assert.deepEqual(
       sorted(contributes.commands.map(({ command }) => command)),
-      sorted(Object.values(COMMANDS)),
+      sorted(Object.values(COMMANDS).filter((id) => !unlisted.has(id))),
     );
     for (const { command, category, title } of contributes.commands) {
       assert.equal(category, '%category%', command);
@@ -131,13 +148,21 @@ describe('package.json', () => {
   });
 
   it('leads only to commands that exist: menus, key bindings and links in texts', () => {
-    const known = new Set<string>(Object.values(COMMANDS));
+    const known = new Set<string>([...Object.values(COMMANDS), `${VIEWS.runs}.focus`]);
     const items = [...Object.values(contributes.menus).flat(), ...(contributes.keybindings ?? [])];
     for (const { command } of items) assert.ok(known.has(command), command);
     const links = Object.values(texts).flatMap((value) => [...value.matchAll(/\]\(([^)]*)\)/g)]);
     assert.ok(links.length > 0);
     for (const [, link = ''] of links)
       assert.ok(known.has(link.replace(/^command:/, '')) && link.startsWith('command:'), link);
+  });
+
+  it('has at most 45 menu entries, those of the sandbox only while it is active', () => {
+    assert.ok(Object.values(contributes.menus).flat().length <= 45);
+    const ofSandbox = contributes.commands.filter(({ command }) => command.startsWith('fineTuning.sandbox.'));
+    assert.equal(ofSandbox.length, 4);
+    for (const { enablement } of ofSandbox) assert.equal(enablement, CONTEXT_KEYS.sandbox);
+    assert.doesNotMatch(JSON.stringify(contributes.menus), /fineTuning\.sandbox\./);
   });
 
   it('asks only for context keys and views that exist', () => {
@@ -148,6 +173,7 @@ describe('package.json', () => {
       ...contributes.viewsWelcome,
       ...(contributes.views['fineTuning'] ?? []),
       ...contributes.commands.map(({ enablement }) => ({ when: enablement })),
+      ...steps.flatMap(({ completionEvents }) => completionEvents.map((when) => ({ when }))),
     ].flatMap(({ when }) => (when === undefined ? [] : [when]));
     assert.ok(clauses.length > 10);
     for (const clause of clauses)
@@ -192,8 +218,23 @@ describe('package.json', () => {
       ...Object.values(contributes.views)
         .flat()
         .map(({ icon }) => icon),
+      ...steps.map(({ media }) => media.svg),
     ];
     for (const picture of pictures) assert.ok(existsSync(new URL(picture, ROOT)), picture);
+  });
+
+  it('ticks the steps of the walkthrough by what is true, and describes their pictures to who cannot see them', () => {
+    assert.equal(steps.length, 5);
+    for (const { description, media, completionEvents } of steps) {
+      assert.match(completionEvents.join(), /^onContext:fineTuning\.walkthrough\.\w+$/);
+      assert.match(texts[description.replaceAll('%', '')] ?? '', /\n\[[^\]]+\]\(command:[\w.]+\)$/);
+      const alt = texts[media.altText.replaceAll('%', '')] ?? '';
+      const picture = readFileSync(new URL(media.svg, ROOT), 'utf8');
+      // VS Code shows it inside a page of its own, and reads only what it says of itself.
+      assert.ok(alt !== '' && picture.includes(`role="img" aria-label="${alt}"`), media.svg);
+      // Of the theme, whichever that is.
+      assert.doesNotMatch(picture, /#[0-9a-f]{3,8}\b|rgb|\b(black|white)\b/i, media.svg);
+    }
   });
 
   it('has no telemetry and nothing that opens an address by itself', () => {

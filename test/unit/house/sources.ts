@@ -77,6 +77,12 @@ export function sentencesOf(tree: ts.SourceFile): string[] {
   return sentences;
 }
 
+/** The file that translations are made from: each sentence of the sources, translated to itself. */
+export function l10nBundle(sources: readonly Source[]): string {
+  const sentences = [...new Set(sources.flatMap(({ tree }) => sentencesOf(tree)))].sort();
+  return `${JSON.stringify(Object.fromEntries(sentences.map((one) => [one, one])), undefined, 2)}\n`;
+}
+
 /** Calls `visit` for each node of a file. */
 export function walk(node: ts.Node, visit: (node: ts.Node) => void): void {
   visit(node);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import ts from 'typescript';
-import { at, readSources, sentencesOf, walk, type Source } from './sources.ts';
+import { at, l10nBundle, readSources, sentencesOf, sourceOf, walk, type Source } from './sources.ts';
 
 /** Phrases of translated English, which came back whenever nobody looked for them. */
 const IN_SENTENCES =
@@ -21,9 +21,49 @@ describe('the words', () => {
     );
   });
 
+  it('of the interface are exported for translation: `npm run l10n` writes them', () =>
+    assert.equal(
+      readFileSync(new URL('../../../l10n/bundle.l10n.json', import.meta.url), 'utf8'),
+      l10nBundle(readSources()),
+    ));
+
+  it('of the interface are whole sentences, which a translation can order: each a literal, none glued to another', () => {
+    const calls = (text: string) => unfitForTranslation(sourceOf('src/ui/runs/x.ts', text)).length;
+    for (const text of [
+      'l10n.t(text)',
+      '`, ${l10n.t("a")}`',
+      'a + l10n.t("a")',
+      '`${x ? l10n.t("a") : ""} b`',
+    ])
+      assert.equal(calls(text), 1, text);
+    for (const text of [
+      'l10n.t("a {0}", x)',
+      '[l10n.t("a"), l10n.t("b")].join(" ")',
+      'l10n.t("{0} b", `${x}`)',
+    ])
+      assert.equal(calls(text), 0, text);
+    assert.deepEqual(readSources().flatMap(unfitForTranslation), []);
+  });
+
   it('of code and comments are the ones of the field', () =>
     assert.deepEqual(readSources().flatMap(oldWords), []));
 });
+
+/** Calls whose text is not in the export, or whose result becomes a part of another text by its place. */
+function unfitForTranslation(source: Source): string[] {
+  const found: string[] = [];
+  walk(source.tree, (node) => {
+    if (!ts.isCallExpression(node) || !/\bl10n\.t$/.test(node.expression.getText())) return;
+    const [text] = node.arguments;
+    let { parent } = node;
+    while (ts.isConditionalExpression(parent) || ts.isParenthesizedExpression(parent)) ({ parent } = parent);
+    const isGlued =
+      ts.isTemplateSpan(parent) ||
+      (ts.isBinaryExpression(parent) && parent.operatorToken.kind === ts.SyntaxKind.PlusToken);
+    if (isGlued || text === undefined || !ts.isStringLiteralLike(text)) found.push(at(source, node));
+  });
+  return found;
+}
 
 function oldWords(source: Source): string[] {
   const found: string[] = [];

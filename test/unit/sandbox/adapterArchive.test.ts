@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { readSafetensorsHeader, type Tensor } from '../../../src/core/adapters/safetensors.ts';
 import { buildArchive } from '../../../src/sandbox/adapterArchive.ts';
 import { MODELS } from '../../../src/sandbox/catalog.ts';
@@ -73,7 +74,7 @@ function tensorName(layer: number, module: string, matrix: string): string {
 }
 
 /** As this extension reads it: the header is strict, and the data has no gap and no rest. */
-const headerOf = (file: Buffer) => readSafetensorsHeader(() => Promise.resolve(file), file.length);
+const headerOf = (file: Buffer) => readSafetensorsHeader(Readable.from([file]).iterator(), file.length);
 
 function valuesOf({ parameters, from }: Tensor, data: Buffer): Float32Array {
   const values = new Float32Array(parameters);

@@ -25,3 +25,10 @@ export interface Archive {
 export async function readThrough(all: AsyncGenerator<unknown, void>): Promise<void> {
   while ((await all.next()).done !== true);
 }
+
+/** All bytes of pieces, each of which is only good until the next is asked for. */
+export async function bytesOf(pieces: AsyncIterable<Buffer>): Promise<Buffer> {
+  const copies: Buffer[] = [];
+  for await (const piece of pieces) copies.push(Buffer.from(piece));
+  return Buffer.concat(copies);
+}

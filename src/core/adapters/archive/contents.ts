@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { BrokenArchiveError, type ArchiveFault } from '../faults.ts';
-import type { Archive, Member } from './archive.ts';
 import { MAX_CONFIG_BYTES, MAX_CONFIGS_BYTES, MAX_HEADER_BYTES, MAX_TENSORS } from '../limits.ts';
 import type { AdapterEntry } from '../report.ts';
 import { readSafetensorsHeader, type SafetensorsHeader } from '../safetensors.ts';
+import { bytesOf, type Archive, type Member } from './archive.ts';
 
 const PICKLE = /\.(?:bin|pt|pth|pkl|pickle|ckpt|joblib|mar)$/i;
 const ARCHIVE = /\.(?:zip|tar|gz|tgz|bz2|tbz2?|xz|txz|zst|7z|rar|jar|whl)$/i;
@@ -13,75 +13,75 @@ export const WEIGHTS_NAME = 'adapter_model.safetensors';
 /** Enough for a header and the first modules behind it, and read in no time. */
 const SAMPLE_BYTES = 4 * 2 ** 20;
 /** Faults after which nothing more of a packed archive can be read. */
-const OF_STREAM: readonly ArchiveFault[] = ['gzip-data', 'ratio', 'too-large'];
-const PART_NAME = /^(.+)-\d{5}-of-\d{5}\.safetensors$/i;
+const OF_STREAM: readonly ArchiveFault[] = ['gzip', 'bomb', 'too-large'];
+
+/** A header, and a digest of the beginning of its file. */
+export interface Weights extends SafetensorsHeader {
+  sample: string;
+}
 
 /** What is in an archive, its configs and the headers of its weights read. */
 export interface Contents {
   entries: readonly AdapterEntry[];
   /** By name; undefined where it is too large. */
   configs: ReadonlyMap<string, string | undefined>;
-  weights: ReadonlyMap<string, SafetensorsHeader | BrokenArchiveError>;
-  /** By name of weights: a digest of their beginning. */
-  samples: ReadonlyMap<string, string>;
+  weights: ReadonlyMap<string, Weights | BrokenArchiveError>;
 }
 
 /** Goes through an archive once. @throws BrokenArchiveError, CancelledError */
-export async function readContents(archive: Archive, signal: AbortSignal | undefined): Promise<Contents> {
+export async function readContents(archive: Archive): Promise<Contents> {
   const entries: AdapterEntry[] = [];
   const configs = new Map<string, string | undefined>();
-  const weights = new Map<string, SafetensorsHeader | BrokenArchiveError>();
-  const samples = new Map<string, string>();
+  const weights = new Map<string, Weights | BrokenArchiveError>();
+  // Together they may be no more than one of the greatest length.
+  const budget = { bytes: MAX_HEADER_BYTES };
   let tensors = 0;
-  let headerBytes = 0;
   let configBytes = 0;
   for await (const member of archive.members()) {
     const { name, sizeBytes } = member;
     const kind = kindOf(name);
     entries.push({ name, sizeBytes, kind });
     if (kind === 'config') {
-      const text = await textOf(member);
-      configs.set(name, text);
-      if (text !== undefined) configBytes += sizeBytes;
-      if (configBytes > MAX_CONFIGS_BYTES) throw new BrokenArchiveError('header-too-large', name);
-    }
-    if (kind !== 'weights') continue;
-    const pieces = member.open();
-    const digest = createHash('sha256');
-    let unsampled = SAMPLE_BYTES;
-    const next = async () => {
-      const { value: piece } = await pieces.next();
-      if (piece === undefined) return undefined;
-      digest.update(piece.subarray(0, unsampled));
-      unsampled = Math.max(0, unsampled - piece.length);
-      return piece;
-    };
-    try {
-      const header = await readSafetensorsHeader(next, sizeBytes, signal);
-      while (unsampled > 0 && (await next()) !== undefined);
-      samples.set(name, digest.digest('hex'));
-      weights.set(name, header);
-      tensors += header.tensors.length;
-      headerBytes += header.dataAt;
-    } catch (error) {
-      if (!(error instanceof BrokenArchiveError) || OF_STREAM.includes(error.code)) throw error;
-      // Which file it is counts only if it is one of the adapter's.
-      weights.set(name, new BrokenArchiveError(error.code, error.entry ?? name));
-    } finally {
-      await pieces.return();
-    }
-    // Together they may be no more than one of the greatest length.
-    if (tensors > MAX_TENSORS || headerBytes > MAX_HEADER_BYTES + 8)
+      const isRead = sizeBytes <= MAX_CONFIG_BYTES;
+      configs.set(name, isRead ? (await bytesOf(member.open())).toString('utf8') : undefined);
+      if (isRead) configBytes += sizeBytes;
+    } else if (kind === 'weights')
+      try {
+        const one = await readWeights(member, budget);
+        weights.set(name, one);
+        tensors += one.tensors.length;
+      } catch (error) {
+        if (!(error instanceof BrokenArchiveError) || OF_STREAM.includes(error.code)) throw error;
+        // Which file it is counts only if it is one of the adapter's.
+        weights.set(name, new BrokenArchiveError(error.code, error.verdict.entry ?? name));
+      }
+    if (configBytes > MAX_CONFIGS_BYTES || tensors > MAX_TENSORS || budget.bytes < 0)
       throw new BrokenArchiveError('header-too-large', name);
   }
-  return { entries, configs, weights, samples };
+  return { entries, configs, weights };
 }
 
-async function textOf(member: Member): Promise<string | undefined> {
-  if (member.sizeBytes > MAX_CONFIG_BYTES) return undefined;
-  const pieces: Buffer[] = [];
-  for await (const piece of member.open()) pieces.push(Buffer.from(piece));
-  return Buffer.concat(pieces).toString('utf8');
+async function readWeights(member: Member, budget: { bytes: number }): Promise<Weights> {
+  const hash = createHash('sha256');
+  const pieces = hashed(member.open(), hash);
+  try {
+    const header = await readSafetensorsHeader(pieces, member.sizeBytes, budget);
+    let read = 0;
+    for await (const piece of pieces) if ((read += piece.length) >= SAMPLE_BYTES) break;
+    return { ...header, sample: hash.digest('hex') };
+  } finally {
+    await pieces.return();
+  }
+}
+
+/** Passes pieces on, and hashes the first of their bytes. */
+async function* hashed(pieces: AsyncGenerator<Buffer, void>, hash: Hash): AsyncGenerator<Buffer, void> {
+  let left = SAMPLE_BYTES;
+  for await (const piece of pieces) {
+    hash.update(piece.subarray(0, left));
+    left = Math.max(0, left - piece.length);
+    yield piece;
+  }
 }
 
 /** What a file of an archive is, by the name by which tools find it. */
@@ -101,7 +101,7 @@ export function baseOf(name: string): string {
 }
 
 /** The folder that a file is in, '' at the top. */
-export function folderOf(name: string): string {
+function folderOf(name: string): string {
   return name.slice(0, Math.max(0, name.lastIndexOf('/')));
 }
 
@@ -109,54 +109,37 @@ export function folderOf(name: string): string {
 export interface Choice {
   root: string;
   config: string | undefined;
-  weights: readonly string[];
+  /** PEFT's file, else the first by its name: tools read one. */
+  weights: string | undefined;
   otherConfigs: readonly string[];
   otherWeights: readonly string[];
 }
 
 /** The outermost folder that has config and weights, else weights, else a config; undefined where there is neither. */
-export function chooseAdapter({ configs, weights }: Contents): Choice | undefined {
-  const folders = new Map<string, string[]>([...configs.keys()].map((name) => [folderOf(name), []]));
-  for (const name of weights.keys()) {
-    const its = folders.get(folderOf(name));
-    if (its === undefined) folders.set(folderOf(name), [name]);
-    else its.push(name);
-  }
-  const ranked = [...folders]
-    .map(([folder, names]) => {
-      const config = configs.has(join(folder, CONFIG_NAME)) ? join(folder, CONFIG_NAME) : undefined;
-      const files = names.sort();
-      return { folder, config, files, depth: folder === '' ? 0 : folder.split('/').length };
+export function chooseAdapter({
+  configs,
+  weights,
+}: Pick<Contents, 'configs' | 'weights'>): Choice | undefined {
+  const [best] = [...Map.groupBy([...configs.keys(), ...weights.keys()], folderOf)]
+    .map(([root, names]) => {
+      const files = names.filter((name) => weights.has(name)).sort();
+      const own = files.find((name) => baseOf(name) === WEIGHTS_NAME) ?? files[0];
+      return { root, config: names.find((name) => configs.has(name)), weights: own };
     })
-    .sort((a, b) => rankOf(b) - rankOf(a) || a.depth - b.depth || (a.folder < b.folder ? -1 : 1));
-  const [best] = ranked;
-  if (best === undefined) return undefined;
-  const chosen = chooseWeights(best.files);
-  const isChosen = new Set(chosen);
-  return {
-    root: best.folder,
-    config: best.config,
-    weights: chosen,
-    otherConfigs: [...configs.keys()].filter((name) => name !== best.config),
-    otherWeights: [...weights.keys()].filter((name) => !isChosen.has(name)),
-  };
+    .sort((a, b) => rankOf(b) - rankOf(a) || depthOf(a.root) - depthOf(b.root) || (a.root < b.root ? -1 : 1));
+  return (
+    best && {
+      ...best,
+      otherConfigs: [...configs.keys()].filter((name) => name !== best.config),
+      otherWeights: [...weights.keys()].filter((name) => name !== best.weights),
+    }
+  );
 }
 
-function rankOf({ config, files }: { config: string | undefined; files: readonly string[] }): number {
-  return (files.length > 0 ? 2 : 0) + (config === undefined ? 0 : 1);
+function rankOf({ config, weights }: Pick<Choice, 'config' | 'weights'>): number {
+  return (weights === undefined ? 0 : 2) + (config === undefined ? 0 : 1);
 }
 
-/** PEFT's file, else all numbered parts, else the first. */
-function chooseWeights(files: readonly string[]): readonly string[] {
-  const own = files.find((name) => baseOf(name) === WEIGHTS_NAME);
-  if (own !== undefined) return [own];
-  const [first] = files;
-  if (first === undefined) return [];
-  const stem = PART_NAME.exec(baseOf(first))?.[1];
-  if (stem === undefined) return [first];
-  return files.filter((name) => PART_NAME.exec(baseOf(name))?.[1] === stem);
-}
-
-function join(folder: string, name: string): string {
-  return folder === '' ? name : `${folder}/${name}`;
+function depthOf(folder: string): number {
+  return folder === '' ? 0 : folder.split('/').length;
 }

@@ -4,8 +4,8 @@ import { MAX_ENTRIES } from '../limits.ts';
 const MAX_PART_BYTES = 255;
 const MAX_PARTS = 32;
 const MAX_NAME_LENGTH = 1024;
-/** What Windows keeps for devices, with any extension. */
-const DEVICE_NAME = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\.|$)/i;
+/** What Windows keeps for devices, with any extension, and blanks before it. */
+export const DEVICE_NAME = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\.|$)/i;
 /** Control characters, and what some platform refuses or understands otherwise. */
 const ODD_CHARACTER = /[\p{Cc}\p{Cs}\\:*?"<>|]/u;
 
@@ -14,12 +14,12 @@ const ODD_CHARACTER = /[\p{Cc}\p{Cs}\\:*?"<>|]/u;
  * @throws BrokenArchiveError `path-…`
  */
 export function safeParts(name: string): string[] {
-  if (/^[/\\]|^[A-Za-z]:/.test(name)) throw new BrokenArchiveError('path-absolute', name);
+  if (/^[/\\]|^[A-Za-z]:/.test(name)) throw new BrokenArchiveError('path', name);
   // Also with backslashes, which are separators to some.
-  if (name.split(/[/\\]/).includes('..')) throw new BrokenArchiveError('path-outside', name);
+  if (name.split(/[/\\]/).includes('..')) throw new BrokenArchiveError('path', name);
   const parts = name.split('/').filter((part) => part !== '' && part !== '.');
   if (name.length > MAX_NAME_LENGTH || parts.length > MAX_PARTS || parts.some(isOdd))
-    throw new BrokenArchiveError('path-odd', name);
+    throw new BrokenArchiveError('name', name);
   return parts;
 }
 
@@ -43,9 +43,9 @@ export class EntryNames {
    * @throws BrokenArchiveError
    */
   add(raw: string, isFolder: boolean): string {
-    if (++this.#count > MAX_ENTRIES) throw new BrokenArchiveError('too-many-entries');
+    if (++this.#count > MAX_ENTRIES) throw new BrokenArchiveError('too-large');
     const parts = safeParts(raw);
-    if (parts.length === 0 && !isFolder) throw new BrokenArchiveError('path-odd', raw);
+    if (parts.length === 0 && !isFolder) throw new BrokenArchiveError('name', raw);
     parts.forEach((_, index) => {
       const isLast = index === parts.length - 1;
       this.#take(parts.slice(0, index + 1).join('/'), isFolder || !isLast);
@@ -57,7 +57,7 @@ export class EntryNames {
     const folded = name.normalize('NFKC').toUpperCase().toLowerCase();
     const other = this.#taken.get(folded);
     if (other === undefined) this.#taken.set(folded, { name, isFolder });
-    else if (other.name !== name) throw new BrokenArchiveError('case-collision', name);
+    else if (other.name !== name) throw new BrokenArchiveError('duplicate', name);
     // A folder may be named as often as one likes.
     else if (!other.isFolder || !isFolder) throw new BrokenArchiveError('duplicate', name);
   }

@@ -3,9 +3,9 @@ import { lstat, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises
 import path from 'node:path';
 import { DiskError, isSystemError } from '../../base/diskError.ts';
 import { ExpectedError, throwIfCancelled } from '../../base/errors.ts';
-import type { Archive, Member } from './archive.ts';
+import type { Archive } from './archive.ts';
 import { chooseAdapter, kindOf, readContents } from './contents.ts';
-import { BrokenArchiveError, NotAnAdapterError } from '../faults.ts';
+import { NotAnAdapterError } from '../faults.ts';
 import { openArchive } from './openArchive.ts';
 import { printable } from '../printable.ts';
 import type { Progress } from '../report.ts';
@@ -14,16 +14,6 @@ import { safeParts } from './entryNames.ts';
 export interface ExtractOptions {
   signal?: AbortSignal | undefined;
   onProgress?: (progress: Progress) => void;
-}
-
-/** What is in the folder now. */
-export interface Extracted {
-  /** Where `adapter_config.json` and the weights are: the folder, or one below it. */
-  adapterFolder: string;
-  files: number;
-  sizeBytes: number;
-  /** Pickle files, which were left out. Printable, at most 10. */
-  leftOut: readonly string[];
 }
 
 /** A file or folder of that name exists; it is unchanged. */
@@ -40,14 +30,15 @@ const MAX_LEFT_OUT = 10;
 const ABANDONED_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Unpacks an archive into a new folder, which appears complete or not at all. Pickle files are left out.
+ * Unpacks an archive into a new folder, which appears complete or not at all.
+ * @returns the names of pickle files, which are left out: printable, at most 10
  * @throws FolderExistsError, BrokenArchiveError, NotAnAdapterError, DiskError, CancelledError; none leaves anything behind
  */
 export async function extractAdapter(
   file: string,
   folder: string,
   { signal, onProgress }: ExtractOptions = {},
-): Promise<Extracted> {
+): Promise<string[]> {
   const prefix = `.${path.basename(folder).slice(0, 100)}.`;
   const part = path.join(path.dirname(folder), `${prefix}${randomUUID()}.part`);
   try {
@@ -56,10 +47,10 @@ export async function extractAdapter(
       await mkdir(path.dirname(folder), { recursive: true });
       await removeAbandoned(path.dirname(folder), prefix);
       await mkdir(part, { mode: 0o755 });
-      const { root, ...unpacked } = await unpack(archive, part, signal, onProgress);
+      const leftOut = await unpack(archive, part, onProgress);
       throwIfCancelled(signal);
       await nameFolder(part, folder);
-      return { adapterFolder: path.join(folder, ...root.split('/')), ...unpacked };
+      return leftOut;
     } finally {
       await archive.close();
     }
@@ -93,18 +84,13 @@ async function nameFolder(part: string, folder: string): Promise<void> {
 async function unpack(
   archive: Archive,
   folder: string,
-  signal: AbortSignal | undefined,
   onProgress: ExtractOptions['onProgress'],
-): Promise<Omit<Extracted, 'adapterFolder'> & { root: string }> {
+): Promise<string[]> {
   // Everything is checked before anything is written: what is unsafe or no adapter makes no file.
-  const contents = await readContents(archive, signal);
-  const choice = chooseAdapter(contents);
-  if (choice === undefined || choice.weights.length === 0)
-    throw new NotAnAdapterError({ code: 'no-adapter' });
+  const contents = await readContents(archive);
+  if (chooseAdapter(contents)?.weights === undefined) throw new NotAnAdapterError({ code: 'no-adapter' });
   const totalBytes = contents.entries.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-  const folders = new Set<string>();
   const leftOut: string[] = [];
-  let files = 0;
   let doneBytes = 0;
   for await (const member of archive.members()) {
     if (kindOf(member.name) === 'pickle') {
@@ -114,47 +100,29 @@ async function unpack(
     }
     // The names were made safe when they were read; no other reaches the disk.
     const file = path.join(folder, ...safeParts(member.name));
-    const parent = path.dirname(file);
-    if (parent !== folder && !folders.has(parent)) {
-      await mkdir(parent, { recursive: true });
-      folders.add(parent);
+    await mkdir(path.dirname(file), { recursive: true });
+    const handle = await open(file, 'wx', 0o644);
+    try {
+      for await (const piece of member.open()) {
+        await handle.writeFile(piece);
+        doneBytes += piece.length;
+        onProgress?.({ doneBytes, totalBytes });
+      }
+      await handle.sync();
+    } finally {
+      await handle.close();
     }
-    await writeMember(member, file, (bytes) => {
-      throwIfCancelled(signal);
-      doneBytes += bytes;
-      onProgress?.({ doneBytes, totalBytes });
-    });
-    files++;
   }
-  return { root: choice.root, files, sizeBytes: doneBytes, leftOut };
-}
-
-async function writeMember(member: Member, file: string, onWrite: (bytes: number) => void): Promise<void> {
-  const handle = await open(file, 'wx', 0o644);
-  try {
-    let left = member.sizeBytes;
-    for await (const piece of member.open()) {
-      left -= piece.length;
-      await handle.writeFile(piece);
-      onWrite(piece.length);
-    }
-    if (left !== 0) throw new BrokenArchiveError('truncated', member.name);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  return leftOut;
 }
 
 /** Removes what a process that ended left a day ago or more. Never throws. */
 async function removeAbandoned(parent: string, prefix: string): Promise<void> {
   for (const name of await readdir(parent).catch(() => [])) {
-    const isPart = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.part$/.test(name.slice(prefix.length));
-    if (!name.startsWith(prefix) || !isPart) continue;
+    if (!name.startsWith(prefix) || !/^[0-9a-f-]{36}\.part$/.test(name.slice(prefix.length))) continue;
     const part = path.join(parent, name);
-    try {
-      if (Date.now() - (await lstat(part)).mtimeMs > ABANDONED_MS) await rm(part, { recursive: true });
-    } catch {
-      // It does no harm where it is.
-    }
+    // What cannot be removed does no harm where it is.
+    const madeAtMs = (await lstat(part).catch(() => undefined))?.mtimeMs ?? Infinity;
+    if (Date.now() - madeAtMs > ABANDONED_MS) await rm(part, { recursive: true }).catch(() => undefined);
   }
 }

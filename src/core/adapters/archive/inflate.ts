@@ -10,9 +10,9 @@ export async function* inflated(
   name: string,
 ): AsyncGenerator<Buffer, void> {
   const inflate = createInflateRaw({ chunkSize: CHUNK_BYTES });
-  yield* through(packed, inflate, new BrokenArchiveError('zip-length', name));
+  yield* through(packed, inflate, new BrokenArchiveError('length', name));
   // Bytes after the end of the deflated ones, which nobody would see.
-  if (inflate.bytesWritten !== packedBytes) throw new BrokenArchiveError('zip-length', name);
+  if (inflate.bytesWritten !== packedBytes) throw new BrokenArchiveError('length', name);
 }
 
 /**
@@ -22,11 +22,11 @@ export async function* inflated(
 export async function* gunzipped(packed: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
   let bytes = 0;
-  for await (const piece of through(packed, gunzip, new BrokenArchiveError('gzip-data'))) {
+  for await (const piece of through(packed, gunzip, new BrokenArchiveError('gzip'))) {
     bytes += piece.length;
     if (bytes > MAX_TOTAL_BYTES) throw new BrokenArchiveError('too-large');
     if (bytes > RATIO_FROM_BYTES && bytes > gunzip.bytesWritten * MAX_RATIO)
-      throw new BrokenArchiveError('ratio');
+      throw new BrokenArchiveError('bomb');
     yield piece;
   }
 }

@@ -5,7 +5,7 @@ import { BrokenArchiveError, NotAnAdapterError } from '../faults.ts';
 import { FileBytes } from '../fileBytes.ts';
 import { gunzipped } from './inflate.ts';
 import { MAX_ENTRIES, MAX_HEADER_BYTES } from '../limits.ts';
-import { beginsAsTar, BLOCK_BYTES, TarBytes, tarMembers } from './tar.ts';
+import { beginsAsTar, BLOCK_BYTES, TarFile, tarMembers, TarStream } from './tar.ts';
 import { zipMembers } from './zip.ts';
 
 /** What the first bytes say. */
@@ -33,25 +33,20 @@ export async function openArchive(file: string, signal?: AbortSignal): Promise<A
   if ((await stat(file)).isDirectory()) return await openFolder(file, signal);
   const bytes = await FileBytes.open(file, signal);
   try {
-    return openFile(bytes, await firstBytes(bytes), path.basename(file), signal);
+    return openFile(bytes, await firstBytes(bytes), path.basename(file));
   } catch (error) {
     await bytes.close();
     throw error;
   }
 }
 
-function openFile(
-  bytes: FileBytes,
-  kind: FirstBytes,
-  name: string,
-  signal: AbortSignal | undefined,
-): Archive {
+function openFile(bytes: FileBytes, kind: FirstBytes, name: string): Archive {
   const rest = { sizeBytes: bytes.sizeBytes, close: () => bytes.close() };
   switch (kind) {
     case 'zip':
-      return { ...rest, container: 'zip', members: () => zipMembers(bytes, signal) };
+      return { ...rest, container: 'zip', members: () => zipMembers(bytes) };
     case 'tar':
-      return { ...rest, container: 'tar', members: () => tarMembers(TarBytes.ofFile(bytes)) };
+      return { ...rest, container: 'tar', members: () => tarMembers(new TarFile(bytes)) };
     case 'gzip':
       return { ...rest, container: 'tar.gz', members: () => gzipMembers(bytes) };
     case 'safetensors':
@@ -66,7 +61,7 @@ function openFile(
 }
 
 async function* gzipMembers(bytes: FileBytes): AsyncGenerator<Member, void> {
-  const tar = TarBytes.ofStream(gunzipped(bytes.all()));
+  const tar = new TarStream(gunzipped(bytes.all()));
   try {
     const begin = await tar.peek();
     if (!beginsAsTar(begin))
@@ -89,7 +84,7 @@ async function* single(bytes: FileBytes, name: string): AsyncGenerator<Member, v
 /** A folder is the user's own: links in it are followed (caches have them), but only to files. */
 async function openFolder(folder: string, signal: AbortSignal | undefined): Promise<Archive> {
   const names = (await readdir(folder)).sort();
-  if (names.length > MAX_ENTRIES) throw new BrokenArchiveError('too-many-entries');
+  if (names.length > MAX_ENTRIES) throw new BrokenArchiveError('too-large');
   const files: { name: string; sizeBytes: number }[] = [];
   for (const name of names) {
     const found = await stat(path.join(folder, name)).catch(() => undefined);

@@ -3,9 +3,11 @@ import { BrokenArchiveError } from '../faults.ts';
 import type { FileBytes } from '../fileBytes.ts';
 import { MAX_ENTRIES, MAX_EXTENDED_BYTES, MAX_TOTAL_BYTES } from '../limits.ts';
 import { EntryNames } from './entryNames.ts';
-import { readThrough, type Member } from './archive.ts';
+import { bytesOf, readThrough, type Member } from './archive.ts';
 
 export const BLOCK_BYTES = 512;
+/** Of a record in an extended header, with its length before it. */
+const MAX_KEY_BYTES = 1024;
 
 interface TarHeader {
   name: string;
@@ -14,28 +16,48 @@ interface TarHeader {
   type: string;
 }
 
-/** The bytes of a tar archive from its beginning on, of a file or of a stream that unpacks one. */
-export class TarBytes {
-  readonly #reopen: ((at: number) => AsyncGenerator<Buffer, void>) | undefined;
-  #pieces: AsyncGenerator<Buffer, void>;
-  #piece: Buffer = Buffer.alloc(0);
+/** The bytes of a tar archive, from its beginning on. Pieces are only good until the next is asked for. */
+export interface TarBytes {
+  /** The next bytes; what is left of them when it is left early comes next. @throws BrokenArchiveError `truncated` */
+  exactly(length: number): AsyncGenerator<Buffer, void>;
+  skip(length: number): Promise<void>;
+  /** All that is left. */
+  rest(): AsyncGenerator<Buffer, void>;
+}
+
+/** Of a file: what is skipped is not read. */
+export class TarFile implements TarBytes {
+  readonly #file: FileBytes;
   #at = 0;
 
-  private constructor(
-    pieces: AsyncGenerator<Buffer, void>,
-    reopen?: (at: number) => AsyncGenerator<Buffer, void>,
-  ) {
+  constructor(file: FileBytes) {
+    this.#file = file;
+  }
+
+  async *exactly(length: number): AsyncGenerator<Buffer, void> {
+    for await (const piece of this.#file.chunks(this.#at, this.#at + length)) {
+      this.#at += piece.length;
+      yield piece;
+    }
+  }
+
+  skip(length: number): Promise<void> {
+    this.#at += length;
+    return Promise.resolve();
+  }
+
+  rest(): AsyncGenerator<Buffer, void> {
+    return this.#file.chunks(this.#at, this.#file.sizeBytes);
+  }
+}
+
+/** Of a stream that is unpacked. */
+export class TarStream implements TarBytes {
+  readonly #pieces: AsyncGenerator<Buffer, void>;
+  #piece: Buffer = Buffer.alloc(0);
+
+  constructor(pieces: AsyncGenerator<Buffer, void>) {
     this.#pieces = pieces;
-    this.#reopen = reopen;
-  }
-
-  static ofFile(file: FileBytes): TarBytes {
-    const from = (at: number) => file.chunks(Math.min(at, file.sizeBytes), file.sizeBytes);
-    return new TarBytes(from(0), from);
-  }
-
-  static ofStream(pieces: AsyncGenerator<Buffer, void>): TarBytes {
-    return new TarBytes(pieces);
   }
 
   /** The first block, or less where there is no more, which is read again. */
@@ -48,56 +70,28 @@ export class TarBytes {
     return this.#piece.subarray(0, BLOCK_BYTES);
   }
 
-  /** @throws BrokenArchiveError `truncated` at the end */
-  async block(): Promise<Buffer> {
-    const block = Buffer.alloc(BLOCK_BYTES);
-    let filled = 0;
-    for await (const piece of this.exactly(BLOCK_BYTES)) filled += piece.copy(block, filled);
-    return block;
-  }
-
-  /** The next bytes; each piece is only good until the next is asked for. @throws as `block` */
   async *exactly(length: number): AsyncGenerator<Buffer, void> {
     for (let left = length; left > 0;) {
-      const piece = await this.#take(left);
-      if (piece === undefined) throw new BrokenArchiveError('truncated');
-      left -= piece.length;
-      yield piece;
+      if (this.#piece.length === 0) this.#piece = (await this.#pieces.next()).value ?? Buffer.alloc(0);
+      const taken = this.#piece.subarray(0, left);
+      if (taken.length === 0) throw new BrokenArchiveError('truncated');
+      this.#piece = this.#piece.subarray(taken.length);
+      left -= taken.length;
+      yield taken;
     }
   }
 
-  /** In a file nothing of it is read. @throws as `block` */
-  async skip(length: number): Promise<void> {
-    if (this.#reopen === undefined || length <= this.#piece.length) await readThrough(this.exactly(length));
-    else {
-      await this.#pieces.return();
-      this.#at += length;
-      this.#piece = Buffer.alloc(0);
-      this.#pieces = this.#reopen(this.#at);
-    }
+  skip(length: number): Promise<void> {
+    return readThrough(this.exactly(length));
   }
 
-  /** All that is left. */
   async *rest(): AsyncGenerator<Buffer, void> {
-    for (let piece = await this.#take(Infinity); piece !== undefined; piece = await this.#take(Infinity))
-      yield piece;
+    yield this.#piece;
+    yield* this.#pieces;
   }
 
   async close(): Promise<void> {
     await this.#pieces.return();
-  }
-
-  /** At least one byte and at most `most`; undefined at the end. */
-  async #take(most: number): Promise<Buffer | undefined> {
-    if (this.#piece.length === 0) {
-      const next = await this.#pieces.next();
-      if (next.done === true) return undefined;
-      this.#piece = next.value;
-    }
-    const taken = this.#piece.subarray(0, most);
-    this.#piece = this.#piece.subarray(taken.length);
-    this.#at += taken.length;
-    return taken;
   }
 }
 
@@ -110,12 +104,12 @@ export async function* tarMembers(bytes: TarBytes): AsyncGenerator<Member, void>
   let total = 0;
   let extended = 0;
   for (;;) {
-    const block = await bytes.block();
+    const block = await bytesOf(bytes.exactly(BLOCK_BYTES));
     if (isEmptyBlock(block)) break;
     const header = readHeader(block);
     if (/^[xgLK]$/.test(header.type)) {
       // A name and what it points to, or one of each kind, for every entry.
-      if (++extended > 2 * MAX_ENTRIES) throw new BrokenArchiveError('too-many-entries');
+      if (++extended > 2 * MAX_ENTRIES) throw new BrokenArchiveError('too-large');
       const one = await readExtended(header, bytes);
       if (header.type === 'g') Object.assign(shared, one);
       else next = { ...next, ...one };
@@ -123,13 +117,12 @@ export async function* tarMembers(bytes: TarBytes): AsyncGenerator<Member, void>
     }
     const { type, name, sizeBytes } = { ...header, ...shared, ...next };
     next = {};
-    if (type === '1' || type === '2') throw new BrokenArchiveError('link', name);
-    if (/^[346]$/.test(type)) throw new BrokenArchiveError('device', name);
+    if (/^[12346]$/.test(type)) throw new BrokenArchiveError('link', name);
     if (type !== '0' && type !== '5') throw new BrokenArchiveError('method', name);
     // Old writers mark a folder by its name alone.
     const isFolder = type === '5' || name.endsWith('/');
     const safe = names.add(name, isFolder);
-    if (isFolder && sizeBytes > 0) throw new BrokenArchiveError('tar-header', name);
+    if (isFolder && sizeBytes > 0) throw new BrokenArchiveError('tar', name);
     total += sizeBytes;
     if (total > MAX_TOTAL_BYTES) throw new BrokenArchiveError('too-large');
     let left = sizeBytes;
@@ -144,7 +137,8 @@ export async function* tarMembers(bytes: TarBytes): AsyncGenerator<Member, void>
     await bytes.skip(left + paddingOf(sizeBytes));
   }
   // Two empty blocks end it, and only zeros may follow.
-  if (!isEmptyBlock(await bytes.block())) throw new BrokenArchiveError('data-after-end');
+  if (!isEmptyBlock(await bytesOf(bytes.exactly(BLOCK_BYTES))))
+    throw new BrokenArchiveError('data-after-end');
   for await (const piece of bytes.rest())
     if (!piece.equals(Buffer.alloc(piece.length))) throw new BrokenArchiveError('data-after-end');
 }
@@ -156,10 +150,8 @@ function paddingOf(sizeBytes: number): number {
 
 async function readExtended({ type, sizeBytes }: TarHeader, bytes: TarBytes): Promise<Partial<TarHeader>> {
   if (sizeBytes > MAX_EXTENDED_BYTES) throw new BrokenArchiveError('header-too-large');
-  const pieces: Buffer[] = [];
-  for await (const piece of bytes.exactly(sizeBytes)) pieces.push(Buffer.from(piece));
+  const content = await bytesOf(bytes.exactly(sizeBytes));
   await bytes.skip(paddingOf(sizeBytes));
-  const content = Buffer.concat(pieces);
   // The long name of a link: the link itself follows, and is refused.
   if (type === 'K') return {};
   if (type === 'L') return { name: textIn(content) };
@@ -168,7 +160,7 @@ async function readExtended({ type, sizeBytes }: TarHeader, bytes: TarBytes): Pr
   for (const key of records.keys()) if (key.startsWith('GNU.sparse.')) throw new BrokenArchiveError('method');
   const name = records.get('path');
   const size = records.get('size');
-  if (size !== undefined && !/^[0-9]{1,15}$/.test(size)) throw new BrokenArchiveError('tar-header');
+  if (size !== undefined && !/^[0-9]{1,15}$/.test(size)) throw new BrokenArchiveError('tar');
   return { ...(name !== undefined && { name }), ...(size !== undefined && { sizeBytes: Number(size) }) };
 }
 
@@ -182,7 +174,7 @@ function isEmptyBlock(block: Buffer): boolean {
 }
 
 function readHeader(block: Buffer): TarHeader {
-  if (!hasChecksum(block)) throw new BrokenArchiveError('tar-header');
+  if (!hasChecksum(block)) throw new BrokenArchiveError('tar');
   // The prefix is only there in ustar; GNU has other things in its place.
   const isUstar = block.toString('latin1', 257, 263) === 'ustar\0';
   const prefix = isUstar ? textIn(block.subarray(345, 500)) : '';
@@ -195,30 +187,26 @@ function readHeader(block: Buffer): TarHeader {
   };
 }
 
-/** Up to a NUL; as Latin-1 where it is not UTF-8. */
+/** Up to a NUL. */
 function textIn(bytes: Buffer): string {
   const end = bytes.indexOf(0);
-  const used = end === -1 ? bytes : bytes.subarray(0, end);
-  return used.toString(isUtf8(used) ? 'utf8' : 'latin1');
+  return decoded(end === -1 ? bytes : bytes.subarray(0, end));
 }
 
-/** The records of an extended header (pax). */
+/** As Latin-1 where it is not UTF-8. */
+function decoded(bytes: Buffer): string {
+  return bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1');
+}
+
+/** The records of an extended header (pax): the length of each, a blank, a key, an equals sign, a value, a line end. */
 function readPax(bytes: Buffer): Map<string, string> {
   const records = new Map<string, string>();
   for (let at = 0; at < bytes.length;) {
-    const space = bytes.indexOf(0x20, at);
-    const digits = space === -1 ? '' : bytes.toString('latin1', at, Math.min(space, at + 9));
-    const end = at + Number(digits);
-    const equals = bytes.indexOf(0x3d, space);
-    const isRecord =
-      /^[1-9][0-9]*$/.test(digits) &&
-      end <= bytes.length &&
-      equals !== -1 &&
-      equals < end &&
-      bytes[end - 1] === 0x0a;
-    if (!isRecord) throw new BrokenArchiveError('tar-header');
-    const value = bytes.subarray(equals + 1, end - 1);
-    records.set(bytes.toString('utf8', space + 1, equals), value.toString(isUtf8(value) ? 'utf8' : 'latin1'));
+    const begin = bytes.toString('latin1', at, at + MAX_KEY_BYTES);
+    const [start = '', length, key = ''] = /^([1-9]\d*) ([^=]+)=/.exec(begin) ?? [];
+    const end = at + Number(length);
+    if (!(end > at + start.length) || bytes[end - 1] !== 0x0a) throw new BrokenArchiveError('tar');
+    records.set(key, decoded(bytes.subarray(at + start.length, end - 1)));
     at = end;
   }
   return records;
@@ -247,12 +235,12 @@ function numberIn(field: Buffer): number {
   if (field[0] === 0x80) {
     const wide = field.subarray(1).reduce((sum, byte) => sum * 256 + byte, 0);
     if (Number.isSafeInteger(wide)) return wide;
-    throw new BrokenArchiveError('tar-header');
+    throw new BrokenArchiveError('tar');
   }
   const digits = field
     .toString('latin1')
     .replace(/^ +/, '')
     .replace(/[\0 ].*$/s, '');
-  if (!/^[0-7]*$/.test(digits)) throw new BrokenArchiveError('tar-header');
+  if (!/^[0-7]*$/.test(digits)) throw new BrokenArchiveError('tar');
   return digits === '' ? 0 : parseInt(digits, 8);
 }

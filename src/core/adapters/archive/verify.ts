@@ -4,8 +4,8 @@ import { readSafetensorsHeader } from '../safetensors.ts';
 import { readThrough } from './archive.ts';
 import { gunzipped } from './inflate.ts';
 import { firstBytes } from './openArchive.ts';
-import { beginsAsTar, TarBytes, tarMembers } from './tar.ts';
-import { checkZip } from './zip.ts';
+import { beginsAsTar, TarFile, tarMembers, TarStream } from './tar.ts';
+import { zipMembers } from './zip.ts';
 
 /** How a file was verified; `unread`: an archive or safetensors file that could not be checked; `unknown`: neither of the two. */
 export type VerifiedKind = 'zip' | 'gzip' | 'tar' | 'safetensors' | 'unread' | 'unknown';
@@ -22,7 +22,7 @@ export async function verifyArchive(
 ): Promise<VerifiedKind> {
   const bytes = await FileBytes.open(file, signal);
   try {
-    return await verify(bytes, signal);
+    return await verify(bytes);
   } catch (error) {
     if (error instanceof BrokenArchiveError && error.verdict.code !== 'broken') return 'unread';
     throw error;
@@ -31,25 +31,26 @@ export async function verifyArchive(
   }
 }
 
-async function verify(bytes: FileBytes, signal: AbortSignal | undefined): Promise<VerifiedKind> {
+async function verify(bytes: FileBytes): Promise<VerifiedKind> {
   const kind = await firstBytes(bytes);
-  if (kind === 'zip') await checkZip(bytes, signal);
-  else if (kind === 'tar') await readThrough(tarMembers(TarBytes.ofFile(bytes)));
-  else if (kind === 'gzip') {
-    const tar = TarBytes.ofStream(gunzipped(bytes.all()));
-    try {
+  switch (kind) {
+    case 'zip':
+      for await (const member of zipMembers(bytes)) await readThrough(member.open());
+      return kind;
+    case 'tar':
+      await readThrough(tarMembers(new TarFile(bytes)));
+      return kind;
+    case 'gzip': {
+      const tar = new TarStream(gunzipped(bytes.all()));
       // Also the tar in it, where there is one.
-      await readThrough(beginsAsTar(await tar.peek()) ? tarMembers(tar) : tar.rest());
-    } finally {
-      await tar.close();
+      const isTar = beginsAsTar(await tar.peek());
+      await readThrough(isTar ? tarMembers(tar) : tar.rest()).finally(() => tar.close());
+      return kind;
     }
-  } else if (kind === 'safetensors') {
-    const pieces = bytes.all();
-    await readSafetensorsHeader(
-      async () => (await pieces.next()).value ?? undefined,
-      bytes.sizeBytes,
-      signal,
-    );
-  } else return 'unknown';
-  return kind;
+    case 'safetensors':
+      await readSafetensorsHeader(bytes.all(), bytes.sizeBytes);
+      return kind;
+    default:
+      return 'unknown';
+  }
 }

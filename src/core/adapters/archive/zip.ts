@@ -1,20 +1,28 @@
 import { isUtf8 } from 'node:buffer';
 import { crc32 } from 'node:zlib';
-import { fromFdPromise, parseExtraFields, type Entry, type LocalFileHeader, type ZipFile } from 'yauzl';
-import { LongTask } from '../../base/longTask.ts';
+import {
+  fromRandomAccessReaderPromise,
+  parseExtraFields,
+  RandomAccessReader,
+  type Entry,
+  type LocalFileHeader,
+  type ZipFile,
+} from 'yauzl';
 import { isSystemError } from '../../base/diskError.ts';
+import { CancelledError } from '../../base/errors.ts';
 import { BrokenArchiveError } from '../faults.ts';
 import type { FileBytes } from '../fileBytes.ts';
 import { MAX_DIRECTORY_BYTES, MAX_ENTRIES, MAX_RATIO, MAX_TOTAL_BYTES, RATIO_FROM_BYTES } from '../limits.ts';
 import { EntryNames } from './entryNames.ts';
 import { inflated } from './inflate.ts';
-import { readThrough, type Member } from './archive.ts';
+import type { Member } from './archive.ts';
 
 const END = { signature: Buffer.from('PK\x05\x06'), bytes: 22, maxCommentBytes: 0xffff } as const;
-const LOCATOR = { signature: 0x07064b50, bytes: 20 } as const;
-const WIDE_END = { signature: 0x06064b50, bytes: 56 } as const;
-const HEADER_BYTES = 46;
+/** The end record of ZIP64 without extensions, with its locator behind it. */
+const WIDE_END = { signature: 0x06064b50, locator: 0x07064b50, locatorAt: 56, bytes: 76 } as const;
 const DESCRIPTOR_SIGNATURE = Buffer.from('PK\x07\x08');
+/** A size that is in an extra field of ZIP64. */
+const ALL_ONES = 0xffffffff;
 const STORED = 0;
 const DEFLATED = 8;
 /** What deflate can do at most: a run of 258 bytes in two bits. */
@@ -23,27 +31,14 @@ const FLAGS = { encrypted: 1, descriptor: 8, strong: 64, utf8: 2048, masked: 819
 const COMPARED_FLAGS = FLAGS.encrypted | FLAGS.descriptor | FLAGS.utf8;
 const UNIX_SYSTEMS: readonly number[] = [3, 19];
 const FILE_TYPE = 0o170000;
-const TYPES = { none: 0, file: 0o100000, folder: 0o040000, link: 0o120000 } as const;
-
-/** The central directory ends right before its end record, which ends the file. */
-interface Directory {
-  count: number;
-  at: number;
-  sizeBytes: number;
-}
+const TYPES = { none: 0, file: 0o100000, folder: 0o040000 } as const;
 
 /** A file of a ZIP archive, as its central directory has it and its local header agrees. */
 interface ZipEntry {
   /** Safe, with `/`. */
   name: string;
-  isDeflated: boolean;
-  /** Sizes and CRC come after the data. */
-  hasDescriptor: boolean;
-  crc: number;
-  packedBytes: number;
-  sizeBytes: number;
-  /** Where its local header begins, its data, and what comes next. */
-  at: number;
+  entry: Entry;
+  /** Where its data begins, and what comes next. */
   from: number;
   to: number;
 }
@@ -53,69 +48,85 @@ interface ZipEntry {
  * are safe, and that no two entries share bytes, is checked here, before the first.
  * @throws BrokenArchiveError, CancelledError
  */
-export async function* zipMembers(file: FileBytes, signal?: AbortSignal): AsyncGenerator<Member, void> {
-  const { entries } = await readEntries(file, signal);
-  for (const entry of entries) yield memberOf(file, entry);
+export async function* zipMembers(file: FileBytes): AsyncGenerator<Member, void> {
+  for (const entry of await readEntries(file)) yield memberOf(file, entry);
 }
 
-/** Reads every file of a ZIP archive to its end. @throws BrokenArchiveError, CancelledError */
-export async function checkZip(file: FileBytes, signal: AbortSignal | undefined): Promise<void> {
-  const { entries, directoryAt } = await readEntries(file, signal);
-  for (const entry of entries) {
-    await readThrough(memberOf(file, entry).open());
-    if (entry.hasDescriptor) await checkDescriptor(file, entry, directoryAt);
+/** Through which yauzl reads: beyond the file it finds nothing, wherever a header points. */
+class Reader extends RandomAccessReader {
+  readonly #file: FileBytes;
+
+  constructor(file: FileBytes) {
+    super();
+    this.#file = file;
+  }
+
+  override read(
+    buffer: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+    callback: (error: Error | null) => void,
+  ): void {
+    this.#file.read(position, length).then((bytes) => {
+      bytes.copy(buffer, offset);
+      callback(null);
+    }, callback);
   }
 }
 
-async function readEntries(
-  file: FileBytes,
-  signal: AbortSignal | undefined,
-): Promise<{ entries: readonly ZipEntry[]; directoryAt: number }> {
-  const directory = await findDirectory(file);
-  if (directory.count > MAX_ENTRIES) throw new BrokenArchiveError('too-many-entries');
-  if (directory.sizeBytes > MAX_DIRECTORY_BYTES) throw new BrokenArchiveError('header-too-large');
-  const zip = await fromFdPromise(file.fd, { decodeStrings: false, validateEntrySizes: false }).catch(
-    asBroken,
-  );
-  // Only for what yauzl leaves out.
-  const bytes = await file.read(directory.at, directory.sizeBytes);
-  const task = new LongTask(signal);
+async function readEntries(file: FileBytes): Promise<readonly ZipEntry[]> {
+  const options = { decodeStrings: false, validateEntrySizes: false, autoClose: false };
+  const zip = await fromRandomAccessReaderPromise(new Reader(file), file.sizeBytes, options).catch(asBroken);
+  if (zip.entryCount > MAX_ENTRIES) throw new BrokenArchiveError('too-large');
+  const directoryAt = cursorOf(zip);
+  const found = await readDirectory(file, zip).catch(asBroken);
+  await checkEnd(file, found.length, directoryAt, cursorOf(zip));
   const names = new EntryNames();
   const entries: ZipEntry[] = [];
-  let at = 0;
-  for await (const entry of entriesOf(zip)) {
-    const length = HEADER_BYTES + entry.fileNameLength + entry.extraFieldLength + entry.fileCommentLength;
-    const disk = at + length > bytes.length ? -1 : bytes.readUInt16LE(at + 34);
-    if (disk !== 0 && disk !== 0xffff) throw new BrokenArchiveError('zip-directory');
-    at += length;
-    const checked = checkEntry(entry, names);
-    if (checked !== undefined) entries.push({ ...checked, ...(await place(zip, entry)) });
-    if (task.isDue) await task.yieldToEventLoop();
+  for (const entry of found) {
+    const name = checkEntry(entry, names);
+    if (name !== undefined) entries.push({ name, entry, ...(await place(zip, entry).catch(asBroken)) });
   }
-  if (at !== directory.sizeBytes) throw new BrokenArchiveError('zip-directory');
-  checkBytes(entries, directory.at, file.sizeBytes);
-  return { entries, directoryAt: directory.at };
+  checkBytes(entries, directoryAt, file.sizeBytes);
+  return entries;
 }
 
-async function* entriesOf(zip: ZipFile): AsyncGenerator<Entry, void> {
-  try {
-    yield* zip.eachEntry();
-  } catch (error) {
-    asBroken(error);
+/** A number, whatever its declared type says. */
+function cursorOf({ readEntryCursor }: ZipFile): number {
+  return Number(readEntryCursor);
+}
+
+async function readDirectory(file: FileBytes, zip: ZipFile): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  const directoryAt = cursorOf(zip);
+  let at = directoryAt;
+  for await (const entry of zip.eachEntry()) {
+    entries.push(entry);
+    // yauzl leaves out on which of several disks it is.
+    const disk = (await file.read(at + 34, 2)).readUInt16LE();
+    if (disk !== 0 && disk !== 0xffff) throw new BrokenArchiveError('zip');
+    at = cursorOf(zip);
+    if (at - directoryAt > MAX_DIRECTORY_BYTES) throw new BrokenArchiveError('header-too-large');
   }
+  return entries;
 }
 
 /** yauzl's errors have a text only. */
 function asBroken(error: unknown): never {
-  if (isSystemError(error)) throw error;
-  const isEncrypted = error instanceof Error && error.message.includes('encryption');
-  throw new BrokenArchiveError(isEncrypted ? 'encrypted' : 'zip-directory');
+  if (isSystemError(error) || error instanceof CancelledError) throw error;
+  // A header that points beyond the file does not make the file a cut one.
+  if (error instanceof BrokenArchiveError && error.code !== 'truncated') throw error;
+  const text = error instanceof Error ? error.message : '';
+  if (text.includes('encryption')) throw new BrokenArchiveError('encrypted');
+  if (text.includes('signature not found')) throw new BrokenArchiveError('truncated');
+  throw new BrokenArchiveError(text.includes('Invalid comment length') ? 'data-after-end' : 'zip');
 }
 
-/** Undefined for a folder. */
-function checkEntry(entry: Entry, names: EntryNames): Omit<ZipEntry, 'at' | 'from' | 'to'> | undefined {
+/** @returns its name; undefined for a folder */
+function checkEntry(entry: Entry, names: EntryNames): string | undefined {
   const { fileNameRaw: raw, generalPurposeBitFlag: flags, compressionMethod: method } = entry;
-  const { uncompressedSize: sizeBytes, compressedSize: packedBytes, crc32: crc } = entry;
+  const { uncompressedSize: sizeBytes, compressedSize: packedBytes } = entry;
   const text = raw.toString(isUtf8(raw) ? 'utf8' : 'latin1');
   const isFolder = text.endsWith('/');
   if ((flags & (FLAGS.encrypted | FLAGS.strong | FLAGS.masked)) !== 0)
@@ -123,80 +134,110 @@ function checkEntry(entry: Entry, names: EntryNames): Omit<ZipEntry, 'at' | 'fro
   checkType(entry.versionMadeBy >>> 8, entry.externalFileAttributes >>> 16, text, isFolder);
   const name = names.add(text, isFolder);
   if (method !== STORED && method !== DEFLATED) throw new BrokenArchiveError('method', text);
-  if (!Number.isSafeInteger(sizeBytes) || !Number.isSafeInteger(packedBytes))
-    throw new BrokenArchiveError('zip-directory', text);
-  if (method === STORED && packedBytes !== sizeBytes) throw new BrokenArchiveError('zip-length', text);
-  if (isFolder && sizeBytes > 0) throw new BrokenArchiveError('zip-directory', text);
-  if (sizeBytes > (packedBytes + 1) * MAX_DEFLATE_RATIO) throw new BrokenArchiveError('ratio', text);
-  const hasDescriptor = (flags & FLAGS.descriptor) !== 0;
-  return isFolder
-    ? undefined
-    : { name, isDeflated: method === DEFLATED, hasDescriptor, crc, packedBytes, sizeBytes };
+  if (!Number.isSafeInteger(sizeBytes) || !Number.isSafeInteger(packedBytes) || (isFolder && sizeBytes > 0))
+    throw new BrokenArchiveError('zip', text);
+  if (method === STORED && packedBytes !== sizeBytes) throw new BrokenArchiveError('length', text);
+  if (sizeBytes > (packedBytes + 1) * MAX_DEFLATE_RATIO) throw new BrokenArchiveError('bomb', text);
+  return isFolder ? undefined : name;
 }
 
 /** Only the mode that Unix writes shows links and devices. */
 function checkType(system: number, mode: number, name: string, isFolder: boolean): void {
   if (!UNIX_SYSTEMS.includes(system)) return;
   const type = mode & FILE_TYPE;
-  if (type === TYPES.link) throw new BrokenArchiveError('link', name);
   if (type !== TYPES.none && type !== TYPES.file && type !== TYPES.folder)
-    throw new BrokenArchiveError('device', name);
-  if (type === TYPES.folder && !isFolder) throw new BrokenArchiveError('zip-directory', name);
+    throw new BrokenArchiveError('link', name);
+  if (type === TYPES.folder && !isFolder) throw new BrokenArchiveError('zip', name);
+}
+
+function hasDescriptor({ generalPurposeBitFlag: flags }: Entry): boolean {
+  return (flags & FLAGS.descriptor) !== 0;
 }
 
 /** The local header must agree with the central directory: other readers go by it. */
-async function place(zip: ZipFile, entry: Entry): Promise<Pick<ZipEntry, 'at' | 'from' | 'to'>> {
-  const name = entry.fileNameRaw.toString();
-  const local = await zip.readLocalFileHeaderPromise(entry).catch((error: unknown) => {
-    throw isSystemError(error) ? error : new BrokenArchiveError('zip-disagreement', name);
-  });
-  const hasDescriptor = (entry.generalPurposeBitFlag & FLAGS.descriptor) !== 0;
+async function place(zip: ZipFile, entry: Entry): Promise<{ from: number; to: number }> {
+  const local = await zip.readLocalFileHeaderPromise(entry);
+  const [sizeBytes, packedBytes] = sizesOf(local);
   const isSame =
     local.fileName.equals(entry.fileNameRaw) &&
     ((local.generalPurposeBitFlag ^ entry.generalPurposeBitFlag) & COMPARED_FLAGS) === 0 &&
-    local.compressionMethod === entry.compressionMethod &&
-    (hasDescriptor || hasSizes(local, entry));
-  if (!isSame) throw new BrokenArchiveError('zip-disagreement', name);
-  const from = local.fileDataStart;
-  return { at: entry.relativeOffsetOfLocalHeader, from, to: from + entry.compressedSize };
+    local.compressionMethod === entry.compressionMethod;
+  const hasSizes =
+    local.crc32 === entry.crc32 &&
+    sizeBytes === entry.uncompressedSize &&
+    packedBytes === entry.compressedSize;
+  // With a descriptor they come after the data.
+  if (!isSame || (!hasSizes && !hasDescriptor(entry)))
+    throw new BrokenArchiveError('zip', entry.fileNameRaw.toString());
+  return { from: local.fileDataStart, to: local.fileDataStart + entry.compressedSize };
 }
 
-/** Sizes that are all ones are in the extra field of ZIP64, in this order. */
-function hasSizes(local: LocalFileHeader, { uncompressedSize, compressedSize, crc32: crc }: Entry): boolean {
-  const wide: bigint[] = [];
-  if (local.uncompressedSize === 0xffffffff || local.compressedSize === 0xffffffff) {
-    const data = extraFieldsOf(local).find(({ id }) => id === 1)?.data ?? Buffer.alloc(0);
-    for (let at = 0; at + 8 <= data.length; at += 8) wide.push(data.readBigUInt64LE(at));
-  }
-  const sizes = [local.uncompressedSize, local.compressedSize].map((size) =>
-    size === 0xffffffff ? Number(wide.shift() ?? size) : size,
-  );
-  return local.crc32 === crc && sizes[0] === uncompressedSize && sizes[1] === compressedSize;
+/** The size, and the one when packed; those that are all ones are in the extra field of ZIP64, in this order. */
+function sizesOf({ uncompressedSize, compressedSize, extraField }: LocalFileHeader): number[] {
+  const sizes = [uncompressedSize, compressedSize];
+  if (!sizes.includes(ALL_ONES)) return sizes;
+  const wide = parseExtraFields(extraField).find(({ id }) => id === 1)?.data ?? Buffer.alloc(0);
+  let at = 0;
+  return sizes.map((size) => {
+    if (size !== ALL_ONES || at + 8 > wide.length) return size;
+    at += 8;
+    return Number(wide.readBigUInt64LE(at - 8));
+  });
 }
 
-function extraFieldsOf({ extraField }: LocalFileHeader): { id: number; data: Buffer }[] {
-  try {
-    return parseExtraFields(extraField);
-  } catch {
-    return [];
+/**
+ * Of the directory no second reading may exist: right behind it is the one end record that reaches to the end of the file, or
+ * that of ZIP64 and then it, and both say the same. Otherwise a reader that knows no ZIP64 would see another archive.
+ */
+async function checkEnd(file: FileBytes, count: number, at: number, end: number): Promise<void> {
+  const tailAt = Math.max(0, file.sizeBytes - END.bytes - END.maxCommentBytes);
+  const tail = await file.read(tailAt, file.sizeBytes - tailAt);
+  const ends: number[] = [];
+  for (let from = tail.indexOf(END.signature); from !== -1; from = tail.indexOf(END.signature, from + 1)) {
+    const isWhole = from + END.bytes <= tail.length;
+    if (isWhole && from + END.bytes + tail.readUInt16LE(from + 20) === tail.length) ends.push(from);
   }
+  const [endAt = 0] = ends;
+  // Also where the narrow fields fit: PyTorch always writes it, and Info-ZIP does on a pipe.
+  const isWide = tailAt + endAt === end + WIDE_END.bytes;
+  const says = (value: number, meant: number, ones: number) => value === meant || (isWide && value === ones);
+  const agrees =
+    ends.length === 1 &&
+    (isWide ? await hasWideEnd(file, count, at, end) : tailAt + endAt === end) &&
+    [0, 0, count, count].every((meant, index) =>
+      says(tail.readUInt16LE(endAt + 4 + 2 * index), meant, 0xffff),
+    ) &&
+    [end - at, at].every((meant, index) => says(tail.readUInt32LE(endAt + 12 + 4 * index), meant, ALL_ONES));
+  if (!agrees) throw new BrokenArchiveError('zip');
+}
+
+async function hasWideEnd(file: FileBytes, count: number, at: number, end: number): Promise<boolean> {
+  const meant = Buffer.alloc(WIDE_END.bytes);
+  meant.writeUInt32LE(WIDE_END.signature);
+  meant.writeUInt32LE(WIDE_END.locator, WIDE_END.locatorAt);
+  const fields = { 4: WIDE_END.locatorAt - 12, 24: count, 32: count, 40: end - at, 48: at, 64: end };
+  for (const [field, value] of Object.entries(fields)) meant.writeBigUInt64LE(BigInt(value), Number(field));
+  // But for versions, and how many disks there are.
+  const bytes = (await file.read(end, WIDE_END.bytes)).fill(0, 12, 16).fill(0, 72);
+  return bytes.equals(meant);
 }
 
 /** Bytes that several entries share make a bomb of a small file. */
 function checkBytes(entries: readonly ZipEntry[], directoryAt: number, fileBytes: number): void {
   let end = 0;
-  for (const { name, at, to } of entries.toSorted((a, b) => a.at - b.at)) {
-    if (at < end) throw new BrokenArchiveError('overlap', name);
-    end = to;
+  const atOf = ({ entry }: ZipEntry) => entry.relativeOffsetOfLocalHeader;
+  for (const one of entries.toSorted((a, b) => atOf(a) - atOf(b))) {
+    if (atOf(one) < end) throw new BrokenArchiveError('bomb', one.name);
+    end = one.to;
   }
-  if (end > directoryAt) throw new BrokenArchiveError('overlap');
-  const total = entries.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  if (end > directoryAt) throw new BrokenArchiveError('bomb');
+  const total = entries.reduce((sum, { entry }) => sum + entry.uncompressedSize, 0);
   if (total > MAX_TOTAL_BYTES) throw new BrokenArchiveError('too-large');
-  if (total > RATIO_FROM_BYTES && total > fileBytes * MAX_RATIO) throw new BrokenArchiveError('ratio');
+  if (total > RATIO_FROM_BYTES && total > fileBytes * MAX_RATIO) throw new BrokenArchiveError('bomb');
 }
 
-function memberOf(file: FileBytes, entry: ZipEntry): Member {
-  const { name, sizeBytes, packedBytes, from, to } = entry;
+function memberOf(file: FileBytes, { name, entry, from, to }: ZipEntry): Member {
+  const { uncompressedSize: sizeBytes, compressedSize: packedBytes } = entry;
   return {
     name,
     sizeBytes,
@@ -204,100 +245,29 @@ function memberOf(file: FileBytes, entry: ZipEntry): Member {
       let crc = 0;
       let left = sizeBytes;
       const packed = file.chunks(from, to);
-      for await (const piece of entry.isDeflated ? inflated(packed, packedBytes, name) : packed) {
-        if (piece.length > left) throw new BrokenArchiveError('zip-length', name);
+      const isDeflated = entry.compressionMethod === DEFLATED;
+      for await (const piece of isDeflated ? inflated(packed, packedBytes, name) : packed) {
+        if (piece.length > left) throw new BrokenArchiveError('length', name);
         left -= piece.length;
         crc = crc32(piece, crc);
         yield piece;
       }
-      if (left !== 0) throw new BrokenArchiveError('zip-length', name);
-      if (crc !== entry.crc) throw new BrokenArchiveError('zip-crc', name);
+      if (left !== 0) throw new BrokenArchiveError('length', name);
+      if (crc !== entry.crc32) throw new BrokenArchiveError('checksum', name);
+      if (hasDescriptor(entry)) await checkDescriptor(file, entry, to);
     },
   };
 }
 
 /** What follows the data: with or without its signature, the sizes narrow or wide. */
-async function checkDescriptor(file: FileBytes, entry: ZipEntry, directoryAt: number): Promise<void> {
-  const { name, crc, packedBytes, sizeBytes, to } = entry;
-  const narrow = Buffer.alloc(12);
-  narrow.writeUInt32LE(crc);
-  narrow.writeUInt32LE(packedBytes % 2 ** 32, 4);
-  narrow.writeUInt32LE(sizeBytes % 2 ** 32, 8);
-  const wide = Buffer.alloc(20);
-  wide.writeUInt32LE(crc);
-  wide.writeBigUInt64LE(BigInt(packedBytes), 4);
-  wide.writeBigUInt64LE(BigInt(sizeBytes), 12);
-  const bytes = await file.read(to, Math.min(24, directoryAt - to));
+async function checkDescriptor(file: FileBytes, entry: Entry, at: number): Promise<void> {
+  const sizes = [entry.compressedSize, entry.uncompressedSize];
+  const crc = Buffer.from(Uint32Array.of(entry.crc32).buffer);
+  const narrow = Buffer.concat([crc, Buffer.from(Uint32Array.from(sizes).buffer)]);
+  const wide = Buffer.concat([crc, Buffer.from(BigUint64Array.from(sizes.map(BigInt)).buffer)]);
+  // The directory follows, which is longer.
+  const bytes = await file.read(at, 24);
   const forms = [narrow, wide].flatMap((form) => [form, Buffer.concat([DESCRIPTOR_SIGNATURE, form])]);
   if (!forms.some((form) => bytes.subarray(0, form.length).equals(form)))
-    throw new BrokenArchiveError('zip-disagreement', name);
-}
-
-/**
- * Finds the central directory, of which no second reading may exist: one end record that reaches to the end of the file,
- * that of ZIP64 in agreement with it, and the directory right before them.
- */
-async function findDirectory(file: FileBytes): Promise<Directory> {
-  const tailBytes = Math.min(file.sizeBytes, END.bytes + END.maxCommentBytes);
-  const tailAt = file.sizeBytes - tailBytes;
-  const tail = await file.read(tailAt, tailBytes);
-  const found = findEnd(tail);
-  const endAt = tailAt + found;
-  const narrow = [4, 6, 8, 10].map((field) => tail.readUInt16LE(found + field));
-  const [, , , count = 0] = narrow;
-  const [sizeBytes, at] = [tail.readUInt32LE(found + 12), tail.readUInt32LE(found + 16)];
-  // Also where the narrow fields fit: PyTorch always writes it, and Info-ZIP does on a pipe.
-  const wide = await readWideEnd(file, endAt);
-  const directory = wide?.directory ?? { count, sizeBytes, at };
-  const isSame = (field: number | undefined, value: number, ones: number) =>
-    field === value || (wide !== undefined && field === ones);
-  const agrees =
-    [0, 0, directory.count, directory.count].every((value, index) => isSame(narrow[index], value, 0xffff)) &&
-    isSame(sizeBytes, directory.sizeBytes, 0xffffffff) &&
-    isSame(at, directory.at, 0xffffffff);
-  // Otherwise a reader that knows no ZIP64 would see another archive.
-  if (!agrees) throw new BrokenArchiveError(wide === undefined ? 'zip-directory' : 'zip-disagreement');
-  if (directory.at + directory.sizeBytes !== (wide?.at ?? endAt))
-    throw new BrokenArchiveError('zip-directory');
-  return directory;
-}
-
-function findEnd(tail: Buffer): number {
-  const found: number[] = [];
-  let isCut = false;
-  const last = tail.length - END.bytes;
-  for (
-    let at = tail.indexOf(END.signature);
-    at !== -1 && at <= last;
-    at = tail.indexOf(END.signature, at + 1)
-  ) {
-    const end = at + END.bytes + tail.readUInt16LE(at + 20);
-    if (end === tail.length) found.push(at);
-    else if (end < tail.length) isCut = true;
-  }
-  const [first] = found;
-  if (first === undefined) throw new BrokenArchiveError(isCut ? 'data-after-end' : 'zip-no-end');
-  // Two readers would see two archives.
-  if (found.length > 1) throw new BrokenArchiveError('zip-disagreement');
-  return first;
-}
-
-/** The end record of ZIP64; undefined where there is none, and the narrow values are meant even if they are all ones. */
-async function readWideEnd(
-  file: FileBytes,
-  endAt: number,
-): Promise<{ directory: Directory; at: number } | undefined> {
-  if (endAt < LOCATOR.bytes + WIDE_END.bytes) return undefined;
-  const locatorAt = endAt - LOCATOR.bytes;
-  const locator = await file.read(locatorAt, LOCATOR.bytes);
-  if (locator.readUInt32LE(0) !== LOCATOR.signature) return undefined;
-  const at = Number(locator.readBigUInt64LE(8));
-  if (at > locatorAt - WIDE_END.bytes) throw new BrokenArchiveError('zip-directory');
-  const wide = await file.read(at, WIDE_END.bytes);
-  const number = (field: number) => Number(wide.readBigUInt64LE(field));
-  const isWhole = wide.readUInt32LE(0) === WIDE_END.signature && at + 12 + number(4) === locatorAt;
-  const count = number(32);
-  if (!isWhole || wide.readUInt32LE(16) !== 0 || wide.readUInt32LE(20) !== 0 || number(24) !== count)
-    throw new BrokenArchiveError('zip-directory');
-  return { directory: { count, sizeBytes: number(40), at: number(48) }, at };
+    throw new BrokenArchiveError('zip', entry.fileNameRaw.toString());
 }

@@ -191,11 +191,42 @@ describe('AccountStore', () => {
     await store.save(service('a'));
     await assert.rejects(store.save({ ...service('b'), baseUrl: 'no address' }));
     assert.equal(store.active?.id, 'a');
-    for (const website of ['http://service.test', 'javascript:alert(1)', 'https://me:pass@service.test'])
-      await assert.rejects(store.change('a', { website }), website);
-    await assert.rejects(store.change('a', { budget: { perRunCents: 0.5, currency: 'USD' } }));
     await store.save(service('c'));
     assert.equal(store.accounts.length, 2);
+  });
+
+  it('loses a damaged budget or website alone, of accounts in use and signed out of', async () => {
+    const budget = { perRunCents: 500, currency: 'USD' };
+    const website = 'https://service.test/billing';
+    await mkdir(folder);
+    for (const [damage, left] of [
+      ...[0.5, -1, '5', null].map((perRunCents) => [
+        { budget: { ...budget, perRunCents }, website },
+        { website },
+      ]),
+      ...[{ perRunCents: 500 }, [], 'none', null].map((broken) => [{ budget: broken, website }, { website }]),
+      ...['http://service.test', 'javascript:alert(1)', 'https://me:pass@service.test', 7, {}].map(
+        (broken) => [{ budget, website: broken }, { budget }],
+      ),
+    ] as const) {
+      const accounts = [{ ...service('a'), ...damage }, sandbox('s')];
+      const text = JSON.stringify({
+        version: 1,
+        activeId: 's',
+        accounts,
+        former: [{ ...service('f'), ...damage }],
+      });
+      await writeFile(file(), text);
+      const store = await opened();
+      const known = [[{ ...service('a'), ...left }, sandbox('s')], [{ ...service('f'), ...left }]];
+      assert.deepEqual(JSON.parse(JSON.stringify([store.accounts, store.former])), known, text);
+      await store.activate('a');
+      assert.doesNotMatch(await readFile(file(), 'utf8'), /javascript|me:pass|0\.5/);
+    }
+    assert.deepEqual(
+      (await readdir(folder)).filter((entry) => entry.includes('unreadable')),
+      [],
+    );
   });
 
   it('does not take a file that cannot be read for none, and reads it when it can be again', async () => {

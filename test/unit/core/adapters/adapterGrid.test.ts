@@ -16,8 +16,7 @@ const pair = (path: string, changes: Partial<LoraPair> = {}): LoraPair => {
     module: module.join(' '),
     rank: 8,
     parameters: 100,
-    hasA: true,
-    hasB: true,
+    isHalf: false,
     hasMagnitude: false,
     ...changes,
   };
@@ -54,7 +53,7 @@ describe('gridOf', () => {
 
   it('puts experts of one kind together', () => {
     const experts = [0, 1, 2].map((expert) =>
-      pair(`0 experts.${expert}.up_proj`, { rank: 4 + expert, hasB: expert > 0 }),
+      pair(`0 experts.${expert}.up_proj`, { rank: 4 + expert, isHalf: expert === 0 }),
     );
     const [row] = gridOfPairs([...experts, pair('0 block.experts.1.w')]).rows;
     assert.equal(row?.module, 'experts.*.up_proj');

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { ExpectedError } from '../../../../src/core/base/errors.ts';
 import { extractAdapter } from '../../../../src/core/adapters/archive/extract.ts';
 import { BrokenArchiveError } from '../../../../src/core/adapters/faults.ts';
-import { measurePass } from '../../../../src/core/adapters/measure/measurePass.ts';
+import { measurePass } from '../../../../src/core/adapters/measurePass.ts';
 import { recipesOf } from '../../../../src/core/adapters/recipes.ts';
 import { verifyArchive } from '../../../../src/core/adapters/archive/verify.ts';
 import { inspectAdapter } from '../../../../src/core/adapters/inspect.ts';

@@ -72,7 +72,7 @@ describe('recipesOf', () => {
           'python3 -m pip install peft accelerate -r "LLAMA_CPP/requirements/requirements-convert_hf_to_gguf.txt"',
         ],
         [
-          'merge-first',
+          'merge',
           [
             'from peft import PeftModel',
             'from transformers import AutoModelForCausalLM, AutoTokenizer',
@@ -289,12 +289,12 @@ describe('recipesOf', () => {
 
   it('is for PowerShell and cmd on Windows, and for WSL where Linux is needed', async () => {
     const folder = "C:\\Users\\Jo O'Neil\\my 100% run";
-    const { peft, vllm, llamacpp, ollama } = await recipes({}, { folder, platform: 'win32', name: 'mine' });
+    const { peft, vllm, llamacpp, ollama } = await recipes({}, { folder, platform: 'win32' });
     assert.match(block(peft, 'install').text, /^python -m pip install -U peft /);
     assert.match(block(peft, 'load-and-run').text, /"C:\\\\Users\\\\Jo O'Neil\\\\my 100% run"/);
     assert.match(
       block(vllm, 'serve').text,
-      /--lora-modules 'mine=\/mnt\/c\/Users\/Jo O'\\''Neil\/my 100% run'$/,
+      /--lora-modules 'my-100-run=\/mnt\/c\/Users\/Jo O'\\''Neil\/my 100% run'$/,
     );
     assertWarned(vllm, 'needs-wsl');
     assert.match(

@@ -9,32 +9,23 @@ describe('dueReminders', () => {
   const run = (changes: Partial<ExpiringRun> = {}): ExpiringRun => ({
     runId: 'a',
     expiresAtMs: EXPIRES,
-    completedAtMs: EXPIRES - 30 * DAY,
     ...changes,
   });
   const due = (runs: ExpiringRun[], leftMs: number, isSafe: (runId: string) => boolean = () => false) =>
     dueReminders(runs, EXPIRES - leftMs, isSafe).map(({ runId, what }) => `${runId} ${what}`);
 
-  it('gives the latest reminder only, 7 days, 1 day and 2 hours before, and none at or before the completion', () => {
-    const week = { completedAtMs: EXPIRES - 7 * DAY };
-    for (const [leftMs, expected, changes] of [
-      [7 * DAY + 1, []],
-      [7 * DAY, ['a expires-in-7-days']],
-      [DAY + 1, ['a expires-in-7-days']],
+  it('gives the latest reminder only, 1 day and 2 hours before', () => {
+    for (const [leftMs, expected] of [
+      [DAY + 1, []],
       [DAY, ['a expires-in-1-day']],
       [2 * HOUR + 1, ['a expires-in-1-day']],
       [2 * HOUR, ['a expires-in-2-hours']],
       [1, ['a expires-in-2-hours']],
       [0, []],
       [-DAY, []],
-      [7 * DAY, [], week],
-      [DAY + 1, [], week],
-      [DAY, ['a expires-in-1-day'], week],
-      [HOUR / 2, [], { completedAtMs: EXPIRES - HOUR }],
-      [DAY, ['a expires-in-1-day'], { completedAtMs: undefined }],
-      [DAY, [], { expiresAtMs: NaN }],
     ] as const)
-      assert.deepEqual(due([run(changes)], leftMs), expected, String(leftMs));
+      assert.deepEqual(due([run()], leftMs), expected, String(leftMs));
+    assert.deepEqual(due([run({ expiresAtMs: NaN })], DAY), []);
   });
 
   it('leaves out what is safe, asking only of what would be due; the first to expire is first', () => {

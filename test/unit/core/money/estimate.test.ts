@@ -11,6 +11,7 @@ import {
 import type { ChargedReceipt } from '../../../../src/core/submission/runFacts.ts';
 import { Random } from '../../../helpers/random.ts';
 import { chargedReceipt, type ReceiptOptions } from '../../../helpers/receipts.ts';
+import { wholeAttempt } from '../../../helpers/submissions.ts';
 
 const MB = 1_000_000;
 let made = 0;
@@ -233,6 +234,13 @@ describe('estimate', () => {
       assert.deepEqual(range([paid(4, 1), paid(4, 1)], wanted(4)), [0, 2]);
     });
 
+    it('replays receipts in the order in which they were charged', () => {
+      // It waited for a day before it was sent: the prices that it met are the newest.
+      const late = paid(4, 900, { attempts: [wholeAttempt(made + 10)] });
+      const receipts = [late, paid(4, 400), paid(4, 410)];
+      assert.equal(kind(receipts, wanted(4)), 'changed');
+    });
+
     it('takes receipts of the newest one’s currency and plan alone, with a known price', () => {
       const noPrice = { run: { price_cents: undefined } };
       const others = [
@@ -265,20 +273,17 @@ describe('estimate', () => {
 
   describe('of a run that was charged', () => {
     const history = [paid(4, 400), paid(4, 400), paid(4, 410), paid(4, 900), paid(4, 900), paid(4, 910)];
-    const runId = (index: number) => history[index]!.settled.run.run_id;
+    const before = (index: number) => estimateBefore(history, history[index]!);
 
     it('is what was known then', () => {
-      assert.equal(estimateBefore(history, runId(0)).kind, 'none');
-      const before = estimateBefore(history, runId(3));
-      assert.deepEqual([lowerCents(before), upperCents(before)], [320, 520]);
-      assert.equal(estimateBefore(history, runId(4)).kind, 'changed');
-      assert.deepEqual(estimateBefore(history, 'elsewhere'), { kind: 'none' });
+      assert.deepEqual([before(0).kind, before(4).kind], ['none', 'changed']);
+      assert.deepEqual([lowerCents(before(3)), upperCents(before(3))], [320, 520]);
     });
 
     it('is not what a receipt says that was found later', () => {
       const [first, second, third] = history as [ChargedReceipt, ChargedReceipt, ChargedReceipt];
       const late = { ...second, settled: { ...second.settled, at: { localMs: third.created.localMs + 1 } } };
-      assert.equal(estimateBefore([first, late, third], third.settled.run.run_id).kind, 'one');
+      assert.equal(estimateBefore([first, late, third], third).kind, 'one');
     });
 
     it('counts as held if its price was within, in the same currency', () => {

@@ -3,15 +3,16 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { chargedReceiptsOf } from '../../../../src/core/money/accountMoney.ts';
+import { accountMoneyOf } from '../../../../src/core/money/accountMoney.ts';
 import { toCsv, toJsonl } from '../../../../src/core/money/exports.ts';
-import { amountsOf, balancePoints, chargedRunsOf, groupsOf } from '../../../../src/core/money/spending.ts';
+import { GROUPS } from '../../../../src/core/money/spending.ts';
+import type { Balance } from '../../../../src/core/api/types.ts';
 import { newMarker, withMarker } from '../../../../src/core/runs/marker.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import { canContinue } from '../../../../src/core/submission/pendingSubmission.ts';
 import { Submitter } from '../../../../src/core/submission/submitter.ts';
-import { CURRENCY, PRICE_RULES } from '../../../../src/sandbox/catalog.ts';
+import { PRICE_RULES } from '../../../../src/sandbox/catalog.ts';
 import type { Sandbox } from '../../../../src/sandbox/sandbox.ts';
 import type { Scenario } from '../../../../src/sandbox/scenarios.ts';
 import { Worker as DigestThread } from '../../../helpers/crash/digestThread.ts';
@@ -20,6 +21,9 @@ import { HOUR, MINUTE } from '../../../helpers/runs/stage.ts';
 import { Bench, silent } from '../../../helpers/runs/support.ts';
 import { TestClock } from '../../../helpers/runs/testClock.ts';
 import { form } from '../../../helpers/sandbox/stage.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+
+const { spendPageState } = await withVscode(() => import('../../../../src/ui/money/spendMessages.ts'));
 
 const SUBMISSIONS = 200;
 /** Another one tells another story. */
@@ -183,6 +187,12 @@ function rowsOf(csv: string): Record<string, string>[] {
 const sum = (cents: readonly (number | undefined)[]) =>
   cents.reduce<number>((all, one) => all + (one ?? NaN), 0);
 
+/** What an amount of the page says, and nothing else: no "at least", and no other currency. */
+function centsOf(text = ''): number {
+  const [, amount] = /^([-\d,]+\.\d\d) USD\*?$/.exec(text) ?? [];
+  return Math.round(Number(amount?.replaceAll(',', '')) * 100);
+}
+
 const threads = createRequire(import.meta.url)('node:worker_threads') as { Worker: unknown };
 
 describe('the money of 200 submissions with refusals, lost answers and crashes', () => {
@@ -223,7 +233,10 @@ describe('the money of 200 submissions with refusals, lost answers and crashes',
 
     // Each receipt is of another run, and says what the service has in its books.
     const all = await replay.receipts();
-    const receipts = chargedReceiptsOf(all, ACCOUNT);
+    const account = { id: ACCOUNT };
+    const moneyNow = (runs?: Session['runs'], balance?: Balance) =>
+      accountMoneyOf({ account, receipts: all, runs, balance, pending: [], nowMs: clock.serviceMs });
+    const { receipts } = moneyNow();
     const withoutReceipt = new Map(runs.map((run) => [run.run_id, run]));
     for (const { settled } of receipts) {
       const run = withoutReceipt.get(settled.run.run_id);
@@ -247,25 +260,39 @@ describe('the money of 200 submissions with refusals, lost answers and crashes',
     await session.runs.refresh();
     while (session.runs.hasMore) await session.runs.loadMore();
     const balance = await session.balance.refresh();
-    for (const { isUnread, runId } of chargedRunsOf(receipts, session.runs, balance))
+    for (const { isUnread, runId } of moneyNow(session.runs, balance).charged)
       if (isUnread) await session.runs.loadDetail(runId);
-    const charged = chargedRunsOf(receipts, session.runs, balance);
-    const whole = { sums: [{ currency: CURRENCY, cents: totalCents }], unknown: 0, runs: runs.length };
-    assert.deepEqual(amountsOf(charged), whole);
-    for (const by of ['month', 'model', 'label', 'plan'] as const) {
-      const groups = groupsOf(charged, by);
-      assert.equal(
-        sum(groups.flatMap(({ amounts }) => amounts.sums.map(({ cents }) => cents))),
-        totalCents,
-        by,
-      );
+    const money = moneyNow(session.runs, balance);
+    const { charged } = money;
+
+    // So does the spend page.
+    const pageBy = (groupBy: (typeof GROUPS)[number]) =>
+      spendPageState({
+        accountId: ACCOUNT,
+        account: session.account,
+        formerName: undefined,
+        session,
+        receipts: 'loaded',
+        money,
+        reading: undefined,
+        view: { groupBy, search: '', sortBy: 'date', isDescending: true },
+        mostRows: Infinity,
+      }).state;
+    const page = pageBy('month');
+    const prices = new Map(runs.map((run) => [run.run_id, run.price_cents]));
+    const shown = (page.runs?.rows ?? []).map(({ show, cells }) => [show.target, centsOf(cells[1])] as const);
+    assert.equal(shown.length, runs.length);
+    assert.deepEqual(new Map(shown), prices);
+    const fact = (key: string) => centsOf(page.facts.find((one) => one.key === key)?.value);
+    assert.deepEqual([fact('all'), fact('balance')], [totalCents, balanceCents]);
+    assert.equal(centsOf(page.balance?.rows[0]?.[1]), balanceCents);
+    for (const by of GROUPS) {
+      const groups = pageBy(by).groups?.rows ?? [];
+      assert.equal(sum(groups.map(({ spent }) => centsOf(spent))), totalCents, by);
       assert.ok(groups.length > 1, by);
     }
-    const points = balancePoints(receipts, balance, clock.serviceMs)?.points;
-    assert.equal(points?.at(-1)?.cents, balanceCents);
 
     // The exports say the same of each run.
-    const prices = new Map(runs.map((run) => [run.run_id, run.price_cents]));
     const csv = rowsOf(toCsv(charged));
     const jsonl = toJsonl(charged)
       .trimEnd()

@@ -8,6 +8,7 @@ import {
   queueTimes,
   type KnownRuns,
 } from '../../../../src/core/money/spending.ts';
+import type { ChargedReceipt } from '../../../../src/core/submission/runFacts.ts';
 import { chargedReceipt, type ReceiptOptions } from '../../../helpers/receipts.ts';
 
 const USD: Balance = { balance_cents: 3_000, currency: 'USD' };
@@ -160,6 +161,24 @@ describe('spending', () => {
     });
     assert.equal(balancePoints(receipts, undefined, 30)?.currency, 'EUR');
     assert.equal(balancePoints([], undefined, 30), undefined);
+  });
+
+  it('follows the balance by when it was read and when it was charged, however late or often it was sent', () => {
+    const points = (attempts: ChargedReceipt['attempts']) => {
+      const run = { balance_after_cents: 400 };
+      const receipt = ofRun('a', { attempts, balanceBefore: { balance_cents: 900, currency: 'USD' }, run });
+      return balancePoints([receipt], undefined, undefined)?.points.map(({ atMs }) => atMs);
+    };
+    const sent = (at: number, httpStatus?: number) => ({
+      started: { localMs: at },
+      closed: { localMs: at + 10 },
+      ...(httpStatus !== undefined && { httpStatus }),
+    });
+    // Nothing of the first attempt was sent whole: the second reads the balance again.
+    assert.deepEqual(points([{ started: { localMs: 100 } }, sent(500)]), [500, 510]);
+    // The answer to the first got lost: the second is told what it was.
+    assert.deepEqual(points([sent(100), sent(500)]), [100, 110]);
+    assert.deepEqual(points([sent(100, 503), sent(500)]), [100, 510]);
   });
 
   it('has a median queue time from three runs of a queue, by their receipts', () => {

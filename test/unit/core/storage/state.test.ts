@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -10,7 +11,7 @@ import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
-import type { Migration } from '../../../../src/core/storage/migrations.ts';
+import { MIGRATIONS, type Migration } from '../../../../src/core/storage/migrations.ts';
 import { StateStore } from '../../../../src/core/storage/state.ts';
 import { TEST_TABLES } from '../../../helpers/storage/testTables.ts';
 import { readSources } from '../../house/sources.ts';
@@ -263,6 +264,15 @@ describe('StateStore', () => {
     await refused.open();
     assert.equal(refused.problem, 'newer');
     assert.deepEqual(aside, []);
+  });
+
+  it('has tables that stay as they were written: an older file has them already', () => {
+    const digests = MIGRATIONS.map(({ sql }) => {
+      const text = sql.replace(/\s+/g, ' ').trim();
+      return createHash('sha256').update(text).digest('hex').slice(0, 12);
+    });
+    const written = ['7bc4282af9be', '542f245847dc', '945bef69f15a', 'be9a675b75ea'];
+    assert.deepEqual(digests.slice(0, written.length), written);
   });
 
   it('lives in memory where there is no usable file, and says why', async () => {

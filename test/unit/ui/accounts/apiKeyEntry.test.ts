@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ModuleHooks } from 'node:module';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Client } from '../../../../src/core/api/client.ts';
 import { NetworkError, ServiceError } from '../../../../src/core/api/errors.ts';
 import type { ApiKeys } from '../../../../src/ui/accounts/apiKeys.ts';
@@ -26,9 +27,15 @@ describe('"Sign In" and "Replace API Key"', () => {
   });
 
   /** Runs one of the commands on an API key to which the service answers so. */
-  async function run(command: 'signIn' | 'replaceKey', getBalance: () => Promise<unknown>): Promise<void> {
-    const active = { kind: 'service', id: 'one', name: 'Work', baseUrl: 'https://service.test' };
-    const accounts = { active, accounts: [active], former: [] } as unknown as AccountStore;
+  async function run(
+    command: 'signIn' | 'replaceKey',
+    getBalance: () => Promise<unknown>,
+    website?: string,
+  ): Promise<void> {
+    const one = { kind: 'service', id: 'one', name: 'Work', baseUrl: 'https://service.test', website };
+    const isFormer = command === 'signIn' && website !== undefined;
+    const [active, former] = isFormer ? [undefined, [one]] : [one, []];
+    const accounts = { active, accounts: [active ?? []].flat(), former } as unknown as AccountStore;
     const store = (_owner: unknown, apiKey: string) => Promise.resolve(void stored.push(apiKey));
     const apiKeys = { store, storeWith: store } as unknown as ApiKeys;
     const client = () => ({ getBalance }) as unknown as Client;
@@ -59,5 +66,30 @@ describe('"Sign In" and "Replace API Key"', () => {
       assert.deepEqual(stored, []);
       assert.equal(standIn.told.sentences.length, 1);
     });
+
+    it(`${command} offers the website of an account that has one, where a new API key is needed`, async () => {
+      const offered = async (website?: string) => {
+        standIn.forget();
+        const opened = () => standIn.executed.splice(0).map(([, url]) => url);
+        standIn.told.answer = (buttons) => buttons.at(-1);
+        const refuse = () => Promise.reject(new ServiceError('unauthorized', 401));
+        await run(command, refuse, website);
+        await turn();
+        const [fromNotification, box] = [opened(), standIn.told.inputs.at(-1)];
+        box?.press(box.buttons.at(-1));
+        return [fromNotification, opened()];
+      };
+      const website = 'https://pay.test/keys';
+      assert.deepEqual(await offered(website), [[website], [website]]);
+      const [again, nothing] = await offered();
+      assert.deepEqual([again?.length, nothing], [1, []]);
+    });
   }
+
+  it('asks again for the API key of the account that it was for', async () => {
+    standIn.told.answer = ([button]) => button;
+    await run('replaceKey', () => Promise.reject(new ServiceError('unauthorized', 401)));
+    await turn();
+    assert.deepEqual(standIn.executed, [['fineTuning.replaceKey', 'one']]);
+  });
 });

@@ -18,9 +18,10 @@ describe('keepWelcomeState', () => {
   after(() => hooks.deregister());
   beforeEach(() => standIn.forget());
 
-  it('tells whether there are accounts to switch to, also while none is active', () => {
+  it('tells whether there are accounts to switch to, also while none is active, and a website to open', () => {
     const changed = new Emitter<void>();
-    const accounts = { accounts: [{ id: 'one' }], isUnreadable: false, onDidChange: changed.event };
+    const one = { kind: 'service', id: 'one', website: undefined as string | undefined };
+    const accounts = { active: one, accounts: [one], isUnreadable: false, onDidChange: changed.event };
     const sessions = { active: undefined, onDidChangeActive: new Emitter<undefined>().event };
     const context = () =>
       Object.fromEntries(standIn.executed.map(([, key, value]) => [key, value])) as Record<string, unknown>;
@@ -28,14 +29,17 @@ describe('keepWelcomeState', () => {
     assert.equal(context()['fineTuning.state'], 'signedOut');
     assert.equal(context()['fineTuning.accountsStored'], true);
     assert.equal(context()['fineTuning.accountsUnreadable'], false);
+    assert.equal(context()['fineTuning.website'], false);
+    one.website = 'https://pay.test';
     accounts.accounts = [];
     changed.fire();
+    assert.equal(context()['fineTuning.website'], true);
     assert.equal(context()['fineTuning.accountsStored'], false);
     accounts.isUnreadable = true;
     changed.fire();
     assert.equal(context()['fineTuning.accountsUnreadable'], true);
     kept.dispose();
-    accounts.accounts = [{ id: 'two' }];
+    accounts.accounts = [one];
     changed.fire();
     assert.equal(context()['fineTuning.accountsStored'], false);
   });

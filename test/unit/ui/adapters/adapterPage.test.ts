@@ -5,11 +5,11 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as vscode from 'vscode';
 import { extractAdapter } from '../../../../src/core/adapters/archive/extract.ts';
-import { measureAdapter } from '../../../../src/core/adapters/measure/measure.ts';
+import { runInWorker, type Tasks, type WorkerOptions } from '../../../../src/core/adapters/runInWorker.ts';
 import { buildArchive } from '../../../../src/sandbox/adapterArchive.ts';
 import type { AdapterPageParts } from '../../../../src/ui/adapters/adapterPage.ts';
 import type { AdapterMessage } from '../../../../src/ui/adapters/protocol.ts';
-import { MEASURE_WORKER } from '../../../helpers/adapters/support.ts';
+import { WORKER } from '../../../helpers/adapters/support.ts';
 import { PanelStandIn } from '../../../helpers/panelStandIn.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
@@ -43,7 +43,7 @@ describe('The adapter page', () => {
   async function open(which: unknown = file, core: AdapterPageParts['core'] = {}): Promise<void> {
     panels = page.adapterPanels({
       extensionUri: standIn.Uri.file('/extension') as unknown as vscode.Uri,
-      measureWorker: MEASURE_WORKER,
+      worker: WORKER,
       log: { error: (event) => void logged.push(event) },
       core,
     });
@@ -65,6 +65,11 @@ describe('The adapter page', () => {
     }
     return assert.fail(`no such ${type}: ${JSON.stringify(panel.posted.at(-1))}`);
   }
+  /** Does one task otherwise, where `work` returns something. */
+  const doing = (task: keyof Tasks, work: (options: WorkerOptions) => Promise<never> | undefined) => ({
+    runInWorker: <T extends keyof Tasks>(one: T, which: string, options: WorkerOptions): Promise<Tasks[T]> =>
+      (one === task ? work(options) : undefined) ?? runInWorker(one, which, options),
+  });
   const drawn = () => posted('page', ({ verdict }) => verdict !== undefined);
 
   it('shows what the file is, which modules are adapted, and recipes with its folder', async () => {
@@ -87,7 +92,13 @@ describe('The adapter page', () => {
 
   it('measures once, with progress, and then says that nothing was learned', async () => {
     let passes = 0;
-    await open(file, { measureAdapter: (...args) => (passes++, measureAdapter(...args)) });
+    await open(
+      file,
+      doing('measure', () => {
+        passes++;
+        return undefined;
+      }),
+    );
     await drawn();
     panel.send({ type: 'measure' });
     panel.send({ type: 'measure' });
@@ -106,15 +117,15 @@ describe('The adapter page', () => {
 
   it('can be measured again after measuring was canceled', async () => {
     let starts = 0;
-    await open(file, {
-      measureAdapter: (which, options) =>
-        ++starts > 1
-          ? measureAdapter(which, options)
-          : new Promise((_, reject) => {
-              options.onProgress?.({ doneBytes: 5, totalBytes: 10 });
-              options.signal?.addEventListener('abort', () => reject(new Error('gone')));
-            }),
-    });
+    const first = ({ signal, onProgress }: WorkerOptions) =>
+      new Promise<never>((_, reject) => {
+        onProgress?.({ doneBytes: 5, totalBytes: 10 });
+        signal?.addEventListener('abort', () => reject(new Error('gone')));
+      });
+    await open(
+      file,
+      doing('measure', (options) => (++starts > 1 ? undefined : first(options))),
+    );
     await drawn();
     panel.send({ type: 'measure' });
     await posted('work', ({ progress }) => progress?.fraction === 0.5);
@@ -221,7 +232,10 @@ describe('The adapter page', () => {
   });
 
   it('says that an internal error occurred, and logs it', async () => {
-    await open(file, { inspectAdapter: () => Promise.reject(new TypeError('x')) });
+    await open(
+      file,
+      doing('inspect', () => Promise.reject(new TypeError('x'))),
+    );
     await posted('page', ({ status }) => status?.retry);
     assert.deepEqual(logged, ['adapter-not-inspected']);
   });

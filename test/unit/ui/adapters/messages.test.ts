@@ -44,13 +44,12 @@ const pair: LoraPair = {
   rank: 8,
   scale: 2,
   parameters: 1_234,
-  hasA: true,
-  hasB: true,
+  isHalf: false,
   hasMagnitude: false,
 };
 const weights: WeightsReport = {
   parameters: 1_234,
-  dtypes: [{ dtype: 'BF16', tensors: 2, parameters: 1_234, sizeBytes: 2_468 }],
+  dtypes: [{ dtype: 'BF16', tensors: 2 }],
   pairs: [pair],
   layers: [0],
   modules: ['q_proj'],
@@ -197,7 +196,7 @@ describe('messages of the adapter page', () => {
     };
     for (const [changes, measure, shade, legend] of [
       [{}, undefined, 'adapted', ['adapted']],
-      [{ hasB: false }, undefined, 'half', ['half']],
+      [{ isHalf: true }, undefined, 'half', ['half']],
       [{}, { norm: 3 }, 1, [0.1, 1]],
       [{}, { norm: 0, isZero: true }, 'zero', ['zero']],
       [{}, { nonFinite: 2 }, 'bad', ['bad']],
@@ -216,13 +215,13 @@ describe('messages of the adapter page', () => {
 
   it('say how work ended, by the code of the disk or of the archive', () => {
     const texts = (['unpack', 'measure'] as const).flatMap((kind) => [
-      ...['disk-full', 'no-permission', 'folder-exists', 'not-an-adapter', 'zip-crc', ''].map(
+      ...['disk-full', 'no-permission', 'folder-exists', 'not-an-adapter', 'checksum', ''].map(
         (code) => words.workResult('a.zip', kind, { outcome: 'failed', folder: '/a', code }).text,
       ),
       words.workResult('a.zip', kind, { outcome: 'cancelled' }).text,
     ]);
     assert.equal(new Set(texts.slice(0, 7)).size, 7);
-    assert.ok(texts[4]!.includes(reports.knownFault('zip-crc')!));
+    assert.ok(texts[4]!.includes(reports.knownFault('checksum')!));
     const done = words.workResult('a', 'unpack', { outcome: 'done', folder: '/a', leftOut: ['x.bin'] });
     assert.match(done.text, /\/a.*x\.bin/);
   });

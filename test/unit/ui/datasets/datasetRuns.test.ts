@@ -144,6 +144,16 @@ describe('DatasetRuns', () => {
     receipts = [charged({ sha256: '0'.repeat(64) }), charged({ sha256: '1'.repeat(64) })];
     await reports.check(file);
     await shows(`${VERDICT} · likely 4.10–6.50 USD`);
+    const known = lenses()[0]?.tooltip;
+    assert.match(known ?? '', /^Assumes that .* in proportion\.$/);
+    // What it rests on changes with every charge, though the range may be the same.
+    settle(...[7, 8].map((atMs) => charged({ sha256: `${atMs}`.repeat(64) }, { atMs })));
+    while (lenses()[0]?.tooltip === known) await delay(5);
+    assert.match(lenses()[0]?.tooltip ?? '', /held for 2 of your last 2 runs\.$/);
+    assert.notEqual(redraws, 0);
+    settle(charged({}));
+    await shows(`${VERDICT} · 5.17 USD last time`, TRAINED);
+    assert.equal(lenses()[0]?.tooltip, undefined);
   });
 
   it('says that a file has changed since it was trained, and by how many rows', async () => {

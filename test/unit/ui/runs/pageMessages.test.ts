@@ -154,8 +154,8 @@ describe('the state of a run page', () => {
         ],
         [
           {
-            run: { status: 'failed' },
-            detail: bare({ status: 'failed', started_at: at(1) }),
+            run: { status: 'busy' },
+            detail: bare({ status: 'busy', started_at: at(1) }),
             receiptLoading: 'failed',
           },
           [
@@ -164,6 +164,15 @@ describe('the state of a run page', () => {
             'done, time, after 1 min in the queue, 9 min ago',
             'unknown, not provided yet',
             'unknown, not provided yet',
+          ],
+        ],
+        [
+          { run: { status: 'failed' }, detail: bare({ status: 'failed', started_at: at(1) }) },
+          [
+            'unknown, unknown on this machine',
+            'done, time',
+            'done, time, after 1 min in the queue',
+            ...Array<string>(2).fill('unknown, not provided'),
           ],
         ],
         [
@@ -366,6 +375,10 @@ describe('the state of a run page', () => {
       assert.match(note ?? '', /at most in proportion\. Such a range held for 4 of your last 5 runs\.$/);
       const outside = section('facts', { receipt, estimate: estimateOf(280) }, 'money');
       assert.equal(outside.note, 'Charged 2.50 USD, outside the estimate of 2.80–4.10 USD.');
+      const same = { kind: 'same', priceCents: 250, currency: 'USD', atMs: 0 } as const;
+      const again = { receipt, estimate: { ...estimateOf(240), before: same } };
+      assert.ok(values(again).includes('2.50 USD last time'));
+      assert.equal(section('facts', again, 'money').note, undefined);
       const failed = { run: { status: 'failed' }, detail: bare({ status: 'failed', price_cents: 250 }) };
       assert.deepEqual(
         [280, 240].map(

@@ -13,6 +13,7 @@ import type { RunPageState } from '../../../../src/ui/runs/protocol.ts';
 import type { runPanels, RunPage, RunPageParts } from '../../../../src/ui/runs/runPage.ts';
 import { bodyOf, sendJson } from '../../../helpers/httpServer.ts';
 import { PanelStandIn } from '../../../helpers/panelStandIn.ts';
+import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { Bench, row, until } from '../../../helpers/runs/support.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf } from '../../../helpers/submissions.ts';
@@ -304,6 +305,20 @@ describe('RunPage', () => {
     await shows('/data/train.jsonl');
   });
 
+  it('shows what the receipts of its account said of the price before', async () => {
+    const paid = (runId: string, atMs: number, cents: number, sha256: string) =>
+      chargedReceipt({ atMs, dataset: { sha256 }, run: { run_id: runId, price_cents: cents } });
+    const others = [paid('a', 0, 200, '1'), paid('b', 1, 400, '2')].map((one) => ({
+      ...one,
+      accountId: 'other',
+    }));
+    const before = [paid('a', 2, 200, '1'), paid('b', 3, 200, '2')];
+    receipts = () => Promise.resolve([paid('c', 9, 900, '3'), paid('r', 5, 250, '4'), ...before, ...others]);
+    await openRead();
+    await shows('"value":"1.60–2.50 USD"');
+    assert.match(texts(), /at most in proportion\. Such a range held for 1 of your last 2 runs\./);
+  });
+
   it('does what its buttons offer, for its run and account, and nothing else', async () => {
     const [dataset, adapter] = [path.join(bench.folder, 'a.jsonl'), path.join(bench.folder, 'a.zip')];
     await openRead();
@@ -375,7 +390,7 @@ describe('RunPage', () => {
     assert.deepEqual(standIn.executed, [], 'what is disabled cannot be pressed');
   });
 
-  it('is restored by two IDs alone, once for each run', () => {
+  it('is restored by two IDs alone, in place of others unless it is kept', () => {
     const panels = createPanels(parts());
     const restored = (memory: unknown) => {
       const restoring = new PanelStandIn();
@@ -391,8 +406,11 @@ describe('RunPage', () => {
       { accountId: 'a', runId: 'r'.repeat(401) },
     ])
       assert.ok(!restored(memory), JSON.stringify(memory));
-    assert.ok(restored({ accountId: 'a', runId: 'r' }));
-    assert.ok(!restored({ accountId: 'a', runId: 'r' }));
+    const memory = { accountId: 'a', runId: 'r' };
+    assert.deepEqual([memory, memory].map(restored), [true, false]);
+    assert.ok(!restored({ ...memory, runId: 'other' }), 'its place is taken');
+    const kept = { ...memory, isKept: true };
+    assert.deepEqual([kept, kept, { ...kept, runId: 'other' }].map(restored), [true, false, true]);
     panels.dispose();
   });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Estimate } from '../../../../src/core/money/estimate.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
-const { outsideEstimate, priceLens, priceText, rangeTooltip } = await withVscode(
+const { estimateText, priceLens, priceText, rangeTooltip, unexpectedPrice } = await withVscode(
   () => import('../../../../src/ui/shared/priceMessages.ts'),
 );
 
@@ -38,6 +38,7 @@ describe('messages of a price', () => {
       [
         { kind: 'priority', lowCents: 280, currency },
         'At least 2.80 USD · priority costs extra unless your plan includes it',
+        'at least 2.80 USD',
       ],
       [{ kind: 'included' }, 'Not known until charged · your nearest run was included in your plan'],
     ];
@@ -52,10 +53,23 @@ describe('messages of a price', () => {
     assert.match(rangeTooltip({ held: 4, of: 5 }), /\. Such a range held for 4 of your last 5 runs\.$/);
   });
 
-  it('say after a charge that it was outside the range, only if it was', () => {
-    const said = outsideEstimate(range, 590, 'USD');
-    assert.equal(said, 'Charged 5.90 USD, outside the estimate of 2.80–4.10 USD.');
-    for (const cents of [280, 410]) assert.equal(outsideEstimate(range, cents, 'USD'), undefined);
-    for (const currency of ['EUR', undefined]) assert.equal(outsideEstimate(range, 590, currency), undefined);
+  it('say beside a price what was known of it, and of a price that is another one only that', () => {
+    const same: Estimate = { kind: 'same', priceCents: 517, currency, atMs };
+    assert.deepEqual([range, same, far].map(estimateText), [
+      '2.80–4.10 USD',
+      '5.17 USD last time',
+      undefined,
+    ]);
+    assert.equal(unexpectedPrice(range, 590, 'USD'), '5.90 USD, outside the estimate of 2.80–4.10 USD');
+    assert.equal(unexpectedPrice(same, 590, 'USD'), '5.90 USD, not 5.17 USD as last time');
+    for (const [before, cents, of] of [
+      [range, 280, 'USD'],
+      [range, 410, 'USD'],
+      [range, 590, 'EUR'],
+      [range, 590, undefined],
+      [same, 517, 'USD'],
+      [far, 1, 'USD'],
+    ] as const)
+      assert.equal(unexpectedPrice(before, cents, of), undefined);
   });
 });

@@ -24,6 +24,8 @@ describe('commands of open submissions', () => {
   let result: SubmissionResult;
   let receipts: Receipt[];
   let isRefusing: boolean;
+  /** What the service lists, or why it does not. */
+  let models: object[] | Error;
   /** What happens while the account is made the active one. */
   let whileActivating: () => unknown;
 
@@ -34,16 +36,28 @@ describe('commands of open submissions', () => {
     result = { kind: 'elsewhere' };
     isRefusing = false;
     receipts = [];
+    models = [
+      { model_id: 'qwen3-8b', name: 'Qwen3 8B', provider: 'Maker', use_policy_url: 'x', available: true },
+    ];
     whileActivating = () => undefined;
   });
 
   const sessionOf = (id: string, name: string) => ({
     account: { id, kind: 'service', name, baseUrl: 'https://api.test/v1' },
     runs: { rows: undefined, detail: () => undefined, label: () => undefined, isCompleteSince: () => true },
-    models: { models: [], nameOf: (modelId: string) => `Model ${modelId}` },
+    models: {
+      models: undefined as object[] | undefined,
+      nameOf: (modelId: string) => `Model ${modelId}`,
+      refresh(): Promise<object[]> {
+        if (models instanceof Error) return Promise.reject(models);
+        return Promise.resolve((this.models = models));
+      },
+    },
     balance: {
       current: { balance_cents: 500, currency: 'USD' },
-      refresh: () => Promise.resolve({ balance_cents: 400, currency: 'USD' }),
+      refresh() {
+        return Promise.resolve((this.current = { balance_cents: 400, currency: 'USD' }));
+      },
     },
   });
   const [active, second] = [sessionOf('account-1', 'Work'), sessionOf('account-2', 'Home')];
@@ -82,7 +96,8 @@ describe('commands of open submissions', () => {
     reportFoundRun: ({ run_id }: { run_id: string }) => done(`report ${run_id}`),
     log: { error: () => undefined },
   } as unknown as Parameters<Resolve['resolveSubmission']>[0];
-  const resolve = (argument?: unknown, action?: unknown) => module.resolveSubmission(parts, argument, action);
+  const resolve = (argument?: unknown, action?: 'continue') =>
+    module.resolveSubmission(parts, argument, action);
 
   const callsOf = (what: string) => calls.filter((call) => call.startsWith(what));
   /** Sent completely an hour ago, without an answer. */
@@ -114,7 +129,7 @@ describe('commands of open submissions', () => {
       choose('Second');
       await resolve();
       assert.deepEqual(calls, ['check two in Home']);
-      assert.match(standIn.told.inputs[0]?.items[1]?.description ?? '', / · Home · 1 h ago$/);
+      assert.match(standIn.told.inputs[0]?.items[1]?.description ?? '', / · Home$/);
     });
 
     it('none, and says why', async () => {
@@ -261,18 +276,30 @@ describe('commands of open submissions', () => {
   });
 
   describe('Continue and Resend', () => {
+    const kinds = () =>
+      [
+        ['Resend', unknown(), /^You may have been charged\. .*charged at most once/],
+        [
+          'Resend',
+          pendingOf('not-charged', unknown().intent),
+          /^Not charged so far\. .*charged at most once/,
+        ],
+        ['Continue', pendingOf('unsent', intentOf({ id: 'one' })), /^Not charged: /],
+      ] as const;
+
     it('send the same again only after the last question, with the money first', async () => {
-      for (const [submission, money] of [
-        [unknown(), /^You may have been charged\. .*charged at most once/],
-        [pendingOf('unsent', intentOf({ id: 'one' })), /^Not charged: /],
-      ] as const) {
+      for (const [row, submission, money] of kinds()) {
         standIn.forget();
         calls.length = 0;
         pending = [submission];
-        choose(submission.state === 'unknown' ? 'Resend' : 'Continue');
+        choose(row);
         await resolve('one');
         assert.deepEqual(standIn.told.sentences, ['Submit train.jsonl to Work and pay?']);
-        assert.match(standIn.told.details[0] ?? '', money);
+        const [detail = ''] = standIn.told.details;
+        assert.match(detail, money);
+        // The consents are about somebody, though no models were read before.
+        assert.match(detail, /^Model: Qwen3 8B \(Maker\) · standard queue$/m);
+        assert.match(detail, /^• accept the license terms and use policy of Maker$/m);
         // The first button takes Enter.
         assert.deepEqual(standIn.told.buttons, [['Show Submission', 'Submit and Pay']]);
         assert.deepEqual(callsOf('resume'), []);
@@ -291,22 +318,57 @@ describe('commands of open submissions', () => {
       }
     });
 
-    it('say what an upload from its beginning will probably cost, and warn over the budget first', async () => {
+    it('ask nothing and send nothing where the base models can’t be read, or none is available', async () => {
+      press('Submit and Pay');
+      for (const [, submission] of kinds()) {
+        pending = [submission];
+        models = new NetworkError('refused');
+        await assert.rejects(resolve('one', 'continue'), models);
+        models = [];
+        await resolve('one', 'continue');
+      }
+      const told = 'No base models are available. Nothing was submitted.';
+      assert.deepEqual(standIn.told.sentences, Array(3).fill(told));
+      assert.deepEqual(callsOf('resume'), []);
+    });
+
+    it('say what it will probably cost and whether the balance will do, and warn over the budget first', async () => {
       const dataset = { ...intentOf().dataset, sha256: 'a'.repeat(64) };
-      receipts = [chargedReceipt({ accountId: 'account-1', dataset })];
-      pending = [pendingOf('unsent', intentOf({ id: 'one', dataset }))];
-      await resolve('one', 'continue');
-      assert.match(
-        standIn.told.details[0] ?? '',
-        /^Price: known only after the charge\. 5\.00 USD last time\.$/m,
-      );
-      assert.match(standIn.told.details[0] ?? '', /^Balance: 4\.00 USD$/m);
-      standIn.forget();
+      receipts = [chargedReceipt({ accountId: 'account-1', dataset, atMs: Date.now() })];
+      for (const [, { state, intent }] of kinds()) {
+        standIn.forget();
+        pending = [pendingOf(state, { ...intent, dataset })];
+        await resolve('one', 'continue');
+        const [detail = ''] = standIn.told.details;
+        assert.match(detail, /^Price: known only after the charge\. 5\.00 USD last time\.$/m);
+        assert.match(detail, /^Balance: 4\.00 USD · probably too low$/m);
+        // What may have been charged already counts once.
+        for (const [perMonthCents, isOver] of [
+          [1_000, false],
+          [999, true],
+        ] as const) {
+          standIn.forget();
+          Object.assign(active.account, { budget: { perMonthCents, currency: 'USD' } });
+          press('Show Submission');
+          await resolve('one', 'continue');
+          assert.equal(standIn.told.buttons[0]?.[1], isOver ? 'Continue Over Budget' : 'Submit and Pay');
+          assert.equal(standIn.told.inputs.length, 1, 'the submission');
+        }
+        const buttons = ['Continue Over Budget', 'Submit and Pay'];
+        standIn.told.answer = () => buttons.shift();
+        await resolve('one', 'continue');
+        assert.deepEqual(calls.splice(0).at(-1), 'resume one in Work');
+        Object.assign(active.account, { budget: undefined });
+      }
+    });
+
+    it('ask no more once it is resolved while the budget is asked about', async () => {
+      pending = [pendingOf('unsent', intentOf({ id: 'one' }))];
+      receipts = [chargedReceipt({ accountId: 'account-1', dataset: intentOf().dataset })];
       Object.assign(active.account, { budget: { perRunCents: 100, currency: 'USD' } });
-      press('Show Submission');
+      standIn.told.answer = () => ((pending = []), 'Continue Over Budget');
       await resolve('one', 'continue');
-      assert.deepEqual(standIn.told.buttons[0], ['Show Submission', 'Continue Over Budget']);
-      assert.equal(standIn.told.inputs.length, 1);
+      assert.equal(standIn.told.sentences.at(-1), 'This submission is already resolved.');
       assert.deepEqual(callsOf('resume'), []);
       Object.assign(active.account, { budget: undefined });
     });
@@ -363,7 +425,7 @@ describe('commands of open submissions', () => {
 
     beforeEach(() => {
       pending = [
-        pendingOf('validating', intentOf({ id: 'one' })),
+        pendingOf('validating', intentOf({ id: 'one', origin: 'sandbox' })),
         pendingOf('unsent', intentOf({ id: 'two' })),
         pendingOf('uploading', intentOf({ id: 'three' })),
       ];
@@ -373,7 +435,7 @@ describe('commands of open submissions', () => {
       for (const argument of [{ kind: 'submission', id: 'one' }, 'two', 'gone', 'three'])
         await cancel(argument);
       assert.deepEqual(standIn.told.sentences, [
-        'train.jsonl is fully uploaded and can no longer be canceled.',
+        'Sandbox: train.jsonl is fully uploaded and can no longer be canceled.',
         'No upload to cancel.',
       ]);
       assert.deepEqual(calls, ['cancel three']);

@@ -4,11 +4,13 @@ import { DatasetChangedError, NetworkError, ServiceError } from '../../../../src
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
+import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import type {
   PendingSubmission,
   SubmissionResult,
 } from '../../../../src/core/submission/pendingSubmission.ts';
 import { WindowClosedError } from '../../../../src/core/submission/nextStep.ts';
+import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
@@ -22,10 +24,12 @@ const HOSTILE = 'Free \u202e$(check) [x](command:y)\u200b';
 describe('the result of a submission', () => {
   let logged: string[];
   let revealed: string[];
+  let receipts: () => Promise<Receipt[]>;
 
   beforeEach(() => {
     standIn.forget();
     [logged, revealed] = [[], []];
+    receipts = () => Promise.reject(BROKEN);
   });
 
   const draft = intentOf({ label: 'My run ft-7k3m9qpx', marker: 'ft-7k3m9qpx', priority_processing: true });
@@ -43,6 +47,7 @@ describe('the result of a submission', () => {
     standIn.told.answer = (buttons) => buttons.find((button) => button === press);
     await module.reportResult(result, 'id-1', draft, session, {
       ensureActiveAccount: () => Promise.resolve(isActive),
+      journal: { receipts: () => receipts() },
       log: { error: (what: string) => void logged.push(what) },
       submitted: { fire: ({ runId }: { runId: string }) => void revealed.push(runId) },
     } as unknown as Parameters<typeof module.reportResult>[4]);
@@ -92,6 +97,20 @@ describe('the result of a submission', () => {
     assert.deepEqual(new Set(revealed), new Set(['r']));
   });
 
+  it('says that a price was not expected', async () => {
+    const price = (cents: number, sha256: string, atMs = 0) =>
+      chargedReceipt({ atMs, dataset: { sha256 }, run: { run_id: sha256, price_cents: cents } });
+    receipts = () =>
+      Promise.resolve([price(400, '1'), price(400, '2'), price(900, 'r', 1), price(400, '4', 1)]);
+    const text = async (run_id: string, price_cents: number, currency?: string) =>
+      (await report({ kind: 'charged', run: { run_id, price_cents, ...(currency && { currency }) } })).text;
+    const charged = 'Charged 9.00 USD, outside the estimate of 3.20–5.00 USD; balance 1.50 USD.';
+    for (const currency of ['USD', undefined])
+      assert.equal(await text('r', 900, currency), `Submitted My run to Work. ${charged}`);
+    assert.match(await text('4', 400, 'USD'), /\. Charged 4\.00 USD; /);
+    assert.match(await text('r', 900, 'EUR'), /\. Charged 9\.00 EUR; /);
+  });
+
   it('confirms that a charge was reported only after it was', async () => {
     const seen: number[] = [];
     const onReported = () => void seen.push(standIn.told.sentences.length);
@@ -111,7 +130,7 @@ describe('the result of a submission', () => {
     ] as const) {
       const { buttons, executed } = await report(notCharged(error, true), 'Continue…');
       assert.deepEqual(buttons, ['Continue…', ...others]);
-      assert.deepEqual(executed, [['fineTuning.resolveSubmission', 'id-1', 'continue']]);
+      assert.deepEqual(executed, [['fineTuning.continueSubmission', 'id-1']]);
     }
     const dropped = notCharged(new DatasetChangedError('grew'), false);
     const { buttons, executed } = await report(dropped, 'Submit Again…');
@@ -125,12 +144,17 @@ describe('the result of a submission', () => {
     assert.deepEqual((await report(notCharged(new CancelledError(), false))).buttons, []);
   });
 
-  it('offers to check a dataset that the service rejected, and quotes the service', async () => {
-    const error = new ServiceError('validation_failed', 422, 'row 7');
-    const { text, buttons, executed } = await report(notCharged(error, false), 'Check Dataset');
+  it('offers what a refusal needs: a check of the dataset, quoting the service, or another API key', async () => {
+    const invalid = new ServiceError('validation_failed', 422, 'row 7');
+    const { text, buttons, executed } = await report(notCharged(invalid, true), 'Check Dataset');
     assert.match(text, /rejected train\.jsonl as invalid\. .*“row 7”$/);
     assert.deepEqual(buttons, ['Check Dataset']);
     assert.equal(executed[0]?.[0], 'fineTuning.checkDataset');
+    const key = new ServiceError('invalid_api_key', 401);
+    const refused = await report(notCharged(key, true), 'Replace API Key…');
+    assert.equal(refused.text, 'Not charged: the service rejected the API key of Work.');
+    assert.deepEqual(refused.buttons, ['Replace API Key…']);
+    assert.deepEqual(refused.executed, [['fineTuning.replaceKey', 'account-1']]);
   });
 
   it('takes no code of the service for one of the extension’s', async () => {
@@ -141,11 +165,13 @@ describe('the result of a submission', () => {
     }
   });
 
-  it('offers only a check after an unknown result, and logs it', async () => {
+  it('offers a check after an unknown result, or its row, and logs it', async () => {
     const { buttons, executed } = await report({ kind: 'unknown', error: BROKEN }, 'Check Now');
-    assert.deepEqual(buttons, ['Check Now']);
+    assert.deepEqual(buttons, ['Check Now', 'Show']);
     assert.deepEqual(executed, [['fineTuning.resolveSubmission', 'id-1']]);
     assert.deepEqual(logged, ['outcome-unknown']);
+    const shown = await report({ kind: 'unknown', error: BROKEN }, 'Show');
+    assert.deepEqual(shown.executed, [['fineTuning.runs.focus']]);
   });
 
   it('promises to keep checking only if that happens, and gives the reason otherwise', async () => {
@@ -169,7 +195,9 @@ describe('the result of a submission', () => {
     for (const result of [
       { kind: 'charged', run: { run_id: 'r' } },
       notCharged(TOO_LOW, true),
+      notCharged(new CancelledError(), false),
       { kind: 'unknown', error: BROKEN },
+      { kind: 'elsewhere' },
     ] satisfies SubmissionResult[])
       assert.match((await report(result, undefined, sandbox)).text, /^Sandbox: /);
     const { buttons, executed } = await report(notCharged(TOO_LOW, true), 'Add Sandbox Funds', sandbox);
@@ -203,7 +231,10 @@ describe('the result of a submission', () => {
 
   it('of a run that was found is reported once', async () => {
     const claimed: string[] = [];
-    const reportFound = module.foundRunReporter((runId) => Promise.resolve(claimed.push(runId) > 0));
+    const reportFound = module.foundRunReporter({
+      claimNotice: (runId) => Promise.resolve(claimed.push(runId) > 0),
+      receipts: () => Promise.resolve([]),
+    });
     for (let times = 0; times < 2; times++) await reportFound({ run_id: 'r' }, draft, sessionOf());
     assert.deepEqual([standIn.told.sentences.length, claimed], [1, ['r']]);
   });

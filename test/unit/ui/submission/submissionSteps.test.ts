@@ -56,6 +56,7 @@ describe('the review of a submission', () => {
   type Changes = Partial<SubmissionContext & Review>;
   const reviewOf = (changes: Changes): Review => ({
     sha256: Promise.resolve('digest'),
+    late: [],
     ready: () => Promise.resolve(),
     restart: () => Promise.resolve(undefined),
     mayGoBeside: () => Promise.resolve('continue'),
@@ -195,7 +196,7 @@ describe('the review of a submission', () => {
       'By submitting you:',
       '• accept the license terms and use policy of Maker',
       '• accept the service’s data policy',
-      '• confirm that you have the rights to this dataset',
+      '• confirm you have the rights to this dataset',
       '• understand that results aren’t guaranteed',
     ]);
   });
@@ -264,6 +265,14 @@ describe('the review of a submission', () => {
     const rows = rowsOf(standIn.told.inputs[1]);
     assert.match(rows.get('Size') ?? '', /close to the 600 MB limit/);
     assert.equal(rows.get('Check'), 'skipped, the check failed');
+  });
+
+  it('shows the website of the account, and opens it', async () => {
+    assert.equal(await walk(['Website']), undefined);
+    assert.equal(rowsOf(standIn.told.inputs[0]).has('Website'), false);
+    await walk(['Website'], { account: { ...account, website: 'https://pay.test/' } });
+    assert.equal(rowsOf(standIn.told.inputs[1]).get('Website'), 'https://pay.test/');
+    assert.deepEqual([standIn.executed, standIn.told.inputs.length], [[['open', 'https://pay.test/']], 2]);
   });
 
   it('says whether the dataset of a run that is submitted again is the same', async () => {
@@ -338,12 +347,63 @@ describe('the review of a submission', () => {
       }
     });
 
-    it('and how long each queue made runs wait', async () => {
-      const priority = { medianMs: 60_000, runs: 3 };
-      await walk(['Queue'], { queueTimes: { standard: undefined, priority } });
+    it('and asks about the budget again if the last question shows more, and the same once', async () => {
+      const perRun = { perRunCents: 100, currency: 'USD' };
+      const both = { ...perRun, perMonthCents: 1_000 };
+      for (const [then, details] of [
+        [perRun, ['Budget per run: 1.00 USD']],
+        [both, ['Budget per run: 1.00 USD', 'Budget for January (UTC): 10.00 USD']],
+      ] as const) {
+        standIn.forget();
+        standIn.told.answer = (buttons) => buttons.at(-1);
+        let reads = 0;
+        await confirmed(ACCEPTING, {
+          // For the summary, and once more while the terms are accepted.
+          ready: () => {
+            reads++;
+            return Promise.resolve();
+          },
+          get money() {
+            const budget = reads > 1 ? then : perRun;
+            return moneyOf({ account: { ...account, budget }, receipts, balance: balance(40_000) });
+          },
+        });
+        const asked = standIn.told.details.slice(0, -1);
+        assert.equal(asked.length, details.length);
+        for (const [index, line] of details.entries()) assert.ok(asked[index]?.includes(line), line);
+        assert.equal(standIn.told.sentences.at(-1), 'Submit train.jsonl to Work and pay?');
+      }
+    });
+
+    it('“at least” for the priority queue where only the standard one is known', async () => {
+      await confirmed(ACCEPTING, { money: moneyOf({ receipts }) }, { priority: true });
+      const [least = ''] =
+        /^At least [\d.]+ USD/.exec(rowsOf(standIn.told.inputs[0]).get('Price') ?? '') ?? [];
+      assert.match(least, /^At least /);
+      assert.ok(standIn.told.details[0]?.includes(`Price: known only after the charge. ${least}.`));
+    });
+
+    it('and fills in a balance that comes late, with what is known of the digest', async () => {
+      const late = Promise.withResolvers<undefined>();
+      const known: { balance?: ReturnType<typeof balance> } = {};
+      void walk(['Continue'], {
+        late: [late.promise],
+        sha256: Promise.resolve('digest-1'),
+        ready: () => new Promise(() => undefined),
+        money: moneyOf({ receipts }),
+        get balance() {
+          return known.balance;
+        },
+      });
+      await turn();
+      const rows = () => rowsOf(standIn.told.inputs[0]);
+      assert.equal(rows().get('Balance'), 'unknown');
+      known.balance = balance(700);
+      late.resolve(undefined);
+      await turn();
       assert.deepEqual(
-        standIn.told.inputs[1]?.items.map(({ description }) => description),
-        ['no extra cost', 'costs extra unless your plan includes it · waited 1 min (median of 3 runs)'],
+        [rows().get('Balance'), rows().get('Price')?.slice(0, 18)],
+        ['7.00 USD', '5.00 USD last time'],
       );
     });
   });
@@ -420,23 +480,30 @@ describe('the review of a submission', () => {
 
   it('have a last question of at most 20 lines of 48 characters, with the longest names', async () => {
     const long = 'x'.repeat(300);
-    for (const kind of ['service', 'sandbox'] as const) {
+    const wanted = { size: { bytes: 629_145_600, rows: 12_345_678 }, priority: true, sha256: undefined };
+    const range = { kind: 'range', lowCents: 1_234_500, highCents: 9_876_500, runs: 5 } as const;
+    for (const [kind, currency, note] of [
+      ['service', long, undefined],
+      ['sandbox', long, undefined],
+      ['service', 'USD', 'empty'],
+      ['service', 'USD', 'probably-too-low'],
+    ] as const) {
       const asked = {
         account:
           kind === 'sandbox'
             ? { id: 's', name: long, kind }
             : { id: 'a', name: long, kind, baseUrl: `https://${'h'.repeat(60)}.test` },
-        dataset: { filename: long, size: { bytes: 629_145_600, rows: 12_345_678 } },
+        dataset: { filename: long },
         model: { name: long, provider: long, use_policy_url: 'https://x.test' },
-        priority: true,
-        balance: { balance_cents: 123_456_789_00, currency: long },
+        wanted,
+        balance: { balance_cents: note === 'empty' ? 0 : 123_456_789_00, currency },
+        money: { ...moneyOf({}), estimate: () => ({ ...range, currency }), balanceNote: () => note },
       };
       standIn.forget();
-      const range = { kind: 'range', lowCents: 1_234_500, highCents: 9_876_500, runs: 5 } as const;
-      await confirmSubmission({ ...asked, estimate: { ...range, currency: long } });
+      await confirmSubmission(() => asked);
       const attempts = [wholeAttempt(0)];
       for (const state of ['unsent', 'not-charged', 'unknown'] as const)
-        await confirmSubmission({ ...asked, resent: pendingOf(state, intentOf({ attempts })) });
+        await confirmSubmission(() => ({ ...asked, resent: pendingOf(state, intentOf({ attempts })) }));
       for (const [index, sentence] of standIn.told.sentences.entries()) {
         const text = `${sentence}\n${standIn.told.details[index]}`;
         assert.ok(linesOf(text) <= 20, `${linesOf(text)} lines:\n${text}`);

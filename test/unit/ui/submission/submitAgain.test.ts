@@ -79,7 +79,7 @@ describe('Submit Again', () => {
     assert.deepEqual(submitted(), [[CHOSEN, { modelId: 'm' }]]);
   });
 
-  it('brings dataset, model, label and queue of the receipt, and asks for a dataset that is gone', async () => {
+  it('brings dataset, model, label and queue of the receipt, and compares what is chosen for a dataset that is gone', async () => {
     const settled = {
       kind: 'charged',
       at: { localMs: 0 },
@@ -111,6 +111,8 @@ describe('Submit Again', () => {
       'train.jsonl is not where it was. Choose the dataset to submit.',
     ]);
     standIn.told.folder = () => '/elsewhere/train.jsonl';
-    assert.deepEqual(await again('/nowhere/train.jsonl'), [['file:///elsewhere/train.jsonl', preset]]);
+    assert.deepEqual(await again('/nowhere/train.jsonl'), [
+      ['file:///elsewhere/train.jsonl', { ...preset, again: 'paid' }],
+    ]);
   });
 });

@@ -14,12 +14,16 @@ import { Submitter } from '../../../../src/core/submission/submitter.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import { DIGEST_WORKER } from '../../../helpers/digestWorker.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
+import { Bench } from '../../../helpers/runs/support.ts';
 import { reportOf } from '../../../helpers/report.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const { submitDataset } = await withVscode(() => import('../../../../src/ui/submission/submitDataset.ts'));
+const { resolveSubmission } = await withVscode(
+  () => import('../../../../src/ui/submission/resolveSubmission.ts'),
+);
 type Parts = Parameters<typeof submitDataset>[0];
 
 const TEXT = '{"prompt":"a","completion":"b"}\n';
@@ -37,6 +41,8 @@ describe('submitDataset', () => {
   let receipts: Receipt[];
   let parts: Parts;
   let reconnected: Emitter<string>;
+  let balance: { current: object | undefined; refresh: () => Promise<unknown> };
+  let details: Map<string, object>;
   let reports: { ask: () => void; fresh: (path: string) => Promise<unknown> };
 
   beforeEach(async () => {
@@ -49,7 +55,9 @@ describe('submitDataset', () => {
     result = { kind: 'elsewhere' };
     reconnected = new Emitter();
     const model = { model_id: 'm', name: 'Model M', provider: 'Maker', available: true };
-    const balance = { balance_cents: 500, currency: 'USD' };
+    const usd = { balance_cents: 500, currency: 'USD' };
+    balance = { current: undefined, refresh: () => Promise.resolve((balance.current = usd)) };
+    details = new Map();
     reports = {
       ask: () => undefined,
       fresh: async (name: string) =>
@@ -61,9 +69,13 @@ describe('submitDataset', () => {
         active: {
           account: { id: 'account-1', kind: 'service', name: 'Work', baseUrl: 'https://service.test' },
           models: { refresh: () => Promise.resolve([model]), nameOf: () => 'Model M' },
-          balance: { current: undefined, refresh: () => Promise.resolve(balance) },
+          balance,
           onDidChangeState: reconnected.event,
-          runs: { detail: () => undefined, label: () => undefined, isCompleteSince: () => true },
+          runs: {
+            detail: (runId: string) => details.get(runId),
+            label: () => undefined,
+            isCompleteSince: () => true,
+          },
         },
       },
       submitter: {
@@ -201,6 +213,106 @@ describe('submitDataset', () => {
     assert.match(standIn.told.details[0] ?? '', /^Price: known only after the charge\. Likely .+ USD\.$/m);
   });
 
+  it('waits for no balance that takes more than 3 s, and fills it in when it comes', async () => {
+    const late = Promise.withResolvers<undefined>();
+    balance.refresh = () =>
+      late.promise.then(() => (balance.current = { balance_cents: 700, currency: 'USD' }));
+    const shown = Promise.withResolvers<string | undefined>();
+    const balanceOf = ({ items }: standIn.InputStandIn) =>
+      items.find(({ label }) => label.endsWith('Balance'))?.description;
+    standIn.told.pick = (input) => (shown.resolve(balanceOf(input)), undefined);
+    await submitDataset(parts, standIn.Uri.file(file), undefined, { modelId: 'm' });
+    assert.equal(await shown.promise, 'unknown');
+    late.resolve(undefined);
+    await turn();
+    assert.deepEqual(standIn.told.inputs.map(balanceOf), ['7.00 USD']);
+  });
+
+  it('sends and keeps nothing of what is left with Esc while it is hashed', async () => {
+    const worker = path.join(folder, 'endless.mjs');
+    await writeFile(
+      worker,
+      'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => {});',
+    );
+    Object.assign(parts, { digestWorker: worker });
+    standIn.told.pick = (input) => (setTimeout(() => input.hide(), 50), 'Continue');
+    await submitDataset(parts, standIn.Uri.file(file), undefined, { modelId: 'm' });
+    assert.equal(standIn.told.inputs[0]?.busy, true);
+    assert.deepEqual([drafts, standIn.told.inputs.length, standIn.told.sentences], [[], 1, []]);
+  });
+
+  it('says in the choice of the queue how long the account’s runs waited in each', async () => {
+    receipts = ['a', 'b', 'c'].map((run_id, index) => {
+      const started_at = `2026-05-01T10:0${index + 1}:00Z`;
+      details.set(run_id, { created_at: '2026-05-01T10:00:00Z', started_at });
+      return chargedReceipt({ accountId: 'account-1', priority_processing: true, run: { run_id } });
+    });
+    await submit({ modelId: 'm' }, ['Queue']);
+    assert.deepEqual(
+      standIn.told.inputs[1]?.items.map(({ description }) => description),
+      ['no extra cost', 'costs extra unless your plan includes it · waited 2 min (median of 3 runs)'],
+    );
+  });
+
+  it('checks what is unchanged since it was refused no second time, and anything else', async () => {
+    const dataset = {
+      ...{ path: file, filename: 'train.jsonl', ...stampOf(statSync(file, { bigint: true })) },
+      ...{ sha256: SHA256, rows: 1, characters: TEXT.length },
+    };
+    const refused = (changes = {}, rest = {}) => {
+      [drafts, checks] = [[], 0];
+      pending = [
+        pendingOf('refused', intentOf({ id: 'refused', dataset: { ...dataset, ...changes }, ...rest })),
+      ];
+    };
+    let checks = 0;
+    // What the gate asks about is not agreed to.
+    reports.fresh = () => (checks++, Promise.reject(new CheckError('worker-died')));
+    parts.submitter.discard = () => Promise.resolve(true);
+    refused();
+    await submit({ modelId: 'm', replaces: 'refused' });
+    // Anew, which makes another Idempotency-Key.
+    assert.deepEqual([checks, drafts.map((draft) => draft.dataset)], [0, [dataset]]);
+    for (const [changes, rest] of [
+      [{ mtimeMs: dataset.mtimeMs - 1 }],
+      [{ ctimeMs: undefined }],
+      [{ path: '/elsewhere/train.jsonl' }],
+      [{ sha256: '1'.repeat(64) }],
+      [{}, { accountId: 'account-2' }],
+    ]) {
+      refused(changes, rest);
+      await submit({ modelId: 'm', replaces: 'refused' });
+      assert.deepEqual([checks, drafts], [1, []], JSON.stringify(changes));
+    }
+  });
+
+  it('continues what was refused with fresh consents and another Idempotency-Key', async () => {
+    const bench = await Bench.start();
+    try {
+      const { control, ...sandbox } = await bench.sandbox();
+      const session = bench.session({ ...sandbox, keyId: 'key-1' });
+      const submitter = new Submitter(bench.journal);
+      const sessions = { active: session, find: () => session, otherName: () => undefined };
+      Object.assign(parts, { sessions, submitter, journal: bench.journal });
+      const resolving = { ...parts, reportFoundRun: () => Promise.resolve() };
+      control.setScenario('insufficient-balance');
+      await submit({ modelId: 'qwen3-8b' });
+      const [refused] = submitter.pending;
+      assert.equal(refused?.state, 'refused');
+      control.setScenario('none');
+      reports.fresh = () => Promise.reject(new Error('checked again'));
+      await resolveSubmission(resolving, refused.id, 'continue');
+      const [, , , preset] = standIn.executed.at(-1) ?? [];
+      await submit(preset);
+      assert.deepEqual(submitter.pending, []);
+      const charged = (await bench.journal.receipts()).find(({ settled }) => settled.kind === 'charged');
+      assert.ok(charged !== undefined && charged.id !== refused.id);
+      assert.ok(charged.consents.data_policy.accepted_at > refused.intent.consents.data_policy.accepted_at);
+    } finally {
+      await bench.end();
+    }
+  });
+
   it('hashes a file that was not checked', async () => {
     reports.fresh = () => Promise.reject(new CheckError('worker-died'));
     await submit({ modelId: 'm' }, ACCEPTING, [
@@ -322,7 +434,7 @@ describe('submitDataset', () => {
   it('offers to continue what is kept, by its Idempotency-Key', async () => {
     result = { kind: 'not-charged', error: new Error('x'), kept: true };
     await submit({ modelId: 'm' }, ACCEPTING, [SUBMIT, 'Continue…']);
-    assert.deepEqual(standIn.executed, [['fineTuning.resolveSubmission', 'mine', 'continue']]);
+    assert.deepEqual(standIn.executed, [['fineTuning.continueSubmission', 'mine']]);
   });
 
   it('sends nothing unless the last question is answered with its last button', async () => {
@@ -357,11 +469,6 @@ describe('submitDataset', () => {
     await writeFile(other, TEXT);
     standIn.told.folder = () => other;
     await submit({ modelId: 'm', replaces: 'refused' }, ['Dataset', ...ACCEPTING]);
-    console.log(
-      standIn.told.sentences.slice(-3),
-      standIn.told.inputs.slice(-4).map((i) => [i.title, i.placeholder]),
-      drafts.length,
-    );
     assert.deepEqual([drafts.at(-1)?.dataset.filename, discarded], ['other.jsonl', ['refused']]);
   });
 });

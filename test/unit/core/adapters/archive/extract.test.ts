@@ -32,13 +32,12 @@ describe('unpacking an adapter', () => {
   }))
     it(`brings a ${name} into a new folder`, async () => {
       const shares: number[] = [];
-      const { adapterFolder, files, sizeBytes, leftOut } = await extract(bytes, {
+      const leftOut = await extract(bytes, {
         onProgress: ({ doneBytes, totalBytes }: { doneBytes: number; totalBytes: number }) =>
           shares.push(doneBytes / totalBytes),
       });
-      assert.equal(adapterFolder, path.join(folder, 'out'));
-      const total = Object.values(FILES).reduce((sum, data) => sum + data.length, 0);
-      assert.deepEqual([files, sizeBytes, leftOut, shares.at(-1)], [2, total, [], 1]);
+      const adapterFolder = path.join(folder, 'out');
+      assert.deepEqual([leftOut, shares.at(-1)], [[], 1]);
       assert.deepEqual(await readdir(folder), ['out']);
       for (const [file, data] of Object.entries(FILES)) {
         assert.ok((await readFile(path.join(adapterFolder, file))).equals(data));
@@ -48,13 +47,12 @@ describe('unpacking an adapter', () => {
       assert.deepEqual([verdict.code, problems], ['adapter', []]);
     });
 
-  it('returns where in it the adapter is, makes folders, and leaves pickles out', async () => {
+  it('makes folders, and leaves pickles out', async () => {
     const inner = Object.fromEntries(Object.entries(FILES).map(([name, data]) => [`a/b/${name}`, data]));
     const done = await extract(
       zipOf({ ...inner, 'a/optimizer.pt': Buffer.from('x'), 'c/d': Buffer.from('y') }),
     );
-    assert.equal(done.adapterFolder, path.join(folder, 'out', 'a', 'b'));
-    assert.deepEqual(done.leftOut, ['a/optimizer.pt']);
+    assert.deepEqual(done, ['a/optimizer.pt']);
     assert.deepEqual((await readdir(path.join(folder, 'out'), { recursive: true })).sort(), [
       'a',
       'a/b',
@@ -84,14 +82,14 @@ describe('unpacking an adapter', () => {
   ];
   const short = { name: 'z', data: Buffer.alloc(99), isDeflated: true, declaredBytes: 100 };
   for (const [name, bytes, code] of [
-    ['a path that leads out', zipWith({ name: '../escaped', data: x }), 'path-outside'],
-    ['an absolute path', zipWith({ name: '/tmp/escaped', data: x }), 'path-absolute'],
+    ['a path that leads out', zipWith({ name: '../escaped', data: x }), 'path'],
+    ['an absolute path', zipWith({ name: '/tmp/escaped', data: x }), 'path'],
     ['a link', zipWith({ name: 'a', data: Buffer.from('/etc'), mode: 0o120777 }), 'link'],
     ['a link and a file through it', writeTar([...parts, ...through]), 'link'],
-    ['a CRC that is wrong', zipWith({ name: 'z', data: x, crc: 1 }), 'zip-crc'],
-    ['less than declared', zipWith(short), 'zip-length'],
+    ['a CRC that is wrong', zipWith({ name: 'z', data: x, crc: 1 }), 'checksum'],
+    ['less than declared', zipWith(short), 'length'],
     ['its end missing', tarOf(FILES).subarray(0, -1024), 'truncated'],
-    ['its packed end missing', tarGzOf(FILES).subarray(0, -4), 'gzip-data'],
+    ['its packed end missing', tarGzOf(FILES).subarray(0, -4), 'gzip'],
     ['no adapter in it', zipOf({ readme: x }), 'not-an-adapter'],
     ['no archive', x, 'not-an-adapter'],
   ] as const)

@@ -1,11 +1,11 @@
-import type { Archive } from '../archive/archive.ts';
-import { openArchive } from '../archive/openArchive.ts';
-import { BrokenArchiveError, NotAnAdapterError } from '../faults.ts';
-import { inspect, type Inspection } from '../inspect.ts';
-import { printable } from '../printable.ts';
-import type { Measurements, PairMeasure, Progress } from '../report.ts';
-import type { Tensor } from '../safetensors.ts';
-import { dtypeShares, type Parts, type WeightsFile } from '../tensors.ts';
+import type { Archive } from './archive/archive.ts';
+import { openArchive } from './archive/openArchive.ts';
+import { BrokenArchiveError, NotAnAdapterError } from './faults.ts';
+import { inspect, type Inspection } from './inspect.ts';
+import { printable } from './printable.ts';
+import type { AdapterReport, Measurements, PairMeasure, Progress } from './report.ts';
+import type { SafetensorsHeader, Tensor } from './safetensors.ts';
+import { dtypeShares, type Parts } from './tensors.ts';
 import { isMeasured, TensorSums } from './tensorSums.ts';
 
 const MAX_NAMES = 10;
@@ -17,12 +17,12 @@ export async function measurePass(
   file: string,
   onProgress: (progress: Progress) => void,
 ): Promise<Measurements> {
-  const inspection = await inspect(file);
-  const { verdict } = inspection.report;
-  if (verdict.code !== 'adapter') throw new NotAnAdapterError(verdict);
+  const { report, file: weights, pairs } = await inspect(file);
+  if (weights === undefined) throw new NotAnAdapterError(report.verdict);
   const archive = await openArchive(file);
   try {
-    return measurementsOf(inspection, await sumsOf(archive, inspection.files, onProgress));
+    const sums = await sumsOf(archive, weights, onProgress);
+    return measurementsOf(report, weights.header.tensors, pairs, sums);
   } finally {
     await archive.close();
   }
@@ -31,40 +31,30 @@ export async function measurePass(
 /** Sums up each tensor of a type that is measured. */
 async function sumsOf(
   archive: Archive,
-  files: readonly WeightsFile[],
+  { name, header }: NonNullable<Inspection['file']>,
   onProgress: (progress: Progress) => void,
 ): Promise<Map<Tensor, TensorSums>> {
   const sums = new Map<Tensor, TensorSums>();
-  const memory = new Uint8Array(BATCH_BYTES);
-  const waiting = new Map(files.map((file) => [file.name, file]));
-  const totalBytes = files.reduce(
-    (sum, { header }) => sum + header.dataAt + (header.tensors.at(-1)?.to ?? 0),
-    0,
-  );
+  const add = adder(header, sums);
+  const totalBytes = header.dataAt + (header.tensors.at(-1)?.to ?? 0);
   let doneBytes = 0;
   for await (const member of archive.members()) {
-    const file = waiting.get(member.name);
-    if (file === undefined) continue;
-    const add = adder(file, sums, memory);
+    if (member.name !== name) continue;
     for await (const piece of member.open()) {
       add(piece);
       doneBytes += piece.length;
       onProgress({ doneBytes, totalBytes });
     }
-    waiting.delete(member.name);
-    if (waiting.size === 0) break;
+    break;
   }
   // The file changed after it was inspected.
-  if (waiting.size > 0 || doneBytes !== totalBytes) throw new BrokenArchiveError('truncated');
+  if (doneBytes !== totalBytes) throw new BrokenArchiveError('truncated');
   return sums;
 }
 
 /** Takes the pieces of a file, and hands each tensor its bytes. */
-function adder(
-  { header }: WeightsFile,
-  sums: Map<Tensor, TensorSums>,
-  memory: Uint8Array<ArrayBuffer>,
-): (piece: Buffer) => void {
+function adder(header: SafetensorsHeader, sums: Map<Tensor, TensorSums>): (piece: Buffer) => void {
+  const memory = new Uint8Array(BATCH_BYTES);
   let at = 0;
   let index = 0;
   return (piece) => {
@@ -85,13 +75,12 @@ function adder(
 }
 
 function measurementsOf(
-  { report, files, pairs }: Inspection,
+  { weights }: AdapterReport,
+  tensors: readonly Tensor[],
+  pairs: readonly Parts[],
   sums: ReadonlyMap<Tensor, TensorSums>,
 ): Measurements {
-  const tensors = files.flatMap(({ header }) => header.tensors);
-  const measures = (report.weights?.pairs ?? []).map(({ path }, index) =>
-    pairMeasure(path, pairs[index], sums),
-  );
+  const measures = (weights?.pairs ?? []).map(({ path }, index) => pairMeasure(path, pairs[index], sums));
   const nonFinite = [...sums].filter(([, { nans, infinities }]) => nans + infinities > 0);
   const paired = new Set(pairs.flatMap(({ a, b }) => [a, b]));
   const notMeasured = dtypeShares(tensors.filter(({ dtype }) => !isMeasured(dtype)));

@@ -1,40 +1,47 @@
 import { Worker } from 'node:worker_threads';
-import { CancelledError } from '../../base/errors.ts';
-import { NotAnAdapterError, type Verdict } from '../faults.ts';
-import type { Measurements, Progress } from '../report.ts';
+import { CancelledError } from '../base/errors.ts';
+import { NotAnAdapterError, type Verdict } from './faults.ts';
+import type { AdapterReport, Measurements, Progress } from './report.ts';
 
 /** Enough for headers of the greatest length. */
 const MAX_HEAP_MIB = 1024;
 
-export interface MeasureOptions {
-  /** The script of the worker thread: `measureWorker`. */
+/** What the worker thread can do with an adapter: read its headers, or every value once. */
+export interface Tasks {
+  inspect: AdapterReport;
+  measure: Measurements;
+}
+
+export interface WorkerOptions {
+  /** The script of the worker thread: `worker.ts`. */
   worker: string;
   signal?: AbortSignal | undefined;
-  /** Called several times a second. */
+  /** Called several times a second while it measures. */
   onProgress?: (progress: Progress) => void;
 }
 
 /** A message of the worker thread. */
-export type MeasureAnswer =
+export type WorkerAnswer =
   | { kind: 'progress'; progress: Progress }
-  | { kind: 'done'; measurements: Measurements }
+  | { kind: 'done'; result: Tasks[keyof Tasks] }
   | { kind: 'failed'; verdict: Verdict };
 
 /**
- * Reads every value of an adapter once, in a worker thread.
- * @throws NotAnAdapterError; CancelledError at once when the signal is aborted
+ * Works on an adapter in a thread of its own, which nobody waits for: a header may have a hundred megabytes.
+ * @throws NotAnAdapterError where there is nothing to measure; CancelledError at once when the signal is aborted
  */
-export function measureAdapter(
+export function runInWorker<T extends keyof Tasks>(
+  task: T,
   file: string,
-  { worker, signal, onProgress }: MeasureOptions,
-): Promise<Measurements> {
+  { worker, signal, onProgress }: WorkerOptions,
+): Promise<Tasks[T]> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {
       reject(new CancelledError());
       return;
     }
     const thread = new Worker(worker, {
-      workerData: { file },
+      workerData: { task, file },
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB },
     });
     const settle = (settled: () => void) => {
@@ -44,9 +51,9 @@ export function measureAdapter(
     };
     const cancel = () => settle(() => reject(new CancelledError()));
     signal?.addEventListener('abort', cancel, { once: true });
-    thread.on('message', (answer: MeasureAnswer) => {
+    thread.on('message', (answer: WorkerAnswer) => {
       if (answer.kind === 'progress') onProgress?.(answer.progress);
-      else if (answer.kind === 'done') settle(() => resolve(answer.measurements));
+      else if (answer.kind === 'done') settle(() => resolve(answer.result as Tasks[T]));
       else settle(() => reject(new NotAnAdapterError(answer.verdict)));
     });
     thread.on('error', (error) => settle(() => reject(error)));

@@ -1,0 +1,32 @@
+// The worker thread: it does one task with one adapter and ends.
+import { parentPort, workerData } from 'node:worker_threads';
+import { NotAnAdapterError } from './faults.ts';
+import { inspectAdapter } from './inspect.ts';
+import { measurePass } from './measurePass.ts';
+import type { Progress } from './report.ts';
+import type { Tasks, WorkerAnswer } from './runInWorker.ts';
+
+const PROGRESS_MS = 100;
+
+function post(answer: WorkerAnswer): void {
+  parentPort?.postMessage(answer);
+}
+
+async function run({ task, file }: { task: keyof Tasks; file: string }): Promise<void> {
+  let postedAtMs = 0;
+  const onProgress = (progress: Progress) => {
+    const nowMs = performance.now();
+    if (nowMs - postedAtMs < PROGRESS_MS && progress.doneBytes < progress.totalBytes) return;
+    postedAtMs = nowMs;
+    post({ kind: 'progress', progress });
+  };
+  try {
+    const result = task === 'inspect' ? await inspectAdapter(file) : await measurePass(file, onProgress);
+    post({ kind: 'done', result });
+  } catch (error) {
+    if (!(error instanceof NotAnAdapterError)) throw error;
+    post({ kind: 'failed', verdict: error.verdict });
+  }
+}
+
+void run(workerData as { task: keyof Tasks; file: string });

@@ -1,0 +1,182 @@
+import { l10n } from 'vscode';
+import type { Account } from '../../core/accounts/account.ts';
+import { isLoopback } from '../../core/api/address.ts';
+import type { ConnectionFacts } from '../../core/api/diagnose.ts';
+import { isUnauthorized, NetworkError, ServiceError } from '../../core/api/errors.ts';
+import { formatDuration } from '../shared/format.ts';
+import { COMMANDS } from '../shared/ids.ts';
+import { asText, explain } from '../shared/serviceErrors.ts';
+
+/** What is known of the way to the service of the active account or, without one, of the setting. */
+export interface Diagnosis {
+  account: Account | undefined;
+  /** What the user wrote in the setting, where there is no account. */
+  setting: string;
+  /** Undefined where there is none to try. */
+  baseUrl: string | undefined;
+  /** Whether an API key was read; undefined where `failure` says why none could be. */
+  hasKey: boolean | undefined;
+  failure: unknown;
+  strictSsl: boolean;
+  facts: ConnectionFacts | undefined;
+}
+
+/** Less is of no consequence. */
+const MAX_SKEW_MS = 60_000;
+
+type Verdict = 'ok' | 'problem' | 'not-checked';
+
+/** What was found of one part of the way to the service, and the command that mends it. */
+type Finding = [verdict: Verdict, detail: string, fix?: [command: string, ...args: unknown[]]];
+
+const VERDICTS: Readonly<Record<Verdict, { icon: string; description: string }>> = {
+  ok: { icon: 'pass', description: l10n.t('OK') },
+  problem: { icon: 'error', description: l10n.t('Problem') },
+  'not-checked': { icon: 'circle-slash', description: l10n.t('Not checked') },
+};
+
+export const diagnosisWords = {
+  title: () => l10n.t('Diagnose Connection'),
+  placeholder: (rows: readonly { verdict: Verdict }[]) => {
+    const problems = rows.filter(({ verdict }) => verdict === 'problem').length;
+    if (problems === 0) return l10n.t('No problems found');
+    return problems === 1 ? l10n.t('1 problem found') : l10n.t('{0} problems found', problems);
+  },
+};
+
+/** A row for each part of the way, in the order in which they depend on each other; its value is what mends it. */
+export function diagnosisRows(diagnosis: Diagnosis) {
+  const { baseUrl, facts, strictSsl } = diagnosis;
+  const tried = (find: (facts: ConnectionFacts, url: URL) => Finding): Finding =>
+    baseUrl === undefined || facts === undefined
+      ? ['not-checked', l10n.t('There is no service URL to try.')]
+      : find(facts, new URL(baseUrl));
+  const findings: [string, Finding][] = [
+    [l10n.t('Service URL'), serviceUrl(diagnosis)],
+    [l10n.t('Proxy'), tried(proxy)],
+    [l10n.t('Name resolution'), tried(nameResolution)],
+    [l10n.t('Certificate'), tried((found, url) => certificate(found, url, strictSsl))],
+    [l10n.t('Reachability'), tried(reachability)],
+    [l10n.t('API key'), tried((found) => apiKey(found, diagnosis))],
+    [l10n.t('Clock'), tried(clock)],
+    [l10n.t('Keychain'), keychain(diagnosis)],
+  ];
+  return findings.map(([label, [verdict, detail, fix]]) => ({
+    ...VERDICTS[verdict],
+    label,
+    detail,
+    verdict,
+    value: fix,
+  }));
+}
+
+function serviceUrl({ account, baseUrl, failure, setting }: Diagnosis): Finding {
+  if (account?.kind === 'sandbox')
+    return failure === undefined
+      ? ['ok', l10n.t('The sandbox runs on this machine.')]
+      : ['problem', asText(explain(failure)), [COMMANDS.showLog]];
+  if (baseUrl !== undefined) return ['ok', baseUrl];
+  return setting === ''
+    ? ['not-checked', l10n.t('No account is active. Sign in first.'), [COMMANDS.signIn]]
+    : ['problem', l10n.t('“fineTuning.baseUrl” must be an https:// URL.'), openSetting('fineTuning.baseUrl')];
+}
+
+function proxy({ route, error }: ConnectionFacts, { hostname }: URL): Finding {
+  const fix = openSetting('http.proxy');
+  switch (route.kind) {
+    case 'unusable':
+      return ['problem', l10n.t('The proxy’s URL is invalid. Write it like http://host:8080.'), fix];
+    case 'direct':
+      return isLoopback(hostname)
+        ? ['ok', l10n.t('Not used for this machine.')]
+        : ['ok', l10n.t('None is set for this host. System proxies and PAC files are not used.')];
+    case 'proxy': {
+      if (!isNetworkError(error, 'proxy')) return ['ok', route.url];
+      const { causeCode = '' } = error;
+      return [
+        'problem',
+        l10n.t('{0} refused ({1}). Check “http.proxy” and its password.', route.url, causeCode),
+        fix,
+      ];
+    }
+  }
+}
+
+function nameResolution({ route, name }: ConnectionFacts, { hostname }: URL): Finding {
+  if (route.kind === 'proxy') return ['not-checked', l10n.t('The proxy resolves the name.')];
+  if (name === undefined) return ['not-checked', l10n.t('Not needed for this host.')];
+  return name === 'found'
+    ? ['ok', l10n.t('{0} was found.', hostname)]
+    : ['problem', l10n.t('{0} was not found ({1}). Check the URL, network and VPN.', hostname, name.code)];
+}
+
+function certificate({ wasSent, error }: ConnectionFacts, { protocol }: URL, strictSsl: boolean): Finding {
+  if (protocol === 'http:') return ['not-checked', l10n.t('Not needed for this machine.')];
+  if (!strictSsl)
+    return [
+      'problem',
+      l10n.t('Not verified: “http.proxyStrictSSL” is off. Others could read your API key.'),
+      openSetting('http.proxyStrictSSL'),
+    ];
+  if (isNetworkError(error, 'tls')) {
+    const { causeCode = '' } = error;
+    return [
+      'problem',
+      l10n.t('Not trusted ({0}). Add your company’s certificate to the system.', causeCode),
+      openSetting('http.systemCertificates'),
+    ];
+  }
+  return wasSent && !(error instanceof NetworkError) ? ['ok', l10n.t('Trusted.')] : notAnswered();
+}
+
+function reachability({ wasSent, error }: ConnectionFacts): Finding {
+  // Not an error of the server, nor an answer of a gateway or a portal.
+  const isService = error === undefined || (error instanceof ServiceError && error.httpStatus < 500);
+  if (isService && wasSent) return ['ok', l10n.t('The service answered.')];
+  return [isService ? 'not-checked' : 'problem', asText(explain(error))];
+}
+
+function apiKey({ wasSent, error }: ConnectionFacts, { account, hasKey }: Diagnosis): Finding {
+  if (hasKey !== true) return ['not-checked', l10n.t('There is none to try.')];
+  if (error === undefined) return ['ok', l10n.t('The service accepted it.')];
+  if (!wasSent || !(error instanceof Error) || !isUnauthorized(error)) return notAnswered();
+  const sentence = l10n.t('The service rejected it. Create another one in the service’s dashboard.');
+  return ['problem', sentence, [COMMANDS.replaceKey, account?.id]];
+}
+
+function clock({ clockSkewMs }: ConnectionFacts): Finding {
+  if (clockSkewMs === undefined) return notAnswered();
+  const difference = formatDuration(Math.abs(clockSkewMs));
+  if (Math.abs(clockSkewMs) < MAX_SKEW_MS) return ['ok', l10n.t('{0} from the service’s clock.', difference)];
+  return [
+    'problem',
+    clockSkewMs > 0
+      ? l10n.t('This machine is {0} behind the service. Let the system set its clock.', difference)
+      : l10n.t('This machine is {0} ahead of the service. Let the system set its clock.', difference),
+  ];
+}
+
+function keychain({ account, hasKey }: Diagnosis): Finding {
+  if (account === undefined) return ['not-checked', l10n.t('No account is active.')];
+  if (account.kind === 'sandbox') return ['not-checked', l10n.t('The sandbox needs no stored API key.')];
+  if (hasKey === true) return ['ok', l10n.t('It has the API key of {0}.', account.name)];
+  if (hasKey === undefined)
+    return ['problem', l10n.t('It can’t be read. See the log for details.'), [COMMANDS.showLog]];
+  const sentence = l10n.t(
+    'It has no API key of {0}. Without a system keyring, VS Code forgets it when it closes.',
+    account.name,
+  );
+  return ['problem', sentence, [COMMANDS.replaceKey, account.id]];
+}
+
+function notAnswered(): Finding {
+  return ['not-checked', l10n.t('The service did not say.')];
+}
+
+function isNetworkError(error: unknown, reason: NetworkError['reason']): error is NetworkError {
+  return error instanceof NetworkError && error.reason === reason;
+}
+
+function openSetting(id: string): [string, string] {
+  return ['workbench.action.openSettings', `@id:${id}`];
+}

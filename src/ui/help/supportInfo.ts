@@ -1,0 +1,142 @@
+import os from 'node:os';
+import * as vscode from 'vscode';
+import type { Services } from '../../services.ts';
+import { API_KEY_PREFIX, API_VERSION } from '../../core/api/types.ts';
+import { redact } from '../shared/log.ts';
+import { proxySettings } from '../shared/settings.ts';
+import { notifyNoReporter, notifySupportInfoCopied } from './messages.ts';
+
+type Parts = Pick<
+  Services,
+  'accounts' | 'context' | 'downloads' | 'journal' | 'sessions' | 'state' | 'submitter'
+>;
+
+/** The newest of each list. */
+const MAX_LISTED = 20;
+
+export async function copySupportInfo(parts: Parts): Promise<void> {
+  await vscode.env.clipboard.writeText(await supportInfo(parts));
+  notifySupportInfoCopied();
+}
+
+/** Opens VS Code's own issue reporter; it has none where this extension names no place for issues. */
+export async function reportIssue(parts: Parts): Promise<void> {
+  const data = await supportInfo(parts);
+  try {
+    const options = { extensionId: parts.context.extension.id, data };
+    await vscode.commands.executeCommand('workbench.action.openIssueReporter', options);
+  } catch {
+    await vscode.env.clipboard.writeText(data);
+    notifyNoReporter();
+  }
+}
+
+/**
+ * What helps others to help, as JSON: numbers, times, codes and IDs alone. Of every other text only that it is there: an
+ * address, a path, a name or a label may be private.
+ */
+async function supportInfo(parts: Parts): Promise<string> {
+  const { accounts, context, downloads, journal, sessions, state, submitter } = parts;
+  const { active } = sessions;
+  const ids = accounts.accounts.map(({ id }) => id);
+  // Where the journal cannot be read, that is what is reported.
+  const receipts = await journal.receipts().catch(() => undefined);
+  const manifest = context.extension.packageJSON as Manifest;
+  const info = {
+    extension: code(manifest.version),
+    contract: API_VERSION,
+    vscode: [vscode.version, vscode.env.appName, remote()],
+    system: [process.platform, process.arch, os.release(), process.versions.node],
+    settings: { ...ownSettings(manifest), ...httpSettings() },
+    sharedState: state.problem ?? 'ok',
+    accounts: accounts.isUnreadable ? 'unreadable' : accounts.accounts.map(({ kind }) => kind),
+    active: active && {
+      account: ids.indexOf(active.account.id),
+      state: active.state,
+      offlineSince: time(active.offlineSince),
+      notBefore: time(active.notBeforeMs),
+      clockSkewMs: active.clockSkewMs,
+    },
+    submissions: submitter.pending.map(({ accountId, intent, state: now }) => ({
+      account: ids.indexOf(accountId),
+      state: now,
+      created: time(intent.created.localMs),
+      attempts: intent.attempts.map(({ closed, code: why, httpStatus }) => ({
+        complete: closed !== undefined,
+        code: code(why),
+        httpStatus,
+      })),
+      refused: code(intent.refused?.code),
+    })),
+    receipts: receipts?.slice(0, MAX_LISTED).map(({ accountId, settled }) => ({
+      account: ids.indexOf(accountId),
+      settled: settled.kind,
+      at: time(settled.at.localMs),
+      ...(settled.kind === 'charged' && { run: code(settled.run.run_id), how: settled.how }),
+      ...(settled.kind === 'not-charged' && { code: code(settled.code) }),
+    })),
+    runs: active?.runs.rows?.slice(0, MAX_LISTED).map(({ run_id, status, created_at }) => ({
+      run: code(run_id),
+      status: code(status),
+      created: code(created_at),
+    })),
+    downloads: downloads.active.map(({ runId, state: now, code: why }) => ({
+      run: code(runId),
+      state: now,
+      code: code(why),
+    })),
+  };
+  return redact(JSON.stringify(info, undefined, 2));
+}
+
+interface Manifest {
+  version: string;
+  contributes: { configuration: { properties: Record<string, { enum?: string[] }> } };
+}
+
+/** A code, an ID or a time as it is; any other text could be anything. */
+function code(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  return /^[\w.:+-]{1,64}$/.test(text) && !text.includes(API_KEY_PREFIX) ? text : '(other)';
+}
+
+/** The kind of the remote; a server of VS Code names its address here. */
+function remote(): string | undefined {
+  const { remoteName } = vscode.env;
+  const isKind = /^(ssh-remote|wsl|dev-container|attached-container|codespaces|tunnel)$/.test(
+    remoteName ?? '',
+  );
+  return remoteName === undefined || isKind ? remoteName : '(other)';
+}
+
+function time(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : new Date(ms).toISOString();
+}
+
+function ownSettings({ contributes }: Manifest): Record<string, unknown> {
+  const own = vscode.workspace.getConfiguration('fineTuning');
+  return Object.fromEntries(
+    Object.entries(contributes.configuration.properties).map(([name, { enum: words = [] }]) => {
+      const value = own.get<unknown>(name.replace('fineTuning.', ''));
+      const isPlain = ['number', 'boolean'].includes(typeof value) || words.includes(String(value));
+      return [name, isPlain ? value : isSet(value)];
+    }),
+  );
+}
+
+function httpSettings(): Record<string, unknown> {
+  const { httpProxy, proxyAuthorization, noProxy = [], strictSsl, systemCertificates, env } = proxySettings();
+  return {
+    'http.proxy': isSet(httpProxy),
+    'http.proxyAuthorization': isSet(proxyAuthorization),
+    'http.noProxy': noProxy.length,
+    'http.proxyStrictSSL': strictSsl,
+    'http.systemCertificates': systemCertificates,
+    environment: Object.keys(env).filter((name) => /^(https?|no)_proxy$/i.test(name)),
+  };
+}
+
+function isSet(value: unknown): 'set' | 'empty' {
+  const isNothing = value === undefined || value === null || value === '' || JSON.stringify(value) === '{}';
+  return isNothing ? 'empty' : 'set';
+}

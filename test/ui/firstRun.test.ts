@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Locator } from 'playwright-core';
+import { sandboxLedger } from './sandbox.ts';
+import { charged, walkThroughSteps } from './submission.ts';
+import { VSCode } from './vscode.ts';
+import type { Workbench } from './workbench.ts';
+
+const SAMPLE = 'sample-dataset.jsonl';
+const MAX_S = 60;
+/** In a step of the walkthrough. */
+const TICK = '[data-done-step-id][aria-checked=true]';
+
+describe('the first run', () => {
+  let folder: string;
+  let vscode: VSCode;
+  let workbench: Workbench;
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
+    vscode = await VSCode.start();
+    workbench = await vscode.open(folder);
+  });
+
+  after(async () => {
+    await vscode.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** A step of the walkthrough, which shows its text and its button once it was clicked. */
+  const step = (title: string): Locator =>
+    workbench.page.locator('.gettingStartedContainer .getting-started-step').filter({ hasText: title });
+
+  async function pressInStep(title: string, button: string): Promise<void> {
+    const one = step(title);
+    if ((await one.getAttribute('aria-expanded')) !== 'true') await one.locator('.step-title').click();
+    await one.getByRole('button', { name: button, exact: true }).click();
+  }
+
+  async function tickedSteps(): Promise<string[]> {
+    const ticked = workbench.page
+      .locator('.getting-started-step')
+      .filter({ has: workbench.page.locator(TICK) });
+    return ticked.locator('.step-title').allInnerTexts();
+  }
+
+  async function waitUntilTicked(title: string): Promise<void> {
+    await step(title).locator(TICK).waitFor();
+  }
+
+  /** Puts the cursor of the editor where a problem is. */
+  async function goToProblem(sentence: string, place: string): Promise<void> {
+    const { page } = workbench;
+    await page.locator('.markers-panel .monaco-list-row').filter({ hasText: sentence }).dblclick();
+    await page.locator('.statusbar').getByText(place).waitFor();
+    await page.locator('.editor-group-container.active .monaco-editor.focused').waitFor();
+  }
+
+  it('leads from a fresh profile over the walkthrough to a run that the sandbox charged', async () => {
+    const { page, dialogs, editors, quickInput, sideBar } = workbench;
+    const startedMs = performance.now();
+    await sideBar.open('Fine-Tuning');
+    await sideBar.view('Runs').chooseInTitleMenu('Open Walkthrough');
+    await step('Try the sandbox').waitFor();
+    assert.deepEqual(await tickedSteps(), []);
+
+    await pressInStep('Try the sandbox', 'Use the Sandbox');
+    await waitUntilTicked('Try the sandbox');
+
+    await pressInStep('Check a dataset', 'Open Sample Dataset');
+    await editors.activeTab(SAMPLE).waitFor();
+    await dialogs.waitForToast(`${SAMPLE}: 8 rows of chat, 1 error, 1 warning.`);
+    await dialogs.pressInToast(SAMPLE, 'Show Problems');
+    await goToProblem('Trailing comma. Remove it.', 'Ln 3,');
+    await page.keyboard.press('Delete');
+    await goToProblem('No assistant message. Add an answer to learn.', 'Ln 6,');
+    for (const key of ['End', 'ArrowLeft', 'ArrowLeft']) await page.keyboard.press(key);
+    await page.keyboard.insertText(',{"role":"assistant","content":"In the dark."}');
+    await page.keyboard.press('Control+S');
+    await page.locator('.codelens-decoration').getByText('no problems').waitFor();
+
+    await page.locator('.tab').filter({ hasText: 'Welcome' }).click();
+    await pressInStep('Submit a run', 'Submit Dataset');
+    await quickInput.choosePath(path.join(folder, SAMPLE));
+    await walkThroughSteps(workbench, { fileName: SAMPLE, model: 'Qwen3 8B', label: 'first run' });
+    await dialogs.waitForToast(charged('first run'));
+    await waitUntilTicked('Submit a run');
+    const seconds = (performance.now() - startedMs) / 1_000;
+    console.log(`      ${seconds.toFixed(1)} s from the empty window to the charge`);
+    assert.ok(seconds < MAX_S);
+    assert.deepEqual(await tickedSteps(), ['Try the sandbox', 'Check a dataset', 'Submit a run']);
+    assert.deepEqual(sandboxLedger(vscode).labels.length, 1);
+
+    // The mended copy is never overwritten.
+    const mended = await readFile(path.join(folder, SAMPLE), 'utf8');
+    assert.equal(
+      mended
+        .split('\n')
+        .filter((line) => line !== '')
+        .every(isJson),
+      true,
+    );
+    await workbench.clearNotifications();
+    await workbench.runCommand('Fine-Tuning: Open Sample Dataset');
+    await dialogs.waitForToast(`${SAMPLE}: 8 rows of chat, no problems.`);
+    assert.equal(await readFile(path.join(folder, SAMPLE), 'utf8'), mended);
+  });
+
+  it('ticked what was done, in every theme', async () => {
+    await workbench.clearNotifications();
+    await workbench.runCommand('Fine-Tuning: Open Walkthrough');
+    for (const title of [
+      'Try the sandbox',
+      'Check a dataset',
+      'Sign in',
+      'Submit a run',
+      'Use the adapter',
+    ]) {
+      await step(title).click();
+      await workbench.screenshotInThemes(`walkthrough-${title}`, () => step(title).waitFor());
+    }
+  });
+
+  it('ends with help that says what works, and nothing private', async () => {
+    const { dialogs, quickInput } = workbench;
+    await workbench.clearNotifications();
+    const diagnose = async () => {
+      await workbench.runCommand('Fine-Tuning: Diagnose Connection');
+      await quickInput.item('Reachability').waitFor();
+    };
+    await workbench.screenshotInThemes('diagnosis', diagnose, () => quickInput.close());
+    await workbench.runCommand('Fine-Tuning: Copy Support Info');
+    await dialogs.waitForToast(/^Support info copied/);
+    const info = await workbench.clipboard();
+    assert.match(info, /"contract": "1\.0\.0"[^]*"settled": "charged"/);
+    for (const hidden of [folder, SAMPLE, 'first run', 'service_', '127.0.0.1', 'Qwen'])
+      assert.ok(!info.includes(hidden), hidden);
+  });
+});
+
+function isJson(line: string): boolean {
+  try {
+    JSON.parse(line);
+    return true;
+  } catch {
+    return false;
+  }
+}

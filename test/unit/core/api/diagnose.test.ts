@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { Client } from '../../../../src/core/api/client.ts';
+import { diagnose } from '../../../../src/core/api/diagnose.ts';
+import { NetworkError, ServiceError } from '../../../../src/core/api/errors.ts';
+import type { ProxySettings } from '../../../../src/core/api/proxy.ts';
+import { Transport } from '../../../../src/core/api/transport.ts';
+import { CancelledError } from '../../../../src/core/base/errors.ts';
+import { sendJson, startHttpServer, type TestServer } from '../../../helpers/httpServer.ts';
+
+const DIRECT: ProxySettings = { strictSsl: true, systemCertificates: true, env: {} };
+const NEVER = new AbortController().signal;
+
+describe('diagnose', () => {
+  let service: TestServer;
+  let transport: Transport;
+  let status: number | undefined;
+  let requests: number;
+
+  beforeEach(async () => {
+    [status, requests] = [200, 0];
+    transport = new Transport(DIRECT);
+    service = await startHttpServer((_request, response) => {
+      requests += 1;
+      const date = new Date(Date.now() + 3_600_000).toUTCString();
+      const answer = { balance_cents: 1, currency: 'EUR', error: { code: 'rate_limited' } };
+      if (status !== undefined) sendJson(response, status, answer, { date });
+    });
+  });
+  afterEach(async () => {
+    transport.dispose();
+    await service.close();
+  });
+
+  const clientOf = (baseUrl: string) =>
+    new Client({ baseUrl, apiKey: 'service_x', keyId: 'k' }, () => transport);
+  const silent: Parameters<typeof diagnose>[2] = {
+    clockSkewMs: undefined,
+    notBeforeMs: undefined,
+    getBalance: (options) =>
+      new Promise((_, reject) =>
+        options?.signal?.addEventListener('abort', () => reject(new CancelledError())),
+      ),
+  };
+  const at = (host: string, settings: Partial<ProxySettings> = {}) =>
+    diagnose(new URL(`https://${host}`), { ...DIRECT, ...settings }, silent, NEVER, {
+      lookupMs: 5_000,
+      answerMs: 10,
+    });
+
+  it('asks once, whatever is answered, and knows the clock of the service', async () => {
+    for (const [code, isError] of [
+      [200, false],
+      [429, true],
+      [503, true],
+    ] as const) {
+      [status, requests] = [code, 0];
+      const facts = await diagnose(new URL(service.url), DIRECT, clientOf(service.url), NEVER);
+      assert.deepEqual([requests, facts.wasSent, facts.error !== undefined], [1, true, isError]);
+      assert.ok(Math.abs((facts.clockSkewMs ?? 0) - 3_600_000) < 3_000, String(facts.clockSkewMs));
+    }
+  });
+
+  it('sends nothing while the service asked to be left alone, nor past a proxy that cannot be understood', async () => {
+    const held = clientOf(service.url);
+    held.holdUntil(Date.now() + 60_000);
+    const facts = await diagnose(new URL(service.url), DIRECT, held, NEVER);
+    assert.deepEqual([facts.wasSent, requests], [false, 0]);
+    assert.ok(facts.error instanceof ServiceError && facts.error.code === 'rate_limited');
+    const { route, wasSent, name } = await at('service.test', { httpProxy: 'socks5://proxy.test' });
+    assert.deepEqual([route.kind, wasSent, name], ['unusable', false, undefined]);
+  });
+
+  it('resolves the name itself only where it goes there itself, and has no name to resolve in an address', async () => {
+    assert.deepEqual((await at('does-not-exist.invalid')).name, { code: 'ENOTFOUND' });
+    assert.equal((await at('does-not-exist.invalid', { httpProxy: 'http://proxy.test' })).name, undefined);
+    for (const host of ['127.0.0.1', 'localhost', '[::1]', '192.0.2.1', '[2001:db8::1]'])
+      assert.equal((await at(host)).name, undefined, host);
+  });
+
+  it('ends in its time where nothing answers', async () => {
+    const { error } = await at('192.0.2.1');
+    assert.ok(error instanceof NetworkError && error.reason === 'connect-timeout');
+  });
+
+  it('ends at once when the user cancels', async () => {
+    const stop = new AbortController();
+    const running = diagnose(new URL('https://192.0.2.1'), DIRECT, silent, stop.signal);
+    stop.abort();
+    await assert.rejects(running, CancelledError);
+  });
+});

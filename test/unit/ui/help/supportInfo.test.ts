@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { NetworkError } from '../../../../src/core/api/errors.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+import { intentOf, pendingOf } from '../../../helpers/submissions.ts';
+import { chargedReceipt } from '../../../helpers/receipts.ts';
+import * as standIn from '../../../helpers/vscodeStandIn.ts';
+
+const { copySupportInfo, reportIssue } = await withVscode(
+  () => import('../../../../src/ui/help/supportInfo.ts'),
+);
+
+const CANARY = 'CaNaRy';
+const RUN = '11111111-1111-4111-8111-111111111111';
+
+const dataset = { path: `/home/${CANARY}/${CANARY}.jsonl`, filename: `${CANARY}.jsonl` };
+const intent = intentOf({
+  accountId: 'w',
+  origin: `https://${CANARY}.test`,
+  dataset: { ...intentOf().dataset, ...dataset },
+  model_id: CANARY,
+  label: CANARY,
+  attempts: [{ started: { localMs: 1 }, closed: { localMs: 2 }, code: 'network' }],
+});
+const account = {
+  kind: 'service',
+  id: 'w',
+  name: CANARY,
+  baseUrl: `https://${CANARY}.test`,
+  website: CANARY,
+};
+
+/** Everything that is private is a canary, also what the service may have put into fields of its own. */
+const parts = {
+  accounts: { accounts: [account], isUnreadable: false },
+  context: {
+    extension: {
+      id: 'fine-tuning-tools.fine-tuning',
+      packageJSON: {
+        version: '1.2.3',
+        contributes: {
+          configuration: {
+            properties: {
+              'fineTuning.baseUrl': {},
+              'fineTuning.labelMarker': {},
+              'fineTuning.notifications': { enum: ['all', 'badge'] },
+              'fineTuning.datasetFiles': {},
+            },
+          },
+        },
+      },
+    },
+  },
+  downloads: { active: [{ runId: RUN, state: 'interrupted', code: 'network', target: dataset.path }] },
+  journal: {
+    receipts: () =>
+      Promise.resolve([
+        chargedReceipt({ accountId: 'w', label: CANARY, dataset, run: { run_id: RUN, plan_name: CANARY } }),
+      ]),
+  },
+  sessions: {
+    active: {
+      account,
+      state: 'offline',
+      runs: {
+        rows: [
+          { run_id: RUN, status: `${CANARY} https://x.test/?sig=${CANARY}`, model_id: CANARY },
+          { run_id: `service_${CANARY}`, status: 'queued', model_id: CANARY },
+        ],
+      },
+    },
+  },
+  state: { problem: 'no-locks' },
+  submitter: { pending: [pendingOf('unknown', intent)] },
+} as unknown as Parameters<typeof copySupportInfo>[0];
+
+describe('the support info', () => {
+  beforeEach(() => {
+    standIn.forget();
+    standIn.settings.set('fineTuning.baseUrl', `https://${CANARY}.test`);
+    standIn.settings.set('fineTuning.labelMarker', true);
+    standIn.settings.set('fineTuning.notifications', 'badge');
+    standIn.settings.set('fineTuning.datasetFiles', { [`**/${CANARY}`]: true });
+    standIn.env.remoteName = `${CANARY}.test:8080`;
+    standIn.settings.set('http.proxy', `http://${CANARY}:${CANARY}@proxy.test`);
+  });
+  afterEach(() => {
+    standIn.settings.clear();
+    standIn.env.remoteName = undefined;
+  });
+
+  async function copied(): Promise<string> {
+    await copySupportInfo(parts);
+    const [what, text] = standIn.executed[0] ?? [];
+    assert.equal(what, 'copy');
+    return String(text);
+  }
+
+  it('has versions, settings, IDs, codes and states', async () => {
+    const info = JSON.parse(await copied()) as Record<string, unknown>;
+    assert.deepEqual(
+      [info['extension'], info['contract'], info['sharedState']],
+      ['1.2.3', '1.0.0', 'no-locks'],
+    );
+    assert.deepEqual(info['accounts'], ['service']);
+    const settings = info['settings'] as Record<string, unknown>;
+    assert.deepEqual(
+      ['baseUrl', 'labelMarker', 'notifications', 'datasetFiles'].map(
+        (name) => settings[`fineTuning.${name}`],
+      ),
+      ['set', true, 'badge', 'set'],
+    );
+    assert.equal(settings['http.proxy'], 'set');
+    assert.deepEqual(info['submissions'], [
+      {
+        account: 0,
+        state: 'unknown',
+        created: '2026-05-01T11:00:00.000Z',
+        attempts: [{ complete: true, code: 'network' }],
+      },
+    ]);
+    assert.match(JSON.stringify(info['receipts']), new RegExp(`"settled":"charged".*"run":"${RUN}"`));
+    assert.deepEqual(info['runs'], [
+      { run: RUN, status: '(other)' },
+      { run: '(other)', status: 'queued' },
+    ]);
+    assert.deepEqual(info['downloads'], [{ run: RUN, state: 'interrupted', code: 'network' }]);
+  });
+
+  it('has nothing that is private', async () => {
+    const text = await copied();
+    assert.doesNotMatch(text, new RegExp(CANARY));
+    assert.match(standIn.told.sentences.join(), /^Support info copied\. It contains no API keys/);
+  });
+
+  it('goes to VS Code’s issue reporter, and to the clipboard where there is none', async () => {
+    await reportIssue(parts);
+    const [command, options] = standIn.executed[0] ?? [];
+    assert.equal(command, 'workbench.action.openIssueReporter');
+    const { extensionId, data } = options as { extensionId: string; data: string };
+    assert.deepEqual([extensionId, typeof JSON.parse(data)], ['fine-tuning-tools.fine-tuning', 'object']);
+
+    standIn.forget();
+    const { executeCommand } = standIn.commands;
+    standIn.commands.executeCommand = () => Promise.reject(new NetworkError('other'));
+    try {
+      await reportIssue(parts);
+    } finally {
+      standIn.commands.executeCommand = executeCommand;
+    }
+    assert.equal(standIn.executed[0]?.[0], 'copy');
+    assert.match(standIn.told.sentences.join(), /^There is no issue reporter/);
+  });
+});
