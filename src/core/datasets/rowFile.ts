@@ -255,55 +255,27 @@ function countLineFeeds(block: Buffer, from: number): number {
   return count;
 }
 
-const PIECE_BYTES = 1024 * 1024;
-const CR = 0x0d;
-
 /**
- * The editor's line, from 1, on which a row begins. Rows end at LF only; the editor's lines also end at a lone
- * CR.
+ * The editor's line, from 1, on which a row begins. Rows end at LF only; the editor's lines also end at a lone CR. For files
+ * that an editor shows: it reads everything up to the row.
  * @throws CancelledError, CheckError `unreadable`
  */
 export async function lineOfRow(file: RowFile, row: number): Promise<number> {
-  const end = await file.offsetOf(row);
-  let extra = 0;
-  await eachPiece(file, end, (piece, next) => {
-    for (let at = piece.indexOf(CR); at !== -1; at = piece.indexOf(CR, at + 1))
-      if ((at + 1 < piece.length ? piece[at + 1] : next) !== LF) extra += 1;
-    return true;
-  });
-  return row + extra;
+  const before = await file.read(Buffer.allocUnsafeSlow(await file.offsetOf(row)), 0);
+  return row + (before.toString('latin1').match(/\r(?!\n)/g)?.length ?? 0);
 }
 
 /**
- * The row, from 1, that holds an editor's line.
+ * The row, from 1, that holds an editor's line. For files that an editor shows: it reads everything.
  * @throws CancelledError, CheckError `unreadable`
  */
 export async function rowOfLine(file: RowFile, line: number): Promise<number> {
+  const all = await file.read(Buffer.allocUnsafeSlow(file.sizeBytes), 0);
   let row = 1;
-  let lines = 1;
-  await eachPiece(file, file.sizeBytes, (piece, next) => {
-    for (let at = 0; at < piece.length && lines < line; at++) {
-      const byte = piece[at];
-      if (byte === LF) {
-        row += 1;
-        lines += 1;
-      } else if (byte === CR && (at + 1 < piece.length ? piece[at + 1] : next) !== LF) lines += 1;
-    }
-    return lines < line;
-  });
-  return row;
-}
-
-/** @param visit gets each piece and the byte behind it, and returns whether to continue */
-async function eachPiece(
-  file: RowFile,
-  end: number,
-  visit: (piece: Buffer, next: number | undefined) => boolean,
-): Promise<void> {
-  const buffer = Buffer.allocUnsafeSlow(PIECE_BYTES + 1);
-  for (let offset = 0; offset < end; offset += PIECE_BYTES) {
-    const read = await file.read(buffer, offset);
-    const piece = read.subarray(0, Math.min(PIECE_BYTES, end - offset));
-    if (piece.length === 0 || !visit(piece, read[piece.length])) return;
+  let passed = 1;
+  for (const [end] of all.toString('latin1').matchAll(/\r\n?|\n/g)) {
+    if (passed++ === line) break;
+    if (end !== '\r') row += 1;
   }
+  return row;
 }
