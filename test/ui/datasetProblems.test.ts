@@ -131,10 +131,11 @@ describe('the problems of a dataset', () => {
     await workbench.editors.open(file('log.jsonl'));
     const status = await languageStatus('JSONL, 8 rows · no known training format');
     await status.getByText('Check Dataset').waitFor();
-    await pictures('log', () => status.waitFor());
-    await panel().getByText('No problems have been detected in the workspace.').waitFor();
-    assert.equal(await lens(/./).count(), 0);
     await workbench.page.keyboard.press('Escape');
+    await pictures('log', () =>
+      panel().getByText('No problems have been detected in the workspace.').waitFor(),
+    );
+    assert.equal(await lens(/./).count(), 0);
     await workbench.editors.closeAll();
   });
 
