@@ -43,7 +43,7 @@ describe('submitDataset', () => {
   let reconnected: Emitter<string>;
   let balance: { current: object | undefined; refresh: () => Promise<unknown> };
   let details: Map<string, object>;
-  let reports: { fresh: (path: string) => Promise<unknown> };
+  let reports: { ask: () => void; fresh: (path: string) => Promise<unknown> };
 
   beforeEach(async () => {
     standIn.forget();
@@ -59,6 +59,7 @@ describe('submitDataset', () => {
     balance = { current: undefined, refresh: () => Promise.resolve((balance.current = usd)) };
     details = new Map();
     reports = {
+      ask: () => undefined,
       fresh: async (name: string) =>
         reportOf({ path: name, ...stampOf(await stat(name, { bigint: true })), rows: 1 }),
     };
