@@ -11,9 +11,14 @@ import { scenarioRows } from '../../src/ui/sandbox/messages.ts';
 import { COMMANDS } from '../../src/ui/shared/ids.ts';
 import { SandboxNotStartedError } from '../../src/ui/sandbox/lazySandbox.ts';
 import { act, asText, explain } from '../../src/ui/shared/serviceErrors.ts';
-import { formatBytes, formatDuration, formatMoney, formatTime } from '../../src/ui/shared/format.ts';
-import { runFacts } from '../../src/ui/runs/detailMessages.ts';
-import { runDescription } from '../../src/ui/shared/runMessages.ts';
+import {
+  formatBytes,
+  formatDuration,
+  formatMoney,
+  formatRoughly,
+  formatTime,
+} from '../../src/ui/shared/format.ts';
+import { runDescription, runWords } from '../../src/ui/shared/runMessages.ts';
 import { DiskError } from '../../src/core/base/diskError.ts';
 import { DownloadError } from '../../src/core/downloads/downloadErrors.ts';
 import { OFFERED_SCENARIOS } from '../../src/sandbox/scenarios.ts';
@@ -139,6 +144,10 @@ describe('amounts and times in words', () => {
       '2 h 5 min',
       '2 d',
     ]);
+    // Of what is left never more than there is.
+    assert.deepEqual([59_999, 119_999, 172_799_999, 259_199_999].map(formatRoughly), [
+      ...['59 s', '1 min', '47 h', '2 days'],
+    ]);
   });
 
   it('prints a time that is none as it came', () => {
@@ -157,22 +166,14 @@ describe('runs in words', () => {
   };
 
   it('shows an unknown status verbatim', () => {
-    assert.equal(
-      runDescription({ run, phase: 'active', modelName: 'M', label: 'x' }, now),
-      'warming_up · M · 2 min ago',
-    );
+    const view = { run, phase: 'active', modelName: 'M', label: 'x' } as const;
+    assert.equal(runDescription(view, now), 'warming_up · 2 min ago');
+    assert.deepEqual(runWords(view, now), ['warming_up', 'M', '2 min ago']);
   });
 
   it('survives dates that are none', () => {
     const odd = { ...run, created_at: 'yesterday', artifacts_available: true, artifacts_expires_at: 'later' };
-    assert.doesNotMatch(runDescription({ run: odd, phase: 'finished', modelName: 'M' }, now), /NaN/);
-  });
-
-  it('marks the currency of a price as assumed, and what is missing as not provided', () => {
-    const facts = runFacts({ run_id: 'r', status: 'completed', model_id: 'm', price_cents: 517 }, 'M', 'USD');
-    const value = (name: string) => facts.find((fact) => fact.name === name)?.value;
-    assert.match(value('Price') ?? '', /5\.17 USD \(currency assumed/);
-    assert.equal(value('Plan'), 'not provided');
+    assert.equal(runDescription({ run: odd, phase: 'finished', modelName: 'M' }, now), 'Not downloaded');
   });
 });
 

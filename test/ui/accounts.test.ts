@@ -95,7 +95,7 @@ describe('accounts', () => {
     await signIn(workbench, { address: `${work.baseUrl}/`, name: 'Work', apiKey: ` ${WORK_KEY}  ` });
     await balance('1,000.00 USD').waitFor();
     await runs().root.getByText('No runs yet').waitFor();
-    await workbench.sideBar.view('Models').row('Qwen3 8B').waitFor();
+    await (await workbench.sideBar.models()).row('Qwen3 8B').waitFor();
     await workbench.screenshot('signed-in');
   });
 
@@ -174,7 +174,7 @@ describe('accounts', () => {
       (await workbench.dialogs.toastTexts()).filter((text) => text.includes('API key'));
     // The command that found it out has ended by then.
     await sleep(1_000);
-    assert.deepEqual(await aboutKey(), ['The API key of Work was rejected. Replace it to continue.']);
+    assert.deepEqual(await aboutKey(), ['The service rejected the API key of Work.']);
     assert.ok(work.requests.length <= 3, work.requests.join('\n'));
     await workbench.clearNotifications();
     // Who asks again is answered again, without the service.

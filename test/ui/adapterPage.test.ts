@@ -30,7 +30,7 @@ describe('adapter page', () => {
       'adapter_config.json': adapterConfig(),
       'adapter_model.safetensors': safetensors(trainedTensors()),
     });
-    await writeFile(file('trained.zip'), trained);
+    await writeFile(file('lora.zip'), trained);
     vscode = await VSCode.start();
     workbench = await vscode.open(folder);
     page = new AdapterPage(workbench);
@@ -45,7 +45,7 @@ describe('adapter page', () => {
     after(() => workbench.editors.closeAll());
 
     it('says that it is complete, then what is in it', async () => {
-      await page.open('trained.zip');
+      await page.open('lora.zip');
       await page.waitForVerdict('Complete LoRA adapter');
       assert.equal(await page.fact('Rank'), '32');
       assert.equal(await page.fact('Alpha'), '64');
@@ -100,7 +100,7 @@ describe('adapter page', () => {
       await copy.click();
       await page.frame.getByRole('status').getByText('Copied').waitFor();
       assert.match(await workbench.clipboard(), /--max-lora-rank[ =]32/);
-      assert.ok((await workbench.clipboard()).includes(file('trained')));
+      assert.ok((await workbench.clipboard()).includes(file('lora')));
     });
 
     it('changes tabs with the arrow keys', async () => {
@@ -113,38 +113,38 @@ describe('adapter page', () => {
     });
 
     it('unpacks into a new folder, never over an existing one', async () => {
-      await mkdir(file('trained'));
-      await writeFile(path.join(file('trained'), 'mine.txt'), 'mine');
+      await mkdir(file('lora'));
+      await writeFile(path.join(file('lora'), 'mine.txt'), 'mine');
       // The page was open before the folder came.
       await page.button('Unpack').click();
       await page.frame
-        .getByText(`Unpacked to ${file('trained-2')}.`)
+        .getByText(`Unpacked to ${file('lora-2')}.`)
         .first()
         .waitFor();
-      assert.deepEqual(await readdir(file('trained')), ['mine.txt']);
-      assert.ok(existsSync(path.join(file('trained-2'), 'adapter_model.safetensors')));
+      assert.deepEqual(await readdir(file('lora')), ['mine.txt']);
+      assert.ok(existsSync(path.join(file('lora-2'), 'adapter_model.safetensors')));
       await page.button('Unpack').waitFor({ state: 'detached' });
-      await page.recipePanel.getByText(file('trained-2')).first().waitFor();
+      await page.recipePanel.getByText(file('lora-2')).first().waitFor();
       await workbench.screenshot('adapter-unpacked');
     });
 
     it('has one page for each file, which comes back with the window', async () => {
-      await page.open('trained.zip');
+      await page.open('lora.zip');
       assert.equal(await workbench.page.locator('.tabs-container .tab').count(), 1);
       await page.recipe('Ollama').click();
       // A hidden page is made again when it is shown, with the same tool.
-      await workbench.editors.open(path.join(file('trained'), 'mine.txt'));
+      await workbench.editors.open(path.join(file('lora'), 'mine.txt'));
       await workbench.editors.waitForLine('mine');
-      await page.tab('trained.zip').click();
+      await page.tab('lora.zip').click();
       await page.recipePanel
         .getByText(/FROM \.\/model\.gguf/)
         .first()
         .waitFor();
       await workbench.reload();
-      await page.tab('trained.zip').click();
+      await page.tab('lora.zip').click();
       await page.waitForVerdict('Complete LoRA adapter');
       // It was unpacked before.
-      await page.recipePanel.getByText(file('trained-2')).first().waitFor();
+      await page.recipePanel.getByText(file('lora-2')).first().waitFor();
     });
   });
 
@@ -200,14 +200,14 @@ describe('adapter page', () => {
         ({ name }) => !name.endsWith('layers.2.self_attn.v_proj.lora_B.weight'),
       );
       await writeFile(
-        file('odd.zip'),
+        file('lora-odd.zip'),
         await zip({
           'out/adapter_config.json': adapterConfig({ r: 8, modules_to_save: ['lm_head'] }),
           'out/adapter_model.safetensors': safetensors([...odd, saved]),
           'out/optimizer.pt': Buffer.from('never read'),
         }),
       );
-      await page.open('odd.zip');
+      await page.open('lora-odd.zip');
       await page.waitForVerdict('Adapter with problems');
       await page.frame.getByText(/Modules where A or B is missing/).waitFor();
       await page.frame.getByText(/pickle, not opened/).waitFor();
@@ -226,8 +226,8 @@ describe('adapter page', () => {
         }),
         'adapter_model.safetensors': safetensors(trainedTensors()),
       });
-      await writeFile(file('asking.zip'), zipped);
-      await page.open('asking.zip');
+      await writeFile(file('lora-asking.zip'), zipped);
+      await page.open('lora-asking.zip');
       await page.waitForVerdict('LoRA adapter with warnings');
       const warning = page.recipePanel.getByText(/^Warning: .*aLoRA.*acts only after its invocation tokens/);
       await warning.waitFor();
@@ -245,13 +245,13 @@ describe('adapter page', () => {
       const { value } = third;
       third.value = (at) => (at === 5 ? NaN : value(at));
       await writeFile(
-        file('nan.zip'),
+        file('lora-nan.zip'),
         await zip({
           'adapter_config.json': adapterConfig(),
           'adapter_model.safetensors': safetensors(tensors),
         }),
       );
-      await page.open('nan.zip');
+      await page.open('lora-nan.zip');
       await page.waitForVerdict('Complete LoRA adapter');
       await page.button('Measure').click();
       await page.waitForVerdict('Adapter with broken values');
@@ -265,15 +265,15 @@ describe('adapter page', () => {
         'latin1',
       );
       const cases: readonly (readonly [string, Buffer, string | RegExp])[] = [
-        ['page.zip', Buffer.from('<!doctype html><p>Log in</p>'), 'Neither an archive nor safetensors'],
-        ['cut.zip', trained.subarray(0, trained.length / 2), 'Damaged'],
-        ['evil.zip', evil, 'Not safe to unpack'],
+        ['lora-page.zip', Buffer.from('<!doctype html><p>Log in</p>'), 'Neither an archive nor safetensors'],
+        ['lora-cut.zip', trained.subarray(0, trained.length / 2), 'Damaged'],
+        ['lora-evil.zip', evil, 'Not safe to unpack'],
         [
-          'pickle.zip',
+          'lora-pickle.zip',
           await zip({ 'adapter_config.json': adapterConfig(), 'adapter_model.bin': Buffer.from('x') }),
           'Only pickle weights',
         ],
-        ['other.zip', await zip({ 'notes.txt': Buffer.from('x') }), 'No adapter found'],
+        ['lora-other.zip', await zip({ 'notes.txt': Buffer.from('x') }), 'No adapter found'],
         [
           'model.safetensors',
           safetensors([{ name: 'model.layers.0.self_attn.q_proj.weight', shape: [4, 4], value: () => 1 }]),
@@ -291,23 +291,23 @@ describe('adapter page', () => {
     });
 
     it('says that the file changed, and that it is gone', async () => {
-      await writeFile(file('changing.zip'), trained);
-      await page.open('changing.zip');
+      await writeFile(file('lora-changing.zip'), trained);
+      await page.open('lora-changing.zip');
       await page.waitForVerdict('Complete LoRA adapter');
-      await writeFile(file('changing.zip'), trained.subarray(0, 1000));
+      await writeFile(file('lora-changing.zip'), trained.subarray(0, 1000));
       await page.frame
-        .getByText('changing.zip has changed on disk. This page shows the previous version.')
+        .getByText('lora-changing.zip has changed on disk. This page shows the previous version.')
         .waitFor();
       await page.button('Reload').click();
       await page.waitForVerdict('Damaged');
-      await rename(file('changing.zip'), file('moved.zip'));
+      await rename(file('lora-changing.zip'), file('lora-moved.zip'));
       await page.frame
-        .getByText('changing.zip no longer exists. This page shows what was read before.')
+        .getByText('lora-changing.zip no longer exists. This page shows what was read before.')
         .waitFor();
       await workbench.screenshot('adapter-gone');
       await page.button('Reload').click();
       await page.frame.getByText(/changing\.zip no longer exists\. If you moved it/).waitFor();
-      await writeFile(file('changing.zip'), trained);
+      await writeFile(file('lora-changing.zip'), trained);
       await page.waitForVerdict('Complete LoRA adapter');
     });
   });
@@ -316,8 +316,8 @@ describe('adapter page', () => {
     after(() => workbench.editors.closeAll());
 
     before(async () => {
-      await writeFile(file('sandbox.zip'), await buildArchive('5f0c1c9e-aaaa', LLAMA));
-      await page.open('trained.zip');
+      await writeFile(file('lora-sandbox.zip'), await buildArchive('5f0c1c9e-aaaa', LLAMA));
+      await page.open('lora.zip');
       await page.waitForVerdict('Complete LoRA adapter');
       await page.assertAccessible();
       await page.button('Measure').click();
@@ -361,7 +361,7 @@ describe('adapter page', () => {
     });
 
     it('with the sandbox’s adapter of two layers', async () => {
-      await page.open('sandbox.zip');
+      await page.open('lora-sandbox.zip');
       await page.waitForVerdict('Complete LoRA adapter');
       await page.button('Measure').click();
       await page.waitForVerdict('Complete LoRA adapter that learned nothing');
@@ -371,6 +371,6 @@ describe('adapter page', () => {
   });
 
   it('leaves the archive unchanged', async () => {
-    assert.deepEqual(await readFile(file('trained.zip')), trained);
+    assert.deepEqual(await readFile(file('lora.zip')), trained);
   });
 });

@@ -51,6 +51,14 @@ export class Dialogs {
       .allTextContents();
   }
 
+  /** The messages of all notifications that were not cleared, the newest first. */
+  async notifications(): Promise<string[]> {
+    await this.#page.locator('[id="status.notifications"] a').click();
+    const messages = this.#page.locator('.notifications-center .notification-list-item-message');
+    await messages.first().waitFor();
+    return messages.allTextContents();
+  }
+
   /** Presses a button of the toast with this text. */
   async pressInToast(text: string | RegExp, button: string): Promise<void> {
     // The buttons of a toast show up when the pointer or the focus is on it.

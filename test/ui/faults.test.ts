@@ -49,7 +49,7 @@ describe('faults of the service, as the sandbox plays them', () => {
   }
 
   async function download(label: string): Promise<void> {
-    await runs().pressInRow(new RegExp(`^Run ${label}, Completed`), 'Download Adapter…');
+    await runs().chooseInContextMenu(new RegExp(`^Run ${label}, Completed`), 'Download Adapter…');
     await workbench.quickInput.waitForTitle(/^Choose a Folder for the Adapter/);
     await workbench.quickInput.choosePath(`${downloads}/`);
   }
@@ -167,7 +167,9 @@ describe('faults of the service, as the sandbox plays them', () => {
       .waitFor();
     await chooseScenario(workbench, 'expired-url');
     await download('strange');
-    await workbench.dialogs.waitForToast(/The download server rejected every link \(403\)\. Try again later/);
+    await workbench.dialogs.waitForToast(
+      /Download of strange failed\. The download server rejected every link \(403\)\./,
+    );
     await workbench.screenshot('link-expired');
     assert.deepEqual(await readdir(downloads), []);
     await workbench.clearNotifications();

@@ -53,8 +53,8 @@ describe('the main job in the sandbox', () => {
   it('enters the sandbox with one click', async () => {
     await workbench.sideBar.view('Runs').welcomeButton('Use the Sandbox').click();
     await workbench.statusItem('balance').getByText('Sandbox').waitFor();
-    await workbench.sideBar
-      .view('Models')
+    const models = await workbench.sideBar.models();
+    await models
       .row(/models/)
       .first()
       .waitFor();
@@ -81,10 +81,10 @@ describe('the main job in the sandbox', () => {
   });
 
   it('downloads the adapter when the run has finished', async () => {
-    await workbench.clearNotifications();
     await chooseClockSpeed(workbench, 100);
     const runs = workbench.sideBar.view('Runs');
     await runs.row(/Run maths, Completed/).waitFor({ timeout: 30_000 });
+    await workbench.dialogs.waitForToast('Sandbox: maths completed. Its adapter expires in 6 days.');
     await workbench.screenshot('finished');
     await runs.pressInRow(/Run maths/, 'Download Adapter…');
     await workbench.quickInput.choosePath(folder);
@@ -101,5 +101,16 @@ describe('the main job in the sandbox', () => {
     assert.deepEqual([config.peft_type, config.base_model_name_or_path], ['LORA', 'Llama 3.1 8B Instruct']);
     assert.match(String(files.get('README.md')), /nothing was trained/i);
     await workbench.screenshot('downloaded');
+  });
+
+  it('told of it three times: submitted, completed, downloaded', async () => {
+    const told = await workbench.dialogs.notifications();
+    assert.equal(told.length, 3, told.join('\n'));
+    for (const [index, text] of [
+      /^Sandbox: Downloaded /,
+      /^Sandbox: maths completed\./,
+      /^Sandbox: Submitted maths /,
+    ].entries())
+      assert.match(told[index] ?? '', text);
   });
 });

@@ -190,7 +190,7 @@ describe('open submissions', () => {
       await workbench.dialogs.waitForToast(/.+ may have been charged: the service didn’t confirm it/);
     }
 
-    const OPEN = /^(twin|gone), more\.jsonl, May be charged, 1 possible run, /;
+    const OPEN = /^(twin|gone), more\.jsonl, May be charged, 1 possible run$/;
 
     it('an answer that got lost stays a question; its row opens what is known and what can be done', async () => {
       await chooseScenario(workbench, 'conflict-on-replay');

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { Locator } from 'playwright-core';
 import { withoutMarker } from '../../src/core/runs/marker.ts';
 import { enterSandbox, sandboxLedger } from './sandbox.ts';
 import { charged, walkThroughSteps } from './submission.ts';
@@ -27,6 +28,8 @@ describe('submitting from each place', () => {
     await writeFile(file('draft.jsonl'), ROW);
     await writeFile(file('gone.jsonl'), ROW);
     await writeFile(file('empty.jsonl'), '');
+    await mkdir(file('folder.jsonl'));
+    for (const name of ['lora.zip', 'photos.zip']) await writeFile(file(name), '');
     await writeFile(file('big.jsonl'), ROW.repeat(Math.ceil(BIG_BYTES / ROW.length)));
     const huge = await open(file('huge.jsonl'), 'w');
     await huge.truncate(629_145_601);
@@ -171,10 +174,42 @@ describe('submitting from each place', () => {
       await workbench.editors.closeAll();
     });
 
-    it('without an open JSONL file the Models view asks for one', async () => {
+    it('without an open JSONL file those of the workspace are offered, and any other file', async () => {
       await workbench.sideBar.open('Fine-Tuning');
-      await workbench.sideBar.view('Models').pressInRow('Qwen3 8B', SUBMIT);
+      await (await workbench.sideBar.models()).pressInRow('Qwen3 8B', SUBMIT);
+      await workbench.quickInput.waitForTitle('Choose a Dataset');
+      await workbench.quickInput.item('second.jsonl').waitFor();
+      const labels = (await workbench.quickInput.labels()).map((label) => label.trim());
+      assert.deepEqual([labels[0], labels.at(-1)], ['big.jsonl', 'Choose Another File…']);
+      assert.ok(!labels.some((label) => label.includes('folder')), labels.join());
+      await workbench.screenshot('choose-dataset');
+      await workbench.quickInput.pick('Choose Another File…');
       await leaveAt(/^Choose a Dataset/);
+    });
+
+    it('a folder of that name has no such menu, nor has a comparison; the text has one', async () => {
+      const explorer = await workbench.sideBar.explorer();
+      const menu = workbench.page.locator('.monaco-menu-container');
+      const itemsOf = async (target: Locator, other: string) => {
+        await target.click({ button: 'right' });
+        await menu.getByRole('menuitem', { name: other }).waitFor();
+        const names = await menu.locator('.action-label[aria-label]').allTextContents();
+        await workbench.page.keyboard.press('Escape');
+        await menu.waitFor({ state: 'hidden' });
+        return names.filter((name) => /Dataset|Adapter/.test(name));
+      };
+      assert.deepEqual(await itemsOf(explorer.row('folder.jsonl'), 'Rename...'), []);
+      assert.deepEqual(await itemsOf(explorer.row('lora.zip'), 'Rename...'), ['Inspect Adapter']);
+      assert.deepEqual(await itemsOf(explorer.row('photos.zip'), 'Rename...'), []);
+      await workbench.editors.open(file('first.jsonl'));
+      const lines = workbench.page.locator('.editor-group-container .view-line').last();
+      assert.deepEqual(await itemsOf(lines, 'Command Palette'), [SUBMIT, 'Check Dataset']);
+      await explorer.select('first.jsonl', 'second.jsonl');
+      await explorer.chooseInContextMenu('second.jsonl', 'Compare Selected');
+      await workbench.page.locator('.diff-editor').waitFor();
+      assert.deepEqual(await itemsOf(lines, 'Command Palette'), []);
+      assert.equal(await workbench.editors.titleAction(SUBMIT).count(), 0);
+      await workbench.editors.closeAll();
     });
   });
 
@@ -196,7 +231,7 @@ describe('submitting from each place', () => {
     it('from a row of the Models view to the charge', async () => {
       await workbench.editors.open(file('second.jsonl'));
       await workbench.sideBar.open('Fine-Tuning');
-      await workbench.sideBar.view('Models').pressInRow('Mistral Nemo 12B Instruct', SUBMIT);
+      await (await workbench.sideBar.models()).pressInRow('Mistral Nemo 12B Instruct', SUBMIT);
       await walkThroughSteps(workbench, { fileName: 'second.jsonl', label: 'from a model' });
       await workbench.dialogs.waitForToast(charged('from a model'));
       assert.deepEqual(labels(), ['from the explorer', 'from a model']);

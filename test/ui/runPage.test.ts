@@ -160,7 +160,7 @@ describe('the page of a run', () => {
         .waitFor();
       await page
         .event('Adapter expires')
-        .getByText(/^7 d left$/)
+        .getByText(/^6 days left$/)
         .waitFor();
       await page.button('Submit Again…').and(page.frame.locator(':focus')).waitFor();
     });

@@ -132,7 +132,7 @@ describe('the Runs view', () => {
       ).waitFor();
       // The rows are drawn a moment after it.
       await until('the rows that do not match go', async () =>
-        (await runs().rowTexts()).every((text) => /Llama 3\.1 8B Instruct|Past run/.test(text)),
+        (await runs().rowTexts()).every((text) => /^(Llama 3\.…nstruct|Past run)/.test(text)),
       );
       await pictures('filtered');
       // The keyboard alone changes it.
@@ -203,13 +203,13 @@ describe('the Runs view', () => {
       // As long as a window without the focus waits.
       await sleep(4_000);
       const told = (await Promise.all([workbench, other].map((window) => window.dialogs.toastTexts()))).map(
-        (texts) => texts.filter((text) => text.includes('“once” completed.')),
+        (texts) => texts.filter((text) => text.includes('once completed.')),
       );
       assert.equal(told.flat().length, 1, JSON.stringify(told));
       const teller = told[0]?.length === 1 ? workbench : other;
       await teller.page.bringToFront();
       await teller.screenshot('run-finished');
-      await teller.dialogs.pressInToast(/“once” completed\./, 'Show Run');
+      await teller.dialogs.pressInToast(/once completed\./, 'Show Run');
       await teller.page.locator('.tab').filter({ hasText: 'once' }).waitFor();
       await other.close();
       await workbench.clearNotifications();
@@ -227,17 +227,47 @@ describe('the Runs view', () => {
       await vscode.restart();
       endSandboxRuns(vscode);
       workbench = await vscode.open(folder);
-      const text = await workbench.dialogs.waitForToast(/While you were away/);
-      assert.match(text, /^Sandbox: While you were away: 2 runs completed\.$/);
+      const text = await workbench.dialogs.waitForToast(/runs completed/);
+      assert.equal(text, 'Sandbox: 2 runs completed.');
       await workbench.screenshot('runs-digest');
       const told = (await workbench.dialogs.toastTexts()).filter((one) => one.includes('completed'));
       assert.deepEqual(told, [text]);
-      await workbench.dialogs.pressInToast(/While you were away/, 'Show Runs');
+      await workbench.dialogs.pressInToast(/2 runs completed/, 'Show Runs');
       // Their labels stand at once.
       await runs()
         .row(/^Run second, Completed, /)
         .waitFor();
       await pictures('after-restart');
+    });
+
+    it('shows one run after the other in one page; "Open in New Tab" keeps one', async () => {
+      await workbench.editors.closeAll();
+      const tab = (label: string) => workbench.page.locator('.tab').filter({ hasText: `Run: ${label}` });
+      const pages = workbench.page.locator('.tab').filter({ hasText: 'Run: ' });
+      for (const label of ['second', 'first']) {
+        await runs()
+          .row(new RegExp(`^Run ${label}, `))
+          .click();
+        await tab(label).waitFor();
+        assert.equal(await pages.count(), 1);
+      }
+      await runs().chooseInContextMenu(/^Run second, /, 'Open in New Tab');
+      await tab('second').waitFor();
+      await runs()
+        .row(/^Run once, /)
+        .click();
+      await tab('once').waitFor();
+      assert.deepEqual([await pages.count(), await tab('second').count()], [2, 1]);
+      // After a reload, too, each is what it was.
+      await workbench.reload();
+      await tab('second').click();
+      await tab('once').click();
+      await runs()
+        .row(/^Run first, /)
+        .click();
+      await tab('first').waitFor();
+      assert.deepEqual([await pages.count(), await tab('second').count()], [2, 1]);
+      await workbench.editors.closeAll();
     });
   });
 

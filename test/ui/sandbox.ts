@@ -10,8 +10,7 @@ export const allScenarios = { env: { FINE_TUNING_SANDBOX_SCENARIOS: 'all' } };
 export async function enterSandbox(workbench: Workbench): Promise<void> {
   await workbench.sideBar.open('Fine-Tuning');
   await workbench.sideBar.view('Runs').welcomeButton('Use the Sandbox').click();
-  await workbench.statusItem('balance').getByText('Sandbox').waitFor();
-  await workbench.sideBar.view('Models').row('Qwen3 8B').waitFor();
+  await workbench.statusItem('balance').getByText('Sandbox 1,000.00 USD').waitFor();
   await workbench.clearNotifications();
 }
 

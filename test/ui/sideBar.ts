@@ -39,6 +39,23 @@ export class SideBar {
     return new View(this.#page, this.#page.locator('.sidebar .pane').filter({ has: header }));
   }
 
+  /** The Models view, which is folded at first. */
+  async models(): Promise<View> {
+    const view = this.view('Models');
+    const header = view.root.locator('.pane-header');
+    await header.waitFor();
+    if ((await header.getAttribute('aria-expanded')) === 'true') return view;
+    await header.click();
+    await view.root.locator('[role=tree]').waitFor();
+    // High enough for all its rows: those that are scrolled away do not exist.
+    const { x = 0, y = 0 } = (await header.boundingBox()) ?? {};
+    await this.#page.mouse.move(x + 100, y);
+    await this.#page.mouse.down();
+    await this.#page.mouse.move(x + 100, y - 400, { steps: 4 });
+    await this.#page.mouse.up();
+    return view;
+  }
+
   /** The explorer's tree, which is shown first. */
   async explorer(): Promise<View> {
     await this.open('Explorer');
@@ -66,23 +83,14 @@ export class View {
     return this.root.getByRole('treeitem').allInnerTexts();
   }
 
-  /** Opens a row's children. */
-  async expand(name: string | RegExp): Promise<void> {
-    await this.#fold(name, false);
-  }
-
   /** Hides a row's children. */
   async collapse(name: string | RegExp): Promise<void> {
-    await this.#fold(name, true);
-  }
-
-  async #fold(name: string | RegExp, isFolded: boolean): Promise<void> {
     const row = this.row(name).first();
     await row.waitFor();
-    const done = row.and(this.#page.locator(`[aria-expanded=${!isFolded}]`));
+    const done = row.and(this.#page.locator('[aria-expanded=false]'));
     // A row that is drawn anew at that moment takes no click.
     for (let attempt = 0; attempt < 5; attempt++) {
-      if ((await row.getAttribute('aria-expanded')) === String(isFolded))
+      if ((await row.getAttribute('aria-expanded')) === 'true')
         await row.locator('.monaco-tl-twistie').click();
       if (await happens(done.waitFor({ timeout: 3_000 }))) return;
     }

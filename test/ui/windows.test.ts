@@ -28,7 +28,7 @@ describe('two windows', () => {
     windows = [first, await vscode.open(folder)];
     for (const window of windows) {
       await window.sideBar.open('Fine-Tuning');
-      await window.sideBar.view('Models').row('Qwen3 8B').waitFor();
+      await window.statusItem('balance').getByText('1,000.00 USD').waitFor();
     }
   });
 
@@ -125,8 +125,7 @@ describe('two windows', () => {
     await runs(staying).row('left.jsonl, Not charged, upload stopped').waitFor();
     assert.equal((await service.runs()).length, 1);
     service.release();
-    await runs(staying).pressInRow('left.jsonl, Not charged', 'Resolve Submission…');
-    await staying.quickInput.pick('Continue…');
+    await runs(staying).pressInRow('left.jsonl, Not charged', 'Continue Submission…');
     assert.match(await waitForConfirm(staying, 'left.jsonl'), /^Not charged: the upload wasn’t completed\./);
     await pressSubmit(staying);
     await staying.dialogs.waitForToast(charged('left'));

@@ -6,26 +6,29 @@ const STAGES = [
   { what: 'expires-in-1-day', beforeMs: 24 * HOUR_MS },
 ] as const;
 
-/** A run whose artifacts will expire; times by the service's clock, in milliseconds since the epoch. */
+/** Which of the reminders; shown once, ever. */
+export type Reminder = (typeof STAGES)[number]['what'];
+
+/** A run whose artifacts will expire. */
 export interface ExpiringRun {
   runId: string;
-  /** NaN where the service's text is not a time: then there is no reminder. */
+  /** By the service's clock, in milliseconds since the epoch; NaN where its text is not a time: then there is no reminder. */
   expiresAtMs: number;
-  /** Undefined where it is unknown. */
-  completedAtMs?: number | undefined;
 }
 
 /** One reminder that is due. */
-export interface DueReminder {
-  runId: string;
-  /** Which of the reminders; shown once, ever. */
-  what: (typeof STAGES)[number]['what'];
-  expiresAtMs: number;
+export interface DueReminder extends ExpiringRun {
+  what: Reminder;
+}
+
+/** The latest reminder whose time has come, however many were missed. */
+export function reminderAt(expiresAtMs: number, nowMs: number): Reminder | undefined {
+  const leftMs = expiresAtMs - nowMs;
+  return leftMs > 0 ? STAGES.find(({ beforeMs }) => leftMs <= beforeMs)?.what : undefined;
 }
 
 /**
- * What is due now, the run that expires first before the others: of each run the latest reminder only, however many were
- * missed, and none at or before its completion.
+ * What is due now, the run that expires first before the others.
  * @param isSafe whether a run's adapter is downloaded or downloading
  */
 export function dueReminders(
@@ -34,11 +37,9 @@ export function dueReminders(
   isSafe: (runId: string) => boolean,
 ): DueReminder[] {
   return runs
-    .filter(({ expiresAtMs }) => expiresAtMs > nowMs)
-    .flatMap(({ runId, expiresAtMs, completedAtMs }) => {
-      const stage = STAGES.find(({ beforeMs }) => expiresAtMs - beforeMs <= nowMs);
-      if (stage === undefined || expiresAtMs - stage.beforeMs <= (completedAtMs ?? -Infinity)) return [];
-      return isSafe(runId) ? [] : [{ runId, what: stage.what, expiresAtMs }];
+    .flatMap((run) => {
+      const what = reminderAt(run.expiresAtMs, nowMs);
+      return what === undefined || isSafe(run.runId) ? [] : [{ ...run, what }];
     })
     .sort((one, other) => one.expiresAtMs - other.expiresAtMs);
 }

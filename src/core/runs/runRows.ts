@@ -93,18 +93,21 @@ export class RunRows {
 
   /** Whether a run counts as active: an unknown status may be the last one, and counts for a week. */
   isActive(row: RunSummary, phase: Phase): boolean {
-    if (phase === 'finished') return false;
-    return phase === 'waiting' || this.#now() - this.changedAtMs(row) < UNKNOWN_WATCHED_MS;
+    return phase === 'waiting' || (phase === 'active' && this.#isRecent(row));
   }
 
   /** Whether a change of a run is waited for. */
   isWatched(row: RunSummary, phase: Phase): boolean {
-    if (phase !== 'finished') return this.isActive(row, phase);
+    if (phase !== 'finished') return phase === 'waiting' || this.#isRecent(row);
     return (
       !row.artifacts_available &&
       row.artifacts_expires_at === undefined &&
       this.#now() - (this.#changedAtMs.get(row.run_id) ?? -Infinity) < ARTIFACTS_WATCHED_MS
     );
+  }
+
+  #isRecent(row: RunSummary): boolean {
+    return this.#now() - this.changedAtMs(row) < UNKNOWN_WATCHED_MS;
   }
 
   #note(before: RunSummary | undefined, row: RunSummary, { added, changed, moved }: RowChange): void {

@@ -65,6 +65,12 @@ export interface Submission {
   readonly result: Promise<SubmissionResult>;
 }
 
+/** Whether a refusal of what is sent just now would settle it: no earlier attempt can have been charged. */
+export function canBeRefused({ state, intent }: PendingSubmission): boolean {
+  const earlier = { ...intent, attempts: intent.attempts.slice(0, -1) };
+  return (state === 'uploading' || state === 'validating') && !mayBeCharged(earlier);
+}
+
 /** Whether it can be stopped before its closing boundary has left. */
 export function isCancellable({ state }: PendingSubmission): boolean {
   return state === 'queued' || state === 'uploading' || state === 'waiting';

@@ -129,7 +129,7 @@ export function artifactsOf(run: RunSummary, detail: RunDetail | undefined, nowM
   const isOver = expiresAtMs !== undefined && expiresAtMs <= nowMs;
   if (isOver) return { kind: 'expired', expiresAtMs };
   if (run.artifacts_available) return { kind: 'available', expiresAtMs };
-  const kinds = { waiting: 'not-yet', active: 'not-known', finished: 'unknown' } as const;
+  const kinds = { waiting: 'not-yet', active: 'not-known', finished: 'unknown', ended: 'not-known' } as const;
   return { kind: kinds[phaseOf(run, detail)], expiresAtMs };
 }
 

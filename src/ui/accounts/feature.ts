@@ -1,5 +1,5 @@
 import type { Services } from '../../services.ts';
-import { pendingWorkOf } from '../../core/submission/pendingSubmission.ts';
+import { canBeRefused, pendingWorkOf } from '../../core/submission/pendingSubmission.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { inBackground } from '../shared/log.ts';
@@ -23,11 +23,14 @@ export function activateAccounts(services: Services): void {
       nowMs: serviceNowMs(session),
     });
   };
+  /** Whether the service refuses a submission just now: then that says so. */
+  const isRefusedWith = (accountId: string) =>
+    submitter.pending.some((one) => one.accountId === accountId && canBeRefused(one));
   disposables.add(new BalanceStatus(sessions, accounts, readSpent));
   disposables.add(keepWelcomeState(sessions, accounts));
   disposables.add(
     sessions.onDidChangeState(({ session, state }) => {
-      if (state === 'key-rejected' || state === 'key-missing')
+      if (state === 'key-missing' || (state === 'key-rejected' && !isRefusedWith(session.account.id)))
         inBackground(
           log,
           import('./messages.ts').then((m) => m.notifyKeyNeeded(session.account, state)),

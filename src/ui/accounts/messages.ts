@@ -111,7 +111,7 @@ export function notifyKeyNeeded(account: Account, state: 'key-rejected' | 'key-m
   const { l10n } = vscode;
   const isRejected = state === 'key-rejected';
   const sentence = isRejected
-    ? l10n.t('The API key of {0} was rejected. Replace it to continue.', account.name)
+    ? l10n.t('The service rejected the API key of {0}.', account.name)
     : l10n.t('The API key of {0} is not on this machine.', account.name);
   const title = isRejected ? menuWords.replaceKey() : l10n.t('Enter API Key…');
   offerNewKey(showWarning, sentence, title, COMMANDS.replaceKey, account);

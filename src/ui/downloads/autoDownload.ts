@@ -1,6 +1,5 @@
 import { mkdir, rmdir } from 'node:fs/promises';
 import path from 'node:path';
-import * as vscode from 'vscode';
 import { DiskError, onDisk } from '../../core/base/diskError.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
@@ -10,10 +9,9 @@ import type { DownloadRecord } from '../../core/downloads/types.ts';
 import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import { COMMANDS } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
 import { autoDownloadFolder, downloadWhenCompleteSetting } from '../shared/settings.ts';
-import { reportAutoDownloadFailed, reportDownloaded, runNameOf } from './messages.ts';
+import { reportDownloaded, reportDownloadFailed } from './messages.ts';
 
 export interface AutoDownloadParts {
   sessions: Sessions;
@@ -21,13 +19,14 @@ export interface AutoDownloadParts {
   /** Whether this window is the one that downloads. */
   claim: NotificationLedger['claim'];
   log: Pick<Log, 'error'>;
-  /** Whether notifications are turned down: then only failures and doubts are reported. */
-  isQuiet: () => boolean;
 }
 
-/** Downloads the adapter of a run into the download folder, in one window, and never over a file. Never rejects. */
+/**
+ * Downloads the adapter of a run into the download folder, in one window, and never over a file. Its row shows it; only failures
+ * and doubts are reported. Never rejects.
+ */
 export async function downloadAutomatically(
-  { sessions, downloads, claim, log, isQuiet }: AutoDownloadParts,
+  { sessions, downloads, claim, log }: AutoDownloadParts,
   session: Session,
   runId: string,
 ): Promise<void> {
@@ -44,16 +43,13 @@ export async function downloadAutomatically(
     // It existed when the run completed, so that the download was not offered.
     if (directory === undefined) throw new DiskError({ name: 'Error', message: '', code: 'ENOENT' });
     const record = await download(downloads, session, runId, directory);
-    if (record !== undefined && !(isQuiet() && isSoundAdapter(record)))
+    if (record !== undefined && !isSoundAdapter(record))
       reportDownloaded([record], account.kind === 'sandbox');
   } catch (error) {
     if (error instanceof CancelledError) return;
     log.error('auto-download', error);
     if (sessions.isReportedByState(error)) return;
-    const target = { accountId: account.id, id: runId };
-    reportAutoDownloadFailed(runNameOf(session.runs, runId), error, () => {
-      void vscode.commands.executeCommand(COMMANDS.downloadAdapter, target);
-    });
+    reportDownloadFailed(session, downloads, runId, error);
   }
 }
 

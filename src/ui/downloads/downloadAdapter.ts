@@ -4,12 +4,14 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { DiskError, onDisk } from '../../core/base/diskError.ts';
+import { CancelledError } from '../../core/base/errors.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import { adapterFirst, isDownloadOf, placeIn, runFolderName } from '../../core/downloads/downloadTarget.ts';
 import { directoryOf, localAdapter } from '../../core/downloads/localFiles.ts';
 import type { ArtifactName, DownloadRecord, DownloadState } from '../../core/downloads/types.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
+import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { withProgress, withCancellableProgress } from '../shared/notifications.ts';
 import { runIdOf, chooseRun, runChoices } from '../shared/arguments.ts';
@@ -27,6 +29,7 @@ import {
   downloadTitle,
   listingTitle,
   reportDownloaded,
+  reportDownloadFailed,
   reportDownloading,
   reportNoDownload,
   reportUnusableFolder,
@@ -35,6 +38,8 @@ import {
 
 /** How long a resumed download waits for its run's label. */
 const LABEL_WAIT_MS = 1_000;
+
+type Parts = Pick<Services, 'downloads' | 'log' | 'sessions'>;
 
 /** One file to download. */
 interface Job {
@@ -47,13 +52,9 @@ interface Job {
  * @param mode `resume`: without asking
  * @throws as `Downloads`
  */
-export async function downloadAdapter(
-  sessions: Sessions,
-  downloads: Downloads,
-  argument?: unknown,
-  mode?: unknown,
-): Promise<void> {
-  const session = sessions.active;
+export async function downloadAdapter(parts: Parts, argument?: unknown, mode?: unknown): Promise<void> {
+  const { downloads } = parts;
+  const session = parts.sessions.active;
   if (session === undefined) return;
   const runId = runIdOf(argument);
   if (runId === undefined) {
@@ -80,14 +81,14 @@ export async function downloadAdapter(
         target,
         run: (signal: AbortSignal) => downloads.resume(id, signal),
       }));
-      await runJobs(downloads, session, runId, jobs);
+      await runJobs(parts, session, runId, jobs);
     }
     if (choice !== 'restart') return;
     for (const { id } of interrupted) await downloads.discard(id);
   }
   const record = localAdapter(downloads.records(accountId), runId);
   if (record === undefined || (await askDownloadAgain(runNameOf(session.runs, runId), record)))
-    await downloadNew(downloads, session, runId);
+    await downloadNew(parts, session, runId);
 }
 
 /** The list of runs has no labels; the progress and a folder are named after them. Never rejects. */
@@ -95,7 +96,8 @@ async function loadLabel({ runs }: Session, runId: string): Promise<void> {
   if (runs.label(runId) === undefined) await runs.loadDetail(runId).catch(() => undefined);
 }
 
-async function downloadNew(downloads: Downloads, session: Session, runId: string): Promise<void> {
+async function downloadNew(parts: Parts, session: Session, runId: string): Promise<void> {
+  const { downloads } = parts;
   // Before the folder is asked for: a run that is not completed or expired needs none.
   const listed = await withProgress(
     { location: vscode.ProgressLocation.Window, title: listingTitle() },
@@ -126,7 +128,7 @@ async function downloadNew(downloads: Downloads, session: Session, runId: string
       target,
       run: (signal: AbortSignal) => downloads.start({ session, runId, artifact, target }, signal),
     }));
-    await runJobs(downloads, session, runId, jobs);
+    await runJobs(parts, session, runId, jobs);
   } finally {
     // One that was made for this and is empty.
     if (folder.wasMade) await rmdir(folder.path).catch(() => undefined);
@@ -179,9 +181,9 @@ async function freeTargets(
   return targets;
 }
 
-/** Downloads one after the other in one notification, and reports what was downloaded, also where another failed. */
+/** Downloads one after the other in one notification, and reports what was downloaded, and why one failed. */
 async function runJobs(
-  downloads: Downloads,
+  { downloads, log }: Parts,
   session: Session,
   runId: string,
   jobs: readonly Job[],
@@ -209,6 +211,11 @@ async function runJobs(
         }
       }
     });
+  } catch (error) {
+    if (error instanceof CancelledError) return;
+    log.error('not-downloaded', error);
+    // The account's state says the same.
+    if (!session.isReportedByState(error)) reportDownloadFailed(session, downloads, runId, error);
   } finally {
     reportDownloaded(records, session.account.kind === 'sandbox');
   }

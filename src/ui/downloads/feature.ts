@@ -1,21 +1,19 @@
 import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { notificationsSetting } from '../shared/settings.ts';
-import { downloadWhenComplete, offerInterruptedDownloads, remindBeforeExpiry } from './watchers.ts';
+import { downloadWhenComplete, keepDownloadedFiles, remindBeforeExpiry } from './watchers.ts';
 
 /** Downloading adapters: on request, when a run completes, and a reminder before they expire. */
 export function activateDownloads(services: Services): void {
-  const { disposables, downloads, ensureActiveAccount, log, registerCommands, sessions, ledger } = services;
+  const { disposables, downloads, log, registerCommands, sessions, ledger } = services;
   const claim = (accountId: string, runId: string, what: string) => ledger.claim(accountId, runId, what);
   const watched = { sessions, downloads, claim };
-  const isQuiet = () => notificationsSetting() === 'badge';
-  disposables.add(downloadWhenComplete({ ...watched, log, isQuiet }));
-  disposables.add(offerInterruptedDownloads({ ...watched, ensureActiveAccount }));
+  disposables.add(downloadWhenComplete({ ...watched, log }));
   disposables.add(remindBeforeExpiry({ ...watched, log }));
+  disposables.add(keepDownloadedFiles(sessions, downloads));
   disposables.add(
     registerCommands('account', {
       [COMMANDS.downloadAdapter]: async (...args) =>
-        (await import('./downloadAdapter.ts')).downloadAdapter(sessions, downloads, ...args),
+        (await import('./downloadAdapter.ts')).downloadAdapter(services, ...args),
     }),
   );
   disposables.add(

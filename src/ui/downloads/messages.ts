@@ -1,18 +1,17 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
-import type { DiskError } from '../../core/base/diskError.ts';
+import { DiskError } from '../../core/base/diskError.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
+import { DownloadError } from '../../core/downloads/downloadErrors.ts';
+import type { Downloads } from '../../core/downloads/downloads.ts';
 import type { ActiveDownload, ArtifactName, DownloadRecord } from '../../core/downloads/types.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { formatBytes, formatCount, formatDuration, formatTime, inSandbox } from '../shared/format.ts';
+import { formatBytes, formatCount, formatRoughly, formatTime, inSandbox } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { showInformation, showWarning } from '../shared/notifications.ts';
+import { showError, showInformation, showWarning } from '../shared/notifications.ts';
 import { revealOf } from '../shared/openMessages.ts';
-import { asText, explain } from '../shared/serviceErrors.ts';
+import { act, asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** How far a download is. */
 export type DownloadView = Pick<ActiveDownload, 'state' | 'receivedBytes' | 'totalBytes'>;
@@ -30,12 +29,6 @@ type Labels = Pick<Session['runs'], 'label'>;
 export function runNameOf(runs: Labels, runId: string): string {
   const label = withoutMarker(runs.label(runId) ?? '');
   return sanitizeServiceText(label === '' ? vscode.l10n.t('run {0}', runId.slice(0, 8)) : label);
-}
-
-/** The same in a notification: a label in quotes, so that it is not read as part of the sentence. */
-export function quotedRunName(runs: Labels, runId: string): string {
-  const name = runNameOf(runs, runId);
-  return withoutMarker(runs.label(runId) ?? '') === '' ? name : `“${name}”`;
 }
 
 /** Shows a notification with buttons, by their titles. */
@@ -76,13 +69,6 @@ export function downloadText(view: DownloadView): string {
   }
 }
 
-/** The time that is left, never more than it is. */
-export function timeLeft(ms: number): string {
-  if (ms >= 2 * DAY_MS) return vscode.l10n.t('{0} d', Math.floor(ms / DAY_MS));
-  const unitMs = ms < 60_000 ? 1_000 : 60_000;
-  return formatDuration(Math.floor(ms / unitMs) * unitMs);
-}
-
 /** The progress of several downloads, one after the other. @param done how many are complete */
 export function downloadProgressText(view: DownloadView, done: number, count: number): string {
   const text = downloadText(view);
@@ -93,66 +79,54 @@ export function listingTitle(): string {
   return vscode.l10n.t('Getting the download link');
 }
 
-/** An adapter that expires. */
-export interface Expiring {
-  /** Of its run. */
-  name: string;
-  /** By the service's clock. */
-  leftMs: number;
-}
-
-/** Reminds of adapters that are not on this machine. @param expiring the first to expire before the others */
+/**
+ * Reminds of adapters that are not on this machine.
+ * @param first of so many to expire: the name of its run, and how long it is kept by the service's clock
+ */
 export function remindOfExpiring(
-  expiring: readonly Expiring[],
+  first: { name: string; leftMs: number },
+  count: number,
   isSandbox: boolean,
   actions: { download: () => void; show: () => void },
 ): void {
-  const [first] = expiring;
-  if (first === undefined) return;
   const { l10n } = vscode;
-  const left = timeLeft(first.leftMs);
   const text =
-    expiring.length === 1
-      ? l10n.t('The adapter for {0} expires in {1} and isn’t downloaded.', first.name, left)
-      : l10n.t(
-          '{0} adapters expire soon and aren’t downloaded. The first is {1}, in {2}.',
-          formatCount(expiring.length),
+    count === 1
+      ? l10n.t(
+          'The adapter for {0} expires in {1} and isn’t downloaded.',
           first.name,
-          left,
-        );
-  const download = expiring.length === 1 ? l10n.t('Download') : l10n.t('Download…');
+          formatRoughly(first.leftMs),
+        )
+      : l10n.t('{0} adapters expire within 24 h.', formatCount(count));
   notify(showWarning, inSandbox(text, isSandbox), {
-    [download]: actions.download,
+    [count === 1 ? l10n.t('Download') : l10n.t('Download…')]: actions.download,
     [l10n.t('Show')]: actions.show,
   });
 }
 
-/** Offers to resume what a window that ended left unfinished. */
-export function offerInterrupted(
-  interrupted: readonly { name: string; view: DownloadView }[],
-  isSandbox: boolean,
-  actions: { resume: () => void; discard: () => void },
+/** Reports why a download of a run failed, and offers to resume what is left of it, or what else helps. */
+export function reportDownloadFailed(
+  { account, runs }: Pick<Session, 'account' | 'runs'>,
+  { active }: Pick<Downloads, 'active'>,
+  runId: string,
+  error: unknown,
 ): void {
-  const [first] = interrupted;
-  if (first === undefined) return;
   const { l10n } = vscode;
-  const text =
-    interrupted.length === 1
-      ? l10n.t('The download of {0} was interrupted at {1}.', first.name, downloadShare(first.view))
-      : l10n.t('{0} downloads were interrupted.', formatCount(interrupted.length));
-  const resume = interrupted.length === 1 ? l10n.t('Resume') : l10n.t('Resume All');
-  const discard = interrupted.length === 1 ? l10n.t('Discard') : l10n.t('Discard All');
-  notify(showInformation, inSandbox(text, isSandbox), {
-    [resume]: actions.resume,
-    [discard]: actions.discard,
+  const explanation = explain(error);
+  const target = { accountId: account.id, id: runId };
+  // What the disk or the file itself forbids, it would forbid again.
+  const canResume =
+    !(error instanceof DiskError || error instanceof DownloadError) &&
+    active.some((one) => one.accountId === account.id && one.runId === runId && one.state === 'interrupted');
+  const download = (...mode: string[]) =>
+    void vscode.commands.executeCommand(COMMANDS.downloadAdapter, target, ...mode);
+  const text = l10n.t('Download of {0} failed. {1}', runNameOf(runs, runId), asText(explanation));
+  notify(showError, inSandbox(text, account.kind === 'sandbox'), {
+    ...(canResume
+      ? { [l10n.t('Resume')]: () => download('resume') }
+      : { [explanation.action.title]: () => act(explanation.action, download) }),
+    [l10n.t('Show Log')]: () => vscode.commands.executeCommand(COMMANDS.showLog),
   });
-}
-
-/** Reports why an adapter could not be downloaded automatically. */
-export function reportAutoDownloadFailed(name: string, error: unknown, onDownload: () => void): void {
-  const { l10n } = vscode;
-  const text = l10n.t('Automatic download for {0} failed. {1}', name, asText(explain(error)));
-  notify(showWarning, text, { [l10n.t('Download…')]: onDownload });
 }
 
 /** Asks for the folder to download to, on the machine that the extension runs on. @param start the workspace's folder */

@@ -1,18 +1,18 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
+import type { Downloads } from '../../core/downloads/downloads.ts';
+import type { DownloadRecord } from '../../core/downloads/types.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { followActive } from '../shared/activeSession.ts';
+import { CONTEXT_KEYS } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
 import { autoDownloadFolder } from '../shared/settings.ts';
 import type { AutoDownloadParts } from './autoDownload.ts';
-import type { OfferParts } from './interruptedDownloads.ts';
 import type { ReminderParts } from './reminders.ts';
 
 // What is watched all the time; what is then done and said is loaded when there is something.
 
-/** Several downloads are left by one end, and are offered together. */
-const TOGETHER_MS = 500;
 /**
  * How long after a change is reminded, so that downloads that it starts have begun, and the window in front reminds before the
  * others; and how often it is checked in any case.
@@ -51,44 +51,6 @@ export function downloadWhenComplete(parts: AutoDownloadParts): Disposable {
 }
 
 /**
- * Offers, in one window and once for each end, to resume what a window left that ended: after a restart, or when another
- * window is killed.
- */
-export function offerInterruptedDownloads(parts: OfferParts & { sessions: Sessions }): Disposable {
-  const { sessions, downloads } = parts;
-  return followActive(sessions, (session) => {
-    if (session === undefined) return [];
-    const { id } = session.account;
-    const ended = new AbortController();
-    let timer: NodeJS.Timeout | undefined;
-    const interrupted = () =>
-      downloads.active.filter(
-        // Why this window itself gave up was reported here.
-        ({ accountId, state, code }) => accountId === id && state === 'interrupted' && code === undefined,
-      );
-    const offerAll = async () => {
-      timer = undefined;
-      const { offer } = await import('./interruptedDownloads.ts');
-      await offer(parts, session, interrupted(), ended.signal);
-    };
-    const plan = () => {
-      // The account may have been left while its downloads were read.
-      if (ended.signal.aborted || session !== sessions.active || interrupted().length === 0) return;
-      timer ??= setTimeout(() => void offerAll(), TOGETHER_MS).unref();
-    };
-    void downloads.open(id).then(plan);
-    const changes = downloads.onDidChange(({ accountId }) => {
-      if (accountId === id) plan();
-    });
-    const end = () => {
-      ended.abort();
-      clearTimeout(timer);
-    };
-    return [changes, { dispose: end }];
-  });
-}
-
-/**
  * Reminds, in one window, of adapters of the active account that are not on this machine and will expire; also where
  * notifications are turned down.
  */
@@ -99,7 +61,6 @@ export function remindBeforeExpiry(
   return followActive(parts.sessions, (session) => {
     if (session === undefined) return [];
     const ended = new AbortController();
-    const claimed = new Set<string>();
     let timer: NodeJS.Timeout | undefined;
     let isChecking = false;
 
@@ -109,7 +70,7 @@ export function remindBeforeExpiry(
       isChecking = true;
       try {
         const { remind } = await import('./reminders.ts');
-        await remind(parts, session, claimed, ended.signal);
+        await remind(parts, session, ended.signal);
       } catch (error) {
         parts.log.error('reminders', error);
       } finally {
@@ -136,5 +97,26 @@ export function remindBeforeExpiry(
       clearInterval(interval);
     };
     return [session.runs.onDidChange(plan), focus, { dispose: end }];
+  });
+}
+
+/** Keeps the context key by which the Explorer's menu knows what was downloaded here. */
+export function keepDownloadedFiles(
+  sessions: Sessions,
+  downloads: Pick<Downloads, 'records' | 'onDidChange'>,
+): Disposable {
+  return followActive(sessions, (session) => {
+    let shown: readonly DownloadRecord[] | undefined;
+    const keep = () => {
+      const records = session === undefined ? [] : downloads.records(session.account.id);
+      // Progress comes several times a second.
+      if (records === shown) return;
+      shown = records;
+      // As VS Code writes them.
+      const paths = records.map(({ path }) => vscode.Uri.file(path).fsPath);
+      void vscode.commands.executeCommand('setContext', CONTEXT_KEYS.downloadedFiles, paths);
+    };
+    keep();
+    return session === undefined ? [] : [downloads.onDidChange(keep)];
   });
 }

@@ -2,35 +2,55 @@ import { l10n } from 'vscode';
 import type { RunDetail } from '../../core/api/types.ts';
 import { instantOf } from '../../core/base/instant.ts';
 import { currencyOf, estimateBefore } from '../../core/money/estimate.ts';
-import type { Session } from '../../core/runs/session.ts';
 import type { ChargedReceipt } from '../../core/submission/runFacts.ts';
 import { formatDuration, formatMoney, formatPrice, formatTime } from '../shared/format.ts';
 import { estimateText, unexpectedPrice } from '../shared/priceMessages.ts';
 import { runStatus, serviceText, type RunView } from '../shared/runMessages.ts';
-import { asText, explain } from '../shared/serviceErrors.ts';
 
-/** One of the details of a run. */
-export interface Fact {
-  icon: string;
-  name: string;
-  value: string;
-}
-
-/** What the tooltip of a run's row says. @param receipts of its account */
+/**
+ * What the tooltip of a run's row says: everything that is known, uncut.
+ * @param receipts of its account
+ * @param currency of the account's balance, which is assumed for a price without a receipt
+ */
 export function runTooltip(
   { run, phase, modelName, label }: RunView,
+  detail: RunDetail | undefined,
   receipts: readonly ChargedReceipt[],
+  currency: string | undefined,
 ): string {
-  const expiresAt = run.artifacts_available ? run.artifacts_expires_at : undefined;
-  return [
-    ...(label === undefined ? [] : [l10n.t('Label: {0}', label)]),
-    l10n.t('Model: {0}', modelName),
+  const { run_id, model_id, artifacts_available, artifacts_expires_at: expiresAt } = run;
+  const { price_cents, plan, started_at, completed_at } = detail ?? {};
+  const createdAt = run.created_at ?? detail?.created_at;
+  const prices = priceLines(receipts, run_id);
+  if (prices.length === 0 && price_cents !== undefined)
+    prices.push(l10n.t('Price: {0}', formatPrice(price_cents, currency)));
+  const lines = [
+    label === undefined ? '' : l10n.t('Label: {0}', label),
+    l10n.t('Model: {0}', modelName === model_id ? modelName : `${modelName} (${serviceText(model_id)})`),
     l10n.t('Status: {0}', runStatus(run.status, phase)),
-    ...(run.created_at === undefined ? [] : [l10n.t('Created: {0}', formatTime(run.created_at))]),
-    ...priceLines(receipts, run.run_id),
-    ...(expiresAt === undefined ? [] : [l10n.t('Adapter expires: {0}', formatTime(expiresAt))]),
-    l10n.t('Run ID: {0}', serviceText(run.run_id)),
-  ].join('\n');
+    ...prices,
+    plan === undefined ? '' : l10n.t('Plan: {0}', serviceText(plan)),
+    createdAt === undefined ? '' : l10n.t('Created: {0}', formatTime(createdAt)),
+  ];
+  if (started_at !== undefined) {
+    const [time, queueMs] = [formatTime(started_at), instantOf(started_at) - instantOf(createdAt)];
+    lines.push(
+      queueMs >= 0
+        ? l10n.t('Started: {0}, after {1} in the queue', time, formatDuration(queueMs))
+        : l10n.t('Started: {0}', time),
+    );
+  }
+  if (completed_at !== undefined) {
+    const [time, trainingMs] = [formatTime(completed_at), instantOf(completed_at) - instantOf(started_at)];
+    lines.push(
+      trainingMs >= 0
+        ? l10n.t('Completed: {0}, after {1} of training', time, formatDuration(trainingMs))
+        : l10n.t('Completed: {0}', time),
+    );
+  }
+  if (artifacts_available && expiresAt !== undefined)
+    lines.push(l10n.t('Adapter expires: {0}', formatTime(expiresAt)));
+  return [...lines.filter((line) => line !== ''), l10n.t('Run ID: {0}', serviceText(run_id))].join('\n');
 }
 
 /** What was charged, and what was known of it before. */
@@ -47,51 +67,4 @@ function priceLines(receipts: readonly ChargedReceipt[], runId: string): string[
     l10n.t('Price: {0}', formatMoney(priceCents, currency)),
     ...(expected === undefined ? [] : [l10n.t('Estimate: {0}', expected)]),
   ];
-}
-
-/** The details of a run, which are read where they are not known, or why they could not be. Never rejects. */
-export async function readFacts({ runs, models, balance }: Session, runId: string): Promise<Fact[]> {
-  const failed = (error: unknown): Fact[] => {
-    const name = l10n.t('Couldn’t load the details. {0}', asText(explain(error)));
-    return [{ icon: 'warning', name, value: '' }];
-  };
-  const known = runs.detail(runId);
-  const failure = known === undefined ? runs.detailFailure(runId) : undefined;
-  if (failure !== undefined) return failed(failure);
-  try {
-    const detail = known ?? (await runs.loadDetail(runId));
-    return runFacts(detail, models.nameOf(detail.model_id), balance.current?.currency);
-  } catch (error) {
-    return failed(error);
-  }
-}
-
-/** @param currency of the account's balance, which is assumed for the price */
-export function runFacts(detail: RunDetail, modelName: string, currency: string | undefined): Fact[] {
-  const { model_id, price_cents, plan, created_at, started_at, completed_at } = detail;
-  const missing = l10n.t('not provided');
-  const time = (text: string | undefined) => (text === undefined ? missing : formatTime(text));
-  const model = modelName === model_id ? '' : ` (${serviceText(model_id)})`;
-  const price = price_cents === undefined ? missing : formatPrice(price_cents, currency);
-  const facts: Fact[] = [
-    { icon: 'tag', name: l10n.t('Label'), value: serviceText(detail.label ?? '') || l10n.t('none') },
-    { icon: 'symbol-misc', name: l10n.t('Model'), value: `${serviceText(modelName)}${model}` },
-    { icon: 'info', name: l10n.t('Status'), value: serviceText(detail.status) || l10n.t('unknown') },
-    { icon: 'credit-card', name: l10n.t('Price'), value: price },
-    { icon: 'bookmark', name: l10n.t('Plan'), value: plan === undefined ? missing : serviceText(plan) },
-    { icon: 'calendar', name: l10n.t('Created'), value: time(created_at) },
-  ];
-  if (started_at !== undefined) {
-    const queueMs = instantOf(started_at) - instantOf(created_at);
-    const at = time(started_at);
-    const value = queueMs >= 0 ? l10n.t('{0}, after {1} in the queue', at, formatDuration(queueMs)) : at;
-    facts.push({ icon: 'play', name: l10n.t('Started'), value });
-  }
-  if (completed_at !== undefined) {
-    const trainingMs = instantOf(completed_at) - instantOf(started_at);
-    const at = time(completed_at);
-    const value = trainingMs >= 0 ? l10n.t('{0}, after {1} of training', at, formatDuration(trainingMs)) : at;
-    facts.push({ icon: 'pass', name: l10n.t('Completed'), value });
-  }
-  return [...facts, { icon: 'symbol-numeric', name: l10n.t('Run ID'), value: serviceText(detail.run_id) }];
 }

@@ -31,7 +31,13 @@ export function activateRuns(services: Services): void {
   disposables.add(keepActiveFresh(services, tree));
 
   const panels = lazy(async () => disposables.add((await import('./runPage.ts')).runPanels(services)));
-  const show = async (accountId: string, runId: string) => void (await panels()).show({ accountId, runId });
+  const showInNewTab = async (accountId: string, runId: string) =>
+    void (await panels()).show({ accountId, runId, isKept: true });
+  const show = async (accountId: string, runId: string) => {
+    const kept = { accountId, runId, isKept: true };
+    const open = await panels();
+    open.show(open.isOpen(kept) ? kept : { accountId, runId });
+  };
   disposables.add(
     vscode.window.registerWebviewPanelSerializer(PANELS.run, {
       deserializeWebviewPanel: async (panel, state) => (await panels()).deserializeWebviewPanel(panel, state),
@@ -56,6 +62,7 @@ export function activateRuns(services: Services): void {
       [COMMANDS.loadAllRuns]: async () => (await load()).loadAllRuns(sessions),
       [COMMANDS.filterRuns]: async (filter) => (await load()).filterRuns(sessions, shown, filter),
       [COMMANDS.showRun]: async (run) => (await load()).showRun(sessions, show, run),
+      [COMMANDS.openRunInNewTab]: async (run) => (await load()).showRun(sessions, showInNewTab, run),
       [COMMANDS.copyRunId]: async (run) => (await load()).copyRunId(sessions, run),
       [COMMANDS.openModelTerms]: async (model) => (await load()).openModelLink(sessions, 'terms_url', model),
       [COMMANDS.openModelUsePolicy]: async (model) =>

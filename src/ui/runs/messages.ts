@@ -3,7 +3,7 @@ import type { Phase } from '../../core/runs/phase.ts';
 import type { RunFilter } from '../../core/runs/runFilter.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { formatCount, formatDay, formatMoment, sandboxNote } from '../shared/format.ts';
-import { runDescription, type RunView } from '../shared/runMessages.ts';
+import { runWords, type RunView } from '../shared/runMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 
 // What the views say, rows and what is above them; details, dialogs and notifications are loaded at their first use.
@@ -16,7 +16,7 @@ export const treeWords = {
   activeRuns: (count: number) =>
     count === 1 ? l10n.t('1 active run') : l10n.t('{0} active runs', formatCount(count)),
   unseen: (count: number) =>
-    count === 1 ? l10n.t('1 new completed run') : l10n.t('{0} new completed runs', formatCount(count)),
+    count === 1 ? l10n.t('1 run has ended') : l10n.t('{0} runs have ended', formatCount(count)),
   unavailable: () => l10n.t('not available'),
   modelTooltip: (name: string, id: string, isAvailable: boolean) =>
     isAvailable ? l10n.t('{0} ({1})', name, id) : l10n.t('{0} ({1}), not available', name, id),
@@ -27,8 +27,7 @@ export const treeWords = {
 
 /** What a screen reader says of a run's row. */
 export function runAccessibleLabel(view: RunView, nowMs: number): string {
-  const description = runDescription(view, nowMs).replaceAll(' · ', ', ');
-  return l10n.t('Run {0}, {1}', view.label ?? view.modelName, description);
+  return l10n.t('Run {0}, {1}', view.label ?? view.modelName, runWords(view, nowMs).join(', '));
 }
 
 /** The row above the runs of a day. @param daysAgo 0 is today; a service's clock may be ahead */
@@ -42,8 +41,16 @@ export function runCount(count: number): string {
 }
 
 export function phaseName(phase: Phase): string {
-  if (phase === 'waiting') return l10n.t('Queued');
-  return phase === 'finished' ? l10n.t('Completed') : l10n.t('Active');
+  switch (phase) {
+    case 'waiting':
+      return l10n.t('Queued');
+    case 'active':
+      return l10n.t('Active');
+    case 'finished':
+      return l10n.t('Completed');
+    case 'ended':
+      return l10n.t('Failed or canceled');
+  }
 }
 
 /** Above rows of which some could not be read. */

@@ -48,9 +48,12 @@ export class ModelsTree implements vscode.TreeDataProvider<ProviderItem | ModelI
   }
 
   #draw(): void {
-    const skipped = this.#sessions.active?.models.skipped ?? 0;
-    this.#view.message = skipped > 0 ? skippedText(skipped) : '';
+    const { active } = this.#sessions;
+    const skipped = active === undefined || active.isLocked ? 0 : active.models.skipped;
+    const message = skipped > 0 ? skippedText(skipped) : '';
+    // What VS Code draws first comes at once, the rest 200 ms later.
     this.#onDidChange.fire(undefined);
+    if ((this.#view.message ?? '') !== message) this.#view.message = message;
   }
 }
 

@@ -1,6 +1,6 @@
 import { commands, l10n, window } from 'vscode';
 import { COMMANDS } from '../shared/ids.ts';
-import { formatCount, formatTime, inSandbox } from '../shared/format.ts';
+import { formatCount, formatRoughly, inSandbox } from '../shared/format.ts';
 import { showInformation, showWarning } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { runCount } from './messages.ts';
@@ -58,23 +58,20 @@ export interface RunName {
 }
 
 function named({ label, modelName }: RunName): string {
-  return label === undefined ? sanitizeServiceText(modelName) : `“${sanitizeServiceText(label)}”`;
+  return sanitizeServiceText(label ?? modelName);
 }
 
-/** @param actions of its buttons; without `download` there is nothing to offer */
+/** @param leftMs how long its adapter is kept, where that is known; without `download` there is nothing to offer */
 export function notifyCompleted(
-  run: RunName & { artifactsExpireAt: string | undefined },
+  run: RunName,
+  leftMs: number,
   isSandbox: boolean,
   { download, show }: { download: (() => void) | undefined; show: () => void },
 ): void {
   const text =
-    download === undefined || run.artifactsExpireAt === undefined
-      ? l10n.t('{0} completed.', named(run))
-      : l10n.t(
-          '{0} completed. Its adapter expires on {1}.',
-          named(run),
-          sanitizeServiceText(formatTime(run.artifactsExpireAt)),
-        );
+    download !== undefined && leftMs > 0
+      ? l10n.t('{0} completed. Its adapter expires in {1}.', named(run), formatRoughly(leftMs))
+      : l10n.t('{0} completed.', named(run));
   void offer(
     showInformation,
     inSandbox(text, isSandbox),
@@ -85,23 +82,32 @@ export function notifyCompleted(
 
 /** A status that the contract does not name, in the service's own words. */
 export function notifyStatus(run: RunName, status: string, isSandbox: boolean, show: () => void): void {
-  const word = sanitizeServiceText(status) || l10n.t('unknown');
-  const text = l10n.t('{0}: the service reports “{1}”.', named(run), word);
+  const text = l10n.t('{0}: the service reports “{1}”.', named(run), statusWord(status));
   void offer(showInformation, inSandbox(text, isSandbox), [l10n.t('Show Run'), show]);
 }
 
-/** Several runs at once. @param isAway whether it became known after an absence */
+function statusWord(status: string): string {
+  return sanitizeServiceText(status) || l10n.t('unknown');
+}
+
+/** Several runs at once. @param statuses of those that have not completed */
 export function notifySeveral(
-  { completed, changed }: { completed: number; changed: number },
-  isAway: boolean,
+  completed: number,
+  statuses: readonly string[],
   isSandbox: boolean,
   show: () => void,
 ): void {
-  const parts = [
-    ...(completed === 0 ? [] : [l10n.t('{0} completed', runCount(completed))]),
-    ...(changed === 0 ? [] : [l10n.t('{0} changed status', runCount(changed))]),
-  ].join(', ');
-  const text = isAway ? l10n.t('While you were away: {0}.', parts) : l10n.t('{0}.', parts);
+  const words = [...new Set(statuses)].map((status) => l10n.t('“{0}”', statusWord(status)));
+  const reported = sanitizeServiceText(words.join(', '));
+  const [done, others] = [formatCount(completed), formatCount(statuses.length)];
+  const text =
+    statuses.length === 0
+      ? l10n.t('{0} runs completed.', done)
+      : completed === 0
+        ? l10n.t('The service reports {0} for {1} runs.', reported, others)
+        : completed === 1
+          ? l10n.t('1 run completed; the service reports {0} for {1}.', reported, others)
+          : l10n.t('{0} runs completed; the service reports {1} for {2}.', done, reported, others);
   void offer(showInformation, inSandbox(text, isSandbox), [l10n.t('Show Runs'), show]);
 }
 

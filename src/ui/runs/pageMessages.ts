@@ -25,6 +25,7 @@ import {
   formatDuration,
   formatMoney,
   formatPrice,
+  formatRoughly,
   formatTime,
   sandboxNote,
 } from '../shared/format.ts';
@@ -40,6 +41,7 @@ import type {
   RunPageFact,
   RunPageFile,
   RunPageHeading,
+  RunPageMemory,
   RunPageNotice,
   RunPageSection,
   RunPageState,
@@ -58,9 +60,7 @@ export interface FileNow {
 }
 
 /** What is known of the run of a page. */
-export interface RunPageView {
-  accountId: string;
-  runId: string;
+export interface RunPageView extends RunPageMemory {
   /** Undefined where the account is not on this machine. */
   account: Account | undefined;
   session: Session | undefined;
@@ -95,13 +95,18 @@ interface KnownRun extends RunPageView {
 
 /** Everything that the page of a run shows now, and the title of its tab. */
 export function runPageState(view: RunPageView): { title: string; state: RunPageState } {
-  const { accountId, runId } = view;
+  const { accountId, runId, isKept } = view;
   const known = knownRun(view);
   const name = known === undefined ? runId.slice(0, SHORT_ID_LENGTH) : nameOf(known);
   const content = known === undefined ? absent(view, name) : present(known, name);
   return {
     title: l10n.t('Run: {0}', name),
-    state: { type: 'state', memory: { accountId, runId }, actionsName: l10n.t('Actions'), ...content },
+    state: {
+      type: 'state',
+      memory: { accountId, runId, ...(isKept === true && { isKept }) },
+      actionsName: l10n.t('Actions'),
+      ...content,
+    },
   };
 }
 
@@ -329,13 +334,13 @@ function submitted({ receipt, receiptLoading }: KnownRun): RunPageEntry {
   return timed('submitted', 'done', name, created.localMs, notes);
 }
 
-function expiry({ artifacts: { kind, expiresAtMs }, nowMs }: KnownRun): RunPageEntry {
+function expiry({ artifacts: { kind, expiresAtMs }, phase, nowMs }: KnownRun): RunPageEntry {
   const name = kind === 'expired' ? l10n.t('Adapter expired') : l10n.t('Adapter expires');
   if (kind === 'not-yet') return timeless('adapter', 'next', name, l10n.t('not yet'));
   if (expiresAtMs === undefined)
-    return timeless('adapter', 'unknown', name, missingText('loaded', kind === 'not-known'));
+    return timeless('adapter', 'unknown', name, missingText('loaded', phase === 'active'));
   if (kind === 'expired') return timed('adapter', 'over', name, expiresAtMs);
-  const left = l10n.t('{0} left', formatDuration(expiresAtMs - nowMs));
+  const left = l10n.t('{0} left', formatRoughly(expiresAtMs - nowMs));
   return timed('adapter', 'next', name, expiresAtMs, [left]);
 }
 
@@ -400,7 +405,7 @@ function adapterText({ artifacts: { kind, expiresAtMs }, run, nowMs }: KnownRun)
         : l10n.t(
             'The adapter expires on {0} ({1} left).',
             formatTime(expiresAtMs),
-            formatDuration(expiresAtMs - nowMs),
+            formatRoughly(expiresAtMs - nowMs),
           );
     case 'expired':
       return expiresAtMs === undefined
@@ -541,7 +546,7 @@ function moneySection({ session, phase, detail, details, receipt, estimate }: Kn
     unexpected !== undefined
       ? l10n.t('Charged {0}.', unexpected)
       : // Where it is not known whether the run has ended, users ask about the money.
-        phase === 'active' && priceCents !== undefined
+        (phase === 'active' || phase === 'ended') && priceCents !== undefined
         ? l10n.t('The price was charged when the run was submitted.')
         : estimate?.before.kind === 'range'
           ? rangeTooltip(estimate.held)

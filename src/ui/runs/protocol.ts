@@ -11,6 +11,8 @@ export interface RunPageRequest {
 export interface RunPageMemory {
   accountId: string;
   runId: string;
+  /** In a tab of its own: no other run takes its place. */
+  isKept?: boolean;
 }
 
 /** Everything on the page. */
@@ -27,7 +29,7 @@ export interface RunPageState {
 
 export interface RunPageHeading {
   title: string;
-  phase: 'waiting' | 'active' | 'finished' | 'none';
+  phase: 'waiting' | 'active' | 'finished' | 'ended' | 'none';
   /** Announced when it changes. */
   status: string;
   lines: readonly string[];

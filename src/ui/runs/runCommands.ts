@@ -127,7 +127,7 @@ function askForFilter({ runs, models }: Session, current: RunFilter): Promise<Ru
   const rows = runs.rows ?? [];
   // Typed text filters the runs, not these rows.
   const byPhase = Map.groupBy(rows, (run) => runs.phase(run));
-  const phases = (['waiting', 'active', 'finished'] as const).flatMap((phase): FilterItem[] => {
+  const phases = (['waiting', 'active', 'finished', 'ended'] as const).flatMap((phase): FilterItem[] => {
     const count = byPhase.get(phase)?.length;
     if (count === undefined) return [];
     return [{ label: phaseName(phase), description: runCount(count), alwaysShow: true, phases: [phase] }];

@@ -1,12 +1,13 @@
 import * as vscode from 'vscode';
 import type { RunSummary } from '../../core/api/types.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
+import { instantOf } from '../../core/base/instant.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import { phaseOf } from '../../core/runs/phase.ts';
 import type { Moved } from '../../core/runs/runRows.ts';
 import type { RunStore } from '../../core/runs/runStore.ts';
-import type { Session } from '../../core/runs/session.ts';
+import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { followActive } from '../shared/activeSession.ts';
 import { COMMANDS, VIEWS, type CommandId } from '../shared/ids.ts';
@@ -20,8 +21,6 @@ const FOCUSED_MS = 2_000;
 const FASTER_MS = 200;
 /** and a label that is not known yet. */
 const LABEL_MS = 3_000;
-/** What becomes known this soon after the start happened while no window was open. */
-const START_MS = 60_000;
 
 export interface RunNoticesParts {
   sessions: Sessions;
@@ -35,12 +34,11 @@ export interface RunNoticesParts {
 interface Notice {
   run: RunSummary;
   kind: 'finished' | 'status';
-  isAway: boolean;
 }
 
 /**
- * Notifies that runs of the active account completed or have a status that the contract does not name: each once among all
- * windows, several at once in one digest. Only the badge where the user wants that.
+ * Notifies that runs of the active account completed or have a status that reads as an end, or any other one where the user wants
+ * that: each once among all windows, several at once in one digest. Only the badge counts them where the user wants that.
  */
 export class RunNotices implements Disposable {
   readonly #parts: RunNoticesParts;
@@ -60,7 +58,6 @@ export class RunNotices implements Disposable {
   }
 
   #follow(session: Session): Disposable[] {
-    const startedAtMs = Date.now();
     const waiting = new Map<string, Notice>();
     let timer: NodeJS.Timeout | undefined;
     let showing: Promise<unknown> = Promise.resolve();
@@ -81,10 +78,9 @@ export class RunNotices implements Disposable {
         if (focused) show();
       }),
       session.runs.onDidChange(({ moved }) => {
-        const isAway = !isFocused() || Date.now() - startedAtMs < START_MS;
         const news = moved.flatMap((one): Notice[] => {
           const kind = newsOf(one);
-          return kind === undefined ? [] : [{ run: one.after, kind, isAway }];
+          return kind === undefined ? [] : [{ run: one.after, kind }];
         });
         const [only] = news;
         if (only === undefined) return;
@@ -114,36 +110,42 @@ export class RunNotices implements Disposable {
     const [only, ...others] = mine;
     if (only === undefined) return;
     if (notificationsSetting() === 'badge') {
-      for (const { run, kind } of mine) if (kind === 'finished') await ledger.addUnseen(id, run.run_id);
+      for (const { run } of mine) await ledger.addUnseen(id, run.run_id);
     } else if (others.length === 0) await this.#notifyOne(session, only);
     else await this.#notifySeveral(session, mine);
   }
 
-  async #notifyOne({ account, runs, models }: Session, { run, kind }: Notice): Promise<void> {
-    const { notifyCompleted, notifyStatus } = await import('./noticeMessages.ts');
+  async #notifyOne(session: Session, { run, kind }: Notice): Promise<void> {
+    const { account, runs, models } = session;
+    const [{ notifyCompleted, notifyStatus }, { reminderAt }] = await Promise.all([
+      import('./noticeMessages.ts'),
+      import('../../core/downloads/reminders.ts'),
+    ]);
+    const act = (command: CommandId) => () => void this.#act(account.id, command, run.run_id);
+    const canDownload = kind === 'finished' && run.artifacts_available && this.#parts.offersDownload();
+    const expiresAtMs = instantOf(run.artifacts_expires_at);
+    const reminder = reminderAt(expiresAtMs, serviceNowMs(session));
+    // Claimed before anything is waited for: it says what the reminder would say.
+    if (canDownload && reminder !== undefined)
+      await this.#parts.ledger.claim(account.id, run.run_id, reminder);
     await named(runs, run.run_id);
     const label = withoutMarker(runs.label(run.run_id) ?? '') || undefined;
     const name = { label, modelName: models.nameOf(run.model_id) };
     const isSandbox = account.kind === 'sandbox';
-    const act = (command: CommandId) => () => void this.#act(account.id, command, run.run_id);
     const show = act(COMMANDS.showRun);
     if (kind === 'status') {
       notifyStatus(name, run.status, isSandbox, show);
       return;
     }
-    const canDownload = run.artifacts_available && this.#parts.offersDownload();
     const download = canDownload ? act(COMMANDS.downloadAdapter) : undefined;
-    const artifactsExpireAt = run.artifacts_expires_at;
-    notifyCompleted({ ...name, artifactsExpireAt }, isSandbox, { download, show });
+    notifyCompleted(name, expiresAtMs - serviceNowMs(session), isSandbox, { download, show });
   }
 
   async #notifySeveral({ account }: Session, notices: readonly Notice[]): Promise<void> {
     const { notifySeveral } = await import('./noticeMessages.ts');
-    const completed = notices.filter(({ kind }) => kind === 'finished').length;
-    const counts = { completed, changed: notices.length - completed };
-    const isAway = notices.some((notice) => notice.isAway);
+    const statuses = notices.flatMap(({ kind, run }) => (kind === 'status' ? [run.status] : []));
     const show = () => void this.#act(account.id, `${VIEWS.runs}.focus`);
-    notifySeveral(counts, isAway, account.kind === 'sandbox', show);
+    notifySeveral(notices.length - statuses.length, statuses, account.kind === 'sandbox', show);
   }
 
   async #act(accountId: string, command: CommandId | `${typeof VIEWS.runs}.focus`, ...args: unknown[]) {
@@ -152,11 +154,12 @@ export class RunNotices implements Disposable {
   }
 }
 
-/** What there is to notify: that a run completed, or has a status that the contract does not name. */
+/** What there is to notify: that a run completed, or has another status that the user wants to know of. */
 function newsOf({ before, after }: Moved): Notice['kind'] | undefined {
   const phase = phaseOf(after);
   if (phase === 'finished') return phaseOf(before) === 'finished' ? undefined : 'finished';
-  return phase === 'active' && before.status !== after.status ? 'status' : undefined;
+  const isWanted = phase === 'ended' || (phase === 'active' && notificationsSetting() === 'all');
+  return isWanted && before.status !== after.status ? 'status' : undefined;
 }
 
 function isFocused(): boolean {

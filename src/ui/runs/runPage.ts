@@ -28,20 +28,26 @@ export type RunPageParts = Pick<
   'accounts' | 'context' | 'downloads' | 'journal' | 'log' | 'openJournal' | 'sessions'
 >;
 
-/** The open run pages: one for each run of an account. */
+/** The open run pages: one that shows one run after the other, and those of runs that are kept. */
 export function runPanels(parts: RunPageParts): WebviewPanels<RunPageMemory, RunPage> {
   return new WebviewPanels({
     viewType: PANELS.run,
     memoryOf,
-    keyOf: ({ accountId, runId }) => JSON.stringify([accountId, runId]),
+    keyOf,
+    slotOf: (memory) => (memory.isKept === true ? keyOf(memory) : ''),
     create: (panel, memory) => new RunPage(memory, panel, parts),
   });
 }
 
+function keyOf({ accountId, runId, isKept }: RunPageMemory): string {
+  return JSON.stringify([accountId, runId, isKept]);
+}
+
 function memoryOf(state: unknown): RunPageMemory | undefined {
   if (!isRecord(state)) return undefined;
-  const { accountId, runId } = state;
-  return isId(accountId) && isId(runId) ? { accountId, runId } : undefined;
+  const { accountId, runId, isKept } = state;
+  if (!isId(accountId) || !isId(runId)) return undefined;
+  return { accountId, runId, ...(isKept === true && { isKept }) };
 }
 
 function isId(value: unknown): value is string {
@@ -287,8 +293,7 @@ export class RunPage implements Disposable {
       this.#detail = undefined;
     else this.#detail = session.runs.detail(runId) ?? this.#detail;
     return {
-      accountId,
-      runId,
+      ...this.#memory,
       account: accounts.accounts.find(({ id }) => id === accountId),
       session,
       isActive: sessions.active?.account.id === accountId,

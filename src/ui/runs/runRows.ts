@@ -8,9 +8,15 @@ import { withoutMarker } from '../../core/runs/marker.ts';
 import { daysAgo, type RunDay } from '../../core/runs/runDays.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
-import { runDescription, serviceText, type RunView } from '../shared/runMessages.ts';
+import {
+  rowLabel,
+  runDescription,
+  runState,
+  serviceText,
+  type RunState,
+  type RunView,
+} from '../shared/runMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import type { Fact } from './detailMessages.ts';
 import { dayName, runAccessibleLabel, runCount, treeWords } from './messages.ts';
 
 /** Days are expanded at first while no more runs than these are above them. */
@@ -23,7 +29,6 @@ export type RunsNode =
   | { kind: 'submission'; id: string }
   | { kind: 'day'; key: string }
   | { kind: 'run'; runId: string }
-  | { kind: 'fact'; runId: string; fact: Fact }
   | { kind: 'more' }
   | { kind: 'none' };
 
@@ -71,32 +76,46 @@ function progressOf({ state, receivedBytes, totalBytes }: ActiveDownload): RunVi
 /** The row of a run. Its tooltip comes when it is asked for: its times cost more than the rest of the row. */
 export class RunItem extends vscode.TreeItem {
   constructor(view: RunView, isOffline: boolean, nowMs: number) {
-    super(view.label ?? view.modelName, vscode.TreeItemCollapsibleState.Collapsed);
+    super(rowLabel(view.label ?? view.modelName));
     const runId = view.run.run_id;
+    const state = runState(view, nowMs);
+    const [icon, color] = ICONS[state];
     this.id = `run:${runId}`;
     this.description = runDescription(view, nowMs);
     this.accessibilityInformation = { label: runAccessibleLabel(view, nowMs) };
-    this.iconPath = iconOf(view, isOffline);
-    this.contextValue = contextOf(view);
+    this.iconPath = new vscode.ThemeIcon(
+      icon,
+      new vscode.ThemeColor(isOffline ? 'disabledForeground' : color),
+    );
+    this.contextValue = contextOf(view, state);
     this.command = { command: COMMANDS.showRun, title: treeWords.showRun(), arguments: [runId] };
     if (isOffline)
       this.resourceUri = vscode.Uri.from({ scheme: OFFLINE_SCHEME, path: `/${encodeURIComponent(runId)}` });
   }
 }
 
-/** Decides which menus the row has. */
-function contextOf({ run, isDownloaded, download }: RunView): string {
-  const downloaded = isDownloaded === true ? '.downloaded' : '';
-  if (download !== undefined && download.state !== 'interrupted') return `run.downloading${downloaded}`;
-  return run.artifacts_available ? `run.downloadable${downloaded}` : `run${downloaded}`;
-}
+/** No spinner: an unknown status may be the last one. */
+const ICONS: Readonly<Record<RunState, readonly [icon: string, color: string]>> = {
+  queued: ['clockface', 'icon.foreground'],
+  active: ['pulse', 'icon.foreground'],
+  ended: ['error', 'list.errorForeground'],
+  available: ['pass', 'testing.iconPassed'],
+  expiring: ['warning', 'list.warningForeground'],
+  expired: ['circle-slash', 'icon.foreground'],
+  'no-adapter': ['pass', 'testing.iconPassed'],
+  downloading: ['sync', 'icon.foreground'],
+  verifying: ['sync', 'icon.foreground'],
+  stopped: ['warning', 'list.warningForeground'],
+  downloaded: ['pass-filled', 'testing.iconPassed'],
+};
 
-function iconOf({ phase, isDownloaded }: RunView, isOffline: boolean): vscode.ThemeIcon {
-  const color = (id: string) => new vscode.ThemeColor(isOffline ? 'disabledForeground' : id);
-  if (phase === 'finished')
-    return new vscode.ThemeIcon(isDownloaded === true ? 'pass-filled' : 'pass', color('testing.iconPassed'));
-  // No spinner: an unknown status may be the last one.
-  return new vscode.ThemeIcon(phase === 'waiting' ? 'clockface' : 'pulse', color('icon.foreground'));
+/** Decides which buttons and menus the row has. */
+function contextOf({ run, isDownloaded }: RunView, state: RunState): string {
+  const downloaded = isDownloaded === true ? '.downloaded' : '';
+  if (state === 'downloading' || state === 'verifying') return `run.downloading${downloaded}`;
+  return run.artifacts_available && state !== 'expired'
+    ? `run.downloadable${downloaded}`
+    : `run${downloaded}`;
 }
 
 /** Dims the rows of an account whose service is out of reach. */
@@ -106,17 +125,6 @@ export function dimOfflineRows(): Disposable {
   return vscode.window.registerFileDecorationProvider({
     provideFileDecoration: ({ scheme }) => (scheme === OFFLINE_SCHEME ? dimmed : undefined),
   });
-}
-
-export class FactItem extends vscode.TreeItem {
-  constructor(runId: string, { icon, name, value }: Fact) {
-    super(name);
-    this.id = `fact:${runId}:${name}`;
-    this.description = value;
-    this.tooltip = value === '' ? name : `${name}: ${value}`;
-    this.iconPath = new vscode.ThemeIcon(icon);
-    this.contextValue = 'fact';
-  }
 }
 
 /** The row above the runs of a day. */

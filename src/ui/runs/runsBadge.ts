@@ -11,7 +11,7 @@ import { treeWords } from './messages.ts';
 type View = Pick<vscode.TreeView<unknown>, 'badge' | 'onDidChangeVisibility' | 'visible'>;
 
 /**
- * Shows the number on the Fine-Tuning icon: where notifications are turned down to it, finished runs that were not seen yet;
+ * Shows the number on the Fine-Tuning icon: where notifications are turned down to it, runs that ended and were not seen yet;
  * else the active ones. Seen is what the view shows while the window has the focus.
  */
 export function showRunsBadge(

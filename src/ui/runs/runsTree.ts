@@ -18,7 +18,6 @@ import {
   CommandItem,
   DayItem,
   downloadsByRun,
-  FactItem,
   RunItem,
   runView,
   type DownloadsByRun,
@@ -49,7 +48,7 @@ export interface RunsTreeParts {
   receiptsOf: (accountId: string) => Promise<readonly ChargedReceipt[]>;
 }
 
-/** Shows the open submissions of all accounts and the active account's runs, newest first; a run expands into its details. */
+/** Shows the open submissions of all accounts and the active account's runs, newest first. */
 export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   readonly #parts: RunsTreeParts;
   readonly #view: vscode.TreeView<RunsNode>;
@@ -60,10 +59,9 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   readonly #nodes = new Map<string, RunsNode>();
   /** The runs in the view; undefined where none may be shown. */
   #list: ShownRuns | undefined;
-  /** All rows but details, in their order, whether their day is expanded or not. */
+  /** All rows in their order, whether their day is expanded or not. */
   #rows: readonly RunsNode[] = [];
   #downloads: DownloadsByRun | undefined;
-  #currency: string | undefined;
   #redraw: NodeJS.Timeout | undefined;
   #tick: NodeJS.Timeout | undefined;
 
@@ -92,16 +90,13 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     return this.#view.visible;
   }
 
-  getChildren(node?: RunsNode): RunsNode[] | Promise<RunsNode[]> {
-    if (node === undefined) {
-      this.#arrange();
-      return this.#roots();
-    }
-    return node.kind === 'run' ? this.#facts(node.runId) : this.#runsBelow(node);
+  getChildren(node?: RunsNode): RunsNode[] {
+    if (node !== undefined) return this.#runsBelow(node);
+    this.#arrange();
+    return this.#roots();
   }
 
   getParent(node: RunsNode): RunsNode | undefined {
-    if (node.kind === 'fact') return this.#run(node.runId);
     if (node.kind !== 'run') return undefined;
     const day = this.#list?.days?.find(({ rows }) => rows.some(({ run_id }) => run_id === node.runId));
     return day && this.#day(day.key);
@@ -115,8 +110,6 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
         return this.#dayItem(node.key);
       case 'run':
         return this.#runItem(node.runId);
-      case 'fact':
-        return new FactItem(node.runId, node.fact);
       case 'more':
         return new CommandItem('more', 'ellipsis', treeWords.loadMore(), COMMANDS.loadMoreRuns);
       case 'none':
@@ -125,19 +118,20 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   }
 
   async resolveTreeItem(item: vscode.TreeItem, node: RunsNode): Promise<vscode.TreeItem> {
+    const { active } = this.#parts.sessions;
     const view = node.kind === 'run' ? this.#viewOf(node.runId) : undefined;
-    const session = this.#parts.sessions.active;
-    if (view === undefined || session === undefined) return item;
+    if (active === undefined || view === undefined) return item;
     const { runTooltip } = await import('./detailMessages.ts');
-    const receipts = await this.#parts.receiptsOf(session.account.id).catch(() => []);
-    item.tooltip = runTooltip(view, receipts);
+    const receipts = await this.#parts.receiptsOf(active.account.id).catch(() => []);
+    const detail = active.runs.detail(view.run.run_id);
+    item.tooltip = runTooltip(view, detail, receipts, active.balance.current?.currency);
     return item;
   }
 
   /** Selects a run in the view, if the view shows it. */
   async reveal(runId: string): Promise<void> {
     if (this.#list?.rows.some(({ run_id }) => run_id === runId) !== true) return;
-    await this.#view.reveal(this.#run(runId), { select: true, focus: false, expand: false });
+    await this.#view.reveal(this.#run(runId), { select: true, focus: false });
   }
 
   dispose(): void {
@@ -158,7 +152,6 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     return [
       session.runs.onDidChange(({ added, changed }) => this.#drawRuns([...added, ...changed])),
       session.models.onDidChange(() => this.#draw()),
-      session.balance.onDidChange(() => this.#drawCurrency(session)),
       session.onDidChangeState(() => this.#draw()),
     ];
   }
@@ -167,10 +160,11 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   #draw(isChanged: (row: RunsNode) => boolean = () => true): void {
     const before = this.#rows;
     this.#arrange();
-    this.#drawMessage();
     const isSame = before.length === this.#rows.length && before.every((row, at) => row === this.#rows[at]);
     if (isSame) this.#updates.rows(this.#rows.filter(isChanged));
     else this.#updates.list(this.#rows.length);
+    // VS Code draws what comes first at once, and the rest 200 ms later: rows of another account must not stand that long.
+    this.#drawMessage();
   }
 
   /** @param id undefined where rows came or went */
@@ -183,9 +177,9 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     this.#draw((row) => row.kind === 'run' && changed.has(row.runId));
   }
 
-  /** Draws the rows whose text changed with time: most have not changed for days. */
+  /** Draws the rows whose text changes with time; most runs have not changed for days. */
   #drawTimes(): void {
-    this.#draw((row) => row.kind === 'run' && this.#isStale(row.runId));
+    this.#draw((row) => row.kind === 'submission' || (row.kind === 'run' && this.#isStale(row.runId)));
   }
 
   #drawProgress(): void {
@@ -204,16 +198,8 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     else if (this.#downloadsOf(session).active.get(runId)?.state !== 'downloading') this.#drawRuns([runId]);
   }
 
-  /** Prices are shown in the currency of the balance. */
-  #drawCurrency({ balance: { current } }: Session): void {
-    if (current?.currency === this.#currency) return;
-    this.#currency = current?.currency;
-    this.#draw();
-  }
-
   #drawMessage(): void {
     const message = this.#messageOf(this.#parts.sessions.active);
-    // VS Code draws a message before the rows that change with it, which come later then.
     if (this.#view.message !== message) this.#view.message = message;
   }
 
@@ -258,14 +244,6 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
 
   #runsBelow(node: RunsNode): RunsNode[] {
     return node.kind === 'day' ? this.#runs(this.#list?.days?.find(({ key }) => key === node.key)?.rows) : [];
-  }
-
-  async #facts(runId: string): Promise<RunsNode[]> {
-    const session = this.#parts.sessions.active;
-    // A row of the account before may still be asked for.
-    if (session?.runs.get(runId) === undefined) return [];
-    const facts = await (await import('./detailMessages.ts')).readFacts(session, runId);
-    return facts.map((fact) => ({ kind: 'fact', runId, fact }));
   }
 
   /** By the service's clock. */

@@ -2,7 +2,7 @@ import type { Model, RunSummary } from '../../core/api/types.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { showInformation } from './notifications.ts';
-import { chooseRunWords, runDescription } from './runMessages.ts';
+import { chooseRunWords, runWords } from './runMessages.ts';
 import { pick } from './steps.ts';
 
 /** The run that a command was called with: a row of the tree, or a `run_id` from a key binding, an extension or an agent. */
@@ -41,7 +41,11 @@ export function runChoices(
     const modelName = models.nameOf(run.model_id);
     const label = withoutMarker(runs.label(run.run_id) ?? '') || undefined;
     const view = { run, phase: runs.phase(run), modelName, label };
-    return { runId: run.run_id, name: label ?? modelName, description: runDescription(view, Date.now()) };
+    return {
+      runId: run.run_id,
+      name: label ?? modelName,
+      description: runWords(view, Date.now()).join(' · '),
+    };
   });
 }
 

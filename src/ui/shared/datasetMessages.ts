@@ -201,6 +201,7 @@ export const chooseMessages = {
   open: () => vscode.l10n.t('Use as Dataset'),
   allFiles: () => vscode.l10n.t('All Files'),
   whichOne: () => vscode.l10n.t('A run trains on one file. Which one?'),
+  otherFile: () => vscode.l10n.t('Choose Another File…'),
 };
 
 /** For what a dataset has to pass before it is submitted. */

@@ -69,10 +69,22 @@ export function formatDuration(ms: number): string {
   return vscode.l10n.t('{0} d', Math.round(hours / 24));
 }
 
+/** In one unit, never more than it is: `45 s`, `3 min`, `21 h`, `6 days`. */
+export function formatRoughly(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1_000));
+  if (seconds < 60) return vscode.l10n.t('{0} s', seconds);
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return vscode.l10n.t('{0} min', minutes);
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? vscode.l10n.t('{0} h', hours) : vscode.l10n.t('{0} days', Math.floor(hours / 24));
+}
+
 export function formatAgo(timeMs: number, nowMs: number): string {
-  return nowMs - timeMs < 10_000
-    ? vscode.l10n.t('just now')
-    : vscode.l10n.t('{0} ago', formatDuration(nowMs - timeMs));
+  const minutes = Math.floor((nowMs - timeMs) / 60_000);
+  if (minutes < 1) return vscode.l10n.t('just now');
+  if (minutes < 60) return vscode.l10n.t('{0} min ago', minutes);
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? vscode.l10n.t('{0} h ago', hours) : vscode.l10n.t('{0} d ago', Math.floor(hours / 24));
 }
 
 /** A time of the service in the user's zone and language, or the text as it came where it is no time. */

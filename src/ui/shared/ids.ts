@@ -8,8 +8,8 @@ export const UNLISTED_COMMANDS = {
 } as const;
 
 /**
- * Every id that package.json contributes and the code uses, in one place; a test holds both against each other. The names
- * are a contract: other extensions, key bindings and agents call them.
+ * Every command that is registered, in one place. A test holds them against those that package.json contributes. The names are a
+ * contract: other extensions, key bindings and agents call them.
  */
 export const COMMANDS = {
   ...UNLISTED_COMMANDS,
@@ -29,12 +29,14 @@ export const COMMANDS = {
   clearRunsFilter: 'fineTuning.clearRunsFilter',
   toggleRunGrouping: 'fineTuning.toggleRunGrouping',
   showRun: 'fineTuning.showRun',
+  openRunInNewTab: 'fineTuning.openRunInNewTab',
   copyRunId: 'fineTuning.copyRunId',
   downloadAdapter: 'fineTuning.downloadAdapter',
   cancelDownload: 'fineTuning.cancelDownload',
   inspectAdapter: 'fineTuning.inspectAdapter',
   cancelUpload: 'fineTuning.cancelUpload',
   resolveSubmission: 'fineTuning.resolveSubmission',
+  continueSubmission: 'fineTuning.continueSubmission',
   refreshBalance: 'fineTuning.refreshBalance',
   showSpend: 'fineTuning.showSpend',
   setBudget: 'fineTuning.setBudget',
@@ -87,6 +89,8 @@ export const CONTEXT_KEYS = {
   accountsUnreadable: 'fineTuning.accountsUnreadable',
   /** Whether the active account is the sandbox. */
   sandbox: 'fineTuning.sandboxActive',
+  /** The paths of what was downloaded from the active account. */
+  downloadedFiles: 'fineTuning.downloadedFiles',
   /** Whether the user gave the active account a website. */
   website: 'fineTuning.website',
   /** Whether the Runs view shows only what a filter lets through. */

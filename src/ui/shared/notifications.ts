@@ -98,7 +98,7 @@ export function withViewProgress<T>(viewId: string, work: () => Promise<T>): The
 }
 
 /** What takes less is done before anybody would have read of it. */
-const QUIET_MS = 300;
+const QUIET_MS = 1_000;
 
 /** Like `withCancellableProgress`, but work that is done at once shows nothing. */
 export async function withLateProgress<T>(
@@ -106,7 +106,7 @@ export async function withLateProgress<T>(
   work: (signal: AbortSignal, report: (fraction: number) => void) => Promise<T>,
 ): Promise<T> {
   const stop = new AbortController();
-  let fraction = 0;
+  let fraction: number | undefined;
   let show: ((fraction: number) => void) | undefined;
   const done = work(stop.signal, (next) => {
     fraction = next;
@@ -125,7 +125,7 @@ export async function withLateProgress<T>(
   return withCancellableProgress(title, (signal, report) => {
     signal.addEventListener('abort', () => stop.abort());
     show = (next) => report(percent(next), next);
-    show(fraction);
+    if (fraction !== undefined) show(fraction);
     return done;
   });
 }

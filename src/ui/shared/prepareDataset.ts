@@ -81,7 +81,7 @@ export async function chooseDataset(argument: unknown, selection?: unknown): Pro
   const selected = selectedUris(selection);
   if (selected.length > 1) return pickOne(selected);
   if (argument instanceof vscode.Uri) return argument;
-  return activeTabUri() ?? openDataset();
+  return activeTabUri() ?? offerDatasets();
 }
 
 /** The URIs among what a menu passes as its second argument. */
@@ -99,6 +99,29 @@ function activeTabUri(): vscode.Uri | undefined {
   return isJsonl || /\.(jsonl|ndjson)$/i.test(uri.path) ? uri : undefined;
 }
 
+/** A workspace may be large: then the user is not kept waiting. */
+const SEARCH_MS = 2_000;
+const MAX_OFFERED = 200;
+
+/** Offers the JSONL files of the workspace, and any other file. */
+async function offerDatasets(): Promise<vscode.Uri | undefined> {
+  const search = new vscode.CancellationTokenSource();
+  const timer = setTimeout(() => search.cancel(), SEARCH_MS);
+  const found = await vscode.workspace.findFiles(
+    '**/*.{jsonl,ndjson}',
+    '**/node_modules/**',
+    MAX_OFFERED,
+    search.token,
+  );
+  clearTimeout(timer);
+  search.dispose();
+  return found.length === 0 ? openDataset() : pickOne(found.toSorted(byPath), openDataset);
+}
+
+function byPath(one: vscode.Uri, other: vscode.Uri): number {
+  return one.path < other.path ? -1 : 1;
+}
+
 /** Lets the user pick a file. */
 export async function openDataset(): Promise<vscode.Uri | undefined> {
   const chosen = await vscode.window.showOpenDialog({
@@ -110,18 +133,25 @@ export async function openDataset(): Promise<vscode.Uri | undefined> {
   return chosen?.[0];
 }
 
-async function pickOne(uris: readonly vscode.Uri[]): Promise<vscode.Uri | undefined> {
-  const items = uris.map((uri): Choice<vscode.Uri> => ({
+/** @param other lets the user pick another file, where there may be one */
+async function pickOne(
+  uris: readonly vscode.Uri[],
+  other?: () => Promise<vscode.Uri | undefined>,
+): Promise<vscode.Uri | undefined> {
+  const items: Choice<vscode.Uri | undefined>[] = uris.map((uri) => ({
     icon: 'file',
     label: nameOf(uri),
     description: vscode.workspace.asRelativePath(uri),
     value: uri,
   }));
+  if (other !== undefined)
+    items.push({ icon: 'folder-opened', label: chooseMessages.otherFile(), value: undefined });
   const answer = await pick(
     { title: chooseMessages.title() },
     { placeholder: chooseMessages.whichOne(), items },
   );
-  return answer.kind === 'value' ? answer.value : undefined;
+  if (answer.kind !== 'value') return undefined;
+  return answer.value ?? other?.();
 }
 
 /** Asks to save unsaved changes, or where to save an untitled file. @returns undefined when the user declined */

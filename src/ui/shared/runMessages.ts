@@ -3,8 +3,11 @@ import { MAX_LABEL_LENGTH, type RunSummary } from '../../core/api/types.ts';
 import { instantOf } from '../../core/base/instant.ts';
 import type { DownloadState } from '../../core/downloads/types.ts';
 import type { Phase } from '../../core/runs/phase.ts';
-import { formatAgo, formatDuration, formatMoment } from './format.ts';
+import { formatAgo, formatMoment, formatRoughly } from './format.ts';
 import { sanitizeServiceText } from './serviceText.ts';
+
+/** An adapter that is not downloaded is warned of this long before it expires. */
+const EXPIRING_MS = 72 * 3_600_000;
 
 /** What a row shows of a run, as far as it is known. */
 export interface RunView {
@@ -22,47 +25,103 @@ export function serviceText(text: string): string {
   return sanitizeServiceText(text, MAX_LABEL_LENGTH);
 }
 
+/** VS Code gives a row's label all the width there is, and what stands behind it the rest. */
+const LABEL_UNITS = 16;
+
+/** The label of a row, short enough that the words behind it can be read. */
+export function rowLabel(name: string): string {
+  return sanitizeServiceText(name, LABEL_UNITS);
+}
+
 /** `Queued`, `Completed` or the service's own word: it has many for what is between, and after a failure. */
 export function runStatus(status: string, phase: Phase): string {
   if (phase === 'waiting') return l10n.t('Queued');
   return phase === 'finished' ? l10n.t('Completed') : serviceText(status) || l10n.t('Status unknown');
 }
 
-/** The gray text of a run's row. */
-export function runDescription(view: RunView, nowMs: number): string {
-  const { run, phase, modelName, label } = view;
-  const parts = [runStatus(run.status, phase)];
-  if (label !== undefined) parts.push(modelName);
-  const createdAtMs = instantOf(run.created_at);
-  if (!Number.isNaN(createdAtMs)) parts.push(formatAgo(createdAtMs, nowMs));
-  const adapter = downloadText(view) ?? expiryText(run, nowMs);
-  if (adapter !== undefined) parts.push(adapter);
-  return parts.join(' · ');
+/** What decides about a run: its row says it with an icon and a few words. */
+export type RunState =
+  | 'queued'
+  | 'active'
+  | 'ended'
+  | 'available'
+  | 'expiring'
+  | 'expired'
+  | 'no-adapter'
+  | 'downloading'
+  | 'verifying'
+  | 'stopped'
+  | 'downloaded';
+
+export function runState({ run, phase, isDownloaded, download }: RunView, nowMs: number): RunState {
+  const leftMs = leftMsOf(run, nowMs);
+  if (download?.state === 'verifying') return 'verifying';
+  if (download !== undefined && download.state !== 'interrupted') return 'downloading';
+  if (isDownloaded === true) return 'downloaded';
+  if (leftMs <= 0) return 'expired';
+  if (download !== undefined) return 'stopped';
+  if (phase !== 'finished') return phase === 'waiting' ? 'queued' : phase;
+  if (!run.artifacts_available) return 'no-adapter';
+  return leftMs <= EXPIRING_MS ? 'expiring' : 'available';
 }
 
-/** What this machine has of the adapter, or is downloading. */
-function downloadText({ download, isDownloaded }: RunView): string | undefined {
-  switch (download?.state) {
-    case 'waiting':
-      return l10n.t('waiting to download');
+/** NaN where the service names no time. */
+function leftMsOf(run: RunSummary, nowMs: number): number {
+  return instantOf(run.artifacts_expires_at) - nowMs;
+}
+
+/** The gray text of a run's row, the decisive words first: a narrow view cuts the end. */
+export function runDescription(view: RunView, nowMs: number): string {
+  const state = runState(view, nowMs);
+  const text = stateText(state, view, nowMs);
+  const ago = ['queued', 'downloading', 'verifying', 'stopped'].includes(state) ? '' : agoText(view, nowMs);
+  return ago === '' ? text : `${text} · ${ago}`;
+}
+
+/** The same with nothing left out, for screen readers and where there is room. */
+export function runWords(view: RunView, nowMs: number): string[] {
+  const state = runState(view, nowMs);
+  const { run, phase, label, modelName } = view;
+  return [
+    runStatus(run.status, phase),
+    label === undefined ? '' : modelName,
+    agoText(view, nowMs),
+    ['queued', 'active', 'ended'].includes(state) ? '' : stateText(state, view, nowMs),
+  ].filter((word) => word !== '');
+}
+
+function stateText(state: RunState, { run, download }: RunView, nowMs: number): string {
+  const percent = download?.fraction === undefined ? undefined : Math.floor(download.fraction * 100);
+  const leftMs = leftMsOf(run, nowMs);
+  switch (state) {
+    case 'queued': {
+      const queuedMs = nowMs - instantOf(run.created_at);
+      return queuedMs >= 60_000 ? l10n.t('Queued {0}', formatRoughly(queuedMs)) : l10n.t('Queued');
+    }
+    case 'active':
+    case 'ended':
+      return sanitizeServiceText(run.status) || l10n.t('Status unknown');
+    case 'available':
+    case 'expiring':
+      return Number.isNaN(leftMs) ? l10n.t('Not downloaded') : l10n.t('{0} left', formatRoughly(leftMs));
+    case 'expired':
+      return l10n.t('Expired');
+    case 'no-adapter':
+      return l10n.t('No adapter');
     case 'downloading':
-      return download.fraction === undefined
-        ? l10n.t('downloading')
-        : l10n.t('downloading {0}%', Math.floor(download.fraction * 100));
+      return percent === undefined ? l10n.t('Downloading…') : l10n.t('Download {0}%', percent);
     case 'verifying':
-      return l10n.t('verifying');
-    case 'interrupted':
-      return l10n.t('download interrupted');
-    case undefined:
-      return isDownloaded === true ? l10n.t('downloaded') : undefined;
+      return l10n.t('Verifying…');
+    case 'stopped':
+      return percent === undefined ? l10n.t('Download stopped') : l10n.t('Stopped at {0}%', percent);
+    case 'downloaded':
+      return l10n.t('Downloaded');
   }
 }
 
-function expiryText(run: RunSummary, nowMs: number): string | undefined {
-  if (!run.artifacts_available) return undefined;
-  const leftMs = instantOf(run.artifacts_expires_at) - nowMs;
-  if (Number.isNaN(leftMs)) return undefined;
-  return leftMs > 0 ? l10n.t('{0} left', formatDuration(leftMs)) : l10n.t('expired');
+function agoText({ run }: RunView, nowMs: number): string {
+  const createdAtMs = instantOf(run.created_at);
+  return Number.isNaN(createdAtMs) ? '' : formatAgo(createdAtMs, nowMs);
 }
 
 /** On a page of an account whose service can't be reached. */

@@ -32,9 +32,10 @@ export function labelMarkerSetting(): boolean {
   return own().get(SETTINGS.labelMarker, true);
 }
 
-/** How the user is notified of runs: with notifications, or by the badge alone. */
-export function notificationsSetting(): 'all' | 'badge' {
-  return own().get<string>(SETTINGS.notifications, 'all') === 'badge' ? 'badge' : 'all';
+/** Of which runs the user is notified: of every new status, of their ends, or of none but by the badge. */
+export function notificationsSetting(): 'all' | 'finished' | 'badge' {
+  const value = own().get<string>(SETTINGS.notifications, 'finished');
+  return value === 'all' || value === 'badge' ? value : 'finished';
 }
 
 export function onDidChangeNotifications(listener: () => void): vscode.Disposable {

@@ -120,8 +120,10 @@ export interface PanelsOptions<Memory, Page extends Disposable> {
   viewType: string;
   /** What a restored page remembered, or undefined where that is unusable: such a panel is closed. */
   memoryOf: (state: unknown) => Memory | undefined;
-  /** One panel is open for each key. */
+  /** Names the page: it is open once. */
   keyOf: (memory: Memory) => string;
+  /** Names the panel where pages take each other's place; else each has its own. */
+  slotOf?: (memory: Memory) => string;
   /** Fills a panel; the page is disposed with it. */
   create: (panel: vscode.WebviewPanel, memory: Memory) => Page;
 }
@@ -131,19 +133,24 @@ export class WebviewPanels<Memory, Page extends Disposable>
   implements vscode.WebviewPanelSerializer, Disposable
 {
   readonly #options: PanelsOptions<Memory, Page>;
-  readonly #open = new Map<string, { panel: vscode.WebviewPanel; page: Page }>();
+  /** By their slots. */
+  readonly #open = new Map<string, { key: string; panel: vscode.WebviewPanel; page: Page }>();
 
   constructor(options: PanelsOptions<Memory, Page>) {
     this.#options = options;
   }
 
+  isOpen(memory: Memory): boolean {
+    return this.#open.get(this.#slotOf(memory))?.key === this.#options.keyOf(memory);
+  }
+
   /** Shows the page that is open, or opens it. */
   show(memory: Memory): Page {
     const { viewType, keyOf } = this.#options;
-    const open = this.#open.get(keyOf(memory));
+    const open = this.#open.get(this.#slotOf(memory));
     if (open !== undefined) {
       open.panel.reveal();
-      return open.page;
+      return open.key === keyOf(memory) ? open.page : this.#fill(open.panel, memory);
     }
     const panel = vscode.window.createWebviewPanel(viewType, '', vscode.ViewColumn.Active, {
       enableFindWidget: true,
@@ -153,9 +160,8 @@ export class WebviewPanels<Memory, Page extends Disposable>
 
   /** VS Code restores a panel after the window was reloaded. */
   deserializeWebviewPanel(panel: vscode.WebviewPanel, state: unknown): Promise<void> {
-    const { memoryOf, keyOf } = this.#options;
-    const memory = memoryOf(state);
-    if (memory === undefined || this.#open.has(keyOf(memory))) panel.dispose();
+    const memory = this.#options.memoryOf(state);
+    if (memory === undefined || this.#open.has(this.#slotOf(memory))) panel.dispose();
     else this.#fill(panel, memory);
     return Promise.resolve();
   }
@@ -165,14 +171,22 @@ export class WebviewPanels<Memory, Page extends Disposable>
     this.#open.clear();
   }
 
+  #slotOf(memory: Memory): string {
+    const { keyOf, slotOf = keyOf } = this.#options;
+    return slotOf(memory);
+  }
+
   #fill(panel: vscode.WebviewPanel, memory: Memory): Page {
-    const key = this.#options.keyOf(memory);
+    const slot = this.#slotOf(memory);
+    const before = this.#open.get(slot);
+    before?.page.dispose();
     const page = this.#options.create(panel, memory);
-    this.#open.set(key, { panel, page });
-    panel.onDidDispose(() => {
-      this.#open.delete(key);
-      page.dispose();
-    });
+    this.#open.set(slot, { key: this.#options.keyOf(memory), panel, page });
+    if (before === undefined)
+      panel.onDidDispose(() => {
+        this.#open.get(slot)?.page.dispose();
+        this.#open.delete(slot);
+      });
     return page;
   }
 }

@@ -22,8 +22,10 @@ export function activateSubmission(services: Services): void {
   );
   disposables.add(
     registerCommands('accounts', {
-      [COMMANDS.resolveSubmission]: async (submission, action) =>
-        (await import('./resolveSubmission.ts')).resolveSubmission(parts, submission, action),
+      [COMMANDS.resolveSubmission]: async (submission) =>
+        (await import('./resolveSubmission.ts')).resolveSubmission(parts, submission),
+      [COMMANDS.continueSubmission]: async (submission) =>
+        (await import('./resolveSubmission.ts')).resolveSubmission(parts, submission, 'continue'),
     }),
   );
   disposables.add(

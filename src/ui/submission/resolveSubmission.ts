@@ -14,7 +14,7 @@ import {
 import { isUncertain, uncertaintyOf } from '../../core/submission/reconcilePolicy.ts';
 import type { ReconcileResult } from '../../core/submission/reconciler.ts';
 import type { Services } from '../../services.ts';
-import { showInformation, showWarning, withCancellableProgress } from '../shared/notifications.ts';
+import { showInformation, showWarning, withLateProgress } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { pick, separator, type Choice } from '../shared/steps.ts';
 import { confirmSubmission } from './confirmSubmission.ts';
@@ -48,7 +48,7 @@ type Action = (submission: PendingSubmission) => Promise<boolean>;
  * @param begin `continue` to begin with the last question, or with the steps for a refused one
  * @throws StorageError, LeaseUnavailableError, ApiError
  */
-export async function resolveSubmission(parts: Parts, argument?: unknown, begin?: unknown): Promise<void> {
+export async function resolveSubmission(parts: Parts, argument?: unknown, begin?: 'continue'): Promise<void> {
   const { ensureActiveAccount, sessions, submitter } = parts;
   const chosen = await chooseSubmission(parts, argument);
   if (chosen === undefined) return;
@@ -173,7 +173,7 @@ async function check(
   if (!canCheck(submission) && submission.state !== 'checking') return {};
   try {
     const title = resolveMessages.checking(submissionName(submission.intent));
-    const finding = await withCancellableProgress(title, (signal) =>
+    const finding = await withLateProgress(title, (signal) =>
       submitter.check(session, submission.id, signal),
     );
     return { finding };

@@ -8,7 +8,7 @@ import { mayBeCharged, type Draft } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { accountWords } from '../shared/accountMessages.ts';
 import { formatCount, formatMoney, formatPrice, inSandbox } from '../shared/format.ts';
-import { COMMANDS, type CommandId } from '../shared/ids.ts';
+import { COMMANDS, VIEWS, type CommandId } from '../shared/ids.ts';
 import { showWarning } from '../shared/notifications.ts';
 import { unexpectedPrice } from '../shared/priceMessages.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
@@ -112,7 +112,10 @@ export function notChargedNotification(
   const isSandbox = account.kind === 'sandbox';
   const explanation = explain(error);
   const { action } = explanation;
-  let offersLog = false;
+  const addContinue = () => {
+    if (isKept) buttons.set(submissionMessages.continue(), COMMANDS.continueSubmission);
+    else if (action.command === 'again') buttons.set(l10n.t('Submit Again…'), 'again');
+  };
   let sentence: string;
   switch (error instanceof ServiceError ? error.code : undefined) {
     case 'insufficient_balance':
@@ -123,6 +126,7 @@ export function notChargedNotification(
       );
       if (isSandbox) buttons.set(l10n.t('Add Sandbox Funds'), COMMANDS.sandboxAddFunds);
       else if (websiteOf(account) !== undefined) buttons.set(accountWords.openWebsite(), 'website');
+      addContinue();
       break;
     case 'validation_failed':
       sentence = asText({
@@ -133,10 +137,11 @@ export function notChargedNotification(
       break;
     case 'model_not_available':
       sentence = l10n.t('Not charged: {0} isn’t available.', sanitizeServiceText(modelName));
+      addContinue();
       break;
-    // Another notification asks for a new API key.
     case 'invalid_api_key':
       sentence = l10n.t('Not charged: the service rejected the API key of {0}.', accountName);
+      buttons.set(action.title, COMMANDS.replaceKey);
       break;
     case 'consent_required':
       sentence = l10n.t(
@@ -144,14 +149,13 @@ export function notChargedNotification(
         filename,
         asText(explanation),
       );
+      addContinue();
       break;
     default:
       sentence = l10n.t('Not charged: the upload of {0} failed. {1}', filename, asText(explanation));
-      offersLog = true;
+      addContinue();
+      buttons.set(l10n.t('Show Log'), COMMANDS.showLog);
   }
-  if (isKept) buttons.set(submissionMessages.continue(), COMMANDS.resolveSubmission);
-  else if (action.command === 'again') buttons.set(l10n.t('Submit Again…'), 'again');
-  if (offersLog) buttons.set(l10n.t('Show Log'), COMMANDS.showLog);
   return { text: inSandbox(sentence, isSandbox), buttons };
 }
 
@@ -171,6 +175,16 @@ export function mayBeChargedSentence(name: string, error: unknown, isSandbox: bo
     isReason ? asText(explain(error)) : l10n.t('We’ll keep checking.'),
   );
   return inSandbox(text, isSandbox);
+}
+
+/** @param id undefined where there are several, of which the user chooses */
+export function warnMayBeCharged(text: string, id: string | undefined): void {
+  const check = submissionMessages.checkNow();
+  const show = vscode.l10n.t('Show');
+  void showWarning(text, check, show).then((choice) => {
+    if (choice === check) void vscode.commands.executeCommand(COMMANDS.resolveSubmission, id);
+    if (choice === show) void vscode.commands.executeCommand(`${VIEWS.runs}.focus`);
+  });
 }
 
 export function noChargeFoundSentence(name: string, isSandbox: boolean): string {
@@ -194,10 +208,13 @@ export function leftOpenSentence(
   const text =
     others.length === 0
       ? isUnknown
-        ? l10n.t('{0} may have been charged: the service didn’t confirm it.', name)
+        ? l10n.t('{0} may have been charged: the service didn’t confirm it. We’ll keep checking.', name)
         : l10n.t('Not charged: the upload of {0} was interrupted.', filename)
       : isUnknown
-        ? l10n.t('{0} submissions may have been charged: the service didn’t confirm them.', count)
+        ? l10n.t(
+            '{0} submissions may have been charged: the service didn’t confirm them. We’ll keep checking.',
+            count,
+          )
         : l10n.t('Not charged: {0} uploads were interrupted.', count);
   return inSandbox(text, isSandbox);
 }

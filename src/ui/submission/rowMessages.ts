@@ -1,15 +1,8 @@
 import * as vscode from 'vscode';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Draft } from '../../core/submission/intent.ts';
-import { canDiscard, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
-import {
-  formatAgo,
-  formatBytes,
-  formatCount,
-  formatDuration,
-  formatMoment,
-  formatTime,
-} from '../shared/format.ts';
+import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
+import { formatBytes, formatCount, formatDuration, formatMoment, formatTime } from '../shared/format.ts';
 
 /** The label as the user gave it, or the file's name. */
 export function submissionName({ label, marker, dataset }: Pick<Draft, 'label' | 'marker' | 'dataset'>) {
@@ -27,7 +20,7 @@ export function stateText(submission: PendingSubmission, nowMs: number): string 
     case 'uploading':
       return uploadText(submission, nowMs);
     case 'validating':
-      return l10n.t('Validating…');
+      return validatingText(submission, nowMs);
     case 'waiting':
       return l10n.t('Retry in {0} · attempt {1}', formatDuration(retryAtMs - nowMs), attempt + 1);
     case 'checking':
@@ -37,7 +30,7 @@ export function stateText(submission: PendingSubmission, nowMs: number): string 
     case 'unsent':
       return l10n.t('Not charged · upload stopped');
     case 'not-charged':
-      return l10n.t('Not charged · confirmed by 2 checks');
+      return l10n.t('Not charged · 2 checks');
     case 'unknown':
       return unknownText(submission, nowMs);
     case 'refused':
@@ -49,7 +42,7 @@ export function stateText(submission: PendingSubmission, nowMs: number): string 
         case 'invalid_api_key':
           return l10n.t('Not charged · API key rejected');
         default:
-          return l10n.t('Not charged · rejected');
+          return l10n.t('Not charged · refused');
       }
   }
 }
@@ -67,9 +60,15 @@ function uploadText(submission: PendingSubmission, nowMs: number): string {
   return attempt > 1 ? l10n.t('{0} · attempt {1}', text, attempt) : text;
 }
 
+function validatingText({ intent: { attempts } }: PendingSubmission, nowMs: number): string {
+  const { l10n } = vscode;
+  const minutes = Math.floor((nowMs - (attempts.at(-1)?.closed?.localMs ?? nowMs)) / 60_000);
+  return minutes < 1 ? l10n.t('Validating…') : l10n.t('Validating… · {0} min', minutes);
+}
+
 function unknownText({ intent: { lastLook } }: PendingSubmission, nowMs: number): string {
   const { l10n } = vscode;
-  if (lastLook === undefined) return l10n.t('May be charged · no response');
+  if (lastLook === undefined) return l10n.t('May be charged · no answer');
   const { length } = lastLook.candidates;
   if (length === 1) return l10n.t('May be charged · 1 possible run');
   if (length > 1) return l10n.t('May be charged · {0} possible runs', formatCount(length));
@@ -82,12 +81,8 @@ export function submissionDescription(
   nowMs: number,
   accountName?: string,
 ): string {
-  const { attempts, created } = submission.intent;
-  return [
-    stateText(submission, nowMs),
-    ...(accountName === undefined ? [] : [accountName]),
-    ...(canDiscard(submission) ? [formatAgo((attempts.at(-1)?.started ?? created).localMs, nowMs)] : []),
-  ].join(' · ');
+  const text = stateText(submission, nowMs);
+  return accountName === undefined ? text : `${text} · ${accountName}`;
 }
 
 /** What a screen reader says of a row. */

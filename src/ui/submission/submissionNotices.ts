@@ -6,8 +6,13 @@ import { canCheck, canContinue, type PendingSubmission } from '../../core/submis
 import type { Services } from '../../services.ts';
 import { followActive } from '../shared/activeSession.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { showInformation, showWarning } from '../shared/notifications.ts';
-import { leftOpenSentence, noChargeFoundSentence, submissionMessages } from './resultMessages.ts';
+import { showInformation } from '../shared/notifications.ts';
+import {
+  leftOpenSentence,
+  noChargeFoundSentence,
+  submissionMessages,
+  warnMayBeCharged,
+} from './resultMessages.ts';
 import { submissionName } from './rowMessages.ts';
 import type { ReportFoundRun } from './submissionResult.ts';
 
@@ -122,7 +127,7 @@ export class SubmissionNotices implements Disposable {
     const resend = submissionMessages.resend();
     const text = noChargeFoundSentence(submissionName(now.intent), account.kind === 'sandbox');
     void showInformation(text, ...(canContinue(now, Date.now()) ? [resend] : [])).then((choice) => {
-      if (choice === resend) void vscode.commands.executeCommand(COMMANDS.resolveSubmission, id, 'continue');
+      if (choice === resend) void vscode.commands.executeCommand(COMMANDS.continueSubmission, id);
     });
   }
 
@@ -174,15 +179,12 @@ export class SubmissionNotices implements Disposable {
     const [first, ...others] = isUnknown ? unknown : unsent;
     if (first === undefined) return;
     const text = leftOpenSentence([first, ...others], isUnknown, account.kind === 'sandbox');
-    const shown = isUnknown
-      ? showWarning(text, submissionMessages.checkNow())
-      : showInformation(text, submissionMessages.continue());
-    void shown.then((choice) => {
-      if (choice === undefined) return;
-      // If there are several, the user chooses.
-      const id = others.length === 0 ? first.id : undefined;
-      const action = isUnknown ? [] : ['continue'];
-      void vscode.commands.executeCommand(COMMANDS.resolveSubmission, id, ...action);
-    });
+    // If there are several, the user chooses.
+    const id = others.length === 0 ? first.id : undefined;
+    if (isUnknown) warnMayBeCharged(text, id);
+    else
+      void showInformation(text, submissionMessages.continue()).then((choice) => {
+        if (choice !== undefined) void vscode.commands.executeCommand(COMMANDS.continueSubmission, id);
+      });
   }
 }

@@ -17,18 +17,19 @@ import type {
 import { chargedReceiptsOf } from '../../core/submission/runFacts.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { showError, showInformation, showWarning, withCancellableProgress } from '../shared/notifications.ts';
+import { showError, showInformation, withCancellableProgress } from '../shared/notifications.ts';
 import { openServiceLink } from '../shared/openMessages.ts';
 import {
   chargedSentence,
   mayBeChargedSentence,
   notChargedNotification,
   submissionMessages,
+  warnMayBeCharged,
   type NoticeAction,
 } from './resultMessages.ts';
 import { stateText, submissionName } from './rowMessages.ts';
 
-/** How often the time until the next attempt is updated. */
+/** How often times are updated: until the next attempt, and since validation began. */
 const TICK_MS = 1_000;
 /** How long a notification of a charge waits for the balance. */
 const BALANCE_WAIT_MS = 5_000;
@@ -51,7 +52,7 @@ export function withSubmissionProgress(
       report(stateText(submission, Date.now()), isProgress ? sentBytes / totalBytes : undefined);
     });
     const ticking = setInterval(() => {
-      if (last?.state === 'waiting') report(stateText(last, Date.now()));
+      if (last?.state === 'waiting' || last?.state === 'validating') report(stateText(last, Date.now()));
     }, TICK_MS);
     try {
       return { id, result: await result };
@@ -109,11 +110,8 @@ export async function reportResult(
     }
     case 'unknown': {
       log.error('outcome-unknown', result.error);
-      const text = mayBeChargedSentence(name, asDiskError(result.error, 'submissions'), isSandbox);
-      const check = submissionMessages.checkNow();
-      void showWarning(text, check).then((choice) => {
-        if (choice === check) void vscode.commands.executeCommand(COMMANDS.resolveSubmission, id);
-      });
+      const error = asDiskError(result.error, 'submissions');
+      warnMayBeCharged(mayBeChargedSentence(name, error, isSandbox), id);
       return;
     }
     case 'open':
@@ -133,15 +131,28 @@ async function run(
   ensureActiveAccount: Services['ensureActiveAccount'],
 ): Promise<void> {
   const file = vscode.Uri.file(draft.dataset.path);
-  if (action === undefined) return;
-  if (action === 'website') await openServiceLink(websiteOf(account) ?? '');
-  else if (action === COMMANDS.resolveSubmission)
-    await vscode.commands.executeCommand(action, id, 'continue');
-  else if (action === COMMANDS.checkDataset) await vscode.commands.executeCommand(action, file);
-  else if (action === COMMANDS.showLog) await vscode.commands.executeCommand(action);
-  else if (!(await ensureActiveAccount(account.id))) return;
-  else if (action !== 'again') await vscode.commands.executeCommand(action);
-  else await vscode.commands.executeCommand(COMMANDS.submitDataset, file, undefined, presetOf(draft));
+  const { executeCommand } = vscode.commands;
+  switch (action) {
+    case undefined:
+      return;
+    case 'website':
+      await openServiceLink(websiteOf(account) ?? '');
+      return;
+    case COMMANDS.continueSubmission:
+      return executeCommand(action, id);
+    case COMMANDS.replaceKey:
+      return executeCommand(action, account.id);
+    case COMMANDS.checkDataset:
+      return executeCommand(action, file);
+    case COMMANDS.showLog:
+      return executeCommand(action);
+    case 'again':
+      if (await ensureActiveAccount(account.id))
+        await executeCommand(COMMANDS.submitDataset, file, undefined, presetOf(draft));
+      return;
+    default:
+      if (await ensureActiveAccount(account.id)) await executeCommand(action);
+  }
 }
 
 /** @param isFound by a check, which knows less about the charge than the answer to the submission */

@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
-import { MAX_LABEL_LENGTH } from '../../core/api/types.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
 import { Emitter } from '../../core/base/event.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
+import { mayBeCharged } from '../../core/submission/intent.ts';
 import {
   isCancellable,
   type PendingSubmission,
@@ -10,8 +10,9 @@ import {
 } from '../../core/submission/pendingSubmission.ts';
 import type { Submitter } from '../../core/submission/submitter.ts';
 import { COMMANDS } from '../shared/ids.ts';
+import { rowLabel } from '../shared/runMessages.ts';
 import type { RunsSection } from '../shared/runsSection.ts';
-import { sanitizeText, sanitizeServiceText } from '../shared/serviceText.ts';
+import { sanitizeText } from '../shared/serviceText.ts';
 import {
   submissionAccessibleLabel,
   submissionDescription,
@@ -74,7 +75,7 @@ export class SubmissionRows implements RunsSection, Disposable {
     const session = this.#sessions.find(accountId);
     const modelName = session?.models.nameOf(intent.model_id) ?? intent.model_id;
     const accountName = session === this.#sessions.active ? undefined : session?.account.name;
-    const item = new vscode.TreeItem(sanitizeServiceText(submissionName(intent), MAX_LABEL_LENGTH));
+    const item = new vscode.TreeItem(rowLabel(submissionName(intent)));
     item.id = `submission:${id}`;
     item.description = submissionDescription(submission, nowMs, accountName);
     item.tooltip = sanitizeText(submissionTooltip(submission, modelName, nowMs, accountName));
@@ -82,7 +83,9 @@ export class SubmissionRows implements RunsSection, Disposable {
     item.accessibilityInformation = { label };
     const color = state === 'unknown' ? new vscode.ThemeColor('list.warningForeground') : undefined;
     item.iconPath = new vscode.ThemeIcon(ICONS[state], color);
-    item.contextValue = isCancellable(submission) ? 'submission.cancellable' : `submission.${state}`;
+    // Once it may have been charged, to stop it is no click on a row.
+    const isStoppable = isCancellable(submission) && !mayBeCharged(intent);
+    item.contextValue = isStoppable ? 'submission.cancellable' : `submission.${state}`;
     item.command = { command: COMMANDS.resolveSubmission, title: '', arguments: [id] };
     return item;
   }

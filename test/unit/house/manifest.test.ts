@@ -160,6 +160,14 @@ describe('package.json', () => {
       assert.ok(known.has(link.replace(/^command:/, '')) && link.startsWith('command:'), link);
   });
 
+  it('has at most 45 menu entries, those of the sandbox only while it is active', () => {
+    assert.ok(Object.values(contributes.menus).flat().length <= 45);
+    const ofSandbox = contributes.commands.filter(({ command }) => command.startsWith('fineTuning.sandbox.'));
+    assert.equal(ofSandbox.length, 4);
+    for (const { enablement } of ofSandbox) assert.equal(enablement, CONTEXT_KEYS.sandbox);
+    assert.doesNotMatch(JSON.stringify(contributes.menus), /fineTuning\.sandbox\./);
+  });
+
   it('asks only for context keys and views that exist', () => {
     const keys = new Set<string>(Object.values(CONTEXT_KEYS));
     const views = new Set<string>([...Object.values(VIEWS), ...Object.values(EDITORS)]);

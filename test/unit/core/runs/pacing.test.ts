@@ -13,10 +13,20 @@ describe('phaseOf', () => {
       assert.equal(phaseOf(row('r', 0, 'running'), { ...detail, ...more }), 'finished');
   });
 
-  it('takes queued as waiting and any other status as active, as it came', () => {
+  it('takes queued as waiting, what reads as an end as ended, and any other status as active, as it came', () => {
     assert.equal(phaseOf(row('r', 0, 'queued')), 'waiting');
-    for (const status of ['running', 'failed', 'Complete', 'COMPLETED', '', 'queued ', '__proto__'])
+    for (const status of ['running', 'Complete', 'COMPLETED', '', 'queued ', '__proto__'])
       assert.equal(phaseOf(row('r', 0, status), detail), 'active');
+    for (const status of [
+      'failed',
+      'ERROR: oom',
+      'cancelled',
+      'Canceled',
+      'rejected',
+      'expired',
+      'aborted_by_user',
+    ])
+      assert.equal(phaseOf(row('r', 0, status), detail), 'ended');
   });
 });
 

@@ -6,7 +6,7 @@ import * as standIn from '../../../helpers/vscodeStandIn.ts';
 import { until } from '../../../helpers/runs/support.ts';
 import { DownloadStage, type Window } from '../../../helpers/runs/downloadStage.ts';
 
-const { downloadWhenComplete: create } = await withVscode(
+const { downloadWhenComplete: create, keepDownloadedFiles } = await withVscode(
   () => import('../../../../src/ui/downloads/watchers.ts'),
 );
 // It is loaded at its first use.
@@ -18,13 +18,12 @@ describe('"Download when complete"', () => {
   let stage: DownloadStage;
   let first: Window;
   let faces: { dispose(): unknown }[];
-  let isQuiet: boolean;
   let logged: unknown[];
 
   beforeEach(async () => {
     standIn.forget();
     standIn.settings.clear();
-    [isQuiet, logged, faces] = [false, [], []];
+    [logged, faces] = [[], []];
     stage = await DownloadStage.start();
     first = stage.window();
     set('always', stage.out);
@@ -36,7 +35,7 @@ describe('"Download when complete"', () => {
 
   function watch(window: Window): { dispose(): unknown } {
     const log = { error: (_what: string, error: unknown) => void logged.push(error) };
-    const face = create({ ...window, log, isQuiet: () => isQuiet });
+    const face = create({ ...window, log });
     faces.push(face);
     return face;
   }
@@ -65,25 +64,19 @@ describe('"Download when complete"', () => {
   /** For what must not happen. */
   const later = () => new Promise((resolve) => setTimeout(resolve, 150));
 
-  it('downloads the adapter of a run that completes into its folder, and reports it', async () => {
+  it('downloads the adapter of a run that completes into its folder, which only its row shows', async () => {
     watch(first);
     const runId = await finish(first);
     await isDownloaded(first);
     assert.deepEqual(await readdir(folderOf(runId)), [fileOf(runId)]);
-    await until(() => said().length > 0);
-    assert.deepEqual(said(), [`Downloaded ${fileOf(runId)} to ${folderOf(runId)}.`]);
-  });
-
-  it('reports only doubts where notifications are turned down', async () => {
-    isQuiet = true;
-    watch(first);
-    await finish(first);
-    await isDownloaded(first);
     await later();
     assert.deepEqual(said(), []);
-    const second = stage.window('account-1', () => Promise.resolve('unknown'));
-    watch(second);
-    await finish(second);
+  });
+
+  it('reports nothing but doubts', async () => {
+    const unsure = stage.window('account-1', () => Promise.resolve('unknown'));
+    watch(unsure);
+    await finish(unsure);
     await until(() => said().length > 0);
     assert.match(said()[0] ?? '', /not a known adapter format/);
   });
@@ -106,9 +99,8 @@ describe('"Download when complete"', () => {
     for (const { session } of [first, second]) await session.runs.refresh();
     stage.pass(HOUR);
     await Promise.all([first, second].map(({ session }) => session.runs.refresh()));
-    await until(() => said().length > 0);
+    await until(() => [first, second].some(({ downloads }) => downloads.records('account-1').length > 0));
     await later();
-    assert.equal(said().length, 1);
     assert.deepEqual(await readdir(folderOf(runId)), [fileOf(runId)]);
   });
 
@@ -144,7 +136,7 @@ describe('"Download when complete"', () => {
     await until(() => said().length > 0);
     assert.equal(
       said()[0],
-      `Automatic download for ${other === runIds[0] ? 'one' : 'two'} failed. That folder no longer exists.`,
+      `Download of ${other === runIds[0] ? 'one' : 'two'} failed. That folder no longer exists.`,
     );
   });
 
@@ -174,7 +166,7 @@ describe('"Download when complete"', () => {
     standIn.told.answer = (buttons) => buttons[0];
     await first.session.runs.refresh();
     await until(() => said().length > 0);
-    assert.deepEqual(said(), ['Automatic download for maths failed. That folder no longer exists.']);
+    assert.deepEqual(said(), ['Download of maths failed. That folder no longer exists.']);
     assert.equal(logged.length, 1);
     await until(() => standIn.executed.length > 0);
     assert.deepEqual(standIn.executed, [
@@ -184,6 +176,16 @@ describe('"Download when complete"', () => {
     await first.session.runs.refresh();
     await later();
     assert.equal(said().length, 1);
+  });
+
+  it('what was downloaded is known to the Explorer’s menu, of the active account', async () => {
+    faces.push(keepDownloadedFiles(first.sessions, first.downloads));
+    watch(first);
+    const runId = await finish(first);
+    await isDownloaded(first);
+    const known = standIn.executed.filter(([, key]) => key === 'fineTuning.downloadedFiles');
+    assert.deepEqual(known.at(-1)?.[2], [path.join(folderOf(runId), fileOf(runId))]);
+    assert.ok(known.length <= 3, 'not for its progress');
   });
 
   it('goes on after one that failed unexpectedly', async () => {

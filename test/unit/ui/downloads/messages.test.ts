@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { NetworkError } from '../../../../src/core/api/errors.ts';
+import { DiskError } from '../../../../src/core/base/diskError.ts';
 import { ExpectedError } from '../../../../src/core/base/errors.ts';
+import { DownloadError } from '../../../../src/core/downloads/downloadErrors.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const messages = await withVscode(() => import('../../../../src/ui/downloads/messages.ts'));
 const { explain } = await withVscode(() => import('../../../../src/ui/shared/serviceErrors.ts'));
-
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 
 describe('download messages', () => {
   beforeEach(() => standIn.forget());
@@ -65,15 +65,28 @@ describe('download messages', () => {
     assert.equal(downloadShare({ state: 'downloading', receivedBytes: 0, totalBytes: 0 }), '100%');
   });
 
-  it('timeLeft never rounds up', () => {
-    for (const [ms, text] of [
-      [7 * DAY, '7 d'],
-      [3 * DAY - 1, '2 d'],
-      [2 * DAY - 1, '47 h 59 min'],
-      [119_999, '1 min'],
-      [59_999, '59 s'],
+  it('reportDownloadFailed offers to resume what may go on, else what helps', () => {
+    const session = { account: { id: 'account-1', kind: 'sandbox' }, runs: { label: () => 'maths' } };
+    const report = (error: Error, ...active: object[]) => {
+      standIn.forget();
+      standIn.told.answer = ([first]) => first;
+      messages.reportDownloadFailed(session as never, { active } as never, 'r', error);
+      return standIn.told;
+    };
+    const stopped = { accountId: 'account-1', runId: 'r', state: 'interrupted' };
+    const lost = new NetworkError('reset');
+    const full = new DiskError({ name: 'Error', message: '', code: 'ENOSPC' });
+    for (const [error, left, button] of [
+      [lost, stopped, 'Resume'],
+      [lost, { ...stopped, runId: 'other' }, 'Retry'],
+      [full, stopped, 'Choose Another Folder…'],
+      [new DownloadError('file-exists'), stopped, 'Download Again…'],
     ] as const)
-      assert.equal(messages.timeLeft(ms), text);
+      assert.deepEqual(report(error, left).buttons, [[button, 'Show Log']]);
+    assert.match(
+      report(lost, stopped).sentences[0] ?? '',
+      /^Sandbox: Download of maths failed\. The connection /,
+    );
   });
 
   it('runNameOf takes the label without its marker or the ID, and makes no link', () => {

@@ -147,7 +147,7 @@ describe('Diagnose Connection', () => {
 
   it('shows nothing when it is canceled, whatever it waits for', async () => {
     const diagnosing = diagnose({ connect: () => new Promise(() => undefined) });
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
     standIn.cancelled.fire();
     await assert.rejects(diagnosing, CancelledError);
     assert.deepEqual([standIn.told.titles, standIn.told.inputs], [['Diagnose Connection'], []]);

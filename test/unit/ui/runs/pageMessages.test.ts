@@ -154,8 +154,8 @@ describe('the state of a run page', () => {
         ],
         [
           {
-            run: { status: 'failed' },
-            detail: bare({ status: 'failed', started_at: at(1) }),
+            run: { status: 'busy' },
+            detail: bare({ status: 'busy', started_at: at(1) }),
             receiptLoading: 'failed',
           },
           [
@@ -164,6 +164,15 @@ describe('the state of a run page', () => {
             'done, time, after 1 min in the queue, 9 min ago',
             'unknown, not provided yet',
             'unknown, not provided yet',
+          ],
+        ],
+        [
+          { run: { status: 'failed' }, detail: bare({ status: 'failed', started_at: at(1) }) },
+          [
+            'unknown, unknown on this machine',
+            'done, time',
+            'done, time, after 1 min in the queue',
+            ...Array<string>(2).fill('unknown, not provided'),
           ],
         ],
         [

@@ -131,7 +131,7 @@ describe('RunNotices', () => {
     const { runs } = open();
     standIn.told.answer = ([download]) => download;
     runs.move(done('a'));
-    assert.deepEqual(await shown(), ['“my label” completed.']);
+    assert.deepEqual(await shown(), ['my label completed.']);
     assert.deepEqual(standIn.told.buttons, [['Download', 'Show Run']]);
     assert.deepEqual([acted, standIn.executed], [['account-1'], [['fineTuning.downloadAdapter', 'a']]]);
     standIn.told.answer = (names) => names.at(-1);
@@ -142,21 +142,33 @@ describe('RunNotices', () => {
 
   it('says when the adapter expires, and offers no download where there is none or none is wanted', async () => {
     const { runs } = open('sandbox');
-    const [before, after] = done('a');
-    runs.move([before, { ...after, artifacts_expires_at: '2026-05-03T12:00:00Z' }]);
-    assert.match((await shown())[0] ?? '', /^Sandbox: “my label” completed\. Its adapter expires on .*2026/);
-    runs.move([row('b', 1, 'running'), row('b', 1, 'completed')]);
-    assert.match((await shown())[0] ?? '', /^Sandbox: “other” completed\.$/);
+    const expiring = (runId: string, hours: number) => {
+      const [before, after] = done(runId);
+      const artifacts_expires_at = new Date(Date.now() + hours * 3_600_000 + 60_000).toISOString();
+      runs.move([before, { ...after, artifacts_expires_at }]);
+    };
+    expiring('a', 6 * 24);
+    assert.deepEqual(await shown(), ['Sandbox: my label completed. Its adapter expires in 6 days.']);
+    // What it says is no matter of a reminder.
+    expiring('b', 21);
+    assert.deepEqual(await shown(), ['Sandbox: other completed. Its adapter expires in 21 h.']);
+    assert.deepEqual(
+      [...claimed],
+      [...['account-1,a,finished', 'account-1,b,finished', 'account-1,b,expires-in-1-day']],
+    );
+    runs.move([row('c', 1, 'running'), row('c', 1, 'completed')]);
+    assert.deepEqual(await shown(), ['Sandbox: read c completed.']);
     offers = false;
-    runs.move(done('c'));
-    await shown();
-    assert.deepEqual(standIn.told.buttons.slice(1), [['Show Run'], ['Show Run']]);
+    expiring('d', 1);
+    assert.deepEqual(await shown(), ['Sandbox: read d completed.']);
+    assert.deepEqual(standIn.told.buttons.slice(2), [['Show Run'], ['Show Run']]);
+    assert.equal(claimed.size, 5);
   });
 
   it('reads a label that is not known yet, and waits for it at most 3 s', async () => {
     const { runs } = open();
     runs.move(done('new'));
-    assert.deepEqual([await shown(1_000), runs.read], [['“read new” completed.'], ['new']]);
+    assert.deepEqual([await shown(1_000), runs.read], [['read new completed.'], ['new']]);
     for (const runId of ['slow', 'broken']) {
       runs.move(done(runId));
       assert.deepEqual(await shown(3_000), []);
@@ -184,59 +196,68 @@ describe('RunNotices', () => {
     standIn.focus.focused = true;
     other.runs.move(done('new'));
     setTimeout(() => other.runs.learn('new'), 1_000);
-    assert.deepEqual(await shown(), ['“read new” completed.']);
+    assert.deepEqual(await shown(), ['read new completed.']);
     assert.deepEqual([polling.runs.read, other.runs.read], [['new'], []]);
   });
 
   it('is silent where nothing completed and no status is new', async () => {
+    standIn.settings.set('fineTuning.notifications', 'all');
     const { runs } = open();
     const [, finished] = done('a');
     runs.move([finished, { ...finished, artifacts_available: false }]);
     runs.move([row('b', 1, 'complete'), row('b', 1, 'completed')]);
     runs.move(status('c', 'queued', 'running'));
-    runs.move([row('d', 1, 'running'), { ...row('d', 1, 'running'), artifacts_expires_at: 'x' }]);
+    runs.move([row('d', 1, 'failed'), { ...row('d', 1, 'failed'), artifacts_expires_at: 'x' }]);
     assert.deepEqual(await shown(), []);
   });
 
-  it('notifies of each unknown status once, in the words of the service', async () => {
+  it('notifies once of each status that reads as an end, and of any other only where that is wanted', async () => {
     const { runs } = open();
-    const said: string[] = [];
-    for (const [before, after] of [
-      ['queued', 'warming_up'],
-      ['warming_up', 'calibrating'],
-      ['calibrating', 'warming_up'],
-      ['warming_up', ''],
+    const sentence = (word: string) => `my label: the service reports “${word}”.`;
+    for (const [setting, expected] of [
+      ['finished', ['Failed']],
+      ['nonsense', []],
+      ['all', ['warming_up', 'calibrating', 'unknown']],
     ] as const) {
-      runs.move(status('a', after, before));
-      said.push(...(await shown()));
+      standIn.settings.set('fineTuning.notifications', setting);
+      const said: string[] = [];
+      for (const [before, after] of [
+        ['queued', 'warming_up'],
+        ['warming_up', 'calibrating'],
+        ['calibrating', 'warming_up'],
+        ['warming_up', ''],
+        ['', 'Failed'],
+      ] as const) {
+        runs.move(status('a', after, before));
+        said.push(...(await shown()));
+      }
+      assert.deepEqual(said, expected.map(sentence));
     }
-    const sentence = (word: string) => `“my label”: the service reports “${word}”.`;
-    assert.deepEqual(said, ['warming_up', 'calibrating', 'unknown'].map(sentence));
     assert.deepEqual(standIn.told.buttons[0], ['Show Run']);
   });
 
   it('notifies of one after the other, however long a label takes', async () => {
     spare = 0;
     const { runs } = open();
-    runs.move(status('slow', 'warming_up'));
+    runs.move(status('slow', 'error'));
     await pass(500);
     runs.move(status('b', 'failed'));
     assert.deepEqual(await shown(), [
-      'Model m: the service reports “warming_up”.',
-      '“other”: the service reports “failed”.',
+      'Model m: the service reports “error”.',
+      'other: the service reports “failed”.',
     ]);
   });
 
   it('makes no link, no second line and no endless text of what the service says', async () => {
     const { runs } = open();
     runs.labels.set('a', '[click](command:workbench.action.quit)\n\u202eevil');
-    runs.move(status('a', `[x](https://evil.test)${'\u0007y'.repeat(5_000)}`));
+    runs.move(status('a', `[failed](https://evil.test)${'\u0007y'.repeat(5_000)}`));
     const [text = ''] = await shown();
     assert.doesNotMatch(text, /\]\(|[\p{Cc}\u202e]/u);
     assert.ok(text.length < 160 && text.includes('…'), text);
     assert.match(
       text,
-      /^“\[click\] \(command:workbench\.action\.quit\) <U\+202E>evil”: the service reports “\[x\] \(https:/,
+      /^\[click\] \(command:workbench\.action\.quit\) <U\+202E>evil: the service reports “\[failed\] \(https:/,
     );
   });
 
@@ -257,37 +278,42 @@ describe('RunNotices', () => {
     await pass(1_000);
     standIn.focus.focused = true;
     front.runs.move(done('a'));
-    assert.deepEqual(await shown(1_000), ['“front” completed.']);
+    assert.deepEqual(await shown(1_000), ['front completed.']);
     standIn.focus.changed.fire({ focused: true });
-    assert.deepEqual(await shown(300), ['“other” completed.']);
+    assert.deepEqual(await shown(300), ['other completed.']);
   });
 
   it('shows several in one digest, complete in one window, whose button leads to the view', async () => {
     standIn.told.answer = ([show]) => show;
     for (let count = 0; count < 3; count++) open();
-    for (const { runs } of windows) runs.move(done('a'), done('b'), done('c'), status('d', 'failed'));
-    assert.deepEqual(await shown(), ['While you were away: 3 runs completed, 1 run changed status.']);
+    const changes = [done('a'), done('b'), done('c'), status('d', 'failed'), status('e', 'x)[error](')];
+    for (const { runs } of windows) runs.move(...changes);
+    assert.deepEqual(await shown(), ['3 runs completed; the service reports “failed”, “x)[error] (” for 2.']);
     assert.deepEqual(standIn.executed, [['fineTuning.runs.focus']]);
+    for (const [moved, sentence] of [
+      [[done('f'), status('g', 'failed')], '1 run completed; the service reports “failed” for 1.'],
+      [[status('h', 'failed'), status('i', 'failed')], 'The service reports “failed” for 2 runs.'],
+    ] as const) {
+      windows[0]?.runs.move(...moved);
+      assert.deepEqual(await shown(), [sentence]);
+    }
   });
 
   it('shows what comes soon after another together, with the last status of each run', async () => {
     const { runs } = open();
-    await pass(61_000);
-    runs.move(status('a', 'running'));
+    runs.move(status('a', 'failed'));
     runs.move(done('a'));
     await pass(200);
     runs.move(done('b'));
     assert.deepEqual(await shown(), ['2 runs completed.']);
-    standIn.focus.focused = false;
-    runs.move(done('c'), done('d'));
-    assert.deepEqual(await shown(), ['While you were away: 2 runs completed.']);
   });
 
-  it('only counts completed runs where the badge is wanted', async () => {
+  it('only counts runs that ended where the badge is wanted', async () => {
     standIn.settings.set('fineTuning.notifications', 'badge');
     for (let count = 0; count < 2; count++) open();
-    for (const { runs } of windows) runs.move(done('a'), done('b'), status('c', 'failed'));
-    assert.deepEqual([await shown(), unseen], [[], ['a', 'b']]);
+    for (const { runs } of windows)
+      runs.move(done('a'), done('b'), status('c', 'failed'), status('d', 'busy'));
+    assert.deepEqual([await shown(), unseen], [[], ['a', 'b', 'c']]);
   });
 
   it('shows what it knew when the user switched accounts, and nothing after its end', async () => {
@@ -295,7 +321,7 @@ describe('RunNotices', () => {
     runs.move(done('a'));
     left.fire(undefined);
     runs.move(done('b'));
-    assert.deepEqual(await shown(), ['“my label” completed.']);
+    assert.deepEqual(await shown(), ['my label completed.']);
     const other = open();
     other.runs.move(done('c'));
     notices.dispose();

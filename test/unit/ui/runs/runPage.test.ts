@@ -390,7 +390,7 @@ describe('RunPage', () => {
     assert.deepEqual(standIn.executed, [], 'what is disabled cannot be pressed');
   });
 
-  it('is restored by two IDs alone, once for each run', () => {
+  it('is restored by two IDs alone, in place of others unless it is kept', () => {
     const panels = createPanels(parts());
     const restored = (memory: unknown) => {
       const restoring = new PanelStandIn();
@@ -406,8 +406,11 @@ describe('RunPage', () => {
       { accountId: 'a', runId: 'r'.repeat(401) },
     ])
       assert.ok(!restored(memory), JSON.stringify(memory));
-    assert.ok(restored({ accountId: 'a', runId: 'r' }));
-    assert.ok(!restored({ accountId: 'a', runId: 'r' }));
+    const memory = { accountId: 'a', runId: 'r' };
+    assert.deepEqual([memory, memory].map(restored), [true, false]);
+    assert.ok(!restored({ ...memory, runId: 'other' }), 'its place is taken');
+    const kept = { ...memory, isKept: true };
+    assert.deepEqual([kept, kept, { ...kept, runId: 'other' }].map(restored), [true, false, true]);
     panels.dispose();
   });
 

@@ -167,6 +167,8 @@ describe('WebviewPanels', () => {
       viewType: 'x',
       memoryOf: (state) => (typeof state === 'string' ? state : undefined),
       keyOf: (memory) => memory,
+      // Those with a digit take each other's place.
+      slotOf: (memory) => memory.replace(/\d/, ''),
       create: (_, memory) => ({ dispose: () => void disposed.push(memory) }),
     });
   });
@@ -191,6 +193,21 @@ describe('WebviewPanels', () => {
     assert.equal(created.length, 3);
     panels.dispose();
     assert.deepEqual(disposed, ['a', 'b', 'a']);
+  });
+
+  it('shows pages of one slot in one panel, one after the other', () => {
+    const one = panels.show('a1');
+    assert.notEqual(panels.show('a2'), one);
+    assert.deepEqual([created.length, created[0]?.reveals, disposed], [1, 1, ['a1']]);
+    assert.deepEqual(
+      ['a1', 'a2'].map((memory) => panels.isOpen(memory)),
+      [false, true],
+    );
+    assert.ok(restore('a1').isDisposed, 'the panel is there');
+    created[0]?.dispose();
+    assert.deepEqual([disposed, panels.isOpen('a2')], [['a1', 'a2'], false]);
+    panels.show('a1');
+    assert.equal(created.length, 2);
   });
 
   it('restores a panel by its memory, and closes one that is unusable or open already', () => {

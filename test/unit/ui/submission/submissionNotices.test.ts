@@ -216,7 +216,7 @@ describe('SubmissionNotices', () => {
         assert.deepEqual(told.buttons, [buttons]);
         assert.deepEqual(
           executed,
-          buttons.map(() => ['fineTuning.resolveSubmission', 'one', 'continue']),
+          buttons.map(() => ['fineTuning.continueSubmission', 'one']),
         );
       }
     });
@@ -253,8 +253,8 @@ describe('SubmissionNotices', () => {
       pending = [unknown()];
       told.answer = ([button]) => button;
       await begin();
-      assert.match(told.sentences.join(), /^train\.jsonl may have been charged: /);
-      assert.deepEqual([told.isModal, told.buttons], [[false], [['Check Now']]]);
+      assert.match(told.sentences.join(), /^train\.jsonl may have been charged: .+ We’ll keep checking\.$/);
+      assert.deepEqual([told.isModal, told.buttons], [[false], [['Check Now', 'Show']]]);
       assert.deepEqual(executed, [['fineTuning.resolveSubmission', 'one']]);
       activeChanged.fire(sessionOf('account-1'));
       await afterMs(FIRST_CHECK_MS);
@@ -267,7 +267,7 @@ describe('SubmissionNotices', () => {
       await begin();
       assert.deepEqual(told.sentences, ['Not charged: the upload of train.jsonl was interrupted.']);
       assert.deepEqual(told.buttons, [['Continue…']]);
-      assert.deepEqual(executed, [['fineTuning.resolveSubmission', 'one', 'continue']]);
+      assert.deepEqual(executed, [['fineTuning.continueSubmission', 'one']]);
     });
 
     it('combines several, of which the user chooses', async () => {

@@ -130,7 +130,7 @@ describe('the result of a submission', () => {
     ] as const) {
       const { buttons, executed } = await report(notCharged(error, true), 'Continue…');
       assert.deepEqual(buttons, ['Continue…', ...others]);
-      assert.deepEqual(executed, [['fineTuning.resolveSubmission', 'id-1', 'continue']]);
+      assert.deepEqual(executed, [['fineTuning.continueSubmission', 'id-1']]);
     }
     const dropped = notCharged(new DatasetChangedError('grew'), false);
     const { buttons, executed } = await report(dropped, 'Submit Again…');
@@ -144,12 +144,17 @@ describe('the result of a submission', () => {
     assert.deepEqual((await report(notCharged(new CancelledError(), false))).buttons, []);
   });
 
-  it('offers to check a dataset that the service rejected, and quotes the service', async () => {
-    const error = new ServiceError('validation_failed', 422, 'row 7');
-    const { text, buttons, executed } = await report(notCharged(error, false), 'Check Dataset');
+  it('offers what a refusal needs: a check of the dataset, quoting the service, or another API key', async () => {
+    const invalid = new ServiceError('validation_failed', 422, 'row 7');
+    const { text, buttons, executed } = await report(notCharged(invalid, true), 'Check Dataset');
     assert.match(text, /rejected train\.jsonl as invalid\. .*“row 7”$/);
     assert.deepEqual(buttons, ['Check Dataset']);
     assert.equal(executed[0]?.[0], 'fineTuning.checkDataset');
+    const key = new ServiceError('invalid_api_key', 401);
+    const refused = await report(notCharged(key, true), 'Replace API Key…');
+    assert.equal(refused.text, 'Not charged: the service rejected the API key of Work.');
+    assert.deepEqual(refused.buttons, ['Replace API Key…']);
+    assert.deepEqual(refused.executed, [['fineTuning.replaceKey', 'account-1']]);
   });
 
   it('takes no code of the service for one of the extension’s', async () => {
@@ -160,11 +165,13 @@ describe('the result of a submission', () => {
     }
   });
 
-  it('offers only a check after an unknown result, and logs it', async () => {
+  it('offers a check after an unknown result, or its row, and logs it', async () => {
     const { buttons, executed } = await report({ kind: 'unknown', error: BROKEN }, 'Check Now');
-    assert.deepEqual(buttons, ['Check Now']);
+    assert.deepEqual(buttons, ['Check Now', 'Show']);
     assert.deepEqual(executed, [['fineTuning.resolveSubmission', 'id-1']]);
     assert.deepEqual(logged, ['outcome-unknown']);
+    const shown = await report({ kind: 'unknown', error: BROKEN }, 'Show');
+    assert.deepEqual(shown.executed, [['fineTuning.runs.focus']]);
   });
 
   it('promises to keep checking only if that happens, and gives the reason otherwise', async () => {

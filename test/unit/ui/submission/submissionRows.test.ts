@@ -41,7 +41,7 @@ describe('SubmissionRows', () => {
       pendingOf('unsent', intentOf({ id: 'own' })),
     ];
     assert.deepEqual(rows.rowIds, ['own', 'home']);
-    assert.match(String(rows.item('home').description), / · Home · just now$/);
+    assert.match(String(rows.item('home').description), / · Home$/);
     assert.doesNotMatch(String(rows.item('own').description), /account-1/);
     sessions.active = undefined;
     assert.deepEqual(rows.rowIds, ['home', 'own']);
@@ -65,7 +65,7 @@ describe('SubmissionRows', () => {
     assert.deepEqual(events, [undefined, 'one', undefined]);
   });
 
-  it('has one command in each state: its row resolves a submission, or cancels its upload', () => {
+  it('has one button in each state: its row checks, continues or cancels a submission', () => {
     const text = readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8');
     const { contributes } = JSON.parse(text) as {
       contributes: { menus: Record<string, { command: string; when: string; group: string }[]> };
@@ -79,10 +79,12 @@ describe('SubmissionRows', () => {
     const inMenu = ['resolveSubmission 1_submission'];
     const cancels = ['cancelUpload inline', 'cancelUpload 1_submission', ...inMenu];
     const resolves = ['resolveSubmission inline', ...inMenu];
+    const continues = ['continueSubmission inline', ...inMenu];
     for (const [states, expected] of [
       [['queued', 'uploading', 'waiting'], cancels],
       [['validating', 'checking', 'elsewhere'], inMenu],
-      [['unsent', 'unknown', 'not-charged', 'refused'], resolves],
+      [['unknown'], resolves],
+      [['unsent', 'not-charged', 'refused'], continues],
     ] as const)
       for (const state of states) {
         pending = [pendingOf(state, intentOf({ id: 'one' }))];
@@ -94,13 +96,16 @@ describe('SubmissionRows', () => {
         assert.match(item.accessibilityInformation?.label ?? '', /^train\.jsonl, ./, state);
         assert.deepEqual(menuOf(item.contextValue ?? ''), expected, state);
       }
+    pending = [pendingOf('waiting', intentOf({ id: 'one', attempts: [wholeAttempt(Date.now())] }))];
+    assert.deepEqual(menuOf(rows.item('one').contextValue ?? ''), inMenu, 'it may have been charged');
   });
 
   it('shows hostile texts as they are', () => {
     const dataset = { ...intentOf().dataset, filename: HOSTILE };
     pending = [pendingOf('unsent', intentOf({ id: 'one', label: HOSTILE, dataset }))];
     const { accessibilityInformation, description, label, tooltip } = rows.item('one');
-    assert.equal(label, SHOWN);
+    assert.equal(label, 'Free <U+…U+200B>');
+    assert.ok(JSON.stringify(tooltip).startsWith(`"${SHOWN}`));
     assert.doesNotMatch(
       JSON.stringify([accessibilityInformation, description, tooltip]),
       /\$\(|\]\(|\u202e|\u200b/,

@@ -433,7 +433,7 @@ describe('submitDataset', () => {
   it('offers to continue what is kept, by its Idempotency-Key', async () => {
     result = { kind: 'not-charged', error: new Error('x'), kept: true };
     await submit({ modelId: 'm' }, ACCEPTING, [SUBMIT, 'Continue…']);
-    assert.deepEqual(standIn.executed, [['fineTuning.resolveSubmission', 'mine', 'continue']]);
+    assert.deepEqual(standIn.executed, [['fineTuning.continueSubmission', 'mine']]);
   });
 
   it('sends nothing unless the last question is answered with its last button', async () => {

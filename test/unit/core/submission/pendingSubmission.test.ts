@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { canBeRefused } from '../../../../src/core/submission/pendingSubmission.ts';
+import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
+
+describe('canBeRefused', () => {
+  it('is what is being sent, unless an earlier attempt may have been charged', () => {
+    const whole = wholeAttempt(0);
+    const cut = { started: whole.started };
+    for (const [state, attempts, expected] of [
+      ['uploading', [cut], true],
+      ['validating', [whole], true],
+      ['validating', [cut, whole], true],
+      ['validating', [whole, whole], false],
+      ['uploading', [whole, cut], false],
+      ['waiting', [cut], false],
+      ['unknown', [whole], false],
+    ] as const)
+      assert.equal(canBeRefused(pendingOf(state, intentOf({ attempts: [...attempts] }))), expected, state);
+  });
+});
