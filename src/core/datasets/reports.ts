@@ -33,6 +33,9 @@ export class Reports implements Disposable {
   readonly #changed = this.#store.add(new Emitter<CheckState>());
   /** Fires when a check begins, progresses or ends, and when a report is dropped. */
   readonly onDidChange = this.#changed.event;
+  readonly #checked = this.#store.add(new Emitter<void>());
+  /** Fires when a check that the user asked for has ended. */
+  readonly onDidCheck = this.#checked.event;
 
   constructor(checker: Pick<DatasetChecker, 'check'>) {
     this.#checker = checker;
@@ -61,6 +64,7 @@ export class Reports implements Disposable {
   async check(path: string, signal?: AbortSignal, onProgress?: ProgressListener): Promise<Report> {
     const report = await this.#check(path, signal, onProgress);
     this.#askedFor.add(report);
+    this.#checked.fire();
     return report;
   }
 

@@ -206,11 +206,15 @@ describe('Reports', () => {
     await next;
   });
 
-  it('releases reports that the user did not ask for, and drops any', async () => {
+  it('tells checks that the user asked for from others: fires, and does not release their reports', async () => {
+    let asked = 0;
+    reports.onDidCheck(() => asked++);
     await checked('fresh');
+    assert.equal(asked, 0);
     reports.release(file);
     assert.equal(reports.get(file), undefined);
     await checked();
+    assert.equal(asked, 1);
     reports.release(file);
     assert.notEqual(reports.get(file), undefined);
     reports.drop(file);
