@@ -50,7 +50,7 @@ function drawButton({ action, target, words, label, isFirst, isDisabled }: RunPa
   const key = `${action} ${target}`;
   if (action === 'copy') return copyButton(target, key, words, label, look);
   return element('button', {
-    class: isFirst === true ? 'first' : look,
+    class: isFirst === true ? 'primary' : look,
     text: words,
     attributes: {
       type: 'button',

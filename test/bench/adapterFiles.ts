@@ -2,6 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
 import { finished } from 'node:stream/promises';
 import { crc32, createGzip } from 'node:zlib';
+import { writeHeader } from '../helpers/adapters/safetensorsWriter.ts';
 import { Random } from '../helpers/random.ts';
 import { writeTar } from '../helpers/adapters/tarWriter.ts';
 import { writeZip } from '../helpers/adapters/zipWriter.ts';
@@ -100,22 +101,15 @@ async function writeAll(file: string, pieces: readonly Buffer[]): Promise<void> 
 }
 
 function headerOf(layers: number, rank: number): Buffer {
-  const header: Record<string, unknown> = { __metadata__: { format: 'pt' } };
-  let at = 0;
-  const add = (name: string, shape: readonly [number, number]) => {
-    const bytes = 2 * shape[0] * shape[1];
-    header[name] = { dtype: 'BF16', shape, data_offsets: [at, at + bytes] };
-    at += bytes;
-  };
-  for (let layer = 0; layer < layers; layer++)
-    for (const [module, [inputs, outputs]] of Object.entries(MODULES)) {
+  const dtype = 'BF16';
+  const tensors = Array.from({ length: layers }, (_, layer) =>
+    Object.entries(MODULES).flatMap(([module, [inputs, outputs]]) => {
       const name = `base_model.model.model.layers.${layer}.${module}`;
-      add(`${name}.lora_A.weight`, [rank, inputs]);
-      add(`${name}.lora_B.weight`, [outputs, rank]);
-    }
-  const json = JSON.stringify(header);
-  const text = Buffer.from(json.padEnd(Math.ceil(json.length / 8) * 8));
-  const length = Buffer.alloc(8);
-  length.writeBigUInt64LE(BigInt(text.length));
-  return Buffer.concat([length, text]);
+      return [
+        { name: `${name}.lora_A.weight`, dtype, shape: [rank, inputs], sizeBytes: 2 * rank * inputs },
+        { name: `${name}.lora_B.weight`, dtype, shape: [outputs, rank], sizeBytes: 2 * rank * outputs },
+      ];
+    }),
+  );
+  return writeHeader(tensors.flat());
 }

@@ -25,7 +25,7 @@ describe('adapter page', () => {
 
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
-    trained = await zip({
+    trained = zip({
       'README.md': Buffer.from('# A tutor\n'),
       'adapter_config.json': adapterConfig(),
       'adapter_model.safetensors': safetensors(trainedTensors()),
@@ -201,7 +201,7 @@ describe('adapter page', () => {
       );
       await writeFile(
         file('lora-odd.zip'),
-        await zip({
+        zip({
           'out/adapter_config.json': adapterConfig({ r: 8, modules_to_save: ['lm_head'] }),
           'out/adapter_model.safetensors': safetensors([...odd, saved]),
           'out/optimizer.pt': Buffer.from('never read'),
@@ -218,7 +218,7 @@ describe('adapter page', () => {
     });
 
     it('warns above the commands of what the config needs', async () => {
-      const zipped = await zip({
+      const zipped = zip({
         'adapter_config.json': adapterConfig({
           init_lora_weights: 'pissa_niter_4',
           alora_invocation_tokens: [1, 2],
@@ -246,7 +246,7 @@ describe('adapter page', () => {
       third.value = (at) => (at === 5 ? NaN : value(at));
       await writeFile(
         file('lora-nan.zip'),
-        await zip({
+        zip({
           'adapter_config.json': adapterConfig(),
           'adapter_model.safetensors': safetensors(tensors),
         }),
@@ -260,20 +260,17 @@ describe('adapter page', () => {
     });
 
     it('has a verdict for each', async () => {
-      const evil = Buffer.from(
-        (await zip({ 'xx/evil.sh': Buffer.from('x') })).toString('latin1').replaceAll('xx/', '../'),
-        'latin1',
-      );
+      const evil = zip({ '../evil.sh': Buffer.from('x') });
       const cases: readonly (readonly [string, Buffer, string | RegExp])[] = [
         ['lora-page.zip', Buffer.from('<!doctype html><p>Log in</p>'), 'Neither an archive nor safetensors'],
         ['lora-cut.zip', trained.subarray(0, trained.length / 2), 'Damaged'],
         ['lora-evil.zip', evil, 'Not safe to unpack'],
         [
           'lora-pickle.zip',
-          await zip({ 'adapter_config.json': adapterConfig(), 'adapter_model.bin': Buffer.from('x') }),
+          zip({ 'adapter_config.json': adapterConfig(), 'adapter_model.bin': Buffer.from('x') }),
           'Only pickle weights',
         ],
-        ['lora-other.zip', await zip({ 'notes.txt': Buffer.from('x') }), 'No adapter found'],
+        ['lora-other.zip', zip({ 'notes.txt': Buffer.from('x') }), 'No adapter found'],
         [
           'model.safetensors',
           safetensors([{ name: 'model.layers.0.self_attn.q_proj.weight', shape: [4, 4], value: () => 1 }]),

@@ -1,6 +1,5 @@
 import path from 'node:path';
 import type * as vscode from 'vscode';
-import { gridOf } from '../../core/adapters/adapterGrid.ts';
 import { extractAdapter } from '../../core/adapters/archive/extract.ts';
 import { recipesOf } from '../../core/adapters/recipes.ts';
 import type { AdapterReport, Measurements, Progress } from '../../core/adapters/report.ts';
@@ -291,7 +290,7 @@ export class AdapterPage implements Disposable {
       ...page,
       ...adapterOverview(report, measurements),
       ...(weights !== undefined && weights.pairs.length > 0
-        ? { picture: adapterPicture(gridOf(weights, measurements), measurements, canMeasure) }
+        ? { picture: adapterPicture(weights, measurements, canMeasure) }
         : {}),
       ...(verdict.code === 'adapter'
         ? {

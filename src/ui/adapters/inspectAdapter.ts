@@ -1,19 +1,13 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import * as vscode from 'vscode';
+import type { Downloads } from '../../core/downloads/downloads.ts';
 import type { DownloadRecord } from '../../core/downloads/types.ts';
-import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { notifySignedOut } from '../shared/accountMessages.ts';
-import { runIdOf } from '../shared/arguments.ts';
+import { runChoices, runIdOf } from '../shared/arguments.ts';
 import { subjectOf } from './adapterPlace.ts';
 import { chooseAdapter, reportAdapterNotOnDisk, reportNotDownloaded } from './messages.ts';
-
-/** The downloads of an account. */
-export interface DownloadedAdapters {
-  open(accountId: string): Promise<void>;
-  records(accountId: string): readonly DownloadRecord[];
-}
 
 /**
  * Shows the page of an adapter. Called with a file's URI from the explorer, with a row or a `run_id` (for its downloaded
@@ -22,7 +16,7 @@ export interface DownloadedAdapters {
  */
 export function inspectAdapter(
   sessions: { active: Session | undefined },
-  downloads: DownloadedAdapters,
+  downloads: Pick<Downloads, 'open' | 'records'>,
   showPage: (file: string) => Promise<void>,
 ) {
   const show = async (file: string) => showPage(await subjectOf(file));
@@ -43,8 +37,9 @@ export function inspectAdapter(
     const records = session === undefined ? [] : downloads.records(session.account.id);
     if (given === undefined) {
       const existing = records.filter((record) => existsSync(record.path));
+      const names = new Map(session && runChoices(session).map(({ runId, name }) => [runId, name]));
       const chosen = await chooseAdapter(
-        existing.map(({ path: file, runId }) => ({ file, description: nameOf(runId, session) })),
+        existing.map(({ path: file, runId }) => ({ file, description: names.get(runId) ?? runId })),
       );
       if (chosen !== undefined) await show(chosen);
     } else if (session === undefined) notifySignedOut();
@@ -72,14 +67,6 @@ function fileOf(
   if (newest !== undefined) return { missing: { gone: newest.path } };
   const run = session.runs.rows?.find(({ run_id }) => run_id === runId);
   return { missing: run?.artifacts_available === false ? 'not-yet' : 'never' };
-}
-
-/** The label of the run, or its model. */
-function nameOf(runId: string, session: Session | undefined): string {
-  const label = withoutMarker(session?.runs.label(runId) ?? '');
-  if (label !== '') return label;
-  const run = session?.runs.rows?.find(({ run_id }) => run_id === runId);
-  return run === undefined ? runId : (session?.models.nameOf(run.model_id) ?? runId);
 }
 
 /** The explorer gives the file, and all that are selected. */

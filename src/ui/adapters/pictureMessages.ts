@@ -1,27 +1,52 @@
 import * as vscode from 'vscode';
-import type { AdapterGrid, GridCell, GridMeasure } from '../../core/adapters/adapterGrid.ts';
-import type { Measurements } from '../../core/adapters/report.ts';
+import type { LoraPair, Measurements, PairMeasure, WeightsReport } from '../../core/adapters/report.ts';
 import { formatCount } from '../shared/format.ts';
 import type { AdapterCell, AdapterNote, AdapterPicture, AdapterShade } from './protocol.ts';
-import { formatNorm } from './reportMessages.ts';
+import { formatNorm, rangeText } from './reportMessages.ts';
 
+/** More than a page can show and stay responsive. */
+const MAX_COLUMNS = 200;
+const MAX_ROWS = 60;
 /** Where each column had a header, they would overlap. */
 const HEADER_EVERY = 4;
 /** Up to here each column has a header. */
 const ALL_HEADERS = 16;
 
-/** The picture of an adapter. @param canMeasure whether to offer the button that measures */
+/** A layer; undefined for what is outside of them. */
+type Layer = number | undefined;
+
+/** The pairs of one module in one layer: mostly one, more with experts. */
+interface Cell {
+  pairs: readonly LoraPair[];
+  measures: readonly PairMeasure[];
+  /** Root of the sum of the squares of their norms; undefined where none is known. */
+  norm: number | undefined;
+}
+
+/** Which modules of which layers are adapted. @param canMeasure whether to offer the button that measures */
 export function adapterPicture(
-  grid: AdapterGrid,
+  { pairs, layers }: WeightsReport,
   measurements: Measurements | undefined,
   canMeasure: boolean,
 ): AdapterPicture {
   const { l10n } = vscode;
-  const { columns, largestNorm } = grid;
-  const rows = grid.rows.map(({ module, cells }) => ({
+  const measures = measurements && new Map(measurements.pairs.map((measure) => [measure.path, measure]));
+  // Experts of one kind are one row.
+  const rowOf = ({ module }: LoraPair) => module.replace(/(^|\.)experts\.\d+(?=\.|$)/, '$1experts.*');
+  const byModule = [...Map.groupBy(pairs, rowOf)];
+  const hasOutside = pairs.some(({ layer }) => layer === undefined);
+  const allColumns: readonly Layer[] = [...columnsOf(layers), ...(hasOutside ? [undefined] : [])];
+  const columns = allColumns.slice(0, MAX_COLUMNS);
+  const cells = byModule.slice(0, MAX_ROWS).map(([module, its]) => {
+    const byLayer = Map.groupBy(its, ({ layer }) => layer);
+    return { module, cells: columns.map((layer) => cellOf(byLayer.get(layer), measures)) };
+  });
+  const largestNorm = Math.max(0, ...cells.flatMap((row) => row.cells.map((cell) => cell?.norm ?? 0)));
+  const rows = cells.map(({ module, cells: its }) => ({
     name: module,
-    cells: cells.map((cell, index) => cellOf(module, columns[index], cell, largestNorm)),
+    cells: its.map((cell, index) => drawn(module, columns[index], cell, largestNorm, measures !== undefined)),
   }));
+  const hidden = [allColumns.length - columns.length, byModule.length - rows.length];
   return {
     title: l10n.t('Adapted Modules'),
     caption:
@@ -43,69 +68,89 @@ export function adapterPicture(
     legendTitle: l10n.t('Legend'),
     legend: legendOf(rows, largestNorm),
     tableTitle: l10n.t('Show as table'),
-    cut:
-      grid.hiddenColumns + grid.hiddenRows === 0
-        ? undefined
-        : l10n.t(
-            'Not shown: {0} layers, {1} modules.',
-            formatCount(grid.hiddenColumns),
-            formatCount(grid.hiddenRows),
-          ),
+    cut: hidden.every((count) => count === 0)
+      ? undefined
+      : l10n.t('Not shown: {0} layers, {1} modules.', ...hidden.map(formatCount)),
     findings: findingsOf(measurements),
     measure: canMeasure ? l10n.t('Measure') : undefined,
   };
 }
 
-function layerName(layer: number | undefined): string {
-  return layer === undefined ? vscode.l10n.t('outside of layers') : vscode.l10n.t('layer {0}', layer);
+/** Includes layers without any pair, unless the numbers are too far apart. */
+function columnsOf(layers: readonly number[]): readonly number[] {
+  const [first, last] = [layers[0], layers.at(-1)];
+  if (first === undefined || last === undefined || last - first >= MAX_COLUMNS) return layers;
+  const from = last < MAX_COLUMNS ? 0 : first;
+  return Array.from({ length: last - from + 1 }, (_, index) => from + index);
 }
 
 function cellOf(
+  pairs: readonly LoraPair[] | undefined,
+  measured: ReadonlyMap<string, PairMeasure> | undefined,
+): Cell | undefined {
+  if (pairs === undefined) return undefined;
+  const measures = pairs.flatMap(({ path }) => measured?.get(path) ?? []);
+  const norms = measures.map(({ norm }) => norm).filter((norm) => norm !== undefined);
+  const sum = norms.reduce((squares, norm) => squares + norm ** 2, 0);
+  return { pairs, measures, norm: norms.length === 0 ? undefined : Math.sqrt(sum) };
+}
+
+function layerName(layer: Layer): string {
+  return layer === undefined ? vscode.l10n.t('outside of layers') : vscode.l10n.t('layer {0}', layer);
+}
+
+function drawn(
   module: string,
-  layer: number | undefined,
-  cell: GridCell | undefined,
+  layer: Layer,
+  cell: Cell | undefined,
   largestNorm: number,
+  isMeasured: boolean,
 ): AdapterCell {
   const { l10n } = vscode;
+  const shade = shadeOf(cell, largestNorm, isMeasured);
+  const norm = formatNorm(cell?.norm ?? 0);
+  const state = typeof shade === 'string' ? shadeTexts()[shade] : l10n.t('norm {0}', norm);
   const place = l10n.t('{0}, {1}', module, layerName(layer));
-  if (cell === undefined) return { shade: 'none', text: l10n.t('{0}: not adapted', place), value: '' };
-  const { pairs, halves, minRank, maxRank, parameters, measured } = cell;
+  if (cell === undefined) return { shade, text: l10n.t('{0}: {1}', place, state), value: '' };
+  // Of more pairs than a call may have arguments.
+  const [least, most, parameters] = cell.pairs.reduce(
+    ([min, max, sum], pair) => [Math.min(min, pair.rank), Math.max(max, pair.rank), sum + pair.parameters],
+    [Infinity, 0, 0],
+  );
+  const rank = rangeText(least, most);
   const facts = [
-    ...(pairs > 1 ? [l10n.t('{0} modules', formatCount(pairs))] : []),
-    ...(halves === 0
-      ? []
-      : pairs === 1
-        ? [l10n.t('A or B is missing')]
-        : [l10n.t('A or B is missing in {0}', halves)]),
-    minRank === maxRank ? l10n.t('rank {0}', minRank) : l10n.t('rank {0} to {1}', minRank, maxRank),
+    ...(cell.pairs.length > 1 ? [l10n.t('{0} modules', formatCount(cell.pairs.length))] : []),
+    l10n.t('rank {0}', rank),
     l10n.t('{0} parameters', formatCount(parameters)),
-    ...(measured === undefined ? [] : [measureText(measured, pairs)]),
+    ...(shade === 'adapted' ? [] : [state]),
   ];
-  const rank = minRank === maxRank ? l10n.t('r {0}', minRank) : l10n.t('r {0}–{1}', minRank, maxRank);
   return {
-    shade: halves > 0 ? 'half' : shadeOf(measured, pairs, largestNorm),
+    shade,
     text: l10n.t('{0}: {1}', place, facts.join(', ')),
-    value: measured === undefined ? rank : valueOf(measured),
+    value: !isMeasured ? l10n.t('r {0}', rank) : cell.norm === undefined ? state : norm,
   };
 }
 
-function shadeOf(measured: GridMeasure | undefined, pairs: number, largestNorm: number): AdapterShade {
-  if (measured === undefined) return 'adapted';
-  const { norm, zeros, nonFinite } = measured;
-  if (nonFinite > 0) return 'bad';
-  if (norm === 0 || zeros === pairs) return 'zero';
+function shadeOf(cell: Cell | undefined, largestNorm: number, isMeasured: boolean): AdapterShade {
+  if (cell === undefined) return 'none';
+  const { pairs, measures, norm } = cell;
+  if (pairs.some(({ isHalf }) => isHalf)) return 'half';
+  if (!isMeasured) return 'adapted';
+  if (measures.some(({ nonFinite }) => nonFinite > 0)) return 'bad';
+  if (norm === 0 || (measures.length > 0 && measures.every(({ isZero }) => isZero))) return 'zero';
   return norm === undefined ? 'unknown' : norm / largestNorm;
 }
 
-function measureText({ norm, zeros, nonFinite }: GridMeasure, pairs: number): string {
+function shadeTexts(): Readonly<Record<Exclude<AdapterShade, number>, string>> {
   const { l10n } = vscode;
-  if (nonFinite > 0) return l10n.t('NaN or infinite values: {0}', formatCount(nonFinite));
-  if (zeros === pairs) return l10n.t('all zero: learned nothing');
-  return norm === undefined ? l10n.t('norm unknown') : l10n.t('norm {0}', formatNorm(norm));
-}
-
-function valueOf({ norm, nonFinite }: GridMeasure): string {
-  return nonFinite > 0 ? vscode.l10n.t('NaN') : norm === undefined ? '' : formatNorm(norm);
+  return {
+    adapted: l10n.t('adapted'),
+    zero: l10n.t('all zero: learned nothing'),
+    bad: l10n.t('NaN or infinity'),
+    half: l10n.t('A or B is missing'),
+    unknown: l10n.t('norm unknown'),
+    none: l10n.t('not adapted'),
+  };
 }
 
 /** Only what is in the picture. */
@@ -113,14 +158,9 @@ function legendOf(rows: AdapterPicture['rows'], largestNorm: number): AdapterPic
   const { l10n } = vscode;
   const seen = new Set(rows.flatMap(({ cells }) => cells.map(({ shade }) => shade)));
   const all: { shade: AdapterShade; text: string }[] = [
-    { shade: 'adapted', text: l10n.t('adapted') },
     { shade: 0.1, text: l10n.t('little') },
     { shade: 1, text: l10n.t('most ({0})', formatNorm(largestNorm)) },
-    { shade: 'zero', text: l10n.t('all zero: learned nothing') },
-    { shade: 'bad', text: l10n.t('NaN or infinity') },
-    { shade: 'half', text: l10n.t('A or B is missing') },
-    { shade: 'unknown', text: l10n.t('norm unknown') },
-    { shade: 'none', text: l10n.t('not adapted') },
+    ...Object.entries(shadeTexts()).map(([shade, text]) => ({ shade: shade as AdapterShade, text })),
   ];
   const hasNorms = [...seen].some((shade) => typeof shade === 'number');
   return all.filter(({ shade }) => (typeof shade === 'number' ? hasNorms : seen.has(shade)));

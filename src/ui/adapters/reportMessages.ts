@@ -262,20 +262,23 @@ function typeText({ peftType, taskType, useDora, useRslora, isAlora }: AdapterCo
 function rankText({ rank }: AdapterConfig, weights: WeightsReport | undefined): string | undefined {
   const { minRank = 0, maxRank = 0 } = weights ?? {};
   if (maxRank === 0) return rank?.toString();
-  const seen = minRank === maxRank ? String(minRank) : vscode.l10n.t('{0} to {1}', minRank, maxRank);
+  const seen = rangeText(minRank, maxRank);
   return rank === undefined || seen === String(rank)
     ? seen
     : vscode.l10n.t('{0} in the weights, {1} in the config', seen, rank);
 }
 
 function scalingText({ useRslora }: AdapterConfig, { pairs }: WeightsReport): string | undefined {
-  const { l10n } = vscode;
   const scales = pairs.map(({ scale }) => scale).filter((scale) => scale !== undefined);
   if (scales.length === 0) return undefined;
-  const least = formatNorm(scales.reduce((a, b) => Math.min(a, b)));
-  const most = formatNorm(scales.reduce((a, b) => Math.max(a, b)));
-  const formula = useRslora ? l10n.t('alpha ÷ √rank') : l10n.t('alpha ÷ rank');
-  return least === most ? `${least} (${formula})` : l10n.t('{0} to {1} ({2})', least, most, formula);
+  const [least, most] = [scales.reduce((a, b) => Math.min(a, b)), scales.reduce((a, b) => Math.max(a, b))];
+  const formula = useRslora ? vscode.l10n.t('alpha ÷ √rank') : vscode.l10n.t('alpha ÷ rank');
+  return `${rangeText(formatNorm(least), formatNorm(most))} (${formula})`;
+}
+
+/** One value, or from one to another. */
+export function rangeText(first: string | number, last: string | number): string {
+  return first === last ? String(first) : vscode.l10n.t('{0} to {1}', first, last);
 }
 
 function listText(names: readonly string[]): string {
@@ -288,8 +291,8 @@ function listText(names: readonly string[]): string {
 function layersText(layers: readonly number[]): string | undefined {
   const [first, last] = [layers[0], layers.at(-1)];
   if (first === undefined || last === undefined) return undefined;
-  const isRange = layers.length > 1 && last - first + 1 === layers.length;
-  const shown = isRange ? vscode.l10n.t('{0} to {1}', first, last) : listText(layers.map(String));
+  const isRange = last - first + 1 === layers.length;
+  const shown = isRange ? rangeText(first, last) : listText(layers.map(String));
   return `${formatCount(layers.length)}: ${shown}`;
 }
 

@@ -6,34 +6,24 @@ import type { Downloads } from '../../core/downloads/downloads.ts';
 import { adapterFirst, placeIn, runFolderName } from '../../core/downloads/downloadTarget.ts';
 import { isAdapter, isSoundAdapter, localAdapter } from '../../core/downloads/localFiles.ts';
 import type { DownloadRecord } from '../../core/downloads/types.ts';
-import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { Sessions } from '../../core/runs/sessions.ts';
-import type { Log } from '../shared/log.ts';
+import type { Services } from '../../services.ts';
 import { autoDownloadFolder, downloadWhenCompleteSetting } from '../shared/settings.ts';
 import { reportDownloaded, reportDownloadFailed } from './messages.ts';
-
-export interface AutoDownloadParts {
-  sessions: Sessions;
-  downloads: Downloads;
-  /** Whether this window is the one that downloads. */
-  claim: NotificationLedger['claim'];
-  log: Pick<Log, 'error'>;
-}
 
 /**
  * Downloads the adapter of a run into the download folder, in one window, and never over a file. Its row shows it; only failures
  * and doubts are reported. Never rejects.
  */
 export async function downloadAutomatically(
-  { sessions, downloads, claim, log }: AutoDownloadParts,
+  { sessions, downloads, ledger, log }: Pick<Services, 'downloads' | 'ledger' | 'log' | 'sessions'>,
   session: Session,
   runId: string,
 ): Promise<void> {
   const { account } = session;
   if (downloadWhenCompleteSetting() !== 'always') return;
   try {
-    if (!(await claim(account.id, runId, 'download-when-complete'))) return;
+    if (!(await ledger.claim(account.id, runId, 'download-when-complete'))) return;
     await downloads.open(account.id);
     const isActive = downloads.active.some(
       (one) => one.accountId === account.id && one.runId === runId && isAdapter(one.artifactType),

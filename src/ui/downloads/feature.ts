@@ -4,12 +4,10 @@ import { downloadWhenComplete, keepDownloadedFiles, remindBeforeExpiry } from '.
 
 /** Downloading adapters: on request, when a run completes, and a reminder before they expire. */
 export function activateDownloads(services: Services): void {
-  const { disposables, downloads, log, registerCommands, sessions, ledger } = services;
-  const claim = (accountId: string, runId: string, what: string) => ledger.claim(accountId, runId, what);
-  const watched = { sessions, downloads, claim };
-  disposables.add(downloadWhenComplete({ ...watched, log }));
-  disposables.add(remindBeforeExpiry({ ...watched, log }));
-  disposables.add(keepDownloadedFiles(sessions, downloads));
+  const { disposables, downloads, registerCommands, sessions } = services;
+  disposables.add(downloadWhenComplete(services));
+  disposables.add(remindBeforeExpiry(services));
+  disposables.add(keepDownloadedFiles(services));
   disposables.add(
     registerCommands('account', {
       [COMMANDS.downloadAdapter]: async (...args) =>

@@ -3,42 +3,38 @@ import { instantOf } from '../../core/base/instant.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import { isAdapter, localAdapter } from '../../core/downloads/localFiles.ts';
 import { dueReminders, type DueReminder } from '../../core/downloads/reminders.ts';
-import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
+import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { remindOfExpiring, runNameOf } from './messages.ts';
 
-export interface ReminderParts {
-  downloads: Downloads;
-  /** Whether this window is the one that reminds. */
-  claim: NotificationLedger['claim'];
-}
-
 /** Reminds of those for which this window is the one that does. */
 export async function remind(
-  { downloads, claim }: ReminderParts,
+  { downloads, ledger }: Pick<Services, 'downloads' | 'ledger'>,
   session: Session,
   ended: AbortSignal,
 ): Promise<void> {
-  const { id } = session.account;
+  const { account, budget, runs } = session;
   // What is downloaded must be known first.
-  await downloads.open(id);
+  await downloads.open(account.id);
   const won: DueReminder[] = [];
   for (const reminder of dueOf(session, downloads)) {
-    // What is claimed is shown, also if the account is left meanwhile: no window claims it again.
+    const { runId, what } = reminder;
+    // The list has no labels. They are read before it is claimed: what is claimed is shown, as no window claims it again.
+    const isUnknown = runs.label(runId) === undefined && runs.detailFailure(runId) === undefined;
+    if (isUnknown && !ended.aborted && budget.takeSpare())
+      await runs.loadDetail(runId, { isBackground: true }).catch(() => undefined);
     if (ended.aborted) break;
-    if (await claim(id, reminder.runId, reminder.what)) won.push(reminder);
+    const isStill = dueOf(session, downloads).some((one) => one.runId === runId && one.what === what);
+    if (isStill && (await ledger.claim(account.id, runId, what))) won.push(reminder);
   }
   const [first] = won;
-  if (first !== undefined) await notify(session, first, won.length);
+  if (first !== undefined) notify(session, first, won.length);
 }
 
 /** @param first of so many to expire */
-async function notify(session: Session, first: DueReminder, count: number): Promise<void> {
-  const { account, budget, runs } = session;
-  // The list has no labels.
-  if (runs.label(first.runId) === undefined && budget.takeSpare())
-    await runs.loadDetail(first.runId, { isBackground: true }).catch(() => undefined);
+function notify(session: Session, first: DueReminder, count: number): void {
+  const { account, runs } = session;
   // Without a run the command asks for one.
   const chosen = count === 1 ? first.runId : '';
   const run = (command: string, id = '') =>

@@ -1,17 +1,16 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
-import type { Downloads } from '../../core/downloads/downloads.ts';
 import type { DownloadRecord } from '../../core/downloads/types.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { Sessions } from '../../core/runs/sessions.ts';
+import type { Services } from '../../services.ts';
 import { followActive } from '../shared/activeSession.ts';
 import { CONTEXT_KEYS } from '../shared/ids.ts';
-import type { Log } from '../shared/log.ts';
 import { autoDownloadFolder } from '../shared/settings.ts';
-import type { AutoDownloadParts } from './autoDownload.ts';
-import type { ReminderParts } from './reminders.ts';
 
 // What is watched all the time; what is then done and said is loaded when there is something.
+
+/** What watching needs; of the ledger, which window is the one that does and shows something. */
+type Watched = Pick<Services, 'downloads' | 'ledger' | 'log' | 'sessions'>;
 
 /**
  * How long after a change is reminded, so that downloads that it starts have begun, and the window in front reminds before the
@@ -20,20 +19,20 @@ import type { ReminderParts } from './reminders.ts';
 const DELAYS_MS = { focused: 2_000, behind: 5_000, always: 30_000 } as const;
 
 /** Downloads the adapters of runs that complete while they are watched, where the user wants that, one after the other. */
-export function downloadWhenComplete(parts: AutoDownloadParts): Disposable {
+export function downloadWhenComplete(services: Watched): Disposable {
   let queue = Promise.resolve();
   let isDisposed = false;
   const download = async (session: Session, runId: string) => {
     const { downloadAutomatically } = await import('./autoDownload.ts');
-    if (!isDisposed) await downloadAutomatically(parts, session, runId);
+    if (!isDisposed) await downloadAutomatically(services, session, runId);
   };
   // One that fails, or whose code cannot be loaded, does not end the queue.
   const enqueue = (session: Session, runId: string) => {
     queue = queue
       .then(() => download(session, runId))
-      .catch((error: unknown) => parts.log.error('auto-download', error));
+      .catch((error: unknown) => services.log.error('auto-download', error));
   };
-  const following = followActive(parts.sessions, (session) => {
+  const following = followActive(services.sessions, (session) => {
     const changes = session?.runs.onDidChange(({ moved }) => {
       for (const { runId, before, after } of moved)
         // Not those that were available when they were first seen.
@@ -55,10 +54,10 @@ export function downloadWhenComplete(parts: AutoDownloadParts): Disposable {
  * notifications are turned down.
  */
 export function remindBeforeExpiry(
-  parts: ReminderParts & { sessions: Sessions; log: Pick<Log, 'error'> },
+  services: Watched,
   delaysMs: Readonly<Record<keyof typeof DELAYS_MS, number>> = DELAYS_MS,
 ): Disposable {
-  return followActive(parts.sessions, (session) => {
+  return followActive(services.sessions, (session) => {
     if (session === undefined) return [];
     const ended = new AbortController();
     let timer: NodeJS.Timeout | undefined;
@@ -70,9 +69,9 @@ export function remindBeforeExpiry(
       isChecking = true;
       try {
         const { remind } = await import('./reminders.ts');
-        await remind(parts, session, ended.signal);
+        await remind(services, session, ended.signal);
       } catch (error) {
-        parts.log.error('reminders', error);
+        services.log.error('reminders', error);
       } finally {
         isChecking = false;
       }
@@ -87,7 +86,7 @@ export function remindBeforeExpiry(
       }, waitMs).unref();
     };
     const interval = setInterval(() => void check(), delaysMs.always).unref();
-    void parts.downloads.open(session.account.id).then(plan);
+    void services.downloads.open(session.account.id).then(plan);
     const focus = vscode.window.onDidChangeWindowState(({ focused }) => {
       if (focused) plan();
     });
@@ -101,10 +100,7 @@ export function remindBeforeExpiry(
 }
 
 /** Keeps the context key by which the Explorer's menu knows what was downloaded here. */
-export function keepDownloadedFiles(
-  sessions: Sessions,
-  downloads: Pick<Downloads, 'records' | 'onDidChange'>,
-): Disposable {
+export function keepDownloadedFiles({ sessions, downloads }: Watched): Disposable {
   return followActive(sessions, (session) => {
     let shown: readonly DownloadRecord[] | undefined;
     const keep = () => {

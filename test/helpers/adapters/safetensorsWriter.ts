@@ -6,20 +6,41 @@ export interface WrittenTensor {
   data: Buffer;
 }
 
+/** A tensor of these values, or of ones. */
+export function tensor(
+  name: string,
+  shape: readonly number[] = [2],
+  dtype = 'F32',
+  value: (index: number) => number = () => 1,
+): WrittenTensor {
+  const count = shape.reduce((product, side) => product * side, 1);
+  const values = Array.from({ length: count }, (_, index) => value(index));
+  return { name, dtype, shape, data: encode(dtype, values) };
+}
+
 /** Writes a safetensors file as its own writer does. */
 export function writeTensors(
   tensors: readonly WrittenTensor[],
+  metadata?: Readonly<Record<string, string>>,
+): Buffer {
+  const header = writeHeader(
+    tensors.map(({ data, ...one }) => ({ ...one, sizeBytes: data.length })),
+    metadata,
+  );
+  return Buffer.concat([header, ...tensors.map(({ data }) => data)]);
+}
+
+/** The beginning of a file with these tensors. */
+export function writeHeader(
+  tensors: readonly (Omit<WrittenTensor, 'data'> & { sizeBytes: number })[],
   metadata: Readonly<Record<string, string>> = { format: 'pt' },
 ): Buffer {
   const header: Record<string, unknown> = { __metadata__: metadata };
   let at = 0;
-  for (const { name, dtype, shape, data } of tensors) {
-    header[name] = { dtype, shape, data_offsets: [at, at + data.length] };
-    at += data.length;
-  }
+  for (const { name, sizeBytes, ...one } of tensors)
+    header[name] = { ...one, data_offsets: [at, (at += sizeBytes)] };
   const json = Buffer.from(JSON.stringify(header));
-  const padding = Buffer.alloc((8 - (json.length % 8)) % 8, 0x20);
-  return withHeader(Buffer.concat([json, padding]), Buffer.concat(tensors.map(({ data }) => data)));
+  return withHeader(Buffer.concat([json, Buffer.alloc((8 - (json.length % 8)) % 8, 0x20)]));
 }
 
 /** A file with this header, whatever it says. */

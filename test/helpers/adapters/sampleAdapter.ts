@@ -1,5 +1,5 @@
 import { Random } from '../random.ts';
-import { encode, writeTensors, type WrittenTensor } from './safetensorsWriter.ts';
+import { tensor, writeTensors, type WrittenTensor } from './safetensorsWriter.ts';
 
 export interface SampleOptions {
   dtype?: string;
@@ -15,50 +15,54 @@ export interface SampleOptions {
 
 export const SAMPLE_MODULES = { q_proj: [24, 16], v_proj: [24, 8] } as const;
 
+/** What PEFT puts before the names of tensors. */
+export const PREFIX = 'base_model.model.';
+
+/** A and B of a module. */
+export function loraPair(
+  name: string,
+  [inputs, outputs, rank]: readonly [inputs: number, outputs: number, rank: number],
+  dtype = 'F32',
+  valueOfA?: (index: number) => number,
+  valueOfB = valueOfA,
+): WrittenTensor[] {
+  return [
+    tensor(`${PREFIX}${name}.lora_A.weight`, [rank, inputs], dtype, valueOfA),
+    tensor(`${PREFIX}${name}.lora_B.weight`, [outputs, rank], dtype, valueOfB),
+  ];
+}
+
+/** Adds tensors to those of a sample. */
+export function adding(...more: (string | WrittenTensor)[]): Pick<SampleOptions, 'tensors'> {
+  const added = more.map((one) => (typeof one === 'string' ? tensor(one) : one));
+  return { tensors: (all) => [...all, ...added] };
+}
+
 /** The files of a small LoRA adapter, with values that every dtype has exactly. */
 export function sampleAdapter(options: SampleOptions = {}): Record<string, Buffer> {
   const { rank = 4, dtype = 'F32', layers = 2, modules = SAMPLE_MODULES } = options;
   const random = new Random(options.seed ?? 1);
   // Eighths of small numbers.
-  const values = (count: number) => Array.from({ length: count }, () => (random.below(33) - 16) / 8);
+  const value = () => (random.below(33) - 16) / 8;
+  const valueOfB = options.isZero ? () => 0 : value;
   const tensors = Array.from({ length: layers }, (_, layer) =>
-    Object.entries(modules).flatMap(([module, [inputs, outputs]]): WrittenTensor[] => {
-      const name = `base_model.model.model.layers.${layer}.self_attn.${module}`;
-      return [
-        {
-          name: `${name}.lora_A.weight`,
-          dtype,
-          shape: [rank, inputs],
-          data: encode(dtype, values(rank * inputs)),
-        },
-        {
-          name: `${name}.lora_B.weight`,
-          dtype,
-          shape: [outputs, rank],
-          data: options.isZero
-            ? encode(
-                dtype,
-                values(outputs * rank).map(() => 0),
-              )
-            : encode(dtype, values(outputs * rank)),
-        },
-      ];
-    }),
-  ).flat();
-  return {
-    'adapter_config.json': Buffer.from(
-      JSON.stringify({
-        base_model_name_or_path: 'acme/base-1b',
-        bias: 'none',
-        lora_alpha: 2 * rank,
-        modules_to_save: null,
-        peft_type: 'LORA',
-        r: rank,
-        target_modules: Object.keys(modules),
-        task_type: 'CAUSAL_LM',
-        ...options.config,
-      }),
+    Object.entries(modules).flatMap(([module, sides]) =>
+      loraPair(`model.layers.${layer}.self_attn.${module}`, [...sides, rank], dtype, value, valueOfB),
     ),
+  ).flat();
+  const config = {
+    base_model_name_or_path: 'acme/base-1b',
+    bias: 'none',
+    lora_alpha: 2 * rank,
+    modules_to_save: null,
+    peft_type: 'LORA',
+    r: rank,
+    target_modules: Object.keys(modules),
+    task_type: 'CAUSAL_LM',
+    ...options.config,
+  };
+  return {
+    'adapter_config.json': Buffer.from(JSON.stringify(config)),
     'adapter_model.safetensors': writeTensors(options.tensors?.(tensors) ?? tensors),
   };
 }

@@ -10,22 +10,21 @@ import { Submitter } from '../../../src/core/submission/submitter.ts';
 import { NotificationLedger } from '../../../src/core/runs/notificationLedger.ts';
 import { StateStore } from '../../../src/core/storage/state.ts';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import type { Services } from '../../../src/services.ts';
 import { Bench, silent } from './support.ts';
 
 /** One window of VS Code, as far as the notices of downloads go. */
-export interface Window {
+export interface Window extends Pick<Services, 'downloads' | 'ledger' | 'log' | 'sessions'> {
   session: Session;
-  sessions: Sessions;
-  downloads: Downloads;
-  told: NotificationLedger;
   state: StateStore;
-  claim: NotificationLedger['claim'];
 }
 
 /** A sandbox whose time passes when it is told to, and windows on it that share what windows share. */
 export class DownloadStage {
   readonly bench: Bench;
   readonly sandbox: Sandbox;
+  /** Errors that windows logged. */
+  readonly logged: unknown[] = [];
   readonly #clock: { nowMs: number };
   readonly #windows: Window[] = [];
 
@@ -44,9 +43,9 @@ export class DownloadStage {
   }
 
   async end(): Promise<void> {
-    for (const { downloads, state, told } of this.#windows) {
+    for (const { downloads, state, ledger } of this.#windows) {
       await downloads.dispose();
-      told.dispose();
+      ledger.dispose();
       state.dispose();
     }
     await this.bench.end();
@@ -81,9 +80,9 @@ export class DownloadStage {
         sessionOf: () => session,
         verify,
       }),
-      told: new NotificationLedger(state),
+      ledger: new NotificationLedger(state),
       state,
-      claim: (...args) => window.told.claim(...args),
+      log: { error: (_what: string, error: unknown) => this.logged.push(error) } as unknown as Window['log'],
     };
     this.#windows.push(window);
     return window;

@@ -1,36 +1,24 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import type { AdapterProblem, ProblemCode } from '../../../../src/core/adapters/problems.ts';
-import { sampleAdapter, type SampleOptions } from '../../../helpers/adapters/sampleAdapter.ts';
-import { encode, type WrittenTensor } from '../../../helpers/adapters/safetensorsWriter.ts';
+import {
+  adding,
+  loraPair,
+  PREFIX,
+  sampleAdapter,
+  type SampleOptions,
+} from '../../../helpers/adapters/sampleAdapter.ts';
+import { tensor, type WrittenTensor } from '../../../helpers/adapters/safetensorsWriter.ts';
 import { codesOf, Place, zipOf } from '../../../helpers/adapters/support.ts';
 
 const CONFIG = 'adapter_config.json';
-const PREFIX = 'base_model.model.';
 const Q0_PATH = 'model.layers.0.self_attn.q_proj';
 const Q0 = PREFIX + Q0_PATH;
 
-function small(name: string, shape: readonly number[] = [2], dtype = 'F32'): WrittenTensor {
-  const count = shape.reduce((product, side) => product * side, 1);
-  return { name, dtype, shape, data: encode(dtype, Array<number>(count).fill(1)) };
-}
-
-/** A and B of a module. */
-function pair(name: string, inputs = 2, rank = 4): WrittenTensor[] {
-  return [
-    small(`${PREFIX}${name}.lora_A.weight`, [rank, inputs]),
-    small(`${PREFIX}${name}.lora_B.weight`, [2, rank]),
-  ];
-}
+const pair = (name: string, inputs = 2) => loraPair(name, [inputs, 2, 4]);
 
 function config(values: Record<string, unknown>): SampleOptions {
   return { config: values };
-}
-
-function adding(...names: (string | WrittenTensor)[]): SampleOptions {
-  return {
-    tensors: (all) => [...all, ...names.map((one) => (typeof one === 'string' ? small(one) : one))],
-  };
 }
 
 function unprefixed(): SampleOptions {
@@ -48,7 +36,7 @@ describe('the fit of config and tensors', () => {
   const lmHead = `${PREFIX}lm_head.weight`;
   const wrongTypes = { r: '8', lora_alpha: true, target_modules: [1], rank_pattern: [], bias: 3 };
   const otherB = (shape: number[]) => ({
-    tensors: ([a, , ...rest]: WrittenTensor[]) => [a!, small(`${Q0}.lora_B.weight`, shape), ...rest],
+    tensors: ([a, , ...rest]: WrittenTensor[]) => [a!, tensor(`${Q0}.lora_B.weight`, shape), ...rest],
   });
   const cases: [ProblemCode, SampleOptions, Partial<AdapterProblem>][] = [
     ['partner-missing', { tensors: (all) => all.slice(1) }, { severity: 'error', examples: [Q0_PATH] }],
@@ -63,7 +51,7 @@ describe('the fit of config and tensors', () => {
       { examples: ['o_proj'] },
     ],
     ['tensor-unexpected', adding('something.else'), { examples: ['something.else'] }],
-    ['tensor-unexpected', adding(small(`${Q0}.lora_A.other.weight`, [4, 24])), { count: 1 }],
+    ['tensor-unexpected', adding(tensor(`${Q0}.lora_A.other.weight`, [4, 24])), { count: 1 }],
     ['bias-mismatch', adding(`${Q0}.bias`), { expected: 'none', actual: 1 }],
     ['bias-mismatch', config({ bias: 'lora_only' }), { actual: 0 }],
     [
@@ -151,11 +139,11 @@ describe('the fit of config and tensors', () => {
     const { problems, weights } = await inspect({
       config: JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>,
       tensors: ([, , ...rest]) => [
-        small(`${Q0}.lora_A.weight`, [8, 24]),
-        small(`${Q0}.lora_B.weight`, [16, 8]),
+        tensor(`${Q0}.lora_A.weight`, [8, 24]),
+        tensor(`${Q0}.lora_B.weight`, [16, 8]),
         ...rest,
-        small(`${PREFIX}lm_head.weight`, [4, 2]),
-        small(`${PREFIX}model.embed_tokens.modules_to_save.weight`, [4, 2]),
+        tensor(`${PREFIX}lm_head.weight`, [4, 2]),
+        tensor(`${PREFIX}model.embed_tokens.modules_to_save.weight`, [4, 2]),
       ],
     });
     assert.deepEqual(
@@ -241,8 +229,8 @@ describe('the fit of config and tensors', () => {
         ...pair('block.0.CrossAttention.q'),
         ...pair('block.0.mlp.experts.3.up_proj'),
         ...pair('block.0.mlp.experts.4.up_proj'),
-        small(`${PREFIX}table.lora_embedding_A`, [4, 10]),
-        small(`${PREFIX}table.lora_embedding_B`, [2, 4]),
+        tensor(`${PREFIX}table.lora_embedding_A`, [4, 10]),
+        tensor(`${PREFIX}table.lora_embedding_B`, [2, 4]),
       ],
     });
     assert.deepEqual(

@@ -4,6 +4,7 @@ import type { Measurements } from '../../../../src/core/adapters/report.ts';
 import { sampleAdapter, type SampleOptions } from '../../../helpers/adapters/sampleAdapter.ts';
 import {
   encode,
+  tensor,
   withHeader,
   writeTensors,
   type WrittenTensor,
@@ -21,12 +22,8 @@ describe('measuring an adapter', () => {
     return await runInWorker('measure', await place.file(bytes), { worker: WORKER, ...options });
   }
   const measureSample = (options: SampleOptions) => measure(zipOf(sampleAdapter(options)));
-  const tensor = (name: string, dtype: string, values: number[], columns = 1): WrittenTensor => ({
-    name,
-    dtype,
-    shape: [values.length / columns, columns],
-    data: encode(dtype, values),
-  });
+  const tensorOf = (name: string, dtype: string, values: readonly number[], columns = 1) =>
+    tensor(name, [values.length / columns, columns], dtype, (index) => values[index]!);
   const replaceB = (values: (count: number) => number[]) => (all: WrittenTensor[]) =>
     all.map((one) =>
       one.name.includes('lora_B')
@@ -55,9 +52,9 @@ describe('measuring an adapter', () => {
       Array.from({ length: count }, (_, index) => Math.fround(Math.sin(index)));
     const [a, b] = [values(4 * 50_001), values(100_003 * 4)];
     const weights = writeTensors([
-      tensor('odd.weight', 'I8', [1]),
-      tensor(`${Q}.lora_B.weight`, 'F32', b, 4),
-      tensor(`${Q}.lora_A.weight`, 'BF16', a, 50_001),
+      tensorOf('odd.weight', 'I8', [1]),
+      tensorOf(`${Q}.lora_B.weight`, 'F32', b, 4),
+      tensorOf(`${Q}.lora_A.weight`, 'BF16', a, 50_001),
     ]);
     const files = { ...sampleAdapter(), [WEIGHTS]: weights };
     for (const bytes of [zipOf(files), zipOf(files, { isDeflated: true }), tarGzOf(files)]) {
@@ -71,8 +68,8 @@ describe('measuring an adapter', () => {
     const embedding = 'base_model.model.model.embed_tokens.lora_embedding_';
     const { pairs } = await measureSample({
       tensors: () => [
-        tensor(`${embedding}A`, 'F32', [3, 4], 2),
-        tensor(`${embedding}B`, 'F32', [1, 1, 1, 1]),
+        tensorOf(`${embedding}A`, 'F32', [3, 4], 2),
+        tensorOf(`${embedding}B`, 'F32', [1, 1, 1, 1]),
       ],
     });
     close(pairs[0]?.norm, 5);
@@ -81,7 +78,7 @@ describe('measuring an adapter', () => {
   it('says that nothing was learned only where every pair is zero, and nothing else is saved', async () => {
     const extra = (dtype: string, values: number[]) => (all: WrittenTensor[]) => [
       ...all,
-      tensor('base_model.model.lm_head.weight', dtype, values),
+      tensorOf('base_model.model.lm_head.weight', dtype, values),
     ];
     const first = (values: (count: number) => number[]) => (all: WrittenTensor[]) => [
       ...replaceB(values)(all.slice(0, 2)),

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { inspectAdapter } from '../../../../src/core/adapters/inspect.ts';
 import { recipesOf, type Recipe, type RecipeNote, type Tool } from '../../../../src/core/adapters/recipes.ts';
-import { sampleAdapter, type SampleOptions } from '../../../helpers/adapters/sampleAdapter.ts';
-import { encode, type WrittenTensor } from '../../../helpers/adapters/safetensorsWriter.ts';
+import { adding, sampleAdapter, type SampleOptions } from '../../../helpers/adapters/sampleAdapter.ts';
+import { tensor } from '../../../helpers/adapters/safetensorsWriter.ts';
 import { block, FOLDER, Place, zipOf } from '../../../helpers/adapters/support.ts';
 
 /** Each character that means something to a shell, Python, JSON or a list of arguments. */
@@ -24,15 +24,6 @@ describe('recipesOf', () => {
     const { peft, vllm, llamacpp, ollama } = await recipes(options);
     return [peft, vllm, llamacpp, ollama].map(({ refusal }) => refusal);
   };
-  const tensor = (name: string, shape: readonly number[] = [1]): WrittenTensor => ({
-    name,
-    dtype: 'F32',
-    shape,
-    data: encode('F32', Array<number>(shape.reduce((product, side) => product * side, 1)).fill(1)),
-  });
-  const adding = (...names: string[]) => ({
-    tensors: (all: WrittenTensor[]) => [...all, ...names.map((name) => tensor(name))],
-  });
   const assertWarned = (recipe: Recipe, note: RecipeNote) =>
     assert.deepEqual([recipe.refusal, recipe.warnings.includes(note)], [undefined, true], note);
 

@@ -36,6 +36,7 @@ describe('"Inspect Adapter"', () => {
           { run_id: 'run-1', model_id: 'm', artifacts_available: true },
           { run_id: 'run-2', model_id: 'm', artifacts_available: false },
         ],
+        phase: () => 'finished',
         label: (runId: string) => (runId === 'run-1' ? 'Tütor ft-7k3m9qpx' : undefined),
       },
       models: { nameOf: () => 'Modell' },

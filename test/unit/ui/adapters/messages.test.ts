@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { gridOf } from '../../../../src/core/adapters/adapterGrid.ts';
 import type { Recipe, RecipeNote } from '../../../../src/core/adapters/recipes.ts';
 import type { AdapterConfig } from '../../../../src/core/adapters/peftConfig.ts';
 import type { AdapterProblem, ProblemCode } from '../../../../src/core/adapters/problems.ts';
@@ -187,30 +186,78 @@ describe('messages of the adapter page', () => {
     assert.match(files?.more ?? '', /299/);
   });
 
+  /** @param paths layers and modules, such as `0 q_proj`, and `-` for what is in no layer */
+  const pictureOf = (paths: string[], measures?: Partial<PairMeasure>[], changes: Partial<LoraPair> = {}) => {
+    const pairs = paths.map((path): LoraPair => {
+      const [layer, module = ''] = path.split(' ');
+      return {
+        ...pair,
+        path,
+        layer: Number(layer),
+        module,
+        ...(layer === '-' && { layer: undefined }),
+        ...changes,
+      };
+    });
+    const layers = [...new Set(pairs.map(({ layer }) => layer))].filter((layer) => layer !== undefined);
+    const measured = measures?.map((one, at) => ({ path: paths[at]!, isZero: false, nonFinite: 0, ...one }));
+    const nans = measured?.reduce((sum, one) => sum + one.nonFinite, 0) ?? 0;
+    const all = measured && { ...measurements, pairs: measured, nans };
+    return pictures.adapterPicture({ ...weights, pairs, layers }, all, true);
+  };
+
   it('paint each cell by what is known of it, and explain only what is painted', () => {
-    const picture = (changes: Partial<LoraPair>, measure?: Partial<PairMeasure>) => {
-      const pairs = [{ path: pair.path, isZero: false, nonFinite: 0, ...measure }];
-      const measured = measure && { ...measurements, pairs, nans: pairs[0]!.nonFinite };
-      const grid = gridOf({ ...weights, pairs: [{ ...pair, ...changes }] }, measured);
-      return pictures.adapterPicture(grid, measured, true);
-    };
-    for (const [changes, measure, shade, legend] of [
-      [{}, undefined, 'adapted', ['adapted']],
-      [{ isHalf: true }, undefined, 'half', ['half']],
-      [{}, { norm: 3 }, 1, [0.1, 1]],
-      [{}, { norm: 0, isZero: true }, 'zero', ['zero']],
-      [{}, { nonFinite: 2 }, 'bad', ['bad']],
-      [{}, {}, 'unknown', ['unknown']],
+    const two = ['0 experts.0.w', '0 experts.1.w'];
+    for (const [paths, measures, shade, legend, value] of [
+      [['0 q'], undefined, 'adapted', ['adapted'], 'r 8'],
+      [['0 q'], [{ norm: 3 }], 1, [0.1, 1], '3'],
+      [['0 q'], [{ norm: 0, isZero: true }], 'zero', ['zero'], '0'],
+      [['0 q'], [{ nonFinite: 2 }], 'bad', ['bad'], 'NaN or infinity'],
+      [['0 q'], [{}], 'unknown', ['unknown'], 'norm unknown'],
+      // Norms of a cell are added as squares.
+      [two, [{ norm: 3 }, { norm: 4, isZero: true }], 1, [0.1, 1], '5'],
     ] as const) {
-      const { rows, legend: shown, findings } = picture(changes, measure);
-      assert.deepEqual([rows[0]?.cells[0]?.shade, shown.map((one) => one.shade)], [shade, legend]);
-      assert.equal(
-        findings.some(({ severity }) => severity === 'error'),
-        shade === 'bad',
-      );
+      const { rows, legend: shown, findings } = pictureOf([...paths], measures && [...measures]);
+      const [cell] = rows[0]!.cells;
+      assert.deepEqual([cell?.shade, shown.map((one) => one.shade), cell?.value], [shade, legend, value]);
+      const isError = findings.some(({ severity }) => severity === 'error');
+      assert.equal(isError, shade === 'bad');
     }
-    const text = picture({}, { norm: 3 }).rows[0]?.cells[0]?.text;
-    assert.equal(text, 'q_proj, layer 0: rank 8, 1,234 parameters, norm 3');
+    assert.equal(pictureOf(['0 q'], [{ norm: 3 }], { isHalf: true }).rows[0]?.cells[0]?.shade, 'half');
+    const text = pictureOf(['0 q'], [{ norm: 3 }]).rows[0]?.cells[0]?.text;
+    assert.equal(text, 'q, layer 0: rank 8, 1,234 parameters, norm 3');
+  });
+
+  it('draw layers in their order, experts of one kind together, and no more than a page can show', () => {
+    const drawn = (...paths: string[]) => {
+      const { columns, rows } = pictureOf(paths);
+      const cells = rows.map(({ name, cells }) => [
+        name,
+        ...cells.map(({ shade }) => (shade === 'none' ? 0 : 1)),
+      ]);
+      return [columns.map(({ short }) => short).join(), ...cells.map((row) => row.join(' '))];
+    };
+    assert.deepEqual(drawn('1 q', '3 q', '3 v', '- lm_head'), [
+      '0,1,2,3,–',
+      'q 0 1 0 1 0',
+      'v 0 0 0 1 0',
+      'lm_head 0 0 0 0 1',
+    ]);
+    assert.deepEqual(drawn('0 experts.0.up', '0 experts.7.up', '0 block.experts.1.w'), [
+      '0',
+      'experts.*.up 1',
+      'block.experts.*.w 1',
+    ]);
+    assert.equal(drawn('7 q', '90000 q')[0], '7,90000');
+    assert.equal(drawn('500 q', '502 q')[0], '500,501,502');
+    const many = (count: number, path: (index: number) => string) =>
+      Array.from({ length: count }, (_, at) => path(at));
+    const cut = pictureOf([...many(300, (layer) => `${layer} q`), ...many(100, (at) => `0 m${at}`)]);
+    assert.deepEqual([cut.columns.length, cut.rows.length], [200, 60]);
+    assert.match(cut.cut ?? '', /100.*41/);
+    // More than a call may have arguments.
+    const experts = pictureOf(many(150_000, (at) => `0 experts.${at}.up`));
+    assert.match(experts.rows[0]?.cells[0]?.text ?? '', /150,000/);
   });
 
   it('say how work ended, by the code of the disk or of the archive', () => {
