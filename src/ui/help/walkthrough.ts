@@ -13,7 +13,7 @@ type ContextKey = (typeof CONTEXT_KEYS)[keyof typeof CONTEXT_KEYS];
 /** Where it is stored that the user has checked a dataset: reports are not. */
 const CHECKED = 'checked';
 /** After a page like the walkthrough was opened, VS Code knows the steps; at times it takes 5 seconds. */
-const KNOWN_AFTER_MS = [500, 2_000, 6_000];
+const KNOWN_AFTER_MS = [500, 2_000, 6_000] as const;
 
 /**
  * Ticks the steps of the walkthrough by what is stored, now and as it changes. VS Code ticks a step when its key turns true
