@@ -35,6 +35,9 @@ export class Reports implements Disposable {
   readonly #changed = this.#store.add(new Emitter<CheckState>());
   /** Fires when a check begins, progresses or ends, and when a report is dropped. */
   readonly onDidChange = this.#changed.event;
+  readonly #checked = this.#store.add(new Emitter<void>());
+  /** Fires when a check that the user asked for has ended. */
+  readonly onDidCheck = this.#checked.event;
 
   constructor(checker: Pick<DatasetChecker, 'check'>) {
     this.#checker = checker;
@@ -60,9 +63,11 @@ export class Reports implements Disposable {
    * Checks a file as it is now, from its first byte to its last, because the user asked for it: `release` does not drop the report.
    * @throws CheckError, CancelledError
    */
-  check(path: string, signal?: AbortSignal, onProgress?: ProgressListener): Promise<Report> {
+  async check(path: string, signal?: AbortSignal, onProgress?: ProgressListener): Promise<Report> {
     this.ask(path);
-    return this.#check(path, signal, onProgress);
+    const report = await this.#check(path, signal, onProgress);
+    this.#checked.fire();
+    return report;
   }
 
   /** Notes that the user asked to check or submit a file. */

@@ -52,7 +52,7 @@ const { contributes } = manifest;
 const steps = contributes.walkthroughs.flatMap((walkthrough) => walkthrough.steps);
 const sorted = (values: Iterable<string>) => [...values].sort();
 
-/** The names that are a contract with other extensions, key bindings and agents, as far as they exist so far. */
+/** The names that are a contract with other extensions, key bindings and agents. */
 const CONTRACT = {
   commands: [
     'fineTuning.signIn',
@@ -62,6 +62,7 @@ const CONTRACT = {
     'fineTuning.submitDataset',
     'fineTuning.checkDataset',
     'fineTuning.previewDataset',
+    'fineTuning.openSampleDataset',
     'fineTuning.refresh',
     'fineTuning.showRun',
     'fineTuning.copyRunId',
@@ -69,7 +70,13 @@ const CONTRACT = {
     'fineTuning.cancelUpload',
     'fineTuning.resolveSubmission',
     'fineTuning.refreshBalance',
+    'fineTuning.showSpend',
+    'fineTuning.setBudget',
+    'fineTuning.diagnoseConnection',
     'fineTuning.showLog',
+    'fineTuning.copySupportInfo',
+    'fineTuning.reportIssue',
+    'fineTuning.openWalkthrough',
     'fineTuning.sandbox.scenario',
     'fineTuning.sandbox.reset',
     'fineTuning.sandbox.addFunds',

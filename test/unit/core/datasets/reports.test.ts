@@ -206,12 +206,16 @@ describe('Reports', () => {
     await next;
   });
 
-  it('releases reports that the user did not ask for, and drops any', async () => {
+  it('tells checks that the user asked for from others: fires, and does not release their reports', async () => {
+    let asked = 0;
+    reports.onDidCheck(() => asked++);
     await checked('fresh');
     assert.equal(reports.isAskedFor(file), false);
+    assert.equal(asked, 0);
     reports.release(file);
     assert.equal(reports.get(file), undefined);
     await checked();
+    assert.equal(asked, 1);
     reports.release(file);
     assert.ok(reports.get(file) !== undefined && reports.isAskedFor(file));
     reports.drop(file);
