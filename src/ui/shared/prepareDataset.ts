@@ -141,7 +141,7 @@ async function pickOne(
   const items: Choice<vscode.Uri | undefined>[] = uris.map((uri) => ({
     icon: 'file',
     label: nameOf(uri),
-    description: vscode.workspace.asRelativePath(uri),
+    description: path.posix.dirname(vscode.workspace.asRelativePath(uri)).replace(/^\.$/, ''),
     value: uri,
   }));
   if (other !== undefined)
