@@ -4,7 +4,7 @@ import type { Reports } from '../../core/datasets/reports.ts';
 import { summaryOf, type Summary } from '../../core/datasets/report.ts';
 import { trainedPhrase } from '../shared/datasetMessages.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { priceLens, rangeTooltip } from '../shared/priceMessages.ts';
+import { likelyPrice, rangeTooltip } from '../shared/priceMessages.ts';
 import { openDocument } from './datasetProblems.ts';
 import type { DatasetRuns } from './datasetRuns.ts';
 import { checkMessages, datasetStatus } from './messages.ts';
@@ -82,7 +82,7 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
     const summary = report && summaryOf(report);
     const isBusy = state?.progress !== undefined;
     const past = report && this.#runs.of(report);
-    const text = datasetStatus(summary, isBusy, isDirty, past && priceLens(past.price));
+    const text = datasetStatus(summary, isBusy, isDirty, past && likelyPrice(past.price));
     return { report, summary, isBusy, past, text };
   }
 

@@ -6,7 +6,7 @@ import { Emitter } from '../../../../src/core/base/event.ts';
 import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downloads/types.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
-import type { ChargedReceipt } from '../../../../src/core/submission/runFacts.ts';
+import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
 import type { RunsNode } from '../../../../src/ui/runs/runRows.ts';
 import type { RunsShown } from '../../../../src/ui/runs/runsShown.ts';
 import type { RunsTree, RunsTreeParts } from '../../../../src/ui/runs/runsTree.ts';

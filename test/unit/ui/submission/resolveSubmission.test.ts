@@ -357,7 +357,7 @@ describe('commands of open submissions', () => {
         pending = [pendingOf(state, { ...intent, dataset })];
         await resolve('one', 'continue');
         const [detail = ''] = standIn.told.details;
-        assert.match(detail, /^Price: known only after the charge\. 5\.00 USD last time\.$/m);
+        assert.match(detail, /^Price: known only after the charge; 5\.00 USD last time\.$/m);
         assert.match(detail, /^Balance: 4\.00 USD · probably too low$/m);
         // What may have been charged already counts once.
         for (const [perMonthCents, isOver] of [

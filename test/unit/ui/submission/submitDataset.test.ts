@@ -209,7 +209,7 @@ describe('submitDataset', () => {
     };
     standIn.told.answer = () => undefined;
     await submitDataset(parts, standIn.Uri.file(file), undefined, { modelId: 'm' });
-    assert.match(standIn.told.details[0] ?? '', /^Price: known only after the charge\. Likely .+ USD\.$/m);
+    assert.match(standIn.told.details[0] ?? '', /^Price: known only after the charge; likely .+ USD\.$/m);
   });
 
   it('waits for no balance that takes more than 3 s, and fills it in when it comes', async () => {
