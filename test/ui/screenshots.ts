@@ -14,7 +14,7 @@ import type { Workbench } from './workbench.ts';
 
 const MODELS = ['Llama 3.1 8B Instruct', 'Qwen3 8B'];
 /** Datasets by the number of their rows. */
-const DATASETS = { 'week 1.jsonl': 900, 'week 2.jsonl': 1_400, 'week 3.jsonl': 2_600, 'week 4.jsonl': 3_100 };
+const DATASETS = { 'orders.jsonl': 900, 'bread.jsonl': 1_400, 'cakes.jsonl': 2_600, 'tickets.jsonl': 3_100 };
 
 /** Rows of a support desk, with what is often wrong among them if wanted. */
 function tickets(count: number, hasFaults: boolean): string {
@@ -115,21 +115,21 @@ describe('pictures for the README', () => {
     await workbench.sideBar.open('Fine-Tuning');
     await workbench.sideBar
       .view('Runs')
-      .row(/^Run week 4, Completed/)
+      .row(/^Run tickets, Completed/)
       .waitFor({ timeout: 60_000 });
     await new SpendPage(workbench).open();
     await take('spend');
     await workbench.editors.closeAll();
     for (const theme of ['dark', 'light'] as const) {
       await workbench.setTheme(theme);
-      await begin({ fileName: 'week 3.jsonl', model: 'Qwen3 8B', label: 'bakery, week 3', until: 'summary' });
+      await begin({ fileName: 'cakes.jsonl', model: 'Qwen3 8B', label: 'bakery, cakes', until: 'summary' });
       await workbench.screenshot(`summary-${theme}`);
       await workbench.quickInput.close();
     }
   });
 
   it('run page', async () => {
-    await new RunPage(workbench).open(/^Run week 4, Completed/);
+    await new RunPage(workbench).open(/^Run tickets, Completed/);
     await take('run');
     await workbench.editors.closeAll();
   });

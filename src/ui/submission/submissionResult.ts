@@ -110,7 +110,8 @@ export async function reportResult(
     case 'unknown': {
       log.error('outcome-unknown', result.error);
       const error = asDiskError(result.error, 'submissions');
-      warnMayBeCharged(mayBeChargedSentence(name, error, isSandbox), id);
+      const intent = journal.intents.find((one) => one.id === id);
+      warnMayBeCharged(mayBeChargedSentence(draft, intent, error, session), id);
       return;
     }
     case 'open':

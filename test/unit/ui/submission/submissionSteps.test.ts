@@ -277,12 +277,14 @@ describe('the review of a submission', () => {
 
   it('says whether the dataset of a run that is submitted again is the same', async () => {
     const [earlier] = [{ ...intentOf(), settled: { kind: 'discarded', at: { localMs: 0 } } as const }];
-    for (const [sha256, text] of [
-      [earlier.dataset.sha256, / · unchanged since /],
-      ['another', / · changed since /],
+    for (const [sha256, filename, text] of [
+      [earlier.dataset.sha256, 'renamed.jsonl', / · unchanged since /],
+      ['another', 'train.jsonl', / · changed since /],
+      ['another', 'other.jsonl', /^(?!.* since )/],
     ] as const) {
       const digest = Promise.withResolvers<string>();
-      await walk([], { earlier, sha256: digest.promise });
+      const dataset = { ...context.dataset, filename };
+      await walk([], { earlier, dataset, sha256: digest.promise });
       const input = standIn.told.inputs.at(-1);
       assert.doesNotMatch(rowsOf(input).get('Dataset') ?? '', /since/);
       digest.resolve(sha256);
