@@ -117,6 +117,8 @@ export async function createServices(context: vscode.ExtensionContext) {
     }),
   );
 
+  /** Fires when a check that the user asked for has ended. */
+  const checked = disposables.add(new vscode.EventEmitter<void>());
   /** Checks of datasets, what earlier runs say of them, and with them what shows their problems in the editor. */
   const datasets = lazy(async () => {
     const [{ DatasetChecker }, { Reports }, { DatasetRuns }, { showProblemsInEditor }] = await Promise.all([
@@ -129,6 +131,7 @@ export async function createServices(context: vscode.ExtensionContext) {
       new DatasetChecker({ worker: dist('datasetWorker.cjs'), scanner: dist('scanner.wasm') }),
     );
     const reports = disposables.add(new Reports(checker));
+    reports.onDidCheck(() => checked.fire());
     const parts = { digestWorker, journal, log, openJournal, sessions };
     const runs = disposables.add(new DatasetRuns(reports, parts));
     disposables.add(showProblemsInEditor(reports, runs, log));
@@ -166,6 +169,7 @@ export async function createServices(context: vscode.ExtensionContext) {
     ledger,
     downloads,
     datasets,
+    checked,
     reports,
     digestWorker,
     dist,

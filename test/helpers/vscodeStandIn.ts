@@ -282,6 +282,9 @@ function say(sentence: string, ...rest: unknown[]): Promise<string | undefined> 
   return Promise.resolve(told.answer(buttons));
 }
 
+/** Tells which tabs were opened. */
+export const tabsChanged = new EventEmitter<{ opened: { input: unknown }[] }>();
+
 /** Whether the window has the focus; `fire` tells listeners. */
 export const focus = { changed: new EventEmitter<{ focused: boolean }>(), focused: true };
 
@@ -341,7 +344,7 @@ export const window = {
       { onCancellationRequested: cancelled.event },
     );
   },
-  tabGroups: { all: [], activeTabGroup: {} },
+  tabGroups: { all: [], activeTabGroup: {}, onDidChangeTabs: tabsChanged.event },
   showInformationMessage: say,
   showWarningMessage: say,
   showErrorMessage: say,

@@ -103,6 +103,16 @@ describe('the main job in the sandbox', () => {
     await workbench.screenshot('downloaded');
   });
 
+  it('has ticked its steps of a walkthrough that is opened afterwards', async () => {
+    await workbench.runCommand('Fine-Tuning: Open Walkthrough');
+    const done = workbench.page
+      .locator('.getting-started-step')
+      .filter({ has: workbench.page.locator('[data-done-step-id][aria-checked=true]') });
+    for (const title of ['Try the sandbox', 'Check a dataset', 'Submit a run', 'Use the adapter'])
+      await done.filter({ hasText: title }).waitFor();
+    assert.equal(await done.count(), 4);
+  });
+
   it('told of it three times: submitted, completed, downloaded', async () => {
     const told = await workbench.dialogs.notifications();
     assert.equal(told.length, 3, told.join('\n'));

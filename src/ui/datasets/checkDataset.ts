@@ -2,13 +2,14 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import type { Reports } from '../../core/datasets/reports.ts';
 import {
+  isConvertible,
   shownProblems,
   summaryOrFailure,
   type CheckFailure,
   type Summary,
 } from '../../core/datasets/report.ts';
 import { failureSentence, gateMessages } from '../shared/datasetMessages.ts';
-import { COMMANDS, CONTEXT_KEYS } from '../shared/ids.ts';
+import { COMMANDS } from '../shared/ids.ts';
 import { withLateProgress, showError, showInformation, showWarning } from '../shared/notifications.ts';
 import type { Log } from '../shared/log.ts';
 import { chooseDataset, inspectOrRefuse, selectedUris } from '../shared/prepareDataset.ts';
@@ -38,13 +39,7 @@ export async function checkDataset(
       log.error('not-checked', error),
     ),
   );
-  if (typeof found !== 'string') tickStep();
   void (typeof found === 'string' ? showFailure(uri, name, found) : showVerdict(uri, name, found));
-}
-
-/** Of the walkthrough. */
-function tickStep(): void {
-  void vscode.commands.executeCommand('setContext', CONTEXT_KEYS.checked, true);
 }
 
 async function showFailure(uri: vscode.Uri, name: string, failure: CheckFailure): Promise<void> {
@@ -69,7 +64,6 @@ async function checkSeveral(reports: Reports, uris: readonly vscode.Uri[], log: 
   });
   // An error message was shown for each of the others.
   if (summaries.length + failed === 0) return;
-  if (summaries.length > 0) tickStep();
   const isClean = summaries.every(({ verdict }) => verdict === 'clean');
   const actions = isClean ? [] : [gateMessages.showProblems()];
   void showInformation(checkMessages.verdicts(summaries, failed), ...actions).then((choice) => {
@@ -79,7 +73,7 @@ async function checkSeveral(reports: Reports, uris: readonly vscode.Uri[], log: 
 
 async function showVerdict(uri: vscode.Uri, name: string, summary: Summary): Promise<void> {
   const actions = new Map<string, string>();
-  if (summary.kind === 'json-array') actions.set(gateMessages.convert(), COMMANDS.writeArrayAsLines);
+  if (isConvertible(summary.kind)) actions.set(gateMessages.convert(), COMMANDS.convertToJsonl);
   if (summary.verdict !== 'clean' && canShowProblems(uri.fsPath, summary.sizeBytes))
     actions.set(gateMessages.showProblems(), COMMANDS.showDatasetProblems);
   actions.set(checkMessages.preview(), COMMANDS.previewDataset);

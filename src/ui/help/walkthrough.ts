@@ -10,35 +10,68 @@ const SAMPLE = 'sample-dataset.jsonl';
 
 type ContextKey = (typeof CONTEXT_KEYS)[keyof typeof CONTEXT_KEYS];
 
-/** Ticks the steps of the walkthrough by what is stored, now and as it changes. */
+/** Where it is stored that the user has checked a dataset: reports are not. */
+const CHECKED = 'checked';
+/** After a page like the walkthrough was opened, VS Code knows the steps; at times it takes 5 seconds. */
+const KNOWN_AFTER_MS = [500, 2_000, 6_000] as const;
+
+/**
+ * Ticks the steps of the walkthrough by what is stored, now and as it changes. VS Code ticks a step when its key turns true
+ * while it knows the step, and it may learn of the steps only when it shows them: so keys turn true again, and are false between.
+ */
 export async function startWalkthrough(services: Services): Promise<void> {
-  const { accounts, context, disposables, downloads, journal, log, sessions } = services;
-  const ticked = new Set<ContextKey>();
-  const tick = (key: ContextKey, isTrue: boolean) => {
-    if (!isTrue || ticked.has(key)) return;
-    ticked.add(key);
-    void vscode.commands.executeCommand('setContext', key, true);
+  const { accounts, checked, context, disposables, downloads, journal, log, sessions } = services;
+  const done = new Set<ContextKey>();
+  const turnTrue = async (key: ContextKey) => {
+    if (disposables.disposed) return;
+    await vscode.commands.executeCommand('setContext', key, true);
+    await vscode.commands.executeCommand('setContext', key, false);
+  };
+  const tick = (key: ContextKey) => {
+    if (!done.has(key)) inBackground(log, turnTrue(key));
+    done.add(key);
+  };
+  const tickAgain = () => {
+    for (const ms of KNOWN_AFTER_MS)
+      setTimeout(() => {
+        for (const key of done) inBackground(log, turnTrue(key));
+      }, ms).unref();
   };
   const readAccounts = () => {
     for (const { kind } of accounts.accounts)
-      tick(kind === 'sandbox' ? CONTEXT_KEYS.triedSandbox : CONTEXT_KEYS.signedIn, true);
+      tick(kind === 'sandbox' ? CONTEXT_KEYS.triedSandbox : CONTEXT_KEYS.signedIn);
   };
   const readReceipts = async () => {
-    if (ticked.has(CONTEXT_KEYS.submitted)) return;
+    if (done.has(CONTEXT_KEYS.submitted)) return;
     const receipts = await journal.receipts();
-    const isCharged = receipts.some(({ settled }) => settled.kind === 'charged');
-    tick(CONTEXT_KEYS.submitted, isCharged);
+    if (!receipts.some(({ settled }) => settled.kind === 'charged')) return;
+    tick(CONTEXT_KEYS.submitted);
     // Whatever was submitted was checked before.
-    tick(CONTEXT_KEYS.checked, isCharged);
+    tick(CONTEXT_KEYS.checked);
   };
-  const readDownloads = (accountId: string) =>
-    tick(CONTEXT_KEYS.downloaded, downloads.records(accountId).length > 0);
+  const readDownloads = (accountId: string) => {
+    if (downloads.records(accountId).length > 0) tick(CONTEXT_KEYS.downloaded);
+  };
   disposables.add(accounts.onDidChange(readAccounts));
+  disposables.add(
+    checked.event(() => {
+      tick(CONTEXT_KEYS.checked);
+      inBackground(log, Promise.resolve(context.globalState.update(CHECKED, true)));
+    }),
+  );
   disposables.add(journal.onDidChange(() => inBackground(log, readReceipts())));
   disposables.add(downloads.onDidChange(({ accountId }) => readDownloads(accountId)));
+  disposables.add(
+    vscode.window.tabGroups.onDidChangeTabs(({ opened }) => {
+      // Of a page of VS Code's own.
+      if (opened.some(({ input }) => input === undefined)) tickAgain();
+    }),
+  );
   readAccounts();
+  if (context.globalState.get(CHECKED) === true) tick(CONTEXT_KEYS.checked);
   if (sessions.active !== undefined) readDownloads(sessions.active.account.id);
   inBackground(log, readReceipts());
+  tickAgain();
   // `npm start`
   if (process.env.FINE_TUNING_FIRST_RUN !== undefined) {
     await openSampleDataset(context);

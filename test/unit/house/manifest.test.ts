@@ -52,7 +52,7 @@ const { contributes } = manifest;
 const steps = contributes.walkthroughs.flatMap((walkthrough) => walkthrough.steps);
 const sorted = (values: Iterable<string>) => [...values].sort();
 
-/** The names that are a contract with other extensions, key bindings and agents, as far as they exist so far. */
+/** The names that are a contract with other extensions, key bindings and agents. */
 const CONTRACT = {
   commands: [
     'fineTuning.signIn',
@@ -62,6 +62,7 @@ const CONTRACT = {
     'fineTuning.submitDataset',
     'fineTuning.checkDataset',
     'fineTuning.previewDataset',
+    'fineTuning.openSampleDataset',
     'fineTuning.refresh',
     'fineTuning.showRun',
     'fineTuning.copyRunId',
@@ -69,7 +70,13 @@ const CONTRACT = {
     'fineTuning.cancelUpload',
     'fineTuning.resolveSubmission',
     'fineTuning.refreshBalance',
+    'fineTuning.showSpend',
+    'fineTuning.setBudget',
+    'fineTuning.diagnoseConnection',
     'fineTuning.showLog',
+    'fineTuning.copySupportInfo',
+    'fineTuning.reportIssue',
+    'fineTuning.openWalkthrough',
     'fineTuning.sandbox.scenario',
     'fineTuning.sandbox.reset',
     'fineTuning.sandbox.addFunds',
@@ -131,9 +138,13 @@ describe('package.json', () => {
     );
   });
 
-  it('lets no workspace set anything', () => {
-    for (const [name, { scope }] of Object.entries(contributes.configuration.properties))
-      assert.equal(scope, 'application', name);
+  it('lets a workspace set what touches neither money nor addresses nor paths, and nothing else', () => {
+    const settings = Object.entries(contributes.configuration.properties);
+    const ofWorkspaces = settings.filter(([, { scope }]) => scope !== 'application');
+    assert.deepEqual(
+      ofWorkspaces.map(([name, { scope }]) => `${name} ${scope}`),
+      ['checkAutomaticallyUpToMB', 'codeLens', 'datasetFiles'].map((name) => `fineTuning.${name} resource`),
+    );
     assert.equal(contributes.configuration.properties['fineTuning.baseUrl']?.default, '');
   });
 

@@ -1,53 +1,76 @@
 import assert from 'node:assert/strict';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 import { DisposableStore } from '../../../../src/core/base/disposable.ts';
-import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const { startWalkthrough } = await withVscode(() => import('../../../../src/ui/help/walkthrough.ts'));
 
 describe('the walkthrough', () => {
-  /** The stores as they are to be read; `change` lets them say that they changed. */
-  function stores() {
-    const accounts: { kind: string; id: string }[] = [];
-    const receipts: unknown[] = [];
-    const records: unknown[] = [];
+  const accounts: { kind: string; id: string }[] = [];
+  const receipts: unknown[] = [];
+  const records: unknown[] = [];
+  const memento = new Map<string, unknown>();
+  let reads: number;
+  let disposables: DisposableStore;
+  let checked: standIn.EventEmitter<void>;
+  /** Lets every store say that it changed. */
+  let change: () => Promise<void>;
+
+  /** A window on the stores as they are. */
+  async function start(): Promise<void> {
+    disposables = new DisposableStore();
+    checked = new standIn.EventEmitter<void>();
     const accountsChanged = new standIn.EventEmitter<void>();
     const journalChanged = new standIn.EventEmitter<void>();
     const downloadsChanged = new standIn.EventEmitter<{ accountId: string }>();
-    let reads = 0;
-    const disposables = new DisposableStore();
-    const services = {
-      disposables,
-      accounts: { accounts, onDidChange: accountsChanged.event },
-      journal: {
-        receipts: () => Promise.resolve((reads++, receipts)),
-        onDidChange: journalChanged.event,
-      },
-      downloads: { records: () => records, onDidChange: downloadsChanged.event },
-      sessions: { active: undefined },
-      log: {},
-    } as unknown as Parameters<typeof startWalkthrough>[0];
-    const change = async () => {
+    change = async () => {
       accountsChanged.fire();
       journalChanged.fire();
       downloadsChanged.fire({ accountId: 'a' });
       await turn();
     };
-    return { services, accounts, receipts, records, change, disposables, reads: () => reads };
+    await startWalkthrough({
+      disposables,
+      checked,
+      accounts: { accounts, onDidChange: accountsChanged.event },
+      journal: { receipts: () => Promise.resolve((reads++, receipts)), onDidChange: journalChanged.event },
+      downloads: { records: () => records, onDidChange: downloadsChanged.event },
+      sessions: { active: { account: { id: 'a' } } },
+      context: {
+        globalState: {
+          get: (key: string) => memento.get(key),
+          update: (key: string, value: unknown) => Promise.resolve(void memento.set(key, value)),
+        },
+      },
+      log: {},
+    } as unknown as Parameters<typeof startWalkthrough>[0]);
+    await turn();
   }
 
-  beforeEach(() => standIn.forget());
-  const ticked = () =>
-    standIn.executed.map(([command, key, value]) => {
-      assert.deepEqual([command, value], ['setContext', true]);
-      return String(key).replace('fineTuning.walkthrough.', '');
+  beforeEach(() => {
+    for (const list of [accounts, receipts, records]) list.length = 0;
+    memento.clear();
+    reads = 0;
+    standIn.forget();
+  });
+  afterEach(() => disposables.dispose());
+
+  /** The keys that turned true since the last time; each is false again. */
+  function ticked(): string[] {
+    const calls = standIn.executed.splice(0).map(([command, key, value]) => {
+      assert.equal(command, 'setContext');
+      return { key: String(key).replace('fineTuning.walkthrough.', ''), value };
     });
+    const keys = calls.filter(({ value }) => value === true).map(({ key }) => key);
+    const off = calls.filter(({ value }) => value === false).map(({ key }) => key);
+    assert.deepEqual(off.sort(), [...keys].sort());
+    return keys;
+  }
 
   it('ticks what is stored, each step once, and reads no receipts after the first charge', async () => {
-    const { services, accounts, receipts, records, change, reads } = stores();
-    await startWalkthrough(services);
+    await start();
     await change();
     assert.deepEqual(ticked(), []);
     accounts.push({ kind: 'sandbox', id: 's' });
@@ -56,22 +79,40 @@ describe('the walkthrough', () => {
     accounts.push({ kind: 'service', id: 'w' });
     receipts.push({ ...chargedReceipt(), settled: { kind: 'not-charged', at: { localMs: 0 } } });
     await change();
-    assert.deepEqual(ticked(), ['sandbox', 'signedIn']);
-    receipts.push(chargedReceipt());
+    assert.deepEqual(ticked(), ['signedIn']);
     records.push({});
+    receipts.push(chargedReceipt());
     await change();
-    assert.deepEqual(ticked(), ['sandbox', 'signedIn', 'downloaded', 'submitted', 'checked']);
-    const before = reads();
+    assert.deepEqual(ticked(), ['downloaded', 'submitted', 'checked']);
+    const before = reads;
     await change();
-    assert.deepEqual([ticked().length, reads()], [5, before]);
+    assert.deepEqual([ticked(), reads], [[], before]);
   });
 
-  it('ticks no more once the extension has ended', async () => {
-    const { services, accounts, change, disposables } = stores();
-    await startWalkthrough(services);
+  it('remembers a check, which no store has', async () => {
+    await start();
+    checked.fire();
+    await turn();
+    assert.deepEqual(ticked(), ['checked']);
     disposables.dispose();
+    await start();
+    assert.deepEqual(ticked(), ['checked']);
+  });
+
+  it('ticks again when a page of VS Code opens, which may know the steps only from then on', async () => {
     accounts.push({ kind: 'sandbox', id: 's' });
-    await change();
+    await start();
+    await delay(600);
+    ticked();
+    standIn.tabsChanged.fire({ opened: [{ input: {} }] });
+    await delay(600);
+    assert.deepEqual(ticked(), []);
+    standIn.tabsChanged.fire({ opened: [{ input: undefined }] });
+    await delay(600);
+    assert.deepEqual(ticked(), ['sandbox']);
+    standIn.tabsChanged.fire({ opened: [{ input: undefined }] });
+    disposables.dispose();
+    await delay(600);
     assert.deepEqual(ticked(), []);
   });
 });
