@@ -82,14 +82,13 @@ function checkWidths({ pairs }: SortedTensors, problems: Problems): void {
   const widths = new Map<string, number>();
   for (const { path, a } of pairs) {
     const { layer } = placeOf(path);
-    if (layer === undefined || a === undefined) continue;
+    const actual = (a?.parameters ?? 0) / (a?.shape[0] ?? 1);
+    if (layer === undefined || !(actual > 0)) continue;
     const name = path.replace(`.${layer}.`, '.*.');
-    const actual = a.parameters / (a.shape[0] ?? 1);
     const expected = widths.get(name) ?? actual;
     widths.set(name, expected);
     const severity = HIDDEN_READERS.test(path) ? 'error' : 'warning';
-    if (actual > 0 && actual !== expected)
-      problems.add('widths-differ', severity, path, { expected, actual });
+    if (actual !== expected) problems.add('widths-differ', severity, path, { expected, actual });
   }
 }
 
