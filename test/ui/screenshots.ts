@@ -58,7 +58,7 @@ describe('pictures for the README', () => {
     for (const [name, rows] of Object.entries(DATASETS)) await writeFile(file(name), tickets(rows, false));
     await writeFile(
       file('bakery.zip'),
-      await zip({
+      zip({
         'adapter_config.json': adapterConfig(),
         'adapter_model.safetensors': safetensors(trainedTensors()),
       }),
