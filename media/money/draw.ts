@@ -1,26 +1,23 @@
 import type {
   SpendBalance,
-  SpendButton,
   SpendGroups,
-  SpendNotice,
   SpendRow,
   SpendRuns,
   SpendState,
 } from '../../src/ui/money/protocol.ts';
-import { element, icon } from '../shared/dom.ts';
+import { drawButton, drawNote, drawSection, drawTop } from '../shared/document.ts';
+import { element } from '../shared/dom.ts';
 import { drawBalance, drawBar } from './chart.ts';
 
 /** Draws the whole page. */
 export function drawPage(state: SpendState): HTMLElement[] {
-  const { title, status, actions, actionsName, notices, facts, groups, balance, runs } = state;
-  const group = { 'data-key': 'actions', role: 'group', 'aria-label': actionsName };
+  const { memory, title, status, actions, actionsName, notices, facts, groups, balance, runs } = state;
   return [
     element('header', { attributes: { 'data-key': 'heading' } }, [
       element('h1', { text: title }),
       element('p', { class: 'note', text: status, attributes: { role: 'status' } }),
     ]),
-    element('div', { class: 'actions', attributes: group }, actions.map(drawButton)),
-    element('div', { attributes: { 'data-key': 'notices' } }, notices.map(drawNotice)),
+    ...drawTop(actionsName, actions, notices),
     element(
       'dl',
       { class: 'facts', attributes: { 'data-key': 'facts' } },
@@ -35,41 +32,8 @@ export function drawPage(state: SpendState): HTMLElement[] {
       ...(groups === undefined ? [] : [drawGroups(groups)]),
       ...(balance === undefined ? [] : [drawBalances(balance)]),
     ]),
-    ...(runs === undefined ? [] : [drawRuns(runs)]),
+    ...(runs === undefined ? [] : [drawRuns(runs, memory.view?.search)]),
   ];
-}
-
-/** The page has one listener for all buttons, which goes by their attributes: elements are reused. */
-function drawButton({ action, target, words, isDisabled }: SpendButton): HTMLElement {
-  return element('button', {
-    class: action === 'showRun' ? 'link' : 'secondary',
-    text: words,
-    attributes: {
-      type: 'button',
-      'data-key': `${action} ${target}`,
-      'data-action': action,
-      'data-target': target,
-      // Not `disabled`, which would take the focus away.
-      'aria-disabled': isDisabled === true ? 'true' : undefined,
-    },
-  });
-}
-
-function drawNotice({ key, kind, text, button }: SpendNotice): HTMLElement {
-  const attributes = { 'data-key': key, role: 'status' };
-  return element('div', { class: `notice ${kind}`, attributes }, [
-    ...(kind === 'info' ? [] : [icon(kind)]),
-    element('span', { text }),
-    ...(button === undefined ? [] : [drawButton(button)]),
-  ]);
-}
-
-function section(key: string, title: string, content: readonly Node[]): HTMLElement {
-  const attributes = { 'data-key': key, 'aria-labelledby': `title-${key}` };
-  return element('section', { class: key, attributes }, [
-    element('h2', { text: title, attributes: { id: `title-${key}` } }),
-    ...content,
-  ]);
 }
 
 function drawGroups({ title, choices, columns, rows }: SpendGroups): HTMLElement {
@@ -92,7 +56,7 @@ function drawGroups({ title, choices, columns, rows }: SpendGroups): HTMLElement
       element('td', { class: 'number' }, [element('span', { text: spent }), drawBar(share)]),
     ]),
   );
-  return section('groups', title, [
+  return drawSection('groups', title, [
     element(
       'div',
       { class: 'choices', attributes: { role: 'group', 'aria-labelledby': 'title-groups' } },
@@ -110,7 +74,7 @@ function drawBalances(balance: SpendBalance): HTMLElement {
   const body = rows.map(([time, amount]) =>
     element('tr', {}, [element('td', { text: time }), element('td', { class: 'number', text: amount })]),
   );
-  return section('balance', title, [
+  return drawSection('balance', title, [
     element('div', { class: 'picture' }, [
       side('high', high),
       side('low', low),
@@ -125,18 +89,23 @@ function drawBalances(balance: SpendBalance): HTMLElement {
   ]);
 }
 
-function drawRuns({ title, searchWords, columns, rows, count, more, note }: SpendRuns): HTMLElement {
+function drawRuns(
+  { title, searchWords, columns, rows, count, more, note }: SpendRuns,
+  searched: string | undefined,
+): HTMLElement {
   const search = element('input', {
     attributes: {
       type: 'search',
       'data-key': 'search',
+      // Once something was typed, that stands in the box, and is newer than what comes.
+      value: searched,
       placeholder: searchWords,
       'aria-label': searchWords,
       spellcheck: 'false',
     },
   });
-  const heads = columns.map(({ column, words, sort }) => {
-    const isNumber = column === 'price' || column === 'balance';
+  const isNumber = columns.map(({ column }) => column === 'price' || column === 'balance');
+  const heads = columns.map(({ column, words, sort }, at) => {
     const sorter = element(
       'button',
       {
@@ -149,10 +118,9 @@ function drawRuns({ title, searchWords, columns, rows, count, more, note }: Spen
       ],
     );
     const attributes = { scope: 'col', 'aria-sort': sort };
-    return element('th', { class: isNumber ? 'number' : undefined, attributes }, [sorter]);
+    return element('th', { class: classOf(isNumber[at]), attributes }, [sorter]);
   });
-  const isNumber = columns.map(({ column }) => column === 'price' || column === 'balance');
-  return section('runs', title, [
+  return drawSection('runs', title, [
     element('div', { class: 'toolbar', attributes: { 'data-key': 'toolbar' } }, [
       search,
       element('span', { class: 'note', text: count, attributes: { role: 'status' } }),
@@ -162,7 +130,7 @@ function drawRuns({ title, searchWords, columns, rows, count, more, note }: Spen
       [drawHead(heads)],
       rows.map((row) => drawRow(row, isNumber)),
     ),
-    ...(note === undefined ? [] : [element('p', { class: 'note', text: note })]),
+    ...(note === undefined ? [] : [drawNote(note)]),
     ...(more === undefined ? [] : [element('p', { attributes: { 'data-key': 'more' } }, [drawButton(more)])]),
   ]);
 }
@@ -171,17 +139,19 @@ function drawRow({ key, cells, iso, show }: SpendRow, isNumber: readonly boolean
   const [, ...others] = cells;
   return element('tr', { attributes: { 'data-key': key } }, [
     element('th', { attributes: { scope: 'row' } }, [
-      element('time', { attributes: { datetime: iso } }, [drawButton(show)]),
+      element('time', { attributes: { datetime: iso } }, [drawButton(show, 'link')]),
     ]),
-    ...others.map((text, at) =>
-      element('td', { class: isNumber[at + 1] === true ? 'number' : undefined, text }),
-    ),
+    ...others.map((text, at) => element('td', { class: classOf(isNumber[at + 1]), text })),
   ]);
 }
 
 function header(words: string, isNumber: boolean): HTMLElement {
   const attributes = { scope: 'col' };
-  return element('th', { class: isNumber ? 'number' : undefined, text: words, attributes });
+  return element('th', { class: classOf(isNumber), text: words, attributes });
+}
+
+function classOf(isNumber: boolean | undefined): string | undefined {
+  return isNumber === true ? 'number' : undefined;
 }
 
 function drawHead(heads: readonly HTMLElement[]): HTMLElement {

@@ -1,29 +1,22 @@
 import type {
-  RunPageButton,
   RunPageDownload,
   RunPageEntry,
   RunPageFact,
   RunPageFile,
   RunPageHeading,
-  RunPageNotice,
   RunPageSection,
   RunPageState,
 } from '../../src/ui/runs/protocol.ts';
-import { copyButton, element, icon } from '../shared/dom.ts';
+import { drawButton, drawButtons, drawNote, drawSection, drawTop } from '../shared/document.ts';
+import { element } from '../shared/dom.ts';
 
 /** Draws the whole page. */
 export function drawPage({ heading, notices, actions, sections, actionsName }: RunPageState): HTMLElement[] {
-  const group = { 'data-key': 'actions', role: 'group', 'aria-label': actionsName };
+  const drawn = sections.map((one) => drawSection(one.key, one.title, drawContent(one), one.kind));
   return [
     drawHeading(heading),
-    element(
-      'div',
-      { class: 'actions', attributes: group },
-      actions.map((one) => drawButton(one)),
-    ),
-    // Below the buttons, which would move when a notice comes or goes.
-    element('div', { class: 'notices', attributes: { 'data-key': 'notices' } }, notices.map(drawNotice)),
-    element('div', { class: 'sections', attributes: { 'data-key': 'sections' } }, sections.map(drawSection)),
+    ...drawTop(actionsName, actions, notices),
+    element('div', { class: 'sections', attributes: { 'data-key': 'sections' } }, drawn),
   ];
 }
 
@@ -33,52 +26,6 @@ function drawHeading({ title, phase, status, lines }: RunPageHeading): HTMLEleme
     // Announced when it changes; nothing else is.
     element('p', { class: `status ${phase}`, text: status, attributes: { role: 'status' } }),
     ...lines.map(drawNote),
-  ]);
-}
-
-function drawNotice({ kind, text, buttons }: RunPageNotice): HTMLElement {
-  return element('div', { class: `notice ${kind}`, attributes: { role: 'status' } }, [
-    ...(kind === 'info' ? [] : [icon(kind)]),
-    element('span', { text }),
-    ...buttons.map((one) => drawButton(one)),
-  ]);
-}
-
-/** The page has one listener for all buttons, which goes by their attributes: elements are reused. */
-function drawButton({ action, target, words, label, isFirst, isDisabled }: RunPageButton, isLink = false) {
-  const look = isLink ? 'link' : 'secondary';
-  const key = `${action} ${target}`;
-  if (action === 'copy') return copyButton(target, key, words, label, look);
-  return element('button', {
-    class: isFirst === true ? 'primary' : look,
-    text: words,
-    attributes: {
-      type: 'button',
-      // The main button keeps the focus whatever its target.
-      'data-key': isDisabled === undefined ? key : action,
-      'data-action': action,
-      'data-target': target,
-      'aria-label': label,
-      // Not `disabled`, which would take the focus away.
-      'aria-disabled': isDisabled === true ? 'true' : undefined,
-    },
-  });
-}
-
-function drawButtons(buttons: readonly RunPageButton[]): HTMLElement {
-  return element(
-    'div',
-    { class: 'actions' },
-    buttons.map((one) => drawButton(one)),
-  );
-}
-
-function drawSection(section: RunPageSection): HTMLElement {
-  const { kind, key, title } = section;
-  const attributes = { 'data-key': key, 'aria-labelledby': `title-${key}` };
-  return element('section', { class: kind, attributes }, [
-    element('h2', { text: title, attributes: { id: `title-${key}` } }),
-    ...drawContent(section),
   ]);
 }
 
@@ -115,7 +62,7 @@ function drawFact({ key, name, value, buttons }: RunPageFact): HTMLElement[] {
     element('dt', { text: name, attributes: { 'data-key': `name ${key}` } }),
     element('dd', { attributes: { 'data-key': `value ${key}` } }, [
       element('span', { text: value }),
-      ...buttons.flatMap((one) => [element('span', { class: 'gap' }), drawButton(one, true)]),
+      ...buttons.flatMap((one) => [element('span', { class: 'gap' }), drawButton(one, 'link')]),
     ]),
   ];
 }
@@ -138,8 +85,4 @@ function drawFile({ key, name, lines, path, isGone, buttons }: RunPageFile): HTM
     ...lines.map(drawNote),
     drawButtons(buttons),
   ]);
-}
-
-function drawNote(text: string): HTMLElement {
-  return element('p', { class: 'note', text });
 }

@@ -4,12 +4,14 @@ import { benchAdapter } from './adapter.ts';
 import { benchDataset } from './dataset.ts';
 import { benchDownload } from './download.ts';
 import { writeSection } from './results.ts';
+import { benchStartup } from './startup.ts';
 import { benchUpload } from './upload.ts';
 
 const PARTS = new Map([
   ['adapter', { title: 'Adapters', bench: benchAdapter }],
   ['dataset', { title: 'Check of a dataset', bench: benchDataset }],
   ['download', { title: 'Download of an adapter', bench: benchDownload }],
+  ['startup', { title: 'Activation', bench: benchStartup }],
   ['upload', { title: 'Upload of a dataset', bench: benchUpload }],
 ]);
 

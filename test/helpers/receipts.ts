@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Intent } from '../../src/core/submission/intent.ts';
-import type { ChargedReceipt } from '../../src/core/submission/runFacts.ts';
+import type { ChargedReceipt, Intent } from '../../src/core/submission/intent.ts';
 import { intentOf } from './submissions.ts';
 
 /** What a charged receipt has of its own; the rest is as `intentOf` makes it. */

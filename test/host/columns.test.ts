@@ -24,7 +24,9 @@ describe('columns of problems', () => {
     const bytes = ROWS.map(([, ...parts]) =>
       Buffer.concat([...parts.map((part) => bytesOf(part)), bytesOf('\n')]),
     );
-    await writeFile(file.fsPath, Buffer.concat([bytesOf('\uFEFF'), ...bytes]));
+    // What most rows have would be one problem.
+    const others = bytesOf('{}\n'.repeat(2 * ROWS.length));
+    await writeFile(file.fsPath, Buffer.concat([bytesOf('\uFEFF'), ...bytes, others]));
     try {
       const document = await vscode.workspace.openTextDocument(file);
       await vscode.commands.executeCommand('fineTuning.checkDataset', file);

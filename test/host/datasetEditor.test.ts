@@ -42,6 +42,7 @@ describe('datasets in the editor', () => {
   async function opened(name: string, text: string | Buffer): Promise<vscode.TextDocument> {
     return (await vscode.window.showTextDocument(await written(name, text))).document;
   }
+  const check = (uri: vscode.Uri) => vscode.commands.executeCommand('fineTuning.checkDataset', uri);
   async function hasCodes(uri: vscode.Uri, ...expected: string[]): Promise<void> {
     await until(
       () => JSON.stringify(codes(uri).sort()) === JSON.stringify(expected.sort()),
@@ -111,8 +112,9 @@ describe('datasets in the editor', () => {
         Buffer.from('", "b": nope}\n'),
       ]),
     );
-    const { uri } = await opened('odd.jsonl', Buffer.concat(rows));
-    await until(() => codes(uri).includes('bom-inside'), 'not checked');
+    const others = Buffer.from('{}\n'.repeat(20));
+    const { uri } = await opened('odd.jsonl', Buffer.concat([...rows, others]));
+    await check(uri);
     const document = await vscode.workspace.openTextDocument(uri);
     const shown = (code: string) =>
       problems(uri)
@@ -160,7 +162,7 @@ describe('datasets in the editor', () => {
   it('with CRLF get one problem, and LF by a fix', async () => {
     const document = await opened('windows.jsonl', [1, 2, 3].map((n) => `${other(n)}\r\n`).join(''));
     await hasCodes(document.uri, 'crlf');
-    assert.match(problems(document.uri)[0]?.message ?? '', / 3 lines\./);
+    assert.match(problems(document.uri)[0]?.message ?? '', / \(3 rows\)\./);
     assert.equal((await fixes(document.uri, 'crlf'))[0]?.title, fixMessages.lineFeeds());
     // The command above loses line ends on its way to a test.
     await vscode.commands.executeCommand('editor.action.autoFix');
@@ -195,7 +197,8 @@ describe('datasets in the editor', () => {
   it('that are a JSON array are written as lines into a new file', async () => {
     const array = JSON.stringify([JSON.parse(GOOD), JSON.parse(other(3))], null, 2);
     const { uri } = await opened('array.jsonl', array);
-    await hasCodes(uri, 'json-array');
+    await check(uri);
+    assert.deepEqual(codes(uri), ['json-array']);
     const [fix] = await fixes(uri, 'json-array');
     await runCommandOf(fix);
     const lines = (await readFile(uriOf('array.lines.jsonl').fsPath, 'utf8')).trimEnd().split('\n');
@@ -206,13 +209,50 @@ describe('datasets in the editor', () => {
     assert.equal(await readFile(uri.fsPath, 'utf8'), array);
   });
 
-  it('show at most 200 problems and say how many more there are', async () => {
-    const { uri } = await opened('many.jsonl', '{"text": nope}\n'.repeat(300) + '\n'.repeat(50));
-    await until(() => problems(uri).length === 201, 'not 201');
-    const more = problems(uri).filter(({ code }) => code === 'more');
-    assert.equal(more.length, 1);
-    assert.match(more[0]?.message ?? '', /^Only 200 .*\(100 more errors, [\d,]+ more warnings\)/);
-    assert.equal(codes(uri).filter((code) => code === 'bad-literal').length, 200);
+  it('show a fault of many rows as one problem, each secret, and 200 problems at most', async () => {
+    const keyed = (n: number) =>
+      other(n)
+        .replace('2"', `2 service_${'a1'.repeat(12)}"`)
+        .replace(']}', '],}');
+    const { uri } = await opened(
+      'many.jsonl',
+      Array.from({ length: 300 }, (_, n) => `${keyed(n)}\n`).join(''),
+    );
+    await check(uri);
+    assert.equal(problems(uri).length, 200);
+    assert.equal(codes(uri).filter((code) => code === 'api-key').length, 198);
+    const [comma] = problems(uri);
+    assert.match(comma?.message ?? '', / \(300 rows\)\./);
+    assert.match(problems(uri).at(-1)?.message ?? '', /^Only 199 .*\(102 more warnings\)/);
+    const all = (await fixes(uri, 'trailing-comma')).find(({ title }) => title === fixMessages.showAll());
+    assert.deepEqual(all?.command?.arguments?.slice(1), [undefined, { problems: 'trailing-comma' }]);
+  });
+
+  it('are what their rows, the user or a setting says; other files are left alone', async () => {
+    const settings = vscode.workspace.getConfiguration('fineTuning');
+    const set = (name: string, value: unknown) =>
+      settings.update(name, value, vscode.ConfigurationTarget.Workspace);
+    const log = { uri: await written('log.jsonl', 'started\n{"level":"info","text":"a"}\nstopped\n') };
+    await vscode.window.showTextDocument(log.uri, { preview: false });
+    const chat = await opened('rows.jsonl', `${GOOD}\n\n`);
+    try {
+      await hasCodes(chat.uri, 'blank-line');
+      assert.deepEqual([codes(log.uri), await lenses(log.uri)], [[], []]);
+      await set('datasetFiles', { '**/*.jsonl': true, '**/rows.*': false });
+      await until(() => codes(log.uri).length > 0, 'not taken for a dataset');
+      await hasCodes(chat.uri);
+      assert.deepEqual([(await lenses(log.uri)).length, await lenses(chat.uri)], [3, []]);
+      await set('datasetFiles', undefined);
+      await hasCodes(log.uri);
+      await check(log.uri);
+      assert.ok(codes(log.uri).length > 0);
+      await set('codeLens', false);
+      await until(async () => (await lenses(log.uri)).length === 0, 'lenses in spite of the setting');
+      await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    } finally {
+      await set('datasetFiles', undefined);
+      await set('codeLens', undefined);
+    }
   });
 
   it('lose their problems when they are closed, unless the user asked for the check, and when they are deleted', async () => {
@@ -220,19 +260,19 @@ describe('datasets in the editor', () => {
     const inWorkspace = vscode.Uri.joinPath(vscode.workspace.workspaceFolders![0]!.uri, 'deleted.jsonl');
     await writeFile(inWorkspace.fsPath, '\n{}\n');
 
-    const { uri } = await opened('closed.jsonl', '\n\n{}\n');
+    const { uri } = await opened('closed.jsonl', `\n\n${GOOD}\n`);
     await until(() => problems(uri).length > 0, 'not checked');
     await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
     await until(() => problems(uri).length === 0, 'still there');
 
-    await vscode.commands.executeCommand('fineTuning.checkDataset', uri);
+    await check(uri);
     assert.ok(problems(uri).length > 0);
     await vscode.window.showTextDocument(uri);
     await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
     await sleep(500);
     assert.ok(problems(uri).length > 0);
 
-    await vscode.commands.executeCommand('fineTuning.checkDataset', inWorkspace);
+    await check(inWorkspace);
     assert.ok(problems(inWorkspace).length > 0);
     await rm(inWorkspace.fsPath);
     await until(() => problems(inWorkspace).length === 0, 'still there after it was deleted');
@@ -250,7 +290,7 @@ describe('datasets in the editor', () => {
     const edit = new vscode.WorkspaceEdit();
     edit.insert(document.uri, new vscode.Position(0, 0), 'nonsense\n');
     await vscode.workspace.applyEdit(edit);
-    await vscode.commands.executeCommand('fineTuning.checkDataset', document.uri);
+    await check(document.uri);
     assert.deepEqual(codes(document.uri), []);
   });
 
@@ -259,12 +299,11 @@ describe('datasets in the editor', () => {
     await settings.update('checkAutomaticallyUpToMB', 0, vscode.ConfigurationTarget.Global);
     try {
       const { uri } = await opened('alone.jsonl', '\n{}\n');
-      await until(async () => (await lenses(uri))[0] === 'Check Dataset', 'no lens');
       await sleep(500);
-      assert.deepEqual(codes(uri), []);
+      assert.deepEqual([codes(uri), await lenses(uri)], [[], []]);
       // A report that the user asked for stays when the file is opened, until the file changes.
       const asked = await written('asked.jsonl', '\n{}\n');
-      await vscode.commands.executeCommand('fineTuning.checkDataset', asked);
+      await check(asked);
       const found = codes(asked);
       assert.ok(found.length > 0);
       await vscode.window.showTextDocument(asked);
@@ -272,6 +311,7 @@ describe('datasets in the editor', () => {
       assert.deepEqual(codes(asked), found);
       await appendFile(asked.fsPath, '\n');
       await hasCodes(asked);
+      assert.equal((await lenses(asked))[0], 'Check Dataset');
     } finally {
       await settings.update('checkAutomaticallyUpToMB', undefined, vscode.ConfigurationTarget.Global);
     }

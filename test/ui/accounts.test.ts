@@ -170,6 +170,9 @@ describe('accounts', () => {
     await workbench.runCommand('Fine-Tuning: Refresh');
     await runs().welcomeButton('Replace API Key').waitFor();
     await workbench.screenshot('key-rejected');
+    await runs().welcomeButton('Open Website').click();
+    await workbench.dialogs.waitForModal(/open the external website/);
+    await workbench.dialogs.press('Cancel');
     const aboutKey = async () =>
       (await workbench.dialogs.toastTexts()).filter((text) => text.includes('API key'));
     // The command that found it out has ended by then.

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { root } from '../env/project.ts';
 import { isTaken } from './dialogs.ts';
+import type { Locator } from 'playwright-core';
 import { happens } from './happens.ts';
 import { Preview } from './preview.ts';
 import { RunPage } from './runPage.ts';
@@ -13,15 +15,22 @@ import type { Workbench } from './workbench.ts';
 
 const row = (n: number) =>
   JSON.stringify({
-    question: `What is ${n}+${n}?`,
-    answer: `${n}+${n} is ${2 * n}. The answer is ${2 * n}.`,
+    prompt: `What is ${n}+${n}?`,
+    completion: `${n}+${n} is ${2 * n}. The answer is ${2 * n}.`,
   });
 const FAULTY = [row(1), row(2).replace(/}$/, ',}'), '', row(3), row(1), '   ', row(4), ''].join('\n');
+/** 30 rows that lack a field, among others: one problem. */
+const HALVES = Array.from({ length: 150 }, (_, n) =>
+  n % 5 === 2 ? JSON.stringify({ prompt: `${n}?` }) : row(n),
+);
 const MENDED = [row(1), row(2), row(3), row(4), ''].join('\n');
 const API_KEY = `service_${'a1B2c3D4'.repeat(5)}`;
-const SECRET = [row(1), JSON.stringify({ question: 'Which API key?', answer: API_KEY }), 'nonsense', ''].join(
-  '\n',
-);
+const SECRET = [
+  row(1),
+  JSON.stringify({ prompt: 'Which API key?', completion: API_KEY }),
+  'nonsense',
+  '',
+].join('\n');
 const BIG_BYTES = 60 * 1024 * 1024;
 
 describe('the problems of a dataset', () => {
@@ -36,6 +45,8 @@ describe('the problems of a dataset', () => {
     await writeFile(file('faulty.jsonl'), FAULTY);
     await writeFile(file('secret.jsonl'), SECRET);
     await writeFile(file('sums.jsonl'), MENDED);
+    await writeFile(file('halves.jsonl'), `${HALVES.join('\n')}\n`);
+    await cp(path.join(root, 'test/fixtures/jsonl/others/log.jsonl'), file('log.jsonl'));
     await writeFile(file('array.jsonl'), `[${row(1)},\n ${row(2)}]`);
     await writeFile(file('big.jsonl'), `${row(1)}\n`.repeat(Math.ceil(BIG_BYTES / row(1).length)));
     vscode = await VSCode.start();
@@ -55,6 +66,14 @@ describe('the problems of a dataset', () => {
 
   const pictures = (name: string, ...how: [show: () => Promise<unknown>, hide?: () => Promise<unknown>]) =>
     workbench.screenshotInThemes(`dataset-${name}`, ...how);
+
+  /** What the language status says once it says this. */
+  async function languageStatus(text: string): Promise<Locator> {
+    await workbench.page.locator('[id="status.languageStatus"] a').hover();
+    const status = workbench.page.locator('.hover-language-status').filter({ hasText: text });
+    await status.waitFor();
+    return status;
+  }
 
   /** Chooses a quick fix of a problem in the panel; the panel redraws its rows whenever something was checked. */
   async function fix(text: string | RegExp, title: string): Promise<void> {
@@ -76,7 +95,7 @@ describe('the problems of a dataset', () => {
 
   it('are in the Problems panel and above the first line', async () => {
     await workbench.editors.open(file('faulty.jsonl'));
-    await lens('7 rows · question/answer · 1 error · 3 warnings').click();
+    await lens('7 rows · prompt/completion · 1 error · 3 warnings').click();
     await problem('Trailing comma.').waitFor();
     await problem('Identical to row 1').waitFor();
     await problem('Blank line.').nth(1).waitFor();
@@ -86,9 +105,8 @@ describe('the problems of a dataset', () => {
   });
 
   it('are in the language status', async () => {
-    await workbench.page.locator('[id="status.languageStatus"] a').hover();
-    const status = workbench.page.locator('.hover-language-status').filter({ hasText: 'question/answer' });
-    await status.getByText('7 rows · question/answer · 1 error · 3 warnings').waitFor();
+    const status = await languageStatus('prompt/completion');
+    await status.getByText('7 rows · prompt/completion · 1 error · 3 warnings').waitFor();
     await status.getByText('Show Problems').waitFor();
     await workbench.page.keyboard.press('Escape');
   });
@@ -102,10 +120,36 @@ describe('the problems of a dataset', () => {
     await input.waitFor({ state: 'attached' });
     await workbench.page.keyboard.press('Delete');
     await workbench.page.keyboard.press('Control+S');
-    await lens('4 rows · question/answer · no problems').waitFor();
+    await lens('4 rows · prompt/completion · no problems').waitFor();
     await panel().getByText('No problems have been detected in the workspace.').waitFor();
     assert.equal(await readFile(file('faulty.jsonl'), 'utf8'), MENDED);
     await pictures('mended', () => lens('no problems').waitFor());
+    await workbench.editors.closeAll();
+  });
+
+  it('are none of a file that is no dataset: one line in the language status', async () => {
+    await workbench.editors.open(file('log.jsonl'));
+    const status = await languageStatus('JSONL, 8 rows · no known training format');
+    await status.getByText('Check Dataset').waitFor();
+    await workbench.page.keyboard.press('Escape');
+    await pictures('log', () =>
+      panel().getByText('No problems have been detected in the workspace.').waitFor(),
+    );
+    assert.equal(await lens(/./).count(), 0);
+    await workbench.editors.closeAll();
+  });
+
+  it('are one for a fault of many rows, which are all in the preview', async () => {
+    await workbench.editors.open(file('halves.jsonl'));
+    await lens('150 rows · prompt/completion · 30 warnings').waitFor();
+    const missing = 'Field “completion” is missing; taken for prompt/completion (30 rows).';
+    await problem(missing).waitFor();
+    assert.equal(await panel().locator('.marker-icon').count(), 1);
+    await pictures('one', () => problem(missing).waitFor());
+    await fix(missing, 'Show All in Preview');
+    const preview = new Preview(workbench);
+    await preview.waitForStatus('30 of 150 rows');
+    await workbench.screenshot('dataset-show-all');
     await workbench.editors.closeAll();
   });
 
@@ -113,7 +157,7 @@ describe('the problems of a dataset', () => {
     const explorer = await workbench.sideBar.explorer();
     await explorer.chooseInContextMenu('secret.jsonl', 'Check Dataset');
     const text = await workbench.dialogs.waitForToast('secret.jsonl: ');
-    assert.equal(text, 'secret.jsonl: 3 rows of question/answer, 1 error, 1 secret.');
+    assert.equal(text, 'secret.jsonl: 3 rows of prompt/completion, 1 error, 1 secret.');
     await problem('Possible API key').waitFor();
     assert.ok(!(await panel().innerText()).includes(API_KEY));
     await workbench.dialogs.toast('secret.jsonl').hover();
@@ -127,7 +171,7 @@ describe('the problems of a dataset', () => {
     const explorer = await workbench.sideBar.explorer();
     await explorer.chooseInContextMenu('big.jsonl', 'Check Dataset');
     const text = await workbench.dialogs.waitForToast(/big\.jsonl: .* rows/);
-    assert.match(text, /^big\.jsonl: [\d,]+ rows of question\/answer, [\d,]+ warnings\.$/);
+    assert.match(text, /^big\.jsonl: [\d,]+ rows of prompt\/completion, [\d,]+ warnings\.$/);
     assert.equal(await problem('Identical to row').count(), 0);
     await workbench.clearNotifications();
   });
@@ -137,7 +181,7 @@ describe('the problems of a dataset', () => {
     await workbench.runCommand('Fine-Tuning: Check Dataset');
     await workbench.dialogs.pressInToast('array.jsonl: a JSON array', 'Convert to JSONL');
     await workbench.editors.tab('array.lines.jsonl').waitFor();
-    await lens('2 rows · question/answer · no problems').waitFor();
+    await lens('2 rows · prompt/completion · no problems').waitFor();
     assert.equal(await readFile(file('array.lines.jsonl'), 'utf8'), `${row(1)}\n${row(2)}\n`);
     await workbench.screenshot('dataset-array');
     await workbench.clearNotifications();
@@ -197,7 +241,7 @@ describe('the problems of a dataset', () => {
       const check = workbench.page
         .locator('.quick-input-widget .monaco-list-row')
         .filter({ hasText: 'Check' });
-      assert.match(await check.first().innerText(), /3 rows of question\/answer, 1 error, 1 secret/);
+      assert.match(await check.first().innerText(), /3 rows of prompt\/completion, 1 error, 1 secret/);
       await workbench.screenshot('dataset-summary');
       await workbench.quickInput.close();
     });
@@ -211,7 +255,7 @@ describe('the problems of a dataset', () => {
       await workbench.dialogs.waitForToast(charged('sums'));
       await workbench.clearNotifications();
       await workbench.editors.open(file('sums.jsonl'));
-      await lens(/^4 rows · question\/answer · no problems · [\d.]+ USD last time$/).waitFor();
+      await lens(/^4 rows · prompt\/completion · no problems · [\d.]+ USD last time$/).waitFor();
       await pictures('trained', () => lens(/^Trained .+ with Qwen3 8B, [\d.]+ USD$/).waitFor());
       await lens('Preview').click();
       const preview = new Preview(workbench);

@@ -74,12 +74,12 @@ describe('who pays, and what a run will probably cost', () => {
     await submit('large');
     await submit('middle', { until: 'summary' });
     const price = await descriptionOf('Price');
-    const [range = '', low, high] = /^Likely ([\d.]+)–([\d.]+) USD/.exec(price) ?? [];
+    const [, range = '', low, high] = /^Likely (([\d.]+)–([\d.]+) USD)/.exec(price) ?? [];
     assert.match(price, /^Likely .+ · from 2 runs$/);
     await workbench.screenshot('summary-range');
     await walkThroughSteps(workbench, { fileName: 'middle.jsonl', until: 'confirm' });
     const asked = await waitForConfirm(workbench, 'middle.jsonl');
-    assert.match(asked, new RegExp(`^Price: known only after the charge\\. ${range}\\.$`, 'm'));
+    assert.match(asked, new RegExp(`^Price: known only after the charge; likely ${range}\\.$`, 'm'));
     await workbench.screenshot('confirm-range');
     await workbench.dialogs.press('Submit and Pay');
     await workbench.dialogs.waitForToast(charged('middle'));
@@ -111,7 +111,7 @@ describe('who pays, and what a run will probably cost', () => {
     await walkThroughSteps(workbench, way);
     const asked = await waitForConfirm(workbench, 'large.jsonl');
     assert.match(asked, /^Model: .+ · priority \(may cost extra\)$/m);
-    assert.match(asked, /^Price: known only after the charge\. At least [\d.]+ USD\.$/m);
+    assert.match(asked, /^Price: known only after the charge; at least [\d.]+ USD\.$/m);
     assert.equal(work.submissions, 3);
     await dialogs.press('Submit and Pay');
     await dialogs.waitForToast(charged('large'));

@@ -206,7 +206,7 @@ describe('submitting from each place', () => {
       assert.deepEqual(await itemsOf(lines, 'Command Palette'), [SUBMIT, 'Check Dataset']);
       await explorer.select('first.jsonl', 'second.jsonl');
       await explorer.chooseInContextMenu('second.jsonl', 'Compare Selected');
-      await workbench.page.locator('.diff-editor').waitFor();
+      await workbench.page.locator('.monaco-diff-editor').waitFor();
       assert.deepEqual(await itemsOf(lines, 'Command Palette'), []);
       assert.equal(await workbench.editors.titleAction(SUBMIT).count(), 0);
       await workbench.editors.closeAll();

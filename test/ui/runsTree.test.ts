@@ -252,11 +252,13 @@ describe('the Runs view', () => {
         assert.equal(await pages.count(), 1);
       }
       await runs().chooseInContextMenu(/^Run second, /, 'Open in New Tab');
-      await tab('second').waitFor();
+      // What a page remembers it stores when it is drawn.
+      const heading = workbench.webview('panel').getByRole('heading', { level: 1 });
+      await heading.getByText('second', { exact: true }).waitFor();
       await runs()
         .row(/^Run once, /)
         .click();
-      await tab('once').waitFor();
+      await heading.getByText('once', { exact: true }).waitFor();
       assert.deepEqual([await pages.count(), await tab('second').count()], [2, 1]);
       // After a reload, too, each is what it was.
       await workbench.reload();

@@ -1,16 +1,23 @@
 // `npm run screenshots`: the README's pictures, taken from the real interface.
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { root } from '../env/project.ts';
+import { adapterConfig, safetensors, trainedTensors, zip } from './adapterFiles.ts';
+import { AdapterPage } from './adapterPage.ts';
 import { Preview } from './preview.ts';
+import { RunPage } from './runPage.ts';
 import { chooseClockSpeed, enterSandbox } from './sandbox.ts';
-import { walkThroughSteps } from './submission.ts';
+import { SpendPage } from './spendPage.ts';
+import { walkThroughSteps, type Way } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
-/** Rows of a support desk, with what is often wrong among them. */
-function tickets(): string {
+const MODELS = ['Llama 3.1 8B Instruct', 'Qwen3 8B'];
+/** Datasets by the number of their rows. */
+const DATASETS = { 'orders.jsonl': 900, 'bread.jsonl': 1_400, 'cakes.jsonl': 2_600, 'tickets.jsonl': 3_100 };
+
+/** Rows of a support desk, with what is often wrong among them if wanted. */
+function tickets(count: number, hasFaults: boolean): string {
   const row = (question: string, answer: string) =>
     JSON.stringify({
       messages: [
@@ -20,7 +27,7 @@ function tickets(): string {
       ],
     });
   const breads = ['rye bread', 'baguettes', 'plum cake', 'croissants', 'sourdough'];
-  const rows = Array.from({ length: 240 }, (_, index) => {
+  const rows = Array.from({ length: count }, (_, index) => {
     const bread = breads[index % breads.length] ?? '';
     const day = 1 + (index % 28);
     return row(
@@ -28,6 +35,7 @@ function tickets(): string {
       `Yes. There is ${bread} from half past six, and your order waits until noon.`,
     );
   });
+  if (!hasFaults) return `${rows.join('\n')}\n`;
   rows[41] = row('Can you send me the bill?', 'It is on its way to mia@crumbs-and-co.net.');
   rows[42] = row('Is the cake vegan?', 'The plum cake is, the others are not.').replace('"}]}', '",}]}');
   rows[43] = row('Where are you?', '');
@@ -40,26 +48,25 @@ describe('pictures for the README', () => {
   let vscode: VSCode;
   let workbench: Workbench;
 
+  const file = (name: string) => path.join(parent, 'bakery', name);
+
   before(async () => {
     parent = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
     // The window's title shows the folder's name.
-    const folder = path.join(parent, 'maths-tutor');
-    await mkdir(folder);
-    await writeFile(path.join(folder, 'tickets.jsonl'), tickets());
-    await cp(path.join(root, 'test/fixtures/sample/train.jsonl'), path.join(folder, 'train.jsonl'));
-    vscode = await VSCode.start({
-      settings: { 'workbench.colorTheme': 'Dark Modern', 'editor.minimap.enabled': false },
-    });
-    workbench = await vscode.open(folder);
-    await workbench.page.setViewportSize({ width: 1200, height: 750 });
-    await workbench.setTheme('dark');
-    await workbench.sideBar.open('Fine-Tuning');
-    // Wider, so that the details of a run can be read.
-    await workbench.page.mouse.move(350, 600);
-    await workbench.page.mouse.down();
-    await workbench.page.mouse.move(470, 600, { steps: 5 });
-    await workbench.page.mouse.up();
-    await workbench.editors.open(path.join(folder, 'train.jsonl'));
+    await mkdir(file(''));
+    await writeFile(file('drafts.jsonl'), tickets(240, true));
+    for (const [name, rows] of Object.entries(DATASETS)) await writeFile(file(name), tickets(rows, false));
+    await writeFile(
+      file('bakery.zip'),
+      zip({
+        'adapter_config.json': adapterConfig(),
+        'adapter_model.safetensors': safetensors(trainedTensors()),
+      }),
+    );
+    vscode = await VSCode.start({ settings: { 'editor.minimap.enabled': false } });
+    workbench = await vscode.open(file(''));
+    await workbench.page.setViewportSize({ width: 1100, height: 700 });
+    await enterSandbox(workbench);
   });
 
   after(async () => {
@@ -67,47 +74,72 @@ describe('pictures for the README', () => {
     await rm(parent, { recursive: true, force: true });
   });
 
-  it('preview', async () => {
-    const preview = new Preview(workbench);
-    await preview.open('tickets.jsonl');
-    await preview.waitForVerdict(/1 error/);
-    await preview.goTo(42);
-    await workbench.screenshot('preview');
-    await workbench.editors.closeAll();
-    await workbench.sideBar.open('Fine-Tuning');
-    await workbench.editors.open(path.join(parent, 'maths-tutor/train.jsonl'));
-  });
+  async function take(name: string): Promise<void> {
+    for (const theme of ['dark', 'light'] as const) {
+      await workbench.setTheme(theme);
+      await workbench.clearNotifications();
+      await workbench.screenshot(`${name}-${theme}`);
+    }
+  }
 
-  const runs = () => workbench.sideBar.view('Runs');
-
-  async function submit(model: string, label: string): Promise<void> {
+  async function begin(way: Way): Promise<void> {
+    await workbench.editors.open(file(way.fileName));
     await workbench.editors.titleAction('Submit Dataset…').click();
-    await walkThroughSteps(workbench, { fileName: 'train.jsonl', model, label });
+    await walkThroughSteps(workbench, way);
+  }
+
+  async function submit(way: Way): Promise<void> {
+    await begin(way);
     await workbench.dialogs.waitForToast(/Charged/);
     await workbench.clearNotifications();
   }
 
-  it('submit', async () => {
-    await enterSandbox(workbench);
-    await workbench.editors.titleAction('Submit Dataset…').click();
-    await walkThroughSteps(workbench, {
-      fileName: 'train.jsonl',
-      model: 'Llama 3.1 8B Instruct',
-      label: 'maths tutor',
-      until: 'summary',
-    });
-    await workbench.screenshot('submit');
-    await workbench.quickInput.close();
+  it('preview', async () => {
+    const preview = new Preview(workbench);
+    await preview.open('drafts.jsonl');
+    await preview.waitForVerdict(/1 error/);
+    await preview.goTo(42);
+    await take('preview');
+    await workbench.editors.closeAll();
   });
 
-  it('runs', async () => {
+  it('spend page, summary and last question', async () => {
     await chooseClockSpeed(workbench, 100);
-    await submit('Llama 3.1 8B Instruct', 'maths tutor');
-    await runs()
-      .row(/^Run maths tutor, Completed/)
-      .waitFor();
-    await chooseClockSpeed(workbench, 1);
-    await submit('Qwen3 8B', 'maths tutor, small');
-    await workbench.screenshot('runs');
+    const names = Object.keys(DATASETS);
+    for (const [index, fileName] of names.entries())
+      await submit({
+        fileName,
+        model: MODELS[index % MODELS.length] ?? '',
+        label: fileName.replace('.jsonl', ''),
+      });
+    await workbench.sideBar.open('Fine-Tuning');
+    await workbench.sideBar
+      .view('Runs')
+      .row(/^Run tickets, Completed/)
+      .waitFor({ timeout: 60_000 });
+    await new SpendPage(workbench).open();
+    await take('spend');
+    await workbench.editors.closeAll();
+    for (const theme of ['dark', 'light'] as const) {
+      await workbench.setTheme(theme);
+      await begin({ fileName: 'cakes.jsonl', model: 'Qwen3 8B', label: 'bakery, cakes', until: 'summary' });
+      await workbench.screenshot(`summary-${theme}`);
+      await workbench.quickInput.close();
+    }
+  });
+
+  it('run page', async () => {
+    await new RunPage(workbench).open(/^Run tickets, Completed/);
+    await take('run');
+    await workbench.editors.closeAll();
+  });
+
+  it('adapter page', async () => {
+    const page = new AdapterPage(workbench);
+    await page.open('bakery.zip');
+    await page.button('Measure').click();
+    await page.waitForVerdict('Complete LoRA adapter');
+    await workbench.sideBar.open('Fine-Tuning');
+    await take('adapter');
   });
 });

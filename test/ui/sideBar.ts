@@ -45,7 +45,7 @@ export class SideBar {
     const header = view.root.locator('.pane-header');
     await header.waitFor();
     if ((await header.getAttribute('aria-expanded')) === 'true') return view;
-    await header.click();
+    await header.press('Enter');
     await view.root.locator('[role=tree]').waitFor();
     // High enough for all its rows: those that are scrolled away do not exist.
     const { x = 0, y = 0 } = (await header.boundingBox()) ?? {};

@@ -5,13 +5,13 @@ import {
   baseOf,
   chooseAdapter,
   readContents,
-  WEIGHTS_NAME,
   type Choice,
   type Contents,
   type Weights,
 } from './archive/contents.ts';
 import { openArchive } from './archive/openArchive.ts';
 import { BrokenArchiveError, NotAnAdapterError, type Verdict } from './faults.ts';
+import { WEIGHTS_NAME } from './limits.ts';
 import { checkConfig, findMisfits, isLora } from './fit.ts';
 import { readConfig, type AdapterConfig } from './peftConfig.ts';
 import { printable } from './printable.ts';

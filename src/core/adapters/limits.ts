@@ -1,3 +1,5 @@
+/** The file of weights that tools look for. */
+export const WEIGHTS_NAME = 'adapter_model.safetensors';
 /** Entries of an archive or folder. */
 export const MAX_ENTRIES = 10_000;
 /** Of all entries together, unpacked. */

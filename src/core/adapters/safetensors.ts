@@ -104,12 +104,19 @@ async function headerBytes(
 async function readTensors(json: HeaderReader): Promise<Tensor[]> {
   const tensors: Tensor[] = [];
   let sinceMs = performance.now();
-  for (const name of json.keys()) {
-    if (name !== METADATA) tensors.push(readTensor(json, name));
-    else for (const key of json.keys()) if (typeof json.value() !== 'string') fail(undefined, key);
-    if (performance.now() - sinceMs < SLICE_MS) continue;
+  const letOthersWork = async () => {
+    if (performance.now() - sinceMs < SLICE_MS) return;
     await setImmediate();
     sinceMs = performance.now();
+  };
+  for (const name of json.keys()) {
+    if (name !== METADATA) tensors.push(readTensor(json, name));
+    else
+      for (const key of json.keys()) {
+        if (typeof json.value() !== 'string') fail(undefined, key);
+        await letOthersWork();
+      }
+    await letOthersWork();
   }
   json.end();
   return tensors;

@@ -1,12 +1,11 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { CancelledError, unlessCancelled } from '../base/errors.ts';
+import { unlessCancelled } from '../base/errors.ts';
 import { isLoopback } from './address.ts';
 import type { Client } from './client.ts';
-import { NetworkError } from './errors.ts';
 import { type ProxySettings, resolveRoute, type Route } from './proxy.ts';
 
-const LIMITS = { lookupMs: 5_000, answerMs: 15_000 } as const;
+const LOOKUP_MS = 5_000;
 
 /** What one attempt to reach the service found. */
 export interface ConnectionFacts {
@@ -30,24 +29,19 @@ export async function diagnose(
   settings: ProxySettings,
   client: Pick<Client, 'getBalance' | 'clockSkewMs' | 'notBeforeMs'>,
   signal: AbortSignal,
-  limits: Readonly<Record<keyof typeof LIMITS, number>> = LIMITS,
 ): Promise<ConnectionFacts> {
   const route = resolveRoute(baseUrl, settings);
   const wasSent = client.notBeforeMs === undefined && route.kind !== 'unusable';
   const [name, error] = await Promise.all([
-    route.kind === 'direct' ? resolveName(baseUrl.hostname, signal, limits.lookupMs) : undefined,
-    request(client, signal, limits.answerMs),
+    route.kind === 'direct' ? resolveName(baseUrl.hostname, signal) : undefined,
+    request(client, signal),
   ]);
   return { route, name, wasSent, error, clockSkewMs: client.clockSkewMs };
 }
 
-async function resolveName(
-  hostname: string,
-  signal: AbortSignal,
-  limitMs: number,
-): Promise<ConnectionFacts['name']> {
+async function resolveName(hostname: string, signal: AbortSignal): Promise<ConnectionFacts['name']> {
   if (isLoopback(hostname) || isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) return undefined;
-  const late = AbortSignal.timeout(limitMs);
+  const late = AbortSignal.timeout(LOOKUP_MS);
   try {
     await unlessCancelled(lookup(hostname), AbortSignal.any([signal, late]));
     return 'found';
@@ -57,18 +51,13 @@ async function resolveName(
   }
 }
 
-async function request(
-  client: Pick<Client, 'getBalance'>,
-  signal: AbortSignal,
-  limitMs: number,
-): Promise<unknown> {
-  const late = AbortSignal.timeout(limitMs);
+async function request(client: Pick<Client, 'getBalance'>, signal: AbortSignal): Promise<unknown> {
   try {
-    // Neither waits for what the service asked for nor tries again.
-    await client.getBalance({ signal: AbortSignal.any([signal, late]), isBackground: true });
+    // Neither waits for what the service asked for nor tries again; only the limits of each stage say where it ended.
+    await client.getBalance({ signal, isBackground: true });
     return undefined;
   } catch (error) {
     if (signal.aborted) throw error;
-    return error instanceof CancelledError ? new NetworkError('connect-timeout') : error;
+    return error;
   }
 }

@@ -15,12 +15,15 @@ export interface ProxySettings {
   env: Readonly<Record<string, string | undefined>>;
 }
 
-/** The way to a target. `unusable`: a proxy is asked for that cannot be understood; going around it would be wrong. */
+/**
+ * The way to a target. `unusable`: a proxy is asked for that cannot be understood; going around it would be wrong.
+ * `source`: `http.proxy` or the environment's variable that asks for the proxy.
+ */
 export type Route =
   | { kind: 'direct' }
   /** `url` holds no credentials; `authorization` is the value of Proxy-Authorization. */
-  | { kind: 'proxy'; url: string; authorization?: string }
-  | { kind: 'unusable' };
+  | { kind: 'proxy'; source: string; url: string; authorization?: string }
+  | { kind: 'unusable'; source: string };
 
 /**
  * VS Code's order: loopback goes direct; then `http.noProxy`, which when set puts NO_PROXY aside; then `http.proxy`;
@@ -32,12 +35,10 @@ export function resolveRoute(target: URL, settings: ProxySettings): Route {
   const exceptions = noProxy.length > 0 ? noProxy : (env['NO_PROXY'] || env['no_proxy'] || '').split(',');
   if (exceptions.some((exception) => matches(target, exception))) return { kind: 'direct' };
   const named = httpProxy?.trim();
-  if (named) return toRoute(named, proxyAuthorization);
-  const proxy = [env['HTTPS_PROXY'], env['https_proxy'], env['HTTP_PROXY'], env['http_proxy']]
-    .map((value) => value?.trim())
-    .find(Boolean);
+  if (named) return toRoute('http.proxy', named, proxyAuthorization);
+  const source = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].find((name) => env[name]?.trim());
   // VS Code’s credentials are for the proxy that its setting names.
-  return proxy === undefined ? { kind: 'direct' } : toRoute(proxy);
+  return source === undefined ? { kind: 'direct' } : toRoute(source, env[source]?.trim() ?? '');
 }
 
 /** `*`, a host with the hosts below it (with or without a leading `.` or `*.`), each with or without a port. */
@@ -51,11 +52,11 @@ function matches(target: URL, exception: string): boolean {
   return `.${target.hostname.replace(/^\[|\]$/g, '')}`.endsWith(`.${host}`);
 }
 
-function toRoute(proxy: string, proxyAuthorization?: string): Route {
+function toRoute(source: string, proxy: string, proxyAuthorization?: string): Route {
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(proxy) ? proxy : `http://${proxy}`);
-  if (url === null || !/^https?:$/.test(url.protocol)) return { kind: 'unusable' };
+  if (url === null || !/^https?:$/.test(url.protocol)) return { kind: 'unusable', source };
   const authorization = proxyAuthorization || basicAuthorization(url);
-  return { kind: 'proxy', url: url.origin, ...(authorization && { authorization }) };
+  return { kind: 'proxy', source, url: url.origin, ...(authorization && { authorization }) };
 }
 
 function basicAuthorization({ username, password }: URL): string | undefined {

@@ -1,6 +1,6 @@
 import type { FileStamp } from '../base/fileStamp.ts';
-import { MAX_HASHED_ROWS, type Duplicates, type HashedSegment } from './duplicates.ts';
-import { PROBLEM_FIELDS, ProblemGroup, PROBLEMS } from './problems.ts';
+import { MAX_COMPARED_ROWS, type SameRows } from './duplicates.ts';
+import { PROBLEM_FIELDS, ProblemGroup, PROBLEMS, type Problem } from './problems.ts';
 import {
   FORMATS,
   ROLES,
@@ -12,7 +12,7 @@ import {
 } from './report.ts';
 import type { Counts } from './scanner.ts';
 import { DIFFERENT_FORMAT, DUPLICATE_ROW, ROW_OF_FORMAT } from './scanner/codes.ts';
-import { noHashes, type Segment, type SegmentPlaces } from './segments.ts';
+import type { HashedRows, Segment, SegmentPlaces } from './segments.ts';
 
 /** About how many bytes of text make a token; without a tokenizer, and for most languages and models. */
 const BYTES_PER_TOKEN = 4;
@@ -23,42 +23,60 @@ interface Beginning {
   firstLine: number;
 }
 
+/** Rows that are compared, and how many there are before them. */
+type Compared = Beginning & Omit<HashedRows, 'hashes'> & { first: number };
+
 /** Gathers what workers say of the segments of a file, in whatever order, and makes the report of it. */
 export class ReportBuilder {
   readonly #segments: Segment[] = [];
-  readonly #beginnings: Beginning[] = [];
   readonly #counts: Counts[] = [];
   readonly #places = new Map<number, Places>();
   readonly #locatedLimit: number;
-  readonly #maxHashedRows: number;
-  /** Rows and lines of the segments without a gap from the first, and rows of these that can be duplicates. */
+  readonly #maxCompared: number;
+  /** How many segments have no gap before them, and the rows and lines of these. */
+  #numbered = 0;
   #rows = 0;
   #lines = 0;
-  #hashedRows = 0;
+  readonly #compared: Compared[] = [];
+  #hashes = new Uint32Array(8192);
+  #hashed = 0;
 
-  constructor(locatedLimit: number, maxHashedRows = MAX_HASHED_ROWS) {
+  constructor(locatedLimit: number, maxCompared = MAX_COMPARED_ROWS) {
     this.#locatedLimit = locatedLimit;
-    this.#maxHashedRows = maxHashedRows;
+    this.#maxCompared = maxCompared;
   }
 
   /** Takes a segment, and numbers those through that have no gap before them: at the end there would be too much at once. */
   addSegment(segment: Segment): void {
     this.#segments[segment.number] = segment;
-    for (let next; (next = this.#segments[this.#beginnings.length]) !== undefined;) {
+    for (let next; (next = this.#segments[this.#numbered]) !== undefined; this.#numbered++) {
       const beginning = { firstRow: this.#rows, firstLine: this.#lines };
-      this.#beginnings.push(beginning);
       this.#rows += next.rows;
       this.#lines += next.rows + next.lineBreaks;
       for (const places of next.places) this.#placesOf(places.code).add(places, beginning);
-      next.places = [];
-      if (this.hasEnoughHashed) next.hashed = noHashes();
-      this.#hashedRows += next.hashed.starts.length;
+      for (const hashed of next.hashed) if (!this.hasEnoughHashed) this.#addHashed(hashed, beginning);
+      [next.places, next.hashed] = [[], []];
     }
   }
 
-  /** Whether more rows are known than are compared: one more, so that the search knows of it; others would only take memory. */
+  #addHashed({ hashes, ...rows }: HashedRows, beginning: Beginning): void {
+    this.#compared.push({ ...beginning, ...rows, first: this.#hashed });
+    const from = 2 * this.#hashed;
+    this.#hashes = withRoom(this.#hashes, from + hashes.length);
+    this.#hashes.set(hashes, from);
+    // Now, and not when memory becomes scarce.
+    hashes.buffer.transfer(0);
+    this.#hashed += rows.starts.length;
+  }
+
+  /** Whether more rows are known than are compared, so that the report says so; others would only take memory. */
   get hasEnoughHashed(): boolean {
-    return this.#hashedRows > this.#maxHashedRows;
+    return this.#hashed > this.#maxCompared;
+  }
+
+  /** The hashes of the rows that are compared. */
+  get hashes(): Uint32Array<ArrayBuffer> {
+    return this.#hashes.subarray(0, 2 * Math.min(this.#hashed, this.#maxCompared));
   }
 
   /** Takes what one worker counted in all its segments. */
@@ -66,34 +84,42 @@ export class ReportBuilder {
     this.#counts.push(counts);
   }
 
-  /** Hands over the rows that can be duplicates, for the search. */
-  takeHashed(): HashedSegment[] {
-    return this.#segments.map(({ number, hashed, lineBreaks, firstOffset }, index) => ({
-      ...hashed,
-      number,
-      lineBreaks,
-      firstOffset,
-      ...(this.#beginnings[index] ?? { firstRow: 0, firstLine: 0 }),
-    }));
-  }
-
-  build(file: FileStamp & Pick<Report, 'path'>, kind: FileKind, duplicates: Duplicates): Report {
+  build(
+    file: FileStamp & Pick<Report, 'path'>,
+    kind: FileKind,
+    same: SameRows = { total: 0, pairs: [] },
+  ): Report {
     const sum = (of: 'rows' | 'blankRows' | 'characters') =>
       this.#segments.reduce((total, segment) => total + segment[of], 0);
     const rows = sum('rows');
-    const blankRows = sum('blankRows');
     const formats = this.#named(FORMATS, 'formats');
     const format = mostCommon(formats);
     return {
       ...file,
       kind,
       rows,
-      blankRows,
+      blankRows: sum('blankRows'),
       formats,
       format,
-      duplicatesLookedForRows: duplicates.lastRow ?? rows,
+      duplicatesLookedForRows: this.hasEnoughHashed ? this.#placeOf(this.#maxCompared - 1).row : rows,
       statistics: this.#statistics(file.sizeBytes, sum('characters')),
-      problems: this.#problems(format, duplicates),
+      problems: this.#problems(format, same),
+    };
+  }
+
+  /** Where a row is that was compared. */
+  #placeOf(index: number): Pick<Problem, 'row' | 'line' | 'offset'> {
+    const rows = this.#compared.findLast(({ first }) => first <= index);
+    if (rows === undefined) throw new RangeError(`no row ${index} was compared`);
+    const { first, firstRow, firstLine, starts, base, runs } = rows;
+    const at = index - first;
+    let run = runs.length - 3;
+    while ((runs[run] ?? 0) > at) run -= 3;
+    const further = at - (runs[run] ?? 0);
+    return {
+      row: firstRow + (runs[run + 1] ?? 0) + further + 1,
+      line: firstLine + (runs[run + 2] ?? 0) + further + 1,
+      offset: base + (starts[at] ?? 0),
     };
   }
 
@@ -125,12 +151,16 @@ export class ReportBuilder {
     };
   }
 
-  #problems(format: Format | undefined, duplicates: Duplicates): ProblemGroup[] {
+  #problems(format: Format | undefined, same: SameRows): ProblemGroup[] {
     const totals = this.#added('totals');
     const other = otherFormats(format);
     const group = (code: number): ProblemGroup => {
-      if (code === DUPLICATE_ROW)
-        return new ProblemGroup(code, duplicates.total, duplicates.places, duplicates.details);
+      if (code === DUPLICATE_ROW) {
+        const found = same.pairs.map(([row]) => this.#placeOf(row));
+        const places = found.flatMap(({ row, line, offset }) => [row, line, 1, offset, 1]);
+        const details = same.pairs.map(([, first]) => String(this.#placeOf(first).row));
+        return new ProblemGroup(code, same.total, Float64Array.from(places), details);
+      }
       if (code === DIFFERENT_FORMAT) {
         const total = other.reduce((sum, formatCode) => sum + (totals[formatCode] ?? 0), 0);
         const found = other.map((formatCode) => this.#placesOf(formatCode).fields);
@@ -160,12 +190,7 @@ class Places {
   add({ fields, details }: SegmentPlaces, { firstRow, firstLine }: Beginning): void {
     const from = this.#length;
     const to = Math.min(from + fields.length, this.#limit);
-    if (to > this.#fields.length) {
-      const grown = new Float64Array(Math.min(Math.max(to, 2 * this.#fields.length), this.#limit));
-      grown.set(this.#fields.subarray(0, from));
-      this.#fields = grown;
-    }
-    const all = this.#fields;
+    const all = (this.#fields = withRoom(this.#fields, to));
     all.set(fields.subarray(0, to - from), from);
     for (let at = from; at < to; at += PROBLEM_FIELDS) {
       all[at] = (all[at] ?? 0) + firstRow + 1;
@@ -178,6 +203,13 @@ class Places {
   get fields(): Float64Array {
     return this.#fields.slice(0, this.#length);
   }
+}
+
+/** The numbers of an array in one with room for so many; nothing of the other is left in memory. */
+function withRoom<T extends Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>>(all: T, needed: number): T {
+  if (needed <= all.length) return all;
+  const bytes = Math.max(needed, 2 * all.length) * all.BYTES_PER_ELEMENT;
+  return new (all.constructor as new (buffer: ArrayBuffer) => T)(all.buffer.transfer(bytes));
 }
 
 /** Places from several lists, each in the order of rows, up to a limit. */

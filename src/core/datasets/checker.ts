@@ -6,16 +6,16 @@ import type { Disposable } from '../base/disposable.ts';
 import { CancelledError, throwIfCancelled } from '../base/errors.ts';
 import { stampOf } from '../base/fileStamp.ts';
 import { ReportBuilder } from './buildReport.ts';
-import { hasByteOrderMark, kindOf, SAMPLE_BYTES, isJsonArray } from './fileKind.ts';
-import { CheckError, type Report } from './report.ts';
+import { hasByteOrderMark, kindOf, recognized, SAMPLE_BYTES } from './fileKind.ts';
+import { CheckError, isUnread, type Report } from './report.ts';
 import { SEGMENT_BYTES, type Segment } from './segments.ts';
-import { SHARED, type Answer, type DuplicatesJob, type Request, type WorkerData } from './workerMessages.ts';
+import { SHARED, type Answer, type Job, type Request, type WorkerData } from './workerMessages.ts';
 
 /** How many places of each code are located. */
 const LOCATED_LIMIT = 5000;
-/** More would not be faster: the file has to come through one memory. */
-const MAX_WORKERS = 2;
-/** Below, starting a second worker costs more than it helps. */
+/** Each costs about 15 MB. */
+const MAX_WORKERS = 4;
+/** For less, starting one more worker costs more than it helps. */
 const ONE_WORKER_BYTES = 2 * SEGMENT_BYTES;
 const IDLE_MS = 30_000;
 /** A worker whose memory grew beyond this, for a row of many megabytes, is stopped. */
@@ -34,10 +34,8 @@ export interface CheckOptions {
   signal?: AbortSignal | undefined;
   /** Called several times a second with what is done, from 0 to 1. */
   onProgress?: (fraction: number) => void;
-  /** How many threads may work; two by default. */
+  /** How many threads work, whatever the machine has. */
   workers?: number;
-  /** Whether secrets and duplicates are left out, which only measurements want. */
-  shapeOnly?: boolean;
 }
 
 /** Owns the workers that check datasets: started at the first check, stopped when idle. One file is checked at a time. */
@@ -59,26 +57,12 @@ export class DatasetChecker implements Disposable {
   /**
    * Checks a dataset completely: every row, its shape, duplicates and secrets.
    * @throws CheckError where it comes to no verdict
-   * @throws CancelledError at once when the signal is aborted
+   * @throws CancelledError soon after the signal is aborted
    */
   check(path: string, options: CheckOptions = {}): Promise<Report> {
-    const { signal } = options;
-    const stop = new AbortController();
-    const turn = this.#last.then(() => {
-      throwIfCancelled(signal);
-      return this.#check(path, options, stop.signal);
-    });
+    const turn = this.#last.then(() => this.#check(path, options));
     this.#last = turn.catch(() => undefined);
-    if (signal === undefined) return turn;
-    return new Promise((resolve, reject) => {
-      const cancel = () => {
-        stop.abort();
-        reject(new CancelledError());
-      };
-      if (signal.aborted) cancel();
-      signal.addEventListener('abort', cancel, { once: true });
-      turn.then(resolve, reject).finally(() => signal.removeEventListener('abort', cancel));
-    });
+    return turn;
   }
 
   async dispose(): Promise<void> {
@@ -87,10 +71,11 @@ export class DatasetChecker implements Disposable {
     await Promise.all(this.#workers.splice(0).map((worker) => worker.dispose()));
   }
 
-  async #check(path: string, options: CheckOptions, stop: AbortSignal): Promise<Report> {
+  async #check(path: string, options: CheckOptions): Promise<Report> {
+    throwIfCancelled(options.signal);
     const file = await openFile(path);
     try {
-      return await this.#checkFile(path, file, options, stop);
+      return await this.#checkFile(path, file, options);
     } catch (error) {
       // Its workers were ended on purpose.
       throw this.#isDisposed ? new CancelledError() : error;
@@ -100,83 +85,64 @@ export class DatasetChecker implements Disposable {
     }
   }
 
-  async #checkFile(
-    path: string,
-    file: FileHandle,
-    options: CheckOptions,
-    stop: AbortSignal,
-  ): Promise<Report> {
+  async #checkFile(path: string, file: FileHandle, options: CheckOptions): Promise<Report> {
+    const { signal } = options;
     const before = await file.stat({ bigint: true });
     const sizeBytes = Number(before.size);
     const sample = await sampleOf(file, 0);
     const kind = kindOf(sample);
-    const segments = kind === 'rows' ? Math.ceil(sizeBytes / SEGMENT_BYTES) : 0;
-    const job = {
-      fd: file.fd,
-      sizeBytes,
-      locatedLimit: LOCATED_LIMIT,
-      shared: new Int32Array(new SharedArrayBuffer(SHARED.length * 4)),
-    };
-    throwIfCancelled(stop);
-    stop.addEventListener('abort', () => Atomics.store(job.shared, SHARED.stopped, 1), { once: true });
-    const isComplete = options.shapeOnly !== true;
+    const segments = isUnread(kind) ? 0 : Math.ceil(sizeBytes / SEGMENT_BYTES);
+    const shared = new Int32Array(new SharedArrayBuffer(SHARED.length * 4));
+    const stop = () => Atomics.store(shared, SHARED.stopped, 1);
+    throwIfCancelled(signal);
+    signal?.addEventListener('abort', stop, { once: true });
     const builder = new ReportBuilder(LOCATED_LIMIT);
     const progress = progressOf(sizeBytes, options.onProgress);
     const take = (segment: Segment) => {
       builder.addSegment(segment);
-      if (builder.hasEnoughHashed) Atomics.store(job.shared, SHARED.hashedEnough, 1);
+      if (builder.hasEnoughHashed) Atomics.store(shared, SHARED.hashedEnough, 1);
       progress(SEGMENT_BYTES);
     };
-    const workers = await this.#workersFor(sizeBytes, options.workers ?? MAX_WORKERS);
-    const done = await this.#all(
-      workers.map((worker) =>
-        worker.request(
-          {
-            ...job,
-            kind: 'check',
-            segments,
-            findsSecrets: isComplete,
-            hasByteOrderMark: hasByteOrderMark(sample),
-          },
-          take,
-        ),
-      ),
-      job.shared,
-    );
+    const job: Job = {
+      ...{ kind: 'check', fd: file.fd, sizeBytes, segments, locatedLimit: LOCATED_LIMIT, shared },
+      hasByteOrderMark: hasByteOrderMark(sample),
+    };
+    const workers = await this.#workersFor(sizeBytes, options.workers);
+    const requests = workers.map((worker) => worker.request(job, take));
+    for (const request of requests) request.catch(stop);
+    // Waits for all, even if one fails: the others still read the file.
+    await Promise.allSettled(requests);
+    const done = await Promise.all(requests);
     for (const { counts } of done) if (counts !== undefined) builder.addCounts(counts);
-    throwIfCancelled(stop);
-    const compared = isComplete
-      ? await workers[0]?.compare({ ...job, segments: builder.takeHashed() })
-      : undefined;
+    throwIfCancelled(signal);
+    const { hashes } = builder;
+    const compared = await workers[0]?.request(
+      { kind: 'same rows', hashes, locatedLimit: LOCATED_LIMIT, shared },
+      undefined,
+      [hashes.buffer],
+    );
     this.#replaceGrown(workers, done);
-    throwIfCancelled(stop);
+    throwIfCancelled(signal);
     const after = await file.stat({ bigint: true });
     if (after.size !== before.size || after.mtimeNs !== before.mtimeNs || after.ctimeNs !== before.ctimeNs)
       throw new CheckError('changing');
-    const report = builder.build(
-      { path, ...stampOf(before) },
-      kind,
-      compared?.duplicates ?? { total: 0, places: new Float64Array(), details: [], lastRow: undefined },
-    );
+    const report = builder.build({ path, ...stampOf(before) }, kind, compared?.same);
+    if (isUnread(kind)) return report;
     const end = await sampleOf(file, Math.max(sizeBytes - SAMPLE_BYTES, 0));
-    return kind === 'rows' && isJsonArray(report, sample, end) ? { ...report, kind: 'json-array' } : report;
+    return recognized(report, sample, end);
   }
 
-  /** Waits for all, even if one fails: the others still read the file. */
-  async #all<T>(requests: Promise<T>[], shared: Int32Array): Promise<T[]> {
-    for (const request of requests) request.catch(() => Atomics.store(shared, SHARED.stopped, 1));
-    await Promise.allSettled(requests);
-    return Promise.all(requests);
-  }
-
-  async #workersFor(sizeBytes: number, limit: number): Promise<CheckWorker[]> {
+  async #workersFor(
+    sizeBytes: number,
+    wanted = Math.min(availableParallelism(), MAX_WORKERS),
+  ): Promise<CheckWorker[]> {
     clearTimeout(this.#idle);
     this.#scanner ??= readFile(this.#files.scanner).then((bytes) => WebAssembly.compile(bytes));
     const scanner = await this.#scanner.catch((error: unknown) => {
       this.#scanner = undefined;
       throw new CheckError('worker-died', { cause: error });
     });
-    const count = sizeBytes <= ONE_WORKER_BYTES ? 1 : Math.min(limit, MAX_WORKERS, availableParallelism());
+    const count = Math.max(1, Math.min(wanted, Math.ceil(sizeBytes / ONE_WORKER_BYTES)));
     this.#workers = this.#workers.filter(({ isAlive }) => isAlive);
     if (this.#isDisposed) throw new CancelledError();
     while (this.#workers.length < count) this.#workers.push(new CheckWorker(this.#files.worker, { scanner }));
@@ -250,13 +216,6 @@ class CheckWorker implements Disposable {
   /** False once its thread has ended. */
   get isAlive(): boolean {
     return this.#isAlive;
-  }
-
-  /** Finds the rows that are the same; the arrays move to the thread and are not copied. @throws CheckError */
-  compare(job: Omit<DuplicatesJob, 'kind'>): Promise<Done> {
-    const arrays = job.segments.flatMap(({ hashes, starts, rows }) => [hashes, starts, rows]);
-    const transfer = arrays.flatMap((array) => (array === undefined ? [] : [array.buffer]));
-    return this.request({ ...job, kind: 'duplicates' }, undefined, transfer);
   }
 
   /**

@@ -1,69 +1,154 @@
 import { open, stat } from 'node:fs/promises';
 import { isMissing } from '../base/diskError.ts';
 import { stampOf, type FileStamp } from '../base/fileStamp.ts';
-import type { FileKind, Report } from './report.ts';
+import { ProblemGroup, type Problem } from './problems.ts';
+import { countOf, type FileKind, type Report } from './report.ts';
+import { CUT_OFF } from './scanner/codes.ts';
 
-/** How much of a file's beginning is read to detect its kind. */
+/** How much of a file's beginning and end is read to detect its kind. */
 export const SAMPLE_BYTES = 64 * 1024;
 
-const GZIP: readonly number[] = [0x1f, 0x8b];
-const ZIP: readonly number[] = [0x50, 0x4b, 0x03, 0x04];
-const PARQUET: readonly number[] = [0x50, 0x41, 0x52, 0x31];
-const UTF_8_MARK: readonly number[] = [0xef, 0xbb, 0xbf];
-const UTF_16_MARKS: readonly (readonly number[])[] = [
-  [0xff, 0xfe],
-  [0xfe, 0xff],
+/** What a file begins with, in the order in which it is looked for. */
+const BEGINNINGS: readonly (readonly [kind: FileKind, ...bytes: number[]])[] = [
+  ['utf-32', 0xff, 0xfe, 0, 0],
+  ['utf-32', 0, 0, 0xfe, 0xff],
+  ['utf-16', 0xff, 0xfe],
+  ['utf-16', 0xfe, 0xff],
+  ['gzip', 0x1f, 0x8b],
+  // ZIP, Parquet, Zstandard.
+  ['binary', 0x50, 0x4b, 0x03, 0x04],
+  ['binary', 0x50, 0x41, 0x52, 0x31],
+  ['binary', 0x28, 0xb5, 0x2f, 0xfd],
 ];
+/** Which of the first four bytes of a JSON text are zero: its first two characters are ASCII (RFC 4627, section 3). */
+const ZEROS: Readonly<Record<string, FileKind>> = {
+  x000: 'utf-32',
+  '000x': 'utf-32',
+  x0x0: 'utf-16',
+  '0x0x': 'utf-16',
+};
 
-/** What a file is, by its first bytes: UTF-16 text and binary files have no rows that could be judged. */
-export function kindOf(sample: Uint8Array): Exclude<FileKind, 'json-array'> {
-  if (UTF_16_MARKS.some((mark) => startsWith(sample, mark))) return 'utf-16';
-  if (isUtf16Json(sample)) return 'utf-16';
-  if ([GZIP, ZIP, PARQUET].some((magic) => startsWith(sample, magic))) return 'binary';
-  let zeros = 0;
-  let oddZeros = 0;
-  let controls = 0;
-  for (let index = 0; index < sample.length; index++) {
-    const byte = sample[index] ?? 0;
-    if (byte === 0) {
-      zeros++;
-      oddZeros += index & 1;
-    }
+/** What a file is by its first bytes: text of another encoding and binary files have no rows that could be judged. */
+export function kindOf(sample: Uint8Array): FileKind {
+  const beginning = BEGINNINGS.find(([, ...bytes]) => startsWith(sample, bytes));
+  const zeros = Array.from(sample.subarray(0, 4), (byte) => (byte === 0 ? '0' : 'x')).join('');
+  const known = beginning?.[0] ?? ZEROS[zeros];
+  if (known !== undefined) return known;
+  const counts = { even: 0, odd: 0, controls: 0 };
+  for (const [index, byte] of sample.entries()) {
+    if (byte === 0) counts[index % 2 === 0 ? 'even' : 'odd']++;
     // Tab, LF and CR are of text.
-    if (byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d) controls++;
+    if (byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d) counts.controls++;
   }
   // Of ASCII in UTF-16 every other byte is zero, and always the same one of the two.
-  const sameSide = Math.max(oddZeros, zeros - oddZeros);
-  if (zeros > sample.length * 0.3 && sameSide > zeros * 0.9) return 'utf-16';
-  return controls > sample.length * 0.1 ? 'binary' : 'rows';
-}
-
-/** True if the first two characters are ASCII, as all JSON texts begin, in UTF-16 (RFC 4627, section 3). */
-function isUtf16Json([a, b, c, d]: Uint8Array): boolean {
-  return a === 0 && c === 0 ? Boolean(b) && Boolean(d) : b === 0 && d === 0 && Boolean(a) && Boolean(c);
+  const zeroBytes = counts.even + counts.odd;
+  if (zeroBytes > sample.length * 0.3 && Math.max(counts.even, counts.odd) > zeroBytes * 0.9) return 'utf-16';
+  return counts.controls > sample.length * 0.1 ? 'binary' : 'rows';
 }
 
 /** True if a file begins with a byte order mark of UTF-8. */
 export function hasByteOrderMark(sample: Uint8Array): boolean {
-  return startsWith(sample, UTF_8_MARK);
-}
-
-/** The first byte that is not white space. */
-export function firstByte(sample: Uint8Array): number | undefined {
-  return sample.find((byte) => !isSpace(byte));
-}
-
-/** The last byte that is not white space. */
-export function lastByte(sample: Uint8Array): number | undefined {
-  return sample.findLast((byte) => !isSpace(byte));
-}
-
-function isSpace(byte: number): boolean {
-  return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
+  return startsWith(sample, [0xef, 0xbb, 0xbf]);
 }
 
 function startsWith(bytes: Uint8Array, beginning: readonly number[]): boolean {
   return beginning.every((byte, index) => bytes[index] === byte);
+}
+
+/** Rows of a dataset have one training format, but for some. */
+const MIN_OF_FORMAT = 0.8;
+
+/**
+ * Whether rows are those of a dataset: at least half are JSON objects, and most of these have one and the same training format.
+ * Plain texts, questions with answers and half a pair of fields are not enough: other files have them, too.
+ */
+export function hasDatasetRows(report: Report): boolean {
+  const { chat, sharegpt, instruction, preference, 'prompt-completion': completion } = report.formats;
+  const objects = objectsOf(report);
+  const most = Math.max(
+    chat - countOf(report, 'messages-not-array'),
+    sharegpt - countOf(report, 'conversations-not-array'),
+    completion - countOf(report, 'prompt-missing', 'completion-missing'),
+    instruction - countOf(report, 'instruction-missing', 'output-missing'),
+    preference - countOf(report, 'chosen-missing', 'rejected-missing'),
+  );
+  return report.kind === 'rows' && areObjects(report) && objects > 0 && most >= objects * MIN_OF_FORMAT;
+}
+
+function objectsOf({ formats }: Report): number {
+  return Object.values(formats).reduce((sum, count) => sum + count, 0);
+}
+
+/** Whether at least half of the rows are objects, some rows aside. */
+function areObjects(report: Report, aside = 0): boolean {
+  return 2 * objectsOf(report) >= report.rows - report.blankRows - aside;
+}
+
+/**
+ * The report of a text file that says what the file is, where that explains its thousands of problems: no JSONL at all, or cut off.
+ * @param start the file's first bytes
+ * @param end its last bytes
+ */
+export function recognized(report: Report, start: Uint8Array, end: Uint8Array): Report {
+  const text = Buffer.from(start)
+    .toString('utf8')
+    .replace(/^\uFEFF/, '');
+  const tail = Buffer.from(end).toString('latin1');
+  const rows = report.rows - report.blankRows;
+  const as = (kind: FileKind): Report => ({ ...report, kind });
+  if (/^version https:\/\/git-lfs\./.test(text)) return as('git-lfs');
+  if (/^\s*<(!doctype|html|head|body|\?xml)\b/i.test(text)) return as('html');
+  if (2 * countOf(report, 'single-quote') > rows) return as('python');
+  // One JSON text over many rows fails in the first.
+  const opened = text.trimStart().charAt(0);
+  const isClosed = tail.trimEnd().endsWith(opened === '[' ? ']' : '}');
+  const [first] = failuresOf(report, 0);
+  const failsFirst = first !== undefined && first.row <= report.blankRows + 1;
+  if (opened === '[' && isClosed && (rows === 1 ? first === undefined : failsFirst)) return as('json-array');
+  const isSpread =
+    rows > 1 && failsFirst && first.code === 'unexpected-end' && /[[{]/.test(opened) && !areObjects(report);
+  if (isSpread && isClosed) return as('pretty-json');
+  const last = failuresOf(report, -1).find(({ row }) => row === report.rows);
+  const endsInRow = areObjects(report, 1) && last !== undefined && isCutOff(last, report, tail);
+  if (isSpread || endsInRow) return cutOff(report, last ?? first);
+  return objectsOf(report) === 0 && isTable(text) ? as('csv') : report;
+}
+
+/** Of each code that makes a row no JSON, the first (0) or the last (-1) place; the first place of all comes first. */
+function failuresOf({ problems }: Report, which: 0 | -1): Problem[] {
+  return problems
+    .filter((group) => group.class === 'grammar' && group.located > 0)
+    .map((group) => group.at(which === 0 ? 0 : group.located - 1))
+    .sort((one, other) => one.offset - other.offset);
+}
+
+/** Whether the last row is no JSON because the file ends: it has something before that, and no line end. */
+function isCutOff({ code, column, offset, length }: Problem, { sizeBytes }: Report, tail: string): boolean {
+  if (column === 1 || tail.endsWith('\n')) return false;
+  if (code === 'bad-escape') return /\\u[0-9a-f]{0,3}$/i.test(tail);
+  if (code === 'bad-number' || code === 'bad-literal') return offset + length >= sizeBytes;
+  return code === 'unexpected-end' || code === 'unterminated-string';
+}
+
+/** The report of a file that ends too early, said in place of the last row's own problem where that is known. */
+function cutOff(report: Report, at: Problem | undefined): Report {
+  const { row = 1, line = 1, column = 1, offset = 0, length = 1, code } = at ?? {};
+  const place = Float64Array.of(row, line, column, offset, length);
+  const others = report.problems.flatMap((group) =>
+    group.code === code && row === report.rows ? group.withoutLast() : [group],
+  );
+  return { ...report, problems: [new ProblemGroup(CUT_OFF, 1, place, [String(report.rows)]), ...others] };
+}
+
+/** Whether a text begins with a line of names and one of as many values, separated alike (RFC 4180). */
+function isTable(text: string): boolean {
+  // What is quoted may hold separators and line ends.
+  const [names = '', values = ''] = text.replace(/"(?:[^"]|"")*"/g, 'quoted').split(/\r?\n/);
+  return [',', ';', '\t'].some((separator) => {
+    const fields = names.split(separator);
+    const areNames = fields.every((name) => /^[\p{L}_][\p{L}\p{N}_ .-]{0,40}$/u.test(name));
+    return fields.length > 1 && areNames && fields.length === values.split(separator).length;
+  });
 }
 
 /** Why a file cannot be sent as a dataset. */
@@ -88,24 +173,4 @@ export async function inspectDataset(path: string, maxBytes: number): Promise<Da
   } catch (error) {
     return isMissing(error) ? 'missing' : 'unreadable';
   }
-}
-
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-
-/**
- * Whether a file is one JSON array instead of rows: it begins and ends like one, and its rows are not arrays of their own.
- * @param start its first bytes
- * @param end its last bytes
- */
-export function isJsonArray(report: Report, start: Uint8Array, end: Uint8Array): boolean {
-  const text = hasByteOrderMark(start) ? start.subarray(3) : start;
-  if (firstByte(text) !== OPEN_BRACKET || lastByte(end) !== CLOSE_BRACKET) return false;
-  const isOneRow = report.rows - report.blankRows === 1;
-  const firstError = Math.min(
-    ...report.problems
-      .filter((group) => group.class === 'grammar' && group.located > 0)
-      .map((group) => group.at(0).row),
-  );
-  return isOneRow ? firstError === Infinity : firstError <= report.blankRows + 1;
 }

@@ -7,8 +7,9 @@ export interface LineEdit {
   text: string;
 }
 
-/** More edits than these become one that replaces everything from the first to the last: an editor is slow with many. */
-const MAX_EDITS = 1_000;
+/** What is left of a line; undefined if the line goes, with its end. */
+type Keep = (line: string, index: number) => string | undefined;
+
 const BOM = '\uFEFF';
 
 /** The lines of a document's text, as an editor splits it. */
@@ -23,13 +24,13 @@ function isBlankRow(lines: readonly string[], index: number): boolean {
 }
 
 /** Removes every blank row. */
-export function removeBlankRows(lines: readonly string[]): LineEdit[] {
-  return deleteLines(lines, (_line, index) => isBlankRow(lines, index));
+export function removeBlankRows(lines: readonly string[]): LineEdit | undefined {
+  return edited(lines, (line, index) => (isBlankRow(lines, index) ? undefined : line));
 }
 
 /** Removes one blank row with its line end. */
-export function removeBlankRow(lines: readonly string[], index: number): LineEdit[] {
-  return deleteLines(lines, (_line, other) => other === index && isBlankRow(lines, index));
+export function removeBlankRow(lines: readonly string[], index: number): LineEdit | undefined {
+  return edited(lines, (line, other) => (other === index && isBlankRow(lines, index) ? undefined : line));
 }
 
 /**
@@ -37,19 +38,16 @@ export function removeBlankRow(lines: readonly string[], index: number): LineEdi
  * stay: in its place the file may hold different bytes. Where a duplicate line is not an object by itself, lines are not rows, but
  * parts of larger ones: then nothing is removed.
  */
-export function removeDuplicateRows(lines: readonly string[]): LineEdit[] {
+export function removeDuplicateRows(lines: readonly string[]): LineEdit | undefined {
   const seen = new Set<string>();
   let otherLines = 0;
-  const edits = deleteLines(lines, (line, index) => {
-    if (line.includes('\uFFFD') || isBlankRow(lines, index) || line === '') return false;
-    if (!seen.has(line)) {
-      seen.add(line);
-      return false;
-    }
+  const edit = edited(lines, (line, index) => {
+    if (line.includes('\uFFFD') || isBlankRow(lines, index) || line === '') return line;
+    if (seen.size < seen.add(line).size) return line;
     if (!isObject(line)) otherLines += 1;
-    return true;
+    return undefined;
   });
-  return otherLines === 0 ? edits : [];
+  return otherLines === 0 ? edit : undefined;
 }
 
 function isObject(line: string): boolean {
@@ -62,66 +60,32 @@ function isObject(line: string): boolean {
 }
 
 /** Removes the byte order mark at a place. */
-export function removeBom(lines: readonly string[], line: number, character: number): LineEdit[] {
-  return lines[line]?.[character] === BOM ? [deletion(line, character, line, character + 1)] : [];
+export function removeBom(lines: readonly string[], at: number, character: number): LineEdit | undefined {
+  return edited(lines, (line, index) =>
+    index === at && line[character] === BOM ? line.slice(0, character) + line.slice(character + 1) : line,
+  );
 }
 
 /** Removes byte order marks from the beginnings of rows: elsewhere one may belong to a text. */
-export function removeRowBoms(lines: readonly string[]): LineEdit[] {
-  const edits: LineEdit[] = [];
-  for (const [index, line] of lines.entries()) {
-    const length = /^\uFEFF*/.exec(line)?.[0].length ?? 0;
-    if (length > 0) edits.push(deletion(index, 0, index, length));
-  }
-  return few(lines, edits);
+export function removeRowBoms(lines: readonly string[]): LineEdit | undefined {
+  return edited(lines, (line) => line.replace(/^\uFEFF+/, ''));
 }
 
-function deletion(
-  startLine: number,
-  startCharacter: number,
-  endLine: number,
-  endCharacter: number,
-): LineEdit {
-  return { startLine, startCharacter, endLine, endCharacter, text: '' };
-}
-
-/** Deletes lines with their ends, neighbours by one edit. */
-function deleteLines(
-  lines: readonly string[],
-  isDeleted: (line: string, index: number) => boolean,
-): LineEdit[] {
-  const edits: LineEdit[] = [];
-  let first = -1;
-  for (let index = 0; index <= lines.length; index++) {
-    const line = lines[index];
-    if (line !== undefined && isDeleted(line, index)) {
-      if (first === -1) first = index;
-    } else if (first !== -1) {
-      // After the last line there is no place.
-      if (index < lines.length) edits.push(deletion(first, 0, index, 0));
-      else edits.push(deletion(first, 0, index - 1, lines[index - 1]?.length ?? 0));
-      first = -1;
-    }
-  }
-  return few(lines, edits);
-}
-
-/** Joins too many edits into one. */
-function few(lines: readonly string[], edits: LineEdit[]): LineEdit[] {
-  const first = edits[0];
-  const last = edits.at(-1);
-  if (first === undefined || last === undefined || edits.length <= MAX_EDITS) return edits;
-  // What is between two edits stays, line by line: the editor converts line endings.
-  const left: string[] = [];
-  let from = first;
-  for (const edit of edits.slice(1)) {
-    const between = lines.slice(from.endLine, edit.startLine + 1);
-    between[between.length - 1] = between.at(-1)?.slice(0, edit.startCharacter) ?? '';
-    between[0] = between[0]?.slice(from.endCharacter) ?? '';
-    left.push(between.join('\n'));
-    from = edit;
-  }
-  const { startLine, startCharacter } = first;
-  const { endLine, endCharacter } = last;
-  return [{ startLine, startCharacter, endLine, endCharacter, text: left.join('') }];
+/** One edit from the first line that changes to the last: an editor is slow with thousands. It converts line ends by itself. */
+function edited(lines: readonly string[], keep: Keep): LineEdit | undefined {
+  const kept = lines.map(keep);
+  const startLine = kept.findIndex((line, index) => line !== lines[index]);
+  if (startLine === -1) return undefined;
+  const lastLine = kept.findLastIndex((line, index) => line !== lines[index]);
+  // The last line of all has no end that could go with it.
+  const isLast = lastLine === lines.length - 1;
+  const left = kept.slice(startLine, lastLine + 1);
+  const text = left.flatMap((line, index) =>
+    line === undefined ? [] : isLast && index === left.length - 1 ? [line] : [line, '\n'],
+  );
+  return {
+    ...{ startLine, startCharacter: 0, text: text.join('') },
+    endLine: isLast ? lastLine : lastLine + 1,
+    endCharacter: isLast ? (lines[lastLine]?.length ?? 0) : 0,
+  };
 }

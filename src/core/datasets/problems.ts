@@ -36,6 +36,7 @@ export const PROBLEMS = [
   ['unknown-format', 'warning', 'shape'],
   ['different-format', 'warning', 'shape'],
   ['messages-not-array', 'warning', 'shape'],
+  ['conversations-not-array', 'warning', 'shape'],
   ['messages-empty', 'warning', 'shape'],
   ['message-not-object', 'warning', 'shape'],
   ['role-missing', 'warning', 'shape'],
@@ -45,7 +46,14 @@ export const PROBLEMS = [
   ['content-empty', 'warning', 'shape'],
   ['no-assistant', 'warning', 'shape'],
   ['last-not-assistant', 'warning', 'shape'],
-  ['field-missing', 'warning', 'shape'],
+  ['prompt-missing', 'warning', 'shape'],
+  ['completion-missing', 'warning', 'shape'],
+  ['instruction-missing', 'warning', 'shape'],
+  ['output-missing', 'warning', 'shape'],
+  ['question-missing', 'warning', 'shape'],
+  ['answer-missing', 'warning', 'shape'],
+  ['chosen-missing', 'warning', 'shape'],
+  ['rejected-missing', 'warning', 'shape'],
   ['field-wrong-type', 'warning', 'shape'],
   ['field-empty', 'warning', 'shape'],
   ['very-long-row', 'warning', 'shape'],
@@ -54,6 +62,7 @@ export const PROBLEMS = [
   ['private-key', 'warning', 'privacy'],
   ['email-address', 'warning', 'privacy'],
   ['card-number', 'warning', 'privacy'],
+  ['cut-off', 'error', 'grammar'],
 ] as const satisfies readonly (readonly [string, Severity, ProblemClass])[];
 
 export type ProblemCode = (typeof PROBLEMS)[number][0];
@@ -125,6 +134,13 @@ export class ProblemGroup {
       length,
       ...(detail === undefined ? {} : { detail }),
     };
+  }
+
+  /** The group without its last problem, whose place is known; nothing if that was the only one. */
+  withoutLast(): ProblemGroup[] {
+    const number = PROBLEMS.findIndex(([code]) => code === this.code);
+    const places = this.#places.subarray(0, -PROBLEM_FIELDS);
+    return this.total === 1 ? [] : [new ProblemGroup(number, this.total - 1, places, this.#details)];
   }
 
   /** The located ones, from the first. */

@@ -19,11 +19,20 @@ export type Format = (typeof FORMATS)[number];
 export const ROLES = ['system', 'user', 'assistant', 'tool', 'other'] as const;
 export type Role = (typeof ROLES)[number];
 
-/**
- * What the file is. Only the rows of `rows` are judged; the other kinds are detected by the file's first bytes: UTF-16
- * text, no text at all, one JSON array with everything in it.
- */
-export type FileKind = 'rows' | 'utf-16' | 'binary' | 'json-array';
+/** What the file is: rows of JSON with or without problems, or something else, for the reason of which no row is one. */
+export type FileKind = 'rows' | UnreadKind | 'git-lfs' | 'html' | 'csv' | 'python' | ConvertibleKind;
+/** Not UTF-8: its rows were not judged, nor searched for secrets. */
+export type UnreadKind = 'utf-16' | 'utf-32' | 'gzip' | 'binary';
+/** JSON of which a copy with one object on each line can be made. */
+export type ConvertibleKind = 'json-array' | 'pretty-json';
+
+export function isUnread(kind: FileKind): kind is UnreadKind {
+  return kind === 'utf-16' || kind === 'utf-32' || kind === 'gzip' || kind === 'binary';
+}
+
+export function isConvertible(kind: FileKind): kind is ConvertibleKind {
+  return kind === 'json-array' || kind === 'pretty-json';
+}
 
 /** Lengths of the rows in bytes, without line ends; blank rows are left out. */
 export interface RowLengths {
@@ -65,6 +74,11 @@ export interface Report extends FileStamp {
   problems: readonly ProblemGroup[];
 }
 
+/** How many problems of some codes there are. */
+export function countOf({ problems }: Report, ...codes: readonly ProblemCode[]): number {
+  return problems.reduce((sum, { code, total }) => sum + (codes.includes(code) ? total : 0), 0);
+}
+
 function countProblems(report: Report, severity: Severity): number {
   return report.problems.reduce((sum, group) => sum + (group.severity === severity ? group.total : 0), 0);
 }
@@ -72,16 +86,16 @@ function countProblems(report: Report, severity: Severity): number {
 /** Whether a dataset can be submitted, or the user has to confirm its problems first. */
 export type Verdict = 'clean' | 'warnings' | 'errors';
 
-/** Warnings that stop a submission as errors do: secrets, and rows that were not searched for secrets. */
-const STOPPING: readonly ProblemCode[] = ['api-key', 'private-key', 'row-too-long'];
+/** They are never summed up, and stop a submission as errors do. */
+const SECRETS: readonly ProblemCode[] = ['api-key', 'private-key'];
 
 /**
  * Errors, secrets, rows too long to check and a file of blank rows only stop a submission until the user confirms; an
  * address or other warnings do not.
  */
 export function verdictOf(report: Report): Verdict {
-  const stops = report.problems.some(({ code }) => STOPPING.includes(code));
-  if (report.kind !== 'rows' || report.rows === report.blankRows || stops) return 'errors';
+  const stopping = countOf(report, ...SECRETS, 'row-too-long');
+  if (report.kind !== 'rows' || report.rows === report.blankRows || stopping > 0) return 'errors';
   if (countProblems(report, 'error') > 0) return 'errors';
   return countProblems(report, 'warning') > 0 ? 'warnings' : 'clean';
 }
@@ -124,9 +138,7 @@ export interface Summary extends FileStamp {
 
 /** Sums up a report. */
 export function summaryOf(report: Report): Summary {
-  const total = (...codes: ProblemCode[]) =>
-    report.problems.reduce((sum, group) => sum + (codes.includes(group.code) ? group.total : 0), 0);
-  const secrets = total('api-key', 'private-key');
+  const secrets = countOf(report, ...SECRETS);
   return {
     kind: report.kind,
     sizeBytes: report.sizeBytes,
@@ -139,10 +151,10 @@ export function summaryOf(report: Report): Summary {
     errors: countProblems(report, 'error'),
     secrets,
     // Line ends of Windows are one matter, on however many lines.
-    warnings: countProblems(report, 'warning') - secrets - Math.max(total('crlf') - 1, 0),
-    unchecked: total('row-too-long'),
-    emailAddresses: total('email-address'),
-    cardNumbers: total('card-number'),
+    warnings: countProblems(report, 'warning') - secrets - Math.max(countOf(report, 'crlf') - 1, 0),
+    unchecked: countOf(report, 'row-too-long'),
+    emailAddresses: countOf(report, 'email-address'),
+    cardNumbers: countOf(report, 'card-number'),
     characters: report.statistics.characters,
     estimatedTokens: report.statistics.estimatedTokens,
   };
@@ -162,57 +174,56 @@ export async function summaryOrFailure(
   }
 }
 
-/** Line endings are the same on all lines: one problem is enough. */
-const ONCE = 'crlf';
+/** More problems of a code are shown as one. */
+const MOST_OF_A_CODE = 20;
+/** Fewer are not, even in a file of few rows. */
+const FEWEST_OF_A_CODE = 3;
+
+/** A problem as it is shown: it may stand for all of its code. */
+export interface ShownProblem extends Problem {
+  /** How many there are, where it stands for all. */
+  count?: number;
+}
 
 /** A choice of a report's problems, and how many it leaves out. */
 export interface ShownProblems {
   /** Errors, then secrets, then what is left; each in the order of the file. */
-  shown: readonly Problem[];
+  shown: readonly ShownProblem[];
   hiddenErrors: number;
   hiddenWarnings: number;
 }
 
 /**
- * At most `limit` problems: errors first, then secrets, then the other warnings. Where not all of one rank have room, each
- * code gets an equal share of it, so that 10,000 blank lines do not hide another fault. What holds for the complete file is
- * shown once, with the number of lines as its detail.
+ * At most `limit` problems. What is found in many rows is one fact, shown at its first place; but each secret has to be
+ * removed. Of a file that is something else than rows, or cut off, nothing else is said.
  */
 export function shownProblems(report: Report, limit: number): ShownProblems {
-  const shown: Problem[] = [];
-  for (const rank of [0, 1, 2]) {
-    const groups = report.problems.filter((group) => rankOf(group) === rank);
-    const chosen = fairShare(groups, limit - shown.length);
-    shown.push(...chosen.sort((a, b) => a.offset - b.offset));
-  }
-  const hidden = (severity: Problem['severity']) =>
-    report.problems.reduce(
-      (sum, group) => sum + (group.severity !== severity ? 0 : group.code === ONCE ? 1 : group.total),
-      0,
-    ) - shown.filter((problem) => problem.severity === severity).length;
-  return { shown, hiddenErrors: hidden('error'), hiddenWarnings: hidden('warning') };
+  const isSecret = ({ code }: ProblemGroup) => SECRETS.includes(code);
+  const whole = report.problems.filter(({ code }) => code === 'cut-off');
+  const groups =
+    report.kind === 'rows' && whole.length === 0
+      ? report.problems
+      : [...whole, ...report.problems.filter(isSecret)];
+  const rankOf = (group: ProblemGroup) => (group.severity === 'error' ? 0 : isSecret(group) ? 1 : 2);
+  const all = [0, 1, 2].flatMap((rank) =>
+    groups
+      .filter((group) => rankOf(group) === rank)
+      .flatMap((group): ShownProblem[] =>
+        isOneFact(group, report) && !isSecret(group) ? [{ ...group.at(0), count: group.total }] : [...group],
+      )
+      .sort((a, b) => a.offset - b.offset),
+  );
+  const shown = all.slice(0, limit);
+  const hidden = (severity: Severity) =>
+    all.filter((problem, index) => index >= limit && problem.severity === severity).length;
+  const unlocated = groups.filter(isSecret).reduce((sum, { total, located }) => sum + total - located, 0);
+  return { shown, hiddenErrors: hidden('error'), hiddenWarnings: hidden('warning') + unlocated };
 }
 
-function rankOf({ severity, code }: ProblemGroup): number {
-  if (severity === 'error') return 0;
-  return code === 'api-key' || code === 'private-key' ? 1 : 2;
-}
-
-/** The first ones of each group; what a small group leaves of its share goes to the larger ones. */
-function fairShare(groups: readonly ProblemGroup[], room: number): Problem[] {
-  const chosen: Problem[] = [];
-  const fromSmall = [...groups].sort((a, b) => wanted(a) - wanted(b));
-  for (const [index, group] of fromSmall.entries()) {
-    const share = Math.floor((room - chosen.length) / (fromSmall.length - index));
-    if (group.code === ONCE) {
-      if (share > 0) chosen.push({ ...group.at(0), detail: String(group.total) });
-    } else for (let at = 0; at < Math.min(share, group.located); at++) chosen.push(group.at(at));
-  }
-  return chosen;
-}
-
-function wanted({ code, located }: ProblemGroup): number {
-  return code === ONCE ? 1 : located;
+/** Whether problems of a code are rather one of the file: they are many, or in most rows. */
+function isOneFact(group: ProblemGroup, { rows }: Report): boolean {
+  if (group.total > MOST_OF_A_CODE) return true;
+  return group.total >= FEWEST_OF_A_CODE && 2 * new Set(Array.from(group, ({ row }) => row)).size > rows;
 }
 
 /** Which problems are meant: one code, one class, or all. */

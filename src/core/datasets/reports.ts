@@ -28,6 +28,8 @@ export class Reports implements Disposable {
   readonly #checker: Pick<DatasetChecker, 'check'>;
   readonly #states = new Map<string, CheckState>();
   readonly #running = new Map<string, Running>();
+  /** Open files that the user asked to check or submit, and reports of such: these stay when the file is closed. */
+  readonly #asked = new Set<string>();
   readonly #askedFor = new WeakSet<Report>();
   readonly #store = new DisposableStore();
   readonly #changed = this.#store.add(new Emitter<CheckState>());
@@ -62,16 +64,29 @@ export class Reports implements Disposable {
    * @throws CheckError, CancelledError
    */
   async check(path: string, signal?: AbortSignal, onProgress?: ProgressListener): Promise<Report> {
+    this.ask(path);
     const report = await this.#check(path, signal, onProgress);
-    this.#askedFor.add(report);
     this.#checked.fire();
     return report;
   }
 
+  /** Notes that the user asked to check or submit a file. */
+  ask(path: string): void {
+    this.#asked.add(path);
+    const state = this.get(path);
+    if (state?.report !== undefined) this.#set(state);
+  }
+
+  /** Whether the user asked to check or submit a file since it was opened, or asked for what is known of it. */
+  isAskedFor(path: string): boolean {
+    const report = this.get(path)?.report;
+    return this.#asked.has(path) || (report !== undefined && this.#askedFor.has(report));
+  }
+
   /** Drops the report of a file that is no longer open, unless the user asked for its check. */
   release(path: string): void {
-    const report = this.get(path)?.report;
-    if (report === undefined || !this.#askedFor.has(report)) this.drop(path);
+    if (!this.isAskedFor(path)) this.drop(path);
+    if (!this.#running.has(path)) this.#asked.delete(path);
   }
 
   /** Forgets a file whose last report is of other bytes than it has now. */
@@ -163,6 +178,7 @@ export class Reports implements Disposable {
   #set(state: CheckState): void {
     if (this.#store.disposed) return;
     const isNothing = state.progress === undefined && state.report === undefined;
+    if (state.report !== undefined && this.#asked.has(state.path)) this.#askedFor.add(state.report);
     if (isNothing) this.#states.delete(state.path);
     else this.#states.set(state.path, state);
     this.#changed.fire(state);

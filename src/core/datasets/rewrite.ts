@@ -2,8 +2,8 @@ import { open, rm, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { throwIfCancelled, ExpectedError } from '../base/errors.ts';
 
-/** What a copy of a dataset changes: a JSON array becomes rows, or the byte order mark at the start goes. */
-export type Rewriting = 'array-to-lines' | 'without-bom';
+/** What a copy of a dataset changes: JSON over many lines becomes rows, or the byte order mark at the start goes. */
+export type Rewriting = 'json-to-lines' | 'without-bom';
 
 const CHUNK_BYTES = 1024 * 1024;
 const MAX_NAMES = 100;
@@ -12,7 +12,7 @@ const MAX_NAMES = 100;
  * Writes a changed copy of a dataset into a new file beside it, and replaces no file.
  * @param onProgress is called with the progress, from 0 to 1
  * @returns the path of the new file, which is complete
- * @throws NotAnArrayError, CancelledError, and the file system's errors; then there is no new file
+ * @throws NotJsonError, CancelledError, and the file system's errors; then there is no new file
  */
 export async function rewriteDataset(
   source: string,
@@ -43,7 +43,7 @@ async function copy(
   { signal, onProgress }: { signal?: AbortSignal; onProgress?: (fraction: number) => void },
 ): Promise<void> {
   const { size } = await input.stat();
-  const lines = rewriting === 'array-to-lines' ? new ArrayToLines() : undefined;
+  const lines = rewriting === 'json-to-lines' ? new JsonToLines() : undefined;
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   for (let position = 0; ;) {
     throwIfCancelled(signal);
@@ -73,7 +73,7 @@ async function newFileBeside(
   mode: number,
 ): Promise<{ path: string; handle: FileHandle }> {
   const { dir, name } = path.parse(source);
-  const suffix = rewriting === 'array-to-lines' ? 'lines' : 'no-bom';
+  const suffix = rewriting === 'json-to-lines' ? 'lines' : 'no-bom';
   for (let number = 1; ; number++) {
     const file = path.join(dir, `${name}.${suffix}${number === 1 ? '' : `-${number}`}.jsonl`);
     try {
@@ -84,12 +84,12 @@ async function newFileBeside(
   }
 }
 
-/** The file is not a complete JSON array with its strings on one line each. */
-export class NotAnArrayError extends ExpectedError {
-  readonly code = 'not-an-array';
+/** The file is neither a complete array of objects nor complete objects, with their strings on one line each. */
+export class NotJsonError extends ExpectedError {
+  readonly code = 'not-json';
 
   constructor() {
-    super('not a complete JSON array');
+    super('neither a complete array of objects nor complete objects');
   }
 }
 
@@ -109,90 +109,80 @@ const BOM: readonly number[] = [0xef, 0xbb, 0xbf];
 const MAX_SPACES = 1_000;
 
 /**
- * Turns one JSON array into a row for each element, chunk by chunk. Elements keep their bytes, numbers and escapes;
- * only white space that is very long or has a line break becomes one space. It checks no grammar: the check of the new file does.
+ * Turns objects, in an array or one after the other, into a row each, chunk by chunk. They keep their bytes, numbers and
+ * escapes; only white space that is very long or has a line break becomes one space. It checks no grammar: the check of the new
+ * file does.
  */
-export class ArrayToLines {
-  #place: 'before' | 'between' | 'element' | 'after' = 'before';
+export class JsonToLines {
+  #place: 'start' | 'array' | 'objects' | 'end' = 'start';
   /** Bytes of a byte order mark seen so far. */
   #bomBytes = 0;
-  /** Open brackets within the element. */
+  /** Open brackets from the object's on; 0 outside. */
   #depth = 0;
   #inString = false;
   #escaped = false;
-  /** White space that is written only if more of the element follows. */
+  /** White space that is written only if more of the object follows. */
   #spaces: number[] = [];
-  /** Elements that were written completely. */
+  /** Objects that were written completely. */
   rows = 0;
 
-  /** The rows, or parts of them, that a chunk holds. @throws NotAnArrayError */
+  /** The rows, or parts of them, that a chunk holds. @throws NotJsonError */
   push(chunk: Uint8Array): Buffer {
-    // Each byte gives at most one, and the white space of the chunk before may come on top.
-    const out = Buffer.allocUnsafe(chunk.length + this.#spaces.length + 1);
+    // Each byte gives at most itself and a line end, and the white space of the chunk before may come on top.
+    const out = Buffer.allocUnsafe(2 * chunk.length + this.#spaces.length);
     let length = 0;
     for (const byte of chunk) {
-      if (this.#place === 'element') {
-        length = this.#inElement(byte, out, length);
-      } else if (!isSpace(byte)) {
-        length = this.#outside(byte, out, length);
-      }
+      const isSpace = byte === SPACE || byte === LF || byte === CR || byte === TAB;
+      if (this.#inString) {
+        if (byte === LF || byte === CR) throw new NotJsonError();
+        this.#inString = this.#escaped || byte !== QUOTE;
+        this.#escaped = !this.#escaped && byte === BACKSLASH;
+        out[length++] = byte;
+      } else if (isSpace && this.#depth > 0) this.#addSpace(byte);
+      else if (!isSpace && (this.#depth > 0 || this.#beginsObject(byte)))
+        length = this.#write(byte, out, length);
     }
     return out.subarray(0, length);
   }
 
-  /** @throws NotAnArrayError unless the array was closed, with something in it */
+  /** @throws NotJsonError unless everything was closed, with something in it */
   end(): void {
-    if (this.#place !== 'after' || this.rows === 0) throw new NotAnArrayError();
+    const isClosed = this.#place === 'end' || (this.#place === 'objects' && this.#depth === 0);
+    if (!isClosed || this.rows === 0) throw new NotJsonError();
   }
 
-  #outside(byte: number, out: Buffer, length: number): number {
-    if (this.#place === 'between') {
-      if (byte === CLOSE_ARRAY) this.#place = 'after';
-      else if (byte !== COMMA) {
-        this.#place = 'element';
-        return this.#inElement(byte, out, length);
-      }
-    } else if (this.#place === 'before' && byte === BOM[this.#bomBytes]) this.#bomBytes += 1;
-    else if (this.#place === 'before' && byte === OPEN_ARRAY && this.#bomBytes % BOM.length === 0)
-      this.#place = 'between';
-    else throw new NotAnArrayError();
-    return length;
+  #addSpace(byte: number): void {
+    if (this.#spaces[0] === LF) return;
+    if (byte === LF || byte === CR || this.#spaces.length === MAX_SPACES) this.#spaces = [LF];
+    else this.#spaces.push(byte);
   }
 
-  #inElement(byte: number, out: Buffer, start: number): number {
-    if (this.#inString) {
-      if (byte === LF || byte === CR) throw new NotAnArrayError();
-      this.#inString = this.#escaped || byte !== QUOTE;
-      this.#escaped = !this.#escaped && byte === BACKSLASH;
-      out[start] = byte;
-      return start + 1;
-    }
-    if (isSpace(byte)) {
-      if (this.#spaces[0] !== LF) {
-        if (byte === LF || byte === CR || this.#spaces.length === MAX_SPACES) this.#spaces = [LF];
-        else this.#spaces.push(byte);
-      }
-      return start;
-    }
-    if (this.#depth === 0 && (byte === COMMA || byte === CLOSE_ARRAY)) {
-      this.#place = byte === COMMA ? 'between' : 'after';
-      this.#spaces = [];
-      this.rows += 1;
-      out[start] = LF;
-      return start + 1;
-    }
+  /** Takes what stands outside of objects. */
+  #beginsObject(byte: number): boolean {
+    const isStart = this.#place === 'start';
+    if (isStart && byte === BOM[this.#bomBytes]) this.#bomBytes += 1;
+    else if (this.#bomBytes % BOM.length !== 0 || this.#place === 'end') throw new NotJsonError();
+    else if (byte === OPEN_OBJECT) {
+      if (isStart) this.#place = 'objects';
+      return true;
+    } else if (isStart && byte === OPEN_ARRAY) this.#place = 'array';
+    else if (this.#place === 'array' && byte === CLOSE_ARRAY) this.#place = 'end';
+    else if (this.#place !== 'array' || byte !== COMMA) throw new NotJsonError();
+    return false;
+  }
+
+  #write(byte: number, out: Buffer, start: number): number {
     let length = start;
     for (const space of this.#spaces) out[length++] = space === LF ? SPACE : space;
     this.#spaces = [];
     if (byte === QUOTE) this.#inString = true;
     else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) this.#depth += 1;
     else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) this.#depth -= 1;
-    if (this.#depth < 0) throw new NotAnArrayError();
-    out[length] = byte;
-    return length + 1;
+    out[length++] = byte;
+    if (this.#depth === 0) {
+      this.rows += 1;
+      out[length++] = LF;
+    }
+    return length;
   }
-}
-
-function isSpace(byte: number): boolean {
-  return byte === SPACE || byte === LF || byte === CR || byte === TAB;
 }

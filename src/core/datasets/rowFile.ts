@@ -3,6 +3,7 @@ import { open, stat, type FileHandle } from 'node:fs/promises';
 import { isMissing } from '../base/diskError.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { CancelledError, throwIfCancelled } from '../base/errors.ts';
+import { isSameStamp, stampOf, type FileStamp } from '../base/fileStamp.ts';
 import { CheckError } from './report.ts';
 
 /** Read at a time while rows are counted. */
@@ -31,20 +32,19 @@ export interface RowLimits {
 /** Owns an open file whose rows are read by number; it holds marks of where rows begin and no text. */
 export class RowFile implements Disposable {
   readonly path: string;
-  /** What the file was when it was opened. */
-  readonly sizeBytes: number;
-  /** When it was last written; integer milliseconds since the epoch. */
-  readonly mtimeMs: number;
+  /** Which bytes the file had when it was opened. */
+  readonly stamp: FileStamp;
   readonly #handle: FileHandle;
-  readonly #identity: string;
   readonly #marks = new RowMarks();
 
   private constructor(path: string, handle: FileHandle, found: BigIntStats) {
     this.path = path;
     this.#handle = handle;
-    this.sizeBytes = Number(found.size);
-    this.mtimeMs = Number(found.mtimeMs);
-    this.#identity = identityOf(found);
+    this.stamp = stampOf(found);
+  }
+
+  get sizeBytes(): number {
+    return this.stamp.sizeBytes;
   }
 
   /** @throws CheckError `missing` or `unreadable` */
@@ -71,10 +71,10 @@ export class RowFile implements Disposable {
 
   /**
    * Reads the file once to learn where its rows begin; it lets others run after each MiB. Called once.
-   * @param onProgress is called after each MiB
+   * @param onProgress is called after each MiB, which is waited for, and at the end
    * @throws CancelledError, also after `dispose`; CheckError `unreadable`
    */
-  async count(signal: AbortSignal, onProgress: () => void): Promise<void> {
+  async count(signal: AbortSignal, onProgress: () => unknown): Promise<void> {
     const chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
     while (this.#marks.bytes < this.sizeBytes) {
       const bytes = await this.read(chunk, this.#marks.bytes);
@@ -82,7 +82,7 @@ export class RowFile implements Disposable {
       // Shorter than it was: what there is are the rows.
       if (bytes.length === 0) break;
       this.#marks.add(bytes);
-      onProgress();
+      if (this.#marks.bytes < this.sizeBytes) await onProgress();
     }
     this.#marks.isComplete = true;
     onProgress();
@@ -165,7 +165,7 @@ export class RowFile implements Disposable {
   /** Whether the path still leads to what was opened. Never throws. */
   async look(): Promise<'same' | 'changed' | 'missing'> {
     try {
-      return identityOf(await stat(this.path, { bigint: true })) === this.#identity ? 'same' : 'changed';
+      return isSameStamp(stampOf(await stat(this.path, { bigint: true })), this.stamp) ? 'same' : 'changed';
     } catch (error) {
       return isMissing(error) ? 'missing' : 'changed';
     }
@@ -175,10 +175,6 @@ export class RowFile implements Disposable {
     // Waits for reads under way; an error after that has no effect.
     this.#handle.close().catch(() => undefined);
   }
-}
-
-function identityOf({ dev, ino, size, mtimeNs }: BigIntStats): string {
-  return [dev, ino, size, mtimeNs].join(' ');
 }
 
 /** A block of a file has one mark at most; a row is found by reading no more than this. */
@@ -200,8 +196,7 @@ interface RowMark {
  * memory depends on the file's size alone, whatever the length of its rows. Rows end at LF only.
  */
 class RowMarks {
-  readonly #rows = [1];
-  readonly #offsets = [0];
+  readonly #marks: RowMark[] = [{ row: 1, offset: 0 }];
   #lineFeeds = 0;
   #endsWithLf = true;
   /** Bytes read so far. */
@@ -220,8 +215,7 @@ class RowMarks {
       const block = bytes.subarray(from, from + BLOCK_BYTES);
       const first = block.indexOf(LF);
       if (first !== -1) {
-        this.#rows.push(this.#lineFeeds + 2);
-        this.#offsets.push(this.bytes + first + 1);
+        this.#marks.push({ row: this.#lineFeeds + 2, offset: this.bytes + first + 1 });
         this.#lineFeeds += countLineFeeds(block, first);
       }
       this.bytes += block.length;
@@ -231,26 +225,21 @@ class RowMarks {
 
   /** The last mark at or before a row. */
   before(row: number): RowMark {
-    return this.#at(this.#after(row) - 1);
+    return this.#marks[this.#after(row) - 1] ?? { row: 1, offset: 0 };
   }
 
   /** The first mark behind a row; where the row crosses the border of a block, that is the next row's beginning. */
   behind(row: number): RowMark | undefined {
-    const index = this.#after(row);
-    return index < this.#rows.length ? this.#at(index) : undefined;
-  }
-
-  #at(index: number): RowMark {
-    return { row: this.#rows[index] ?? 1, offset: this.#offsets[index] ?? 0 };
+    return this.#marks[this.#after(row)];
   }
 
   /** The index of the first mark behind a row. */
   #after(row: number): number {
     let low = 1;
-    let high = this.#rows.length;
+    let high = this.#marks.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((this.#rows[middle] ?? 0) > row) high = middle;
+      if ((this.#marks[middle]?.row ?? 0) > row) high = middle;
       else low = middle + 1;
     }
     return low;
@@ -266,55 +255,27 @@ function countLineFeeds(block: Buffer, from: number): number {
   return count;
 }
 
-const PIECE_BYTES = 1024 * 1024;
-const CR = 0x0d;
-
 /**
- * The editor's line, from 1, on which a row begins. Rows end at LF only; the editor's lines also end at a lone
- * CR.
+ * The editor's line, from 1, on which a row begins. Rows end at LF only; the editor's lines also end at a lone CR. For files
+ * that an editor shows: it reads everything up to the row.
  * @throws CancelledError, CheckError `unreadable`
  */
 export async function lineOfRow(file: RowFile, row: number): Promise<number> {
-  const end = await file.offsetOf(row);
-  let extra = 0;
-  await eachPiece(file, end, (piece, next) => {
-    for (let at = piece.indexOf(CR); at !== -1; at = piece.indexOf(CR, at + 1))
-      if ((at + 1 < piece.length ? piece[at + 1] : next) !== LF) extra += 1;
-    return true;
-  });
-  return row + extra;
+  const before = await file.read(Buffer.allocUnsafeSlow(await file.offsetOf(row)), 0);
+  return row + (before.toString('latin1').match(/\r(?!\n)/g)?.length ?? 0);
 }
 
 /**
- * The row, from 1, that holds an editor's line.
+ * The row, from 1, that holds an editor's line. For files that an editor shows: it reads everything.
  * @throws CancelledError, CheckError `unreadable`
  */
 export async function rowOfLine(file: RowFile, line: number): Promise<number> {
+  const all = await file.read(Buffer.allocUnsafeSlow(file.sizeBytes), 0);
   let row = 1;
-  let lines = 1;
-  await eachPiece(file, file.sizeBytes, (piece, next) => {
-    for (let at = 0; at < piece.length && lines < line; at++) {
-      const byte = piece[at];
-      if (byte === LF) {
-        row += 1;
-        lines += 1;
-      } else if (byte === CR && (at + 1 < piece.length ? piece[at + 1] : next) !== LF) lines += 1;
-    }
-    return lines < line;
-  });
-  return row;
-}
-
-/** @param visit gets each piece and the byte behind it, and returns whether to continue */
-async function eachPiece(
-  file: RowFile,
-  end: number,
-  visit: (piece: Buffer, next: number | undefined) => boolean,
-): Promise<void> {
-  const buffer = Buffer.allocUnsafeSlow(PIECE_BYTES + 1);
-  for (let offset = 0; offset < end; offset += PIECE_BYTES) {
-    const read = await file.read(buffer, offset);
-    const piece = read.subarray(0, Math.min(PIECE_BYTES, end - offset));
-    if (piece.length === 0 || !visit(piece, read[piece.length])) return;
+  let passed = 1;
+  for (const [end] of all.toString('latin1').matchAll(/\r\n?|\n/g)) {
+    if (passed++ === line) break;
+    if (end !== '\r') row += 1;
   }
+  return row;
 }

@@ -1,14 +1,15 @@
 import { FORMAT_COUNT, PLACE_CODE_COUNT, ROLE_COUNT, API_KEY, PRIVATE_KEY } from './scanner/codes.ts';
 
 type Counters = 'rows' | 'blankRows' | 'lineBreaks' | 'charactersRead' | 'places' | 'maxTurns' | 'maxLength';
-type Regions = 'PLACES' | 'ROW_STARTS' | 'ROW_HASHES' | 'TOTALS' | 'FORMATS' | 'ROLES' | 'LENGTH_BINS';
+type Regions =
+  'PLACES' | 'ROW_STARTS' | 'ROW_HASHES' | 'ROW_BREAKS' | 'TOTALS' | 'FORMATS' | 'ROLES' | 'LENGTH_BINS';
 
 /** What `scanner/scan.ts` exports. Positions are addresses in its memory. */
 interface Exports extends Record<Counters | Regions | 'PATTERNS' | 'ANCHORS', WebAssembly.Global> {
   memory: WebAssembly.Memory;
   inputStart(): number;
   reserve(bytes: number): number;
-  begin(locatedLimit: number, secrets: number, hasMark: number): void;
+  begin(locatedLimit: number, hasMark: number): void;
   scan(from: number, to: number, atFileStart: number, atFileEnd: number): number;
   skipRow(from: number): void;
 }
@@ -30,8 +31,10 @@ export interface Scanned {
   places: Uint32Array;
   /** Where each row begins, from the start of the input. */
   rowStarts: Uint32Array;
-  /** A hash for each row, 0 for one that cannot be a duplicate. */
+  /** Two numbers for each row, both 0 for one that cannot be a duplicate. */
   rowHashes: Uint32Array;
+  /** For each row, the CRs without LF in the rows before it. */
+  rowBreaks: Uint32Array;
 }
 
 /** What was counted since `begin`. */
@@ -60,8 +63,8 @@ export class Scanner {
   }
 
   /** Begins a file. The first `locatedLimit` places of each code are located. */
-  begin(locatedLimit: number, secrets: boolean, hasByteOrderMark: boolean): void {
-    this.#exports.begin(locatedLimit, Number(secrets), Number(hasByteOrderMark));
+  begin(locatedLimit: number, hasByteOrderMark: boolean): void {
+    this.#exports.begin(locatedLimit, Number(hasByteOrderMark));
   }
 
   /**
@@ -105,7 +108,8 @@ export class Scanner {
       characters: exports.charactersRead.value,
       places,
       rowStarts: this.#view(exports.ROW_STARTS, rows),
-      rowHashes: this.#view(exports.ROW_HASHES, rows),
+      rowHashes: this.#view(exports.ROW_HASHES, 2 * rows),
+      rowBreaks: this.#view(exports.ROW_BREAKS, rows),
     };
   }
 

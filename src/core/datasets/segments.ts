@@ -20,12 +20,13 @@ export interface SegmentPlaces {
 
 /** Rows that can be duplicates, in order. */
 export interface HashedRows {
-  /** A hash for each. */
+  /** Two numbers for each. */
   hashes: Uint32Array<ArrayBuffer>;
-  /** Where each begins, from the segment's first byte. */
+  /** Where each begins in the file, from `base` on. */
   starts: Uint32Array<ArrayBuffer>;
-  /** Its row, from 0 in the segment; undefined if these are all rows. */
-  rows: Uint32Array<ArrayBuffer> | undefined;
+  base: number;
+  /** For each that does not follow the one before on the next line: its index, and its row and line from 0 in the segment. */
+  runs: Uint32Array<ArrayBuffer>;
 }
 
 /** What is known of the rows that begin in a segment. */
@@ -37,10 +38,8 @@ export interface Segment {
   lineBreaks: number;
   characters: number;
   places: SegmentPlaces[];
-  /** Where in the file its first row begins; 0 without one. */
-  firstOffset: number;
-  /** The rows that can be duplicates. */
-  hashed: HashedRows;
+  /** The rows that can be duplicates, in pieces. */
+  hashed: HashedRows[];
 }
 
 /** Reads segments of one open file and judges their rows. */
@@ -48,7 +47,6 @@ export class SegmentReader {
   readonly #scanner: Scanner;
   readonly #fd: number;
   readonly #sizeBytes: number;
-  readonly #scratch = new HashedScratch();
 
   constructor(scanner: Scanner, fd: number, sizeBytes: number) {
     this.#scanner = scanner;
@@ -69,7 +67,7 @@ export class SegmentReader {
     let input = this.#scanner.input(segmentEnd - readStart);
     this.#fill(input, 0, readStart);
     const first = number === 0 ? 0 : input.subarray(0, -1).indexOf(LF) + 1;
-    const collector = new Collector(number, readStart, keepsHashes ? this.#scratch : undefined);
+    const collector = new Collector(number, readStart, keepsHashes);
     if (number > 0 && first === 0) return collector.end();
     const lastRow = input.subarray(0, -1).lastIndexOf(LF) + 1;
     let end = input.length;
@@ -109,24 +107,23 @@ export class SegmentReader {
 
 /** Gathers what the calls for one segment return, with rows and lines counted through. */
 class Collector {
-  readonly #segment: Omit<Segment, 'places' | 'hashed'>;
+  readonly #segment: Omit<Segment, 'places'>;
   readonly #base: number;
-  readonly #scratch: HashedScratch | undefined;
+  readonly #keepsHashes: boolean;
   readonly #places = new Map<number, { fields: number[]; details: string[] }>();
 
-  /** @param base the file's offset of the input's first byte @param scratch undefined if no hashes are wanted */
-  constructor(number: number, base: number, scratch: HashedScratch | undefined) {
-    this.#segment = { number, rows: 0, blankRows: 0, lineBreaks: 0, characters: 0, firstOffset: 0 };
+  /** @param base the file's offset of the input's first byte */
+  constructor(number: number, base: number, keepsHashes: boolean) {
+    this.#segment = { number, rows: 0, blankRows: 0, lineBreaks: 0, characters: 0, hashed: [] };
     this.#base = base;
-    this.#scratch = scratch;
+    this.#keepsHashes = keepsHashes;
   }
 
   add(scanned: Scanned, input: Uint8Array): void {
     const segment = this.#segment;
     this.#addPlaces(scanned.places, input);
-    if (segment.rows === 0) segment.firstOffset = this.#base + (scanned.rowStarts[0] ?? 0);
-    if (scanned.rows > scanned.blankRows)
-      this.#scratch?.add(scanned, segment.rows, this.#base - segment.number * SEGMENT_BYTES);
+    if (this.#keepsHashes && scanned.rows > scanned.blankRows)
+      segment.hashed.push(hashedRows(scanned, segment, this.#base));
     segment.rows += scanned.rows;
     segment.blankRows += scanned.blankRows;
     segment.lineBreaks += scanned.lineBreaks;
@@ -158,57 +155,37 @@ class Collector {
       fields: Float64Array.from(fields),
       details,
     }));
-    return { ...this.#segment, places, hashed: this.#scratch?.take(this.#segment.rows) ?? noHashes() };
+    return { ...this.#segment, places };
   }
 }
 
-/** Of a segment whose rows are not compared. */
-export function noHashes(): HashedRows {
-  return { hashes: new Uint32Array(), starts: new Uint32Array(), rows: undefined };
-}
-
-/** Rows that can be duplicates, gathered in memory that is used again for each segment: files of tiny rows have millions. */
-class HashedScratch {
-  #hashes = new Uint32Array(4096);
-  #starts = new Uint32Array(4096);
-  #rows = new Uint32Array(4096);
-  #count = 0;
-
-  /** Adds the rows of one call; `before` came before them in the segment, to whose start `toSegment` leads from the input's. */
-  add({ rows, rowStarts, rowHashes }: Scanned, before: number, toSegment: number): void {
-    this.#reserve(this.#count + rows);
-    for (let row = 0; row < rows; row++) {
-      const hash = rowHashes[row] ?? 0;
-      if (hash === 0) continue;
-      this.#hashes[this.#count] = hash;
-      this.#starts[this.#count] = (rowStarts[row] ?? 0) + toSegment;
-      this.#rows[this.#count++] = before + row;
-    }
+/** The rows of one call that can be duplicates. @param base the file's offset of the input's first byte */
+function hashedRows(
+  { rows, rowStarts, rowHashes, rowBreaks }: Scanned,
+  before: Pick<Segment, 'rows' | 'lineBreaks'>,
+  base: number,
+): HashedRows {
+  const runs: number[] = [];
+  let count = 0;
+  let next = -1;
+  for (let row = 0; row < rows; row++) {
+    const one = rowHashes[2 * row] ?? 0;
+    const other = rowHashes[2 * row + 1] ?? 0;
+    if ((one | other) === 0) continue;
+    const line = row + (rowBreaks[row] ?? 0);
+    if (line !== next) runs.push(count, before.rows + row, before.rows + before.lineBreaks + line);
+    next = line + 1;
+    // Gathered in place: these are views that the next call overwrites.
+    rowHashes[2 * count] = one;
+    rowHashes[2 * count + 1] = other;
+    rowStarts[count++] = rowStarts[row] ?? 0;
   }
-
-  #reserve(needed: number): void {
-    if (needed <= this.#hashes.length) return;
-    const size = Math.max(needed, 2 * this.#hashes.length);
-    const grown = (array: Uint32Array) => {
-      const all = new Uint32Array(size);
-      all.set(array);
-      return all;
-    };
-    this.#hashes = grown(this.#hashes);
-    this.#starts = grown(this.#starts);
-    this.#rows = grown(this.#rows);
-  }
-
-  /** Hands over what was added, of a segment with so many rows, and starts over. */
-  take(rows: number): HashedRows {
-    const count = this.#count;
-    this.#count = 0;
-    return {
-      hashes: this.#hashes.slice(0, count),
-      starts: this.#starts.slice(0, count),
-      rows: count === rows ? undefined : this.#rows.slice(0, count),
-    };
-  }
+  return {
+    base,
+    hashes: rowHashes.slice(0, 2 * count),
+    starts: rowStarts.slice(0, count),
+    runs: Uint32Array.from(runs),
+  };
 }
 
 /** A secret in a form that can be found again in the file, but not be used. */

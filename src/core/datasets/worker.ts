@@ -1,15 +1,15 @@
 // A thread that judges segments of a dataset. It knows one request at a time, and nothing between two.
 import { parentPort, workerData } from 'node:worker_threads';
-import { findDuplicates, FileRows } from './duplicates.ts';
+import { findSameRows } from './duplicates.ts';
 import { CheckError, type CheckFailure } from './report.ts';
 import { Scanner } from './scanner.ts';
 import { SegmentReader } from './segments.ts';
 import {
   SHARED,
   type Answer,
-  type DuplicatesJob,
   type Job,
   type Request,
+  type SameRowsJob,
   type WorkerData,
 } from './workerMessages.ts';
 
@@ -38,28 +38,25 @@ function say(answer: Answer, transfer: ArrayBuffer[] = []): void {
 
 function check(job: Job): void {
   const isStopped = () => Atomics.load(job.shared, SHARED.stopped) !== 0;
-  scanner.begin(job.locatedLimit, job.findsSecrets, job.hasByteOrderMark);
+  scanner.begin(job.locatedLimit, job.hasByteOrderMark);
   const reader = new SegmentReader(scanner, job.fd, job.sizeBytes);
   while (!isStopped()) {
     const number = Atomics.add(job.shared, SHARED.nextSegment, 1);
     if (number >= job.segments) break;
     const segment = reader.read(number, Atomics.load(job.shared, SHARED.hashedEnough) === 0);
-    const { places, hashed } = segment;
-    const arrays = [hashed.hashes, hashed.starts, hashed.rows, ...places.map(({ fields }) => fields)];
+    const arrays = [
+      ...segment.hashed.flatMap(({ hashes, starts, runs }) => [hashes, starts, runs]),
+      ...segment.places.map(({ fields }) => fields),
+    ];
     say(
       { kind: 'segment', segment },
-      arrays.flatMap((array) => (array === undefined ? [] : [array.buffer])),
+      arrays.map(({ buffer }) => buffer),
     );
   }
-  say({ kind: 'done', counts: scanner.counts(), duplicates: undefined, memoryBytes: scanner.memoryBytes });
+  say({ kind: 'done', counts: scanner.counts(), memoryBytes: scanner.memoryBytes });
 }
 
-function compare({ fd, sizeBytes, segments, locatedLimit, shared }: DuplicatesJob): void {
-  const duplicates = findDuplicates(
-    segments,
-    new FileRows(fd, sizeBytes),
-    locatedLimit,
-    () => Atomics.load(shared, SHARED.stopped) === 0,
-  );
-  say({ kind: 'done', counts: undefined, duplicates, memoryBytes: scanner.memoryBytes });
+function compare({ hashes, locatedLimit, shared }: SameRowsJob): void {
+  const same = findSameRows(hashes, locatedLimit, () => Atomics.load(shared, SHARED.stopped) === 0);
+  say({ kind: 'done', same, memoryBytes: scanner.memoryBytes });
 }

@@ -1,4 +1,4 @@
-import type { Duplicates, HashedSegment } from './duplicates.ts';
+import type { SameRows } from './duplicates.ts';
 import type { CheckFailure } from './report.ts';
 import type { Counts } from './scanner.ts';
 import type { Segment } from './segments.ts';
@@ -22,26 +22,21 @@ export interface Job {
   sizeBytes: number;
   segments: number;
   locatedLimit: number;
-  findsSecrets: boolean;
   /** Whether the file begins with one: the editor then decodes it in another way. */
   hasByteOrderMark: boolean;
   shared: Int32Array<SharedArrayBuffer>;
 }
 
 /** Rows to compare, once all segments are known. */
-export interface DuplicatesJob {
-  kind: 'duplicates';
-  fd: number;
-  sizeBytes: number;
-  segments: readonly HashedSegment[];
-  locatedLimit: number;
-  shared: Int32Array<SharedArrayBuffer>;
+export interface SameRowsJob extends Pick<Job, 'locatedLimit' | 'shared'> {
+  kind: 'same rows';
+  hashes: Uint32Array<ArrayBuffer>;
 }
 
-export type Request = Job | DuplicatesJob;
+export type Request = Job | SameRowsJob;
 
 /** What a worker says. It ends each request with `done` or `failed`. */
 export type Answer =
   | { kind: 'segment'; segment: Segment }
-  | { kind: 'done'; counts: Counts | undefined; duplicates: Duplicates | undefined; memoryBytes: number }
+  | { kind: 'done'; counts?: Counts; same?: SameRows; memoryBytes: number }
   | { kind: 'failed'; reason: CheckFailure };

@@ -1,9 +1,8 @@
 import type { Account } from '../accounts/account.ts';
 import type { Balance } from '../api/types.ts';
 import { hasMarker } from '../runs/marker.ts';
-import type { Receipt } from '../submission/intent.ts';
+import { chargedReceiptsOf, type ChargedReceipt, type Receipt } from '../submission/intent.ts';
 import type { PendingSubmission } from '../submission/pendingSubmission.ts';
-import { chargedReceiptsOf, type ChargedReceipt } from '../submission/runFacts.ts';
 import { checkBudget, monthSpending, underWay, type BudgetCheck, type MonthSpending } from './budget.ts';
 import { estimateOf, lowerCents, upperCents, wantedOf, type Estimate, type Wanted } from './estimate.ts';
 import { chargedRunsOf, type ChargedRun, type KnownRuns } from './spending.ts';
@@ -19,8 +18,6 @@ export interface AccountMoney {
   readonly charged: readonly ChargedRun[];
   /** Undefined while no currency is known: then there is nothing to compare. */
   readonly spending: MonthSpending | undefined;
-  /** Of the last five runs, in the currency of the balance; undefined without a known price. */
-  readonly dearestOfLast5: number | undefined;
   estimate(wanted: Wanted): Estimate;
   /** @param wanted undefined where the size is unknown */
   checkBudget(wanted: Wanted | undefined): BudgetCheck;
@@ -78,7 +75,6 @@ export function accountMoneyOf({
     receipts,
     charged,
     spending,
-    dearestOfLast5,
     estimate,
     checkBudget: (wanted) => checkBudget(budget, spending, estimate(wanted)),
     balanceNote(wanted) {

@@ -2,14 +2,8 @@ import type { Balance, RunDetail, RunSummary } from '../api/types.ts';
 import { instantOf } from '../base/instant.ts';
 import { withoutMarker } from '../runs/marker.ts';
 import type { RunStore } from '../runs/runStore.ts';
-import {
-  balanceReadAt,
-  chargedAt,
-  spanMs,
-  timeOf,
-  timesOf,
-  type ChargedReceipt,
-} from '../submission/runFacts.ts';
+import type { ChargedReceipt } from '../submission/intent.ts';
+import { balanceReadAt, chargedAt, spanMs, timeOf, timesOf } from '../submission/runFacts.ts';
 import { currencyOf } from './estimate.ts';
 
 /** A run of an account, which was charged, whether it was submitted from this machine or not. */
@@ -66,7 +60,7 @@ function chargedRun(
   const charged = receipt?.settled.run;
   const receiptCents = amountOf(charged?.price_cents);
   const priceCents = receiptCents ?? amountOf(detail?.price_cents);
-  const ownCurrency = receipt && currencyOf(receipt);
+  const currency = (receipt && currencyOf(receipt)) ?? balance?.currency;
   const label = receipt?.label ?? knownLabel;
   const sent = receipt && chargedAt(receipt);
   return {
@@ -78,16 +72,19 @@ function chargedRun(
     label: label === undefined ? undefined : withoutMarker(label) || undefined,
     plan: (charged?.plan_name ?? detail?.plan) || undefined,
     priceCents,
-    currency: ownCurrency ?? balance?.currency,
-    isCurrencyAssumed: charged?.currency === undefined && priceCents !== undefined,
+    currency,
+    isCurrencyAssumed: charged?.currency === undefined && priceCents !== undefined && currency !== undefined,
     isUnread: priceCents === undefined && detail === undefined && row !== undefined,
     receipt,
   };
 }
 
-/** Others are no time of a run, and not all of them have a month. */
+/** Years of four digits: others are no time of a run, and not all of them have a month. */
+const FIRST_MS = instantOf('0000-01-01T00:00:00Z');
+const LAST_MS = instantOf('9999-12-31T23:59:59.999Z');
+
 function hasPlainYear(timeMs: number | undefined): boolean {
-  return timeMs !== undefined && /^\d{4}-/.test(new Date(timeMs).toISOString());
+  return timeMs !== undefined && FIRST_MS <= timeMs && timeMs <= LAST_MS;
 }
 
 function amountOf(cents: number | undefined): number | undefined {

@@ -125,6 +125,8 @@ export type Moment = Intent['created'];
 export type Settlement = NonNullable<Intent['settled']>;
 /** A settled intent. */
 export type Receipt = Intent & { settled: Settlement };
+/** The receipt of a run. */
+export type ChargedReceipt = Receipt & { settled: Extract<Settlement, { kind: 'charged' }> };
 
 /** What the user chose and consented to. */
 export type Draft = Pick<
@@ -138,6 +140,14 @@ export const RESEND_MS = IDEMPOTENCY_WINDOW_MS - 60 * 60_000;
 /** Whether an attempt has released its closing boundary, and was not the one that the service refused: from then on it may have been charged. */
 export function mayBeCharged({ attempts, refused }: Intent): boolean {
   return refused === undefined && attempts.some(({ closed }) => closed !== undefined);
+}
+
+/** The receipts of what was charged to an account. */
+export function chargedReceiptsOf(receipts: readonly Receipt[], accountId: string): ChargedReceipt[] {
+  return receipts.filter(
+    (receipt): receipt is ChargedReceipt =>
+      receipt.accountId === accountId && receipt.settled.kind === 'charged',
+  );
 }
 
 /** The same bytes and model at one service: only one may be open. */

@@ -23,6 +23,9 @@ export const PRICING_MS = 15 * 60_000;
 /** So far apart are two checks that together say that nothing was charged. */
 const BETWEEN_CHECKS_MS = 2 * 60_000;
 
+/** After this long nothing new is expected automatically: the user checks when they want to. */
+const AUTOMATIC_MS = 60 * 60_000;
+
 /**
  * How much time has passed on this machine at least, whatever its wall clock or that of the service says. Where the monotonic clock
  * is behind, the machine was started in between: then at least as much as since that.
@@ -42,6 +45,16 @@ function latest(times: readonly (number | undefined)[]): number | undefined {
 /** When the last attempt began, or released its closing boundary, by the service's clock; undefined where it is not known. */
 export function lastSendMs({ attempts }: Intent): number | undefined {
   return latest(attempts.map(({ started, closed }) => (closed ?? started).serviceMs));
+}
+
+/** How long ago, by this machine's clock, the last attempt began or released its closing boundary. */
+export function sinceSentMs({ attempts }: Intent, nowMs: number): number {
+  return nowMs - Math.max(0, ...attempts.map(({ started, closed }) => (closed ?? started).localMs));
+}
+
+/** Whether an answered check is followed by another one that nobody asks for. */
+export function isCheckedAutomatically(intent: Intent, nowMs: number): boolean {
+  return sinceSentMs(intent, nowMs) <= AUTOMATIC_MS;
 }
 
 /** From when on, by the service's clock, a check that finds nothing says something; undefined where no time is known. */

@@ -11,9 +11,11 @@ import { mayBeCharged, type Intent, type Moment, type Observation } from './inte
 import type { Journal } from './journal.ts';
 import { MARGIN_MS } from './nextStep.ts';
 import {
+  isCheckedAutomatically,
   lastSendMs,
   nextCheckAtMs,
   PRICING_MS,
+  sinceSentMs,
   uncertaintyOf,
   withObservation,
   type UncertaintyReason,
@@ -34,8 +36,6 @@ export type ReconcileResult =
       againAtMs?: number;
     };
 
-/** After this long nothing new is expected automatically: the user checks when they want to. */
-const AUTOMATIC_MS = 60 * 60_000;
 const SOON_MS = 20_000;
 const LATER_MS = 2 * 60_000;
 
@@ -101,14 +101,9 @@ export class Reconciler {
     const sinceCheckMs = nowMs - last.atMs;
     const againAtMs = uncertaintyOf(intent) === 'too-early' ? nextCheckAtMs(intent) : undefined;
     if (againAtMs !== undefined && nowMs >= againAtMs) return sinceCheckMs >= SOON_MS;
-    const sentAtMs = Math.max(
-      0,
-      ...intent.attempts.map(({ started, closed }) => (closed ?? started).localMs),
-    );
-    const sinceMs = nowMs - sentAtMs;
     // Where nothing was seen, whoever was away or offline for hours wants to know as soon as the service answers.
-    if (sinceMs > AUTOMATIC_MS && last.isAnswered) return false;
-    return sinceCheckMs >= (sinceMs < LATER_MS ? SOON_MS : LATER_MS);
+    if (last.isAnswered && !isCheckedAutomatically(intent, nowMs)) return false;
+    return sinceCheckMs >= (sinceSentMs(intent, nowMs) < LATER_MS ? SOON_MS : LATER_MS);
   }
 
   /** The runs of other intents of the service. */

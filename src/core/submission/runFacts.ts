@@ -1,6 +1,6 @@
 import type { RunDetail, RunSummary } from '../api/types.ts';
 import { instantOf } from '../base/instant.ts';
-import type { Moment, Receipt, Settlement } from './intent.ts';
+import { chargedReceiptsOf, type ChargedReceipt, type Moment, type Receipt } from './intent.ts';
 import { phaseOf } from '../runs/phase.ts';
 
 /** The parts of a run that take time. */
@@ -60,16 +60,6 @@ export function usualTime(
 }
 
 /** The receipt of a run that was submitted from this machine. */
-export type ChargedReceipt = Receipt & { settled: Extract<Settlement, { kind: 'charged' }> };
-
-/** The receipts of what was charged to an account. */
-export function chargedReceiptsOf(receipts: readonly Receipt[], accountId: string): ChargedReceipt[] {
-  return receipts.filter(
-    (receipt): receipt is ChargedReceipt =>
-      receipt.accountId === accountId && receipt.settled.kind === 'charged',
-  );
-}
-
 export function receiptOf(
   receipts: readonly Receipt[],
   accountId: string,

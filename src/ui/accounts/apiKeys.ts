@@ -17,9 +17,6 @@ interface StoredKey {
   keyId: string;
 }
 
-/** Of API keys that were stored before they had ids. */
-const FIRST_KEY_ID = 'first';
-
 const PREFIX = 'fineTuning.apiKey.';
 
 /**
@@ -47,8 +44,9 @@ export class ApiKeys implements vscode.Disposable {
     if (text === undefined) return undefined;
     try {
       const { origin, apiKey, keyId } = JSON.parse(text) as Record<string, unknown>;
-      if (origin !== owner.origin || typeof apiKey !== 'string') return undefined;
-      return { apiKey, keyId: typeof keyId === 'string' && keyId !== '' ? keyId : FIRST_KEY_ID };
+      return origin === owner.origin && typeof apiKey === 'string' && typeof keyId === 'string'
+        ? { apiKey, keyId }
+        : undefined;
     } catch {
       return undefined;
     }

@@ -1,5 +1,10 @@
 import type { Services } from '../../services.ts';
-import { canBeRefused, pendingWorkOf } from '../../core/submission/pendingSubmission.ts';
+import {
+  canBeRefused,
+  canDiscard,
+  pendingWorkOf,
+  type PendingSubmission,
+} from '../../core/submission/pendingSubmission.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { inBackground } from '../shared/log.ts';
@@ -23,18 +28,39 @@ export function activateAccounts(services: Services): void {
       nowMs: serviceNowMs(session),
     });
   };
-  /** Whether the service refuses a submission just now: then that says so. */
-  const isRefusedWith = (accountId: string) =>
-    submitter.pending.some((one) => one.accountId === accountId && canBeRefused(one));
+  const notify = ({ account }: Session, state: 'key-missing' | 'key-rejected') =>
+    inBackground(
+      log,
+      import('./messages.ts').then((m) => m.notifyKeyNeeded(account, state)),
+    );
+  /** By account, what is being sent since its API key was refused, as it was last: how that ends may say so. */
+  const sending = new Map<string, PendingSubmission>();
   disposables.add(new BalanceStatus(sessions, accounts, readSpent));
   disposables.add(keepWelcomeState(sessions, accounts));
   disposables.add(
     sessions.onDidChangeState(({ session, state }) => {
-      if (state === 'key-missing' || (state === 'key-rejected' && !isRefusedWith(session.account.id)))
-        inBackground(
-          log,
-          import('./messages.ts').then((m) => m.notifyKeyNeeded(session.account, state)),
-        );
+      if (state !== 'key-missing' && state !== 'key-rejected') return;
+      const { id } = session.account;
+      const sent = submitter.pending.find((one) => one.accountId === id && canBeRefused(one));
+      if (state === 'key-rejected' && sent !== undefined) sending.set(id, sent);
+      else notify(session, state);
+    }),
+  );
+  disposables.add(
+    submitter.onDidChange(({ id, accountId }) => {
+      const last = sending.get(accountId);
+      if (last?.id !== id) return;
+      const now = submitter.pending.find((one) => one.id === id);
+      if (now !== undefined && !canDiscard(now)) {
+        sending.set(accountId, now);
+        return;
+      }
+      sending.delete(accountId);
+      const session = sessions.find(accountId);
+      // After a wait it was not sent again, as the API key is refused, or the service refused it.
+      const saysSo =
+        now?.state === 'unsent' ? last.state === 'waiting' : now?.intent.refused?.code === 'invalid_api_key';
+      if (session?.state === 'key-rejected' && !saysSo) notify(session, 'key-rejected');
     }),
   );
   const submissions = async () => {

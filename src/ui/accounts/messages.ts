@@ -102,7 +102,7 @@ export function notifyKeyUnverified(name: string): void {
  * @param account that it was entered for; undefined for a new one
  */
 export function notifyKeyRefused(error: unknown, again: CommandId, account: Account | undefined): void {
-  const title = again === COMMANDS.signIn ? accountWords.signIn() : menuWords.replaceKey();
+  const title = again === COMMANDS.signIn ? accountWords.signIn() : accountWords.replaceKey();
   offerNewKey(showError, asText(explain(error)), title, again, account);
 }
 
@@ -113,7 +113,7 @@ export function notifyKeyNeeded(account: Account, state: 'key-rejected' | 'key-m
   const sentence = isRejected
     ? l10n.t('The service rejected the API key of {0}.', account.name)
     : l10n.t('The API key of {0} is not on this machine.', account.name);
-  const title = isRejected ? menuWords.replaceKey() : l10n.t('Enter API Key…');
+  const title = isRejected ? accountWords.replaceKey() : accountWords.enterKey();
   offerNewKey(showWarning, sentence, title, COMMANDS.replaceKey, account);
 }
 
@@ -184,7 +184,6 @@ export const menuWords = {
   active: () => vscode.l10n.t('active'),
   sandbox: () => vscode.l10n.t('no training, no charges'),
   signIn: () => vscode.l10n.t('Sign In to Another Account…'),
-  replaceKey: () => vscode.l10n.t('Replace API Key…'),
   signOut: () => vscode.l10n.t('Sign Out…'),
   addWebsite: () => vscode.l10n.t('Add Website…'),
   changeWebsite: () => vscode.l10n.t('Change Website…'),

@@ -55,7 +55,7 @@ function actionsOf(store: AccountStore): Choice<Target>[] {
       : []),
     action('sign-in', active ? menuWords.signIn() : accountWords.signIn(), COMMANDS.signIn),
     ...(hasSandbox ? [] : [action('beaker', accountWords.useSandbox(), COMMANDS.useSandbox)]),
-    ...(kind === 'service' ? [action('key', menuWords.replaceKey(), COMMANDS.replaceKey)] : []),
+    ...(kind === 'service' ? [action('key', accountWords.replaceKey(), COMMANDS.replaceKey)] : []),
     ...(active?.kind === 'service' ? websiteRows(store, active) : []),
     ...(kind === 'sandbox'
       ? [

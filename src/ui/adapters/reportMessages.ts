@@ -80,47 +80,34 @@ function unreadable(code: Exclude<VerdictCode, 'adapter'>, { verdict }: AdapterR
     ...(fault === undefined ? [] : [faultSentences()[fault]]),
     ...(entry === undefined ? [] : [l10n.t('Entry: {0}', entry)]),
   ];
-  switch (code) {
-    case 'not-an-archive':
-      return verdictOf(
-        'error',
-        l10n.t('Neither an archive nor safetensors'),
-        l10n.t('If you downloaded it, it may be an error page. Download it again.'),
-      );
-    case 'empty':
-      return verdictOf('error', l10n.t('Empty'), again);
-    case 'broken':
-      return verdictOf('error', l10n.t('Damaged'), ...detail, again);
-    case 'encrypted':
-      return verdictOf('error', l10n.t('Encrypted'), inspectFolder);
-    case 'unsafe':
-      return verdictOf(
-        'error',
-        l10n.t('Not safe to unpack'),
-        ...detail,
-        l10n.t('Nothing was unpacked. Don’t unpack it by hand either.'),
-      );
-    case 'unsupported':
-      return verdictOf('error', l10n.t('Unsupported archive'), ...detail, inspectFolder);
-    case 'no-adapter':
-      return verdictOf(
-        'error',
-        l10n.t('No adapter found'),
-        l10n.t('An adapter has an adapter_config.json and an adapter_model.safetensors.'),
-      );
-    case 'full-model':
-      return verdictOf('warning', l10n.t('A full model, not an adapter'), l10n.t('It needs no base model.'));
-    case 'pickle-only':
-      return verdictOf(
-        'warning',
-        l10n.t('Only pickle weights'),
-        l10n.t('Pickle files can run code when loaded, so they were not opened. Ask for safetensors.'),
-      );
-    case 'too-big':
-      return verdictOf('error', l10n.t('Too large to inspect'), ...detail);
-    case 'unreadable':
-      return verdictOf('error', l10n.t('Can’t be read'), l10n.t('Check its permissions and the disk.'));
-  }
+  const texts: Record<typeof code, [title: string, ...sentences: string[]]> = {
+    'not-an-archive': [
+      l10n.t('Neither an archive nor safetensors'),
+      l10n.t('If you downloaded it, it may be an error page. Download it again.'),
+    ],
+    empty: [l10n.t('Empty'), again],
+    broken: [l10n.t('Damaged'), ...detail, again],
+    encrypted: [l10n.t('Encrypted'), inspectFolder],
+    unsafe: [
+      l10n.t('Not safe to unpack'),
+      ...detail,
+      l10n.t('Nothing was unpacked. Don’t unpack it by hand either.'),
+    ],
+    unsupported: [l10n.t('Unsupported archive'), ...detail, inspectFolder],
+    'no-adapter': [
+      l10n.t('No adapter found'),
+      l10n.t('An adapter has an adapter_config.json and an adapter_model.safetensors.'),
+    ],
+    'full-model': [l10n.t('A full model, not an adapter'), l10n.t('It needs no base model.')],
+    'pickle-only': [
+      l10n.t('Only pickle weights'),
+      l10n.t('Pickle files can run code when loaded, so they were not opened. Ask for safetensors.'),
+    ],
+    'too-big': [l10n.t('Too large to inspect'), ...detail],
+    unreadable: [l10n.t('Can’t be read'), l10n.t('Check its permissions and the disk.')],
+  };
+  const isWarning = code === 'full-model' || code === 'pickle-only';
+  return verdictOf(isWarning ? 'warning' : 'error', ...texts[code]);
 }
 
 /** What a code says is wrong with an archive; undefined for any other code. */

@@ -60,15 +60,16 @@ export class AutoCheck implements Disposable {
     this.#stops.get(path)?.abort();
     const stop = new AbortController();
     this.#stops.set(path, stop);
-    const timer = setTimeout(() => void this.#check(path, stop), DEBOUNCE_MS);
+    const timer = setTimeout(() => void this.#check(uri, stop), DEBOUNCE_MS);
     stop.signal.addEventListener('abort', () => clearTimeout(timer));
   }
 
-  async #check(path: string, stop: AbortController): Promise<void> {
+  async #check(uri: vscode.Uri, stop: AbortController): Promise<void> {
+    const path = uri.fsPath;
     try {
       const found = await stat(path).catch(() => undefined);
       if (stop.signal.aborted) return;
-      if (found?.isFile() !== true || found.size === 0 || found.size > autoCheckMaxBytes()) {
+      if (found?.isFile() !== true || found.size === 0 || found.size > autoCheckMaxBytes(uri)) {
         // A report that the user asked for stays until the file changes.
         await this.#reports.dropIfOld(path);
         return;

@@ -2,6 +2,7 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import type { Reports } from '../../core/datasets/reports.ts';
 import {
+  isConvertible,
   shownProblems,
   summaryOrFailure,
   type CheckFailure,
@@ -72,7 +73,7 @@ async function checkSeveral(reports: Reports, uris: readonly vscode.Uri[], log: 
 
 async function showVerdict(uri: vscode.Uri, name: string, summary: Summary): Promise<void> {
   const actions = new Map<string, string>();
-  if (summary.kind === 'json-array') actions.set(gateMessages.convert(), COMMANDS.writeArrayAsLines);
+  if (isConvertible(summary.kind)) actions.set(gateMessages.convert(), COMMANDS.convertToJsonl);
   if (summary.verdict !== 'clean' && canShowProblems(uri.fsPath, summary.sizeBytes))
     actions.set(gateMessages.showProblems(), COMMANDS.showDatasetProblems);
   actions.set(checkMessages.preview(), COMMANDS.previewDataset);

@@ -9,6 +9,9 @@ import {
   removeRowBoms,
   type LineEdit,
 } from '../../core/datasets/fixes.ts';
+import type { ProblemCode } from '../../core/datasets/problems.ts';
+import type { Reports } from '../../core/datasets/reports.ts';
+import { gateMessages } from '../shared/datasetMessages.ts';
 import { COMMANDS, EXTENSION_NAME, type CommandId } from '../shared/ids.ts';
 import { fixMessages } from './messages.ts';
 
@@ -17,26 +20,26 @@ const { QuickFix } = vscode.CodeActionKind;
 /** Its edit is computed when it is chosen, from the text at that moment: it never relies on an outdated report. */
 class Fix extends vscode.CodeAction {
   readonly document: vscode.TextDocument;
-  readonly makeEdits: (lines: readonly string[]) => LineEdit[];
+  readonly makeEdit: (lines: readonly string[]) => LineEdit | undefined;
 
-  constructor(
-    title: string,
-    document: vscode.TextDocument,
-    makeEdits: Fix['makeEdits'],
-    isPreferred = false,
-  ) {
+  constructor(title: string, document: vscode.TextDocument, makeEdit: Fix['makeEdit'], isPreferred = false) {
     super(title, QuickFix);
     this.document = document;
-    this.makeEdits = makeEdits;
+    this.makeEdit = makeEdit;
     this.isPreferred = isPreferred;
   }
 }
 
 /** Offers fixes that are always right, as edits that can be undone or in a new file. */
 export class DatasetFixes implements vscode.CodeActionProvider, Disposable {
+  readonly #reports: Reports;
   readonly #registration = vscode.languages.registerCodeActionsProvider({ scheme: 'file' }, this, {
     providedCodeActionKinds: [QuickFix],
   });
+
+  constructor(reports: Reports) {
+    this.#reports = reports;
+  }
 
   dispose(): void {
     this.#registration.dispose();
@@ -48,8 +51,11 @@ export class DatasetFixes implements vscode.CodeActionProvider, Disposable {
     { diagnostics }: vscode.CodeActionContext,
   ): vscode.CodeAction[] {
     const ours = diagnostics.filter(({ source }) => source === EXTENSION_NAME);
+    const problems = this.#reports.get(document.uri.fsPath)?.report?.problems ?? [];
     return ours.flatMap((diagnostic) => {
       const actions = actionsFor(document, diagnostic);
+      const group = problems.find(({ code }) => code === diagnostic.code);
+      if (group !== undefined && group.total > 1) actions.push(showAll(document, group.code));
       for (const action of actions) action.diagnostics = [diagnostic];
       return actions;
     });
@@ -57,12 +63,12 @@ export class DatasetFixes implements vscode.CodeActionProvider, Disposable {
 
   resolveCodeAction(action: vscode.CodeAction): vscode.CodeAction {
     if (!(action instanceof Fix)) return action;
-    const { document, makeEdits } = action;
+    const { document, makeEdit } = action;
     action.edit = new vscode.WorkspaceEdit();
-    for (const edit of makeEdits(linesOf(document.getText()))) {
-      const range = new vscode.Range(edit.startLine, edit.startCharacter, edit.endLine, edit.endCharacter);
-      action.edit.replace(document.uri, range, edit.text);
-    }
+    const edit = makeEdit(linesOf(document.getText()));
+    if (edit === undefined) return action;
+    const range = new vscode.Range(edit.startLine, edit.startCharacter, edit.endLine, edit.endCharacter);
+    action.edit.replace(document.uri, range, edit.text);
     return action;
   }
 }
@@ -88,7 +94,8 @@ function actionsFor(document: vscode.TextDocument, { code, range }: vscode.Diagn
     case 'bom-at-start':
       return copy(document, fixMessages.withoutBom(), COMMANDS.copyWithoutByteOrderMark);
     case 'json-array':
-      return copy(document, fixMessages.convertArray(), COMMANDS.writeArrayAsLines);
+    case 'pretty-json':
+      return copy(document, gateMessages.convert(), COMMANDS.convertToJsonl);
     default:
       return [];
   }
@@ -99,6 +106,13 @@ function lineFeeds(document: vscode.TextDocument): vscode.CodeAction {
   action.edit = new vscode.WorkspaceEdit();
   action.edit.set(document.uri, [vscode.TextEdit.setEndOfLine(vscode.EndOfLine.LF)]);
   action.isPreferred = true;
+  return action;
+}
+
+function showAll({ uri }: vscode.TextDocument, problems: ProblemCode): vscode.CodeAction {
+  const title = fixMessages.showAll();
+  const action = new vscode.CodeAction(title, QuickFix);
+  action.command = { title, command: COMMANDS.previewDataset, arguments: [uri, undefined, { problems }] };
   return action;
 }
 

@@ -4,9 +4,9 @@ import { RowFile, rowOfLine } from '../../core/datasets/rowFile.ts';
 import { EDITORS } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
 import { chooseDataset, selectedUris } from '../shared/prepareDataset.ts';
-import { isRecord } from '../shared/webview.ts';
+import { isRecord, isText } from '../shared/webview.ts';
 import { PreviewDocument, type PreviewChecks } from './previewDocument.ts';
-import { PreviewPanel } from './previewPanel.ts';
+import { isRow, PreviewPanel, type PreviewTarget } from './previewPanel.ts';
 
 /** The read-only editor that previews datasets; it owns which of them are open. */
 export class DatasetPreviews implements vscode.CustomReadonlyEditorProvider<PreviewDocument>, Disposable {
@@ -14,8 +14,8 @@ export class DatasetPreviews implements vscode.CustomReadonlyEditorProvider<Prev
   readonly #checks: PreviewChecks;
   readonly #log: Log;
   readonly #panels = new Map<PreviewPanel, { uri: string; panel: vscode.WebviewPanel }>();
-  /** The row at which a preview that is about to open begins, by its URI. */
-  readonly #wantedRows = new Map<string, number>();
+  /** What a preview that is about to open begins with, by its URI. */
+  readonly #wanted = new Map<string, PreviewTarget>();
 
   constructor(extensionUri: vscode.Uri, checks: PreviewChecks, log: Log) {
     this.#extensionUri = extensionUri;
@@ -35,38 +35,37 @@ export class DatasetPreviews implements vscode.CustomReadonlyEditorProvider<Prev
       this.#panels.delete(shown);
       shown.dispose();
     });
-    const row = this.#wantedRows.get(uri);
-    this.#wantedRows.delete(uri);
-    if (row !== undefined) shown.goTo(row);
+    shown.show(this.#wanted.get(uri) ?? {});
+    this.#wanted.delete(uri);
   }
 
   /**
-   * Previews a dataset, or several selected ones. Called as `(uri?, uris?)` from menus, and with `{ row }` as the third
-   * argument to begin at a row; from a text editor with the file it begins at the row of the cursor.
+   * Previews a dataset, or several selected ones. Called as `(uri?, uris?)` from menus, and with a `PreviewTarget` as the third
+   * argument; from a text editor with the file it begins at the row of the cursor.
    */
   async preview(argument?: unknown, selection?: unknown, options?: unknown): Promise<void> {
     const selected = selectedUris(selection);
     if (selected.length > 1) {
-      for (const uri of selected) await this.#show(uri, undefined);
+      for (const uri of selected) await this.#show(uri, {});
       return;
     }
     // Read before a dialog takes the focus.
     const editor = vscode.window.activeTextEditor;
     const uri = await chooseDataset(argument);
-    if (uri !== undefined) await this.#show(uri, rowIn(options) ?? (await rowOfCursor(editor, uri)));
+    if (uri !== undefined) await this.#show(uri, startIn(options) ?? { row: await rowOfCursor(editor, uri) });
   }
 
-  async #show(uri: vscode.Uri, row: number | undefined): Promise<void> {
+  async #show(uri: vscode.Uri, start: PreviewTarget): Promise<void> {
     const key = uri.toString();
     const open = [...this.#panels].filter(([, { uri: other }]) => other === key);
     const chosen = open.find(([, { panel }]) => panel.visible) ?? open[0];
     if (chosen !== undefined) {
       const [shown, { panel }] = chosen;
-      if (row !== undefined) shown.goTo(row);
+      shown.show(start);
       panel.reveal();
       return;
     }
-    if (row !== undefined) this.#wantedRows.set(key, row);
+    this.#wanted.set(key, start);
     await vscode.commands.executeCommand('vscode.openWith', uri, EDITORS.datasetPreview);
   }
 
@@ -77,9 +76,10 @@ export class DatasetPreviews implements vscode.CustomReadonlyEditorProvider<Prev
 }
 
 /** Any extension can call a command with anything. */
-function rowIn(options: unknown): number | undefined {
-  const row = isRecord(options) ? options['row'] : undefined;
-  return typeof row === 'number' && Number.isSafeInteger(row) && row >= 1 ? row : undefined;
+function startIn(options: unknown): PreviewTarget | undefined {
+  const { row, problems } = isRecord(options) ? options : {};
+  if (isRow(row)) return { row };
+  return isText(problems) ? { problems } : undefined;
 }
 
 /** The row of the cursor, which counts editor lines; undefined at the start of the file. */

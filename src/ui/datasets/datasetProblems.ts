@@ -2,64 +2,70 @@ import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
 import type { Problem } from '../../core/datasets/problems.ts';
 import { type Report, shownProblems } from '../../core/datasets/report.ts';
-import type { CheckState, Reports } from '../../core/datasets/reports.ts';
+import type { Reports } from '../../core/datasets/reports.ts';
+import { onDidChangeDatasetSettings } from '../shared/settings.ts';
 import { EXTENSION_NAME } from '../shared/ids.ts';
 import { kindSentence } from '../shared/datasetMessages.ts';
+import { isDataset } from './datasetFiles.ts';
 import { moreSentence, problemSentence } from './messages.ts';
 
 /** Above this many UTF-16 units VS Code doesn't give a document to extensions, and shows none of their diagnostics in it. */
 export const MAX_SYNCED_UNITS = 50 * 1024 * 1024;
 
-/** More of one file would flood the Problems panel; VS Code itself cuts at 1,000. */
+/** Diagnostics of a file; VS Code itself cuts at 1,000. */
 const MAX_SHOWN = 200;
 
-/** Shows the last report of each checked file in the Problems panel, where VS Code can show the file at all. */
+/** Shows the last report of each dataset in the Problems panel, where VS Code can show the file at all. */
 export class DatasetProblems implements Disposable {
+  readonly #reports: Reports;
   readonly #collection = vscode.languages.createDiagnosticCollection('fineTuning.dataset');
-  readonly #subscription: Disposable;
-  readonly #shown = new Map<string, Report>();
+  readonly #subscriptions: readonly Disposable[];
+  readonly #shown = new Map<string, Report | undefined>();
 
   constructor(reports: Reports) {
-    this.#subscription = reports.onDidChange((state) => this.#show(state));
+    this.#reports = reports;
+    this.#subscriptions = [
+      this.#collection,
+      reports.onDidChange(({ path }) => this.#show(path)),
+      onDidChangeDatasetSettings(() => {
+        for (const path of [...this.#shown.keys()]) this.#show(path);
+      }),
+    ];
   }
 
   dispose(): void {
-    this.#subscription.dispose();
-    this.#collection.dispose();
+    for (const subscription of this.#subscriptions) subscription.dispose();
   }
 
-  #show({ path, report }: CheckState): void {
-    // A check reports its progress many times.
-    if (this.#shown.get(path) === report) return;
+  #show(path: string): void {
+    const known = this.#reports.get(path)?.report;
     const uri = vscode.Uri.file(path);
-    if (report === undefined || !canShowProblems(path, report.sizeBytes)) {
-      this.#shown.delete(path);
-      this.#collection.delete(uri);
-    } else {
-      this.#shown.set(path, report);
-      this.#collection.set(uri, diagnosticsOf(report));
-    }
+    const isShown =
+      known !== undefined && canShowProblems(path, known.sizeBytes) && isDataset(this.#reports, uri);
+    const report = isShown ? known : undefined;
+    // A check reports its progress many times.
+    if (this.#shown.has(path) && this.#shown.get(path) === report) return;
+    if (known === undefined) this.#shown.delete(path);
+    else this.#shown.set(path, report);
+    this.#collection.set(uri, report && diagnosticsOf(report));
   }
 }
 
 function diagnosticsOf(report: Report): vscode.Diagnostic[] {
   const start = new vscode.Range(0, 0, 0, 1);
-  // The problems of rows mean nothing in a file without rows.
-  if (report.kind !== 'rows') return [diagnostic(start, kindSentence(report.kind), 'error', report.kind)];
-  const { shown, hiddenErrors, hiddenWarnings } = shownProblems(report, MAX_SHOWN);
-  const diagnostics = shown.map((problem) =>
-    diagnostic(rangeOf(problem), problemSentence(problem), problem.severity, problem.code),
-  );
-  if (hiddenErrors + hiddenWarnings > 0)
-    diagnostics.push(
-      diagnostic(
-        start,
-        moreSentence(shown.length, hiddenErrors, hiddenWarnings),
-        hiddenErrors > 0 ? 'error' : 'warning',
-        'more',
-      ),
-    );
-  return diagnostics;
+  const kind =
+    report.kind === 'rows' ? [] : [diagnostic(start, kindSentence(report.kind), 'error', report.kind)];
+  // One place is for what says that there are more.
+  const { shown, hiddenErrors, hiddenWarnings } = shownProblems(report, MAX_SHOWN - kind.length - 1);
+  const hidden =
+    hiddenErrors + hiddenWarnings === 0 ? [] : [moreSentence(shown.length, hiddenErrors, hiddenWarnings)];
+  return [
+    ...kind,
+    ...shown.map((problem) =>
+      diagnostic(rangeOf(problem), problemSentence(problem), problem.severity, problem.code),
+    ),
+    ...hidden.map((sentence) => diagnostic(start, sentence, hiddenErrors > 0 ? 'error' : 'warning', 'more')),
+  ];
 }
 
 function rangeOf({ line, column, length }: Problem): vscode.Range {

@@ -10,9 +10,8 @@ import type { CheckState, Reports } from '../../core/datasets/reports.ts';
 import { estimateOf, heldRanges, type Estimate } from '../../core/money/estimate.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import type { Receipt } from '../../core/submission/intent.ts';
+import { chargedReceiptsOf, type Receipt } from '../../core/submission/intent.ts';
 import type { Journal } from '../../core/submission/journal.ts';
-import { chargedReceiptsOf } from '../../core/submission/runFacts.ts';
 import {
   trainedBefore,
   wasSubmittedInSize,

@@ -4,7 +4,9 @@ import type { Reports } from '../../core/datasets/reports.ts';
 import { summaryOf, type Summary } from '../../core/datasets/report.ts';
 import { trainedPhrase } from '../shared/datasetMessages.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { priceLens, rangeTooltip } from '../shared/priceMessages.ts';
+import { likelyPrice, rangeTooltip } from '../shared/priceMessages.ts';
+import { codeLensSetting, onDidChangeDatasetSettings } from '../shared/settings.ts';
+import { isDataset } from './datasetFiles.ts';
 import { openDocument } from './datasetProblems.ts';
 import type { DatasetRuns } from './datasetRuns.ts';
 import { checkMessages, datasetStatus } from './messages.ts';
@@ -32,9 +34,8 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
       this.#item,
       this.#lensesChanged,
       reports.onDidChange(({ path }) => this.#refresh(path)),
-      runs.onDidChange(() => {
-        for (const path of [...this.#lenses.keys()]) this.#refresh(path);
-      }),
+      runs.onDidChange(() => this.#refreshAll()),
+      onDidChangeDatasetSettings(() => this.#refreshAll()),
       window.onDidChangeActiveTextEditor(() => this.#draw()),
       workspace.onDidChangeTextDocument(({ document }) => this.#refresh(document.uri.fsPath)),
       workspace.onDidCloseTextDocument(({ uri }) => this.#lenses.delete(uri.fsPath)),
@@ -54,7 +55,8 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
   }
 
   #lensesOf(document: vscode.TextDocument): vscode.CodeLens[] {
-    const { report, summary, isBusy, past, text } = this.#stateOf(document);
+    const { report, summary, isShown, isBusy, past, text } = this.#stateOf(document);
+    if (!isShown || !codeLensSetting(document.uri)) return [];
     const lens = (title: string, command: string, argument: unknown = document.uri, tooltip?: string) =>
       new vscode.CodeLens(new vscode.Range(0, 0, 0, 0), {
         title,
@@ -82,8 +84,15 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
     const summary = report && summaryOf(report);
     const isBusy = state?.progress !== undefined;
     const past = report && this.#runs.of(report);
-    const text = datasetStatus(summary, isBusy, isDirty, past && priceLens(past.price));
-    return { report, summary, isBusy, past, text };
+    const isShown = isDataset(this.#reports, uri);
+    const price = past && likelyPrice(past.price);
+    const text = datasetStatus({ summary, isDataset: isShown, isBusy, isDirty, price });
+    return { report, summary, isShown, isBusy, past, text };
+  }
+
+  #refreshAll(): void {
+    this.#draw();
+    for (const path of [...this.#lenses.keys()]) this.#refresh(path);
   }
 
   /** Redraws what differs: this is called at each key and with each progress. */
@@ -97,7 +106,8 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
   #draw(): void {
     const document = activeDocument();
     if (document === undefined) return;
-    const { summary, isBusy, text } = this.#stateOf(document);
+    const { summary: known, isShown, isBusy, text } = this.#stateOf(document);
+    const summary = isShown ? known : undefined;
     const drawn = JSON.stringify([document.uri, text, summary?.verdict]);
     if (drawn === this.#drawn) return;
     this.#drawn = drawn;

@@ -32,8 +32,8 @@ export function activateDatasets(services: Services): void {
         (await import('./checkDataset.ts')).checkDataset(await reports(), log, ...args),
       [COMMANDS.showDatasetProblems]: async (...args) =>
         (await import('./checkDataset.ts')).showDatasetProblems(await reports(), ...args),
-      [COMMANDS.writeArrayAsLines]: async (...args) =>
-        (await import('./rewriteDataset.ts')).rewriteDatasetBeside('array-to-lines', ...args),
+      [COMMANDS.convertToJsonl]: async (...args) =>
+        (await import('./rewriteDataset.ts')).rewriteDatasetBeside('json-to-lines', ...args),
       [COMMANDS.copyWithoutByteOrderMark]: async (...args) =>
         (await import('./rewriteDataset.ts')).rewriteDatasetBeside('without-bom', ...args),
       [COMMANDS.previewDataset]: async (...args) => (await previews()).preview(...args),

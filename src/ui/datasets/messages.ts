@@ -1,8 +1,15 @@
 import { l10n } from 'vscode';
-import type { Problem, ProblemClass, ProblemCode } from '../../core/datasets/problems.ts';
-import type { Summary, Verdict } from '../../core/datasets/report.ts';
-import { counted, sizePhrase, verdictLine, verdictPhrase, privacyPhrase } from '../shared/datasetMessages.ts';
-import { formatCount } from '../shared/format.ts';
+import type { ProblemClass, ProblemCode } from '../../core/datasets/problems.ts';
+import type { Format, ShownProblem, Summary, Verdict } from '../../core/datasets/report.ts';
+import {
+  counted,
+  formatName,
+  sizePhrase,
+  verdictLine,
+  verdictPhrase,
+  privacyPhrase,
+} from '../shared/datasetMessages.ts';
+import { formatCount, formatRows } from '../shared/format.ts';
 
 /** For the command that checks datasets. */
 export const checkMessages = {
@@ -45,26 +52,38 @@ export interface DatasetStatus {
   lens: string;
 }
 
-/**
- * @param isDirty whether the editor has changes that are not in the checked file
- * @param price what earlier runs say of the price, for the CodeLens
- */
-export function datasetStatus(
-  summary: Summary | undefined,
-  isBusy: boolean,
-  isDirty: boolean,
-  price: string | undefined,
-): DatasetStatus {
+/** What is known of a document. */
+export interface DatasetState {
+  summary: Summary | undefined;
+  /** Whether it is treated as a dataset. */
+  isDataset: boolean;
+  isBusy: boolean;
+  /** Whether the editor has changes that are not in the checked file. */
+  isDirty: boolean;
+  /** What earlier runs say of the price, for the CodeLens. */
+  price: string | undefined;
+}
+
+export function datasetStatus({ summary, isDataset, isBusy, isDirty, price }: DatasetState): DatasetStatus {
+  const name = l10n.t('Dataset Check');
+  const check = summary === undefined || !isDataset ? l10n.t('Check Dataset') : l10n.t('Check Again');
+  const found = summary && (isDataset || summary.kind !== 'rows' ? verdictLine : otherRows)(summary);
+  const verdict = isBusy ? l10n.t('Checking…') : found;
+  const text = verdict ?? l10n.t('Not checked');
+  if (!isDataset) return { name, text, detail: '', action: check, lens: '' };
   const detail = isDirty && summary !== undefined ? l10n.t('as saved') : '';
-  const check = summary === undefined ? l10n.t('Check Dataset') : l10n.t('Check Again');
-  const verdict = isBusy ? l10n.t('Checking…') : summary && verdictLine(summary);
   return {
-    name: l10n.t('Dataset Check'),
-    text: verdict ?? l10n.t('Not checked'),
+    name,
+    text,
     detail,
     action: summary === undefined || summary.verdict === 'clean' ? check : l10n.t('Show Problems'),
     lens: [verdict ?? check, ...(isBusy ? [] : [price ?? '', detail])].filter(Boolean).join(' · '),
   };
+}
+
+/** All that is said of a file that is no dataset. */
+function otherRows({ rows }: Summary): string {
+  return l10n.t('JSONL, {0} · no known training format', formatRows(rows));
 }
 
 /** What quick fixes are called. */
@@ -75,7 +94,7 @@ export const fixMessages = {
   removeBoms: () => l10n.t('Remove byte order marks at the start of rows'),
   removeDuplicates: () => l10n.t('Remove all duplicate rows (keep the first)'),
   lineFeeds: () => l10n.t('Change all line endings to LF'),
-  convertArray: () => l10n.t('Convert JSON array to JSONL'),
+  showAll: () => l10n.t('Show All in Preview'),
   withoutBom: () => l10n.t('Save copy without BOM'),
 };
 
@@ -83,7 +102,8 @@ export const fixMessages = {
 export const rewriteMessages = {
   title: (name: string) => l10n.t('Copying {0}', name),
   created: (newName: string, name: string) => l10n.t('Created {0}. {1} is unchanged.', newName, name),
-  notAnArray: (name: string) => l10n.t('Nothing was written: {0} is not a complete JSON array.', name),
+  notJson: (name: string) =>
+    l10n.t('Nothing was written: {0} does not consist of complete JSON objects.', name),
   notWritten: (name: string) =>
     l10n.t('Couldn’t copy {0}. Check the folder’s permissions and free space.', name),
 };
@@ -108,10 +128,27 @@ export function problemName(code: ProblemCode): string {
   return PROBLEMS[code][0];
 }
 
-/** The problem, with its effect or what to do; never text of the row. Privacy problems quote the masked text. */
-export function problemSentence({ code, detail }: Pick<Problem, 'code' | 'detail'>): string {
-  const [name, advice] = PROBLEMS[code];
-  return `${name}. ${typeof advice === 'string' ? advice : advice(detail ?? '')}`;
+/**
+ * The problem, with its effect or what to do, and how many there are, where it stands for all; never text of the row. Privacy
+ * problems quote the masked text.
+ */
+export function problemSentence({
+  code,
+  detail = '',
+  count,
+}: Pick<ShownProblem, 'code' | 'detail' | 'count'>): string {
+  const [name, advice, whole] = PROBLEMS[code];
+  const what = whole?.(detail) ?? name;
+  const counted = count === undefined ? what : withCount(what, code, formatCount(count));
+  const text = typeof advice === 'string' ? advice : advice(detail);
+  return text === '' ? l10n.t('{0}.', counted) : l10n.t('{0}. {1}', counted, text);
+}
+
+/** Others than these are found once in a row. */
+function withCount(what: string, code: ProblemCode, count: string): string {
+  return code === 'email-address' || code === 'card-number'
+    ? l10n.t('{0} ({1} times)', what, count)
+    : l10n.t('{0} ({1} rows)', what, count);
 }
 
 const CLASSES: Readonly<Record<ProblemClass, string>> = {
@@ -128,8 +165,20 @@ const REMOVE = l10n.t('Remove it.');
 const NOTHING_TO_LEARN = l10n.t('Nothing to learn from.');
 const repeats = (masked: string) => l10n.t('A model can repeat it ({0}).', masked);
 
-/** Name and advice; `detail` is what the check says of this one place. */
-const PROBLEMS: Readonly<Record<ProblemCode, readonly [string, string | ((detail: string) => string)]>> = {
+/** A field of a pair is missing; the other one says for which format the row is taken. */
+const missing = (field: string, format: Format): ProblemText => [
+  l10n.t('Missing “{0}”', field),
+  '',
+  () => l10n.t('Field “{0}” is missing; taken for {1}', field, formatName(format)),
+];
+
+/** Name, advice, and what is said instead of the name of one place; `detail` is what the check says of it. */
+type ProblemText = readonly [
+  name: string,
+  advice: string | ((detail: string) => string),
+  whole?: (detail: string) => string,
+];
+const PROBLEMS: Readonly<Record<ProblemCode, ProblemText>> = {
   'unexpected-character': [l10n.t('Unexpected character'), l10n.t('The row is not JSON.')],
   'unexpected-end': [l10n.t('Incomplete row'), l10n.t('Close the object on its line.')],
   'unterminated-string': [l10n.t('Unterminated string'), l10n.t('Close it; a line break is \\n.')],
@@ -148,13 +197,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [string, string | ((detail
   'not-an-object': [l10n.t('Not an object'), l10n.t('Each line must be a JSON object.')],
   'blank-line': [l10n.t('Blank line'), REMOVE],
   'bom-at-start': [l10n.t('Byte order mark at the start'), l10n.t('Save as “UTF-8”.')],
-  crlf: [
-    l10n.t('CRLF line ending'),
-    (lines) =>
-      Number(lines) > 1
-        ? l10n.t('Use LF. Found on {0} lines.', formatCount(Number(lines)))
-        : l10n.t('Use LF.'),
-  ],
+  crlf: [l10n.t('CRLF line ending'), l10n.t('Use LF.')],
   'duplicate-key': [l10n.t('Duplicate key'), l10n.t('Parsers keep only the last.')],
   'lone-surrogate': [l10n.t('Unpaired surrogate'), l10n.t('The service may reject or replace it.')],
   'number-precision': [l10n.t('Number loses digits'), l10n.t('Use a string to keep them.')],
@@ -164,6 +207,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [string, string | ((detail
   'unknown-format': [l10n.t('Unknown format'), l10n.t('Use messages, or prompt and completion.')],
   'different-format': [l10n.t('Different format'), l10n.t('Use that of most rows.')],
   'messages-not-array': [l10n.t('Messages not an array'), l10n.t('Use an array of objects.')],
+  'conversations-not-array': [l10n.t('Conversations not an array'), l10n.t('Use an array of objects.')],
   'messages-empty': [l10n.t('No messages'), NOTHING_TO_LEARN],
   'message-not-object': [l10n.t('Message not an object'), l10n.t('It needs a role and content.')],
   'role-missing': [l10n.t('Missing role'), l10n.t('Add one, like user.')],
@@ -173,7 +217,14 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [string, string | ((detail
   'content-empty': [l10n.t('Empty content'), NOTHING_TO_LEARN],
   'no-assistant': [l10n.t('No assistant message'), l10n.t('Add an answer to learn.')],
   'last-not-assistant': [l10n.t('No final answer'), l10n.t('End with an assistant message.')],
-  'field-missing': [l10n.t('Missing field'), l10n.t('Rows of this format need it.')],
+  'prompt-missing': missing('prompt', 'prompt-completion'),
+  'completion-missing': missing('completion', 'prompt-completion'),
+  'instruction-missing': missing('instruction', 'instruction'),
+  'output-missing': missing('output', 'instruction'),
+  'question-missing': missing('question', 'question-answer'),
+  'answer-missing': missing('answer', 'question-answer'),
+  'chosen-missing': missing('chosen', 'preference'),
+  'rejected-missing': missing('rejected', 'preference'),
   'field-wrong-type': [l10n.t('Invalid field type'), l10n.t('Use a string.')],
   'field-empty': [l10n.t('Empty field'), NOTHING_TO_LEARN],
   'very-long-row': [l10n.t('Very long row'), l10n.t('It may be cut off.')],
@@ -185,4 +236,9 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [string, string | ((detail
   'private-key': [l10n.t('Possible private key'), l10n.t('Remove and replace it: a model can repeat it.')],
   'email-address': [l10n.t('Possible email address'), repeats],
   'card-number': [l10n.t('Possible card number'), repeats],
+  'cut-off': [
+    l10n.t('Cut off'),
+    l10n.t('Get the complete file.'),
+    (row) => l10n.t('Cut off in row {0}', row),
+  ],
 };

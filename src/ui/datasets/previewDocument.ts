@@ -4,6 +4,7 @@ import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
 import { DisposableStore } from '../../core/base/disposable.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import { Emitter } from '../../core/base/event.ts';
+import { isSameStamp } from '../../core/base/fileStamp.ts';
 import { CheckError, type CheckFailure, type Report } from '../../core/datasets/report.ts';
 import { inspectDataset, type DatasetProblem } from '../../core/datasets/fileKind.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
@@ -12,8 +13,8 @@ import type { Log } from '../shared/log.ts';
 import { watchFile } from '../shared/webview.ts';
 import type { DatasetRuns, PastRuns } from './datasetRuns.ts';
 
-/** The check begins then at the latest. */
-const CHECK_AFTER_MS = 1_000;
+/** What is not needed for the first rows begins then at the latest. */
+const GO_ON_AFTER_MS = 1_000;
 
 /** Why there are no rows to show. */
 export type UnshownReason = DatasetProblem | 'not-on-disk';
@@ -52,7 +53,8 @@ export class PreviewDocument implements vscode.CustomDocument {
   #change: 'changed' | 'missing' | undefined;
   #isUnsaved = false;
   #stop = new AbortController();
-  #beginCheck: NodeJS.Timeout | undefined;
+  /** Lets the work go on that is not needed for the first rows. */
+  #goOn: (() => void) | undefined;
 
   /** Fires when what is shown of the file changed. */
   readonly onDidChange = this.#changed.event;
@@ -110,16 +112,19 @@ export class PreviewDocument implements vscode.CustomDocument {
     this.#check = { progress: undefined, report: undefined, failure: undefined };
     this.#changed.fire('opened');
     if (file === undefined) return;
-    void this.#count(file, stop.signal);
-    this.#beginCheck = setTimeout(() => this.startCheck(), CHECK_AFTER_MS);
+    const { promise: mayGoOn, resolve } = Promise.withResolvers<undefined>();
+    const timer = setTimeout(resolve, GO_ON_AFTER_MS, undefined);
+    this.#goOn = () => {
+      clearTimeout(timer);
+      resolve(undefined);
+    };
+    void this.#count(file, stop.signal, mayGoOn);
+    void mayGoOn.then(() => (stop.signal.aborted ? undefined : this.#checkFile(file, stop.signal)));
   }
 
-  /** Begins the check, if it has not begun: its workers would delay the first rows. */
-  startCheck(): void {
-    if (this.#beginCheck === undefined) return;
-    clearTimeout(this.#beginCheck);
-    this.#beginCheck = undefined;
-    if (this.#file !== undefined) void this.#checkFile(this.#file, this.#stop.signal);
+  /** To be called when the first rows are shown, or wait for all: counting the others and the check would have delayed them. */
+  goOn(): void {
+    this.#goOn?.();
   }
 
   /** Checks whether the disk still holds what is shown. */
@@ -143,9 +148,8 @@ export class PreviewDocument implements vscode.CustomDocument {
   }
 
   #close(): void {
-    clearTimeout(this.#beginCheck);
-    this.#beginCheck = undefined;
     this.#stop.abort();
+    this.#goOn?.();
     this.#file?.dispose();
   }
 
@@ -159,10 +163,11 @@ export class PreviewDocument implements vscode.CustomDocument {
     );
   }
 
-  async #count(file: RowFile, signal: AbortSignal): Promise<void> {
+  async #count(file: RowFile, signal: AbortSignal, mayGoOn: Promise<undefined>): Promise<void> {
     try {
       await file.count(signal, () => {
         if (!signal.aborted) this.#changed.fire('counted');
+        return mayGoOn;
       });
     } catch (error) {
       if (error instanceof CancelledError) return;
@@ -202,8 +207,7 @@ export class PreviewDocument implements vscode.CustomDocument {
     const state = this.#reports.get(changedPath);
     // Without a new one, as after a failed check, the report of the shown bytes still holds.
     const known = state?.report ?? this.#check.report;
-    const isSame = known?.sizeBytes === file.sizeBytes && known.mtimeMs === file.mtimeMs;
-    const report = isSame ? known : undefined;
+    const report = known !== undefined && isSameStamp(known, file.stamp) ? known : undefined;
     const { failure } = this.#check;
     this.#check = { progress: state?.progress, report, failure: report === undefined ? failure : undefined };
     this.#changed.fire('checked');

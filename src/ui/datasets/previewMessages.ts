@@ -144,7 +144,7 @@ export function previewCard({ sizeBytes, report, progress, failure, past }: Card
     verdict: failure === undefined ? verdictOfCard(report) : { kind: 'none', text: failure },
     facts: [...factsOf(sizeBytes, report), ...pastFacts(report, past)],
     charts: report?.kind === 'rows' ? chartsOf(report) : [],
-    problems: report === undefined || report.problems.length === 0 ? undefined : problemsOf(report),
+    problems: report?.kind !== 'rows' || report.problems.length === 0 ? undefined : problemsOf(report),
   };
 }
 

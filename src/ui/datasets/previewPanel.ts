@@ -43,6 +43,13 @@ const REQUESTS: Readonly<RequestTable<PreviewRequest>> = {
   reload: { row: isRow },
 };
 
+/** What a preview begins with: a row, or the rows with a problem. */
+export interface PreviewTarget {
+  row?: number | undefined;
+  /** A `ProblemChoice`. */
+  problems?: string;
+}
+
 /** Owns one preview in an editor: answers its page's requests, and posts what becomes known. */
 export class PreviewPanel implements Disposable {
   readonly #document: PreviewDocument;
@@ -89,8 +96,13 @@ export class PreviewPanel implements Disposable {
     );
   }
 
-  /** Shows a row at the top, as soon as it is known and the page is there. */
-  goTo(row: number): void {
+  /** Shows rows with a problem, or a row at the top, as soon as these are known and the page is there. */
+  show({ row, problems }: PreviewTarget): void {
+    if (problems !== undefined) this.#setFilter({ ...NO_FILTER, problems });
+    else if (row !== undefined) this.#goTo(row);
+  }
+
+  #goTo(row: number): void {
     this.#wantedRow = row;
     this.#goToWanted();
   }
@@ -106,7 +118,7 @@ export class PreviewPanel implements Disposable {
     if (request.type === 'need') await this.#postRows(request);
     else if (request.type === 'filter') this.#setFilter(request.filter);
     else if (request.type === 'more') this.#list?.more();
-    else if (request.type === 'goTo') this.goTo(request.row);
+    else if (request.type === 'goTo') this.#goTo(request.row);
     else if (request.type === 'openSource') await this.#openSource(request.row, request.problem);
     else {
       this.#wantedRow = request.row;
@@ -137,6 +149,7 @@ export class PreviewPanel implements Disposable {
     this.#filter = filter;
     this.#generation += 1;
     this.#list?.set({ ...filter, problems: filter.problems as ProblemChoice | undefined });
+    if (this.#list?.phase === 'waiting') this.#document.goOn();
     this.#postList();
   }
 
@@ -220,7 +233,7 @@ export class PreviewPanel implements Disposable {
     try {
       const rows = await previewRows(file, this.#document.check.report, wanted);
       this.#host.post({ type: 'rows', generation, from, rows });
-      this.#document.startCheck();
+      this.#document.goOn();
     } catch (error) {
       if (!(error instanceof CancelledError)) this.#host.post({ type: 'rows', generation, from, rows: [] });
       throw error;
@@ -254,7 +267,7 @@ export class PreviewPanel implements Disposable {
   }
 }
 
-function isRow(value: unknown): value is number {
+export function isRow(value: unknown): value is number {
   return isCount(value) && value >= 1;
 }
 

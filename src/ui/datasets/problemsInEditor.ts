@@ -12,7 +12,7 @@ export function showProblemsInEditor(reports: Reports, runs: DatasetRuns, log: L
   const store = new DisposableStore();
   store.add(new DatasetProblems(reports));
   store.add(new DatasetStatus(reports, runs));
-  store.add(new DatasetFixes());
+  store.add(new DatasetFixes(reports));
   store.add(new AutoCheck(reports, log));
   return store;
 }

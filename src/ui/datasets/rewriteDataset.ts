@@ -1,6 +1,6 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { NotAnArrayError, rewriteDataset, type Rewriting } from '../../core/datasets/rewrite.ts';
+import { NotJsonError, rewriteDataset, type Rewriting } from '../../core/datasets/rewrite.ts';
 import { withLateProgress, showError, showInformation } from '../shared/notifications.ts';
 import { chooseDataset } from '../shared/prepareDataset.ts';
 import { rewriteMessages } from './messages.ts';
@@ -19,7 +19,7 @@ export async function rewriteDatasetBeside(rewriting: Rewriting, argument?: unkn
       rewriteDataset(uri.fsPath, rewriting, { signal, onProgress }),
     );
   } catch (error) {
-    if (error instanceof NotAnArrayError) void showError(rewriteMessages.notAnArray(name));
+    if (error instanceof NotJsonError) void showError(rewriteMessages.notJson(name));
     else if ((error as NodeJS.ErrnoException).errno !== undefined)
       void showError(rewriteMessages.notWritten(name));
     else throw error;

@@ -5,7 +5,7 @@ import { isAdapter, localAdapter } from '../../core/downloads/localFiles.ts';
 import { dueReminders, type DueReminder } from '../../core/downloads/reminders.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { Services } from '../../services.ts';
-import { COMMANDS } from '../shared/ids.ts';
+import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { remindOfExpiring, runNameOf } from './messages.ts';
 
 /** Reminds of those for which this window is the one that does. */
@@ -45,7 +45,7 @@ function notify(session: Session, first: DueReminder, count: number): void {
     account.kind === 'sandbox',
     {
       download: () => run(COMMANDS.downloadAdapter, chosen),
-      show: () => run(COMMANDS.showRun, first.runId),
+      show: () => (count === 1 ? run(COMMANDS.showRun, first.runId) : run(`${VIEWS.runs}.focus`)),
     },
   );
 }

@@ -81,28 +81,31 @@ function serviceUrl({ account, baseUrl, failure, setting }: Diagnosis): Finding 
     : ['problem', l10n.t('“fineTuning.baseUrl” must be an https:// URL.'), openSetting('fineTuning.baseUrl')];
 }
 
-function proxy({ route, error }: ConnectionFacts, { hostname }: URL): Finding {
-  const fix = openSetting('http.proxy');
-  switch (route.kind) {
-    case 'unusable':
-      return ['problem', l10n.t('The proxy’s URL is invalid. Write it like http://host:8080.'), fix];
-    case 'direct':
-      return isLoopback(hostname)
-        ? ['ok', l10n.t('Not used for this machine.')]
-        : ['ok', l10n.t('None is set for this host. System proxies and PAC files are not used.')];
-    case 'proxy': {
-      if (!isNetworkError(error, 'proxy')) return ['ok', route.url];
-      const { causeCode = '' } = error;
-      return [
-        'problem',
-        l10n.t('{0} refused ({1}). Check “http.proxy” and its password.', route.url, causeCode),
-        fix,
-      ];
-    }
-  }
+function proxy({ route, wasSent, error }: ConnectionFacts, { hostname }: URL): Finding {
+  if (route.kind === 'direct')
+    return isLoopback(hostname)
+      ? ['ok', l10n.t('Not used for this machine.')]
+      : ['ok', l10n.t('None is set for this host. System proxies and PAC files are not used.')];
+  const { source } = route;
+  const problem = (sentence: string): Finding =>
+    source === 'http.proxy' ? ['problem', sentence, openSetting(source)] : ['problem', sentence];
+  if (route.kind === 'unusable')
+    return problem(l10n.t('The URL in “{0}” is invalid. Write it like http://host:8080.', source));
+  const { url } = route;
+  if (isNetworkError(error, 'connect-timeout'))
+    return problem(l10n.t('{0} opened no connection in time. Check “{1}”, network and VPN.', url, source));
+  if (!isNetworkError(error, 'proxy'))
+    return [wasSent && !(error instanceof NetworkError) ? 'ok' : 'not-checked', url];
+  const { causeCode = 'unknown' } = error;
+  if (causeCode === 'HTTP_407')
+    return problem(l10n.t('{0} didn’t accept the password (407). Check “{1}”.', url, source));
+  return causeCode.startsWith('HTTP_')
+    ? problem(l10n.t('{0} blocked the connection to the service ({1}).', url, causeCode))
+    : problem(l10n.t('{0} couldn’t be reached ({1}). Check “{2}”.', url, causeCode, source));
 }
 
 function nameResolution({ route, name }: ConnectionFacts, { hostname }: URL): Finding {
+  if (route.kind === 'unusable') return notSent();
   if (route.kind === 'proxy') return ['not-checked', l10n.t('The proxy resolves the name.')];
   if (name === undefined) return ['not-checked', l10n.t('Not needed for this host.')];
   return name === 'found'
@@ -112,24 +115,40 @@ function nameResolution({ route, name }: ConnectionFacts, { hostname }: URL): Fi
 
 function certificate({ wasSent, error }: ConnectionFacts, { protocol }: URL, strictSsl: boolean): Finding {
   if (protocol === 'http:') return ['not-checked', l10n.t('Not needed for this machine.')];
+  if (isNetworkError(error, 'tls')) return certificateProblem(error.causeCode ?? 'unknown');
   if (!strictSsl)
     return [
       'problem',
       l10n.t('Not verified: “http.proxyStrictSSL” is off. Others could read your API key.'),
       openSetting('http.proxyStrictSSL'),
     ];
-  if (isNetworkError(error, 'tls')) {
-    const { causeCode = '' } = error;
-    return [
-      'problem',
-      l10n.t('Not trusted ({0}). Add your company’s certificate to the system.', causeCode),
-      openSetting('http.systemCertificates'),
-    ];
-  }
-  return wasSent && !(error instanceof NetworkError) ? ['ok', l10n.t('Trusted.')] : notAnswered();
+  // A connection that stood has shown its certificate.
+  const hasStood = !(error instanceof NetworkError) || error.reason === 'answer-timeout';
+  return wasSent && hasStood ? ['ok', l10n.t('Trusted.')] : notAnswered();
 }
 
-function reachability({ wasSent, error }: ConnectionFacts): Finding {
+function certificateProblem(code: string): Finding {
+  if (code === 'CERT_NOT_YET_VALID' || code === 'CERT_HAS_EXPIRED')
+    return [
+      'problem',
+      l10n.t(
+        'Not valid now ({0}). Check this machine’s clock; if it’s right, the service must renew it.',
+        code,
+      ),
+    ];
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return ['problem', l10n.t('Made for another host ({0}). Check the service URL.', code)];
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL_'))
+    return ['problem', l10n.t('No TLS at this address ({0}). Check the service URL.', code)];
+  const sentence = l10n.t('Not trusted ({0}). Add your company’s certificate to the system.', code);
+  return ['problem', sentence, openSetting('http.systemCertificates')];
+}
+
+function reachability({ route, wasSent, error }: ConnectionFacts): Finding {
+  if (route.kind === 'unusable') return notSent();
+  // The rows above know more than the sentence that any request would get.
+  if (isNetworkError(error, 'proxy') || isNetworkError(error, 'tls'))
+    return ['problem', l10n.t('Not reached. Solve the problem above first.')];
   // Not an error of the server, nor an answer of a gateway or a portal.
   const isService = error === undefined || (error instanceof ServiceError && error.httpStatus < 500);
   if (isService && wasSent) return ['ok', l10n.t('The service answered.')];
@@ -167,6 +186,10 @@ function keychain({ account, hasKey }: Diagnosis): Finding {
     account.name,
   );
   return ['problem', sentence, [COMMANDS.replaceKey, account.id]];
+}
+
+function notSent(): Finding {
+  return ['not-checked', l10n.t('Nothing was sent.')];
 }
 
 function notAnswered(): Finding {

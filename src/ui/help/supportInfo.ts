@@ -8,7 +8,7 @@ import { notifyNoReporter, notifySupportInfoCopied } from './messages.ts';
 
 type Parts = Pick<
   Services,
-  'accounts' | 'context' | 'downloads' | 'journal' | 'sessions' | 'state' | 'submitter'
+  'accounts' | 'context' | 'downloads' | 'journal' | 'openJournal' | 'sessions' | 'state' | 'submitter'
 >;
 
 /** The newest of each list. */
@@ -22,6 +22,8 @@ export async function copySupportInfo(parts: Parts): Promise<void> {
 /** Opens VS Code's own issue reporter; it has none where this extension names no place for issues. */
 export async function reportIssue(parts: Parts): Promise<void> {
   const data = await supportInfo(parts);
+  // There the reporter is a page of the repository, which gets no data.
+  if (vscode.env.uiKind === vscode.UIKind.Web) await copySupportInfo(parts);
   try {
     const options = { extensionId: parts.context.extension.id, data };
     await vscode.commands.executeCommand('workbench.action.openIssueReporter', options);
@@ -36,10 +38,13 @@ export async function reportIssue(parts: Parts): Promise<void> {
  * address, a path, a name or a label may be private.
  */
 async function supportInfo(parts: Parts): Promise<string> {
-  const { accounts, context, downloads, journal, sessions, state, submitter } = parts;
+  const { accounts, context, downloads, journal, openJournal, sessions, state, submitter } = parts;
   const { active } = sessions;
   const ids = accounts.accounts.map(({ id }) => id);
   // Where the journal cannot be read, that is what is reported.
+  const pending = await openJournal()
+    .then(() => submitter.pending)
+    .catch(() => undefined);
   const receipts = await journal.receipts().catch(() => undefined);
   const manifest = context.extension.packageJSON as Manifest;
   const info = {
@@ -57,24 +62,26 @@ async function supportInfo(parts: Parts): Promise<string> {
       notBefore: time(active.notBeforeMs),
       clockSkewMs: active.clockSkewMs,
     },
-    submissions: submitter.pending.map(({ accountId, intent, state: now }) => ({
-      account: ids.indexOf(accountId),
-      state: now,
-      created: time(intent.created.localMs),
-      attempts: intent.attempts.map(({ closed, code: why, httpStatus }) => ({
-        complete: closed !== undefined,
-        code: code(why),
-        httpStatus,
-      })),
-      refused: code(intent.refused?.code),
-    })),
-    receipts: receipts?.slice(0, MAX_LISTED).map(({ accountId, settled }) => ({
-      account: ids.indexOf(accountId),
-      settled: settled.kind,
-      at: time(settled.at.localMs),
-      ...(settled.kind === 'charged' && { run: code(settled.run.run_id), how: settled.how }),
-      ...(settled.kind === 'not-charged' && { code: code(settled.code) }),
-    })),
+    submissions:
+      pending?.map(({ accountId, intent, state: now }) => ({
+        account: ids.indexOf(accountId),
+        state: now,
+        created: time(intent.created.localMs),
+        attempts: intent.attempts.map(({ closed, code: why, httpStatus }) => ({
+          complete: closed !== undefined,
+          code: code(why),
+          httpStatus,
+        })),
+        refused: code(intent.refused?.code),
+      })) ?? 'unreadable',
+    receipts:
+      receipts?.slice(0, MAX_LISTED).map(({ accountId, settled }) => ({
+        account: ids.indexOf(accountId),
+        settled: settled.kind,
+        at: time(settled.at.localMs),
+        ...(settled.kind === 'charged' && { run: code(settled.run.run_id), how: settled.how }),
+        ...(settled.kind === 'not-charged' && { code: code(settled.code) }),
+      })) ?? 'unreadable',
     runs: active?.runs.rows?.slice(0, MAX_LISTED).map(({ run_id, status, created_at }) => ({
       run: code(run_id),
       status: code(status),

@@ -1,9 +1,10 @@
 /** What the spend page and the extension send each other. Types only. Every text is made by the extension or comes from the service. */
 
-/** A button was pressed: the extension does what it has offered, and nothing else. Or something else is to be shown. */
+import type { PageAct, PageButton, PageNotice } from '../shared/protocol.ts';
+
+/** A button was pressed, or something else is to be shown. */
 export type SpendRequest =
-  | { type: 'act'; action: string; target: string }
-  | { type: 'view'; groupBy: string; search: string; sortBy: string; isDescending: boolean };
+  PageAct | { type: 'view'; groupBy: string; search: string; sortBy: string; isDescending: boolean };
 
 export type SpendGroupBy = 'month' | 'model' | 'label' | 'plan';
 
@@ -40,29 +41,18 @@ export interface SpendState {
   runs: SpendRuns | undefined;
 }
 
-/** Action and target together are unique on the page. */
-export interface SpendButton {
-  action:
-    | 'setBudget'
-    | 'exportCsv'
-    | 'exportJsonl'
-    | 'refresh'
-    | 'loadRuns'
-    | 'readPrices'
-    | 'replaceKey'
-    | 'showMore'
-    | 'showRun';
-  target: string;
-  words: string;
-  isDisabled?: boolean;
-}
-
-export interface SpendNotice {
-  key: string;
-  kind: 'info' | 'warning' | 'error';
-  text: string;
-  button: SpendButton | undefined;
-}
+export type SpendNotice = PageNotice<SpendAction>;
+export type SpendButton = PageButton<SpendAction>;
+export type SpendAction =
+  | 'setBudget'
+  | 'exportCsv'
+  | 'exportJsonl'
+  | 'refresh'
+  | 'loadRuns'
+  | 'readPrices'
+  | 'replaceKey'
+  | 'showMore'
+  | 'showRun';
 
 export interface SpendGroups {
   title: string;

@@ -1,5 +1,4 @@
 import { l10n } from 'vscode';
-import type { Account } from '../../core/accounts/account.ts';
 import type { AccountMoney } from '../../core/money/accountMoney.ts';
 import {
   amountsOf,
@@ -11,11 +10,14 @@ import {
   type GroupBy,
 } from '../../core/money/spending.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { ChargedReceipt } from '../../core/submission/runFacts.ts';
+import type { ChargedReceipt } from '../../core/submission/intent.ts';
+import { keyProblem } from '../shared/accountMessages.ts';
+import type { Loading } from '../shared/accountPage.ts';
 import { amountsText, limitsText, monthText, spentText, underWayAmount } from '../shared/budgetMessages.ts';
 import {
   formatBytes,
   formatCount,
+  formatDay,
   formatMoney,
   formatRows,
   formatTime,
@@ -36,6 +38,7 @@ import type {
 } from './protocol.ts';
 import { listedRuns } from './spendList.ts';
 
+const DAY_MS = 24 * 60 * 60_000;
 /** So many groups are shown one by one. */
 const MAX_GROUPS = 20;
 /** So many rows the table of balances has. */
@@ -47,11 +50,10 @@ const MAX_POINTS = 500;
 export interface SpendFacts {
   accountId: string;
   /** Undefined where it is signed out of. */
-  account: Account | undefined;
+  session: Session | undefined;
   /** Of an account that is signed out of, where it is known. */
   formerName: string | undefined;
-  session: Session | undefined;
-  receipts: 'loading' | 'loaded' | 'failed';
+  receipts: Loading;
   money: AccountMoney;
   /** What is being read of the runs, as the user asked. */
   reading: 'runs' | 'prices' | undefined;
@@ -60,39 +62,46 @@ export interface SpendFacts {
   mostRows: number;
 }
 
-/** Everything that the spend page shows now, and the title of its tab. */
-export function spendPageState(facts: SpendFacts): { tabTitle: string; state: SpendState } {
-  const { accountId, account, formerName, money, receipts, view } = facts;
-  const name = sanitizeServiceText(account?.name ?? formerName ?? l10n.t('signed-out account'));
-  const { charged } = money;
-  const isEmpty = charged.length === 0;
+type Whose = Pick<SpendFacts, 'session' | 'formerName'>;
+
+/** Of its tab. */
+export function spendPageTitle(whose: Whose): string {
+  return l10n.t('Spending: {0}', accountName(whose));
+}
+
+/** Everything that the spend page shows now. */
+export function spendPageState(facts: SpendFacts): SpendState {
+  const { accountId, session, money, receipts, view } = facts;
+  const isEmpty = money.charged.length === 0;
   return {
-    tabTitle: l10n.t('Spending: {0}', name),
-    state: {
-      type: 'state',
-      memory: { accountId, view },
-      title: l10n.t('Spending of {0}', name),
-      status: statusText(facts),
-      actionsName: l10n.t('Actions'),
-      actions: [
-        ...(account === undefined ? [] : [button('setBudget', l10n.t('Set Budget…'))]),
-        { ...button('exportCsv', l10n.t('Export CSV…')), isDisabled: isEmpty },
-        { ...button('exportJsonl', l10n.t('Export JSONL…')), isDisabled: isEmpty },
-        ...(facts.session === undefined ? [] : [button('refresh', l10n.t('Refresh'))]),
-      ],
-      notices: noticesOf(facts),
-      facts: receipts === 'loading' ? [] : factsOf(facts),
-      groups: isEmpty ? undefined : groupsSection(facts),
-      balance: balanceSection(facts),
-      runs: isEmpty ? undefined : runsSection(facts),
-    },
+    type: 'state',
+    memory: { accountId, view },
+    title: l10n.t('Spending of {0}', accountName(facts)),
+    status: statusText(facts),
+    actionsName: l10n.t('Actions'),
+    actions: [
+      ...(session === undefined ? [] : [button('setBudget', l10n.t('Set Budget…'))]),
+      { ...button('exportCsv', l10n.t('Export CSV…')), isDisabled: isEmpty },
+      { ...button('exportJsonl', l10n.t('Export JSONL…')), isDisabled: isEmpty },
+      ...(session === undefined ? [] : [button('refresh', l10n.t('Refresh'))]),
+    ],
+    notices: noticesOf(facts),
+    facts: receipts === 'loading' ? [] : factsOf(facts),
+    groups: isEmpty ? undefined : groupsSection(facts),
+    balance: balanceSection(facts),
+    runs: isEmpty ? undefined : runsSection(facts),
   };
 }
 
-function statusText({ account, session, receipts, money }: SpendFacts): string {
+function accountName({ session, formerName }: Whose): string {
+  return sanitizeServiceText(session?.account.name ?? formerName ?? l10n.t('signed-out account'));
+}
+
+function statusText({ session, receipts, money }: SpendFacts): string {
   if (receipts === 'loading') return l10n.t('Loading…');
   // Without an account only its receipts say so.
-  const isSandbox = account?.kind === 'sandbox' || money.receipts.some(({ origin }) => origin === 'sandbox');
+  const isSandbox =
+    session?.account.kind === 'sandbox' || money.receipts.some(({ origin }) => origin === 'sandbox');
   const isKnownEmpty =
     money.charged.length === 0 && receipts === 'loaded' && session?.isLocked === false && isComplete(session);
   return [
@@ -103,13 +112,13 @@ function statusText({ account, session, receipts, money }: SpendFacts): string {
   ].join(' ');
 }
 
-function noticesOf({ account, session, receipts, money, reading }: SpendFacts): SpendNotice[] {
-  const notice = (key: string, kind: SpendNotice['kind'], text: string, more?: SpendButton): SpendNotice => ({
-    key,
-    kind,
-    text,
-    button: more,
-  });
+function noticesOf({ session, receipts, money, reading }: SpendFacts): SpendNotice[] {
+  const notice = (
+    key: string,
+    kind: SpendNotice['kind'],
+    text: string,
+    ...buttons: SpendButton[]
+  ): SpendNotice => ({ key, kind, text, buttons });
   const found: SpendNotice[] = [];
   if (receipts === 'failed')
     found.push(
@@ -119,20 +128,12 @@ function noticesOf({ account, session, receipts, money, reading }: SpendFacts): 
         l10n.t('Couldn’t read the receipts on this machine. See the log for details.'),
       ),
     );
-  if (account === undefined || session === undefined)
-    return [
-      ...found,
-      notice(
-        'signedOut',
-        'info',
-        l10n.t('This account is signed out. Only the receipts on this machine are listed.'),
-      ),
-    ];
-  if (session.isLocked) {
-    const text = l10n.t(
-      'The service rejected this account’s API key. Only the receipts on this machine are listed.',
-    );
-    return [...found, notice('key', 'error', text, button('replaceKey', l10n.t('Replace API Key…')))];
+  const problem = session && keyProblem(session.state);
+  if (session === undefined || problem !== undefined) {
+    const reason = problem?.text ?? l10n.t('This account is signed out.');
+    const text = l10n.t('{0} Only the receipts on this machine are listed.', reason);
+    const buttons = problem === undefined ? [] : [button('replaceKey', problem.action)];
+    return [...found, notice('account', problem === undefined ? 'info' : 'error', text, ...buttons)];
   }
   if (session.state === 'offline')
     found.push(
@@ -157,12 +158,13 @@ function noticesOf({ account, session, receipts, money, reading }: SpendFacts): 
   return found;
 }
 
-function factsOf({ account, session, money }: SpendFacts): SpendState['facts'] {
+function factsOf({ session, money }: SpendFacts): SpendState['facts'] {
   const { spending, charged } = money;
   const balance = session?.isLocked === true ? undefined : session?.balance.current;
   const fact = (key: string, name: string, value: string) => ({ key, name, value });
   const all = amountsOf(charged);
   const underWay = spending && underWayAmount(spending);
+  const budget = session?.account.budget;
   return [
     ...(spending === undefined
       ? []
@@ -177,10 +179,10 @@ function factsOf({ account, session, money }: SpendFacts): SpendState['facts'] {
             amountsText(all, session !== undefined && isComplete(session)),
           ),
         ]),
-    ...(account === undefined
+    ...(session === undefined
       ? []
       : [fact('balance', l10n.t('Balance'), formatMoney(balance?.balance_cents, balance?.currency))]),
-    ...(account?.budget === undefined ? [] : [fact('budget', l10n.t('Budget'), limitsText(account.budget))]),
+    ...(budget === undefined ? [] : [fact('budget', l10n.t('Budget'), limitsText(budget))]),
   ];
 }
 
@@ -270,6 +272,7 @@ function balanceSection({ money: { receipts }, session }: SpendFacts): SpendBala
   const amounts = drawn.map(({ cents }) => cents);
   const [low, high] = [Math.min(...amounts), Math.max(...amounts)];
   const spanMs = Math.max(1, last.atMs - first.atMs);
+  const when = spanMs > DAY_MS ? formatDay : formatTime;
   return {
     title: l10n.t('Balance over time'),
     summary: l10n.t(
@@ -285,8 +288,8 @@ function balanceSection({ money: { receipts }, session }: SpendFacts): SpendBala
     ]),
     high: money(high),
     low: money(low),
-    from: formatTime(first.atMs),
-    to: formatTime(last.atMs),
+    from: when(first.atMs),
+    to: when(last.atMs),
     tableTitle:
       points.length > MAX_BALANCES
         ? l10n.t('Balance as a table (last {0} of {1})', MAX_BALANCES, formatCount(points.length))
@@ -316,7 +319,7 @@ function runsSection({ money: { charged }, session, view, mostRows }: SpendFacts
   const counts = [formatCount(shown.length), formatCount(listed.length)] as const;
   return {
     title: l10n.t('Runs'),
-    searchWords: l10n.t('Search label, model, plan, dataset or run ID'),
+    searchWords: l10n.t('Search runs'),
     columns: COLUMNS.map((column) => ({
       column,
       words: columns[column],
@@ -330,7 +333,7 @@ function runsSection({ money: { charged }, session, view, mostRows }: SpendFacts
           ? l10n.t('{0} of {1} runs', ...counts)
           : runCount(listed.length),
     more: shown.length < listed.length ? button('showMore', l10n.t('Load More')) : undefined,
-    note: shown.some(isAssumed)
+    note: shown.some(({ isCurrencyAssumed }) => isCurrencyAssumed)
       ? l10n.t('* Submitted elsewhere, or the response was lost: the currency is assumed from the balance.')
       : undefined,
   };
@@ -348,19 +351,15 @@ export const COLUMNS: readonly SpendColumn[] = [
   'plan',
 ];
 
-function isAssumed({ isCurrencyAssumed, currency }: ChargedRun): boolean {
-  return isCurrencyAssumed && currency !== undefined;
-}
-
 function rowOf(run: ChargedRun, session: Session | undefined): SpendRow {
-  const { runId, createdAtMs, priceCents, currency, label, modelId, plan, receipt } = run;
+  const { runId, createdAtMs, priceCents, currency, isCurrencyAssumed, label, modelId, plan, receipt } = run;
   const unknown = l10n.t('unknown');
   const afterCents = receipt?.settled.run.balance_after_cents;
   const price = priceCents === undefined ? unknown : formatMoney(priceCents, currency);
   const date = createdAtMs === undefined ? l10n.t('just now') : formatTime(createdAtMs);
   const cells: Readonly<Record<SpendColumn, string>> = {
     date,
-    price: isAssumed(run) ? `${price}*` : price,
+    price: isCurrencyAssumed ? `${price}*` : price,
     label: label === undefined ? '–' : serviceText(label),
     model: modelName(modelId, session),
     dataset: receipt === undefined ? l10n.t('submitted elsewhere') : datasetText(receipt.dataset),
@@ -377,12 +376,10 @@ function rowOf(run: ChargedRun, session: Session | undefined): SpendRow {
   };
 }
 
+/** Broken between its facts, not within them. */
 function datasetText({ filename, sizeBytes, rows }: ChargedReceipt['dataset']): string {
-  return [
-    sanitizeServiceText(filename),
-    formatBytes(sizeBytes),
-    ...(rows === undefined ? [] : [formatRows(rows)]),
-  ].join(' · ');
+  const facts = [formatBytes(sizeBytes), ...(rows === undefined ? [] : [formatRows(rows)])];
+  return [sanitizeServiceText(filename), ...facts.map((one) => one.replaceAll(' ', '\u00a0'))].join(' · ');
 }
 
 function button(action: SpendButton['action'], words: string, target = ''): SpendButton {

@@ -1,24 +1,23 @@
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
-import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import { safeFileName } from '../../core/downloads/downloadTarget.ts';
 import { accountMoneyOf } from '../../core/money/accountMoney.ts';
 import { toCsv, toJsonl } from '../../core/money/exports.ts';
 import { GROUPS, type ChargedRun } from '../../core/money/spending.ts';
 import { isAnswer } from '../../core/runs/detailStore.ts';
-import { serviceNowMs, type Session } from '../../core/runs/session.ts';
+import type { Session } from '../../core/runs/session.ts';
 import type { Receipt } from '../../core/submission/intent.ts';
 import type { Services } from '../../services.ts';
+import { AccountPage, type AccountPageParts } from '../shared/accountPage.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
 import { reportError } from '../shared/log.ts';
-import { isBoolean, isOneOf, isRecord, isText, WebviewHost, WebviewPanels } from '../shared/webview.ts';
+import { isBoolean, isOneOf, isRecord, isText, WebviewPanels } from '../shared/webview.ts';
 import { exportWords, notifyExported, notifyNotExported } from './messages.ts';
 import type { SpendButton, SpendMemory, SpendRequest, SpendState, SpendView } from './protocol.ts';
-import { COLUMNS, spendPageState, type SpendFacts } from './spendMessages.ts';
+import { COLUMNS, spendPageState, spendPageTitle, type SpendFacts } from './spendMessages.ts';
 
-/** Changes that come together are drawn once. */
-const DRAW_MS = 100;
-/** While everything is read they come all the time. */
+/** Drawn less often than other pages, since all runs are counted for it; while everything is read they change all the time. */
+const DRAW_MS = 250;
 const READING_DRAW_MS = 1_000;
 /** So many rows are added at a time. */
 const ROWS = 200;
@@ -29,10 +28,7 @@ const MAX_ID_LENGTH = 400;
 const MAX_SEARCH_LENGTH = 200;
 const FIRST_VIEW: Readonly<SpendView> = { groupBy: 'month', search: '', sortBy: 'date', isDescending: true };
 
-export type SpendPageParts = Pick<
-  Services,
-  'accounts' | 'context' | 'journal' | 'log' | 'openJournal' | 'sessions' | 'submitter'
->;
+export type SpendPageParts = AccountPageParts & Pick<Services, 'submitter'>;
 
 /** The open spend pages: one for each account. */
 export function spendPanels(parts: SpendPageParts): WebviewPanels<SpendMemory, SpendPage> {
@@ -61,127 +57,63 @@ function viewOf(view: unknown): SpendView {
   };
 }
 
-/** Owns the page of what an account spent: posts what is known of it and does what its buttons ask for. */
-export class SpendPage implements Disposable {
-  readonly #accountId: string;
-  readonly #panel: vscode.WebviewPanel;
+/** Owns the page of what an account spent. */
+export class SpendPage extends AccountPage<SpendState, SpendRequest, SpendButton> {
   readonly #parts: SpendPageParts;
-  readonly #store = new DisposableStore();
-  readonly #host: WebviewHost<SpendState, SpendRequest>;
   #view: SpendView;
   #mostRows = ROWS;
-  #following = new DisposableStore();
-  #session: Session | undefined;
   #receipts: readonly Receipt[] = [];
-  #receiptsLoading: SpendFacts['receipts'] = 'loading';
   #reading: SpendFacts['reading'];
-  #state: SpendState | undefined;
-  /** The last message, which is not repeated. */
-  #posted = '';
-  #drawTimer: NodeJS.Timeout | undefined;
 
   constructor({ accountId, view }: SpendMemory, panel: vscode.WebviewPanel, parts: SpendPageParts) {
-    this.#accountId = accountId;
+    super(accountId, panel, parts);
     this.#view = viewOf(view);
-    this.#panel = panel;
     this.#parts = parts;
-    const { accounts, context, journal, log, submitter } = parts;
-    this.#follow();
-    this.#readReceipts();
-    panel.title = spendPageState(this.#facts()).tabTitle;
-    this.#host = new WebviewHost(panel, {
+    this.store.add(parts.submitter.onDidChange(() => this.planDraw()));
+    this.begin({
       page: 'spend',
-      extensionUri: context.extensionUri,
-      title: panel.title,
       requests: {
         act: { action: isText, target: isText },
         view: { groupBy: isText, search: isText, sortBy: isText, isDescending: isBoolean },
       },
-      onReady: () => {
-        this.#posted = '';
-        this.#draw();
-      },
-      onRequest: (request) => (request.type === 'act' ? this.#act(request) : this.#show(viewOf(request))),
-      log,
+      onRequest: (request) => (request.type === 'act' ? this.act(request) : this.#show(viewOf(request))),
     });
-    for (const one of [
-      { dispose: () => clearTimeout(this.#drawTimer) },
-      { dispose: () => this.#following.dispose() },
-      this.#host,
-      accounts.onDidChange(() => this.#follow()),
-      journal.onDidChange(() => this.#readReceipts()),
-      submitter.onDidChange(() => this.#planDraw()),
-    ])
-      this.#store.add(one);
   }
 
-  dispose(): void {
-    this.#store.dispose();
+  protected sessionChanged(): void {
+    this.planDraw();
   }
 
-  /** Works with the account's session: another one where its address changed, none where the account is gone. */
-  #follow(): void {
-    const session = this.#parts.sessions.find(this.#accountId);
-    this.#planDraw();
-    if (session === this.#session) return;
-    this.#following.dispose();
-    this.#following = new DisposableStore();
-    this.#session = session;
-    this.#reading = undefined;
-    if (session === undefined) return;
-    const draw = () => this.#planDraw();
-    for (const { onDidChange } of [session.runs, session.models, session.balance])
-      this.#following.add(onDidChange(draw));
-    this.#following.add(session.onDidChangeState(draw));
+  protected override drawDelayMs(): number {
+    return this.#reading === undefined ? DRAW_MS : READING_DRAW_MS;
   }
 
-  #readReceipts(): void {
-    const { journal, openJournal, log } = this.#parts;
-    openJournal()
-      .then(() => journal.receipts())
-      .then(
-        (receipts) => {
-          this.#receipts = receipts;
-          this.#receiptsLoading = 'loaded';
-        },
-        (error: unknown) => {
-          this.#receiptsLoading = 'failed';
-          log.error('spend-page-receipts', error);
-        },
-      )
-      .finally(() => this.#planDraw());
+  protected acceptReceipts(receipts: readonly Receipt[]): void {
+    this.#receipts = receipts;
   }
 
   #show(view: SpendView): void {
     if (view.search !== this.#view.search || view.sortBy !== this.#view.sortBy) this.#mostRows = ROWS;
     this.#view = view;
-    this.#draw();
+    this.draw();
   }
 
-  /** Does what a button was offered for, and nothing else. */
-  async #act({ action, target }: Extract<SpendRequest, { type: 'act' }>): Promise<void> {
-    const buttons = this.#state === undefined ? [] : buttonsOf(this.#state);
-    const pressed = buttons.find((one) => one.action === action && one.target === target);
-    if (pressed === undefined || pressed.isDisabled === true) return;
-    await this.#do(pressed);
-  }
-
-  #do({ action, target }: SpendButton): unknown {
+  protected do({ action, target }: SpendButton): unknown {
     const { executeCommand } = vscode.commands;
     switch (action) {
       case 'setBudget':
-        return executeCommand(COMMANDS.setBudget, { accountId: this.#accountId, id: '' });
+        return executeCommand(COMMANDS.setBudget, { accountId: this.accountId, id: '' });
       case 'replaceKey':
-        return executeCommand(COMMANDS.replaceKey, this.#accountId);
+        return executeCommand(COMMANDS.replaceKey, this.accountId);
       case 'showRun':
-        return executeCommand(COMMANDS.showRun, { accountId: this.#accountId, id: target });
+        return executeCommand(COMMANDS.showRun, { accountId: this.accountId, id: target });
       case 'exportCsv':
         return this.#export('csv', toCsv);
       case 'exportJsonl':
         return this.#export('jsonl', toJsonl);
       case 'showMore':
         this.#mostRows += ROWS;
-        this.#draw();
+        this.draw();
         return undefined;
       case 'refresh':
         return this.#refresh();
@@ -194,7 +126,7 @@ export class SpendPage implements Disposable {
 
   /** Failures show on the page, as the session's state. */
   async #refresh(): Promise<void> {
-    const session = this.#session;
+    const { session } = this;
     if (session === undefined) return;
     session.runs.retryDetails();
     await Promise.allSettled([session.runs.refresh(), session.models.refresh(), session.balance.refresh()]);
@@ -204,27 +136,28 @@ export class SpendPage implements Disposable {
     what: NonNullable<SpendFacts['reading']>,
     work: (session: Session, isOver: () => boolean) => Promise<void>,
   ): Promise<void> {
-    const session = this.#session;
+    const { session } = this;
     if (session === undefined || this.#reading !== undefined) return;
     this.#reading = what;
-    this.#draw();
+    this.draw();
     try {
-      await work(session, () => this.#store.disposed);
+      await work(session, () => this.store.disposed);
     } catch (error) {
       const { log, sessions } = this.#parts;
-      if (!this.#store.disposed && !sessions.isReportedByState(error))
+      if (!this.store.disposed && !sessions.isReportedByState(error))
         reportError(log, error, () => void this.#read(what, work));
     } finally {
-      if (session === this.#session) this.#reading = undefined;
-      this.#draw();
+      this.#reading = undefined;
+      this.draw();
     }
   }
 
   /** Saves every run, whatever is searched for. */
   async #export(ending: 'csv' | 'jsonl', textOf: (runs: readonly ChargedRun[]) => string): Promise<void> {
-    const { account, formerName } = this.#facts();
-    const day = new Date(this.#nowMs()).toISOString().slice(0, 10);
-    const name = safeFileName(exportWords.fileName(account?.name ?? formerName ?? '', day), 'spending');
+    const { session } = this;
+    const day = new Date(this.nowMs()).toISOString().slice(0, 10);
+    const whose = session?.account.name ?? this.#formerName() ?? '';
+    const name = safeFileName(exportWords.fileName(whose, day), 'spending');
     const folder = vscode.workspace.workspaceFolders?.[0]?.uri ?? vscode.Uri.file(homedir());
     const file = await vscode.window.showSaveDialog({
       title: exportWords.title(),
@@ -240,72 +173,57 @@ export class SpendPage implements Disposable {
       notifyNotExported(file);
       return;
     }
-    const isComplete = this.#session?.isLocked === false && this.#session.runs.isCompleteSince(0);
+    const isComplete = this.session?.isLocked === false && this.session.runs.isCompleteSince(0);
     notifyExported(runs.length, isComplete && runs.every(({ priceCents }) => priceCents !== undefined), file);
   }
 
-  #planDraw(): void {
-    const delayMs = this.#reading === undefined ? DRAW_MS : READING_DRAW_MS;
-    this.#drawTimer ??= setTimeout(() => this.#draw(), delayMs);
+  protected title(): string {
+    return spendPageTitle({ session: this.session, formerName: this.#formerName() });
   }
 
-  /** Posts what has changed, if anything. */
-  #draw(): void {
-    clearTimeout(this.#drawTimer);
-    this.#drawTimer = undefined;
-    if (this.#store.disposed || !this.#host.isReady) return;
-    const { tabTitle, state } = spendPageState(this.#facts());
-    if (this.#panel.title !== tabTitle) this.#panel.title = tabTitle;
-    const text = JSON.stringify(state);
-    if (text === this.#posted) return;
-    this.#state = state;
-    this.#posted = text;
-    this.#host.post(state);
+  protected state(): SpendState {
+    return spendPageState(this.#facts());
+  }
+
+  protected buttonsOf({ actions, notices, runs }: SpendState): SpendButton[] {
+    return [
+      ...actions,
+      ...notices.flatMap(({ buttons }) => buttons),
+      ...(runs?.rows ?? []).map(({ show }) => show),
+      ...(runs?.more === undefined ? [] : [runs.more]),
+    ];
   }
 
   #charged(): readonly ChargedRun[] {
     return this.#facts().money.charged;
   }
 
-  #nowMs(): number {
-    return this.#session === undefined ? Date.now() : serviceNowMs(this.#session);
+  #formerName(): string | undefined {
+    return this.#parts.accounts.former.find(({ id }) => id === this.accountId)?.name;
   }
 
   #facts(): SpendFacts {
-    const { accounts, submitter } = this.#parts;
-    const session = this.#session;
-    const account = accounts.accounts.find(({ id }) => id === this.#accountId);
+    const { accountId, session } = this;
     // Nothing that was read with a rejected API key is shown.
-    const isReadable = session?.isLocked === false;
+    const known = session?.isLocked === false ? session : undefined;
     return {
-      accountId: this.#accountId,
-      account,
-      formerName: accounts.former.find(({ id }) => id === this.#accountId)?.name,
+      accountId,
       session,
-      receipts: this.#receiptsLoading,
+      formerName: this.#formerName(),
+      receipts: this.receiptsLoading,
       money: accountMoneyOf({
-        account: account ?? { id: this.#accountId },
+        account: session?.account ?? { id: accountId },
         receipts: this.#receipts,
-        runs: isReadable ? session.runs : undefined,
-        pending: submitter.pending,
-        balance: isReadable ? session.balance.current : undefined,
-        nowMs: this.#nowMs(),
+        runs: known?.runs,
+        pending: this.#parts.submitter.pending,
+        balance: known?.balance.current,
+        nowMs: this.nowMs(),
       }),
       reading: this.#reading,
       view: this.#view,
       mostRows: this.#mostRows,
     };
   }
-}
-
-/** The buttons of a page: it may ask for nothing else. */
-function buttonsOf({ actions, notices, runs }: SpendState): SpendButton[] {
-  return [
-    ...actions,
-    ...notices.flatMap((notice) => notice.button ?? []),
-    ...(runs?.rows ?? []).map(({ show }) => show),
-    ...(runs?.more === undefined ? [] : [runs.more]),
-  ];
 }
 
 async function loadAllRuns({ runs }: Session, isOver: () => boolean): Promise<void> {

@@ -5,7 +5,7 @@ import type { Event } from '../../core/base/event.ts';
 import { lazy } from '../../core/base/lazy.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { WatchOptions } from '../../core/runs/watcher.ts';
-import { chargedReceiptsOf } from '../../core/submission/runFacts.ts';
+import { chargedReceiptsOf } from '../../core/submission/intent.ts';
 import type { Services } from '../../services.ts';
 import { followActive } from '../shared/activeSession.ts';
 

@@ -2,7 +2,7 @@ import { l10n } from 'vscode';
 import type { RunDetail } from '../../core/api/types.ts';
 import { instantOf } from '../../core/base/instant.ts';
 import { currencyOf, estimateBefore } from '../../core/money/estimate.ts';
-import type { ChargedReceipt } from '../../core/submission/runFacts.ts';
+import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import { formatDuration, formatMoney, formatPrice, formatTime } from '../shared/format.ts';
 import { estimateText, unexpectedPrice } from '../shared/priceMessages.ts';
 import { runStatus, serviceText, type RunView } from '../shared/runMessages.ts';

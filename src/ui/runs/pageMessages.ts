@@ -1,5 +1,4 @@
 import { l10n, Uri } from 'vscode';
-import type { Account } from '../../core/accounts/account.ts';
 import { ServiceError } from '../../core/api/errors.ts';
 import type { RunDetail, RunSummary } from '../../core/api/types.ts';
 import { currencyOf, type Estimate, type heldRanges } from '../../core/money/estimate.ts';
@@ -7,6 +6,7 @@ import type { ActiveDownload, DownloadRecord } from '../../core/downloads/types.
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Phase } from '../../core/runs/phase.ts';
 import type { Session } from '../../core/runs/session.ts';
+import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import {
   artifactsOf,
   balanceEffectOf,
@@ -15,10 +15,11 @@ import {
   timesOf,
   usualTime,
   type ArtifactsState,
-  type ChargedReceipt,
   type DatasetState,
   type Span,
 } from '../../core/submission/runFacts.ts';
+import { keyProblem } from '../shared/accountMessages.ts';
+import type { Loading } from '../shared/accountPage.ts';
 import {
   formatBytes,
   formatCount,
@@ -50,9 +51,6 @@ import type {
 /** Enough of an ID to name a run of which nothing else is known. */
 const SHORT_ID_LENGTH = 8;
 
-/** Whether the details of a run, or its receipt, are known. */
-export type Loading = 'loaded' | 'loading' | 'failed';
-
 /** A file as it is on the disk now. */
 export interface FileNow {
   sizeBytes: number;
@@ -62,7 +60,6 @@ export interface FileNow {
 /** What is known of the run of a page. */
 export interface RunPageView extends RunPageMemory {
   /** Undefined where the account is not on this machine. */
-  account: Account | undefined;
   session: Session | undefined;
   isActive: boolean;
   /** As last read. */
@@ -84,7 +81,6 @@ export interface RunPageView extends RunPageMemory {
 }
 
 interface KnownRun extends RunPageView {
-  account: Account;
   session: Session;
   run: RunSummary;
   details: Loading;
@@ -93,21 +89,19 @@ interface KnownRun extends RunPageView {
   artifacts: ArtifactsState;
 }
 
-/** Everything that the page of a run shows now, and the title of its tab. */
-export function runPageState(view: RunPageView): { title: string; state: RunPageState } {
+/** Of its tab. */
+export function runPageTitle(view: RunPageView): string {
+  return l10n.t('Run: {0}', nameOf(view, knownRun(view)));
+}
+
+/** Everything that the page of a run shows now. */
+export function runPageState(view: RunPageView): RunPageState {
   const { accountId, runId, isKept } = view;
   const known = knownRun(view);
-  const name = known === undefined ? runId.slice(0, SHORT_ID_LENGTH) : nameOf(known);
+  const name = nameOf(view, known);
   const content = known === undefined ? absent(view, name) : present(known, name);
-  return {
-    title: l10n.t('Run: {0}', name),
-    state: {
-      type: 'state',
-      memory: { accountId, runId, ...(isKept === true && { isKept }) },
-      actionsName: l10n.t('Actions'),
-      ...content,
-    },
-  };
+  const memory = { accountId, runId, ...(isKept === true && { isKept }) };
+  return { type: 'state', memory, actionsName: l10n.t('Actions'), ...content };
 }
 
 /** Whether the service says that the account has no such run (spec: "GET /api/v1/runs/{run_id}"). */
@@ -119,15 +113,14 @@ type Content = Pick<RunPageState, 'heading' | 'notices' | 'actions' | 'sections'
 
 /** Nothing that was read with a rejected API key is shown. */
 function knownRun(view: RunPageView): KnownRun | undefined {
-  const { account, session, runId, detail, nowMs } = view;
-  if (account === undefined || session === undefined || session.isLocked) return undefined;
+  const { session, runId, detail, nowMs } = view;
+  if (session === undefined || session.isLocked) return undefined;
   const { runs, models } = session;
   const run = runs.get(runId);
   if (run === undefined) return undefined;
   const isFailed = runs.detailFailure(runId) !== undefined;
   return {
     ...view,
-    account,
     session,
     run,
     details: detail !== undefined ? 'loaded' : isFailed ? 'failed' : 'loading',
@@ -137,38 +130,32 @@ function knownRun(view: RunPageView): KnownRun | undefined {
   };
 }
 
-function nameOf({ session, runId, modelName }: KnownRun): string {
-  const label = withoutMarker(session.runs.label(runId) ?? '');
-  return label === '' ? modelName : serviceText(label);
+function nameOf({ runId }: RunPageView, known: KnownRun | undefined): string {
+  if (known === undefined) return runId.slice(0, SHORT_ID_LENGTH);
+  const label = withoutMarker(known.session.runs.label(runId) ?? '');
+  return label === '' ? known.modelName : serviceText(label);
 }
 
 /** There is no run to show: it is loading, unknown, out of reach or hidden. */
-function absent({ account, accountId, session, runId, isReading }: RunPageView, name: string): Content {
+function absent({ accountId, session, runId, isReading }: RunPageView, name: string): Content {
   const because = (kind: RunPageNotice['kind'], text: string, ...buttons: RunPageButton[]): Content => ({
     heading: { title: l10n.t('Run {0}', name), phase: 'none', status: '', lines: [] },
-    notices: [{ kind, text, buttons }],
+    notices: [{ key: 'absent', kind, text, buttons }],
     actions: [],
     sections: [],
   });
-  if (account === undefined || session === undefined)
+  if (session === undefined)
     return because('info', l10n.t('The account of this run is not on this machine.'));
-  if (session.state === 'key-rejected')
-    return because(
-      'error',
-      l10n.t('The service rejected this account’s API key, so its data is hidden.'),
-      button('replaceKey', accountId, l10n.t('Replace API Key…')),
-    );
-  if (session.state === 'key-missing')
-    return because(
-      'error',
-      l10n.t('This account’s API key is not on this machine, so its data is hidden.'),
-      button('replaceKey', accountId, l10n.t('Enter API Key…')),
-    );
+  const problem = keyProblem(session.state);
+  if (problem !== undefined) {
+    const text = l10n.t('{0} Its data is hidden.', problem.text);
+    return because('error', text, button('replaceKey', accountId, problem.action));
+  }
   const failure = session.runs.detailFailure(runId);
   if (isNotFound(failure))
     return because(
       'warning',
-      l10n.t('{0} has no such run. Try another account.', sanitizeServiceText(account.name)),
+      l10n.t('{0} has no such run. Try another account.', sanitizeServiceText(session.account.name)),
       button('switchAccount', '', l10n.t('Switch Account…')),
       retry(runId),
     );
@@ -193,7 +180,8 @@ function present(view: KnownRun, name: string): Content {
   };
 }
 
-function heading({ account, run, phase, modelName }: KnownRun, name: string): RunPageHeading {
+function heading({ session, run, phase, modelName }: KnownRun, name: string): RunPageHeading {
+  const { account } = session;
   const whose =
     account.kind === 'sandbox' ? sandboxNote() : l10n.t('Account: {0}', sanitizeServiceText(account.name));
   return {
@@ -204,19 +192,22 @@ function heading({ account, run, phase, modelName }: KnownRun, name: string): Ru
   };
 }
 
-function notices({ account, session, runId, isActive }: KnownRun): RunPageNotice[] {
+function notices({ session, runId, isActive }: KnownRun): RunPageNotice[] {
   const failure = session.runs.detailFailure(runId);
-  const accountName = sanitizeServiceText(account.name);
-  const warning = (text: string): RunPageNotice => ({ kind: 'warning', text, buttons: [retry(runId)] });
+  const { id, name } = session.account;
+  const accountName = sanitizeServiceText(name);
+  const buttons = [retry(runId)];
+  const warning = (text: string): RunPageNotice => ({ key: 'warning', kind: 'warning', text, buttons });
   const found: RunPageNotice[] = [];
   if (session.state === 'offline') found.push(warning(offlineText(session.offlineSince)));
   else if (failure !== undefined)
     found.push(warning(l10n.t('Couldn’t load the details. {0}', asText(explain(failure)))));
   if (!isActive)
     found.push({
+      key: 'inactive',
       kind: 'info',
       text: l10n.t('Not updated: {0} is not the active account.', accountName),
-      buttons: [button('useAccount', account.id, l10n.t('Switch to {0}', accountName))],
+      buttons: [button('useAccount', id, l10n.t('Switch to {0}', accountName))],
     });
   return found;
 }
@@ -388,8 +379,8 @@ function adapterSection(view: KnownRun): RunPageSection {
   };
 }
 
-/** Whether there is an adapter to download, and until when. */
-function adapterText({ artifacts: { kind, expiresAtMs }, run, nowMs }: KnownRun): string {
+/** Whether there is an adapter to download; until when, the timeline says. */
+function adapterText({ artifacts: { kind }, run }: KnownRun): string {
   // As the service's list spells it.
   const status = serviceText(run.status);
   switch (kind) {
@@ -400,17 +391,9 @@ function adapterText({ artifacts: { kind, expiresAtMs }, run, nowMs }: KnownRun)
         ? l10n.t('The run’s status is unknown. If it completes, its adapter appears here.')
         : l10n.t('The service reports “{0}”. If the run completes, its adapter appears here.', status);
     case 'available':
-      return expiresAtMs === undefined
-        ? l10n.t('The adapter is available. Expiry unknown.')
-        : l10n.t(
-            'The adapter expires on {0} ({1} left).',
-            formatTime(expiresAtMs),
-            formatRoughly(expiresAtMs - nowMs),
-          );
+      return l10n.t('The adapter can be downloaded.');
     case 'expired':
-      return expiresAtMs === undefined
-        ? l10n.t('This adapter has expired.')
-        : l10n.t('This adapter expired on {0}.', formatTime(expiresAtMs));
+      return l10n.t('This adapter has expired.');
     case 'unknown':
       return l10n.t('The service lists no adapter for this run.');
   }

@@ -1,11 +1,8 @@
 /** What the run page and the extension send each other. Types only. Every text is made by the extension or comes from the service. */
 
-/** A button was pressed; the extension does what it has offered, and nothing else. */
-export interface RunPageRequest {
-  type: 'act';
-  action: string;
-  target: string;
-}
+import type { PageAct, PageButton, PageNotice } from '../shared/protocol.ts';
+
+export type RunPageRequest = PageAct;
 
 /** The run of a page, which is all that the page remembers when the window is reloaded. */
 export interface RunPageMemory {
@@ -35,35 +32,20 @@ export interface RunPageHeading {
   lines: readonly string[];
 }
 
-export interface RunPageNotice {
-  kind: 'info' | 'warning' | 'error';
-  text: string;
-  buttons: readonly RunPageButton[];
-}
-
-/** Action and target together are unique beside each other. */
-export interface RunPageButton {
-  action:
-    | 'download'
-    | 'inspect'
-    | 'submitAgain'
-    | 'refresh'
-    | 'openDataset'
-    | 'cancelDownload'
-    | 'reveal'
-    | 'useAccount'
-    | 'switchAccount'
-    | 'replaceKey'
-    | 'copy';
-  /** A path, an ID, or the text to copy. */
-  target: string;
-  words: string;
-  /** For screen readers, where the words alone don't say what they are about. */
-  label?: string;
-  isFirst?: boolean;
-  /** It stays in its place, so that no other button slides under the pointer. */
-  isDisabled?: boolean;
-}
+export type RunPageNotice = PageNotice<RunPageAction>;
+export type RunPageButton = PageButton<RunPageAction>;
+export type RunPageAction =
+  | 'download'
+  | 'inspect'
+  | 'submitAgain'
+  | 'refresh'
+  | 'openDataset'
+  | 'cancelDownload'
+  | 'reveal'
+  | 'useAccount'
+  | 'switchAccount'
+  | 'replaceKey'
+  | 'copy';
 
 export type RunPageSection =
   | { kind: 'timeline'; key: string; title: string; entries: readonly RunPageEntry[] }

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { websiteOf, type Account } from '../../core/accounts/account.ts';
+import type { SessionState } from '../../core/runs/session.ts';
 import { COMMANDS } from './ids.ts';
 import { showInformation } from './notifications.ts';
 import { openServiceLink } from './openMessages.ts';
@@ -9,6 +10,8 @@ export const accountWords = {
   signIn: () => vscode.l10n.t('Sign In…'),
   useSandbox: () => vscode.l10n.t('Use the Sandbox'),
   openWebsite: () => vscode.l10n.t('Open Website'),
+  replaceKey: () => vscode.l10n.t('Replace API Key…'),
+  enterKey: () => vscode.l10n.t('Enter API Key…'),
   sandboxName: () => vscode.l10n.t('Sandbox'),
 };
 
@@ -19,6 +22,24 @@ export function websiteLink(
   const website = account && websiteOf(account);
   if (website === undefined) return undefined;
   return { title: accountWords.openWebsite(), website, open: () => void openServiceLink(website) };
+}
+
+/** Why nothing is read with an account's API key, and what asks for another one; undefined while there is no such reason. */
+export function keyProblem(state: SessionState): { text: string; action: string } | undefined {
+  switch (state) {
+    case 'key-rejected':
+      return {
+        text: vscode.l10n.t('The service rejected this account’s API key.'),
+        action: accountWords.replaceKey(),
+      };
+    case 'key-missing':
+      return {
+        text: vscode.l10n.t('This account’s API key is not on this machine.'),
+        action: accountWords.enterKey(),
+      };
+    default:
+      return undefined;
+  }
 }
 
 /** Reports that no account is active, and offers where to work. */

@@ -1,6 +1,12 @@
 import * as vscode from 'vscode';
 import { MAX_DATASET_BYTES, WARN_DATASET_BYTES } from '../../core/api/types.ts';
-import type { CheckFailure, FileKind, Format, Summary } from '../../core/datasets/report.ts';
+import {
+  isUnread,
+  type CheckFailure,
+  type FileKind,
+  type Format,
+  type Summary,
+} from '../../core/datasets/report.ts';
 import type { DatasetProblem } from '../../core/datasets/fileKind.ts';
 import type { Prior, TrainedBefore } from '../../core/submission/trainedBefore.ts';
 import { formatCount, formatDay, formatMoney, formatRows } from './format.ts';
@@ -33,7 +39,7 @@ export function formatName(format: Format): string {
 
 /** The verdict where there is little room: "7,473 rows · question/answer · 2 warnings". */
 export function verdictLine(summary: Summary): string {
-  if (summary.kind !== 'rows') return kindName(summary.kind);
+  if (summary.kind !== 'rows') return KINDS[summary.kind][0];
   const { format } = summary;
   return [
     rowCount(summary),
@@ -45,7 +51,7 @@ export function verdictLine(summary: Summary): string {
 /** The verdict within a sentence: "7,473 rows of question/answer, 2 warnings". */
 export function verdictPhrase(summary: Summary): string {
   const { l10n } = vscode;
-  if (summary.kind !== 'rows') return kindName(summary.kind);
+  if (summary.kind !== 'rows') return KINDS[summary.kind][0];
   const { format } = summary;
   const count = rowCount(summary);
   const what = format === undefined ? count : l10n.t('{0} of {1}', count, formatName(format));
@@ -140,20 +146,51 @@ export function checkRows(check: Summary | 'unchecked'): { icon: string; name: s
   ];
 }
 
-/** What is wrong with a file that has no rows, and what to do. */
+/** What a file is instead of rows, and what to do. */
 export function kindSentence(kind: OtherKind): string {
-  const { l10n } = vscode;
-  switch (kind) {
-    case 'utf-16':
-      return l10n.t('The file is UTF-16. Save it as UTF-8: change the encoding in the status bar.');
-    case 'binary':
-      return l10n.t('Not a text file. A dataset is a UTF-8 file with one JSON object per line.');
-    case 'json-array':
-      return l10n.t(
-        'The file is a single JSON array. A dataset has one JSON object per line: convert the array to JSONL.',
-      );
-  }
+  return KINDS[kind][1];
 }
+
+/** Name and sentence. */
+const KINDS: Readonly<Record<OtherKind, readonly [string, string]>> = {
+  'utf-16': [
+    vscode.l10n.t('UTF-16 instead of UTF-8'),
+    vscode.l10n.t('The file is UTF-16. Save it as UTF-8: change the encoding in the status bar.'),
+  ],
+  'utf-32': [
+    vscode.l10n.t('UTF-32 instead of UTF-8'),
+    vscode.l10n.t('The file is UTF-32. Convert it to UTF-8.'),
+  ],
+  gzip: [vscode.l10n.t('compressed'), vscode.l10n.t('The file is compressed (gzip). Decompress it.')],
+  binary: [
+    vscode.l10n.t('not a text file'),
+    vscode.l10n.t('Not a text file. A dataset is a UTF-8 file with one JSON object per line.'),
+  ],
+  'git-lfs': [
+    vscode.l10n.t('a Git LFS pointer'),
+    vscode.l10n.t('The file is a Git LFS pointer, not the dataset. Run git lfs pull.'),
+  ],
+  html: [
+    vscode.l10n.t('a web page'),
+    vscode.l10n.t('The file is a web page, not a dataset. Download the dataset again.'),
+  ],
+  csv: [
+    vscode.l10n.t('CSV instead of JSONL'),
+    vscode.l10n.t('The file is CSV. Convert it to JSONL: one JSON object per line.'),
+  ],
+  python: [
+    vscode.l10n.t('Python literals instead of JSON'),
+    vscode.l10n.t('The rows are Python literals, not JSON. Write them with json.dumps.'),
+  ],
+  'json-array': [
+    vscode.l10n.t('a JSON array instead of one JSON object per line'),
+    vscode.l10n.t('The file is a single JSON array. Convert it to JSONL: one JSON object per line.'),
+  ],
+  'pretty-json': [
+    vscode.l10n.t('pretty-printed JSON instead of one JSON object per line'),
+    vscode.l10n.t('The file is pretty-printed JSON. Convert it to JSONL: one JSON object per line.'),
+  ],
+};
 
 /** Why a check came to no verdict, and what to do. */
 export function failureSentence(name: string, failure: CheckFailure): string {
@@ -231,7 +268,7 @@ export const gateMessages = {
       ...(kind === 'rows' && secrets > 0
         ? [l10n.t('Secrets such as API keys would leave this machine, and a model can repeat them.')]
         : []),
-      ...(unchecked > 0 || kind === 'utf-16' || kind === 'binary'
+      ...(unchecked > 0 || isUnread(kind)
         ? [l10n.t('What could not be checked was not searched for secrets either.')]
         : []),
       gateMessages.nothingSent(),
@@ -256,7 +293,7 @@ export const gateMessages = {
 /** What stops a submission until the user confirms: "3 errors, 1 secret", or what the file is instead of rows. */
 function stoppingPhrase(summary: Summary): string {
   const { l10n } = vscode;
-  if (summary.kind !== 'rows') return kindName(summary.kind);
+  if (summary.kind !== 'rows') return KINDS[summary.kind][0];
   if (summary.isBlank) return l10n.t('it has only blank rows');
   return [
     ...(foundCounts({ ...summary, warnings: 0 }) ?? []),
@@ -266,18 +303,6 @@ function stoppingPhrase(summary: Summary): string {
       l10n.t('{0} rows too long to check', formatCount(summary.unchecked)),
     ),
   ].join(', ');
-}
-
-function kindName(kind: OtherKind): string {
-  const { l10n } = vscode;
-  switch (kind) {
-    case 'utf-16':
-      return l10n.t('UTF-16 instead of UTF-8');
-    case 'binary':
-      return l10n.t('not a text file');
-    case 'json-array':
-      return l10n.t('a JSON array instead of one JSON object per line');
-  }
 }
 
 function rowCount({ rows, isBlank }: Summary): string {

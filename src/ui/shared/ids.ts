@@ -1,7 +1,7 @@
 /** What a lens, a fix, a row of a tree or a welcome text runs: package.json does not contribute these. */
 export const UNLISTED_COMMANDS = {
   showDatasetProblems: 'fineTuning.showDatasetProblems',
-  writeArrayAsLines: 'fineTuning.writeArrayAsLines',
+  convertToJsonl: 'fineTuning.convertToJsonl',
   copyWithoutByteOrderMark: 'fineTuning.copyWithoutByteOrderMark',
   loadMoreRuns: 'fineTuning.loadMoreRuns',
   openWebsite: 'fineTuning.openWebsite',
@@ -74,6 +74,8 @@ export const SETTINGS = {
   baseUrl: 'baseUrl',
   lowBalance: 'lowBalance',
   checkAutomaticallyUpToMB: 'checkAutomaticallyUpToMB',
+  codeLens: 'codeLens',
+  datasetFiles: 'datasetFiles',
   labelMarker: 'labelMarker',
   downloadDirectory: 'downloadDirectory',
   downloadWhenComplete: 'downloadWhenComplete',

@@ -2,7 +2,12 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
 import { isSameStamp } from '../../core/base/fileStamp.ts';
-import { type CheckFailure, summaryOrFailure, type Summary } from '../../core/datasets/report.ts';
+import {
+  isConvertible,
+  summaryOrFailure,
+  type CheckFailure,
+  type Summary,
+} from '../../core/datasets/report.ts';
 import { inspectDataset, type DatasetFile } from '../../core/datasets/fileKind.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import type { Intent } from '../../core/submission/intent.ts';
@@ -32,7 +37,7 @@ export interface CheckedDataset {
 
 /** What a dataset is checked with. */
 export interface DatasetChecks {
-  reports: Pick<Reports, 'fresh'>;
+  reports: Pick<Reports, 'ask' | 'fresh'>;
   log: Pick<Log, 'error'>;
   /** An earlier submission's, which is not checked again unless it was written to since. */
   known?: Intent['dataset'];
@@ -57,6 +62,7 @@ export async function prepareDataset(
   if (known?.path === file.path && isSameStamp(known, file))
     return { file, counts: countsOf(known), sha256: known.sha256 };
   const name = nameOf(uri);
+  checks.reports.ask(uri.fsPath);
   for (let recheck = 0; recheck <= MAX_RECHECKS; recheck += 1) {
     const check = await passGate(uri, accountName, checks);
     file = check && (await inspectOrRefuse(uri));
@@ -141,7 +147,7 @@ async function pickOne(
   const items: Choice<vscode.Uri | undefined>[] = uris.map((uri) => ({
     icon: 'file',
     label: nameOf(uri),
-    description: vscode.workspace.asRelativePath(uri),
+    description: path.posix.dirname(vscode.workspace.asRelativePath(uri)).replace(/^\.$/, ''),
     value: uri,
   }));
   if (other !== undefined)
@@ -213,7 +219,7 @@ async function confirmProblems(uri: vscode.Uri, summary: Summary, accountName: s
     gateMessages.notReady(name, summary),
     { modal: true, detail: gateMessages.notReadyDetail(summary) },
     problems,
-    ...(summary.kind === 'json-array' ? [convert] : []),
+    ...(isConvertible(summary.kind) ? [convert] : []),
     continued,
   );
   if (choice === continued)
@@ -224,7 +230,7 @@ async function confirmProblems(uri: vscode.Uri, summary: Summary, accountName: s
       submit,
     );
   if (choice === problems) await vscode.commands.executeCommand(COMMANDS.showDatasetProblems, uri);
-  if (choice === convert) await vscode.commands.executeCommand(COMMANDS.writeArrayAsLines, uri);
+  if (choice === convert) await vscode.commands.executeCommand(COMMANDS.convertToJsonl, uri);
   return choice === submit;
 }
 

@@ -40,22 +40,8 @@ export function priceText(estimate: Estimate): string {
   }
 }
 
-/** What the last question adds to a price that is known only after the charge; undefined where it has nothing to say. */
+/** What a CodeLens and the last question add; undefined where there is nothing to say. */
 export function likelyPrice(estimate: Estimate): string | undefined {
-  switch (estimate.kind) {
-    case 'range':
-      return l10n.t('Likely {0}.', rangeText(estimate));
-    case 'same':
-      return l10n.t('{0} last time.', money(estimate));
-    case 'priority':
-      return l10n.t('At least {0}.', formatMoney(estimate.lowCents, estimate.currency));
-    default:
-      return undefined;
-  }
-}
-
-/** What a CodeLens adds; undefined where it has nothing to say. */
-export function priceLens(estimate: Estimate): string | undefined {
   return estimate.kind === 'range' ? l10n.t('likely {0}', rangeText(estimate)) : estimateText(estimate);
 }
 

@@ -58,10 +58,11 @@ export function runState({ run, phase, isDownloaded, download }: RunView, nowMs:
   if (download?.state === 'verifying') return 'verifying';
   if (download !== undefined && download.state !== 'interrupted') return 'downloading';
   if (isDownloaded === true) return 'downloaded';
-  if (leftMs <= 0) return 'expired';
-  if (download !== undefined) return 'stopped';
+  // It can be resumed for as long as the service has the adapter.
+  const isGone = !run.artifacts_available || leftMs <= 0;
+  if (download !== undefined && !isGone) return 'stopped';
   if (phase !== 'finished') return phase === 'waiting' ? 'queued' : phase;
-  if (!run.artifacts_available) return 'no-adapter';
+  if (isGone) return leftMs <= 0 ? 'expired' : 'no-adapter';
   return leftMs <= EXPIRING_MS ? 'expiring' : 'available';
 }
 

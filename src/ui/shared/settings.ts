@@ -23,8 +23,31 @@ export function onDidChangeLowBalance(listener: () => void): vscode.Disposable {
 }
 
 /** Up to this size a JSONL document is checked without being asked; 0 never is. */
-export function autoCheckMaxBytes(): number {
-  return own().get(SETTINGS.checkAutomaticallyUpToMB, 0) * 1_000_000;
+export function autoCheckMaxBytes(uri: vscode.Uri): number {
+  return own(uri).get(SETTINGS.checkAutomaticallyUpToMB, 0) * 1_000_000;
+}
+
+export function codeLensSetting(uri: vscode.Uri): boolean {
+  return own(uri).get(SETTINGS.codeLens, true);
+}
+
+/** Whether the setting takes a file for a dataset or not: the last of its globs that matches decides; undefined without one. */
+export function datasetFileSetting(uri: vscode.Uri): boolean | undefined {
+  const globs = Object.entries(own(uri).get<Record<string, boolean>>(SETTINGS.datasetFiles, {}));
+  const folder = globs.length === 0 ? undefined : vscode.workspace.getWorkspaceFolder(uri);
+  // Only these two of a document are compared.
+  const document = { uri, languageId: 'jsonl' } as vscode.TextDocument;
+  return globs.findLast(([glob]) => {
+    const pattern = folder === undefined ? glob : new vscode.RelativePattern(folder, glob);
+    return vscode.languages.match({ pattern }, document) > 0;
+  })?.[1];
+}
+
+export function onDidChangeDatasetSettings(listener: () => void): vscode.Disposable {
+  return vscode.workspace.onDidChangeConfiguration((event) => {
+    const names = [SETTINGS.codeLens, SETTINGS.datasetFiles];
+    if (names.some((name) => event.affectsConfiguration(`${SECTION}.${name}`))) listener();
+  });
 }
 
 /** Whether a marker is added to the label of each run, by which it is recognised. */
@@ -82,6 +105,6 @@ export function onDidChangeProxySettings(listener: () => void): vscode.Disposabl
   });
 }
 
-function own(): vscode.WorkspaceConfiguration {
-  return vscode.workspace.getConfiguration(SECTION);
+function own(uri?: vscode.Uri): vscode.WorkspaceConfiguration {
+  return vscode.workspace.getConfiguration(SECTION, uri);
 }

@@ -6,7 +6,7 @@
  * - a class that creates a `WebviewHost` for a panel. The host sets HTML, content security policy and local roots, checks each
  *   request against a table (`RequestTable`), handles `copy`, posts messages only while a page is there to receive them, and
  *   logs what a request throws. VS Code destroys a hidden page and loads it again when it is shown: each time `onReady` is
- *   called, with what the page remembered, and everything has to be posted again;
+ *   called, with what the page remembered, and everything has to be posted again. The pages of an account share `AccountPage`;
  * - for pages in tabs of their own a `WebviewPanels`: one panel for each key, restored after a reload of the window from
  *   what the page remembered. A custom editor gets its panels from VS Code and only needs the host;
  * - `media/<feature>/`: the page, on the `Client` of `media/shared/client.ts`, which is the other end: `connect` announces the
@@ -25,7 +25,7 @@ import type { HostMessage, HostRequest } from './protocol.ts';
 /** Each page has its script and style in `dist/<page>/`, the only folder that it may load from. */
 export type PageName = 'preview' | 'run' | 'adapter' | 'spend';
 
-interface Typed {
+export interface Typed {
   type: string;
 }
 type Check<Value> = (value: unknown) => value is Value;

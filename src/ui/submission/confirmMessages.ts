@@ -68,7 +68,7 @@ export const confirmMessages = {
           : [l10n.t('Price: {0}', likely)]
         : likely === undefined
           ? [l10n.t('Price: known only after the charge.')]
-          : [l10n.t('Price: known only after the charge. {0}', likely)]),
+          : [l10n.t('Price: known only after the charge; {0}.', likely)]),
       balanceLine(balance, money.balanceNote(wanted)),
       ...(isSandbox
         ? []

@@ -40,7 +40,10 @@ export const resolveMessages = {
     ),
   isRunYes: () => vscode.l10n.t('This Is the Run'),
   cancel: () => vscode.l10n.t('Cancel Upload'),
-  cancelDetail: () => vscode.l10n.t('Not charged if canceled before the upload completes.'),
+  cancelDetail: (mayBeCharged: boolean) =>
+    mayBeCharged
+      ? vscode.l10n.t('Stops resending. You may have been charged already.')
+      : vscode.l10n.t('Not charged if canceled before the upload completes.'),
   tooLate: ({ dataset, origin }: Intent) =>
     inSandbox(
       vscode.l10n.t('{0} is fully uploaded and can no longer be canceled.', dataset.filename),

@@ -3,7 +3,7 @@ import { asDiskError, onDisk } from '../../core/base/diskError.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import { wantedOf } from '../../core/money/estimate.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { Intent } from '../../core/submission/intent.ts';
+import { mayBeCharged, type Intent } from '../../core/submission/intent.ts';
 import {
   canCheck,
   canContinue,
@@ -248,7 +248,7 @@ function actionRows(
     add('pass', resolveMessages.run(run), facts, (now) => adopt(parts, session, now, run));
   }
   if (isCancellable(submission))
-    add('close', resolveMessages.cancel(), resolveMessages.cancelDetail(), (now) => {
+    add('close', resolveMessages.cancel(), resolveMessages.cancelDetail(mayBeCharged(intent)), (now) => {
       cancel(submitter, now);
       return Promise.resolve(true);
     });
@@ -271,20 +271,25 @@ function actionRows(
  */
 async function continueSubmission(parts: Parts, id: string): Promise<boolean> {
   const { ensureActiveAccount, sessions, submitter } = parts;
-  const accountId = find(submitter, id)?.accountId;
-  if (accountId === undefined || !(await ensureActiveAccount(accountId))) return true;
-  const session = sessions.find(accountId);
+  const asked = find(submitter, id);
+  if (asked !== undefined && !(await ensureActiveAccount(asked.accountId))) return true;
   const submission = find(submitter, id);
-  if (session === undefined || submission === undefined) return true;
+  if (submission === undefined) {
+    void showInformation(resolveMessages.resolved());
+    return true;
+  }
+  const { accountId } = submission;
+  const session = sessions.find(accountId);
+  if (session === undefined) return true;
   if (!canContinue(submission, Date.now())) return false;
   const { intent, state } = submission;
   const { dataset, model_id } = intent;
   if (state === 'refused') {
-    await continueWithDataset(dataset, { ...presetOf(intent), replaces: id, accountId });
+    await continueWithDataset(dataset, { ...presetOf(intent), replaces: id, accountId }, session.account);
     return true;
   }
   // The consents name whom the list of models does.
-  const facts = await readFacts(session, parts);
+  const facts = await readFacts(session, parts, state === 'unknown');
   if (facts === undefined) return true;
   const { models, balance } = session;
   const model = models.models?.find((one) => one.model_id === model_id) ?? { name: models.nameOf(model_id) };
@@ -310,11 +315,11 @@ async function discard(submitter: Services['submitter'], submission: PendingSubm
   if (!canDiscard(submission)) return false;
   const name = submissionName(intent);
   const yes = resolveMessages.discardYes();
-  const mayBeCharged = isUncertain(intent);
-  const detail = resolveMessages.discardWarning(mayBeCharged);
+  const isOpen = isUncertain(intent);
+  const detail = resolveMessages.discardWarning(isOpen);
   const choice = await showWarning(resolveMessages.discardQuestion(name), { modal: true, detail }, yes);
   if (choice !== yes) return false;
-  const confirmed = mayBeCharged ? 'may-be-charged' : 'not-charged';
+  const confirmed = isOpen ? 'may-be-charged' : 'not-charged';
   if (await onDisk(submitter.discard(id, confirmed), 'submissions')) return true;
   const now = find(submitter, id);
   // It may have been charged meanwhile: the user decides again, with what is known now.

@@ -4,8 +4,10 @@ import { NetworkError, ServiceError, UnexpectedAnswerError } from '../../core/ap
 import type { Balance, RunCreation } from '../../core/api/types.ts';
 import { CancelledError, ExpectedError } from '../../core/base/errors.ts';
 import type { Estimate } from '../../core/money/estimate.ts';
-import { mayBeCharged, type Draft } from '../../core/submission/intent.ts';
+import { KeyMissingError, KeyRejectedError, type Session } from '../../core/runs/session.ts';
+import { mayBeCharged, type Draft, type Intent } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
+import { isCheckedAutomatically } from '../../core/submission/reconcilePolicy.ts';
 import { accountWords } from '../shared/accountMessages.ts';
 import { formatCount, formatMoney, formatPrice, inSandbox } from '../shared/format.ts';
 import { COMMANDS, VIEWS, type CommandId } from '../shared/ids.ts';
@@ -116,8 +118,11 @@ export function notChargedNotification(
     if (isKept) buttons.set(submissionMessages.continue(), COMMANDS.continueSubmission);
     else if (action.command === 'again') buttons.set(l10n.t('Submit Again…'), 'again');
   };
+  const isMissing = error instanceof KeyMissingError;
+  const isKeyRejected = isMissing || error instanceof KeyRejectedError;
+  const code = error instanceof ServiceError ? error.code : undefined;
   let sentence: string;
-  switch (error instanceof ServiceError ? error.code : undefined) {
+  switch (isKeyRejected ? 'invalid_api_key' : code) {
     case 'insufficient_balance':
       sentence = l10n.t(
         'Not charged: the balance of {0} is too low for {1}. Add funds, then continue.',
@@ -140,7 +145,9 @@ export function notChargedNotification(
       addContinue();
       break;
     case 'invalid_api_key':
-      sentence = l10n.t('Not charged: the service rejected the API key of {0}.', accountName);
+      sentence = isMissing
+        ? l10n.t('Not charged: the API key of {0} is not on this machine.', accountName)
+        : l10n.t('Not charged: the service rejected the API key of {0}.', accountName);
       buttons.set(action.title, COMMANDS.replaceKey);
       break;
     case 'consent_required':
@@ -162,19 +169,50 @@ export function notChargedNotification(
 /** The answer was lost: how says nothing about the charge. */
 const UNINFORMATIVE = [CancelledError, NetworkError, UnexpectedAnswerError] as const;
 
-/** Names the reason only if it keeps the user from resending, or the extension from checking. */
-export function mayBeChargedSentence(name: string, error: unknown, isSandbox: boolean): string {
-  const { l10n } = vscode;
+/** What becomes of it without the user: a check, or what keeps the extension from one; nothing after the last one. */
+function checkingText({ state }: Pick<Session, 'state'>, intents: readonly Intent[]): string | undefined {
+  if (state === 'key-rejected') return asText(explain(new KeyRejectedError()));
+  if (state === 'key-missing') return asText(explain(new KeyMissingError()));
+  const nowMs = Date.now();
+  const isChecked = intents.every((intent) => isCheckedAutomatically(intent, nowMs));
+  return isChecked ? vscode.l10n.t('We’ll keep checking.') : undefined;
+}
+
+/**
+ * Names the reason only if it keeps the user from resending, or the extension from checking.
+ * @param intent undefined where it is resolved meanwhile
+ */
+export function mayBeChargedSentence(
+  draft: Draft,
+  intent: Intent | undefined,
+  error: unknown,
+  session: Pick<Session, 'account' | 'state'>,
+): string {
   const isReason =
     error instanceof ServiceError
       ? error.code === 'invalid_api_key'
       : error instanceof ExpectedError && !UNINFORMATIVE.some((type) => error instanceof type);
-  const text = l10n.t(
-    '{0} may have been charged: the service didn’t confirm it. {1}',
-    sanitizeServiceText(name),
-    isReason ? asText(explain(error)) : l10n.t('We’ll keep checking.'),
-  );
-  return inSandbox(text, isSandbox);
+  const known = intent && checkingText(session, [intent]);
+  return unconfirmedSentence([draft], isReason ? asText(explain(error)) : known, session);
+}
+
+function unconfirmedSentence(
+  [first, ...others]: readonly [Draft, ...Draft[]],
+  rest: string | undefined,
+  { account }: Pick<Session, 'account'>,
+): string {
+  const { l10n } = vscode;
+  const text =
+    others.length === 0
+      ? l10n.t(
+          '{0} may have been charged: the service didn’t confirm it.',
+          sanitizeServiceText(submissionName(first)),
+        )
+      : l10n.t(
+          '{0} submissions may have been charged: the service didn’t confirm them.',
+          formatCount(others.length + 1),
+        );
+  return inSandbox(rest === undefined ? text : `${text} ${rest}`, account.kind === 'sandbox');
 }
 
 /** @param id undefined where there are several, of which the user chooses */
@@ -197,26 +235,18 @@ export function noChargeFoundSentence(name: string, isSandbox: boolean): string 
 
 /** What an earlier window left open: one submission, or several. */
 export function leftOpenSentence(
-  [first, ...others]: readonly [PendingSubmission, ...PendingSubmission[]],
+  intents: readonly [Intent, ...Intent[]],
   isUnknown: boolean,
-  isSandbox: boolean,
+  session: Pick<Session, 'account' | 'state'>,
 ): string {
   const { l10n } = vscode;
-  const count = formatCount(others.length + 1);
-  const name = sanitizeServiceText(submissionName(first.intent));
-  const filename = sanitizeServiceText(first.intent.dataset.filename);
+  if (isUnknown) return unconfirmedSentence(intents, checkingText(session, intents), session);
+  const [{ dataset }, ...others] = intents;
   const text =
     others.length === 0
-      ? isUnknown
-        ? l10n.t('{0} may have been charged: the service didn’t confirm it. We’ll keep checking.', name)
-        : l10n.t('Not charged: the upload of {0} was interrupted.', filename)
-      : isUnknown
-        ? l10n.t(
-            '{0} submissions may have been charged: the service didn’t confirm them. We’ll keep checking.',
-            count,
-          )
-        : l10n.t('Not charged: {0} uploads were interrupted.', count);
-  return inSandbox(text, isSandbox);
+      ? l10n.t('Not charged: the upload of {0} was interrupted.', sanitizeServiceText(dataset.filename))
+      : l10n.t('Not charged: {0} uploads were interrupted.', formatCount(intents.length));
+  return inSandbox(text, session.account.kind === 'sandbox');
 }
 
 /** A file of the journal that could not be read, or was set aside: nothing of it was deleted. */

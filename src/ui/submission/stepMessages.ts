@@ -23,6 +23,7 @@ import {
   formatDay,
   formatMoney,
   formatRows,
+  inSandbox,
   sandboxNote,
 } from '../shared/format.ts';
 import { priceText } from '../shared/priceMessages.ts';
@@ -99,8 +100,11 @@ export const stepMessages = {
     vscode.l10n.t('The connection to {0} changed. Nothing has been sent yet.', accountName),
   submittedMeanwhile: (fileName: string) =>
     vscode.l10n.t('{0} was submitted meanwhile. Nothing more has been sent yet.', fileName),
-  datasetGone: (fileName: string) =>
-    vscode.l10n.t('{0} is not where it was. Choose the dataset to submit.', fileName),
+  datasetGone: (fileName: string, { kind }: Account) =>
+    inSandbox(
+      vscode.l10n.t('{0} is not where it was. Choose the dataset to submit.', fileName),
+      kind === 'sandbox',
+    ),
   terms: (model: Model) =>
     provider(model) === ''
       ? vscode.l10n.t('Terms for {0}', sanitizeServiceText(model.name))
@@ -194,8 +198,9 @@ function datasetText({ dataset, earlier }: SubmissionContext, sha256: string | u
   const facts = [place, formatBytes(bytes), ...(rows === undefined ? [] : [formatRows(rows)])];
   if (earlier !== undefined && sha256 !== undefined) {
     const day = formatDay(earlier.created.localMs);
-    const isSame = earlier.dataset.sha256 === sha256;
-    facts.push(isSame ? l10n.t('unchanged since {0}', day) : l10n.t('changed since {0}', day));
+    if (earlier.dataset.sha256 === sha256) facts.push(l10n.t('unchanged since {0}', day));
+    // Of another name it is another one, which the user chose.
+    else if (earlier.dataset.filename === dataset.filename) facts.push(l10n.t('changed since {0}', day));
   }
   return facts.join(' · ');
 }

@@ -17,14 +17,26 @@ const BALANCE_WAIT_MS = 3_000;
 /** What the questions of a submission are made of that the service and the journal know. */
 export type Facts = NonNullable<Awaited<ReturnType<typeof readFacts>>>;
 
-/** Undefined, and the user knows it, if no model is available. @throws ApiError, KeyMissingError if the models can't be read */
-export async function readFacts(session: Session, parts: Parts) {
+/**
+ * Undefined, and the user knows it, if no model is available. What may have been charged is resent whatever the service lists.
+ * @throws ApiError, KeyMissingError if the models can't be read and nothing may have been charged
+ */
+export async function readFacts(session: Session, parts: Parts, mayBeCharged = false) {
+  const readModels = async () => {
+    try {
+      return await session.models.refresh();
+    } catch (error) {
+      if (!mayBeCharged) throw error;
+      parts.log.error('models', error);
+      return [];
+    }
+  };
   const [models, late, receipts] = await withProgress(
     { location: vscode.ProgressLocation.Window, title: stepMessages.preparing() },
-    () => Promise.all([session.models.refresh(), readBalance(session), receiptsOf(parts)]),
+    () => Promise.all([readModels(), readBalance(session), receiptsOf(parts)]),
   );
   const available = models.filter((model) => model.available);
-  if (available.length > 0) return { models: available, late, receipts };
+  if (available.length > 0 || mayBeCharged) return { models: available, late, receipts };
   void showWarning(inSandbox(stepMessages.noModels(), session.account.kind === 'sandbox'));
   return undefined;
 }

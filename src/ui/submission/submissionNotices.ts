@@ -165,8 +165,9 @@ export class SubmissionNotices implements Disposable {
   }
 
   /** Once for each account, when it is the active one. */
-  #reportLeftOpen({ account }: Session): void {
+  #reportLeftOpen(session: Session): void {
     clearTimeout(this.#firstCheck);
+    const { account } = session;
     const ids = this.#leftOpen.get(account.id) ?? [];
     this.#leftOpen.delete(account.id);
     const open = ids.flatMap((id) => this.#find(id) ?? []);
@@ -178,7 +179,7 @@ export class SubmissionNotices implements Disposable {
     const isUnknown = unknown.length > 0;
     const [first, ...others] = isUnknown ? unknown : unsent;
     if (first === undefined) return;
-    const text = leftOpenSentence([first, ...others], isUnknown, account.kind === 'sandbox');
+    const text = leftOpenSentence([first.intent, ...others.map(({ intent }) => intent)], isUnknown, session);
     // If there are several, the user chooses.
     const id = others.length === 0 ? first.id : undefined;
     if (isUnknown) warnMayBeCharged(text, id);

@@ -7,14 +7,13 @@ import { CancelledError } from '../../core/base/errors.ts';
 import { estimateBefore } from '../../core/money/estimate.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { Draft } from '../../core/submission/intent.ts';
+import { chargedReceiptsOf, type Draft } from '../../core/submission/intent.ts';
 import type { Journal } from '../../core/submission/journal.ts';
 import type {
   PendingSubmission,
   Submission,
   SubmissionResult,
 } from '../../core/submission/pendingSubmission.ts';
-import { chargedReceiptsOf } from '../../core/submission/runFacts.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { showError, showInformation, withCancellableProgress } from '../shared/notifications.ts';
@@ -111,7 +110,8 @@ export async function reportResult(
     case 'unknown': {
       log.error('outcome-unknown', result.error);
       const error = asDiskError(result.error, 'submissions');
-      warnMayBeCharged(mayBeChargedSentence(name, error, isSandbox), id);
+      const intent = journal.intents.find((one) => one.id === id);
+      warnMayBeCharged(mayBeChargedSentence(draft, intent, error, session), id);
       return;
     }
     case 'open':

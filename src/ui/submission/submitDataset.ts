@@ -1,6 +1,6 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { placeOf } from '../../core/accounts/account.ts';
+import { placeOf, type Account } from '../../core/accounts/account.ts';
 import { sha256OfFile } from '../../core/api/dataset.ts';
 import { MAX_DATASET_BYTES, MAX_LABEL_LENGTH, type Model } from '../../core/api/types.ts';
 import { onDisk } from '../../core/base/diskError.ts';
@@ -150,8 +150,14 @@ async function send(
   );
   const isBegun = result.kind !== 'open' && !(result.kind === 'not-charged' && !result.kept);
   const replaced = isBegun ? refusedOf(submitter, session.account.id, replaces) : undefined;
-  if (replaced !== undefined) await submitter.discard(replaced.id, 'not-charged').catch(() => false);
+  if (replaced !== undefined && isDatasetOf(replaced.intent, draft))
+    await submitter.discard(replaced.id, 'not-charged').catch(() => false);
   await reportResult(result, id, draft, session, services);
+}
+
+/** Whether two have the same dataset, by its bytes or name: where one was gone, the user may have chosen any other. */
+function isDatasetOf({ dataset }: Draft, { dataset: { filename, sha256 } }: Draft): boolean {
+  return dataset.sha256 === sha256 || dataset.filename === filename;
 }
 
 /**
@@ -175,18 +181,19 @@ export async function submitAgain(
     receipt === undefined
       ? await withViewProgress(VIEWS.runs, () => presetOfRun(session.runs, runId))
       : { ...presetOf(receipt), again: runId };
-  await continueWithDataset(receipt?.dataset, { ...preset, accountId: account.id });
+  await continueWithDataset(receipt?.dataset, { ...preset, accountId: account.id }, account);
 }
 
 /** Leads to the summary with a dataset of before; if it is gone or unknown, the user chooses one. */
 export async function continueWithDataset(
   dataset: { path: string; filename: string } | undefined,
   preset: Preset,
+  account: Account,
 ): Promise<void> {
   const found = dataset && (await inspectDataset(dataset.path, MAX_DATASET_BYTES));
   let file = dataset && vscode.Uri.file(dataset.path);
   if (dataset === undefined || found === 'missing' || found === 'folder' || found === 'not-a-file') {
-    if (dataset !== undefined) void showWarning(stepMessages.datasetGone(dataset.filename));
+    if (dataset !== undefined) void showWarning(stepMessages.datasetGone(dataset.filename, account));
     file = await openDataset();
   }
   if (file !== undefined)

@@ -14,9 +14,15 @@ export interface ZipPart {
   crc?: number;
   /** As both headers tell it. */
   declaredBytes?: number;
-  /** Name in the local header. */
-  localName?: string;
-  localCrc?: number;
+  /** What the local header, or the descriptor, has otherwise. */
+  local?: {
+    name?: Buffer;
+    flags?: number;
+    method?: number;
+    crc?: number;
+    sizeBytes?: number;
+    packedBytes?: number;
+  };
   /** Unix mode. */
   mode?: number;
   /** Where the central directory says it is. */
@@ -97,8 +103,7 @@ function factsOf(part: ZipPart) {
 }
 
 function localPart(part: ZipPart): Buffer {
-  const { packed, sizeBytes, packedBytes, crc, method, flags, name } = factsOf(part);
-  const localName = part.localName === undefined ? name : Buffer.from(part.localName);
+  const { packed, sizeBytes, packedBytes, crc, method, flags, name } = { ...factsOf(part), ...part.local };
   const extra = part.isWide ? wideExtra(sizeBytes, packedBytes) : Buffer.alloc(0);
   const header = Buffer.alloc(30);
   header.writeUInt32LE(0x04034b50, 0);
@@ -106,21 +111,21 @@ function localPart(part: ZipPart): Buffer {
   header.writeUInt16LE(flags, 6);
   header.writeUInt16LE(method, 8);
   if (part.descriptor === undefined) {
-    header.writeUInt32LE(part.localCrc ?? crc, 14);
+    header.writeUInt32LE(crc, 14);
     header.writeUInt32LE(part.isWide ? 0xffffffff : packedBytes, 18);
     header.writeUInt32LE(part.isWide ? 0xffffffff : sizeBytes, 22);
   }
-  header.writeUInt16LE(localName.length, 26);
+  header.writeUInt16LE(name.length, 26);
   header.writeUInt16LE(extra.length, 28);
-  return Buffer.concat([header, localName, extra, packed, descriptorOf(part)]);
+  return Buffer.concat([header, name, extra, packed, descriptorOf(part)]);
 }
 
 function descriptorOf(part: ZipPart): Buffer {
-  const { sizeBytes, packedBytes, crc } = factsOf(part);
+  const { sizeBytes, packedBytes, crc } = { ...factsOf(part), ...part.local };
   if (part.descriptor === undefined) return Buffer.alloc(0);
   const bytes = Buffer.alloc(16);
   bytes.writeUInt32LE(0x08074b50, 0);
-  bytes.writeUInt32LE(part.localCrc ?? crc, 4);
+  bytes.writeUInt32LE(crc, 4);
   bytes.writeUInt32LE(packedBytes, 8);
   bytes.writeUInt32LE(sizeBytes, 12);
   return part.descriptor === 'signed' ? bytes : bytes.subarray(4);

@@ -138,9 +138,13 @@ describe('package.json', () => {
     );
   });
 
-  it('lets no workspace set anything', () => {
-    for (const [name, { scope }] of Object.entries(contributes.configuration.properties))
-      assert.equal(scope, 'application', name);
+  it('lets a workspace set what touches neither money nor addresses nor paths, and nothing else', () => {
+    const settings = Object.entries(contributes.configuration.properties);
+    const ofWorkspaces = settings.filter(([, { scope }]) => scope !== 'application');
+    assert.deepEqual(
+      ofWorkspaces.map(([name, { scope }]) => `${name} ${scope}`),
+      ['checkAutomaticallyUpToMB', 'codeLens', 'datasetFiles'].map((name) => `fineTuning.${name} resource`),
+    );
     assert.equal(contributes.configuration.properties['fineTuning.baseUrl']?.default, '');
   });
 

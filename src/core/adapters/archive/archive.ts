@@ -18,7 +18,7 @@ export interface Archive {
   /** Of the file, or of the files of the folder. */
   sizeBytes: number;
   /** The members in their order; each call reads from the start. @throws BrokenArchiveError, CancelledError */
-  members(): AsyncGenerator<Member, void>;
+  members(): AsyncIterable<Member> | Iterable<Member>;
   close(): Promise<void>;
 }
 

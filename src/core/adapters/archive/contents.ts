@@ -1,6 +1,12 @@
 import { createHash, type Hash } from 'node:crypto';
 import { BrokenArchiveError, type ArchiveFault } from '../faults.ts';
-import { MAX_CONFIG_BYTES, MAX_CONFIGS_BYTES, MAX_HEADER_BYTES, MAX_TENSORS } from '../limits.ts';
+import {
+  MAX_CONFIG_BYTES,
+  MAX_CONFIGS_BYTES,
+  MAX_HEADER_BYTES,
+  MAX_TENSORS,
+  WEIGHTS_NAME,
+} from '../limits.ts';
 import type { AdapterEntry } from '../report.ts';
 import { readSafetensorsHeader, type SafetensorsHeader } from '../safetensors.ts';
 import { bytesOf, type Archive, type Member } from './archive.ts';
@@ -8,8 +14,7 @@ import { bytesOf, type Archive, type Member } from './archive.ts';
 const PICKLE = /\.(?:bin|pt|pth|pkl|pickle|ckpt|joblib|mar)$/i;
 const ARCHIVE = /\.(?:zip|tar|gz|tgz|bz2|tbz2?|xz|txz|zst|7z|rar|jar|whl)$/i;
 
-export const CONFIG_NAME = 'adapter_config.json';
-export const WEIGHTS_NAME = 'adapter_model.safetensors';
+const CONFIG_NAME = 'adapter_config.json';
 /** Enough for a header and the first modules behind it, and read in no time. */
 const SAMPLE_BYTES = 4 * 2 ** 20;
 /** Faults after which nothing more of a packed archive can be read. */

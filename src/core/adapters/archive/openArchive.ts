@@ -1,18 +1,17 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { Archive, Member } from './archive.ts';
+import { readThrough, type Archive, type Member } from './archive.ts';
 import { BrokenArchiveError, NotAnAdapterError } from '../faults.ts';
 import { FileBytes } from '../fileBytes.ts';
 import { gunzipped } from './inflate.ts';
-import { MAX_ENTRIES, MAX_HEADER_BYTES } from '../limits.ts';
+import { MAX_ENTRIES, MAX_HEADER_BYTES, WEIGHTS_NAME } from '../limits.ts';
 import { beginsAsTar, BLOCK_BYTES, TarFile, tarMembers, TarStream } from './tar.ts';
 import { zipMembers } from './zip.ts';
 
-/** What the first bytes say. */
-export type FirstBytes = 'zip' | 'gzip' | 'tar' | 'safetensors' | 'pickle' | 'empty' | 'unknown';
+/** What a file is by its first bytes. */
+type Kind = 'zip' | 'gzip' | 'tar' | 'safetensors' | 'pickle' | 'empty' | 'unknown';
 
-/** What a file is by its bytes. */
-export async function firstBytes(file: FileBytes): Promise<FirstBytes> {
+async function kindOf(file: FileBytes): Promise<Kind> {
   const bytes = await file.read(0, Math.min(file.sizeBytes, BLOCK_BYTES));
   if (bytes.length === 0) return 'empty';
   const begins = (...start: number[]) => start.every((byte, at) => bytes[at] === byte);
@@ -33,15 +32,16 @@ export async function openArchive(file: string, signal?: AbortSignal): Promise<A
   if ((await stat(file)).isDirectory()) return await openFolder(file, signal);
   const bytes = await FileBytes.open(file, signal);
   try {
-    return openFile(bytes, await firstBytes(bytes), path.basename(file));
+    return openFile(bytes, await kindOf(bytes), path.basename(file));
   } catch (error) {
     await bytes.close();
     throw error;
   }
 }
 
-function openFile(bytes: FileBytes, kind: FirstBytes, name: string): Archive {
-  const rest = { sizeBytes: bytes.sizeBytes, close: () => bytes.close() };
+function openFile(bytes: FileBytes, kind: Kind, fileName: string): Archive {
+  const { sizeBytes } = bytes;
+  const rest = { sizeBytes, close: () => bytes.close() };
   switch (kind) {
     case 'zip':
       return { ...rest, container: 'zip', members: () => zipMembers(bytes) };
@@ -49,8 +49,11 @@ function openFile(bytes: FileBytes, kind: FirstBytes, name: string): Archive {
       return { ...rest, container: 'tar', members: () => tarMembers(new TarFile(bytes)) };
     case 'gzip':
       return { ...rest, container: 'tar.gz', members: () => gzipMembers(bytes) };
-    case 'safetensors':
-      return { ...rest, container: 'safetensors', members: () => single(bytes, name) };
+    case 'safetensors': {
+      const name = /\.safetensors$/i.test(fileName) ? fileName : WEIGHTS_NAME;
+      const members = () => [{ name, sizeBytes, open: () => bytes.all() }];
+      return { ...rest, container: 'safetensors', members };
+    }
     case 'pickle':
       throw new NotAnAdapterError({ code: 'pickle-only' });
     case 'empty':
@@ -60,45 +63,36 @@ function openFile(bytes: FileBytes, kind: FirstBytes, name: string): Archive {
   }
 }
 
+/** @throws NotAnAdapterError where it is complete, but no tar */
 async function* gzipMembers(bytes: FileBytes): AsyncGenerator<Member, void> {
   const tar = new TarStream(gunzipped(bytes.all()));
   try {
     const begin = await tar.peek();
-    if (!beginsAsTar(begin))
+    if (!beginsAsTar(begin)) {
+      await readThrough(tar.rest());
       throw new NotAnAdapterError({ code: begin.length === 0 ? 'empty' : 'not-an-archive' });
+    }
     yield* tarMembers(tar);
   } finally {
     await tar.close();
   }
 }
 
-// eslint-disable-next-line @typescript-eslint/require-await -- other archives have to wait
-async function* single(bytes: FileBytes, name: string): AsyncGenerator<Member, void> {
-  yield {
-    name: /\.safetensors$/i.test(name) ? name : 'adapter_model.safetensors',
-    sizeBytes: bytes.sizeBytes,
-    open: () => bytes.all(),
-  };
-}
-
 /** A folder is the user's own: links in it are followed (caches have them), but only to files. */
 async function openFolder(folder: string, signal: AbortSignal | undefined): Promise<Archive> {
   const names = (await readdir(folder)).sort();
   if (names.length > MAX_ENTRIES) throw new BrokenArchiveError('too-large');
-  const files: { name: string; sizeBytes: number }[] = [];
+  const files: Member[] = [];
   for (const name of names) {
-    const found = await stat(path.join(folder, name)).catch(() => undefined);
-    if (found?.isFile()) files.push({ name, sizeBytes: found.size });
+    const file = path.join(folder, name);
+    const found = await stat(file).catch(() => undefined);
+    if (found?.isFile()) files.push({ name, sizeBytes: found.size, open: () => fileIn(file, signal) });
   }
   return {
     container: 'folder',
     sizeBytes: files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
     close: () => Promise.resolve(),
-    // eslint-disable-next-line @typescript-eslint/require-await -- other archives have to wait
-    members: async function* () {
-      for (const { name, sizeBytes } of files)
-        yield { name, sizeBytes, open: () => fileIn(path.join(folder, name), signal) };
-    },
+    members: () => files,
   };
 }
 

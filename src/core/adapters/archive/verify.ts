@@ -1,11 +1,7 @@
-import { BrokenArchiveError } from '../faults.ts';
-import { FileBytes } from '../fileBytes.ts';
+import { BrokenArchiveError, NotAnAdapterError } from '../faults.ts';
 import { readSafetensorsHeader } from '../safetensors.ts';
-import { readThrough } from './archive.ts';
-import { gunzipped } from './inflate.ts';
-import { firstBytes } from './openArchive.ts';
-import { beginsAsTar, TarFile, tarMembers, TarStream } from './tar.ts';
-import { zipMembers } from './zip.ts';
+import { readThrough, type Archive } from './archive.ts';
+import { openArchive } from './openArchive.ts';
 
 /** How a file was verified; `unread`: an archive or safetensors file that could not be checked; `unknown`: neither of the two. */
 export type VerifiedKind = 'zip' | 'gzip' | 'tar' | 'safetensors' | 'unread' | 'unknown';
@@ -20,37 +16,22 @@ export async function verifyArchive(
   file: string,
   { signal }: { signal?: AbortSignal | undefined } = {},
 ): Promise<VerifiedKind> {
-  const bytes = await FileBytes.open(file, signal);
+  let archive: Archive | undefined;
   try {
-    return await verify(bytes);
-  } catch (error) {
-    if (error instanceof BrokenArchiveError && error.verdict.code !== 'broken') return 'unread';
-    throw error;
-  } finally {
-    await bytes.close();
-  }
-}
-
-async function verify(bytes: FileBytes): Promise<VerifiedKind> {
-  const kind = await firstBytes(bytes);
-  switch (kind) {
-    case 'zip':
-      for await (const member of zipMembers(bytes)) await readThrough(member.open());
-      return kind;
-    case 'tar':
-      await readThrough(tarMembers(new TarFile(bytes)));
-      return kind;
-    case 'gzip': {
-      const tar = new TarStream(gunzipped(bytes.all()));
-      // Also the tar in it, where there is one.
-      const isTar = beginsAsTar(await tar.peek());
-      await readThrough(isTar ? tarMembers(tar) : tar.rest()).finally(() => tar.close());
-      return kind;
+    archive = await openArchive(file, signal);
+    for await (const member of archive.members()) {
+      if (archive.container === 'zip') await readThrough(member.open());
+      else if (archive.container === 'safetensors')
+        await readSafetensorsHeader(member.open(), member.sizeBytes);
     }
-    case 'safetensors':
-      await readSafetensorsHeader(bytes.all(), bytes.sizeBytes);
-      return kind;
-    default:
-      return 'unknown';
+  } catch (error) {
+    if (!(error instanceof NotAnAdapterError) || error.verdict.code === 'broken') throw error;
+    if (error instanceof BrokenArchiveError) return 'unread';
+    // A complete gzip file need not be a tar.
+    if (archive === undefined) return 'unknown';
+  } finally {
+    await archive?.close();
   }
+  const { container } = archive;
+  return container === 'tar.gz' ? 'gzip' : container === 'folder' ? 'unknown' : container;
 }

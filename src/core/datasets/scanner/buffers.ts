@@ -14,8 +14,8 @@ export const PADDING = 64;
 
 /** Where each row begins, as a u32 from the beginning of the input. */
 export const ROW_STARTS: usize = memory.data(MAX_ROWS * 4);
-/** A u32 for each row; 0 for one that cannot be a duplicate. */
-export const ROW_HASHES: usize = memory.data(MAX_ROWS * 4, 4);
+/** A u64 for each row; 0 for one that cannot be a duplicate. */
+export const ROW_HASHES: usize = memory.data(MAX_ROWS * 8, 8);
 /** For each row, and for what follows the last, the lone CRs before it, as a u32. */
 export const ROW_BREAKS: usize = memory.data((MAX_ROWS + 1) * 4, 4);
 export const PLACES: usize = memory.data(MAX_PLACES * PLACE_BYTES, 8);

@@ -67,3 +67,13 @@ export function escapedBy(backslashes: u64): u64 {
   const parity = (oddStarts + backslashes) << 1;
   return (0x5555555555555555 ^ parity) & behind;
 }
+
+/** For each of sixteen bytes the one before it. */
+export function oneBefore(before: v128, bytes: v128): v128 {
+  return i8x16.shuffle(before, bytes, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30);
+}
+
+/** For each of sixteen bytes the one two places before it. */
+export function twoBefore(before: v128, bytes: v128): v128 {
+  return i8x16.shuffle(before, bytes, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29);
+}

@@ -34,26 +34,34 @@ export const TOO_MANY_KEYS = 24;
 export const UNKNOWN_FORMAT = 25;
 export const DIFFERENT_FORMAT = 26;
 export const MESSAGES_NOT_ARRAY = 27;
-export const MESSAGES_EMPTY = 28;
-export const MESSAGE_NOT_OBJECT = 29;
-export const ROLE_MISSING = 30;
-export const ROLE_UNKNOWN = 31;
-export const CONTENT_MISSING = 32;
-export const CONTENT_WRONG_TYPE = 33;
-export const CONTENT_EMPTY = 34;
-export const NO_ASSISTANT = 35;
-export const LAST_NOT_ASSISTANT = 36;
-export const FIELD_MISSING = 37;
-export const FIELD_WRONG_TYPE = 38;
-export const FIELD_EMPTY = 39;
-export const VERY_LONG_ROW = 40;
-export const DUPLICATE_ROW = 41;
+export const CONVERSATIONS_NOT_ARRAY = 28;
+export const MESSAGES_EMPTY = 29;
+export const MESSAGE_NOT_OBJECT = 30;
+export const ROLE_MISSING = 31;
+export const ROLE_UNKNOWN = 32;
+export const CONTENT_MISSING = 33;
+export const CONTENT_WRONG_TYPE = 34;
+export const CONTENT_EMPTY = 35;
+export const NO_ASSISTANT = 36;
+export const LAST_NOT_ASSISTANT = 37;
+// Of a pair of fields the one or, with the next number, the other.
+export const PROMPT_MISSING = 38;
+export const INSTRUCTION_MISSING = 40;
+export const QUESTION_MISSING = 42;
+export const CHOSEN_MISSING = 44;
+export const FIELD_WRONG_TYPE = 46;
+export const FIELD_EMPTY = 47;
+export const VERY_LONG_ROW = 48;
+export const DUPLICATE_ROW = 49;
 // What should not leave the machine.
-export const API_KEY = 42;
-export const PRIVATE_KEY = 43;
-export const EMAIL_ADDRESS = 44;
-export const CARD_NUMBER = 45;
-export const PROBLEM_COUNT = 46;
+export const API_KEY = 50;
+export const PRIVATE_KEY = 51;
+export const EMAIL_ADDRESS = 52;
+export const CARD_NUMBER = 53;
+// The file ends in the middle of its last row.
+export const CUT_OFF = 54;
+/** At most 64: what is noted of a row is a set of bits. */
+export const PROBLEM_COUNT = 55;
 // From here on: a row of a format, reported because the most common format is known only at the end.
 export const ROW_OF_FORMAT = PROBLEM_COUNT;
 

@@ -1,4 +1,5 @@
 // Where rows end, and the bytes on the way there.
+import { bitsOf, equal } from './characters';
 
 /** Unicode characters before the line end that was searched for last: every byte but those that continue a sequence. */
 export let characters: u32 = 0;
@@ -9,23 +10,43 @@ export let hasReturn: bool = false;
 export function findLineEnd(from: usize, to: usize): usize {
   let count: u32 = 0;
   let returns = i8x16.splat(0);
-  for (let at = from; at < to; at += 16) {
-    const bytes = v128.load(at);
-    const lineEnds = i8x16.bitmask(i8x16.eq(bytes, i8x16.splat(0x0a)));
-    // Signed: continuation bytes are those from -128 to -65.
-    const starts = i8x16.bitmask(i8x16.gt_s(bytes, i8x16.splat(-65)));
-    if (lineEnds != 0 || at + 16 > to) {
-      const length = min<usize>(lineEnds == 0 ? 16 : ctz(lineEnds), to - at);
-      characters = count + popcnt(starts & ((1 << (<u32>length)) - 1));
-      hasReturn = v128.any_true(returns) || findReturn(at, at + length);
-      return at + length;
+  let at = from;
+  while (at < to) {
+    // Mostly there is no control character far and wide.
+    for (; at + 64 <= to; at += 64) {
+      const a = v128.load(at);
+      const b = v128.load(at, 16);
+      const c = v128.load(at, 32);
+      const d = v128.load(at, 48);
+      const least = i8x16.min_u(i8x16.min_u(a, b), i8x16.min_u(c, d));
+      if (v128.any_true(i8x16.lt_u(least, i8x16.splat(0x20)))) break;
+      const beyondAscii = v128.or(v128.or(a, b), v128.or(c, d));
+      if (i8x16.bitmask(beyondAscii) == 0) count += 64;
+      else count += <u32>popcnt(bitsOf(startsOf(a), startsOf(b), startsOf(c), startsOf(d)));
     }
-    count += popcnt(starts);
-    returns = v128.or(returns, i8x16.eq(bytes, i8x16.splat(0x0d)));
+    const end = min(at + 64, to);
+    for (; at < end; at += 16) {
+      const bytes = v128.load(at);
+      const lineEnds = i8x16.bitmask(equal(bytes, 0x0a));
+      const starts = i8x16.bitmask(startsOf(bytes));
+      if (lineEnds != 0 || at + 16 > to) {
+        const length = min<usize>(lineEnds == 0 ? 16 : ctz(lineEnds), to - at);
+        characters = count + popcnt(starts & ((1 << (<u32>length)) - 1));
+        hasReturn = v128.any_true(returns) || findReturn(at, at + length);
+        return at + length;
+      }
+      count += popcnt(starts);
+      returns = v128.or(returns, equal(bytes, 0x0d));
+    }
   }
   characters = count;
   hasReturn = v128.any_true(returns);
   return to;
+}
+
+/** All bits where a byte begins a character. Signed: those that continue one are from -128 to -65. */
+function startsOf(bytes: v128): v128 {
+  return i8x16.gt_s(bytes, i8x16.splat(-65));
 }
 
 function findReturn(from: usize, to: usize): bool {
@@ -42,8 +63,7 @@ export function countReturns(from: usize, to: usize): u32 {
   return count;
 }
 
-// A hash of a row's bytes, to find rows that may be the same (they are then compared byte by byte): four lanes that do not wait
-// for each other, in the manner of xxHash.
+// A hash of a row's bytes, to find rows that are the same: four lanes that do not wait for each other, in the manner of xxHash.
 
 const PRIME_1: u64 = 0x9e3779b185ebca87;
 const PRIME_2: u64 = 0xc2b2ae3d27d4eb4f;
@@ -53,7 +73,7 @@ function mix(lane: u64, word: u64): u64 {
 }
 
 /** The hash of the bytes; never 0. */
-export function hashRow(from: usize, to: usize): u32 {
+export function hashRow(from: usize, to: usize): u64 {
   let a: u64 = PRIME_1;
   let b: u64 = PRIME_2;
   let c: u64 = 0;
@@ -65,10 +85,10 @@ export function hashRow(from: usize, to: usize): u32 {
     c = mix(c, load<u64>(at, 16));
     d = mix(d, load<u64>(at, 24));
   }
-  let hash = rotl(a, 1) + rotl(b, 7) + rotl(c, 12) + rotl(d, 18) + <u64>(to - from);
+  let hash = mix(mix(mix(mix(<u64>(to - from), a), b), c), d);
   for (; at + 8 <= to; at += 8) hash = mix(hash, load<u64>(at));
   for (; at < to; at++) hash = mix(hash, load<u8>(at));
   hash = (hash ^ (hash >> 33)) * PRIME_2;
   hash = (hash ^ (hash >> 29)) * PRIME_1;
-  return max(<u32>(hash ^ (hash >> 32)), 1);
+  return max(hash ^ (hash >> 32), 1);
 }

@@ -32,7 +32,7 @@ import { searchSecrets } from './secrets';
 import { format } from './shape';
 import { isByteOrderMark } from './utf8';
 
-export { inputStart, reserve, places, PLACES, ROW_STARTS, ROW_HASHES, TOTALS };
+export { inputStart, reserve, places, PLACES, ROW_STARTS, ROW_HASHES, ROW_BREAKS, TOTALS };
 export { ANCHORS, PATTERNS, FORMATS, LENGTH_BINS, maxLength, maxTurns, ROLES };
 
 /** A row of about 8,192 tokens: much that is trained with is cut below. */
@@ -46,13 +46,10 @@ export let lineBreaks: u32 = 0;
 /** Unicode characters of the rows of the last call, with their line ends. */
 export let charactersRead: u32 = 0;
 
-let looksForSecrets: bool = true;
-
 /** Begins a file; so many places of each code are located. `hasMark`: it begins with a byte order mark. */
-export function begin(locatedLimit: u32, secrets: bool, hasMark: bool): void {
+export function begin(locatedLimit: u32, hasMark: bool): void {
   forgetAll(locatedLimit, hasMark);
   forgetCounts();
-  looksForSecrets = secrets;
 }
 
 /**
@@ -86,7 +83,7 @@ export function scan(from: usize, to: usize, atFileStart: bool, atFileEnd: bool)
     scanRow(at, lineEnd, lineEnd < to);
     at = min(lineEnd + 1, to);
   }
-  if (looksForSecrets && rows > 0) searchSecrets(first, at, rows);
+  if (rows > 0) searchSecrets(first, at, rows);
   return at;
 }
 
@@ -109,7 +106,8 @@ export function skipRow(from: usize): void {
   lineBreaks = 0;
   charactersRead = 0;
   store<u32>(ROW_STARTS, <u32>(from - inputStart()));
-  store<u32>(ROW_HASHES, 0);
+  store<u64>(ROW_HASHES, 0);
+  store<u32>(ROW_BREAKS, 0);
 }
 
 function scanRow(start: usize, lineEnd: usize, hasLineEnd: bool): void {
@@ -120,7 +118,7 @@ function scanRow(start: usize, lineEnd: usize, hasLineEnd: bool): void {
   beginRow(start, rows, lineBreaks, breaks > 0);
   if (hasCrlf) noteInRow(CRLF, end, 1);
   const text = skipSpace(start, end);
-  let hash: u32 = 0;
+  let hash: u64 = 0;
   if (text == end) {
     blankRows++;
     noteInRow(BLANK_LINE, start, end - start);
@@ -142,9 +140,9 @@ function scanRow(start: usize, lineEnd: usize, hasLineEnd: bool): void {
 }
 
 /** Writes down a row: where it begins, its hash, and the lone CRs in it. */
-function endOfRow(start: usize, hash: u32, breaks: u32): void {
+function endOfRow(start: usize, hash: u64, breaks: u32): void {
   store<u32>(ROW_STARTS + ((<usize>rows) << 2), <u32>(start - inputStart()));
-  store<u32>(ROW_HASHES + ((<usize>rows) << 2), hash);
+  store<u64>(ROW_HASHES + ((<usize>rows) << 3), hash);
   store<u32>(ROW_BREAKS + ((<usize>rows) << 2), lineBreaks);
   rows++;
   lineBreaks += breaks;

@@ -2,7 +2,7 @@
 // the rows, whatever these are as JSON. Blocks of sixteen bytes in which nothing can begin are passed over at once.
 import { ROW_BREAKS, ROW_STARTS, inputStart } from './buffers';
 import { takeDigits, forgetDigits } from './cards';
-import { endOfEscape, isAlphanumeric, isLetter } from './characters';
+import { endOfEscape, isAlphanumeric, isLetter, oneBefore, twoBefore } from './characters';
 import { EMAIL_ADDRESS } from './codes';
 import { beginPlaces, report } from './found';
 import { ANCHORS, findKey, forgetTail, foundCode, keyStart } from './keyPatterns';
@@ -32,28 +32,27 @@ export function searchSecrets(from: usize, to: usize, rows: u32): void {
   const low2 = v128.load(ANCHORS, 64);
   const high2 = v128.load(ANCHORS, 80);
   const nibble = i8x16.splat(0x0f);
+  let firsts = i8x16.splat(0);
+  let seconds = i8x16.splat(0);
   for (let at = from; at < to; at += 16) {
     const bytes = v128.load(at);
-    const next = v128.load(at, 1);
-    const afterNext = v128.load(at, 2);
-    // Each pattern has three bytes that are rare; a bit is set where all three can be those of a pattern in its bucket.
-    const buckets = v128.and(
-      v128.and(
-        v128.and(i8x16.swizzle(low0, v128.and(bytes, nibble)), i8x16.swizzle(high0, i8x16.shr_u(bytes, 4))),
-        v128.and(i8x16.swizzle(low1, v128.and(next, nibble)), i8x16.swizzle(high1, i8x16.shr_u(next, 4))),
-      ),
-      v128.and(
-        i8x16.swizzle(low2, v128.and(afterNext, nibble)),
-        i8x16.swizzle(high2, i8x16.shr_u(afterNext, 4)),
-      ),
-    );
+    // Each pattern has three bytes that are rare. For each of the three, a bit is set where a byte can be that of a pattern in its
+    // bucket; moved behind each other, they lead to the last of three that fit.
+    const low = v128.and(bytes, nibble);
+    const high = i8x16.shr_u(bytes, 4);
+    const first = v128.and(i8x16.swizzle(low0, low), i8x16.swizzle(high0, high));
+    const second = v128.and(i8x16.swizzle(low1, low), i8x16.swizzle(high1, high));
+    const third = v128.and(i8x16.swizzle(low2, low), i8x16.swizzle(high2, high));
+    const buckets = v128.and(third, v128.and(oneBefore(seconds, second), twoBefore(firsts, first)));
+    firsts = first;
+    seconds = second;
     const signs = i8x16.eq(bytes, i8x16.splat(0x40));
     if (v128.any_true(v128.or(buckets, signs))) {
       v128.store(BUCKETS, buckets);
       takeKeys(at, to, i8x16.bitmask(i8x16.ne(buckets, i8x16.splat(0))));
+      const mask = i8x16.bitmask(signs);
       // Of signs that follow each other only the last can be of an address.
-      const single = v128.andnot(signs, i8x16.eq(next, i8x16.splat(0x40)));
-      takeEmails(at, to, from, i8x16.bitmask(single));
+      takeEmails(at, to, from, mask & ~(mask >> 1));
     }
     const digits = i8x16.lt_u(i8x16.sub(bytes, i8x16.splat(0x30)), i8x16.splat(10));
     if (popcnt(i8x16.bitmask(digits)) >= MIN_DIGITS) takeDigits(at, min(at + 16, to), from);
@@ -64,7 +63,7 @@ function takeKeys(block: usize, to: usize, mask: i32): void {
   for (let left = mask; left != 0; left &= left - 1) {
     const index = <usize>ctz(left);
     if (block + index >= to) return;
-    const end = findKey(block + index, load<u8>(BUCKETS + index));
+    const end = findKey(block + index - 2, load<u8>(BUCKETS + index));
     if (end == 0 || keyStart < keyEnd) continue;
     reportSecret(foundCode, keyStart, end);
     keyEnd = end;

@@ -1,11 +1,12 @@
 // What the rows of fine-tuning datasets look like. The service publishes no schema, so everything said here is a warning.
 // The grammar passes on each token of the outer levels; only what decides is stored.
 import {
+  CHOSEN_MISSING,
   CONTENT_EMPTY,
   CONTENT_MISSING,
   CONTENT_WRONG_TYPE,
+  CONVERSATIONS_NOT_ARRAY,
   FIELD_EMPTY,
-  FIELD_MISSING,
   FIELD_WRONG_TYPE,
   FORMAT_CHAT,
   FORMAT_INSTRUCTION,
@@ -15,11 +16,14 @@ import {
   FORMAT_SHAREGPT,
   FORMAT_TEXT,
   FORMAT_UNKNOWN,
+  INSTRUCTION_MISSING,
   LAST_NOT_ASSISTANT,
   MESSAGE_NOT_OBJECT,
   MESSAGES_EMPTY,
   MESSAGES_NOT_ARRAY,
   NO_ASSISTANT,
+  PROMPT_MISSING,
+  QUESTION_MISSING,
   ROLE_ASSISTANT,
   ROLE_COUNT,
   ROLE_MISSING,
@@ -102,6 +106,10 @@ export function beginShape(start: usize): void {
   beginConversation();
 }
 
+function noteNoArray(at: usize, length: usize): void {
+  noteInRow(field == FIELD_MESSAGES ? MESSAGES_NOT_ARRAY : CONVERSATIONS_NOT_ARRAY, at, length);
+}
+
 function beginConversation(): void {
   turns = 0;
   hasAssistant = false;
@@ -137,7 +145,7 @@ function takeField(kind: i32, from: usize, to: usize): void {
   if (field == FIELD_OTHER) return;
   if (isConversation()) {
     beginConversation();
-    noteInRow(MESSAGES_NOT_ARRAY, from, to - from);
+    noteNoArray(from, to - from);
   } else if (field == FIELD_INPUT && (kind == KIND_NULL || kind == KIND_STRING)) {
     // An instruction often needs no input.
     return;
@@ -186,7 +194,7 @@ export function openShape(depth: i32, isObject: bool, at: usize): void {
       beginConversation();
       message = at;
       if (!isObject) return;
-      noteInRow(MESSAGES_NOT_ARRAY, at, 1);
+      noteNoArray(at, 1);
       field = FIELD_OTHER;
     } else if (field != FIELD_OTHER && !(mayBeList() && !isObject)) setFault(FIELD_WRONG_TYPE, at, 1);
   } else if (!isConversation()) return;
@@ -257,19 +265,19 @@ export function endShape(start: usize): void {
   else if (has(FIELD_CONVERSATIONS)) format = FORMAT_SHAREGPT;
   else if (has(FIELD_CHOSEN) || has(FIELD_REJECTED)) {
     format = FORMAT_PREFERENCE;
-    needBoth(FIELD_CHOSEN, FIELD_REJECTED, start);
+    needBoth(FIELD_CHOSEN, FIELD_REJECTED, CHOSEN_MISSING, start);
     noteFaults(bit(FIELD_PROMPT) | bit(FIELD_CHOSEN) | bit(FIELD_REJECTED));
   } else if (has(FIELD_PROMPT) || has(FIELD_COMPLETION)) {
     format = FORMAT_PROMPT_COMPLETION;
-    needBoth(FIELD_PROMPT, FIELD_COMPLETION, start);
+    needBoth(FIELD_PROMPT, FIELD_COMPLETION, PROMPT_MISSING, start);
     noteFaults(bit(FIELD_PROMPT) | bit(FIELD_COMPLETION));
   } else if (has(FIELD_INSTRUCTION) || (has(FIELD_INPUT) && has(FIELD_OUTPUT))) {
     format = FORMAT_INSTRUCTION;
-    needBoth(FIELD_INSTRUCTION, FIELD_OUTPUT, start);
+    needBoth(FIELD_INSTRUCTION, FIELD_OUTPUT, INSTRUCTION_MISSING, start);
     noteFaults(bit(FIELD_INSTRUCTION) | bit(FIELD_INPUT) | bit(FIELD_OUTPUT));
   } else if (has(FIELD_QUESTION) || has(FIELD_ANSWER)) {
     format = FORMAT_QUESTION_ANSWER;
-    needBoth(FIELD_QUESTION, FIELD_ANSWER, start);
+    needBoth(FIELD_QUESTION, FIELD_ANSWER, QUESTION_MISSING, start);
     noteFaults(bit(FIELD_QUESTION) | bit(FIELD_ANSWER));
   } else if (has(FIELD_TEXT)) {
     format = FORMAT_TEXT;
@@ -281,8 +289,9 @@ function has(index: i32): bool {
   return (fields & bit(index)) != 0;
 }
 
-function needBoth(one: i32, other: i32, start: usize): void {
-  if (!has(one) || !has(other)) noteInRow(FIELD_MISSING, start, 1);
+function needBoth(one: i32, other: i32, code: i32, start: usize): void {
+  if (!has(one)) noteInRow(code, start, 1);
+  if (!has(other)) noteInRow(code + 1, start, 1);
 }
 
 /** Nothing in it, or spaces only. */

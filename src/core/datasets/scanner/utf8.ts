@@ -1,4 +1,5 @@
 // UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing above U+10FFFF.
+import { oneBefore, twoBefore } from './characters';
 
 /** True for a byte that continues a sequence. */
 export function isContinuation(byte: u32): bool {
@@ -76,8 +77,8 @@ export function wholeLength(bytes: v128): usize {
 /** Not zero where a byte is wrong behind those before it. */
 function faultsOf(before: v128, bytes: v128): v128 {
   const nibble = i8x16.splat(0x0f);
-  const one = i8x16.shuffle(before, bytes, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30);
-  const two = i8x16.shuffle(before, bytes, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29);
+  const one = oneBefore(before, bytes);
+  const two = twoBefore(before, bytes);
   const three = i8x16.shuffle(before, bytes, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28);
   const byFirstHigh = i8x16.swizzle(
     // prettier-ignore

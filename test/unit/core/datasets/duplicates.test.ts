@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict';
-import { closeSync, openSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { ReportBuilder } from '../../../../src/core/datasets/buildReport.ts';
-import { findDuplicates, type Duplicates, FileRows } from '../../../../src/core/datasets/duplicates.ts';
-import type { Segment } from '../../../../src/core/datasets/segments.ts';
+import { findSameRows } from '../../../../src/core/datasets/duplicates.ts';
+import { PLACE_CODE_COUNT } from '../../../../src/core/datasets/scanner/codes.ts';
+import { SEGMENT_BYTES, type Segment } from '../../../../src/core/datasets/segments.ts';
 import { problemsOf, useChecker } from '../../../helpers/checker.ts';
 import { Random } from '../../../helpers/random.ts';
 
-const SEGMENT_BYTES = 4 * 1024 * 1024;
 type Found = [row: number, line: number, of: string];
 
 describe('duplicate rows', () => {
-  const { check, folder } = useChecker();
+  const { check } = useChecker();
 
   async function duplicatesIn(content: string): Promise<Found[]> {
     const found = problemsOf(await check(content)).filter(({ code }) => code === 'duplicate-row');
@@ -66,11 +63,8 @@ describe('duplicate rows', () => {
   });
 
   it('are compared to the last byte, however long', async () => {
-    // Around the lengths of what is read at once, with the frame of the row.
-    const lengths = [50, 8180, 8192, 262_130, 262_144].flatMap((bytes) =>
-      Array.from({ length: bytes > 262_000 ? 15 : 8 }, (_, more) => bytes + more),
-    );
-    for (const length of [...lengths, 1_000_000]) {
+    // Around the lengths that are hashed at once, with the frame of the row.
+    for (const length of [...Array(40).keys(), 8_192, 1_000_000]) {
       const row = (end: string) => `{"text":"${'x'.repeat(length)}${end}"}`;
       const content = `${row('a')}\n${row('b')}\r\n${row('a')}\r\n${row('b')}`;
       const expected = [
@@ -81,84 +75,55 @@ describe('duplicate rows', () => {
     }
   });
 
-  describe('where all hashes are the same', () => {
-    async function search(
-      rows: readonly string[],
-      { limit = 100, eol = '\n', ...more }: { limit?: number; maxRows?: number; eol?: string } = {},
-    ): Promise<Duplicates> {
-      const file = path.join(folder(), 'collisions.jsonl');
-      const content = rows.join(eol);
-      await writeFile(file, content);
-      const starts = Uint32Array.from(
-        rows,
-        (_, index) => rows.slice(0, index).join(eol).length + (index && eol.length),
-      );
-      const hashes = new Uint32Array(rows.length).fill(1);
-      const begins = { number: 0, firstRow: 0, firstLine: 0, firstOffset: 0, lineBreaks: 0 };
-      const fd = openSync(file, 'r');
-      try {
-        const segments = [{ ...begins, hashes, starts, rows: undefined }];
-        return findDuplicates(segments, new FileRows(fd, content.length), limit, () => true, more.maxRows);
-      } finally {
-        closeSync(fd);
-      }
-    }
+  it('are told from a million rows that are nearly the same', async () => {
+    const rows = Array.from({ length: 1_000_000 }, (_, n) => `{"a":${n % 1000},"b":"${'x'.repeat(40)}${n}"}`);
+    assert.deepEqual(await duplicatesIn([...rows, rows[7]].join('\n')), [[1_000_001, 1_000_001, '8']]);
+  });
 
-    it('only the bytes decide', async () => {
-      const rows = ['{"a":1}', '{"a":2}', '{"a":10}', '{"a":1}', '{"a":1} ', '{"a":10}', '{"a":1', ''];
-      for (const eol of ['\n', '\r\n']) {
-        const { total, details, places } = await search(rows, { eol });
-        assert.deepEqual([total, details, places[0], places[5]], [2, ['1', '3'], 4, 6]);
-      }
-    });
-
-    it('all are counted, and some located', async () => {
-      const rows = Array.from({ length: 50 }, () => '{}');
-      const { total, details } = await search(rows, { limit: 7 });
-      assert.deepEqual([total, details.length], [49, 7]);
-    });
-
-    it('rows beyond a limit are not compared, and the result says so', async () => {
-      const rows = ['{}', '[]', '1', '{}', '1', '{}'];
-      const { total, details, lastRow } = await search(rows, { maxRows: 4 });
-      assert.deepEqual([total, details, lastRow], [1, ['1'], 4]);
-      assert.equal((await search(rows, { maxRows: 6 })).lastRow, undefined);
-    });
+  it('are those with both halves of a hash, all counted, some located, until the search is stopped', () => {
+    const search = (hashes: number[], limit = 100, goesOn = true) =>
+      findSameRows(Uint32Array.from(hashes), limit, () => goesOn);
+    const rows = [1, 1, 1, 2, 2, 1, 1, 1, 1, 2, 0, 1, 1, 2];
+    assert.deepEqual(search(rows).pairs, [
+      [3, 0],
+      [4, 1],
+      [6, 1],
+    ]);
+    assert.deepEqual(search(Array<number>(100).fill(5), 7).total, 49);
+    assert.equal(search(Array<number>(100).fill(5), 7).pairs.length, 7);
+    assert.deepEqual(search(rows, 100, false), { total: 0, pairs: [] });
   });
 
   it('are searched in a bounded number of rows, whichever segment comes first', () => {
-    const builder = new ReportBuilder(10, 5);
-    const rows = () => Uint32Array.from([1, 5, 9]);
     const segment = (number: number): Segment => ({
-      ...{
-        number,
-        rows: 10,
-        blankRows: 7,
-        lineBreaks: 0,
-        characters: 0,
-        places: [],
-        firstOffset: number * 100,
-      },
-      hashed: { hashes: new Uint32Array(3), starts: rows(), rows: rows() },
-    });
-    for (const number of [3, 1, 0, 2, 4]) builder.addSegment(segment(number));
-    assert.deepEqual(
-      builder.takeHashed().map(({ starts, firstRow, firstOffset }) => [starts.length, firstRow, firstOffset]),
-      [
-        [3, 0, 0],
-        [3, 10, 100],
-        [0, 20, 200],
-        [0, 30, 300],
-        [0, 40, 400],
+      ...{ number, rows: 10, blankRows: 7, lineBreaks: 2, characters: 0, places: [] },
+      hashed: [
+        {
+          hashes: new Uint32Array(6).fill(number),
+          starts: Uint32Array.of(1, 5, 9),
+          base: 100 * number,
+          runs: Uint32Array.of(0, 1, 2, 2, 9, 11),
+        },
       ],
-    );
+    });
     const file = { path: '', sizeBytes: 0, mtimeMs: 0, ctimeMs: 0 };
-    for (const [lastRow, expected] of [
-      [16, 16],
-      [undefined, 50],
+    const counts = { totals: new Uint32Array(PLACE_CODE_COUNT), formats: new Uint32Array(8) };
+    const others = { roles: new Uint32Array(5), lengthBins: new Uint32Array(1), maxTurns: 0, maxLength: 0 };
+    for (const [limit, hashed, lookedFor] of [
+      [5, 5, 13],
+      [15, 15, 50],
     ] as const) {
-      const duplicates = { total: 0, places: new Float64Array(), details: [], lastRow };
-      assert.equal(builder.build(file, 'rows', duplicates).duplicatesLookedForRows, expected);
+      const builder = new ReportBuilder(10, limit);
+      for (const number of [3, 1, 0, 2, 4]) builder.addSegment(segment(number));
+      assert.deepEqual(
+        [...builder.hashes],
+        [0, 1, 2, 3, 4].flatMap((n) => Array<number>(6).fill(n)).slice(0, 2 * hashed),
+      );
+      builder.addCounts({ ...counts, ...others });
+      const report = builder.build(file, 'rows', { total: 1, pairs: [[4, 0]] });
+      assert.equal(report.duplicatesLookedForRows, lookedFor);
+      const [{ row, line, offset, detail } = { row: 0 }] = [...report.problems[0]!];
+      assert.deepEqual([row, line, offset, detail], [13, 16, 105, '2']);
     }
   });
 });

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, mkdir, rm, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, mkdir, readdir, rm, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { MAX_DATASET_BYTES } from '../../../../src/core/api/types.ts';
-import { inspectDataset } from '../../../../src/core/datasets/fileKind.ts';
+import { inspectDataset, hasDatasetRows } from '../../../../src/core/datasets/fileKind.ts';
+import { verdictOf } from '../../../../src/core/datasets/report.ts';
+import { problemsOf, useChecker } from '../../../helpers/checker.ts';
+
+const FIXTURES = path.join(import.meta.dirname, '../../../fixtures/jsonl');
 
 describe('inspectDataset', () => {
   let folder: string;
@@ -73,5 +78,114 @@ describe('inspectDataset', () => {
     await symlink(link, file);
     for (const name of [file, path.join(folder, 'x'.repeat(5000)), 'a\0b'])
       assert.equal(await inspect(name), 'unreadable');
+  });
+});
+
+describe('what a file is', () => {
+  const { check, checker } = useChecker();
+
+  for (const [folder, expected] of [
+    ['datasets', true],
+    ['others', false],
+  ] as const)
+    it(`is told by its rows: ${folder}`, async () => {
+      const files = await readdir(path.join(FIXTURES, folder));
+      assert.equal(files.length, 10);
+      for (const file of files) {
+        const report = await checker().check(path.join(FIXTURES, folder, file));
+        assert.equal(hasDatasetRows(report), expected, file);
+      }
+    });
+
+  it('is a dataset if half of the rows are objects, and four of five of these have one whole format', async () => {
+    const rows = (count: number, row: string) => `${row}\n`.repeat(count);
+    const chat = '{"messages":[]}';
+    for (const [content, expected] of [
+      [rows(5, chat) + rows(5, 'x'), true],
+      [rows(5, chat) + rows(6, 'x'), false],
+      [rows(4, chat) + rows(1, '{"text":"a"}') + rows(9, ' '), true],
+      [rows(4, chat) + rows(1, '{"conversations":[]}') + rows(5, '[]'), true],
+      [rows(7, chat) + rows(2, '{}'), false],
+      [rows(7, chat) + rows(2, '{"messages":{}}'), false],
+      [rows(2, '{"conversations":[]}') + rows(1, '{"conversations":1}'), false],
+      [rows(9, '{"instruction":"a","output":"b"}') + rows(2, '{"instruction":"a"}'), true],
+      [rows(7, '{"chosen":"a","rejected":"b"}') + rows(2, '{"rejected":"b"}'), false],
+      [rows(2, '{"prompt":"a","completion":"b"}') + rows(2, '{"instruction":"a","output":"b"}'), false],
+      ['\n\n', false],
+    ] as const)
+      assert.equal(hasDatasetRows(await check(content)), expected, content);
+  });
+
+  const row = '{"question":"1+1?","answer":"2"}\n';
+  const chinese = `{"${'模型训练数据微调'.repeat(5)}"}\n`;
+  const pretty = JSON.stringify({ a: [1, { b: 2 }], c: 'x' }, null, 2);
+  const utf16 = [row, chinese, `\ufeff${row}`, `\ufeff${chinese}`].map((text) =>
+    Buffer.from(text, 'utf16le'),
+  );
+  const utf32 = [row, `\ufeff${row}`].map((text) =>
+    Buffer.concat(Array.from(text, (one) => Buffer.from(Uint32Array.of(one.codePointAt(0)!).buffer))),
+  );
+  for (const [kind, contents] of Object.entries({
+    binary: [
+      ...['PK\x03\x04rest', 'PAR1rest', '\x28\xb5\x2f\xfd\x04'].map((text) => Buffer.from(text, 'latin1')),
+      ...[Buffer.alloc(1000), Uint8Array.from({ length: 5000 }, (_, index) => (index * 37) & 255)],
+    ],
+    gzip: [gzipSync(row.repeat(1000))],
+    'utf-16': utf16.flatMap((bytes) => [bytes, Buffer.from(bytes).swap16()]),
+    'utf-32': utf32.flatMap((bytes) => [bytes, Buffer.from(bytes).swap32()]),
+    'git-lfs': ['version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 600000000\n'],
+    html: ['<!DOCTYPE html>\n<p>Sign in', ' \n<html lang="en">', '<?xml version="1.0"?><Error/>'],
+    csv: [
+      ...['id,prompt\n1,a', 'question;answer\r\n"a;\nb";c\r\n', 'prompt\tcompletion\na\tb\n'],
+      '\ufeff"first name","x"\n"He said ""no"", twice","a\nb"\n',
+    ],
+    python: ["{'text': 'a'}\n{'text': \"it's\"}\n", `${row}{'a': None}\n{'a': True}\n`],
+    'json-array': [
+      ...['[\n{"a":1},\n{"a":2}\n]\n', '\ufeff[{"a":1},\n{"a":2}]', '[{"a":1},{"a":2}]'],
+      ...['\n\n [{"a":1},{"a":2}]\n\n', JSON.stringify([{ a: [1] }, { a: 2 }], null, 2)],
+    ],
+    'pretty-json': [pretty, `\n${pretty}\n${pretty}\n`, `\ufeff${pretty}\r\n`],
+    rows: [
+      ...['[1]\n[2]\n', '[1]\n{"a":1},\n[2]\n', '{"a":"\0"}\n', `\ufeff${row}`, `{"a":\n${row}${row}`],
+      ...['Hello, world\nHow, are you', '2026-05-03,INFO\n2026-05-03,INFO\n', '[12:01] a\n[12:02] b\n'],
+      ...['a <html>', 'version https://example.test', "it's\nit's\n", Buffer.from('é\xff\xfe', 'latin1')],
+    ],
+  }))
+    it(`is told by its bytes: ${kind}`, async () => {
+      for (const content of contents) {
+        const report = await check(content);
+        assert.equal(report.kind, kind, Buffer.from(content.slice(0, 12)).toString('latin1'));
+        assert.ok(kind === 'rows' || (verdictOf(report) === 'errors' && !hasDatasetRows(report)));
+      }
+    });
+
+  it('is said to be cut off in its last row, wherever that ends', async () => {
+    const whole = `{"a":"é\\u00e9","b":[true,-1.5e3,null],"c":{}}`;
+    for (let length = 2; length < whole.length; length++)
+      for (const before of [row.repeat(3), '']) {
+        const content = before + whole.slice(0, length);
+        // The end of a key or a number looks like the end of the value.
+        const report = await check(content);
+        const errors = problemsOf(report).filter(({ severity }) => severity === 'error');
+        assert.deepEqual(
+          errors.map((problem) => [problem.code, problem.row, problem.detail]),
+          [['cut-off', before === '' ? 1 : 4, before === '' ? '1' : '4']],
+          content,
+        );
+      }
+    for (const [content, expected] of [
+      [`[\n${row.trim()},\n{"a":`, 3],
+      [pretty.slice(0, -3), 8],
+      [`${row}\n{"a":"b`, 3],
+      [`${row}{"a":"b\n`, undefined],
+      [`${row}{"a":nope}`, undefined],
+      [`${row}{"a":"\\q`, undefined],
+      [`${row}"a`, undefined],
+      ['a log\nof lines, the last "quoted', undefined],
+      [`x\ny\n${row}{"a":"b`, undefined],
+    ] as const) {
+      const found = problemsOf(await check(content)).find(({ code }) => code === 'cut-off');
+      assert.equal(found?.row, expected, content);
+    }
   });
 });

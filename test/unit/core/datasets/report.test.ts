@@ -25,54 +25,56 @@ describe('shownProblems', () => {
     assert.deepEqual(hidden, { hiddenErrors: 0, hiddenWarnings: 0 });
   });
 
-  for (const [title, problems, codes, hiddenErrors, hiddenWarnings] of [
+  for (const [title, changes, expected, hidden = []] of [
     [
-      'never shows more than the limit, and counts the rest, also what was never located',
-      [
-        groupOf('bad-number', rows(1, 150), 5_000),
-        groupOf('trailing-comma', rows(300, 150)),
-        groupOf('blank-line', rows(1, 100), 1_000_000),
-      ],
-      { 'bad-number': 100, 'trailing-comma': 100 },
-      4_950,
-      1_000_000,
+      'shows what is found in more than 20 rows, or in three that are most, once with its count',
+      { problems: [groupOf('bad-number', rows(3, 21)), groupOf('no-assistant', rows(1, 20), 20)], rows: 40 },
+      ['3 bad-number ×21', ...rows(1, 20).map(({ row }) => `${row} no-assistant`)],
     ],
     [
-      'gives each code its share, and what one leaves to the others',
-      [
-        groupOf('blank-line', rows(1, 10_000)),
-        groupOf('lone-surrogate', rows(1, 10_000)),
-        groupOf('duplicate-row', [{ row: 9_999 }]),
-      ],
-      { 'duplicate-row': 1, 'blank-line': 99, 'lone-surrogate': 100 },
-      0,
-      19_801,
+      'counts rows, not problems, for a file of few rows',
+      {
+        problems: [
+          groupOf('crlf', rows(2, 3)),
+          groupOf('blank-line', rows(1, 2)),
+          groupOf('email-address', [{ row: 4 }, { row: 4, column: 5 }, { row: 4, column: 9 }]),
+        ],
+        rows: 5,
+      },
+      ['1 blank-line', '2 crlf ×3', '2 blank-line', '4 email-address', '4 email-address', '4 email-address'],
     ],
     [
-      'does not let errors hide a secret where all of them have room',
-      [
-        groupOf('bad-escape', rows(1, 199)),
-        groupOf('blank-line', rows(1, 500)),
-        groupOf('private-key', rows(7, 1)),
-      ],
-      { 'bad-escape': 199, 'private-key': 1 },
-      0,
-      500,
+      'shows each secret, as many as the limit lets, and counts those that were never located',
+      { problems: [groupOf('bad-escape', rows(1, 1)), groupOf('private-key', rows(2, 10), 500)] },
+      ['1 bad-escape', ...rows(2, 9).map(({ row }) => `${row} private-key`)],
+      [0, 491],
     ],
     [
-      'shows CRLF once for the file',
-      [groupOf('crlf', rows(1, 5_000), 7_473), groupOf('blank-line', rows(1, 300))],
-      { crlf: 1, 'blank-line': 199 },
-      0,
-      101,
+      'says of a file that is something else only what secrets it has',
+      { kind: 'json-array', problems: [groupOf('bad-escape', rows(1, 1)), groupOf('api-key', rows(2, 1))] },
+      ['2 api-key'],
+    ],
+    [
+      'and of one that is cut off, only that besides',
+      {
+        problems: [
+          groupOf('cut-off', rows(9, 1)),
+          groupOf('blank-line', rows(1, 1)),
+          groupOf('api-key', rows(2, 1)),
+        ],
+      },
+      ['9 cut-off', '2 api-key'],
     ],
   ] as const)
     it(title, () => {
-      const { shown, ...hidden } = shownProblems(reportOf({ problems }), 200);
-      const groups = Object.entries(Object.groupBy(shown, ({ code }) => code));
-      assert.deepEqual(Object.fromEntries(groups.map(([code, group]) => [code, group.length])), codes);
-      assert.deepEqual(hidden, { hiddenErrors, hiddenWarnings });
-      for (const { code, detail } of shown) if (code === 'crlf') assert.equal(detail, '7473');
+      const limit = expected.length;
+      const { shown, ...counts } = shownProblems(reportOf(changes), limit);
+      const texts = shown.map(
+        ({ row, code, count }) => `${row} ${code}${count === undefined ? '' : ` ×${count}`}`,
+      );
+      assert.deepEqual(texts, expected);
+      const [hiddenErrors = 0, hiddenWarnings = 0] = hidden;
+      assert.deepEqual(counts, { hiddenErrors, hiddenWarnings });
     });
 });
 

@@ -210,18 +210,34 @@ describe('Reports', () => {
     let asked = 0;
     reports.onDidCheck(() => asked++);
     await checked('fresh');
+    assert.equal(reports.isAskedFor(file), false);
     assert.equal(asked, 0);
     reports.release(file);
     assert.equal(reports.get(file), undefined);
     await checked();
     assert.equal(asked, 1);
     reports.release(file);
-    assert.notEqual(reports.get(file), undefined);
+    assert.ok(reports.get(file) !== undefined && reports.isAskedFor(file));
     reports.drop(file);
     assert.equal(reports.get(file), undefined);
     const count = changes.length;
     reports.drop(file);
     assert.equal(changes.length, count);
+  });
+
+  it('knows that the user asked for a file until that is closed, whatever is written to it', async () => {
+    await checked('fresh');
+    const count = changes.length;
+    reports.ask(file);
+    assert.deepEqual([changes.length, reports.isAskedFor(file)], [count + 1, true]);
+    await appendFile(file, '{}\n');
+    await checked('fresh');
+    assert.equal(reports.isAskedFor(file), true);
+    reports.release(file);
+    assert.equal(reports.isAskedFor(file), true);
+    await appendFile(file, '{}\n');
+    await checked('fresh');
+    assert.equal(reports.isAskedFor(file), false);
   });
 
   it('drops what is known of other bytes only, whoever asked for it', async () => {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { ArrayToLines, NotAnArrayError, rewriteDataset } from '../../../../src/core/datasets/rewrite.ts';
+import { JsonToLines, NotJsonError, rewriteDataset } from '../../../../src/core/datasets/rewrite.ts';
 
 function lines(latin1: string, chunkBytes = Infinity): string {
   const bytes = Buffer.from(latin1, 'latin1');
-  const transform = new ArrayToLines();
+  const transform = new JsonToLines();
   const out: Buffer[] = [];
   for (let at = 0; at < bytes.length; at += Math.min(chunkBytes, bytes.length))
     out.push(transform.push(bytes.subarray(at, at + chunkBytes)));
@@ -14,47 +14,56 @@ function lines(latin1: string, chunkBytes = Infinity): string {
   return Buffer.concat(out).toString('latin1');
 }
 
-describe('ArrayToLines', () => {
-  it('copies the elements byte for byte', () => {
+describe('JsonToLines', () => {
+  it('copies elements and objects byte for byte', () => {
     for (const [text, expected] of [
       ['[{}]', '{}\n'],
       [' [ {"a" : 1.0} ,\n{"b":"\\u00e9, ]\\"[\\\\"} ] \n', '{"a" : 1.0}\n{"b":"\\u00e9, ]\\"[\\\\"}\n'],
-      ['[1e400,"a",null,[[1],[2]]]', '1e400\n"a"\nnull\n[[1],[2]]\n'],
+      ['[{"a":1e400},{"b":[[1],[2]]}]', '{"a":1e400}\n{"b":[[1],[2]]}\n'],
       ['[{"a":[1,\n  2]\r\n,\t"b":{}}]', '{"a":[1, 2] ,\t"b":{}}\n'],
       ['\xef\xbb\xbf[{}]', '{}\n'],
-      ['[tru\ne]', 'tru e\n'],
+      ['[{"a":tru\ne}]', '{"a":tru e}\n'],
       ['[{"a":1},]', '{"a":1}\n'],
       [`[{"a":${' '.repeat(5_000)}1}]`, '{"a": 1}\n'],
+      ['{}', '{}\n'],
+      ['\xef\xbb\xbf\n{"a":\n {"b":"}{"}\n}\n\n{}{"c":[\n]}', '{"a": {"b":"}{"} }\n{}\n{"c":[ ]}\n'],
     ] as const)
       for (const chunkBytes of [Infinity, 1, 3])
         assert.equal(lines(text, chunkBytes), expected, `${text} by ${chunkBytes}`);
   });
 
-  it('makes of a pretty-printed array what JSON.parse makes of it', () => {
+  it('makes of what is pretty-printed what JSON.parse makes of it', () => {
     const rows = Array.from({ length: 50 }, (_, index) => ({
       messages: [{ role: 'user', content: `"${index}" \\ [é]\n` }, { deep: [[{}], [], 'x,'] }],
     }));
-    const text = lines(JSON.stringify(rows, null, 2), 7).trimEnd();
-    assert.deepEqual(JSON.parse(`[${text.replaceAll('\n', ',')}]`), rows);
+    const pretty = (value: unknown) => JSON.stringify(value, null, 2);
+    for (const text of [pretty(rows), rows.map(pretty).join('\n')])
+      assert.deepEqual(JSON.parse(`[${lines(text, 7).trimEnd().replaceAll('\n', ',')}]`), rows);
   });
 
-  it('refuses what is not a complete array, and line breaks inside strings', () => {
+  it('refuses what is not complete, and line breaks inside strings', () => {
     const refused = [
       '',
       ' ',
       '[]',
       ' [ ] ',
-      '{}',
+      '{',
+      '{}}',
+      '{},{}',
+      '{}[]',
+      '1',
+      '{"a\nb":1}',
       '[{}',
       '[{}] {}',
       '[{}]\n[{}]',
       '["a\nb"]',
       '[{"a":"]',
       '[}]',
-      '[}[]',
+      '[1]',
+      '[[1]]',
     ];
     for (const text of [...refused, '\xef[{}]', '\xef\xbb\xbf\xef\xbb\xbf[{}]'])
-      assert.throws(() => lines(text), NotAnArrayError, text);
+      assert.throws(() => lines(text), NotJsonError, text);
   });
 });
 
@@ -69,8 +78,8 @@ describe('rewriteDataset', () => {
 
   it('writes a new file beside, and never over another', async () => {
     await writeFile(file('train.jsonl'), '[{"a":1},\n{"a":2}]');
-    const first = await rewriteDataset(file('train.jsonl'), 'array-to-lines');
-    const second = await rewriteDataset(file('train.jsonl'), 'array-to-lines');
+    const first = await rewriteDataset(file('train.jsonl'), 'json-to-lines');
+    const second = await rewriteDataset(file('train.jsonl'), 'json-to-lines');
     assert.deepEqual([first, second], [file('train.lines.jsonl'), file('train.lines-2.jsonl')]);
     assert.equal(await readFile(first, 'utf8'), '{"a":1}\n{"a":2}\n');
     assert.equal(await readFile(file('train.jsonl'), 'utf8'), '[{"a":1},\n{"a":2}]');
@@ -85,7 +94,7 @@ describe('rewriteDataset', () => {
       [0o700, 0o600],
     ] as const) {
       await chmod(file('private.jsonl'), mode);
-      const written = await rewriteDataset(file('private.jsonl'), 'array-to-lines');
+      const written = await rewriteDataset(file('private.jsonl'), 'json-to-lines');
       assert.equal((await stat(written)).mode & 0o777, expected);
     }
   });
@@ -102,17 +111,17 @@ describe('rewriteDataset', () => {
     await writeFile(file('big.jsonl'), `[${Array(3_000).fill(row).join(',\n')}]`);
     const fractions: number[] = [];
     const onProgress = (fraction: number) => fractions.push(fraction);
-    const written = await rewriteDataset(file('big.jsonl'), 'array-to-lines', { onProgress });
+    const written = await rewriteDataset(file('big.jsonl'), 'json-to-lines', { onProgress });
     assert.equal(await readFile(written, 'utf8'), `${row}\n`.repeat(3_000));
     assert.deepEqual([fractions.length, fractions.toSorted(), fractions.at(-1)], [3, fractions, 1]);
   });
 
   it('leaves nothing where it fails or is cancelled', async () => {
     await writeFile(file('cut.jsonl'), `[${'{"a":1},'.repeat(300_000)}`);
-    await assert.rejects(rewriteDataset(file('cut.jsonl'), 'array-to-lines'), { code: 'not-an-array' });
+    await assert.rejects(rewriteDataset(file('cut.jsonl'), 'json-to-lines'), { code: 'not-json' });
     const stop = new AbortController();
     const options = { signal: stop.signal, onProgress: () => stop.abort() };
-    await assert.rejects(rewriteDataset(file('cut.jsonl'), 'array-to-lines', options), { code: 'cancelled' });
+    await assert.rejects(rewriteDataset(file('cut.jsonl'), 'json-to-lines', options), { code: 'cancelled' });
     await assert.rejects(rewriteDataset(file('gone.jsonl'), 'without-bom'), { code: 'ENOENT' });
     assert.deepEqual(await readdir(folder), ['cut.jsonl']);
   });

@@ -2,10 +2,19 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { ProblemCode } from '../../../../src/core/datasets/problems.ts';
 import { type Report, problemsOfRow, rowsWithProblems } from '../../../../src/core/datasets/report.ts';
 import { RowFile } from '../../../../src/core/datasets/rowFile.ts';
-import { RowList, SEARCH_PAGE_ROWS, type ListPhase } from '../../../../src/core/datasets/rowList.ts';
+import {
+  MAX_SEARCH_UNITS,
+  RowList,
+  SEARCH_PAGE_ROWS,
+  searchPattern,
+  searchRows,
+  type ListPhase,
+} from '../../../../src/core/datasets/rowList.ts';
+import { Random } from '../../../helpers/random.ts';
 import { groupOf, reportOf } from '../../../helpers/report.ts';
 
 /** A report with problems of some codes in some rows; `total` is what the file holds of each. */
@@ -157,5 +166,150 @@ describe('RowList', () => {
     list.set(filter('row'));
     file.dispose();
     await until('failed');
+  });
+});
+
+describe('search in rows', () => {
+  let folder: string;
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'search-'));
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  async function withFile<T>(content: string | Buffer, use: (file: RowFile) => Promise<T>): Promise<T> {
+    await writeFile(path.join(folder, 'rows.jsonl'), content);
+    const file = await RowFile.open(path.join(folder, 'rows.jsonl'));
+    try {
+      return await use(file);
+    } finally {
+      file.dispose();
+    }
+  }
+
+  function find(content: string | Buffer, text: string, matchCase = false): Promise<number[]> {
+    return withFile(content, async (file) => {
+      const pattern = searchPattern(text, matchCase);
+      assert.ok(pattern);
+      const rows: number[] = [];
+      for await (const step of searchRows(file, pattern, new AbortController().signal))
+        rows.push(...step.rows);
+      return rows;
+    });
+  }
+
+  it('finds each row once, with or without regard to case', async () => {
+    const content = '{"a":"Cat cat"}\n{"a":"dog"}\n{"a":"CAT"}';
+    assert.deepEqual(await find(content, 'cat'), [1, 3]);
+    assert.deepEqual(await find(content, 'cat', true), [1]);
+    assert.deepEqual(await find(content, 'bird'), []);
+  });
+
+  it('finds text in every spelling that JSON has for it', async () => {
+    const content = [
+      '{"a":"he said \\"hi\\""}',
+      '{"a":"h\\u00e9 \\ud83d\\ude00"}',
+      '{"a":"hé 😀"}',
+      '{"a":"C:\\\\temp a\\/b a/b"}',
+      '{"a":"H\\u00C9"}',
+    ].join('\n');
+    for (const [text, rows] of [
+      ['said "hi"', [1]],
+      ['hé', [2, 3, 5]],
+      ['é 😀', [2, 3]],
+      ['c:\\temp', [4]],
+      ['a/b', [4]],
+    ] as const)
+      assert.deepEqual(await find(content, text), rows, text);
+    assert.deepEqual(await find(content, 'HÉ', true), [5]);
+  });
+
+  it('takes what is typed for text, not for a pattern', async () => {
+    const content = 'a.c\nabc\n(x|y)*[z]{2}^$+?\n';
+    assert.deepEqual(await find(content, 'a.c'), [1]);
+    assert.deepEqual(await find('ab\ncd\n', 'bc'), []);
+    assert.deepEqual(await find(content, '(x|y)*[z]{2}^$+?'), [3]);
+    assert.equal(searchPattern('', true), undefined);
+    assert.equal(searchPattern('x'.repeat(1_000), true)?.expression.source.length, MAX_SEARCH_UNITS);
+  });
+
+  it('finds what lies on the border of two pieces, whatever its bytes', async () => {
+    const piece = 128 * 1024;
+    for (const word of ['needle', 'nädel', '針針', 'na😀del']) {
+      for (let back = 0; back <= Buffer.byteLength(word) + 1; back++) {
+        const before = `first\n${'x'.repeat(piece - 6 - 1 - back)}\n`;
+        assert.deepEqual(await find(`${before}${word}\n${'y'.repeat(300)}\n`, word), [3], `${word} ${back}`);
+      }
+    }
+  });
+
+  it('begins each piece at its start, wherever the last match was', async () => {
+    const piece = 128 * 1024;
+    const long = `${'x'.repeat(piece - 100)}needle${'x'.repeat(5_000)}`;
+    assert.deepEqual(await find(`${long}\nneedle\n${'y'.repeat(piece)}`, 'needle'), [1, 2]);
+  });
+
+  it('finds the same as comparing parsed rows, in random texts of all kinds of characters', async () => {
+    const random = new Random(11);
+    const characters = Array.from('aAbBéÉãÃ\u00c3\u00a9€🚀"\\/.*[- ');
+    const textOf = (length: number) => Array.from({ length }, () => random.of(characters)).join('');
+    const asciiOnly = (json: string) =>
+      json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+    const rows = Array.from({ length: 3_000 }, (_, index) => {
+      const text = textOf(8);
+      const json = JSON.stringify([text]);
+      return { text, line: index % 3 === 0 ? asciiOnly(json) : json };
+    });
+    const content = rows.map(({ line }) => line).join('\n');
+    for (let round = 0; round < 40; round++) {
+      const text = textOf(1 + random.below(3));
+      const matchCase = round % 2 === 0;
+      const has = (value: string) =>
+        matchCase ? value.includes(text) : value.toLowerCase().includes(text.toLowerCase());
+      const found = new Set(await find(content, text, matchCase));
+      const wrong = rows.filter(({ text: value, line }, index) => {
+        const isFound = found.has(index + 1);
+        if (has(value)) return !isFound;
+        // The file's own backslashes and quotes are found as well.
+        return isFound && !text.includes('\\') && !has(`["${value}"]`) && !has(line);
+      });
+      assert.deepEqual(wrong, [], `${JSON.stringify(text)} ${matchCase}`);
+    }
+  });
+
+  it('takes a long row full of matches as one', async () => {
+    const content = Buffer.alloc(20_000_000, 'needle');
+    content.write('\nneedle', content.length - 20);
+    const { user } = process.cpuUsage();
+    assert.deepEqual(await find(content, 'NEEDLE'), [1, 2]);
+    assert.ok(process.cpuUsage().user - user < 2_000_000);
+  });
+
+  it('goes through invalid UTF-8', async () => {
+    const broken = Buffer.concat([
+      Buffer.from('a\n'),
+      Buffer.alloc(400_000, 0xc3),
+      Buffer.from('\nneedle\n'),
+    ]);
+    assert.deepEqual(await find(broken, 'needle'), [3]);
+    assert.deepEqual(await find(Buffer.alloc(400_000, 0x80), 'needle'), []);
+  });
+
+  it('stays quick at each step on the worst text, and stops when cancelled', async () => {
+    await withFile(Buffer.alloc(2_000_000, 'a'), async (file) => {
+      const pattern = searchPattern(`${'a'.repeat(MAX_SEARCH_UNITS - 1)}b`, false);
+      assert.ok(pattern);
+      const stop = new AbortController();
+      const steps = searchRows(file, pattern, stop.signal);
+      let longest = 0;
+      for (let count = 0; count < 5; count++) {
+        const begun = performance.now();
+        await steps.next();
+        longest = Math.max(longest, performance.now() - begun);
+      }
+      assert.ok(longest < 250, `${longest} ms`);
+      stop.abort();
+      await assert.rejects(steps.next(), CancelledError);
+    });
   });
 });

@@ -187,7 +187,7 @@ describe('the scanner, beside another reading of the same rows', () => {
     assert.deepEqual(
       cut.map(({ code, column, length }) => [code, column, length]),
       [
-        ['unterminated-string', 9, key.length + 1],
+        ['cut-off', 9, key.length + 1],
         ['api-key', 10, key.length],
       ],
     );

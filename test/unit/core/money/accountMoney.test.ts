@@ -4,7 +4,7 @@ import type { Balance } from '../../../../src/core/api/types.ts';
 import { accountMoneyOf, type MoneyFacts } from '../../../../src/core/money/accountMoney.ts';
 import type { Wanted } from '../../../../src/core/money/estimate.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
-import type { ChargedReceipt } from '../../../../src/core/submission/runFacts.ts';
+import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { intentOf, pendingOf } from '../../../helpers/submissions.ts';
 

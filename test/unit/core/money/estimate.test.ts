@@ -8,7 +8,7 @@ import {
   type Estimate,
   type Wanted,
 } from '../../../../src/core/money/estimate.ts';
-import type { ChargedReceipt } from '../../../../src/core/submission/runFacts.ts';
+import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
 import { Random } from '../../../helpers/random.ts';
 import { chargedReceipt, type ReceiptOptions } from '../../../helpers/receipts.ts';
 import { wholeAttempt } from '../../../helpers/submissions.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { toCsv, toJsonl } from '../../../../src/core/money/exports.ts';
 import { chargedRunsOf } from '../../../../src/core/money/spending.ts';
+import { rowsOfCsv } from '../../../helpers/csv.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 
 const receipt = chargedReceipt({
@@ -18,46 +19,29 @@ const elsewhere = {
 };
 const runs = chargedRunsOf([receipt], elsewhere, { balance_cents: 5, currency: 'EUR' });
 
-/** By RFC 4180 alone. */
-function parseCsv(text: string): string[][] {
-  const rows: string[][] = [];
-  let fields: string[] = [];
-  for (const [, quoted, plain = '', end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g)) {
-    fields.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
-    if (end === ',') continue;
-    rows.push(fields);
-    fields = [];
-  }
-  return rows;
-}
-
 describe('exports of spending', () => {
-  const [names = [], ...rows] = parseCsv(toCsv(runs));
-  const field = (row: number, name: string) => rows[row]?.[names.indexOf(name)];
-  const index = rows.findIndex((row) => row.includes('517'));
-  const other = 1 - index;
+  const rows = rowsOfCsv(toCsv(runs));
+  const [ours, other] = rows[0]?.['price_cents'] === '517' ? rows : rows.toReversed();
 
   it('as CSV have integer cents, ISO 8601 in UTC, and every text unchanged', () => {
     assert.equal(rows.length, 2);
-    for (const row of rows) assert.equal(row.length, names.length);
-    assert.equal(field(index, 'price_cents'), '517');
-    assert.equal(field(index, 'balance_after_cents'), '-17');
-    assert.equal(field(index, 'created_at'), '2026-11-22T12:00:00.000Z');
-    assert.equal(field(index, 'dataset_path'), '/data/a,"b".jsonl');
-    assert.equal(field(index, 'dataset_sha256'), '0'.repeat(64));
-    assert.equal(field(index, 'dataset_characters'), '1200');
+    assert.equal(ours?.['price_cents'], '517');
+    assert.equal(ours['balance_after_cents'], '-17');
+    assert.equal(ours['created_at'], '2026-11-22T12:00:00.000Z');
+    assert.equal(ours['dataset_path'], '/data/a,"b".jsonl');
+    assert.equal(ours['dataset_sha256'], '0'.repeat(64));
+    assert.equal(ours['dataset_characters'], '1200');
+    const names = ['price_cents', 'currency', 'currency_assumed', 'queue', 'dataset_path'];
     assert.deepEqual(
-      ['price_cents', 'currency', 'currency_assumed', 'queue', 'dataset_path'].map((name) =>
-        field(other, name),
-      ),
+      names.map((name) => other?.[name]),
       ['100', 'EUR', 'true', '', ''],
     );
   });
 
   it('as CSV hold no formula', () => {
-    assert.equal(field(index, 'label'), '\'=HYPERLINK("http://a.test")\r\n, \u{1f4a7}');
-    assert.equal(field(index, 'run_id'), "'@run");
-    assert.equal(field(other, 'model_id'), "'-m");
+    assert.equal(ours?.['label'], '\'=HYPERLINK("http://a.test")\r\n, \u{1f4a7}');
+    assert.equal(ours['run_id'], "'@run");
+    assert.equal(other?.['model_id'], "'-m");
   });
 
   it('as CSV hold none behind another separator or a line break either', () => {
@@ -72,20 +56,19 @@ describe('exports of spending', () => {
       ['a-b; =c', 'a-b; =c'],
     ] as const) {
       const charged = chargedRunsOf([chargedReceipt({ label })], undefined, undefined);
-      const [row] = parseCsv(toCsv(charged)).slice(1);
-      assert.equal(row?.[names.indexOf('label')], safe);
+      assert.equal(rowsOfCsv(toCsv(charged))[0]?.['label'], safe);
     }
   });
 
-  it('as CSV have a header without any run', () => assert.deepEqual(parseCsv(toCsv([])), [names]));
+  it('as CSV have a header without any run', () => assert.match(toCsv([]), /^run_id,[a-z_,0-9]+\r\n$/));
 
   it('as JSONL say the same, with null for what is unknown', () => {
     const objects = toJsonl(runs)
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>);
-    assert.deepEqual(Object.keys(objects[0] ?? {}), names);
-    assert.equal(objects[index]?.['label'], receipt.label);
-    assert.equal(objects[other]?.['dataset_sha256'], null);
+    assert.deepEqual(Object.keys(objects[0] ?? {}), Object.keys(ours ?? {}));
+    assert.equal(objects.find(({ price_cents }) => price_cents === 517)?.['label'], receipt.label);
+    assert.equal(objects.find(({ price_cents }) => price_cents === 100)?.['dataset_sha256'], null);
   });
 });

@@ -16,6 +16,7 @@ import { PRICE_RULES } from '../../../../src/sandbox/catalog.ts';
 import type { Sandbox } from '../../../../src/sandbox/sandbox.ts';
 import type { Scenario } from '../../../../src/sandbox/scenarios.ts';
 import { Worker as DigestThread } from '../../../helpers/crash/digestThread.ts';
+import { rowsOfCsv } from '../../../helpers/csv.ts';
 import { Random } from '../../../helpers/random.ts';
 import { HOUR, MINUTE } from '../../../helpers/runs/stage.ts';
 import { Bench, silent } from '../../../helpers/runs/support.ts';
@@ -171,19 +172,6 @@ async function writeQuickly(file: string, text: string): Promise<void> {
   await rename(`${file}.tmp`, file);
 }
 
-/** The rows of a CSV text, by the names of its first one (RFC 4180). */
-function rowsOf(csv: string): Record<string, string>[] {
-  const [names = [], ...rows] = csv
-    .split(/\r\n(?=[^"]*(?:"[^"]*"[^"]*)*$)/)
-    .map((line) =>
-      [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(
-        ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? '',
-      ),
-    );
-  assert.deepEqual(rows.pop(), [''], 'the last row ends as all others');
-  return rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at] ?? ''])));
-}
-
 const sum = (cents: readonly (number | undefined)[]) =>
   cents.reduce<number>((all, one) => all + (one ?? NaN), 0);
 
@@ -269,7 +257,6 @@ describe('the money of 200 submissions with refusals, lost answers and crashes',
     const pageBy = (groupBy: (typeof GROUPS)[number]) =>
       spendPageState({
         accountId: ACCOUNT,
-        account: session.account,
         formerName: undefined,
         session,
         receipts: 'loaded',
@@ -277,7 +264,7 @@ describe('the money of 200 submissions with refusals, lost answers and crashes',
         reading: undefined,
         view: { groupBy, search: '', sortBy: 'date', isDescending: true },
         mostRows: Infinity,
-      }).state;
+      });
     const page = pageBy('month');
     const prices = new Map(runs.map((run) => [run.run_id, run.price_cents]));
     const shown = (page.runs?.rows ?? []).map(({ show, cells }) => [show.target, centsOf(cells[1])] as const);
@@ -293,7 +280,7 @@ describe('the money of 200 submissions with refusals, lost answers and crashes',
     }
 
     // The exports say the same of each run.
-    const csv = rowsOf(toCsv(charged));
+    const csv = rowsOfCsv(toCsv(charged));
     const jsonl = toJsonl(charged)
       .trimEnd()
       .split('\n')

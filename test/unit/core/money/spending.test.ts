@@ -8,7 +8,7 @@ import {
   queueTimes,
   type KnownRuns,
 } from '../../../../src/core/money/spending.ts';
-import type { ChargedReceipt } from '../../../../src/core/submission/runFacts.ts';
+import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
 import { chargedReceipt, type ReceiptOptions } from '../../../helpers/receipts.ts';
 
 const USD: Balance = { balance_cents: 3_000, currency: 'USD' };
@@ -82,7 +82,8 @@ describe('spending', () => {
     it('takes a time whose year has not four digits as unknown, and an empty plan', () => {
       const years = ['+275760-01-01T00:00:00Z', '-000001-01-01T00:00:00Z', '9999-12-31T23:59:59Z'];
       const rows = years.map((created_at, n) => row(`r${n}`, created_at));
-      const runs = chargedRunsOf([], known(rows, [detail('r0', { plan: '' })]), USD);
+      const broken = ofRun('r0', { atMs: 1e300, run: { plan_name: '' } });
+      const runs = chargedRunsOf([broken], known(rows), USD);
       assert.deepEqual(runs.map(({ createdAtMs }) => createdAtMs).toSorted(), [
         at('9999-12-31T23:59:59Z'),
         undefined,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { RunDetail } from '../../../../src/core/api/types.ts';
-import type { Receipt } from '../../../../src/core/submission/intent.ts';
+import type { ChargedReceipt, Receipt } from '../../../../src/core/submission/intent.ts';
 import {
   artifactsOf,
   balanceEffectOf,
@@ -9,7 +9,6 @@ import {
   spanMs,
   timesOf,
   usualTime,
-  type ChargedReceipt,
 } from '../../../../src/core/submission/runFacts.ts';
 import { intentOf } from '../../../helpers/submissions.ts';
 import { row } from '../../../helpers/runs/support.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ModuleHooks } from 'node:module';
 import { PROBLEMS } from '../../../../src/core/datasets/problems.ts';
-import type { Report } from '../../../../src/core/datasets/report.ts';
+import { summaryOf, type Report } from '../../../../src/core/datasets/report.ts';
 import type { CardSource } from '../../../../src/ui/datasets/previewMessages.ts';
 import type { PreviewCard } from '../../../../src/ui/datasets/protocol.ts';
 import { groupOf, reportOf } from '../../../helpers/report.ts';
@@ -165,7 +165,37 @@ describe('the texts of datasets', () => {
     }
     assert.deepEqual(
       codes.filter((code) => sentence(code).includes('MASKED')),
-      ['duplicate-row', 'api-key', 'email-address', 'card-number'],
+      ['duplicate-row', 'api-key', 'email-address', 'card-number', 'cut-off'],
     );
+  });
+
+  it('say of problems that are shown as one how many there are', () => {
+    const texts = (['output-missing', 'trailing-comma', 'email-address'] as const).map((code) =>
+      messages.problemSentence({ code, detail: 'j…@h….com', count: 4_998 }),
+    );
+    assert.deepEqual(texts, [
+      'Field “output” is missing; taken for instruction/output (4,998 rows).',
+      'Trailing comma (4,998 rows). Remove it.',
+      'Possible email address (4,998 times). A model can repeat it (j…@h….com).',
+    ]);
+    assert.equal(
+      messages.problemSentence({ code: 'cut-off', detail: '7' }),
+      'Cut off in row 7. Get the complete file.',
+    );
+  });
+
+  it('say one thing of a file that is no dataset', () => {
+    const state = { isDataset: false, isBusy: false, isDirty: true, price: '1 USD' };
+    const of = (report: Report | undefined) =>
+      messages.datasetStatus({ ...state, summary: report && summaryOf(report) });
+    const { text, detail, action, lens } = of(
+      reportOf({ rows: 5_000, problems: [groupOf('bad-escape', ROW)] }),
+    );
+    assert.deepEqual(
+      [text, detail, action, lens],
+      ['JSONL, 5,000 rows · no known training format', '', 'Check Dataset', ''],
+    );
+    assert.equal(of(reportOf({ kind: 'csv' })).text, 'CSV instead of JSONL');
+    assert.equal(of(undefined).text, 'Not checked');
   });
 });

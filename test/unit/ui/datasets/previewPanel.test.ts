@@ -44,7 +44,7 @@ describe('PreviewPanel', () => {
       check: { report: reportOf({ rows: 3, problems: [groupOf('bad-literal', [{ row: 3 }])] }) },
       onDidChange: new Emitter<'counted'>().event,
       look: () => Promise.resolve(),
-      startCheck: () => undefined,
+      goOn: () => undefined,
     };
     panel = new PanelStandIn();
     errors = [];
@@ -73,7 +73,7 @@ describe('PreviewPanel', () => {
   }
 
   it('posts list, card and requested rows, and goes to a row once the page is there', async () => {
-    shown.goTo(2);
+    shown.show({ row: 2 });
     assert.deepEqual(panel.posted, []);
     await send({ type: 'ready', memory: undefined });
     const { generation, length } = posted('list').at(-1)!;

@@ -271,11 +271,14 @@ describe('watching downloads', () => {
       await finished('one');
       await finished('two');
       stage.pass(6 * DAY + 21 * HOUR);
+      standIn.told.answer = () => 'Show';
       watch(first);
       await look(first);
       await saidTimes(1);
       assert.deepEqual(said(), ['2 adapters expire within 24 h.']);
       assert.deepEqual(standIn.told.buttons, [['Download…', 'Show']]);
+      await until(() => standIn.executed.length === 1);
+      assert.equal(standIn.executed[0]?.[0], 'fineTuning.runs.focus');
     });
 
     it('come in one window of several, also in one that begins later', async () => {

@@ -97,26 +97,97 @@ describe('Diagnose Connection', () => {
       'Problem',
       'Not checked',
     ]);
-    for (const error of [new UnexpectedAnswerError(200, 'html'), new ServiceError('down', 503)])
+    for (const error of [
+      new UnexpectedAnswerError(200, 'html'),
+      new ServiceError('down', 503),
+      new NetworkError('answer-timeout'),
+    ])
       assert.deepEqual(await verdictsFor(error), ['OK', 'Problem', 'Not checked']);
     assert.deepEqual(await verdictsFor(new ServiceError('rate_limited', 429)), ['OK', 'OK', 'Not checked']);
     assert.deepEqual(await verdictsFor(new ServiceError('invalid_api_key', 401)), ['OK', 'OK', 'Problem']);
   });
 
-  it('names the proxy without its password, and what it answered', async () => {
-    const settings = { 'http.proxySupport': 'on', 'http.proxy': 'http://me:CANARY@proxy.test:8080' };
-    const proxied = await diagnose({ settings });
-    assert.deepEqual(
-      [proxied['Proxy'], proxied['Name resolution']],
-      ['OK: http://proxy.test:8080', 'Not checked: The proxy resolves the name.'],
-    );
-    const refused = await diagnose({ settings, error: new NetworkError('proxy', 'HTTP_407') }, 'Proxy');
-    assert.equal(
-      refused['Proxy'],
-      'Problem: http://proxy.test:8080 refused (HTTP_407). Check “http.proxy” and its password.',
-    );
-    assert.deepEqual(standIn.executed, [['workbench.action.openSettings', '@id:http.proxy']]);
-    assert.doesNotMatch(JSON.stringify([proxied, refused]), /CANARY/);
+  describe('through a proxy', () => {
+    const PROXY = 'http://me:CANARY@proxy.test:8080';
+    const BY_SETTING = { 'http.proxySupport': 'on', 'http.proxy': PROXY };
+    const before = process.env['HTTPS_PROXY'];
+    afterEach(() => {
+      delete process.env['HTTPS_PROXY'];
+      if (before !== undefined) process.env['HTTPS_PROXY'] = before;
+    });
+
+    it('names it without its password, and blames it only for what it did', async () => {
+      const held = { error: new ServiceError('rate_limited', 429), notBeforeMs: 7 };
+      const cases: [Partial<Scenario>, proxy: string][] = [
+        [{}, 'OK: {0}'],
+        [{ error: new ServiceError('invalid_api_key', 401) }, 'OK: {0}'],
+        [held, 'Not checked: {0}'],
+        [{ error: new NetworkError('reset') }, 'Not checked: {0}'],
+        [
+          { error: new NetworkError('connect-timeout') },
+          'Problem: {0} opened no connection in time. Check “{1}”, network and VPN.',
+        ],
+        [
+          { error: new NetworkError('proxy', 'HTTP_407') },
+          'Problem: {0} didn’t accept the password (407). Check “{1}”.',
+        ],
+        [
+          { error: new NetworkError('proxy', 'HTTP_403') },
+          'Problem: {0} blocked the connection to the service (HTTP_403).',
+        ],
+        [
+          { error: new NetworkError('proxy', 'ENOTFOUND') },
+          'Problem: {0} couldn’t be reached (ENOTFOUND). Check “{1}”.',
+        ],
+        [{ error: new NetworkError('proxy') }, 'Problem: {0} couldn’t be reached (unknown). Check “{1}”.'],
+      ];
+      for (const source of ['http.proxy', 'HTTPS_PROXY'])
+        for (const [scenario, expected] of cases) {
+          process.env['HTTPS_PROXY'] = PROXY;
+          const settings = { ...BY_SETTING, 'http.proxy': source === 'http.proxy' ? PROXY : '' };
+          const rows = await diagnose({ ...scenario, settings }, 'Proxy');
+          const text = expected.replace('{0}', 'http://proxy.test:8080').replace('{1}', source);
+          assert.equal(rows['Proxy'], text);
+          assert.equal(rows['Name resolution'], 'Not checked: The proxy resolves the name.');
+          assert.doesNotMatch(JSON.stringify(rows), /CANARY/);
+          const isLinked = text.startsWith('Problem') && source === 'http.proxy';
+          const link = ['workbench.action.openSettings', '@id:http.proxy'];
+          assert.deepEqual(standIn.executed, isLinked ? [link] : [], text);
+        }
+    });
+
+    it('whose URL cannot be understood, it says that nothing was sent', async () => {
+      const error = new NetworkError('proxy', 'ERR_UNUSABLE_PROXY');
+      const rows = await diagnose({ error, settings: { ...BY_SETTING, 'http.proxy': 'socks5://p.test' } });
+      assert.deepEqual(
+        ['Proxy', 'Name resolution', 'Reachability'].map((name) => rows[name]),
+        [
+          'Problem: The URL in “http.proxy” is invalid. Write it like http://host:8080.',
+          'Not checked: Nothing was sent.',
+          'Not checked: Nothing was sent.',
+        ],
+      );
+    });
+  });
+
+  it('says what is wrong with a certificate, and sends to the system’s only where that helps', async () => {
+    const clock = 'Check this machine’s clock; if it’s right, the service must renew it.';
+    for (const [code, advice, isLinked] of [
+      ['CERT_NOT_YET_VALID', `Not valid now (CERT_NOT_YET_VALID). ${clock}`, false],
+      ['CERT_HAS_EXPIRED', `Not valid now (CERT_HAS_EXPIRED). ${clock}`, false],
+      ['ERR_TLS_CERT_ALTNAME_INVALID', 'Made for another host', false],
+      ['EPROTO', 'No TLS at this address (EPROTO)', false],
+      ['ERR_SSL_WRONG_VERSION_NUMBER', 'No TLS at this address', false],
+      ['SELF_SIGNED_CERT_IN_CHAIN', 'Not trusted (SELF_SIGNED_CERT_IN_CHAIN)', true],
+    ] as const) {
+      // What failed comes before what is not verified.
+      const settings = { 'http.proxyStrictSSL': isLinked };
+      const rows = await diagnose({ error: new NetworkError('tls', code), settings }, 'Certificate');
+      assert.ok(rows['Certificate']?.startsWith(`Problem: ${advice}`), rows['Certificate']);
+      assert.equal(rows['Reachability'], 'Problem: Not reached. Solve the problem above first.');
+      const link = ['workbench.action.openSettings', '@id:http.systemCertificates'];
+      assert.deepEqual(standIn.executed, isLinked ? [link] : [], code);
+    }
   });
 
   it('warns where certificates are not verified, and where the clock is wrong', async () => {

@@ -57,6 +57,7 @@ const parts = {
         chargedReceipt({ accountId: 'w', label: CANARY, dataset, run: { run_id: RUN, plan_name: CANARY } }),
       ]),
   },
+  openJournal: () => Promise.resolve(),
   sessions: {
     active: {
       account,
@@ -86,10 +87,11 @@ describe('the support info', () => {
   afterEach(() => {
     standIn.settings.clear();
     standIn.env.remoteName = undefined;
+    standIn.env.uiKind = standIn.UIKind.Desktop;
   });
 
-  async function copied(): Promise<string> {
-    await copySupportInfo(parts);
+  async function copied(changed: object = {}): Promise<string> {
+    await copySupportInfo({ ...parts, ...changed });
     const [what, text] = standIn.executed[0] ?? [];
     assert.equal(what, 'copy');
     return String(text);
@@ -126,6 +128,13 @@ describe('the support info', () => {
     assert.deepEqual(info['downloads'], [{ run: RUN, state: 'interrupted', code: 'network' }]);
   });
 
+  it('says that the journal cannot be read', async () => {
+    const fail = () => Promise.reject(new Error(CANARY));
+    const text = await copied({ openJournal: fail, journal: { receipts: fail } });
+    const { submissions, receipts } = JSON.parse(text) as Record<string, unknown>;
+    assert.deepEqual([submissions, receipts], ['unreadable', 'unreadable']);
+  });
+
   it('has nothing that is private', async () => {
     const text = await copied();
     assert.doesNotMatch(text, new RegExp(CANARY));
@@ -140,6 +149,16 @@ describe('the support info', () => {
     assert.deepEqual([extensionId, typeof JSON.parse(data)], ['fine-tuning-tools.fine-tuning', 'object']);
 
     standIn.forget();
+    standIn.env.uiKind = standIn.UIKind.Web;
+    await reportIssue(parts);
+    assert.deepEqual(
+      standIn.executed.map(([what]) => what),
+      ['copy', 'workbench.action.openIssueReporter'],
+    );
+    assert.match(standIn.told.sentences.join(), /^Support info copied\./);
+
+    standIn.forget();
+    standIn.env.uiKind = standIn.UIKind.Desktop;
     const { executeCommand } = standIn.commands;
     standIn.commands.executeCommand = () => Promise.reject(new NetworkError('other'));
     try {

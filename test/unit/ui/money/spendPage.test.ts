@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type * as vscode from 'vscode';
 import type { Account } from '../../../../src/core/accounts/account.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
+import type { Connection } from '../../../../src/core/api/client.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
@@ -20,11 +21,12 @@ const { SpendPage: createPage } = await withVscode(() => import('../../../../src
 // It is imported when something failed.
 await withVscode(() => import('../../../../src/ui/shared/serviceErrors.ts'));
 /** Longer than changes are collected before they are drawn. */
-const DRAWN_MS = 150;
+const DRAWN_MS = 300;
 
 describe('SpendPage', () => {
   let bench: Bench;
   let session: Session;
+  let connection: Connection | undefined;
   let rows: unknown[];
   let isRejected: boolean;
   /** How the list continues. */
@@ -55,7 +57,8 @@ describe('SpendPage', () => {
           run: { ...row(runId, 0, 'completed'), price_cents: 130, label: `of ${runId}` },
         });
     });
-    session = bench.session({ baseUrl: url, apiKey: 'service_test', keyId: 'key-1' });
+    connection = { baseUrl: url, apiKey: 'service_test', keyId: 'key-1' };
+    session = bench.session(() => Promise.resolve(connection));
     ({ account } = session);
   });
   afterEach(async () => {
@@ -144,9 +147,10 @@ describe('SpendPage', () => {
   it('draws the balance by some of its points, to the moment when it was read', async () => {
     const balanceBefore = { balance_cents: 900, currency: 'USD' };
     for (let n = 0; n < 2_000; n++) receipts.push(chargedReceipt({ atMs: n, balanceBefore }));
-    session.balance.set({ balance_cents: 100, currency: 'USD' }, 2_000);
+    session.balance.set({ balance_cents: 100, currency: 'USD' }, 2 * 24 * 3_600_000);
     await open();
-    const { points = [], tableTitle, rows: table = [] } = state().balance ?? {};
+    const { points = [], tableTitle, rows: table = [], from, to } = state().balance ?? {};
+    assert.deepEqual([from, to], ['Jan 1, 1970', 'Jan 3, 1970']);
     assert.ok(points.length <= 502, String(points.length));
     assert.deepEqual(
       [points[0], points.at(-1)],
@@ -289,6 +293,13 @@ describe('SpendPage', () => {
     await session.runs.refresh().catch(() => undefined);
     await shows('rejected this account’s API key');
     assert.doesNotMatch(texts(), /secret/);
+    act('replaceKey');
+    await until(() => standIn.executed.length > 0);
+    assert.deepEqual(standIn.executed, [['fineTuning.replaceKey', 'account-1']]);
+    connection = undefined;
+    session.reconnect();
+    await session.runs.refresh().catch(() => undefined);
+    await shows('This account’s API key is not on this machine. Only the receipts');
     account = undefined;
     changed.accounts.fire();
     await shows('signed out');

@@ -5,7 +5,7 @@ import type { RunDetail, RunSummary } from '../../../../src/core/api/types.ts';
 import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downloads/types.ts';
 import { phaseOf } from '../../../../src/core/runs/phase.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
-import type { ChargedReceipt } from '../../../../src/core/submission/runFacts.ts';
+import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
 import type { RunPageView } from '../../../../src/ui/runs/pageMessages.ts';
 import type { RunPageSection } from '../../../../src/ui/runs/protocol.ts';
 import { row } from '../../../helpers/runs/support.ts';
@@ -57,6 +57,8 @@ interface Given extends Partial<RunPageView> {
   others?: RunDetail[];
   currency?: string;
   kind?: 'service' | 'sandbox';
+  /** Whether its account is not on this machine. */
+  isGone?: boolean;
 }
 
 describe('the state of a run page', () => {
@@ -70,7 +72,16 @@ describe('the state of a run page', () => {
   after(() => hooks.deregister());
 
   function viewOf(given: Given): RunPageView {
-    const { run: changes, sessionState = 'ready', failure, others = [], currency, kind, ...view } = given;
+    const {
+      run: changes,
+      sessionState = 'ready',
+      failure,
+      others = [],
+      currency,
+      kind,
+      isGone,
+      ...view
+    } = given;
     const run = changes === null ? undefined : { ...row('r', 0, 'complete'), ...changes };
     const detail = 'detail' in view ? view.detail : DETAIL;
     const account = { kind: kind ?? 'service', id: 'account-1', name: 'Work', baseUrl: 'https://x.test' };
@@ -94,8 +105,7 @@ describe('the state of a run page', () => {
     return {
       accountId: 'account-1',
       runId: 'r',
-      account: account,
-      session,
+      session: isGone ? undefined : session,
       isActive: true,
       isReading: false,
       receipt: undefined,
@@ -110,7 +120,8 @@ describe('the state of a run page', () => {
     };
   }
 
-  const stateOf = (given: Given = {}) => words.runPageState(viewOf(given)).state;
+  const stateOf = (given: Given = {}) => words.runPageState(viewOf(given));
+  const pageOf = (given: Given) => ({ title: words.runPageTitle(viewOf(given)), state: stateOf(given) });
   function section<K extends RunPageSection['kind']>(kind: K, given: Given, key: string = kind) {
     const found = stateOf(given).sections.find((one) => one.key === key);
     assert.ok(found !== undefined, `no section ${key}`);
@@ -258,14 +269,8 @@ describe('the state of a run page', () => {
         [{ status: 'queued' }, bare({ status: 'queued' }), /once the run has completed/, ANY],
         [{ status: HOSTILE }, bare({ status: 'a' }), /“x<U\+202E>\[y\] \(command:z\)”\. If the run/, ANY],
         [{ status: ' ' }, bare({ status: '' }), /^The run’s status is unknown\./, ANY],
-        [available, DETAIL, /Expiry unknown/, ['Download Adapter…', ...ANY]],
-        [
-          { ...available, artifacts_expires_at: at(70) },
-          DETAIL,
-          /\(1 h left\)/,
-          ['Download Adapter…', ...ANY],
-        ],
-        [{ ...available, artifacts_expires_at: at(10) }, DETAIL, /^This adapter expired on/, ANY],
+        [available, DETAIL, /can be downloaded/, ['Download Adapter…', ...ANY]],
+        [{ ...available, artifacts_expires_at: at(10) }, DETAIL, /^This adapter has expired/, ANY],
         [{}, DETAIL, /lists no adapter/, ['Download Adapter…', ...ANY]],
       ] as const) {
         const given = { run, detail };
@@ -445,7 +450,7 @@ describe('the state of a run page', () => {
   it('names the run by its label without the marker, or by its model', () => {
     const titles = (label?: string) => {
       const detail = bare(label === undefined ? {} : { label });
-      const { title, state } = words.runPageState(viewOf({ detail }));
+      const { title, state } = pageOf({ detail });
       return [title, state.heading.title, fact({ detail }, 'run', 'label')];
     };
     const marked = 'maths ft-7k3m9qpx';
@@ -479,7 +484,7 @@ describe('the state of a run page', () => {
   it('says why there is nothing to show, and hides what a rejected API key has read', () => {
     const notFound = new ServiceError('not_found', 404, '');
     for (const [given, kind, actions] of [
-      [{ account: undefined }, 'info', []],
+      [{ isGone: true }, 'info', []],
       [{ sessionState: 'key-rejected' }, 'error', ['replaceKey']],
       [{ sessionState: 'key-missing' }, 'error', ['replaceKey']],
       [{ run: null, failure: notFound }, 'warning', ['switchAccount', 'refresh']],
@@ -492,7 +497,7 @@ describe('the state of a run page', () => {
       [{ run: null, isReading: true }, 'info', []],
       [{ run: null }, 'info', ['refresh']],
     ] as [Given, string, string[]][]) {
-      const { title, state } = words.runPageState(viewOf({ receipt: receiptOf(), ...given }));
+      const { title, state } = pageOf({ receipt: receiptOf(), ...given });
       const [notice, ...more] = state.notices;
       assert.deepEqual([notice?.kind, notice?.buttons.map(({ action }) => action)], [kind, actions]);
       assert.deepEqual([more, state.actions, state.sections], [[], [], []]);
@@ -504,9 +509,11 @@ describe('the state of a run page', () => {
     const label = `${HOSTILE}${'y'.repeat(5_000)}`;
     const detail = { ...DETAIL, label, plan: HOSTILE, status: HOSTILE };
     const dataset = { ...intentOf().dataset, filename: HOSTILE };
-    const { title, state } = words.runPageState(
-      viewOf({ detail, run: { status: HOSTILE, model_id: HOSTILE }, receipt: receiptOf({ dataset }) }),
-    );
+    const { title, state } = pageOf({
+      detail,
+      run: { status: HOSTILE, model_id: HOSTILE },
+      receipt: receiptOf({ dataset }),
+    });
     const texts = JSON.stringify([title, state]);
     assert.doesNotMatch(texts, /\\n|\u202e|y{255}|\]\(/);
     assert.ok(texts.includes(SHOWN));

@@ -6,7 +6,7 @@ import { Emitter } from '../../../../src/core/base/event.ts';
 import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downloads/types.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
-import type { ChargedReceipt } from '../../../../src/core/submission/runFacts.ts';
+import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
 import type { RunsNode } from '../../../../src/ui/runs/runRows.ts';
 import type { RunsShown } from '../../../../src/ui/runs/runsShown.ts';
 import type { RunsTree, RunsTreeParts } from '../../../../src/ui/runs/runsTree.ts';
@@ -281,6 +281,8 @@ describe('RunsTree', () => {
           'warning | 21 h left · just now | downloadAdapter',
         ],
         [{ ...kept, artifacts_expires_at: inMs(-HOUR) }, {}, 'circle-slash | Expired · just now | '],
+        [{ status: 'failed', artifacts_expires_at: inMs(-HOUR) }, {}, 'error | failed · just now | '],
+        [{}, { active: [download('interrupted', 41, 100)] }, 'pass | No adapter · just now | '],
         [kept, { active: [download('waiting')] }, 'sync | Downloading… | cancelDownload'],
         [
           kept,

@@ -50,6 +50,7 @@ describe('a dataset before its submission', () => {
     let checks = 0;
     const dataset = await prepareDataset(standIn.Uri.file(file), undefined, 'Work', {
       reports: {
+        ask: () => undefined,
         fresh: () => {
           const next = found[Math.min(checks++, found.length - 1)]!;
           assert.ok(checks < 10, 'it never ends');
@@ -111,7 +112,7 @@ describe('a dataset before its submission', () => {
     assert.equal(dataset, undefined);
     assert.deepEqual(
       standIn.executed.map(([command]) => command),
-      ['fineTuning.writeArrayAsLines'],
+      ['fineTuning.convertToJsonl'],
     );
   });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Estimate } from '../../../../src/core/money/estimate.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
-const { estimateText, priceLens, priceText, rangeTooltip, unexpectedPrice } = await withVscode(
+const { estimateText, likelyPrice, priceText, rangeTooltip, unexpectedPrice } = await withVscode(
   () => import('../../../../src/ui/shared/priceMessages.ts'),
 );
 
@@ -44,7 +44,7 @@ describe('messages of a price', () => {
     ];
     for (const [estimate, row, lens] of texts) {
       assert.equal(priceText(estimate), row);
-      assert.equal(priceLens(estimate), lens);
+      assert.equal(likelyPrice(estimate), lens);
     }
   });
 

@@ -178,6 +178,17 @@ describe('commands of open submissions', () => {
       assert.deepEqual(standIn.told.sentences, []);
     });
 
+    it('says of the upload of what may be charged already that canceling does not undo that', async () => {
+      for (const [intent, detail] of [
+        [intentOf({ id: 'one' }), 'Not charged if canceled before the upload completes.'],
+        [unknown().intent, 'Stops resending. You may have been charged already.'],
+      ] as const) {
+        pending = [pendingOf('waiting', intent)];
+        await resolve('one');
+        assert.equal(standIn.told.inputs.at(-1)?.items[1]?.detail, detail);
+      }
+    });
+
     it('reports a run that the check found instead of asking', async () => {
       pending = [unknown()];
       finding = { verdict: 'charged', run: { run_id: 'r' } };
@@ -318,18 +329,24 @@ describe('commands of open submissions', () => {
       }
     });
 
-    it('ask nothing and send nothing where the base models can’t be read, or none is available', async () => {
+    it('need a base model, and send nothing where none can be read, unless it may be charged already', async () => {
       press('Submit and Pay');
       for (const [, submission] of kinds()) {
-        pending = [submission];
+        standIn.forget();
+        press('Submit and Pay');
+        [pending, calls] = [[submission], []];
+        active.models.models = undefined;
         models = new NetworkError('refused');
-        await assert.rejects(resolve('one', 'continue'), models);
+        const isOpen = submission.state === 'unknown';
+        if (isOpen) await resolve('one', 'continue');
+        else await assert.rejects(resolve('one', 'continue'), models);
         models = [];
         await resolve('one', 'continue');
+        if (isOpen) assert.match(standIn.told.details.join(), /^• accept the model’s license terms$/m);
+        else
+          assert.deepEqual(standIn.told.sentences, ['No base models are available. Nothing was submitted.']);
+        assert.equal(callsOf('resume').length, isOpen ? 2 : 0);
       }
-      const told = 'No base models are available. Nothing was submitted.';
-      assert.deepEqual(standIn.told.sentences, Array(3).fill(told));
-      assert.deepEqual(callsOf('resume'), []);
     });
 
     it('say what it will probably cost and whether the balance will do, and warn over the budget first', async () => {
@@ -340,7 +357,7 @@ describe('commands of open submissions', () => {
         pending = [pendingOf(state, { ...intent, dataset })];
         await resolve('one', 'continue');
         const [detail = ''] = standIn.told.details;
-        assert.match(detail, /^Price: known only after the charge\. 5\.00 USD last time\.$/m);
+        assert.match(detail, /^Price: known only after the charge; 5\.00 USD last time\.$/m);
         assert.match(detail, /^Balance: 4\.00 USD · probably too low$/m);
         // What may have been charged already counts once.
         for (const [perMonthCents, isOver] of [
@@ -415,6 +432,8 @@ describe('commands of open submissions', () => {
         whileActivating = () => (pending = next);
         await resolve('one', 'continue');
         assert.deepEqual(standIn.told.details, [], 'no question');
+        const told = next.length === 0 ? ['This submission is already resolved.'] : [];
+        assert.deepEqual(standIn.told.sentences, told);
       }
       assert.deepEqual(callsOf('resume'), []);
     });

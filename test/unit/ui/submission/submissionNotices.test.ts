@@ -261,6 +261,29 @@ describe('SubmissionNotices', () => {
       assert.equal(told.sentences.length, 1);
     });
 
+    it('promises no check of what is too old, or has no API key', async () => {
+      const unconfirmed = 'train.jsonl may have been charged: the service didn’t confirm it.';
+      const hour = 60 * 60_000;
+      for (const [now, ageMs, others, text] of [
+        ['ready', 2 * hour, [], unconfirmed],
+        ['key-rejected', 0, [], `${unconfirmed} The service rejected this API key.`],
+        ['key-missing', 0, [], `${unconfirmed} This account has no API key on this machine.`],
+        [
+          'ready',
+          2 * hour,
+          [unknown('two')],
+          '2 submissions may have been charged: the service didn’t confirm them.',
+        ],
+      ] as const) {
+        forget();
+        state = now;
+        pending = [unknown('one', 'account-1', ageMs), ...others];
+        await begin();
+        await afterMs(FIRST_CHECK_MS);
+        assert.equal(told.sentences.join().replace(/ If you entered .+/, ''), text);
+      }
+    });
+
     it('says what was not charged, and offers to continue it', async () => {
       pending = [pendingOf('unsent', intentOf({ id: 'one' })), pendingOf('refused')];
       told.answer = ([button]) => button;

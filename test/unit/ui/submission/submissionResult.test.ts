@@ -3,7 +3,7 @@ import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { DatasetChangedError, NetworkError, ServiceError } from '../../../../src/core/api/errors.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
-import type { Session } from '../../../../src/core/runs/session.ts';
+import { KeyMissingError, KeyRejectedError, type Session } from '../../../../src/core/runs/session.ts';
 import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import type {
   PendingSubmission,
@@ -12,23 +12,26 @@ import type {
 import { WindowClosedError } from '../../../../src/core/submission/nextStep.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { intentOf, pendingOf } from '../../../helpers/submissions.ts';
+import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const module = await withVscode(() => import('../../../../src/ui/submission/submissionResult.ts'));
 
 const TOO_LOW = new ServiceError('insufficient_balance', 402);
 const BROKEN = new NetworkError('reset');
+const UNCONFIRMED = 'My run may have been charged: the service didn’t confirm it.';
 const HOSTILE = 'Free \u202e$(check) [x](command:y)\u200b';
 
 describe('the result of a submission', () => {
   let logged: string[];
   let revealed: string[];
   let receipts: () => Promise<Receipt[]>;
+  let sentMs: number;
 
   beforeEach(() => {
     standIn.forget();
     [logged, revealed] = [[], []];
+    sentMs = Date.now();
     receipts = () => Promise.reject(BROKEN);
   });
 
@@ -47,7 +50,10 @@ describe('the result of a submission', () => {
     standIn.told.answer = (buttons) => buttons.find((button) => button === press);
     await module.reportResult(result, 'id-1', draft, session, {
       ensureActiveAccount: () => Promise.resolve(isActive),
-      journal: { receipts: () => receipts() },
+      journal: {
+        receipts: () => receipts(),
+        intents: [intentOf({ id: 'id-1', attempts: [wholeAttempt(sentMs)] })],
+      },
       log: { error: (what: string) => void logged.push(what) },
       submitted: { fire: ({ runId }: { runId: string }) => void revealed.push(runId) },
     } as unknown as Parameters<typeof module.reportResult>[4]);
@@ -150,11 +156,17 @@ describe('the result of a submission', () => {
     assert.match(text, /rejected train\.jsonl as invalid\. .*“row 7”$/);
     assert.deepEqual(buttons, ['Check Dataset']);
     assert.equal(executed[0]?.[0], 'fineTuning.checkDataset');
-    const key = new ServiceError('invalid_api_key', 401);
-    const refused = await report(notCharged(key, true), 'Replace API Key…');
-    assert.equal(refused.text, 'Not charged: the service rejected the API key of Work.');
-    assert.deepEqual(refused.buttons, ['Replace API Key…']);
-    assert.deepEqual(refused.executed, [['fineTuning.replaceKey', 'account-1']]);
+    const isRejected = 'Not charged: the service rejected the API key of Work.';
+    const isMissing = 'Not charged: the API key of Work is not on this machine.';
+    for (const [error, sentence, button] of [
+      [new ServiceError('invalid_api_key', 401), isRejected, 'Replace API Key…'],
+      [new KeyRejectedError(), isRejected, 'Replace API Key…'],
+      [new KeyMissingError(), isMissing, 'Enter API Key…'],
+    ] as const) {
+      const refused = await report(notCharged(error, true), button);
+      assert.deepEqual([refused.text, refused.buttons], [sentence, [button]]);
+      assert.deepEqual(refused.executed, [['fineTuning.replaceKey', 'account-1']]);
+    }
   });
 
   it('takes no code of the service for one of the extension’s', async () => {
@@ -183,6 +195,13 @@ describe('the result of a submission', () => {
       assert.match(await text(error), /We’ll keep checking\.$/);
     for (const error of [new WindowClosedError(), new ServiceError('invalid_api_key', 401)])
       assert.doesNotMatch(await text(error), /keep checking/);
+    const locked = Object.assign(sessionOf(), { state: 'key-rejected' });
+    assert.equal(
+      (await report({ kind: 'unknown', error: BROKEN }, undefined, locked)).text,
+      `${UNCONFIRMED} The service rejected this API key.`,
+    );
+    sentMs = Date.now() - 2 * 60 * 60_000;
+    assert.equal(await text(BROKEN), UNCONFIRMED);
   });
 
   it('resolves the submission that is open already', async () => {

@@ -277,12 +277,14 @@ describe('the review of a submission', () => {
 
   it('says whether the dataset of a run that is submitted again is the same', async () => {
     const [earlier] = [{ ...intentOf(), settled: { kind: 'discarded', at: { localMs: 0 } } as const }];
-    for (const [sha256, text] of [
-      [earlier.dataset.sha256, / · unchanged since /],
-      ['another', / · changed since /],
+    for (const [sha256, filename, text] of [
+      [earlier.dataset.sha256, 'renamed.jsonl', / · unchanged since /],
+      ['another', 'train.jsonl', / · changed since /],
+      ['another', 'other.jsonl', /^(?!.* since )/],
     ] as const) {
       const digest = Promise.withResolvers<string>();
-      await walk([], { earlier, sha256: digest.promise });
+      const dataset = { ...context.dataset, filename };
+      await walk([], { earlier, dataset, sha256: digest.promise });
       const input = standIn.told.inputs.at(-1);
       assert.doesNotMatch(rowsOf(input).get('Dataset') ?? '', /since/);
       digest.resolve(sha256);
@@ -305,14 +307,14 @@ describe('the review of a submission', () => {
     it('in the summary and in the last question: a range, or the price of the same bytes', async () => {
       await confirmed(ACCEPTING, { money: moneyOf({ receipts }) });
       const price = rowsOf(standIn.told.inputs[0]).get('Price') ?? '';
-      const [range = ''] = /Likely [\d.]+–[\d.]+ USD/.exec(price) ?? [];
+      const [range = ''] = /[\d.]+–[\d.]+ USD/.exec(price) ?? [];
       assert.match(price, /^Likely .* · from 3 runs$/);
-      assert.ok(standIn.told.details[0]?.includes(`Price: known only after the charge. ${range}.`));
+      assert.ok(standIn.told.details[0]?.includes(`Price: known only after the charge; likely ${range}.`));
       await confirmed(ACCEPTING, {
         money: moneyOf({ receipts }),
         sha256: Promise.resolve('digest-1'),
       });
-      assert.match(standIn.told.details[1] ?? '', /known only after the charge\. 5\.00 USD last time\.$/m);
+      assert.match(standIn.told.details[1] ?? '', /known only after the charge; 5\.00 USD last time\.$/m);
     });
 
     it('with a note where the balance may not do', async () => {
@@ -377,10 +379,9 @@ describe('the review of a submission', () => {
 
     it('“at least” for the priority queue where only the standard one is known', async () => {
       await confirmed(ACCEPTING, { money: moneyOf({ receipts }) }, { priority: true });
-      const [least = ''] =
-        /^At least [\d.]+ USD/.exec(rowsOf(standIn.told.inputs[0]).get('Price') ?? '') ?? [];
-      assert.match(least, /^At least /);
-      assert.ok(standIn.told.details[0]?.includes(`Price: known only after the charge. ${least}.`));
+      const [, least] =
+        /^At least ([\d.]+ USD)/.exec(rowsOf(standIn.told.inputs[0]).get('Price') ?? '') ?? [];
+      assert.ok(standIn.told.details[0]?.includes(`Price: known only after the charge; at least ${least}.`));
     });
 
     it('and fills in a balance that comes late, with what is known of the digest', async () => {

@@ -110,6 +110,11 @@ describe('Submit Again', () => {
     assert.deepEqual(standIn.told.sentences, [
       'train.jsonl is not where it was. Choose the dataset to submit.',
     ]);
+    const { account } = session;
+    session.account = { ...account, kind: 'sandbox' };
+    await again('/nowhere/train.jsonl');
+    assert.match(standIn.told.sentences.at(-1) ?? '', /^Sandbox: train\.jsonl is not where it was\. /);
+    session.account = account;
     standIn.told.folder = () => '/elsewhere/train.jsonl';
     assert.deepEqual(await again('/nowhere/train.jsonl'), [
       ['file:///elsewhere/train.jsonl', { ...preset, again: 'paid' }],

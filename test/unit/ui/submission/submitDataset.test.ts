@@ -43,7 +43,7 @@ describe('submitDataset', () => {
   let reconnected: Emitter<string>;
   let balance: { current: object | undefined; refresh: () => Promise<unknown> };
   let details: Map<string, object>;
-  let reports: { fresh: (path: string) => Promise<unknown> };
+  let reports: { ask: () => void; fresh: (path: string) => Promise<unknown> };
 
   beforeEach(async () => {
     standIn.forget();
@@ -59,6 +59,7 @@ describe('submitDataset', () => {
     balance = { current: undefined, refresh: () => Promise.resolve((balance.current = usd)) };
     details = new Map();
     reports = {
+      ask: () => undefined,
       fresh: async (name: string) =>
         reportOf({ path: name, ...stampOf(await stat(name, { bigint: true })), rows: 1 }),
     };
@@ -209,7 +210,7 @@ describe('submitDataset', () => {
     };
     standIn.told.answer = () => undefined;
     await submitDataset(parts, standIn.Uri.file(file), undefined, { modelId: 'm' });
-    assert.match(standIn.told.details[0] ?? '', /^Price: known only after the charge\. Likely .+ USD\.$/m);
+    assert.match(standIn.told.details[0] ?? '', /^Price: known only after the charge; likely .+ USD\.$/m);
   });
 
   it('waits for no balance that takes more than 3 s, and fills it in when it comes', async () => {
@@ -469,5 +470,13 @@ describe('submitDataset', () => {
     standIn.told.folder = () => other;
     await submit({ modelId: 'm', replaces: 'refused' }, ['Dataset', ...ACCEPTING]);
     assert.deepEqual([drafts.at(-1)?.dataset.filename, discarded], ['other.jsonl', ['refused']]);
+    // Also one that was chosen because the first is gone, unless it has its bytes.
+    file = other;
+    await submit({ modelId: 'm', replaces: 'refused' });
+    assert.deepEqual([drafts.length, discarded], [7, ['refused']]);
+    const dataset = { ...intentOf().dataset, sha256: SHA256 };
+    pending = [pendingOf('refused', intentOf({ id: 'renamed', dataset }))];
+    await submit({ modelId: 'm', replaces: 'renamed' });
+    assert.deepEqual(discarded, ['refused', 'renamed']);
   });
 });

@@ -43,8 +43,8 @@ const table = `
 {"messages":[],"messages":[U,A]} | messages-empty
 {"prompt":"a","completion":"b"}
 {"prompt":[U],"completion":[A]}
-{"prompt":"a"} | field-missing | {
-{"completion":"a"} | field-missing | {
+{"prompt":"a"} | completion-missing | {
+{"completion":"a"} | prompt-missing | {
 {"prompt":"a","completion":5} | field-wrong-type | 5
 {"prompt":{"a":1},"completion":"b"} | field-wrong-type | {"a"
 {"prompt":"a","completion":" "} | field-empty | " "
@@ -53,12 +53,13 @@ const table = `
 {"instruction":"a","input":"","output":"c"}
 {"instruction":"a","input":null,"output":"c"}
 {"instruction":"a","output":"c"}
-{"instruction":"a"} | field-missing
-{"input":"a","output":"c"} | field-missing
+{"instruction":"a"} | output-missing
+{"input":"a","output":"c"} | instruction-missing
 {"instruction":"a","input":7,"output":"c"} | field-wrong-type | 7
 {"instruction":"a","output":""} | field-empty | ""
 {"question":"a","answer":"b"}
-{"question":"a"} | field-missing
+{"question":"a"} | answer-missing
+{"answer":"a"} | question-missing
 {"question":"","answer":"b"} | field-empty | ""
 {"question":"a","answer":["b"]} | field-wrong-type | ["b"
 {"text":"a"}
@@ -67,7 +68,8 @@ const table = `
 {"chosen":"a","rejected":"b"}
 {"prompt":"p","chosen":"a","rejected":"b"}
 {"prompt":[U],"chosen":[A],"rejected":[A]}
-{"chosen":"a"} | field-missing
+{"chosen":"a"} | rejected-missing
+{"rejected":"a"} | chosen-missing
 {"chosen":"a","rejected":""} | field-empty | ""
 {"chosen":"a","rejected":null} | field-wrong-type | null
 {"conversations":[{"from":"human","value":"x"},{"from":"gpt","value":"y"}]}
@@ -77,7 +79,7 @@ const table = `
 {"conversations":[{"from":"human","value":"x"}]} | no-assistant
 {"conversations":[{"from":"human"},{"from":"gpt","value":"y"}]} | content-missing
 {"conversations":[{"from":"me","value":"x"},{"from":"gpt","value":"y"}]} | role-unknown | me"
-{"conversations":"x"} | messages-not-array
+{"conversations":"x"} | conversations-not-array
 {"messages":[U,A],"text":"","input":5,"prompt":{}}
 {"question":"a","answer":"b","text":5}
 {} | unknown-format | {
@@ -108,7 +110,7 @@ describe('the shape of rows', () => {
       assert.ok(at === '' || row.startsWith(at, found[0]!.column - 1), row);
     }
     // All but very long rows and different formats, which have tests of their own.
-    assert.equal(new Set(shapes.map(({ code }) => code)).size, 15);
+    assert.equal(new Set(shapes.map(({ code }) => code)).size, 23);
   });
 
   it('warns of very long rows', async () => {

@@ -1,0 +1,98 @@
+// Activating the extension beside an empty one, in a real extension host.
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { runTests } from '@vscode/test-electron';
+import { build } from 'esbuild';
+import { run } from '../env/processes.ts';
+import { root } from '../env/project.ts';
+import { quietSettings, writeSettings } from '../env/settings.ts';
+import { inFolder } from './measure.ts';
+import { atMost, median, say, table } from './results.ts';
+import type { Startup } from './startupTests.ts';
+
+const HOSTS = 10;
+const MAX_BEYOND_MS = 15;
+const EXTENSIONS = ['empty', 'fine-tuning'] as const;
+
+/** Measures the activation, in about two minutes, and returns a section of RESULTS.md. */
+export function benchStartup(): Promise<string> {
+  return inFolder(async (folder) => {
+    await run(process.execPath, ['esbuild.js', '--minify'], { cwd: root, timeoutMs: 60_000, output: 'hide' });
+    await writeExtensions(folder);
+    const tests = path.join(folder, 'tests.cjs');
+    await build({
+      entryPoints: [path.join(import.meta.dirname, 'startupTests.ts')],
+      outfile: tests,
+      bundle: true,
+      platform: 'node',
+      format: 'cjs',
+      external: ['vscode'],
+      logLevel: 'warning',
+    });
+    const rounds: Startup[] = [];
+    // With the account of the sandbox, its store and what it read, from the second host on.
+    for (let host = 0; host <= HOSTS; host++) {
+      const isFirst = host === 0;
+      const startup = await start(folder, tests, host % 2 === 0 ? EXTENSIONS : EXTENSIONS.toReversed());
+      say(`activation, host ${host} of ${HOSTS}, ms: ${JSON.stringify(startup.activationMs)}`);
+      if (!isFirst) rounds.push(startup);
+    }
+    const of = (name: (typeof EXTENSIONS)[number]) =>
+      median(rounds.map((each) => each.activationMs[name] ?? NaN));
+    const beyond = median(
+      rounds.map(({ activationMs }) => (activationMs['fine-tuning'] ?? NaN) - (activationMs.empty ?? NaN)),
+    );
+    return [
+      `From the call of \`activate()\` to its end, the loading of its code included, of ${HOSTS} extension hosts each; which extension
+comes first alternates.`,
+      table(
+        ['Activation', 'ms'],
+        [
+          ['An empty extension', of('empty').toFixed(1)],
+          ['Ours, signed in to the sandbox', of('fine-tuning').toFixed(1)],
+        ],
+      ),
+      table(['Target', '', 'Measured', ''], [atMost('beyond the empty one, ms', MAX_BEYOND_MS, beyond, 1)]),
+    ].join('\n\n');
+  });
+}
+
+/** Both without events: only the measurement activates them. */
+async function writeExtensions(folder: string): Promise<void> {
+  const manifest = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as object;
+  const ours = path.join(folder, 'fine-tuning');
+  for (const each of ['dist', 'media', 'package.nls.json'])
+    await cp(path.join(root, each), path.join(ours, each), { recursive: true });
+  await writeFile(path.join(ours, 'package.json'), JSON.stringify({ ...manifest, activationEvents: [] }));
+  const empty = path.join(folder, 'user-data/extensions/fine-tuning-tools.empty-1.0.0');
+  await mkdir(empty, { recursive: true });
+  await writeFile(path.join(empty, 'extension.js'), 'exports.activate = () => undefined;');
+  await writeFile(
+    path.join(empty, 'package.json'),
+    JSON.stringify({
+      name: 'empty',
+      publisher: 'fine-tuning-tools',
+      version: '1.0.0',
+      main: './extension.js',
+      engines: { vscode: '^1.105.0' },
+      activationEvents: [],
+      extensionKind: ['workspace'],
+    }),
+  );
+}
+
+async function start(folder: string, tests: string, order: readonly string[]): Promise<Startup> {
+  const report = path.join(folder, 'report.json');
+  const userData = path.join(folder, 'user-data');
+  await mkdir(path.join(folder, 'workspace'), { recursive: true });
+  await writeSettings(path.join(userData, 'data/User'), quietSettings);
+  const code = await runTests({
+    vscodeExecutablePath: path.join(import.meta.dirname, '../env/vscode-in-browser.ts'),
+    extensionDevelopmentPath: path.join(folder, 'fine-tuning'),
+    extensionTestsPath: tests,
+    extensionTestsEnv: { STARTUP_REPORT: report, STARTUP_ORDER: order.join() },
+    launchArgs: [path.join(folder, 'workspace'), '--server=vscode', `--user-data-dir=${userData}`],
+  });
+  if (code !== 0) throw new Error(`the extension host ended with ${code}`);
+  return JSON.parse(await readFile(report, 'utf8')) as Startup;
+}

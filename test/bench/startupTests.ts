@@ -1,0 +1,29 @@
+// Runs inside the extension host: activates the extensions that STARTUP_ORDER names, and reports how long each took.
+import { writeFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as vscode from 'vscode';
+
+export interface Startup {
+  activationMs: Readonly<Record<string, number>>;
+}
+
+const CALM_MS = 3_000;
+
+/** VS Code calls it once the window is ready. */
+export async function run(): Promise<void> {
+  const activationMs: Record<string, number> = {};
+  // The window itself starts much at first.
+  await sleep(CALM_MS);
+  for (const name of process.env.STARTUP_ORDER?.split(',') ?? []) {
+    const extension = vscode.extensions.getExtension(`fine-tuning-tools.${name}`);
+    if (extension === undefined) throw new Error(`there is no ${name}: ${vscode.extensions.all.map((e) => e.id).filter((id) => !id.startsWith('vscode.')).join()}`);
+    if (extension.isActive) throw new Error(`${name} is active already`);
+    const startedMs = performance.now();
+    await extension.activate();
+    activationMs[name] = performance.now() - startedMs;
+    await sleep(CALM_MS / 3);
+  }
+  // So that the next host has an account.
+  await vscode.commands.executeCommand('fineTuning.useSandbox');
+  await writeFile(process.env.STARTUP_REPORT ?? '', JSON.stringify({ activationMs } satisfies Startup));
+}

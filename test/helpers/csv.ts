@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict';
+
+/** The rows of a CSV text by RFC 4180 alone, by the names of its first one. */
+export function rowsOfCsv(text: string): Record<string, string>[] {
+  const rows: string[][] = [];
+  let fields: string[] = [];
+  let length = 0;
+  for (const [all, quoted, plain = '', end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g)) {
+    length += all.length;
+    fields.push(quoted?.replaceAll('""', '"') ?? plain);
+    if (end === ',') continue;
+    rows.push(fields);
+    fields = [];
+  }
+  assert.equal(length, text.length, 'nothing is left over');
+  const [names = [], ...others] = rows;
+  for (const row of others) assert.equal(row.length, names.length);
+  return others.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at] ?? ''])));
+}
