@@ -1,13 +1,15 @@
 import { baseChangeOf, type AdapterConfig } from './peftConfig.ts';
 import type { Problems } from './problems.ts';
 import type { LoraPair, WeightsReport } from './report.ts';
-import { endsOf, PREFIX } from './tensorName.ts';
+import { endsOf, placeOf, PREFIX } from './tensorName.ts';
 import { moduleScaling, type SortedTensors } from './tensors.ts';
 
 /** What tools load. */
 const USUAL_DTYPES: readonly string[] = ['F32', 'F16', 'BF16'];
 /** PEFT names both for each classifier (src/peft/peft_model.py, `classifier_module_names`); a model has one of them. */
 const HEADS: readonly string[] = ['classifier', 'score'];
+/** They read the hidden state, which has the same width in each layer of a model. Inputs of others differ in a few models. */
+const HIDDEN_READERS = /\.(?:[qkv]_proj|qkv_proj|gate_proj|up_proj|gate_up_proj)$/;
 /** How far above its weights a fully saved module may be named. */
 const MAX_DEPTH = 3;
 
@@ -22,6 +24,7 @@ export function findMisfits(
   for (const { name } of sorted.unknown) problems.add('tensor-unexpected', 'warning', name);
   for (const { dtype } of weights.dtypes)
     if (!USUAL_DTYPES.includes(dtype)) problems.add('dtype-unusual', 'warning', dtype);
+  checkWidths(sorted, problems);
   if (config !== undefined) {
     checkRanks(weights.pairs, config, problems);
     checkTargets(weights.pairs, config, problems);
@@ -71,6 +74,21 @@ function checkParts({ parts }: SortedTensors, problems: Problems): void {
     if (a === undefined || b === undefined) problems.add('partner-missing', 'error', path);
     else if (a.shape[0] !== b.shape[1])
       problems.add('pair-mismatch', 'error', path, { expected: a.shape[0] ?? 0, actual: b.shape[1] ?? 0 });
+  }
+}
+
+/** Within one stack of layers: models with several have modules of the same name in each. */
+function checkWidths({ pairs }: SortedTensors, problems: Problems): void {
+  const widths = new Map<string, number>();
+  for (const { path, a } of pairs) {
+    const { layer } = placeOf(path);
+    const actual = (a?.parameters ?? 0) / (a?.shape[0] ?? 1);
+    if (layer === undefined || !(actual > 0)) continue;
+    const name = path.replace(`.${layer}.`, '.*.');
+    const expected = widths.get(name) ?? actual;
+    widths.set(name, expected);
+    const severity = HIDDEN_READERS.test(path) ? 'error' : 'warning';
+    if (actual !== expected) problems.add('widths-differ', severity, path, { expected, actual });
   }
 }
 

@@ -27,6 +27,7 @@ export type ProblemCode =
   | 'pair-mismatch'
   /** Without `base_model.model.`, PEFT reports tensors as missing keys: the model stays as it is. */
   | 'prefix-missing'
+  | 'widths-differ'
   | 'tensor-unexpected'
   | 'dtype-unusual'
   | 'modules-to-save'

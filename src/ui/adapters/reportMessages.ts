@@ -195,6 +195,7 @@ export function problemSentences({
     'partner-missing': l10n.t('Modules where A or B is missing:'),
     'pair-mismatch': l10n.t('A and B have different ranks:'),
     'prefix-missing': l10n.t('PEFT ignores tensors whose names don’t start with “base_model.model.”:'),
+    'widths-differ': l10n.t('Input sizes differ between layers ({0} and {1}):', wanted, found),
     'rank-mismatch': l10n.t('The config says rank {0}, the weights have {1}:', wanted, found),
     'module-not-targeted': l10n.t('PEFT ignores modules that aren’t target modules:'),
     'saved-module-unexpected': l10n.t('Fully saved modules missing from modules_to_save:'),

@@ -15,6 +15,8 @@ import type { DatasetRuns, PastRuns } from './datasetRuns.ts';
 
 /** What is not needed for the first rows begins then at the latest. */
 const GO_ON_AFTER_MS = 1_000;
+/** So long the page may draw them, with all cores. */
+const DRAWING_MS = 150;
 
 /** Why there are no rows to show. */
 export type UnshownReason = DatasetProblem | 'not-on-disk';
@@ -113,11 +115,16 @@ export class PreviewDocument implements vscode.CustomDocument {
     this.#changed.fire('opened');
     if (file === undefined) return;
     const { promise: mayGoOn, resolve } = Promise.withResolvers<undefined>();
-    const timer = setTimeout(resolve, GO_ON_AFTER_MS, undefined);
+    let timer = setTimeout(resolve, GO_ON_AFTER_MS, undefined);
     this.#goOn = () => {
+      this.#goOn = undefined;
+      clearTimeout(timer);
+      timer = setTimeout(resolve, DRAWING_MS, undefined);
+    };
+    stop.signal.addEventListener('abort', () => {
       clearTimeout(timer);
       resolve(undefined);
-    };
+    });
     void this.#count(file, stop.signal, mayGoOn);
     void mayGoOn.then(() => (stop.signal.aborted ? undefined : this.#checkFile(file, stop.signal)));
   }
@@ -149,7 +156,6 @@ export class PreviewDocument implements vscode.CustomDocument {
 
   #close(): void {
     this.#stop.abort();
-    this.#goOn?.();
     this.#file?.dispose();
   }
 

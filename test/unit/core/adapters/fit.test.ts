@@ -17,6 +17,16 @@ const Q0 = PREFIX + Q0_PATH;
 
 const pair = (name: string, inputs = 2) => loraPair(name, [inputs, 2, 4]);
 
+/** A module in two layers. */
+const widths = (module: string, first: number, second: number, stack = 'text') => [
+  ...pair(`${stack}.layers.0.x.${module}`, first),
+  ...pair(`${stack}.layers.1.x.${module}`, second),
+];
+const layers = (...modules: string[]): SampleOptions => ({
+  config: { target_modules: modules },
+  tensors: () => modules.flatMap((module) => widths(module, 24, 32)),
+});
+
 function config(values: Record<string, unknown>): SampleOptions {
   return { config: values };
 }
@@ -42,6 +52,10 @@ describe('the fit of config and tensors', () => {
     ['partner-missing', { tensors: (all) => all.slice(1) }, { severity: 'error', examples: [Q0_PATH] }],
     ['pair-mismatch', otherB([16, 3]), { expected: 4, actual: 3 }],
     ['prefix-missing', unprefixed(), { severity: 'error', count: 8 }],
+    ['widths-differ', layers('q_proj'), { severity: 'error', count: 1, expected: 24, actual: 32 }],
+    // Few models have wider feed-forward layers.
+    ['widths-differ', layers('down_proj'), { severity: 'warning', count: 1 }],
+    ['widths-differ', layers('down_proj', 'q_proj'), { severity: 'error', count: 2 }],
     ['rank-mismatch', config({ r: 8 }), { count: 4, expected: 8, actual: 4 }],
     ['rank-mismatch', config({ rank_pattern: { 'self_attn.q_proj': 2 } }), { count: 2, expected: 2 }],
     ['module-not-targeted', config({ target_modules: ['q_proj'] }), { count: 2 }],
@@ -110,10 +124,11 @@ describe('the fit of config and tensors', () => {
       config({ layers_to_transform: 1, more: { of: ['the future'] }, alora_invocation_tokens: [] }),
       { dtype: 'BF16' },
       { dtype: 'F16' },
-      // Layers of a model that have other widths.
+      // Two stacks of layers.
       {
         config: { target_modules: ['q_proj'] },
-        tensors: () => [16, 32].flatMap((inputs, layer) => pair(`layers.${layer}.x.q_proj`, inputs)),
+        tensors: () =>
+          ['vision', 'text'].flatMap((stack, at) => widths('q_proj', 16 * at + 16, 16 * at + 16, stack)),
       },
     ] satisfies SampleOptions[])
       assert.deepEqual(codesOf(await inspect(options)), [], JSON.stringify(options));

@@ -1,26 +1,18 @@
 import assert from 'node:assert/strict';
-import type { ModuleHooks } from 'node:module';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Client } from '../../../../src/core/api/client.ts';
 import { NetworkError, ServiceError } from '../../../../src/core/api/errors.ts';
 import type { ApiKeys } from '../../../../src/ui/accounts/apiKeys.ts';
 import type { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+
+const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
+const { signIn } = await withVscode(() => import('../../../../src/ui/accounts/signIn.ts'));
+const { replaceKey } = await withVscode(() => import('../../../../src/ui/accounts/signIn.ts'));
 
 describe('"Sign In" and "Replace API Key"', () => {
-  let hooks: ModuleHooks;
-  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let signIn: typeof import('../../../../src/ui/accounts/signIn.ts').signIn;
-  let replaceKey: typeof import('../../../../src/ui/accounts/signIn.ts').replaceKey;
   let stored: string[];
 
-  before(async () => {
-    hooks = standInForVscode();
-    standIn = await import('../../../helpers/vscodeStandIn.ts');
-    ({ signIn } = await import('../../../../src/ui/accounts/signIn.ts'));
-    ({ replaceKey } = await import('../../../../src/ui/accounts/signIn.ts'));
-  });
-  after(() => hooks.deregister());
   beforeEach(() => {
     standIn.forget();
     stored = [];

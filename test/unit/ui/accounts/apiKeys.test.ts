@@ -1,21 +1,14 @@
 import assert from 'node:assert/strict';
-import type { ModuleHooks } from 'node:module';
 import type { SecretStorage } from 'vscode';
 import type { ApiKeys } from '../../../../src/ui/accounts/apiKeys.ts';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+
+const { ApiKeys: createKeys } = await withVscode(() => import('../../../../src/ui/accounts/apiKeys.ts'));
 
 describe('API keys', () => {
-  let hooks: ModuleHooks;
-  let createKeys: new (secrets: SecretStorage) => ApiKeys;
   let stored: Map<string, string>;
   let keys: ApiKeys;
   const owner = { accountId: 'a', origin: 'https://service.test' };
-
-  before(async () => {
-    hooks = standInForVscode();
-    ({ ApiKeys: createKeys } = await import('../../../../src/ui/accounts/apiKeys.ts'));
-  });
-  after(() => hooks.deregister());
 
   beforeEach(() => {
     stored = new Map();

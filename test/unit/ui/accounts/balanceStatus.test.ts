@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict';
-import type { ModuleHooks } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
 import type { BalanceStatus } from '../../../../src/ui/accounts/balanceStatus.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { Bench, until } from '../../../helpers/runs/support.ts';
 
+const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
+const { BalanceStatus: create } = await withVscode(
+  () => import('../../../../src/ui/accounts/balanceStatus.ts'),
+);
+
 describe('the balance in the status bar', () => {
-  let hooks: ModuleHooks;
-  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let create: typeof BalanceStatus;
   let bench: Bench;
   let session: Session;
   let status: BalanceStatus;
@@ -20,13 +21,6 @@ describe('the balance in the status bar', () => {
   let others: number;
   let reads: number;
   let accountsChanged: Emitter<void>;
-
-  before(async () => {
-    hooks = standInForVscode();
-    standIn = await import('../../../helpers/vscodeStandIn.ts');
-    ({ BalanceStatus: create } = await import('../../../../src/ui/accounts/balanceStatus.ts'));
-  });
-  after(() => hooks.deregister());
 
   beforeEach(async () => {
     standIn.settings.set('fineTuning.lowBalance', 20);

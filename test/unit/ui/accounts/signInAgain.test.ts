@@ -1,32 +1,23 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
-import type { ModuleHooks } from 'node:module';
 import path from 'node:path';
 import type { Client } from '../../../../src/core/api/client.ts';
 import type { ApiKeys } from '../../../../src/ui/accounts/apiKeys.ts';
 import { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { created, Stage } from '../../../helpers/runs/stage.ts';
 import { silent } from '../../../helpers/runs/support.ts';
 
+const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
+const { signIn } = await withVscode(() => import('../../../../src/ui/accounts/signIn.ts'));
+const { notifyAccountsSetAside } = await withVscode(() => import('../../../../src/ui/accounts/messages.ts'));
+const { signOut } = await withVscode(() => import('../../../../src/ui/accounts/signOut.ts'));
+
 describe('"Sign In" to a service that was used before', () => {
-  let hooks: ModuleHooks;
-  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let signIn: typeof import('../../../../src/ui/accounts/signIn.ts').signIn;
-  let signOut: typeof import('../../../../src/ui/accounts/signOut.ts').signOut;
-  let notifyAccountsSetAside: typeof import('../../../../src/ui/accounts/messages.ts').notifyAccountsSetAside;
   let stage: Stage;
   let accounts: AccountStore;
   let keys = 0;
 
-  before(async () => {
-    hooks = standInForVscode();
-    standIn = await import('../../../helpers/vscodeStandIn.ts');
-    ({ signIn } = await import('../../../../src/ui/accounts/signIn.ts'));
-    ({ notifyAccountsSetAside } = await import('../../../../src/ui/accounts/messages.ts'));
-    ({ signOut } = await import('../../../../src/ui/accounts/signOut.ts'));
-  });
-  after(() => hooks.deregister());
   beforeEach(async () => {
     standIn.forget();
     stage = await Stage.start();

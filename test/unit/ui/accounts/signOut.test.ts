@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict';
-import type { ModuleHooks } from 'node:module';
 import type { ApiKeys } from '../../../../src/ui/accounts/apiKeys.ts';
 import type { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+
+const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
+const { signOut } = await withVscode(() => import('../../../../src/ui/accounts/signOut.ts'));
 
 describe('"Sign Out"', () => {
-  let hooks: ModuleHooks;
-  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let signOut: typeof import('../../../../src/ui/accounts/signOut.ts').signOut;
-
-  before(async () => {
-    hooks = standInForVscode();
-    standIn = await import('../../../helpers/vscodeStandIn.ts');
-    ({ signOut } = await import('../../../../src/ui/accounts/signOut.ts'));
-  });
-  after(() => hooks.deregister());
   beforeEach(() => standIn.forget());
 
   it('says what becomes of unfinished downloads, and takes them away when the account is gone', async () => {

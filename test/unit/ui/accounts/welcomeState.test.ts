@@ -1,21 +1,13 @@
 import assert from 'node:assert/strict';
-import type { ModuleHooks } from 'node:module';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+
+const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
+const { keepWelcomeState } = await withVscode(() => import('../../../../src/ui/accounts/welcomeState.ts'));
 
 describe('keepWelcomeState', () => {
-  let hooks: ModuleHooks;
-  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let keepWelcomeState: typeof import('../../../../src/ui/accounts/welcomeState.ts').keepWelcomeState;
-
-  before(async () => {
-    hooks = standInForVscode();
-    standIn = await import('../../../helpers/vscodeStandIn.ts');
-    ({ keepWelcomeState } = await import('../../../../src/ui/accounts/welcomeState.ts'));
-  });
-  after(() => hooks.deregister());
   beforeEach(() => standIn.forget());
 
   it('tells whether there are accounts to switch to, also while none is active, and a website to open', () => {

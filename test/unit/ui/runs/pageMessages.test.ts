@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import type { ModuleHooks } from 'node:module';
 import { ServiceError } from '../../../../src/core/api/errors.ts';
 import type { RunDetail, RunSummary } from '../../../../src/core/api/types.ts';
 import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downloads/types.ts';
@@ -9,8 +8,10 @@ import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
 import type { RunPageView } from '../../../../src/ui/runs/pageMessages.ts';
 import type { RunPageSection } from '../../../../src/ui/runs/protocol.ts';
 import { row } from '../../../helpers/runs/support.ts';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf } from '../../../helpers/submissions.ts';
+
+const words = await withVscode(() => import('../../../../src/ui/runs/pageMessages.ts'));
 
 const NOON_MS = Date.UTC(2026, 0, 5, 12);
 const MINUTE = 60_000;
@@ -62,15 +63,6 @@ interface Given extends Partial<RunPageView> {
 }
 
 describe('the state of a run page', () => {
-  let hooks: ModuleHooks;
-  let words: typeof import('../../../../src/ui/runs/pageMessages.ts');
-
-  before(async () => {
-    hooks = standInForVscode();
-    words = await import('../../../../src/ui/runs/pageMessages.ts');
-  });
-  after(() => hooks.deregister());
-
   function viewOf(given: Given): RunPageView {
     const {
       run: changes,

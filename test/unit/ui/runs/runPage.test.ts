@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
-import type { ModuleHooks } from 'node:module';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as vscode from 'vscode';
@@ -10,13 +9,18 @@ import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downlo
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import type { RunPageState } from '../../../../src/ui/runs/protocol.ts';
-import type { runPanels, RunPage, RunPageParts } from '../../../../src/ui/runs/runPage.ts';
+import type { RunPage, RunPageParts } from '../../../../src/ui/runs/runPage.ts';
 import { bodyOf, sendJson } from '../../../helpers/httpServer.ts';
 import { PanelStandIn } from '../../../helpers/panelStandIn.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { Bench, row, until } from '../../../helpers/runs/support.ts';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf } from '../../../helpers/submissions.ts';
+
+const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
+const { RunPage: createPage, runPanels: createPanels } = await withVscode(
+  () => import('../../../../src/ui/runs/runPage.ts'),
+);
 
 const MEMORY = { accountId: 'account-1', runId: 'r' };
 /** Longer than changes are collected before they are drawn. */
@@ -38,10 +42,6 @@ const detail = (more: object = {}) => ({
 const listed = (more: object = {}) => ({ ...row('r', 0, 'complete'), artifacts_available: true, ...more });
 
 describe('RunPage', () => {
-  let hooks: ModuleHooks;
-  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let createPage: new (...parts: ConstructorParameters<typeof RunPage>) => RunPage;
-  let createPanels: typeof runPanels;
   let bench: Bench;
   let session: Session;
   /** The rows of the list. */
@@ -64,13 +64,6 @@ describe('RunPage', () => {
   let page: RunPage | undefined;
   /** The service's clock. */
   let date: () => Date;
-
-  before(async () => {
-    hooks = standInForVscode();
-    standIn = await import('../../../helpers/vscodeStandIn.ts');
-    ({ RunPage: createPage, runPanels: createPanels } = await import('../../../../src/ui/runs/runPage.ts'));
-  });
-  after(() => hooks.deregister());
 
   beforeEach(async () => {
     standIn.forget();

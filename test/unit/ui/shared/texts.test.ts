@@ -1,29 +1,18 @@
 import assert from 'node:assert/strict';
-import type { ModuleHooks } from 'node:module';
 import { ServiceError, UnexpectedAnswerError } from '../../../../src/core/api/errors.ts';
 import { sanitizeServiceText, sanitizeText } from '../../../../src/ui/shared/serviceText.ts';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+
+const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
+const notifications = await withVscode(() => import('../../../../src/ui/shared/notifications.ts'));
+const format = await withVscode(() => import('../../../../src/ui/shared/format.ts'));
+const { explain } = await withVscode(() => import('../../../../src/ui/shared/serviceErrors.ts'));
+const { redact } = await withVscode(() => import('../../../../src/ui/shared/log.ts'));
 
 const HOSTILE = '[Continue](command:workbench.action.quit) $(check) \u202etxt';
 const HARMLESS = '[Continue] (command:workbench.action.quit) $ (check) <U+202E>txt';
 
 describe('texts', () => {
-  let hooks: ModuleHooks;
-  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let notifications: typeof import('../../../../src/ui/shared/notifications.ts');
-  let format: typeof import('../../../../src/ui/shared/format.ts');
-  let explain: typeof import('../../../../src/ui/shared/serviceErrors.ts').explain;
-  let redact: typeof import('../../../../src/ui/shared/log.ts').redact;
-
-  before(async () => {
-    hooks = standInForVscode();
-    standIn = await import('../../../helpers/vscodeStandIn.ts');
-    notifications = await import('../../../../src/ui/shared/notifications.ts');
-    format = await import('../../../../src/ui/shared/format.ts');
-    ({ explain } = await import('../../../../src/ui/shared/serviceErrors.ts'));
-    ({ redact } = await import('../../../../src/ui/shared/log.ts'));
-  });
-  after(() => hooks.deregister());
   beforeEach(() => standIn.forget());
 
   describe('amounts of money', () => {
