@@ -104,9 +104,8 @@ describe('looks and keyboard', () => {
         });
       },
       resolve: async () => {
-        await runs().row(OPEN).click();
+        await runs().clickUntil(OPEN, workbench.quickInput.item('This Is the Run: lost'));
         await workbench.quickInput.waitForTitle('Submission of rows.jsonl');
-        await workbench.quickInput.item('This Is the Run: lost').waitFor();
       },
       'account-menu': async () => {
         await workbench.statusItem('balance').click();

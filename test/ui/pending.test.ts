@@ -197,9 +197,8 @@ describe('open submissions', () => {
       await lose('Qwen3 8B', 'twin');
       await workbench.screenshot('unknown');
       await workbench.clearNotifications();
-      await runs().row(OPEN).click();
+      await runs().clickUntil(OPEN, workbench.quickInput.item('This Is the Run: twin'));
       await workbench.quickInput.waitForTitle('Submission of more.jsonl');
-      await workbench.quickInput.item('This Is the Run: twin').waitFor();
       const labels = (await workbench.quickInput.labels()).map((label) => label.trim());
       assert.deepEqual(labels.slice(0, 4), ['Check Now', 'This Is the Run: twin', 'Resend…', 'Discard…']);
       assert.match(await descriptionOf('Why'), /looks like this submission/);

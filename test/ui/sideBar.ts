@@ -110,6 +110,15 @@ export class View {
     assert.fail(`${[first, ...others].join(' and ')} cannot be selected`);
   }
 
+  /** Clicks a row until that shows something: one that is drawn anew while the button is down loses the click. */
+  async clickUntil(name: string | RegExp, shown: Locator): Promise<void> {
+    for (let attempt = 0; attempt < 5; attempt++) {
+      await this.row(name).click();
+      if (await happens(shown.waitFor({ timeout: 5_000 }))) return;
+    }
+    await shown.waitFor();
+  }
+
   /** Presses an action that stands in the row while the pointer is on it. */
   async pressInRow(name: string | RegExp, action: string): Promise<void> {
     const row = this.row(name).first();
