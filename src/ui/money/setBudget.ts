@@ -49,6 +49,5 @@ async function askForLimit(
 }
 
 function amountOf(cents: number): string {
-  const rest = cents % 100;
-  return rest === 0 ? String(cents / 100) : `${Math.floor(cents / 100)}.${String(rest).padStart(2, '0')}`;
+  return (cents / 100).toFixed(cents % 100 === 0 ? 0 : 2);
 }
