@@ -75,7 +75,7 @@ describe('downloads', () => {
   const downloaded = (name: string) => row(name).and(workbench.sideBar.view('Runs').row(/, Downloaded$/));
   const press = (name: string) =>
     workbench.sideBar.view('Runs').chooseInContextMenu(new RegExp(`^Run ${name}, `), 'Download Adapter…');
-  const finished = (name: string) => workbench.dialogs.toast(new RegExp(`^${name} completed\\.`));
+  const finished = (name: string) => workbench.dialogs.toast(new RegExp(`${name} completed\\.`));
   const visible = async (where: string) => (await readdir(where)).filter((name) => !name.startsWith('.'));
 
   /** Downloads once more what is on the disk already. */
@@ -115,7 +115,7 @@ describe('downloads', () => {
       await submit('maths');
       await finished('maths').waitFor({ timeout: 40_000 });
       await workbench.screenshot('run-finished');
-      await workbench.dialogs.pressInToast(/^maths completed/, 'Download');
+      await workbench.dialogs.pressInToast(/maths completed/, 'Download');
       await workbench.quickInput.choosePath(where);
       const told = await workbench.dialogs.waitForToast(/Downloaded .+ to /);
       assert.match(told, /^Downloaded adapter-\w{8}\.zip to .+told\.$/);
