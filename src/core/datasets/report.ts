@@ -198,7 +198,6 @@ export interface ShownProblems {
  * removed. Of a file that is something else than rows, or cut off, nothing else is said.
  */
 export function shownProblems(report: Report, limit: number): ShownProblems {
-  const isSecret = ({ code }: ProblemGroup) => SECRETS.includes(code);
   const whole = report.problems.filter(({ code }) => code === 'cut-off');
   const groups =
     report.kind === 'rows' && whole.length === 0
@@ -209,7 +208,7 @@ export function shownProblems(report: Report, limit: number): ShownProblems {
     groups
       .filter((group) => rankOf(group) === rank)
       .flatMap((group): ShownProblem[] =>
-        isOneFact(group, report) && !isSecret(group) ? [{ ...group.at(0), count: group.total }] : [...group],
+        isOneFact(group, report) ? [{ ...group.at(0), count: group.total }] : [...group],
       )
       .sort((a, b) => a.offset - b.offset),
   );
@@ -220,10 +219,15 @@ export function shownProblems(report: Report, limit: number): ShownProblems {
   return { shown, hiddenErrors: hidden('error'), hiddenWarnings: hidden('warning') + unlocated };
 }
 
-/** Whether problems of a code are rather one of the file: they are many, or in most rows. */
-function isOneFact(group: ProblemGroup, { rows }: Report): boolean {
+/** Whether problems of a code are rather one of the file, since they are many or in most rows. A secret never is. */
+export function isOneFact(group: ProblemGroup, { rows }: Report): boolean {
+  if (isSecret(group)) return false;
   if (group.total > MOST_OF_A_CODE) return true;
   return group.total >= FEWEST_OF_A_CODE && 2 * new Set(Array.from(group, ({ row }) => row)).size > rows;
+}
+
+function isSecret({ code }: ProblemGroup): boolean {
+  return SECRETS.includes(code);
 }
 
 /** Which problems are meant: one code, one class, or all. */

@@ -10,6 +10,7 @@ import {
   type LineEdit,
 } from '../../core/datasets/fixes.ts';
 import type { ProblemCode } from '../../core/datasets/problems.ts';
+import { isOneFact } from '../../core/datasets/report.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import { gateMessages } from '../shared/datasetMessages.ts';
 import { COMMANDS, EXTENSION_NAME, type CommandId } from '../shared/ids.ts';
@@ -51,11 +52,12 @@ export class DatasetFixes implements vscode.CodeActionProvider, Disposable {
     { diagnostics }: vscode.CodeActionContext,
   ): vscode.CodeAction[] {
     const ours = diagnostics.filter(({ source }) => source === EXTENSION_NAME);
-    const problems = this.#reports.get(document.uri.fsPath)?.report?.problems ?? [];
+    const report = this.#reports.get(document.uri.fsPath)?.report;
     return ours.flatMap((diagnostic) => {
       const actions = actionsFor(document, diagnostic);
-      const group = problems.find(({ code }) => code === diagnostic.code);
-      if (group !== undefined && group.total > 1) actions.push(showAll(document, group.code));
+      const group = report?.problems.find(({ code }) => code === diagnostic.code);
+      if (report !== undefined && group !== undefined && isOneFact(group, report))
+        actions.push(showAll(document, group.code));
       for (const action of actions) action.diagnostics = [diagnostic];
       return actions;
     });
