@@ -16,7 +16,13 @@ export async function run(): Promise<void> {
   await sleep(CALM_MS);
   for (const name of process.env.STARTUP_ORDER?.split(',') ?? []) {
     const extension = vscode.extensions.getExtension(`fine-tuning-tools.${name}`);
-    if (extension === undefined) throw new Error(`there is no ${name}: ${vscode.extensions.all.map((e) => e.id).filter((id) => !id.startsWith('vscode.')).join()}`);
+    if (extension === undefined)
+      throw new Error(
+        `there is no ${name}: ${vscode.extensions.all
+          .map((e) => e.id)
+          .filter((id) => !id.startsWith('vscode.'))
+          .join()}`,
+      );
     if (extension.isActive) throw new Error(`${name} is active already`);
     const startedMs = performance.now();
     await extension.activate();

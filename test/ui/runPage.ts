@@ -14,9 +14,9 @@ export class RunPage {
     this.frame = workbench.webview('panel');
   }
 
-  /** Opens the page of a run by the menu of its row. */
+  /** Opens the page of a run by its row. */
   async open(row: RegExp): Promise<void> {
-    await this.#workbench.sideBar.view('Runs').chooseInContextMenu(row, 'Show Run');
+    await this.#workbench.sideBar.view('Runs').row(row).click();
     await this.heading.waitFor();
     await this.#waitForFocus();
   }

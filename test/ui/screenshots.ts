@@ -13,7 +13,7 @@ import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
 const MODELS = ['Llama 3.1 8B Instruct', 'Qwen3 8B'];
-/** Datasets by the number of their rows. */
+/** Datasets that are trained, by the number of their rows. */
 const DATASETS = { 'orders.jsonl': 900, 'bread.jsonl': 1_400, 'cakes.jsonl': 2_600, 'tickets.jsonl': 3_100 };
 
 /** Rows of a support desk, with what is often wrong among them if wanted. */
@@ -55,9 +55,10 @@ describe('pictures for the README', () => {
     // The window's title shows the folder's name.
     await mkdir(file(''));
     await writeFile(file('drafts.jsonl'), tickets(240, true));
-    for (const [name, rows] of Object.entries(DATASETS)) await writeFile(file(name), tickets(rows, false));
+    for (const [name, rows] of Object.entries({ ...DATASETS, 'questions.jsonl': 2_200 }))
+      await writeFile(file(name), tickets(rows, false));
     await writeFile(
-      file('bakery.zip'),
+      file('bakery-lora.zip'),
       zip({
         'adapter_config.json': adapterConfig(),
         'adapter_model.safetensors': safetensors(trainedTensors()),
@@ -122,21 +123,25 @@ describe('pictures for the README', () => {
     await workbench.editors.closeAll();
     for (const theme of ['dark', 'light'] as const) {
       await workbench.setTheme(theme);
-      await begin({ fileName: 'cakes.jsonl', model: 'Qwen3 8B', label: 'bakery, cakes', until: 'summary' });
+      await begin({ fileName: 'questions.jsonl', model: 'Qwen3 8B', label: 'questions', until: 'summary' });
       await workbench.screenshot(`summary-${theme}`);
       await workbench.quickInput.close();
     }
   });
 
   it('run page', async () => {
-    await new RunPage(workbench).open(/^Run tickets, Completed/);
+    await workbench.sideBar
+      .view('Runs')
+      .row(/^Run tickets, Completed/)
+      .click();
+    await new RunPage(workbench).heading.waitFor();
     await take('run');
     await workbench.editors.closeAll();
   });
 
   it('adapter page', async () => {
     const page = new AdapterPage(workbench);
-    await page.open('bakery.zip');
+    await page.open('bakery-lora.zip');
     await page.button('Measure').click();
     await page.waitForVerdict('Complete LoRA adapter');
     await workbench.sideBar.open('Fine-Tuning');
