@@ -369,11 +369,13 @@ function nameOf(folder: string): string {
  */
 function scaleCorrection(config: AdapterConfig | undefined, pairs: readonly LoraPair[]): number | 'none' {
   if (config?.alpha === undefined) return 1;
-  const { alpha } = config;
+  const common = config.alpha;
   // The tool reads 0 as none given, so there is nothing to multiply.
-  if (alpha === 0) return pairs.every(({ scale }) => scale === 0) ? 1 : 'none';
+  if (common === 0) return pairs.every(({ alpha }) => alpha === 0) ? 1 : 'none';
   const corrections = new Set(
-    pairs.map(({ scale = NaN, rank }) => Number(((scale * rank) / alpha).toFixed(6))),
+    pairs.map(({ alpha = NaN, rank }) =>
+      Number(((alpha / common) * (config.useRslora ? Math.sqrt(Math.max(rank, 1)) : 1)).toFixed(6)),
+    ),
   );
   const [only = 1] = corrections;
   return corrections.size > 1 || Number.isNaN(only) ? 'none' : only;

@@ -23,6 +23,8 @@ export interface LoraPair {
   module: string;
   /** That of the shapes. */
   rank: number;
+  /** By config and `alpha_pattern`; undefined where it is unknown. */
+  alpha?: number;
   /** By the config alpha / rank, or alpha / √rank with rsLoRA; undefined where it is unknown. */
   scale?: number;
   parameters: number;

@@ -78,18 +78,19 @@ export function pairsOf({ pairs }: SortedTensors, config: AdapterConfig | undefi
     if (seen.has(key)) ambiguous.add(module);
     seen.add(key);
   }
-  const scaleOf = config && moduleScaling(config).scaleOf;
+  const scaling = config && moduleScaling(config);
   return pairs.map(({ path, a, b, magnitude }) => {
     const { layer, module, longModule } = placeOf(path);
     // A is rank × inputs, B is outputs × rank.
     const rank = a?.shape[0] ?? b?.shape[1] ?? 0;
-    const scale = scaleOf?.(path, rank);
+    const [alpha, scale] = [scaling?.alphaOf(path), scaling?.scaleOf(path, rank)];
     return {
       path: printable(path),
       ...(layer !== undefined && { layer }),
       // All modules of an ambiguous name get the longer one, so that they stay one row.
       module: printable(ambiguous.has(module) ? longModule : module),
       rank,
+      ...(alpha !== undefined && { alpha }),
       ...(scale !== undefined && { scale }),
       parameters: (a?.parameters ?? 0) + (b?.parameters ?? 0),
       isHalf: a === undefined || b === undefined,
@@ -98,7 +99,7 @@ export function pairsOf({ pairs }: SortedTensors, config: AdapterConfig | undefi
   });
 }
 
-/** Rank and scale of single modules, as the config has them; undefined where they are unknown. */
+/** Rank, alpha and scale of single modules, as the config has them; undefined where they are unknown. */
 export function moduleScaling({ rank, alpha, rankPattern, alphaPattern, useRslora }: AdapterConfig) {
   const [rankOf, alphaOf] = [patternReader(rankPattern, rank), patternReader(alphaPattern, alpha)];
   /** @param shown the rank of the shapes, where the config has none */
@@ -106,7 +107,7 @@ export function moduleScaling({ rank, alpha, rankPattern, alphaPattern, useRslor
     const [one, divisor] = [alphaOf(path), rankOf(path) ?? shown];
     return one === undefined || divisor <= 0 ? undefined : one / (useRslora ? Math.sqrt(divisor) : divisor);
   };
-  return { rankOf, scaleOf };
+  return { rankOf, alphaOf, scaleOf };
 }
 
 /**

@@ -60,6 +60,7 @@ describe('inspecting an adapter', () => {
       layer: 0,
       module: 'q_proj',
       rank: 4,
+      alpha: 8,
       scale: 2,
       parameters: 4 * 24 + 16 * 4,
       isHalf: false,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { inspectAdapter } from '../../../../src/core/adapters/inspect.ts';
 import { recipesOf, type Recipe, type RecipeNote, type Tool } from '../../../../src/core/adapters/recipes.ts';
 import { adding, sampleAdapter, type SampleOptions } from '../../../helpers/adapters/sampleAdapter.ts';
@@ -27,63 +28,17 @@ describe('recipesOf', () => {
   const assertWarned = (recipe: Recipe, note: RecipeNote) =>
     assert.deepEqual([recipe.refusal, recipe.warnings.includes(note)], [undefined, true], note);
 
-  it('has the commands with the user’s paths and the base of the config', async () => {
-    const { peft, vllm, llamacpp, ollama } = await recipes();
-    for (const { refusal, warnings } of [peft, vllm, llamacpp, ollama])
-      assert.deepEqual([refusal, warnings], [undefined, []]);
-    const merge = [
-      'merged = model.merge_and_unload()',
-      `merged.save_pretrained("${FOLDER}-merged")`,
-      `tokenizer.save_pretrained("${FOLDER}-merged")`,
-    ];
-    assert.match(block(peft, 'install').text, /^python3 -m pip install -U peft transformers accelerate$/);
-    assert.match(
-      block(peft, 'load-and-run').text,
-      /base = AutoModelForCausalLM\.from_pretrained\("acme\/base-1b", dtype="auto", device_map="auto"\)/,
-    );
-    assert.equal(block(peft, 'merge').text, merge.join('\n'));
-    assert.equal(
-      block(vllm, 'serve').text,
-      `vllm serve acme/base-1b \\\n  --enable-lora \\\n  --lora-modules 'my-run=${FOLDER}'`,
-    );
-    assert.match(block(vllm, 'request').text, /\n {2}-d '\{"model":"my-run",.*"PROMPT"\}\]\}'$/);
-    assert.deepEqual(
-      llamacpp.blocks.map(({ text }) => text),
-      [
-        'python3 -m pip install -r "LLAMA_CPP/requirements/requirements-convert_lora_to_gguf.txt"',
-        `python3 "LLAMA_CPP/convert_lora_to_gguf.py" \\\n  --base-model-id acme/base-1b \\\n  --outtype f16 \\\n  --outfile '${FOLDER}/adapter.gguf' \\\n  '${FOLDER}'`,
-        `cd '${FOLDER}'\nllama-server -m "BASE.gguf" \\\n  --lora adapter.gguf`,
-      ],
-    );
-    assert.deepEqual(
-      ollama.blocks.map(({ purpose, text }) => [purpose, text]),
-      [
-        [
-          'install',
-          'python3 -m pip install peft accelerate -r "LLAMA_CPP/requirements/requirements-convert_hf_to_gguf.txt"',
-        ],
-        [
-          'merge',
-          [
-            'from peft import PeftModel',
-            'from transformers import AutoModelForCausalLM, AutoTokenizer',
-            '',
-            'base = AutoModelForCausalLM.from_pretrained("acme/base-1b", dtype="auto")',
-            'tokenizer = AutoTokenizer.from_pretrained("acme/base-1b")',
-            `model = PeftModel.from_pretrained(base, "${FOLDER}")`,
-            '',
-            ...merge,
-          ].join('\n'),
-        ],
-        [
-          'convert',
-          `python3 "LLAMA_CPP/convert_hf_to_gguf.py" \\\n  --outtype f16 \\\n  --outfile '${FOLDER}-merged/model.gguf' \\\n  '${FOLDER}-merged'`,
-        ],
-        ['modelfile', 'FROM ./model.gguf'],
-        ['create', `cd '${FOLDER}-merged'\nollama create my-run -f Modelfile`],
-        ['run', 'ollama run my-run'],
-      ],
-    );
+  it('has the commands with the user’s paths and the base of the config, for the shells of the platform', async () => {
+    const texts: string[] = [];
+    for (const at of [{}, { folder: "C:\\Users\\Jo O'Neil\\my 100% run", platform: 'win32' }])
+      for (const { tool, refusal, warnings, blocks } of Object.values(await recipes({}, at))) {
+        const isWindows = 'platform' in at;
+        assert.deepEqual([refusal, warnings], [undefined, isWindows && tool === 'vllm' ? ['needs-wsl'] : []]);
+        for (const { purpose, language, text } of blocks)
+          texts.push(`=== ${isWindows ? 'win32' : 'linux'} ${tool} ${purpose} ${language}\n${text}\n`);
+      }
+    const file = new URL('../../../fixtures/adapters/recipes.txt', import.meta.url);
+    assert.equal(texts.join(''), await readFile(file, 'utf8'));
   });
 
   it('names every word that has to be replaced, and no other', async () => {
@@ -255,6 +210,9 @@ describe('recipesOf', () => {
       assert.match(block(llamacpp, 'run').text, new RegExp(`--lora-scaled adapter\\.gguf:${scale}$`));
       assertWarned(llamacpp, 'scale-corrected');
     }
+    // It takes the rank from the tensors, whatever the config says.
+    const { llamacpp } = await recipes({ config: { r: 8 } });
+    assert.doesNotMatch(block(llamacpp, 'run').text, /scaled/);
   });
 
   it('chooses the smallest rank of vLLM that is enough for shapes and config', async () => {
@@ -276,26 +234,6 @@ describe('recipesOf', () => {
     const bare = await inspectAdapter(await place.file(sampleAdapter()['adapter_model.safetensors']!));
     for (const { refusal } of recipesOf(bare, { folder: FOLDER, platform: 'linux' }).tools)
       assert.equal(refusal, 'config-missing');
-  });
-
-  it('is for PowerShell and cmd on Windows, and for WSL where Linux is needed', async () => {
-    const folder = "C:\\Users\\Jo O'Neil\\my 100% run";
-    const { peft, vllm, llamacpp, ollama } = await recipes({}, { folder, platform: 'win32' });
-    assert.match(block(peft, 'install').text, /^python -m pip install -U peft /);
-    assert.match(block(peft, 'load-and-run').text, /"C:\\\\Users\\\\Jo O'Neil\\\\my 100% run"/);
-    assert.match(
-      block(vllm, 'serve').text,
-      /--lora-modules 'my-100-run=\/mnt\/c\/Users\/Jo O'\\''Neil\/my 100% run'$/,
-    );
-    assertWarned(vllm, 'needs-wsl');
-    assert.match(
-      block(llamacpp, 'convert', 'powershell').text,
-      /--outfile 'C:\\Users\\Jo O''Neil\\my 100% run\\adapter\.gguf' `\n {2}'C:\\Users\\Jo O''Neil\\my 100% run'$/,
-    );
-    assert.match(block(llamacpp, 'convert', 'cmd').text, /\^\n {2}"C:\\Users\\Jo O'Neil\\my 100"\^%" run"$/);
-    assert.match(block(ollama, 'create', 'cmd').text, /^cd \/d "C:/);
-    assert.match(block(ollama, 'create', 'powershell').text, /^Set-Location -LiteralPath 'C:/);
-    assert.equal(ollama.blocks.filter(({ purpose }) => purpose === 'run').length, 1);
   });
 
   it('has commands that reach programs unchanged, whatever the path is', async () => {
