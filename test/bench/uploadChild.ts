@@ -7,7 +7,7 @@ import { argument, report } from './child.ts';
 
 export interface UploadJob {
   baseUrl: string;
-  /** The script of the thread that hashes, used where a dataset has a `sha256`. */
+  /** The script of the thread that hashes. */
   digestWorker: string;
   /** Sent first, to be warm. */
   first?: RunSubmission['dataset'];

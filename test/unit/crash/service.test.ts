@@ -45,7 +45,7 @@ describe('The hostile service', () => {
     const { head, tail, contentType } = encodeMultipart({
       idempotencyKey: key,
       boundary,
-      dataset: { path: '', filename: 'train.jsonl', sizeBytes: ROWS.length },
+      dataset: { path: '', filename: 'train.jsonl', sizeBytes: ROWS.length, sha256: '' },
       model_id: 'm',
       label: 'mine',
       model_terms_accepted: true,
