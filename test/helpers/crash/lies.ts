@@ -36,14 +36,6 @@ export const LIES = {
     cell: LOST,
     expected: /^I4: shown as unsent/,
   },
-  'the rename of a receipt is forgotten': {
-    write: async (write, file, text) => {
-      if (path.basename(path.dirname(file)) !== 'receipts') await write(file, text);
-      else await writeFile(`${file}.${randomUUID()}.tmp`, text);
-    },
-    cell: { crashes: [{ point: 'settled' }] },
-    expected: /^I1: one wish was charged 2 times/,
-  },
   'a secret is written beside the journal': {
     write: async (write, file, text) => {
       await write(file, text);
