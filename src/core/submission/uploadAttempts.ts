@@ -3,38 +3,15 @@ import { isUnauthorized, ServiceError, statusOf } from '../api/errors.ts';
 import type { RunCreation, RunSubmission } from '../api/types.ts';
 import type { Clock } from '../base/clock.ts';
 import { ExpectedError, throwIfCancelled } from '../base/errors.ts';
+import { SubmissionError } from './errors.ts';
 import { mayBeCharged, type Attempt, type Intent } from './intent.ts';
 import type { Journal, Owned } from './journal.ts';
 import type { Lease } from '../storage/lease.ts';
 import type { Live } from './pendingSubmission.ts';
-import {
-  assertMayResend,
-  assertNotTooEarly,
-  ClocksDisagreeError,
-  nextStep,
-  type NextStep,
-} from './nextStep.ts';
+import { assertMayResend, assertNotTooEarly, nextStep, type NextStep } from './nextStep.ts';
 import { localMoment, momentOf } from './reconciler.ts';
 import { withoutObservations } from './reconcilePolicy.ts';
 import type { Session } from '../runs/session.ts';
-
-/** The account has another API key than the one it may have been charged with: it could be another account of the service. */
-export class KeyReplacedError extends ExpectedError {
-  readonly code = 'key-replaced';
-
-  constructor() {
-    super('sent before with another API key; it is not sent again');
-  }
-}
-
-/** The lease was lost: another window may have the intent now. */
-export class LeaseLostError extends ExpectedError {
-  readonly code = 'lease-lost';
-
-  constructor() {
-    super('another process may own this submission now');
-  }
-}
 
 /** Time, and the random numbers from 0 up to 1 of the jitter. */
 export interface Time {
@@ -171,11 +148,11 @@ export class UploadAttempts {
     this.#timeWatch = watch;
   }
 
-  /** @throws KeyReplacedError, WindowClosedError, ClocksDisagreeError */
+  /** @throws SubmissionError `key-replaced`, `window-closed`, `clocks-disagree` */
   #assertMaySend(client: Client, intent = this.#intent): void {
     if (!mayBeCharged(intent)) return;
-    if (client.keyId !== intent.keyId) throw new KeyReplacedError();
-    if (!this.#askedWatch.agree) throw new ClocksDisagreeError();
+    if (client.keyId !== intent.keyId) throw new SubmissionError('key-replaced');
+    if (!this.#askedWatch.agree) throw new SubmissionError('clocks-disagree');
     assertMayResend(intent, this.#moment(client));
   }
 
@@ -200,8 +177,8 @@ export class UploadAttempts {
     await this.#journal.write(this.#lease, this.#intent);
     // While that was written, too, the machine may have slept, or the folder been replaced.
     this.#assertMaySend(client, before);
-    if (!this.#timeWatch.agree) throw new ClocksDisagreeError();
-    if (!this.#lease.isHeld()) throw new LeaseLostError();
+    if (!this.#timeWatch.agree) throw new SubmissionError('clocks-disagree');
+    if (!this.#lease.isHeld()) throw new SubmissionError('lease-lost');
   }
 
   /**
