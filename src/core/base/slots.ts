@@ -9,6 +9,11 @@ export class Slots {
     this.#free = count;
   }
 
+  /** Whether the next work has to wait. */
+  get areTaken(): boolean {
+    return this.#free === 0;
+  }
+
   /** @throws CancelledError when the signal aborts while the work waits, and what the work throws */
   async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     await this.#take(signal);

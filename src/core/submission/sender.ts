@@ -3,6 +3,7 @@ import { ServiceError } from '../api/errors.ts';
 import type { RunCreation } from '../api/types.ts';
 import { CancelledError, unlessCancelled } from '../base/errors.ts';
 import { RETRIES } from '../base/retry.ts';
+import { Slots } from '../base/slots.ts';
 import type { Session } from '../runs/session.ts';
 import { SubmissionError, TooEarlyError } from './errors.ts';
 import { isSameWish, mayBeCharged, type Intent, type Moment, type Settlement } from './intent.ts';
@@ -11,7 +12,7 @@ import { assertNotTooEarly } from './nextStep.ts';
 import { canCheck, type PendingSubmissions, type SubmissionResult } from './pendingSubmission.ts';
 import { hasNewCandidates, isMarked, Reconciler, type ReconcileResult } from './reconciler.ts';
 import { isUncertain, uncertaintyOf } from './reconcilePolicy.ts';
-import { UploadAttempts, type AttemptsEnd, type Time } from './uploadAttempts.ts';
+import { stopped, UploadAttempts, type AttemptsEnd, type Time } from './uploadAttempts.ts';
 
 type How = Extract<Settlement, { kind: 'charged' }>['how'];
 
@@ -23,7 +24,8 @@ export class Sender {
   /** Aborted when the extension ends. */
   readonly #stopping: AbortSignal;
   readonly #reconciler: Reconciler;
-  readonly #uploads = new UploadQueue();
+  /** One at a time. */
+  readonly #uploads = new Slots(1);
   readonly #checks = new Map<string, Promise<ReconcileResult | undefined>>();
 
   constructor(journal: Journal, pending: PendingSubmissions, time: Time, stopping: AbortSignal) {
@@ -200,7 +202,7 @@ export class Sender {
 
   /** Of one that is about to be sent. */
   #stateBefore() {
-    return this.#uploads.isBusy ? 'queued' : 'uploading';
+    return this.#uploads.areTaken ? 'queued' : 'uploading';
   }
 
   async #send(session: Session, owned: Owned, signal: AbortSignal): Promise<SubmissionResult> {
@@ -212,7 +214,11 @@ export class Sender {
       const show = this.#pending.set.bind(this.#pending, id);
       return new UploadAttempts(session, this.#journal, owned, this.#time, show).run(signal);
     };
-    const end = (await this.#uploads.run(upload, signal)) ?? stillQueued(owned.intent);
+    const end = await this.#uploads.run(upload, signal).catch((error: unknown) => {
+      // While it was queued: the attempts themselves never reject.
+      if (error instanceof CancelledError) return stopped(error, owned.intent);
+      throw error;
+    });
     const ended = { lease: owned.lease, intent: end.intent };
     const result = await this.#settleEnd(session, ended, end);
     // Checks before it says that the result is unknown, unless the service asked for a pause.
@@ -292,37 +298,7 @@ export class Sender {
   }
 }
 
-function stillQueued(intent: Intent): AttemptsEnd {
-  const kind = mayBeCharged(intent) ? 'reconcile' : 'dropped';
-  return { kind, waitMs: 0, error: new CancelledError(), intent };
-}
-
 /** Not awaited, and never an error: the result is reported at once, and what is read later shows when it comes. */
 function readAgain({ runs, balance }: Session): void {
   void Promise.allSettled([runs.refresh(), balance.refresh()]);
-}
-
-/** Lets one upload run at a time; the others wait in order. */
-class UploadQueue {
-  #last: Promise<unknown> = Promise.resolve();
-  #asked = 0;
-
-  /** Whether the next one has to wait. */
-  get isBusy(): boolean {
-    return this.#asked > 0;
-  }
-
-  /** Runs the work when its turn comes. @returns undefined when it is canceled before; @throws what the work throws */
-  run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-    const before = this.#last;
-    this.#asked++;
-    const turn = unlessCancelled(before, signal)
-      .then(
-        () => (signal.aborted ? undefined : work()),
-        () => undefined,
-      )
-      .finally(() => this.#asked--);
-    this.#last = Promise.allSettled([before, turn]);
-    return turn;
-  }
 }

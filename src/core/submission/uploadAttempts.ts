@@ -78,8 +78,8 @@ export class UploadAttempts {
         const kept = await this.#end(error, step, begun);
         if (step.kind === 'refused') return { kind: 'refused', error, kept, intent: this.#intent };
         if (step.kind !== 'retry') return { ...step, error, intent: this.#intent };
-        const stopped = await this.#wait(step.afterMs, signal);
-        if (stopped !== undefined) return stopped;
+        const end = await this.#wait(step.afterMs, signal);
+        if (end !== undefined) return end;
       }
     }
   }
@@ -92,8 +92,7 @@ export class UploadAttempts {
       throwIfCancelled(signal);
       return undefined;
     } catch (error) {
-      const kind = mayBeCharged(this.#intent) ? 'reconcile' : 'dropped';
-      return { kind, waitMs: 0, error, intent: this.#intent };
+      return stopped(error, this.#intent);
     }
   }
 
@@ -229,6 +228,11 @@ export class UploadAttempts {
     if (last !== undefined)
       this.#intent = { ...this.#intent, attempts: [...attempts.slice(0, -1), change(last)] };
   }
+}
+
+/** How it ends between two attempts, or before the first. */
+export function stopped(error: unknown, intent: Intent): AttemptsEnd {
+  return { kind: mayBeCharged(intent) ? 'reconcile' : 'dropped', waitMs: 0, error, intent };
 }
 
 /** The request of every attempt of an intent: the same bytes each time. */
