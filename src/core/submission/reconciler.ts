@@ -138,7 +138,7 @@ const PAGE_SIZE = 100;
 const MAX_PAGES = 20;
 const MAX_DETAILS = 300;
 /** Details are read so many at a time. */
-const BATCH = 8;
+const BATCH = 4;
 /** No service cuts a label shorter than this. */
 const CUT_LABEL_LENGTH = 16;
 

@@ -3,7 +3,6 @@ import { ServiceError } from '../api/errors.ts';
 import type { RunCreation } from '../api/types.ts';
 import { CancelledError, unlessCancelled } from '../base/errors.ts';
 import { RETRIES } from '../base/retry.ts';
-import { Slots } from '../base/slots.ts';
 import type { Session } from '../runs/session.ts';
 import { SubmissionError, TooEarlyError } from './errors.ts';
 import { isSameWish, mayBeCharged, type Intent, type Moment, type Settlement } from './intent.ts';
@@ -24,8 +23,7 @@ export class Sender {
   /** Aborted when the extension ends. */
   readonly #stopping: AbortSignal;
   readonly #reconciler: Reconciler;
-  /** One at a time. */
-  readonly #uploads = new Slots(1);
+  readonly #uploads = new UploadQueue();
   readonly #checks = new Map<string, Promise<ReconcileResult | undefined>>();
 
   constructor(journal: Journal, pending: PendingSubmissions, time: Time, stopping: AbortSignal) {
@@ -202,7 +200,7 @@ export class Sender {
 
   /** Of one that is about to be sent. */
   #stateBefore() {
-    return this.#uploads.areTaken ? 'queued' : 'uploading';
+    return this.#uploads.isBusy ? 'queued' : 'uploading';
   }
 
   async #send(session: Session, owned: Owned, signal: AbortSignal): Promise<SubmissionResult> {
@@ -214,11 +212,7 @@ export class Sender {
       const show = this.#pending.set.bind(this.#pending, id);
       return new UploadAttempts(session, this.#journal, owned, this.#time, show).run(signal);
     };
-    const end = await this.#uploads.run(upload, signal).catch((error: unknown) => {
-      // While it was queued: the attempts themselves never reject.
-      if (error instanceof CancelledError) return stopped(error, owned.intent);
-      throw error;
-    });
+    const end = (await this.#uploads.run(upload, signal)) ?? stopped(new CancelledError(), owned.intent);
     const ended = { lease: owned.lease, intent: end.intent };
     const result = await this.#settleEnd(session, ended, end);
     // Checks before it says that the result is unknown, unless the service asked for a pause.
@@ -301,4 +295,29 @@ export class Sender {
 /** Not awaited, and never an error: the result is reported at once, and what is read later shows when it comes. */
 function readAgain({ runs, balance }: Session): void {
   void Promise.allSettled([runs.refresh(), balance.refresh()]);
+}
+
+/** Lets one upload run at a time; the others wait in order. */
+class UploadQueue {
+  #last: Promise<unknown> = Promise.resolve();
+  #asked = 0;
+
+  /** Whether the next one has to wait. */
+  get isBusy(): boolean {
+    return this.#asked > 0;
+  }
+
+  /** Runs the work when its turn comes. @returns undefined when it is canceled before; @throws what the work throws */
+  run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+    const before = this.#last;
+    this.#asked++;
+    const turn = unlessCancelled(before, signal)
+      .then(
+        () => (signal.aborted ? undefined : work()),
+        () => undefined,
+      )
+      .finally(() => this.#asked--);
+    this.#last = Promise.allSettled([before, turn]);
+    return turn;
+  }
 }
