@@ -301,6 +301,20 @@ describe('Journal', () => {
       assert.deepEqual(await (await opened()).receipts(), [chargedAt(intent, 7)]);
     });
 
+    it('with the notice of its charge on the disk before the receipt, which a crash could leave alone', async () => {
+      const notices = () => readdirSync(path.join(directory, 'notices'));
+      const seen: string[][] = [];
+      const journal = await opened({
+        write: async (file, text) => {
+          await writeFileDurably(file, text);
+          seen.push(notices());
+        },
+      });
+      const intent = sampleIntent();
+      await journal.settle(await create(journal, intent), chargedAt(intent, 1));
+      assert.deepEqual(seen, [[], [intent.id]]);
+    });
+
     it('so that receipts are listed newest first, in every window', async () => {
       const [journal, unaware] = [await opened(), await opened()];
       assert.deepEqual(await unaware.receipts(), []);
