@@ -1,7 +1,7 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { originOf, type Account } from './core/accounts/account.ts';
-import { accountFolder, removeOrphanedAccounts } from './core/accounts/accountFolder.ts';
+import { removeOrphanedAccounts } from './core/accounts/accountFolder.ts';
 import { AccountStore } from './core/accounts/accountStore.ts';
 import { Client, type Connection } from './core/api/client.ts';
 import { Transport } from './core/api/transport.ts';
@@ -17,7 +17,7 @@ import { ApiKeys } from './ui/accounts/apiKeys.ts';
 import { LazySandbox } from './ui/sandbox/lazySandbox.ts';
 import { commandRegistry, ensureActiveAccount as ensureActive } from './ui/shared/commands.ts';
 import { inBackground, Log, reportError as report } from './ui/shared/log.ts';
-import { onDidChangeProxySettings, proxySettings } from './ui/shared/settings.ts';
+import { onDidChangeSettings, proxySettings } from './ui/shared/settings.ts';
 import { SubmissionRows } from './ui/submission/submissionRows.ts';
 
 /** What every feature gets: the stores of core, and VS Code's context. Everything in it is disposed with the extension. */
@@ -73,7 +73,7 @@ export async function createServices(context: vscode.ExtensionContext) {
   const sessions = disposables.add(new Sessions(accounts, connect, createClient));
   disposables.add(apiKeys.onDidChange((accountId) => sessions.reconnect(accountId)));
   disposables.add(
-    onDidChangeProxySettings(() => {
+    onDidChangeSettings(['http'], () => {
       const old = transport;
       transport = new Transport(proxySettings());
       old.dispose();
@@ -103,7 +103,6 @@ export async function createServices(context: vscode.ExtensionContext) {
 
   // What all windows share of each account's runs.
   const runsFolder = path.join(storage, 'runs');
-  const folderOf = (accountId: string) => accountFolder(runsFolder, accountId);
   void removeOrphanedAccounts(runsFolder, state, () => accounts.readKnownIds());
   const ledger = disposables.add(new NotificationLedger(state));
   const downloads = disposables.add(
@@ -165,7 +164,6 @@ export async function createServices(context: vscode.ExtensionContext) {
     submissionRows,
     submitted,
     runsFolder,
-    folderOf,
     ledger,
     downloads,
     datasets,
