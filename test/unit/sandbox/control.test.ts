@@ -61,15 +61,6 @@ describe('sandbox control', () => {
     assert.throws(() => control().setPriceRule('free' as 'flat'), RangeError);
   });
 
-  it('runs new runs at the speed that is set', async () => {
-    control().setSpeed(1);
-    const { body } = await bench().submit();
-    bench().time += 59 * SECOND;
-    assert.equal((await detail(body.run_id)).status, 'queued');
-    bench().time += SECOND;
-    assert.equal((await detail(body.run_id)).status, 'running');
-  });
-
   it('rescales what is left of a queued and of a running run, and nothing of an ended one', async () => {
     const ended = (await bench().submit()).body.run_id;
     bench().time += 100 * SECOND;

@@ -113,17 +113,6 @@ describe('sandbox server', () => {
     }
   });
 
-  it('keeps a connection open after an answer that was not early', async () => {
-    const socket = await dial();
-    const head = `Host: 127.0.0.1:${port()}\r\nAuthorization: Bearer ${bench().sandbox.apiKey}\r\n\r\n`;
-    for (let i = 0; i < 2; i++) {
-      socket.write(`GET /api/v1/balance HTTP/1.1\r\n${head}`);
-      const [chunk] = (await once(socket, 'data')) as [Buffer];
-      assert.match(chunk.toString(), /^HTTP\/1.1 200 /);
-    }
-    socket.destroy();
-  });
-
   it('logs nothing of what clients do wrong, or of clients that go', async () => {
     await bench().get('/runs?cursor=x');
     const socket = await dial();
