@@ -67,7 +67,7 @@ export class Downloads implements Disposable {
     return this.#store(accountId).open();
   }
 
-  /** Checks which of its files are still there, and what can be resumed now. Never throws. */
+  /** Checks what can be resumed now, and begins to check which of its files are still there. Never throws. */
   check(accountId: string): Promise<void> {
     return this.#store(accountId).check();
   }
