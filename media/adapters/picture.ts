@@ -1,5 +1,5 @@
 import type { AdapterCell, AdapterPicture, AdapterShade } from '../../src/ui/adapters/protocol.ts';
-import { element } from '../shared/dom.ts';
+import { drawScroller, drawTable, element, header } from '../shared/dom.ts';
 
 /** Draws which modules of which layers are adapted, and how much. */
 export function drawPicture(picture: AdapterPicture): HTMLElement[] {
@@ -19,7 +19,7 @@ export function drawPicture(picture: AdapterPicture): HTMLElement[] {
     readout,
     legend,
     ...(picture.cut === undefined ? [] : [element('p', { class: 'note', text: picture.cut })]),
-    drawTable(picture),
+    drawNumbers(picture),
   ];
 }
 
@@ -37,22 +37,16 @@ function drawGrid(picture: AdapterPicture, onCell: (cell: AdapterCell | undefine
   let inTabOrder = cells[0]?.[0];
   inTabOrder?.setAttribute('tabindex', '0');
   // An empty header would be none; each cell names its layer itself.
-  const head = element('tr', {}, [
-    element('td'),
-    ...picture.columns.map(({ name, short }) =>
-      short === ''
-        ? element('td')
-        : element('th', { text: short, attributes: { scope: 'col', 'aria-label': name } }),
-    ),
-  ]);
+  const heads = picture.columns.map(({ name, short }) =>
+    short === ''
+      ? element('td')
+      : element('th', { text: short, attributes: { scope: 'col', 'aria-label': name } }),
+  );
   const rows = picture.rows.map(({ name }, index) =>
-    element('tr', {}, [element('th', { text: name, attributes: { scope: 'row' } }), ...(cells[index] ?? [])]),
+    element('tr', {}, [header(name, 'row'), ...(cells[index] ?? [])]),
   );
-  const grid = element(
-    'table',
-    { class: 'grid', attributes: { role: 'grid', 'aria-label': picture.caption, 'aria-readonly': 'true' } },
-    [element('thead', {}, [head]), element('tbody', {}, rows)],
-  );
+  const attributes = { role: 'grid', 'aria-label': picture.caption, 'aria-readonly': 'true' };
+  const grid = drawTable([element('td'), ...heads], rows, { class: 'grid', attributes });
   grid.addEventListener('keydown', (event) => moveIn(cells, event));
   // There can be thousands of cells: the grid listens for them all.
   grid.addEventListener('mouseover', ({ target }) =>
@@ -102,30 +96,19 @@ function drawShade(shade: AdapterShade): HTMLElement {
 }
 
 /** The same in numbers, made when it is opened: it can have thousands of cells. */
-function drawTable({ tableTitle, corner, columns, rows }: AdapterPicture): HTMLElement {
-  const header = (text: string, scope: 'col' | 'row') => element('th', { text, attributes: { scope } });
+function drawNumbers({ tableTitle, corner, columns, rows }: AdapterPicture): HTMLElement {
   const draw = () =>
-    element('table', { class: 'numbers' }, [
-      element('thead', {}, [
-        element('tr', {}, [header(corner, 'col'), ...columns.map(({ name }) => header(name, 'col'))]),
-      ]),
-      element(
-        'tbody',
-        {},
-        rows.map(({ name, cells }) =>
-          element('tr', {}, [
-            header(name, 'row'),
-            ...cells.map(({ value }) => element('td', { text: value === '' ? '–' : value })),
-          ]),
-        ),
+    drawTable(
+      [header(corner), ...columns.map(({ name }) => header(name))],
+      rows.map(({ name, cells }) =>
+        element('tr', {}, [
+          header(name, 'row'),
+          ...cells.map(({ value }) => element('td', { class: 'number', text: value === '' ? '–' : value })),
+        ]),
       ),
-    ]);
-  const attributes = { tabindex: '0', role: 'group', 'aria-label': tableTitle };
+      { class: 'numbers' },
+    );
   const details = element('details', {}, [element('summary', { text: tableTitle })]);
-  details.addEventListener(
-    'toggle',
-    () => details.append(element('div', { class: 'scroller', attributes }, [draw()])),
-    { once: true },
-  );
+  details.addEventListener('toggle', () => details.append(drawScroller(tableTitle, draw())), { once: true });
   return details;
 }

@@ -7,7 +7,7 @@ import type {
   PreviewMessage,
   PreviewStart,
 } from '../../src/ui/datasets/protocol.ts';
-import { button, element } from '../shared/dom.ts';
+import { button, element, keepFocus } from '../shared/dom.ts';
 import { Client } from '../shared/client.ts';
 import { drawCard } from './card.ts';
 import { RowFeed, type PreviewClient } from './rowFeed.ts';
@@ -99,8 +99,7 @@ class Page {
   }
 
   #showCard(card: PreviewCard): void {
-    const focused = document.activeElement;
-    const key = this.#details.contains(focused) ? focused?.getAttribute('data-key') : undefined;
+    const refocus = keepFocus(this.#details);
     this.#details.replaceChildren(
       ...drawCard(card, {
         fileName: this.#start.fileName,
@@ -108,9 +107,8 @@ class Page {
         onChoose: (choice) => this.#choose(choice),
       }),
     );
+    refocus(this.#details);
     this.#toolbar.showProblems(card.problems);
-    if (key !== undefined && key !== null)
-      this.#details.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`)?.focus();
   }
 
   /** A second press shows all rows again. */
@@ -167,7 +165,7 @@ function main(): void {
 const MOST_RANGES = 500;
 
 /** Marks the text that is searched for, as far as it can be seen; once a picture. */
-export class Highlighter {
+class Highlighter {
   #pending: number | undefined;
 
   mark(root: HTMLElement, { text, matchCase }: PreviewFilter): void {

@@ -1,6 +1,6 @@
 import type { SpendBalance } from '../../src/ui/money/protocol.ts';
+import { svg } from '../shared/dom.ts';
 
-const SPACE = 'http://www.w3.org/2000/svg';
 /** In units of the picture, which is stretched to its place. */
 const [WIDTH, HEIGHT] = [1_000, 200];
 
@@ -11,29 +11,19 @@ export function drawBalance({ points, summary }: Pick<SpendBalance, 'points' | '
   const [first, ...rest] = points.map(at);
   const [x, y] = first ?? [0, 0];
   const line = rest.map(([nextX, nextY]) => `H${nextX}V${nextY}`).join('');
-  return picture({ class: 'chart', role: 'img', 'aria-label': summary }, [
-    shape('path', { class: 'line', d: `M${x} ${y}${line}`, 'vector-effect': 'non-scaling-stroke' }),
-  ]);
+  return picture(
+    { class: 'chart', role: 'img', 'aria-label': summary },
+    svg('path', { class: 'line', d: `M${x} ${y}${line}`, 'vector-effect': 'non-scaling-stroke' }),
+  );
 }
 
 /** A bar beside a number that says the same. @param share from 0 to 1 */
 export function drawBar(share: number): SVGElement {
   const width = String(Math.round(share * WIDTH));
-  return picture({ class: 'bar', 'aria-hidden': 'true' }, [shape('rect', { width, height: String(HEIGHT) })]);
+  return picture({ class: 'bar', 'aria-hidden': 'true' }, svg('rect', { width, height: String(HEIGHT) }));
 }
 
-function picture(attributes: Readonly<Record<string, string>>, shapes: readonly SVGElement[]): SVGElement {
-  const made = shape('svg', {
-    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
-    preserveAspectRatio: 'none',
-    ...attributes,
-  });
-  made.append(...shapes);
-  return made;
-}
-
-function shape(name: string, attributes: Readonly<Record<string, string>>): SVGElement {
-  const made = document.createElementNS<'svg'>(SPACE, name as 'svg');
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
+function picture(attributes: Readonly<Record<string, string>>, shape: SVGElement): SVGElement {
+  const stretched = { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: 'none' };
+  return svg('svg', { ...stretched, ...attributes }, [shape]);
 }
