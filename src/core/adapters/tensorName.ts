@@ -49,9 +49,8 @@ function role(part: TensorRole['part'], path: string, isEmbedding = false): Tens
 /** The layer of a module, and its name there. */
 export interface ModulePlace {
   layer: number | undefined;
+  /** `q_proj`, or `experts.*.up_proj` for all experts of one kind. */
   module: string;
-  /** What comes after the layer, or the full path: for two modules of the same name. */
-  longModule: string;
 }
 
 /** The layer is the first number of the path; those of experts come later, and belong to the module's name. */
@@ -64,8 +63,10 @@ export function placeOf(path: string): ModulePlace {
   const experts = inLayer.lastIndexOf('experts');
   return {
     layer: at === -1 ? undefined : Number(parts[at]),
-    module: (experts === -1 ? inLayer.slice(-1) : inLayer.slice(experts)).join('.'),
-    longModule: inLayer.join('.'),
+    module: inLayer
+      .slice(experts)
+      .join('.')
+      .replace(/^experts\.\d+/, 'experts.*'),
   };
 }
 

@@ -67,25 +67,16 @@ function byLayer(parts: readonly Parts[]): Parts[] {
 
 /** Ranks and scales of the modules, in the order of `SortedTensors.pairs`. */
 export function pairsOf({ pairs }: SortedTensors, config: AdapterConfig | undefined): LoraPair[] {
-  const seen = new Set<string>();
-  const ambiguous = new Set<string>();
-  for (const { path } of pairs) {
-    const { layer, module } = placeOf(path);
-    const key = `${layer ?? ''} ${module}`;
-    if (seen.has(key)) ambiguous.add(module);
-    seen.add(key);
-  }
   const scaling = config && moduleScaling(config);
   return pairs.map(({ path, a, b, magnitude }) => {
-    const { layer, module, longModule } = placeOf(path);
+    const { layer, module } = placeOf(path);
     // A is rank × inputs, B is outputs × rank.
     const rank = a?.shape[0] ?? b?.shape[1] ?? 0;
     const [alpha, scale] = [scaling?.alphaOf(path), scaling?.scaleOf(path, rank)];
     return {
       path: printable(path),
       ...(layer !== undefined && { layer }),
-      // All modules of an ambiguous name get the longer one, so that they stay one row.
-      module: printable(ambiguous.has(module) ? longModule : module),
+      module: printable(module),
       rank,
       ...(alpha !== undefined && { alpha }),
       ...(scale !== undefined && { scale }),
