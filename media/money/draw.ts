@@ -6,8 +6,10 @@ import type {
   SpendState,
 } from '../../src/ui/money/protocol.ts';
 import { drawButton, drawNote, drawSection, drawTop } from '../shared/document.ts';
-import { drawScroller, drawTable, element, header } from '../shared/dom.ts';
-import { drawBalance, drawBar } from './chart.ts';
+import { drawBar, drawScroller, drawTable, element, header, svg } from '../shared/dom.ts';
+
+/** In units of the picture, which is stretched to its place. */
+const [WIDTH, HEIGHT] = [1_000, 200];
 
 /** Draws the whole page. */
 export function drawPage(state: SpendState): HTMLElement[] {
@@ -86,6 +88,19 @@ function drawBalances(balance: SpendBalance): HTMLElement {
       element('summary', { text: tableTitle }),
       drawScroller(tableTitle, drawTable(headsOf(columns), body)),
     ]),
+  ]);
+}
+
+/** How a balance changed: it stays until the next point. */
+function drawBalance({ points, summary }: Pick<SpendBalance, 'points' | 'summary'>): SVGElement {
+  const at = ([time, amount]: readonly [number, number]) =>
+    [Math.round(time * WIDTH), Math.round((1 - amount) * HEIGHT)] as const;
+  const [first, ...rest] = points.map(at);
+  const [x, y] = first ?? [0, 0];
+  const line = rest.map(([nextX, nextY]) => `H${nextX}V${nextY}`).join('');
+  const picture = { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: 'none' };
+  return svg('svg', { ...picture, class: 'chart', role: 'img', 'aria-label': summary }, [
+    svg('path', { class: 'line', d: `M${x} ${y}${line}`, 'vector-effect': 'non-scaling-stroke' }),
   ]);
 }
 

@@ -94,6 +94,12 @@ export function drawTable(
   ]);
 }
 
+/** A bar beside a number that says the same. @param share from 0 to 1 */
+export function drawBar(share: number): HTMLElement {
+  const attributes = { value: String(share), max: '1', 'aria-hidden': 'true' };
+  return element('progress', { class: 'bar', attributes });
+}
+
 /** What is wide scrolls in its own place, also by the keyboard. */
 export function drawScroller(name: string, content: HTMLElement): HTMLElement {
   const attributes = { tabindex: '0', role: 'group', 'aria-label': name, 'data-key': `scroller ${name}` };
