@@ -1,47 +1,163 @@
-// What the processes that are timed have in common.
-import { readFileSync } from 'node:fs';
+// Does the task of its argument, which is timed, and says what it took. What a task needs is loaded before.
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, mkdtempSync, openSync, readFileSync, readSync } from 'node:fs';
+import path from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { RunSubmission } from '../../src/core/api/types.ts';
 
-/** What a process reports; each its own part of it. */
+export type Task =
+  | { kind: 'inspect' | 'verify' | 'measure'; file: string; worker: string }
+  | {
+      kind: 'floor' | 'check';
+      file: string;
+      worker: string;
+      scanner: string;
+      workers?: number;
+      isAgain?: boolean;
+    }
+  | { kind: 'download'; folder: string; baseUrl: string; bytes: number }
+  | { kind: 'upload'; baseUrl: string; dataset: RunSubmission['dataset']; digestWorker: string };
+
+/** What a process reports; of other programs only the time is known. */
 export interface Report {
-  rows?: number;
-  /** Of what it was started for, without its start and what it did to be warm. */
-  workMs?: number;
-  /** From the start of the process to the end of its first work. */
-  firstMs?: number;
-  /** Undefined where the system does not say. */
-  peakBytes?: number;
+  ms: number;
+  peakMb?: number;
   delayP99Ms?: number;
   delayMaxMs?: number;
 }
 
-/** The job of this process, from its arguments. */
-export function argument(): unknown {
-  return JSON.parse(process.argv[2] ?? '');
+const CHUNK_BYTES = 1024 * 1024;
+const LF = 0x0a;
+const WARM_UP_BYTES = 1_000_000;
+const API_KEY = { apiKey: 'service_bench', keyId: 'key-1' };
+
+/** What is to be timed. */
+async function prepare(task: Task): Promise<() => unknown> {
+  switch (task.kind) {
+    case 'inspect':
+    case 'measure': {
+      const { runInWorker } = await import('../../src/core/adapters/runInWorker.ts');
+      const { kind, file, worker } = task;
+      return () => runInWorker(kind, file, { worker });
+    }
+    case 'verify': {
+      const { verifyArchive } = await import('../../src/core/adapters/archive/verify.ts');
+      return () => verifyArchive(task.file);
+    }
+    case 'floor':
+      if (task.isAgain) floor(task.file);
+      return () => floor(task.file);
+    case 'check': {
+      const { DatasetChecker } = await import('../../src/core/datasets/checker.ts');
+      const checker = new DatasetChecker(task);
+      const check = () => checker.check(task.file, { ...(task.workers && { workers: task.workers }) });
+      if (task.isAgain) await check();
+      return check;
+    }
+    case 'download':
+      return prepareDownload(task);
+    case 'upload':
+      return prepareUpload(task);
+  }
 }
 
-/** Does the work and prints a report with what it returns: the time and memory it took, and how long the event loop was delayed. */
-export async function report(work: () => Promise<unknown>, first?: () => Promise<unknown>): Promise<void> {
-  const all: Report = {};
-  if (first !== undefined) {
-    await first();
-    // The clock of a process starts with it.
-    all.firstMs = performance.now();
+/** The least that JavaScript can do to read every row. */
+function floor(file: string): void {
+  const fd = openSync(file, 'r');
+  let chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+  for (let kept = 0; ;) {
+    const read = readSync(fd, chunk, kept, chunk.length - kept, null);
+    const end = kept + read;
+    let from = 0;
+    for (let to = chunk.indexOf(LF); to !== -1 && to < end; to = chunk.indexOf(LF, from)) {
+      parse(chunk.toString('utf8', from, to));
+      from = to + 1;
+    }
+    kept = end - from;
+    if (read === 0) return;
+    if (kept === chunk.length) chunk = Buffer.concat([chunk], 2 * kept);
+    else chunk.copyWithin(0, from, end);
   }
-  const delay = monitorEventLoopDelay({ resolution: 1 });
-  delay.enable();
-  const startedMs = performance.now();
-  const more = await work();
-  all.workMs = performance.now() - startedMs;
-  delay.disable();
-  all.delayP99Ms = delay.percentile(99) / 1e6;
-  all.delayMaxMs = delay.max / 1e6;
-  process.stdout.write(JSON.stringify({ ...all, peakBytes: peakBytes(), ...(more as Report | undefined) }));
+}
+
+/** What is broken is passed over. */
+function parse(row: string): void {
+  try {
+    JSON.parse(row);
+  } catch {
+    return;
+  }
+}
+
+async function transportAndClient(baseUrl: string, digestWorker?: string) {
+  const { Client } = await import('../../src/core/api/client.ts');
+  const { Transport } = await import('../../src/core/api/transport.ts');
+  const transport = new Transport({ strictSsl: true, systemCertificates: false, env: {} });
+  const options = digestWorker === undefined ? {} : { digestWorker };
+  return { transport, client: new Client({ baseUrl, ...API_KEY }, () => transport, options) };
+}
+
+async function prepareDownload(task: Extract<Task, { kind: 'download' }>): Promise<() => unknown> {
+  const { Downloads } = await import('../../src/core/downloads/downloads.ts');
+  const { Session } = await import('../../src/core/runs/session.ts');
+  const { StateStore } = await import('../../src/core/storage/state.ts');
+  const { baseUrl } = task;
+  const { transport, client } = await transportAndClient(baseUrl);
+  const folder = mkdtempSync(path.join(task.folder, 'download-'));
+  const session = new Session(
+    { kind: 'service', id: 'bench', name: 'bench', baseUrl },
+    () => Promise.resolve({ baseUrl, ...API_KEY }),
+    () => client,
+  );
+  const downloads = new Downloads({
+    runsFolder: path.join(folder, 'runs'),
+    state: new StateStore(folder),
+    transport: () => transport,
+    sessionOf: () => session,
+    // What the archive says of itself is measured where it is read.
+    verify: () => Promise.resolve('unknown'),
+  });
+  mkdirSync(path.join(folder, 'out'));
+  const download = (bytes: number) => {
+    const target = path.join(folder, 'out', `${bytes}.zip`);
+    return downloads.start({ session, runId: String(bytes), artifact: { type: 'model' }, target });
+  };
+  await download(WARM_UP_BYTES);
+  return () => download(task.bytes);
+}
+
+async function prepareUpload(task: Extract<Task, { kind: 'upload' }>): Promise<() => unknown> {
+  const { client } = await transportAndClient(task.baseUrl, task.digestWorker);
+  await client.getBalance();
+  return () =>
+    client.createRun({
+      idempotencyKey: randomUUID(),
+      boundary: randomUUID(),
+      dataset: task.dataset,
+      model_id: 'm',
+      model_terms_accepted: true,
+      data_policy_accepted: true,
+      priority_processing: false,
+    });
 }
 
 /** The most memory that this process ever had resident. Not `maxRSS`, which begins with that of the process that started it. */
-function peakBytes(): number | undefined {
-  if (process.platform !== 'linux') return undefined;
+function peakMb(): number {
   const [, kib] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
-  return Number(kib) * 1024;
+  return (Number(kib) * 1024) / 1e6;
 }
+
+const work = await prepare(JSON.parse(process.argv[2] ?? '') as Task);
+const delay = monitorEventLoopDelay({ resolution: 1 });
+delay.enable();
+const startedMs = performance.now();
+await work();
+const ms = performance.now() - startedMs;
+delay.disable();
+const report: Report = {
+  ms,
+  peakMb: peakMb(),
+  delayP99Ms: delay.percentile(99) / 1e6,
+  delayMaxMs: delay.max / 1e6,
+};
+process.stdout.write(JSON.stringify(report), () => process.exit());

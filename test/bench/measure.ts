@@ -1,134 +1,128 @@
-// Times processes as wholes, from their start to their end, one at a time.
+// Times jobs in processes of their own, one at a time and in turn, and writes their figures as a section of RESULTS.md.
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { arch, cpus, loadavg, release, tmpdir, totalmem, type } from 'node:os';
 import path from 'node:path';
 import { build } from 'esbuild';
-import type { Report } from './child.ts';
-import { median, say } from './results.ts';
+import { format } from 'prettier';
+import type { Report, Task } from './child.ts';
 
-/** Rounds of `interleaved`. */
-export const RUNS = 5;
-const CAP_MS = 120_000;
+const ROUNDS = 5;
+const FILE = new URL('RESULTS.md', import.meta.url);
+const INTRODUCTION = `# Benchmarks
 
-/** A process to time. */
+Written by \`npm run bench\`, which measures everything of a section side by side in one run: compare the ratios, absolute times are
+the machine's. Each figure is the median of ${ROUNDS} runs in turn, ratios are taken round by round; files are in the system's cache. Ours
+are measured from the call to its answer in a process of their own, the start of threads included; other programs as a whole. Memory
+is the most that a process ever held (resident), Node itself included; growth is that from a file of a tenth. The delay of the event
+loop is sampled each millisecond, and that millisecond is part of the figures. A limit stands in parentheses, a missed one in bold.`;
+
+/** A process to time; ours say what they measured themselves, others may be missing. */
 export interface Job {
   command: string;
   args: readonly string[];
-  /** Whether its output is a `Report` as JSON; else it is thrown away. */
-  reports?: boolean;
-  /** Whether the benchmark goes on without it where it is missing, fails, or takes more than a minute. */
-  isOptional?: boolean;
+  isOurs?: boolean;
 }
 
-interface Run {
-  ms: number;
-  report: Report;
+/** A row of the table: the figures of a job. */
+export interface Row {
+  what: string;
+  /** The job that its time is divided by, or milliseconds. */
+  peer?: string | number;
+  /** The job with less to do, from which its memory grows. */
+  less?: string;
+  limits?: Partial<Record<'ratio' | 'growthMb' | 'delayP99Ms' | 'delayMaxMs', number>>;
 }
 
-/** The runs of one job; those of a job that failed are not repeated. */
-export class Series {
-  readonly #runs: Run[] = [];
-  /** Why there are no figures. */
-  failure: 'missing' | 'failed' | 'timed out' | undefined;
-
-  get runs(): readonly Run[] {
-    return this.failure === undefined ? this.#runs : [];
-  }
-
-  add(run: Run): void {
-    this.#runs.push(run);
-  }
-
-  /** The median time from start to end. */
-  get ms(): number {
-    return median(this.runs.map(({ ms }) => ms));
-  }
-
-  /** The median of one reported figure; NaN if there is none. */
-  reported(key: keyof Report): number {
-    return median(this.#all(key));
-  }
-
-  /** The largest of the same. */
-  worst(key: keyof Report): number {
-    return Math.max(...this.#all(key));
-  }
-
-  /** The median of the ratios to another series, round by round; of the work alone where a process reports it. */
-  over(other: Series): number {
-    const timeOf = ({ ms, report }: Run) => report.workMs ?? ms;
-    return median(
-      this.runs.flatMap((run, round) => (other.runs[round] ? [timeOf(run) / timeOf(other.runs[round])] : [])),
-    );
-  }
-
-  #all(key: keyof Report): number[] {
-    return this.runs.flatMap(({ report }) => report[key] ?? []);
-  }
-}
-
-/**
- * Runs all jobs in turn, `RUNS` times, so that a machine that becomes slower does so for all of them.
- * @throws Error if a job fails that is not optional.
- */
-export async function interleaved<Name extends string>(
+/** Measures jobs, and replaces the section of that title, or adds it. */
+export async function measure(
   title: string,
-  jobs: Readonly<Record<Name, Job>>,
-): Promise<Record<Name, Series>> {
-  const names = Object.keys(jobs) as Name[];
-  const all = Object.fromEntries(names.map((name) => [name, new Series()])) as Record<Name, Series>;
-  for (let round = 1; round <= RUNS; round++) {
-    for (const name of names) {
-      if (all[name].failure !== undefined) continue;
-      const run = await timed(jobs[name]);
-      if (typeof run !== 'string') all[name].add(run);
-      else if (jobs[name].isOptional === true) all[name].failure = run;
-      else throw new Error(`${title}: ${name} ${run}`);
-    }
-    const figures = names.map(
-      (name) => `${name} ${all[name].failure ?? all[name].runs.at(-1)?.ms.toFixed(0)}`,
-    );
-    say(`${title}, run ${round} of ${RUNS}, ms: ${figures.join(', ')}`);
-  }
-  return all;
+  about: string,
+  jobs: Readonly<Record<string, Job>>,
+  rows: readonly Row[],
+): Promise<void> {
+  await writeSection(title, async () => `${about}\n\n${await figuresOf(title, jobs, rows)}`);
 }
 
-function timed({ command, args, reports, isOptional }: Job): Promise<Run | NonNullable<Series['failure']>> {
-  const capMs = isOptional === true ? CAP_MS / 2 : CAP_MS;
-  return new Promise((resolve) => {
+async function figuresOf(
+  title: string,
+  jobs: Readonly<Record<string, Job>>,
+  rows: readonly Row[],
+): Promise<string> {
+  const figures: Record<string, Report[]> = {};
+  for (let round = 1; round <= ROUNDS; round++) {
+    for (const [name, job] of Object.entries(jobs)) (figures[name] ??= []).push(await timed(job));
+    say(`${title}: round ${round} of ${ROUNDS}`);
+  }
+  const head = ['', 'Time, s', '/ peer', 'Memory, MB', 'Growth, MB', 'Delay, 99 %, ms', 'Longest, ms'];
+  return table(
+    head,
+    rows.map((row) => cells(row, figures)),
+  );
+}
+
+/** A Markdown table; the first column is text and the others are numbers. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const rule = head.map((_, column) => (column === 0 ? '---' : '---:'));
+  return [head, rule, ...rows].map((line) => `| ${line.join(' | ')} |`).join('\n');
+}
+
+/** A figure, with its limit where it has one. */
+export function cell(figure: number, digits: number, limit?: number): string {
+  if (Number.isNaN(figure)) return '–';
+  if (limit === undefined) return figure.toFixed(digits);
+  const text = `${figure.toFixed(digits)} (≤ ${limit})`;
+  return figure <= limit ? text : `**${text}**`;
+}
+
+function cells(
+  { what, peer, less, limits = {} }: Row,
+  figures: Readonly<Record<string, Report[]>>,
+): string[] {
+  const of = (name: string, key: keyof Report) => figures[name]?.map((report) => report[key] ?? NaN) ?? [];
+  const ms = of(what, 'ms');
+  const peerMs = typeof peer === 'string' ? of(peer, 'ms') : ms.map(() => peer ?? NaN);
+  const growth = less === undefined ? NaN : median(of(what, 'peakMb')) - median(of(less, 'peakMb'));
+  return [
+    what,
+    cell(median(ms) / 1000, 3),
+    cell(median(ms.map((one, round) => one / (peerMs[round] ?? NaN))), 2, limits.ratio),
+    cell(median(of(what, 'peakMb')), 0),
+    cell(growth, 1, limits.growthMb),
+    cell(median(of(what, 'delayP99Ms')), 1, limits.delayP99Ms),
+    cell(median(of(what, 'delayMaxMs')), 1, limits.delayMaxMs),
+  ];
+}
+
+function timed({ command, args, isOurs }: Job): Promise<Report> {
+  return new Promise((resolve, reject) => {
     const startedMs = performance.now();
-    const child = spawn(command, args, {
-      stdio: ['ignore', reports ? 'pipe' : 'ignore', reports ? 'inherit' : 'ignore'],
-      timeout: capMs,
-      killSignal: 'SIGKILL',
-    });
+    const child = spawn(command, args, { stdio: ['ignore', isOurs ? 'pipe' : 'ignore', 'inherit'] });
     let output = '';
     child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    child.once('error', () => resolve('missing'));
-    child.once('close', (code, signal) => {
+    child.once('error', (error) => (isOurs ? reject(error) : resolve({ ms: NaN })));
+    child.once('close', (code) => {
       const ms = performance.now() - startedMs;
-      if (code === 0) resolve({ ms, report: reports ? (JSON.parse(output) as Report) : {} });
-      else resolve(signal === 'SIGKILL' && ms >= capMs ? 'timed out' : 'failed');
+      if (code !== 0) reject(new Error(`${command} ${args.join(' ')} failed (${code})`));
+      else resolve(isOurs ? (JSON.parse(output) as Report) : { ms });
     });
   });
 }
 
 /**
- * Bundles a script of this folder and its workers into `folder` as the extension is shipped, so that nothing is compiled while it
- * is timed.
- * @returns what makes jobs of it; their one argument reaches the script as JSON.
+ * Bundles child.ts and its workers into `folder` as the extension is shipped, so that nothing is compiled while it is timed.
+ * @returns what makes jobs of it
  */
 export async function bundled(
   folder: string,
-  script: string,
   workers: Readonly<Record<string, string>> = {},
-): Promise<(argument: object) => Job> {
+): Promise<(task: Task) => Job> {
   await build({
-    entryPoints: { child: path.join(import.meta.dirname, script), ...workers },
+    entryPoints: { child: path.join(import.meta.dirname, 'child.ts'), ...workers },
     outdir: folder,
     outExtension: { '.js': '.mjs' },
     bundle: true,
+    splitting: true,
     platform: 'node',
     format: 'esm',
     // Packages are CommonJS.
@@ -138,19 +132,56 @@ export async function bundled(
     minify: true,
     logLevel: 'warning',
   });
-  return (argument) => ({
+  return (task) => ({
     command: process.execPath,
-    args: [path.join(folder, 'child.mjs'), JSON.stringify(argument)],
-    reports: true,
+    args: [path.join(folder, 'child.mjs'), JSON.stringify(task)],
+    isOurs: true,
   });
 }
 
 /** Gives `work` a folder that is removed afterwards. */
-export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+export async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-bench-'));
   try {
-    return await work(folder);
+    await work(folder);
   } finally {
     await rm(folder, { recursive: true });
   }
+}
+
+/** Shows progress to whoever waits. */
+export function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/** Measures one part, and replaces the section of that title, or adds it. */
+export async function writeSection(title: string, bench: () => Promise<string>): Promise<void> {
+  const before = machine();
+  const body = `${before}\n\n${await bench()}`;
+  const old = await readFile(FILE, 'utf8').catch(() => '');
+  const others = old
+    .split(/^(?=## )/m)
+    .slice(1)
+    .filter((section) => !section.startsWith(`## ${title}\n`));
+  const sections = [...others, `## ${title}\n\n${body}`].map((section) => section.trim());
+  const text = [INTRODUCTION, ...sections.sort()].join('\n\n');
+  await writeFile(FILE, await format(text, { parser: 'markdown' }));
+}
+
+/** What a section was measured on; no names of the machine or its people. */
+function machine(): string {
+  const [cpu] = cpus();
+  const memoryGib = (totalmem() / 2 ** 30).toFixed(0);
+  const system = `${type()} ${release().split('.', 2).join('.')}`;
+  const load = loadavg()[0]?.toFixed(1) ?? '?';
+  return [
+    `${new Date().toISOString().slice(0, 10)}: ${cpu?.model ?? 'unknown processor'}, ${cpus().length} cores`,
+    `${memoryGib} GiB of memory, ${system} (${arch()}), Node ${process.versions.node}`,
+    `load before the run ${load}.`,
+  ].join(', ');
+}
+
+/** The middle of some figures; NaN of none. */
+export function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 }

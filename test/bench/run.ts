@@ -1,23 +1,202 @@
 // `npm run bench` measures parts of the product beside what else does the same, and writes RESULTS.md; `npm run bench -- dataset`
 // measures one part.
-import { benchAdapter } from './adapter.ts';
-import { benchDataset } from './dataset.ts';
-import { benchDownload } from './download.ts';
-import { writeSection } from './results.ts';
-import { benchStartup } from './startup.ts';
-import { benchUpload } from './upload.ts';
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { checkerFiles } from '../helpers/checker.ts';
+import { DIGEST_WORKER } from '../helpers/digestWorker.ts';
+import { adapterFiles, chatFile, randomFile, worstCases } from './files.ts';
+import { startup } from './startup.ts';
+import { bundled, inFolder, measure, say, type Job, type Row } from './measure.ts';
 
-const PARTS = new Map([
-  ['adapter', { title: 'Adapters', bench: benchAdapter }],
-  ['dataset', { title: 'Check of a dataset', bench: benchDataset }],
-  ['download', { title: 'Download of an adapter', bench: benchDownload }],
-  ['startup', { title: 'Activation', bench: benchStartup }],
-  ['upload', { title: 'Upload of a dataset', bench: benchUpload }],
-]);
+const PARTS = { startup, adapter, dataset, download, upload };
+const MB = 1_000_000;
+const PYTHON_ROWS = 'import json, sys\nfor row in open(sys.argv[1], "rb"): json.loads(row)';
+/** What takes or gives bytes as fast as it can, and as slowly as a network. */
+const PACE_BYTES_PER_SECOND = 60 * MB;
 
 const names = process.argv.slice(2);
-for (const name of names.length > 0 ? names : PARTS.keys()) {
-  const part = PARTS.get(name);
-  if (part === undefined) throw new Error(`no such part: ${name}; there are ${[...PARTS.keys()].join(', ')}`);
-  await writeSection(part.title, part.bench);
+for (const [name, part] of Object.entries(PARTS))
+  if (names.length === 0 || names.includes(name)) await inFolder((folder) => part(folder));
+
+async function adapter(folder: string): Promise<void> {
+  const worker = path.join(import.meta.dirname, '../../src/core/adapters/worker.ts');
+  const jobOf = await bundled(folder, { worker });
+  say('writing adapters');
+  const { small, large, packed } = await adapterFiles(folder);
+  const job = (kind: 'inspect' | 'verify' | 'measure', file: string): Job =>
+    jobOf({ kind, file, worker: path.join(folder, 'worker.mjs') });
+  const beside = { peer: 'sha256sum' };
+  await measure(
+    'Adapters',
+    `500 MB in brain floats, beside \`sha256sum\` of the same file, and packed as tar.gz beside \`gzip -t\`. Inspecting reads headers
+only, of a packed archive everything; verifying reads everything once, with CRC-32; measuring reads each value, in a thread.`,
+    {
+      sha256sum: { command: 'sha256sum', args: [large] },
+      'gzip -t': { command: 'gzip', args: ['-t', packed] },
+      ...Object.fromEntries(
+        (['inspect', 'verify', 'measure'] as const).flatMap((kind) => [
+          [`${kind} ZIP`, job(kind, large)],
+          [`${kind} 50 MB`, job(kind, small)],
+        ]),
+      ),
+      'inspect tar.gz': job('inspect', packed),
+      'measure tar.gz': job('measure', packed),
+    },
+    [
+      { what: 'sha256sum' },
+      { what: 'gzip -t' },
+      { what: 'inspect ZIP', ...beside, less: 'inspect 50 MB' },
+      { what: 'verify ZIP', ...beside, less: 'verify 50 MB' },
+      { what: 'measure ZIP', ...beside, less: 'measure 50 MB' },
+      { what: 'inspect tar.gz', peer: 'gzip -t' },
+      { what: 'measure tar.gz', peer: 'gzip -t' },
+    ],
+  );
+}
+
+async function dataset(folder: string): Promise<void> {
+  const { worker, scanner } = await checkerFiles();
+  const jobOf = await bundled(folder, { worker });
+  const job = (
+    kind: 'floor' | 'check',
+    file: string,
+    more: { workers?: number; isAgain?: boolean } = {},
+  ): Job => jobOf({ kind, file, worker: path.join(folder, 'worker.mjs'), scanner, ...more });
+  say('writing datasets');
+  const jobs: Record<string, Job> = {};
+  const rows: Row[] = [];
+  for (const [name, faulty] of Object.entries({ clean: 0, faulty: 0.01 })) {
+    const [small, large] = [
+      await chatFile(folder, 60 * MB, faulty),
+      await chatFile(folder, 600 * MB, faulty),
+    ] as const;
+    const [floor, check, floor60, check60] = ['floor', 'check', 'floor, 60 MB', 'check, 60 MB'].map(
+      (what) => `${what}, ${name}`,
+    ) as [string, string, string, string];
+    Object.assign(jobs, {
+      [floor]: job('floor', large),
+      [check]: job('check', large),
+      [floor60]: job('floor', small),
+      [check60]: job('check', small),
+      [`${floor60}, again`]: job('floor', small, { isAgain: true }),
+      [`${check60}, again`]: job('check', small, { isAgain: true }),
+    });
+    rows.push(
+      { what: floor },
+      {
+        what: check,
+        peer: floor,
+        less: check60,
+        limits: { ratio: 0.45, growthMb: 32, delayP99Ms: 5, delayMaxMs: 20 },
+      },
+      { what: check60, peer: floor60 },
+      { what: `${check60}, again`, peer: `${floor60}, again`, limits: { ratio: 1 } },
+    );
+    if (name !== 'clean') continue;
+    for (const workers of [1, 4]) jobs[`check, workers: ${workers}`] = job('check', large, { workers });
+    jobs['jq'] = { command: 'jq', args: ['-c', '.', large] };
+    jobs['python3'] = { command: 'python3', args: ['-c', PYTHON_ROWS, large] };
+    for (const what of ['check, workers: 1', 'check, workers: 4', 'jq', 'python3'])
+      rows.push({ what, peer: floor });
+  }
+  for (const [name, { file, hasTarget }] of Object.entries(await worstCases(folder, 60 * MB))) {
+    jobs[name] = job('check', file);
+    rows.push({ what: name, peer: 'floor, 60 MB, clean', ...(hasTarget && { limits: { ratio: 4 } }) });
+  }
+  await measure(
+    'Check of a dataset',
+    `Chat rows, 600 MB where nothing else is said; of the faulty ones, one in a hundred is broken. **The floor** is one thread that
+splits at LF, decodes and calls \`JSON.parse\`, and checks nothing else. **Check** is everything that users get; **again** is the second
+time in a process, of both. \`jq -c .\` and \`python3\` with \`json\` read the clean file. The worst cases are files of 60 MB, beside the floor
+of that size.`,
+    jobs,
+    rows,
+  );
+}
+
+async function download(folder: string): Promise<void> {
+  await withServers(async (address) => {
+    const jobOf = await bundled(folder);
+    const baseUrl = await address();
+    const job = (bytes: number): Job => jobOf({ kind: 'download', folder, baseUrl, bytes });
+    const url = `${baseUrl}/blob/${600 * MB}`;
+    await measure(
+      'Download of an adapter',
+      `600 MB on loopback, with its SHA-256, beside \`curl -o\` to the same disk. Ours is durable at the end; curl leaves that to the
+system.`,
+      {
+        curl: { command: 'curl', args: ['-sS', '-f', '-o', path.join(folder, 'curl.zip'), url] },
+        ours: job(600 * MB),
+        'ours, 60 MB': job(60 * MB),
+      },
+      [
+        { what: 'curl' },
+        { what: 'ours', peer: 'curl', less: 'ours, 60 MB', limits: { ratio: 1.35, growthMb: 8 } },
+      ],
+    );
+  });
+}
+
+async function upload(folder: string): Promise<void> {
+  await withServers(async (address) => {
+    const jobOf = await bundled(folder, { digestWorker: DIGEST_WORKER });
+    const [fast, paced] = [await address(), await address(PACE_BYTES_PER_SECOND)] as const;
+    say('writing datasets');
+    const [tiny, small, middle, large] = [
+      await randomFile(folder, 1_000),
+      await randomFile(folder, 60 * MB),
+      await randomFile(folder, 120 * MB),
+      await randomFile(folder, 600 * MB),
+    ] as const;
+    const digestWorker = path.join(folder, 'digestWorker.mjs');
+    const job = (baseUrl: string, dataset: typeof tiny): Job =>
+      jobOf({ kind: 'upload', baseUrl, dataset, digestWorker });
+    const fields = ['-F', 'model_id=m', '-F', `dataset=@${large.path}`];
+    await measure(
+      'Upload of a dataset',
+      `600 MB on loopback beside \`curl -F\`, with the SHA-256 of the very bytes that are sent, for which the
+closing boundary waits. What takes 60 MB/s has its tokens in a bucket of 1 MB that is empty at the first byte, so that a pause of
+ours is lost for good; its peer is the time that 120 MB take at that pace.`,
+      {
+        curl: { command: 'curl', args: ['-sS', '-f', '-H', 'Expect:', ...fields, `${fast}/api/v1/runs`] },
+        ours: job(fast, large),
+        'ours, 60 MB': job(fast, small),
+        '120 MB at 60 MB/s': job(paced, middle),
+        '1 kB': job(fast, tiny),
+      },
+      [
+        { what: 'curl' },
+        {
+          what: 'ours',
+          peer: 'curl',
+          less: 'ours, 60 MB',
+          limits: { ratio: 3.5, growthMb: 8, delayP99Ms: 10 },
+        },
+        {
+          what: '120 MB at 60 MB/s',
+          peer: (120 * MB * 1000) / PACE_BYTES_PER_SECOND,
+          limits: { ratio: 1.02, delayP99Ms: 10 },
+        },
+        { what: '1 kB' },
+      ],
+    );
+  });
+}
+
+/** Servers are processes: what they do is part of all figures alike. */
+async function withServers(
+  work: (start: (bytesPerSecond?: number) => Promise<string>) => Promise<void>,
+): Promise<void> {
+  const servers: ChildProcess[] = [];
+  try {
+    await work(async (bytesPerSecond = Infinity) => {
+      const server = fork(path.join(import.meta.dirname, 'server.ts'), [String(bytesPerSecond)]);
+      servers.push(server);
+      const [port] = (await once(server, 'message')) as [number];
+      return `http://127.0.0.1:${port}`;
+    });
+  } finally {
+    for (const server of servers) server.kill();
+  }
 }

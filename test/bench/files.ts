@@ -1,0 +1,105 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { open, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { sampleAdapter } from '../helpers/adapters/sampleAdapter.ts';
+import { writeTensors } from '../helpers/adapters/safetensorsWriter.ts';
+import { tarOf, zipOf } from '../helpers/adapters/support.ts';
+import { chatRows } from '../helpers/chatRows.ts';
+
+const MB = 1_000_000;
+const RANK = 16;
+/** Of a model of eight billion parameters. */
+const MODULES = {
+  q_proj: [4096, 4096],
+  k_proj: [4096, 1024],
+  v_proj: [4096, 1024],
+  o_proj: [4096, 4096],
+} as const;
+
+/** Adapters in brain floats of 50 and 500 MB as ZIP, and the larger one as tar.gz. */
+export async function adapterFiles(folder: string) {
+  const at = (name: string) => path.join(folder, name);
+  const files = { small: at('small.zip'), large: at('large.zip'), packed: at('large.tar.gz') };
+  const large = bigAdapter(500 * MB);
+  await writeFile(files.small, zipOf(bigAdapter(50 * MB)));
+  await writeFile(files.large, zipOf(large));
+  await writeFile(files.packed, gzipSync(tarOf(large), { level: 1 }));
+  return files;
+}
+
+/** Values of either sign between 2^-9 and 2^-7, which repeat every few megabytes. */
+function bigAdapter(sizeBytes: number): Record<string, Buffer> {
+  const block = randomBytes(4 * 1024 * 1024);
+  for (let at = 1; at < block.length; at += 2) block[at] = (block[at]! & 0x80) | 0x3b;
+  const tensors = [];
+  for (let layer = 0, bytes = 0; bytes < sizeBytes; layer++)
+    for (const [module, [inputs, outputs]] of Object.entries(MODULES))
+      for (const [part, shape] of [
+        ['lora_A', [RANK, inputs]],
+        ['lora_B', [outputs, RANK]],
+      ] as const) {
+        const data = Buffer.alloc(2 * shape[0] * shape[1], block);
+        bytes += data.length;
+        const name = `base_model.model.model.layers.${layer}.self_attn.${module}.${part}.weight`;
+        tensors.push({ name, dtype: 'BF16', shape, data });
+      }
+  return {
+    ...sampleAdapter({ rank: RANK, modules: MODULES, layers: 0 }),
+    'adapter_model.safetensors': writeTensors(tensors),
+  };
+}
+
+/** Chat rows of about that size, of which so many are broken in some way. */
+export async function chatFile(folder: string, sizeBytes: number, faulty: number): Promise<string> {
+  const file = path.join(folder, `chat-${sizeBytes}-${faulty}.jsonl`);
+  const handle = await open(file, 'w');
+  let pieces: Buffer[] = [];
+  let [waiting, written] = [0, 0];
+  for (const { bytes } of chatRows(1, faulty)) {
+    pieces.push(bytes, Buffer.from('\n'));
+    waiting += bytes.length + 1;
+    if (waiting < 4 * MB && written + waiting < sizeBytes) continue;
+    await handle.write(Buffer.concat(pieces));
+    written += waiting;
+    [pieces, waiting] = [[], 0];
+    if (written >= sizeBytes) break;
+  }
+  await handle.close();
+  return file;
+}
+
+/** What a worst case repeats, and what stands around it. */
+const WORST_CASES: Readonly<Record<string, readonly [text: string, before?: string, after?: string]>> = {
+  'only newlines': ['\n'],
+  'only `[`': ['['],
+  'only `"`': ['"'],
+  'only digits': ['4012888888881881'],
+  'only `@`': ['@'],
+  'one row': ['All of it is one value. ', '{"text":"', '"}\n'],
+  // Beyond what has a target: as many rows as there can be, and a secret in each row.
+  'rows of `{}`, no target': ['{}\n'],
+  'e-mail addresses, no target': ['{"text":"write to someone@host.test"}\n'],
+};
+
+/** Files of repeated bytes that are hard on some part of a check, by what they hold. */
+export async function worstCases(folder: string, sizeBytes: number) {
+  const files: Record<string, { file: string; hasTarget: boolean }> = {};
+  for (const [name, [text, before = '', after = '']] of Object.entries(WORST_CASES)) {
+    const file = path.join(folder, `worst-${Object.keys(files).length}.jsonl`);
+    const count = Math.floor((sizeBytes - before.length - after.length) / text.length);
+    await writeFile(file, before + text.repeat(count) + after);
+    files[name] = { file, hasTarget: !name.endsWith('no target') };
+  }
+  return files;
+}
+
+/** A dataset to send. Real bytes, not a hole: reading a hole costs nothing. */
+export async function randomFile(folder: string, sizeBytes: number) {
+  const file = path.join(folder, `${sizeBytes}.jsonl`);
+  await writeFile(file, Buffer.alloc(sizeBytes, randomBytes(MB)));
+  const sha256 = createHash('sha256')
+    .update(await readFile(file))
+    .digest('hex');
+  return { path: file, filename: 'dataset.jsonl', sizeBytes, sha256 };
+}
