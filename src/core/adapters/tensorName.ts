@@ -7,8 +7,8 @@ const LORA = /^lora_(?:(A|B|embedding_A|embedding_B)|magnitude_vector)$/;
 
 /** What a tensor of an adapter is for. */
 export interface TensorRole {
-  /** `bias` is one of the model itself, `saved` a fully saved module or rows of one. */
-  part: 'a' | 'b' | 'magnitude' | 'lora-bias' | 'bias' | 'saved';
+  /** `bias` is one of the model or of LoRA, `saved` a fully saved module or rows of one. */
+  part: 'a' | 'b' | 'magnitude' | 'bias' | 'saved';
   /** The module, without what PEFT puts around it. */
   path: string;
   isEmbedding: boolean;
@@ -34,7 +34,7 @@ function loraRole(path: string, [kind = '', ...rest]: readonly string[]): Tensor
   const part = matrix.endsWith('A') ? 'a' : 'b';
   const suffix = rest.at(-1);
   if (isEmbedding || suffix === 'weight') return role(part, path, isEmbedding);
-  return suffix === 'bias' && part === 'b' ? role('lora-bias', path) : undefined;
+  return suffix === 'bias' && part === 'b' ? role('bias', path) : undefined;
 }
 
 function role(part: TensorRole['part'], path: string, isEmbedding = false): TensorRole {
