@@ -1,5 +1,5 @@
 /** All models of the sandbox: one is unavailable, and one provider has no use policy. */
-export const MODELS = [
+export const MODELS: readonly ReturnType<typeof model>[] = [
   model('llama-3.1-8b-instruct', 'Llama 3.1 8B Instruct', 'Meta', [4096, 4096, 1024]),
   model('llama-3.2-1b-instruct', 'Llama 3.2 1B Instruct', 'Meta', [2048, 2048, 512]),
   model('mistral-7b-instruct-v0.3', 'Mistral 7B Instruct v0.3', 'Mistral AI', [4096, 4096, 1024]),
