@@ -21,9 +21,9 @@ import { confirmSubmission } from './confirmSubmission.ts';
 import { moneyOf, readFacts } from './submissionFacts.ts';
 import { continueWithDataset } from './submitDataset.ts';
 import { factRows, resolveMessages } from './resolveMessages.ts';
-import { moneySentence, submissionMessages } from './resultMessages.ts';
+import { moneySentence, presetOf, submissionMessages } from './resultMessages.ts';
 import { submissionDescription, submissionName } from './rowMessages.ts';
-import { presetOf, reportResult, withSubmissionProgress, type ReportFoundRun } from './submissionResult.ts';
+import { reportResult, withSubmissionProgress, type ReportFoundRun } from './submissionResult.ts';
 
 type Parts = Pick<
   Services,

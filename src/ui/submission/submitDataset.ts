@@ -29,7 +29,8 @@ import {
   type SubmissionContext,
 } from './stepMessages.ts';
 import { moneyOf, readBalance, readFacts, receiptsOf, type Facts } from './submissionFacts.ts';
-import { presetOf, reportResult, withSubmissionProgress } from './submissionResult.ts';
+import { presetOf } from './resultMessages.ts';
+import { reportResult, withSubmissionProgress } from './submissionResult.ts';
 import { reviewSubmission, type Confirmed, type Restart, type Review } from './submissionSteps.ts';
 
 /** What "Submit Again…" and a refused submission start with. */
