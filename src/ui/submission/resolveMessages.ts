@@ -2,7 +2,11 @@ import * as vscode from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import type { RunDetail } from '../../core/api/types.ts';
 import type { Intent } from '../../core/submission/intent.ts';
-import type { UncertaintyReason } from '../../core/submission/reconcilePolicy.ts';
+import {
+  nextCheckAtMs,
+  uncertaintyOf,
+  type UncertaintyReason,
+} from '../../core/submission/reconcilePolicy.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import {
   formatBytes,
@@ -100,26 +104,21 @@ export function uncertaintySentence(reason: UncertaintyReason): string {
   }
 }
 
-/** Everything that is known of an open submission. */
-export interface KnownSubmission {
-  submission: PendingSubmission;
-  account: Account;
-  modelName: string;
-  /** Why the last check can't tell. */
-  uncertainty: UncertaintyReason | undefined;
-  /** When a check may tell more; milliseconds since the epoch. */
-  againAtMs: number | undefined;
-  /** Why the check of this moment failed. */
-  failure: string | undefined;
-}
-
-/** The facts of the dialog, from the money to the technical. */
-export function factRows(known: KnownSubmission, nowMs: number) {
+/** The facts of the dialog, from the money to the technical. @param failure why the check of this moment failed */
+export function factRows(
+  submission: PendingSubmission,
+  account: Account,
+  modelName: string,
+  failure: string | undefined,
+  nowMs: number,
+) {
   const { l10n } = vscode;
-  const { account, againAtMs, failure, modelName, submission, uncertainty } = known;
   const { attempts, balanceBefore, dataset, label, lastLook, priority_processing, refused } =
     submission.intent;
-  const isChecked = submission.state === 'unknown' || submission.state === 'not-charged';
+  const { state, intent } = submission;
+  const isChecked = state === 'unknown' || state === 'not-charged';
+  const uncertainty = state === 'unknown' && lastLook !== undefined ? uncertaintyOf(intent) : undefined;
+  const againAtMs = uncertainty === 'too-early' ? (nextCheckAtMs(intent) ?? 0) : 0;
   const time = (ms: number) => formatMoment(ms, nowMs);
   const uploaded = attempts.flatMap(({ closed }) => (closed === undefined ? [] : time(closed.localMs)));
   const [first] = attempts;
@@ -131,7 +130,7 @@ export function factRows(known: KnownSubmission, nowMs: number) {
       isChecked && (failure ?? (lastLook ? time(lastLook.at.localMs) : l10n.t('none yet'))),
     ],
     ['question', l10n.t('Why'), uncertainty && uncertaintySentence(uncertainty)],
-    ['clock', l10n.t('Next check'), againAtMs !== undefined && l10n.t('after {0}', time(againAtMs))],
+    ['clock', l10n.t('Next check'), againAtMs > nowMs && l10n.t('after {0}', time(againAtMs))],
     [
       'credit-card',
       l10n.t('Balance before'),
