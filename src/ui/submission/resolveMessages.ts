@@ -84,24 +84,17 @@ export const resolveMessages = {
 /** Why a check can't tell. */
 export function uncertaintySentence(reason: UncertaintyReason): string {
   const { l10n } = vscode;
-  switch (reason) {
-    case 'candidates':
-      return l10n.t('One of your runs looks like this submission.');
-    case 'balance':
-      return l10n.t('No such run, but a lower balance.');
-    case 'no-marker':
-      return l10n.t('Without a marker its run can’t be recognized.');
-    case 'no-balance':
-      return l10n.t('The balance before submitting is unknown.');
-    case 'key-replaced':
-      return l10n.t('The API key has changed; it may belong to another account.');
-    case 'too-early':
-      return l10n.t('Too early to tell: the service may still be validating.');
-    case 'incomplete':
-      return l10n.t('Not everything could be read.');
-    case 'no-clock':
-      return l10n.t('Too early to tell: the service’s clock is unknown.');
-  }
+  const sentences: Record<UncertaintyReason, string> = {
+    candidates: l10n.t('One of your runs looks like this submission.'),
+    balance: l10n.t('No such run, but a lower balance.'),
+    'no-marker': l10n.t('Without a marker its run can’t be recognized.'),
+    'no-balance': l10n.t('The balance before submitting is unknown.'),
+    'key-replaced': l10n.t('The API key has changed; it may belong to another account.'),
+    'too-early': l10n.t('Too early to tell: the service may still be validating.'),
+    incomplete: l10n.t('Not everything could be read.'),
+    'no-clock': l10n.t('Too early to tell: the service’s clock is unknown.'),
+  };
+  return sentences[reason];
 }
 
 /** The facts of the dialog, from the money to the technical. @param failure why the check of this moment failed */
@@ -113,9 +106,8 @@ export function factRows(
   nowMs: number,
 ) {
   const { l10n } = vscode;
-  const { attempts, balanceBefore, dataset, label, lastLook, priority_processing, refused } =
-    submission.intent;
   const { state, intent } = submission;
+  const { attempts, balanceBefore, dataset, label, lastLook, refused } = intent;
   const isChecked = state === 'unknown' || state === 'not-charged';
   const uncertainty = state === 'unknown' && lastLook !== undefined ? uncertaintyOf(intent) : undefined;
   const againAtMs = uncertainty === 'too-early' ? (nextCheckAtMs(intent) ?? 0) : 0;
@@ -156,15 +148,10 @@ export function factRows(
     ],
     ['symbol-misc', l10n.t('Model'), modelName],
     ['tag', l10n.t('Label'), label ?? l10n.t('none')],
-    ['rocket', l10n.t('Queue'), priority_processing ? l10n.t('priority') : l10n.t('standard')],
-    ['account', l10n.t('Account'), accountText(account)],
+    ['rocket', l10n.t('Queue'), intent.priority_processing ? l10n.t('priority') : l10n.t('standard')],
+    ['account', l10n.t('Account'), account.kind === 'sandbox' ? sandboxNote() : account.name],
     ['error', l10n.t('Error code'), refused?.code],
     ['key', l10n.t('Idempotency-Key'), attempts.length > 0 && submission.id],
   ];
   return rows.flatMap(([icon, name, value]) => (value ? { icon, name, value } : []));
-}
-
-/** An account, as the summary and the dialog name it. */
-export function accountText({ kind, name }: Pick<Account, 'kind' | 'name'>): string {
-  return kind === 'sandbox' ? sandboxNote() : name;
 }
