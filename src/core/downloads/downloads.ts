@@ -206,7 +206,7 @@ export class Downloads implements Disposable {
       store = new DownloadStore({
         accountId,
         state,
-        locks: path.join(accountFolder(runsFolder, accountId).path, 'downloads'),
+        locks: path.join(accountFolder(runsFolder, accountId), 'downloads'),
         isRunning: (id) => this.#running.has(id),
         onChange: (runIds) => {
           for (const runId of runIds) this.#onDidChange.fire({ accountId, runId });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { registerHooks, type ModuleHooks } from 'node:module';
+import { registerHooks } from 'node:module';
 import path from 'node:path';
 import type { Disposable } from '../../../../src/core/base/disposable.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
@@ -10,12 +10,12 @@ import { Submitter } from '../../../../src/core/submission/submitter.ts';
 import type { ActiveRunsParts } from '../../../../src/ui/runs/activeRuns.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { Bench, row, until } from '../../../helpers/runs/support.ts';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf } from '../../../helpers/submissions.ts';
 
+const { keepActiveFresh } = await withVscode(() => import('../../../../src/ui/runs/activeRuns.ts'));
+
 describe('keepActiveFresh', () => {
-  let hooks: ModuleHooks;
-  let keepActiveFresh: typeof import('../../../../src/ui/runs/activeRuns.ts').keepActiveFresh;
   let bench: Bench;
   let session: Session;
   let kept: Disposable | undefined;
@@ -26,12 +26,6 @@ describe('keepActiveFresh', () => {
   let receipts: Receipt[];
   let view: { isVisible: boolean; onDidShow: Emitter<void>['event'] };
   let shows: Emitter<void>;
-
-  before(async () => {
-    hooks = standInForVscode();
-    ({ keepActiveFresh } = await import('../../../../src/ui/runs/activeRuns.ts'));
-  });
-  after(() => hooks.deregister());
 
   beforeEach(async () => {
     [asked, torn, receipts, kept] = [[], undefined, [], undefined];
@@ -55,8 +49,8 @@ describe('keepActiveFresh', () => {
     await bench.end();
   });
 
-  const begin = () => {
-    kept = keepActiveFresh(
+  const begin = (keep = keepActiveFresh) => {
+    kept = keep(
       {
         sessions: { active: session, onDidChangeActive: new Emitter().event },
         submitter: new Submitter(bench.journal),
@@ -91,12 +85,11 @@ describe('keepActiveFresh', () => {
         return next(specifier, context);
       },
     });
-    const usual = keepActiveFresh;
     // Its own instance: what another one loaded is not loaded again.
     const instance = '../../../../src/ui/runs/activeRuns.ts?without=watcher';
-    ({ keepActiveFresh } = (await import(instance)) as { keepActiveFresh: typeof keepActiveFresh });
+    const own = (await withVscode(() => import(instance))) as { keepActiveFresh: typeof keepActiveFresh };
     try {
-      begin();
+      begin(own.keepActiveFresh);
       await new Promise((resolve) => setTimeout(resolve, 20));
       assert.deepEqual(asked, []);
       isMissing = false;
@@ -106,7 +99,6 @@ describe('keepActiveFresh', () => {
       assert.deepEqual(asked.toSorted(), ['balance', 'models', 'runs']);
     } finally {
       failing.deregister();
-      keepActiveFresh = usual;
     }
   });
 

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
-import type { ModuleHooks } from 'node:module';
 import type { RunFilter } from '../../../../src/core/runs/runFilter.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+import * as standIn from '../../../helpers/vscodeStandIn.ts';
 import { Bench, row, until } from '../../../helpers/runs/support.ts';
 
+const commands = await withVscode(() => import('../../../../src/ui/runs/runCommands.ts'));
+
 describe('commands of runs', () => {
-  let hooks: ModuleHooks;
-  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let commands: typeof import('../../../../src/ui/runs/runCommands.ts');
   let bench: Bench;
   let session: Session;
   let sessions: Sessions;
@@ -21,13 +20,6 @@ describe('commands of runs', () => {
   /** The cursors that come, in turn, whatever is asked for. */
   let circle: readonly string[];
   let filter: RunFilter;
-
-  before(async () => {
-    hooks = standInForVscode();
-    standIn = await import('../../../helpers/vscodeStandIn.ts');
-    commands = await import('../../../../src/ui/runs/runCommands.ts');
-  });
-  after(() => hooks.deregister());
 
   beforeEach(async () => {
     standIn.forget();

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
-import type { ModuleHooks } from 'node:module';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { RunLinkParts } from '../../../../src/ui/runs/runLinks.ts';
 import { bodyOf, sendJson } from '../../../helpers/httpServer.ts';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+import * as standIn from '../../../helpers/vscodeStandIn.ts';
 import { Bench, row } from '../../../helpers/runs/support.ts';
 
+const { followRunLink } = await withVscode(() => import('../../../../src/ui/runs/runLinks.ts'));
+
 describe('links to runs', () => {
-  let hooks: ModuleHooks;
-  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let followRunLink: typeof import('../../../../src/ui/runs/runLinks.ts').followRunLink;
   let bench: Bench;
   let session: Session;
   let active: Session | undefined;
@@ -19,13 +18,6 @@ describe('links to runs', () => {
   let accounts: number;
   let shown: string[][];
   let errors: unknown[];
-
-  before(async () => {
-    hooks = standInForVscode();
-    standIn = await import('../../../helpers/vscodeStandIn.ts');
-    ({ followRunLink } = await import('../../../../src/ui/runs/runLinks.ts'));
-  });
-  after(() => hooks.deregister());
 
   beforeEach(async () => {
     standIn.forget();

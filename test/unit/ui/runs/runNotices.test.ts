@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict';
-import type { ModuleHooks } from 'node:module';
 import { mock } from 'node:test';
 import type { RunSummary } from '../../../../src/core/api/types.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { RunChange } from '../../../../src/core/runs/runStore.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
-import type { RunNotices, RunNoticesParts } from '../../../../src/ui/runs/runNotices.ts';
+import type { RunNotices } from '../../../../src/ui/runs/runNotices.ts';
 import { row } from '../../../helpers/runs/support.ts';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+import * as standIn from '../../../helpers/vscodeStandIn.ts';
+
+const { RunNotices: createNotices } = await withVscode(() => import('../../../../src/ui/runs/runNotices.ts'));
+// Loaded now: time passes without real waits.
+await withVscode(() => import('../../../../src/ui/runs/noticeMessages.ts'));
 
 /** The runs of a window, as far as notices ask. */
 class Runs {
@@ -58,9 +62,6 @@ const status = (runId: string, after: string, before = 'queued'): [RunSummary, R
 ];
 
 describe('RunNotices', () => {
-  let hooks: ModuleHooks;
-  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let createNotices: new (parts: RunNoticesParts) => RunNotices;
   let windows: { runs: Runs; notices: RunNotices; left: Emitter<undefined> }[];
   /** What any window claimed. */
   let claimed: Set<string>;
@@ -69,15 +70,6 @@ describe('RunNotices', () => {
   let offers: boolean;
   /** GETs that the background may send. */
   let spare: number;
-
-  before(async () => {
-    hooks = standInForVscode();
-    standIn = await import('../../../helpers/vscodeStandIn.ts');
-    ({ RunNotices: createNotices } = await import('../../../../src/ui/runs/runNotices.ts'));
-    // Loaded now: time passes without real waits.
-    await import('../../../../src/ui/runs/noticeMessages.ts');
-  });
-  after(() => hooks.deregister());
 
   beforeEach(() => {
     mock.timers.enable({ apis: ['setTimeout', 'Date'] });
