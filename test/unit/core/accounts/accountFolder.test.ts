@@ -16,21 +16,8 @@ const ID = '7b0c1c5e-8a35-4c64-9a08-2f6f0d6f2f11';
 describe('accountFolder', () => {
   it('lies in the folder of all accounts, whatever the id says', () => {
     assert.equal(accountFolder('/runs', ID), path.join('/runs', ID));
-    const ids = [
-      '',
-      '.',
-      '..',
-      '../x',
-      '/etc',
-      'a/b',
-      'a\\b',
-      'CON:',
-      'Ä',
-      'A',
-      'a'.repeat(65),
-      'x41',
-      '_41',
-    ];
+    const odd = ['', '.', '..', '../x', '/etc', 'a/b', 'a\\b', 'CON:', 'Ä', 'A', 'x41', '_41'];
+    const ids = [...odd, 'a'.repeat(65)];
     const folders = ids.map((id) => accountFolder('/runs', id));
     for (const folder of folders) assert.equal(path.dirname(folder), path.resolve('/runs'));
     assert.equal(new Set(folders.map((folder) => folder.toLowerCase())).size, ids.length);

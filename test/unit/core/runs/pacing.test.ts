@@ -36,7 +36,7 @@ describe('pollEveryMs', () => {
       [0, false, false, 2 * MINUTE],
       [0, true, true, 90_000],
       [HOUR, false, true, 5 * MINUTE],
-      [undefined, true, false, undefined],
+      [Infinity, true, false, Infinity],
     ] as const)
       assert.equal(pollEveryMs({ ageMs, isSeen, isScarce }), expectedMs, `${ageMs} ${isSeen} ${isScarce}`);
   });

@@ -262,21 +262,6 @@ describe('RunStore', () => {
     assert.ok(!store.isCompleteSince(0));
   });
 
-  it('continues behind what another window stored, until a page has something new', async () => {
-    listed = many(450);
-    const rows = many(450).slice(0, 200);
-    store.acceptSaved({
-      readAtMs: 1,
-      runs: { rows, contiguous: 200, hasMore: true, skipped: 0, labels: [], changedAtMs: [] },
-    });
-    assert.deepEqual([urls.length, store.rows?.length, store.hasMore], [0, 200, true]);
-    await store.loadMore();
-    assert.deepEqual([urls.length, ids(store.rows)], [3, ids(many(450).slice(0, 300))]);
-    await store.loadMore();
-    await store.loadMore();
-    assert.deepEqual([urls.length, store.rows?.length, store.hasMore], [5, 450, false]);
-  });
-
   it('drops an older page that arrives after the list was read from its beginning', async () => {
     listed = many(300);
     await store.refresh();

@@ -157,7 +157,7 @@ describe('RunNotices', () => {
     assert.equal(claimed.size, 5);
   });
 
-  it('reads a label that is not known yet, and waits for it at most 3 s', async () => {
+  it('reads a label that is not known yet, waits for it at most 3 s, and reads none for a digest or the badge', async () => {
     const { runs } = open();
     runs.move(done('new'));
     assert.deepEqual([await shown(1_000), runs.read], [['read new completed.'], ['new']]);
@@ -166,10 +166,7 @@ describe('RunNotices', () => {
       assert.deepEqual(await shown(3_000), []);
       assert.deepEqual(await shown(500), ['Model m completed.']);
     }
-  });
-
-  it('reads no label of a run that has none, nor for a digest or the badge', async () => {
-    const { runs } = open();
+    runs.read.length = 0;
     runs.details.set('bare', {});
     runs.move(done('bare'));
     assert.deepEqual(await shown(500), ['Model m completed.']);
@@ -253,19 +250,15 @@ describe('RunNotices', () => {
     );
   });
 
-  it('is shown by one of many windows, whichever has the focus or not', async () => {
+  it('is shown by one of many windows: by that with the focus, though others knew first, or at once by one that gets it', async () => {
     for (const focused of [true, false]) {
       standIn.focus.focused = focused;
       for (let count = 0; count < 4; count++) open();
-      for (const { runs } of windows) runs.move(done(focused ? 'a' : 'b'));
+      for (const { runs } of windows) runs.move(done(focused ? 'x' : 'y'));
       assert.equal((await shown()).length, 1);
     }
-  });
-
-  it('is shown by the window with the focus, also where others knew first, or at once by one that gets it', async () => {
     const [behind, front] = [open(), open()];
     front.runs.labels.set('a', 'front');
-    standIn.focus.focused = false;
     behind.runs.move(done('a'), done('b'));
     await pass(1_000);
     standIn.focus.focused = true;
@@ -289,14 +282,11 @@ describe('RunNotices', () => {
       windows[0]?.runs.move(...moved);
       assert.deepEqual(await shown(), [sentence]);
     }
-  });
-
-  it('shows what comes soon after another together, with the last status of each run', async () => {
-    const { runs } = open();
-    runs.move(status('a', 'failed'));
-    runs.move(done('a'));
+    // What comes soon after another, with the last status of each run.
+    windows[0]?.runs.move(status('j', 'failed'));
+    windows[0]?.runs.move(done('j'));
     await pass(200);
-    runs.move(done('b'));
+    windows[0]?.runs.move(done('k'));
     assert.deepEqual(await shown(), ['2 runs completed.']);
   });
 
