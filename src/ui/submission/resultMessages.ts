@@ -9,7 +9,6 @@ import { KeyMissingError, KeyRejectedError, type Session } from '../../core/runs
 import { mayBeCharged, type Draft, type Intent } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { isCheckedAutomatically } from '../../core/submission/reconcilePolicy.ts';
-import type { Services } from '../../services.ts';
 import { websiteLink } from '../shared/accountMessages.ts';
 import { formatCount, formatMoney, formatPrice, inSandbox } from '../shared/format.ts';
 import { COMMANDS, VIEWS, type CommandId } from '../shared/ids.ts';
@@ -105,7 +104,7 @@ export function notChargedNotification(
   draft: Draft,
   { account, models }: Pick<Session, 'account' | 'models'>,
   isKept: boolean,
-  ensureActiveAccount: Services['ensureActiveAccount'],
+  ensureActiveAccount: (accountId: string) => Promise<boolean>,
 ): { text: string; buttons: Record<string, () => unknown> } {
   const { l10n } = vscode;
   const filename = sanitizeServiceText(draft.dataset.filename);
