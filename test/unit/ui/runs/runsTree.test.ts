@@ -552,7 +552,7 @@ describe('RunsTree', () => {
       assert.deepEqual(seen, []);
       standIn.focus.focused = true;
       standIn.focus.changed.fire({ focused: true });
-      assert.deepEqual([seen, view.badge?.value], [[session.account.id], 2]);
+      assert.deepEqual([seen, view.badge.value], [[session.account.id], 2]);
     });
   });
 });
