@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chooseClockSpeed, chooseScenario, allScenarios, enterSandbox, sandboxLedger } from './sandbox.ts';
+import { chooseClockSpeed, chooseScenario, enterSandbox, sandboxLedger } from './sandbox.ts';
 import { walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
@@ -21,7 +21,7 @@ describe('faults of the service, as the sandbox plays them', () => {
     downloads = path.join(folder, 'adapters');
     await mkdir(downloads);
     await writeFile(path.join(folder, 'rows.jsonl'), ROW.repeat(10));
-    vscode = await VSCode.start(allScenarios);
+    vscode = await VSCode.start();
     workbench = await vscode.open(folder);
     await enterSandbox(workbench);
     await workbench.editors.open(path.join(folder, 'rows.jsonl'));

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chooseClockSpeed, allScenarios, chooseScenario, enterSandbox } from './sandbox.ts';
+import { chooseClockSpeed, chooseScenario, enterSandbox } from './sandbox.ts';
 import { walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
@@ -21,7 +21,7 @@ describe('looks and keyboard', () => {
     folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
     await writeFile(path.join(folder, 'rows.jsonl'), ROW.repeat(40));
     // Without it a run that looks like an open submission stays a question.
-    vscode = await VSCode.start({ settings: { 'fineTuning.labelMarker': false }, ...allScenarios });
+    vscode = await VSCode.start({ settings: { 'fineTuning.labelMarker': false } });
     workbench = await vscode.open(folder);
     await workbench.sideBar.open('Fine-Tuning');
   });

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { allScenarios, chooseScenario, enterSandbox, sandboxLedger } from './sandbox.ts';
+import { chooseScenario, enterSandbox, sandboxLedger } from './sandbox.ts';
 import { ACCEPT, CONTINUE, waitForConfirm, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
@@ -20,7 +20,7 @@ describe('open submissions', () => {
     folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
     await writeFile(path.join(folder, 'sums.jsonl'), ROW.repeat(40));
     await writeFile(path.join(folder, 'more.jsonl'), ROW.repeat(41));
-    vscode = await VSCode.start(allScenarios);
+    vscode = await VSCode.start();
     workbench = await vscode.open(folder);
     await enterSandbox(workbench);
     await workbench.editors.open(path.join(folder, 'sums.jsonl'));

@@ -3,14 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  chooseClockSpeed,
-  chooseScenario,
-  endSandboxRuns,
-  allScenarios,
-  enterSandbox,
-  sandboxRunIds,
-} from './sandbox.ts';
+import { chooseClockSpeed, chooseScenario, endSandboxRuns, enterSandbox, sandboxRunIds } from './sandbox.ts';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
 import { walkThroughSteps } from './submission.ts';
@@ -38,7 +31,7 @@ describe('the Runs view', () => {
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
     await writeFile(path.join(folder, 'rows.jsonl'), ROW.repeat(40));
-    vscode = await VSCode.start(allScenarios);
+    vscode = await VSCode.start();
     workbench = await vscode.open(folder);
     await enterSandbox(workbench);
   });

@@ -1,10 +1,8 @@
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { KEYS } from './keys.ts';
 import type { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
-
-/** For `VSCode.start`: the menu has every fault of the sandbox. */
-export const allScenarios = { env: { FINE_TUNING_SANDBOX_SCENARIOS: 'all' } };
 
 /** Enters the sandbox from the welcome words of the Runs view. */
 export async function enterSandbox(workbench: Workbench): Promise<void> {
@@ -16,8 +14,7 @@ export async function enterSandbox(workbench: Workbench): Promise<void> {
 
 /** Picks one of the sandbox's faults by its name in the menu: its id for those that users are not offered. */
 export async function chooseScenario(workbench: Workbench, name: string): Promise<void> {
-  await workbench.runCommand('Fine-Tuning: Sandbox Scenario…');
-  await workbench.quickInput.waitForTitle('Sandbox Scenario');
+  await workbench.quickInput.openByKey(KEYS['fineTuning.sandbox.scenario'], 'Sandbox Scenario');
   // The list is longer than the box.
   await workbench.quickInput.type(name);
   await workbench.quickInput.pick(name);
@@ -27,8 +24,7 @@ export async function chooseScenario(workbench: Workbench, name: string): Promis
 
 /** Lets the sandbox's runs go 1, 10 or 100 times as fast. */
 export async function chooseClockSpeed(workbench: Workbench, speed: 1 | 10 | 100): Promise<void> {
-  await workbench.runCommand('Fine-Tuning: Sandbox Clock Speed…');
-  await workbench.quickInput.waitForTitle('Sandbox Clock Speed');
+  await workbench.quickInput.openByKey(KEYS['fineTuning.sandbox.clockSpeed'], 'Sandbox Clock Speed');
   await workbench.quickInput.pick(`${speed}×`);
   await workbench.quickInput.waitUntilClosed();
 }

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { assertAccessible } from './accessible.ts';
-import { allScenarios, chooseScenario, enterSandbox, sandboxLedger, sandboxPrices } from './sandbox.ts';
+import { chooseScenario, enterSandbox, sandboxLedger, sandboxPrices } from './sandbox.ts';
 import { SpendPage } from './spendPage.ts';
 import { charged, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
@@ -24,7 +24,7 @@ describe('spending', () => {
     folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
     for (const [name, rows] of Object.entries(DATASETS))
       await writeFile(path.join(folder, `${name}.jsonl`), ROW.repeat(rows));
-    vscode = await VSCode.start(allScenarios);
+    vscode = await VSCode.start();
     workbench = await vscode.open(folder);
     page = new SpendPage(workbench);
     await enterSandbox(workbench);
