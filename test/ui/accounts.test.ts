@@ -200,12 +200,7 @@ describe('accounts', () => {
     await workbench.clearNotifications();
   });
 
-  it('accounts and API keys outlive a reload', async () => {
-    await workbench.reload();
-    await balance('1,000.00 USD').waitFor();
-  });
-
-  it('accounts that cannot be read are said to be so, and are back when they can be', async () => {
+  it('accounts that cannot be read after a reload are said to be so, and are back with their API keys', async () => {
     const file = path.join(vscode.globalStorage, 'accounts.json');
     await rename(file, `${file}.kept`);
     await mkdir(file);

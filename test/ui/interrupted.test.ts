@@ -21,8 +21,7 @@ describe('an interrupted submission', () => {
 
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
-    for (const name of ['big', 'killed', 'reloaded'])
-      await writeBigDataset(path.join(folder, `${name}.jsonl`));
+    for (const name of ['big', 'killed']) await writeBigDataset(path.join(folder, `${name}.jsonl`));
     for (const name of ['small', 'unanswered', 'unread'])
       await writeFile(path.join(folder, `${name}.jsonl`), smallDataset(name));
     service = await Service.start(API_KEY);
@@ -211,26 +210,6 @@ describe('an interrupted submission', () => {
       await isChargedOnce('unanswered');
       assert.equal(service.submissions, 1, 'nothing was sent again');
       await workbench.screenshot('interrupted-found');
-    });
-
-    it('of the window during the upload, as by a reload: the same', async () => {
-      service.holdsUploads = true;
-      await submit('reloaded');
-      await firstRowIs(/^reloaded, reloaded\.jsonl, Uploading \d+%/);
-      await isHeld();
-      // That of the browser: nothing is told to the window before.
-      await workbench.goto(workbench.page.url());
-      await workbench.sideBar.open('Fine-Tuning');
-      await firstRowIs(/^reloaded, reloaded\.jsonl, Not charged, upload stopped$/);
-      service.release();
-      assert.equal(service.submissions, 1);
-      await isNotCharged();
-      await continueIt('reloaded');
-      await pressSubmit(workbench);
-      await workbench.dialogs.waitForToast(charged('reloaded'));
-      await isChargedOnce('reloaded');
-      assert.equal(service.submissions, 2);
-      assert.equal(new Set(service.idempotencyKeys).size, 1);
     });
 
     it('of the window after the upload: the run is found by itself, and told', async () => {

@@ -222,7 +222,7 @@ describe('dataset preview', () => {
       assert.equal(await preview.focused().locator('h2').textContent(), 'Row 5,000');
     });
 
-    it('returns to its row after it was hidden, and after a reload of the window', async () => {
+    it('returns to its row after it was hidden', async () => {
       await preview.search.fill('apples');
       await preview.waitForStatus(/of 7,473 rows/);
       // A row that the filter hides is shown all the same, without the filter.
@@ -238,9 +238,6 @@ describe('dataset preview', () => {
       await preview.frame.locator('.status').filter({ hasText: 'rows' }).waitFor();
       await workbench.editors.tab('chat.jsonl').click();
       await workbench.editors.tab('train.jsonl').click();
-      await preview.waitUntilInView(5000);
-      await workbench.reload();
-      await preview.waitForStatus('7,473 rows');
       await preview.waitUntilInView(5000);
     });
 
@@ -276,7 +273,6 @@ describe('dataset preview', () => {
       await workbench.page.setViewportSize({ width: 900, height: 700 });
       await preview.button('Hide Details').click();
       await preview.button('Show Details').click();
-      await preview.assertAccessible();
       await workbench.screenshot('preview-narrow');
       await workbench.page.setViewportSize({ width: 1400, height: 900 });
     });

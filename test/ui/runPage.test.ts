@@ -3,10 +3,13 @@ import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { AdapterPage } from './adapterPage.ts';
 import { happens } from './happens.ts';
+import { Preview } from './preview.ts';
 import { RunPage } from './runPage.ts';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
+import { SpendPage } from './spendPage.ts';
 import { walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
@@ -192,7 +195,7 @@ describe('the page of a run', () => {
       assert.deepEqual(await place(), before, 'what costs money does not slide under the pointer');
       await workbench.clearNotifications();
       await workbench.screenshot('run-page-downloaded');
-      await rename(path.join(adapters, name), path.join(adapters, 'elsewhere.zip'));
+      await rename(path.join(adapters, name), path.join(folder, 'adapter-elsewhere.zip'));
       await rename(path.join(folder, 'rows.jsonl'), path.join(folder, 'moved.jsonl'));
       await workbench.editors.open(path.join(folder, 'moved.jsonl'));
       await page.tabs.first().click();
@@ -203,12 +206,50 @@ describe('the page of a run', () => {
       await rename(path.join(folder, 'moved.jsonl'), path.join(folder, 'rows.jsonl'));
     });
 
-    it('is there again after the window was loaded anew', async () => {
-      await workbench.reload();
-      await page.tabs.first().click();
-      await page.heading.getByText('page', { exact: true }).waitFor();
-      await page.event('Submitted').getByText('From this machine: rows.jsonl').waitFor();
+    const tab = (label: string) => page.tabs.filter({ hasText: `Run: ${label}` });
+
+    it('shows one run after the other in one tab; "Open in New Tab" keeps one', async () => {
+      const runs = workbench.sideBar.view('Runs');
+      await page.open(/^Run second, /);
+      await tab('second').waitFor();
       assert.equal(await page.tabs.count(), 1);
+      await runs.chooseInContextMenu(/^Run second, /, 'Open in New Tab');
+      // What a page remembers it stores when it is drawn.
+      await page.heading.getByText('second', { exact: true }).waitFor();
+      await page.open(/^Run page, /);
+      await page.heading.getByText('page', { exact: true }).waitFor();
+      assert.deepEqual([await page.tabs.count(), await tab('second').count()], [2, 1]);
+    });
+
+    it('is there again after the window was loaded anew, as the other pages are', async () => {
+      const preview = new Preview(workbench);
+      const spending = new SpendPage(workbench);
+      const adapter = new AdapterPage(workbench);
+      await preview.open('rows.jsonl');
+      await preview.goTo(30);
+      await adapter.open('adapter-elsewhere.zip');
+      await adapter.waitForVerdict('Complete LoRA adapter');
+      await spending.open();
+      await spending.search.fill('FIRST');
+      await spending.run('second').waitFor({ state: 'detached' });
+      await workbench.reload();
+
+      await workbench.page.locator('.tab').filter({ hasText: 'Spending: Work' }).click();
+      await spending.run('first').waitFor();
+      assert.equal(await spending.search.inputValue(), 'FIRST');
+      await adapter.tab('adapter-elsewhere.zip').click();
+      await adapter.waitForVerdict('Complete LoRA adapter');
+      await workbench.editors.tab('rows.jsonl').click();
+      await preview.waitUntilInView(30);
+      // Each is what it was: one that keeps its run, and one that shows the next.
+      await tab('second').click();
+      await tab('page').click();
+      await page.event('Submitted').getByText('From this machine: rows.jsonl').waitFor();
+      await page.open(/^Run first, /);
+      await tab('first').waitFor();
+      assert.deepEqual([await page.tabs.count(), await tab('second').count()], [2, 1]);
+      await page.open(/^Run page, /);
+      await tab('page').waitFor();
     });
 
     it('is reached by keyboard in the order in which it is read', async () => {
@@ -244,7 +285,6 @@ describe('the page of a run', () => {
       await workbench.setTheme('dark');
       await workbench.page.setViewportSize({ width: 800, height: 900 });
       await page.heading.waitFor();
-      await page.assertAccessible();
       const cut: unknown = await page.frame
         .locator('html')
         .evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');

@@ -29,11 +29,6 @@ export async function chooseClockSpeed(workbench: Workbench, speed: 1 | 10 | 100
   await workbench.quickInput.waitUntilClosed();
 }
 
-/** The sandbox's own ids of its runs, oldest first. */
-export function sandboxRunIds(vscode: VSCode): string[] {
-  return runsOf(vscode).map(({ run_id }) => run_id);
-}
-
 /** What the sandbox itself charged for its runs, oldest first, in cents. */
 export function sandboxPrices(vscode: VSCode): number[] {
   return runsOf(vscode).map(({ price_cents }) => price_cents);
@@ -58,20 +53,6 @@ function rowsOf<Row>(vscode: VSCode, query: string): Row[] {
   const database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
   try {
     return database.prepare(query).all() as Row[];
-  } finally {
-    database.close();
-  }
-}
-
-/** Lets the time pass that the sandbox's runs need to their end, while no sandbox runs. */
-export function endSandboxRuns(vscode: VSCode): void {
-  const database = new DatabaseSync(path.join(vscode.globalStorage, 'sandbox/sandbox.sqlite'), {
-    timeout: 5_000,
-  });
-  try {
-    database
-      .prepare('UPDATE runs SET starts_at = min(starts_at, ?), completes_at = min(completes_at, ?)')
-      .run(Date.now() - 2_000, Date.now() - 1_000);
   } finally {
     database.close();
   }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { writeBigDataset } from './datasets.ts';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
@@ -99,7 +100,7 @@ describe('two windows', () => {
     assert.equal(service.submissions, 1);
   });
 
-  it('show the run when it was charged, once', async () => {
+  it('show the run when it was charged, once, and one of them tells its end', async () => {
     service.release();
     await winner.dialogs.waitForToast(charged('both'));
     for (const window of windows) {
@@ -113,6 +114,20 @@ describe('two windows', () => {
     assert.equal((await service.runs()).length, 1);
     assert.equal(service.submissions, 1);
     assert.equal(await loser.dialogs.modal.count(), 0);
+
+    service.control.setSpeed(1_000);
+    for (const window of windows)
+      await runs(window)
+        .row(/^Run both, Completed, /)
+        .waitFor();
+    // As long as a window without the focus waits.
+    await sleep(4_000);
+    const told = await Promise.all(
+      windows.map(async ({ dialogs }) =>
+        (await dialogs.toastTexts()).filter((text) => text.includes('both completed.')),
+      ),
+    );
+    assert.equal(told.flat().length, 1, JSON.stringify(told));
   });
 
   it('one ends during its upload: the other can continue, with one charge', async () => {
