@@ -138,7 +138,10 @@ describe('open submissions', () => {
         runs()
           .row(/^Run adding/)
           .waitFor(),
-      'account-menu': () => workbench.statusItem('balance').click(),
+      'account-menu': async () => {
+        await workbench.statusItem('balance').click();
+        await workbench.quickInput.waitForTitle('Account');
+      },
     });
     await workbench.runCommand('Fine-Tuning: Focus on Runs View');
     await press('Home');

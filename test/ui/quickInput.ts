@@ -42,7 +42,7 @@ export class QuickInput {
   }
 
   /** Opens the box of a command that has a key of its own. */
-  async openByKey(key: string, title: string): Promise<void> {
+  async openByKey(key: string, title: string | RegExp): Promise<void> {
     await this.close();
     await pressUntil(this.#page, key, this.#titled(title), 'visible');
   }
