@@ -17,7 +17,7 @@ import { ApiKeys } from './ui/accounts/apiKeys.ts';
 import { LazySandbox } from './ui/sandbox/lazySandbox.ts';
 import { commandRegistry, ensureActiveAccount as ensureActive } from './ui/shared/commands.ts';
 import { inBackground, Log, reportError as report } from './ui/shared/log.ts';
-import { onDidChangeProxySettings, proxySettings } from './ui/shared/settings.ts';
+import { onDidChangeSettings, proxySettings } from './ui/shared/settings.ts';
 import { SubmissionRows } from './ui/submission/submissionRows.ts';
 
 /** What every feature gets: the stores of core, and VS Code's context. Everything in it is disposed with the extension. */
@@ -73,7 +73,7 @@ export async function createServices(context: vscode.ExtensionContext) {
   const sessions = disposables.add(new Sessions(accounts, connect, createClient));
   disposables.add(apiKeys.onDidChange((accountId) => sessions.reconnect(accountId)));
   disposables.add(
-    onDidChangeProxySettings(() => {
+    onDidChangeSettings(['http'], () => {
       const old = transport;
       transport = new Transport(proxySettings());
       old.dispose();

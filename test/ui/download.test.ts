@@ -203,6 +203,26 @@ describe('downloads', () => {
       service.control.setScenario('none');
     });
 
+    it('that will be gone soon: reminds in time, once, and offers it', async () => {
+      service.control.setScenario('short-retention');
+      await submit('soon');
+      await runsOf('soon');
+      service.control.setScenario('none');
+      // Due half a minute later by the service's clock. Had it been due before, this one would have said it.
+      await finished('soon').waitFor();
+      service.passTime(30_000);
+      await workbench.runCommand('Fine-Tuning: Refresh');
+      const reminder = workbench.dialogs.toast(/The adapter for soon expires in /);
+      await reminder.waitFor({ timeout: 60_000 });
+      assert.match(await reminder.innerText(), /expires in [12] h and isn’t downloaded/);
+      await workbench.screenshot('reminder');
+      const where = await newFolder('soon');
+      await workbench.dialogs.pressInToast(/isn’t downloaded/, 'Download');
+      await workbench.quickInput.choosePath(where);
+      await workbench.dialogs.waitForToast(/Downloaded .+ to /);
+      await isAdapter(where);
+    });
+
     it('interrupted by the end of the extension host: its row says so, and resumes it', async () => {
       const where = await newFolder('killed');
       service.holdsDownloads = true;

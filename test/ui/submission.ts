@@ -43,10 +43,9 @@ export async function walkThroughSteps(workbench: Workbench, way: Way): Promise<
     await quickInput.item(CONTINUE).waitFor();
   }
   if (way.until === 'summary') return;
-  await quickInput.pick(CONTINUE);
-  await quickInput.item(ACCEPT).waitFor();
+  await quickInput.pickUntil(CONTINUE, quickInput.item(ACCEPT));
   if (way.until === 'terms') return;
-  await quickInput.pick(ACCEPT);
+  await quickInput.pickUntil(ACCEPT, workbench.dialogs.modal);
   await waitForConfirm(workbench, way.fileName);
   if (way.until === 'confirm') return;
   await pressSubmit(workbench);

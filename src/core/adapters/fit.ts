@@ -1,15 +1,11 @@
 import { baseChangeOf, type AdapterConfig } from './peftConfig.ts';
 import type { Problems } from './problems.ts';
 import type { LoraPair, WeightsReport } from './report.ts';
-import { endsOf, placeOf, PREFIX } from './tensorName.ts';
+import { endsOf, PREFIX } from './tensorName.ts';
 import { moduleScaling, type SortedTensors } from './tensors.ts';
 
-/** What tools load. */
-const USUAL_DTYPES: readonly string[] = ['F32', 'F16', 'BF16'];
 /** PEFT names both for each classifier (src/peft/peft_model.py, `classifier_module_names`); a model has one of them. */
 const HEADS: readonly string[] = ['classifier', 'score'];
-/** They read the hidden state, which has the same width in each layer of a model. Inputs of others differ in a few models. */
-const HIDDEN_READERS = /\.(?:[qkv]_proj|qkv_proj|gate_proj|up_proj|gate_up_proj)$/;
 /** How far above its weights a fully saved module may be named. */
 const MAX_DEPTH = 3;
 
@@ -22,16 +18,11 @@ export function findMisfits(
 ): void {
   checkParts(sorted, problems);
   for (const { name } of sorted.unknown) problems.add('tensor-unexpected', 'warning', name);
-  for (const { dtype } of weights.dtypes)
-    if (!USUAL_DTYPES.includes(dtype)) problems.add('dtype-unusual', 'warning', dtype);
-  checkWidths(sorted, problems);
-  if (config !== undefined) {
-    checkRanks(weights.pairs, config, problems);
-    checkTargets(weights.pairs, config, problems);
-    checkSaved(sorted, weights, config, problems);
-    checkFlags(sorted, weights, config, problems);
-  }
-  for (const name of weights.savedModules) problems.add('modules-to-save', 'info', name);
+  if (config === undefined) return;
+  checkRanks(weights.pairs, config, problems);
+  checkTargets(weights.pairs, config, problems);
+  checkSaved(weights, config, problems);
+  checkMagnitudes(sorted, weights, config, problems);
 }
 
 /** Finds what is wrong with the config alone. */
@@ -46,15 +37,11 @@ export function checkConfig(config: AdapterConfig, problems: Problems): void {
   else if (isPath(baseModel)) problems.add('base-model-is-path', 'warning', undefined, { actual: baseModel });
   if (rank === undefined) problems.add('rank-missing', 'error');
   if (alpha === undefined) problems.add('alpha-missing', 'error');
-  else if (alpha === 0) problems.add('alpha-zero', 'warning');
   if (targetModules === undefined && targetParameters.length === 0)
     problems.add('target-modules-missing', 'error');
   const change = baseChangeOf(config);
-  if (change === 'unknown') problems.add('init-unknown', 'warning', undefined, { actual: init });
-  else if (change !== undefined)
+  if (change !== undefined)
     problems.add('base-changed', change === 'lost' ? 'error' : 'warning', undefined, { actual: init });
-  if (config.isAlora) problems.add('uses-alora', 'warning');
-  if (config.repeatsLayers) problems.add('repeats-layers', 'warning');
 }
 
 export function isLora({ peftType }: AdapterConfig): boolean {
@@ -77,21 +64,6 @@ function checkParts({ parts }: SortedTensors, problems: Problems): void {
   }
 }
 
-/** Within one stack of layers: models with several have modules of the same name in each. */
-function checkWidths({ pairs }: SortedTensors, problems: Problems): void {
-  const widths = new Map<string, number>();
-  for (const { path, a } of pairs) {
-    const { layer } = placeOf(path);
-    const actual = (a?.parameters ?? 0) / (a?.shape[0] ?? 1);
-    if (layer === undefined || !(actual > 0)) continue;
-    const name = path.replace(`.${layer}.`, '.*.');
-    const expected = widths.get(name) ?? actual;
-    widths.set(name, expected);
-    const severity = HIDDEN_READERS.test(path) ? 'error' : 'warning';
-    if (actual !== expected) problems.add('widths-differ', severity, path, { expected, actual });
-  }
-}
-
 function checkRanks(pairs: readonly LoraPair[], config: AdapterConfig, problems: Problems): void {
   // The ranks of experts that are adapted as one parameter are multiplied.
   if (config.targetParameters.length > 0) return;
@@ -111,20 +83,13 @@ function checkTargets(
   // An untrusted regular expression is never run.
   if (typeof targetModules !== 'object' || targetParameters.length > 0) return;
   const targets = new Set<string>(targetModules);
-  const found = new Set<string>();
-  for (const { path } of pairs) {
-    const named = endsOf(path).filter((end) => targets.has(end));
-    for (const end of named) found.add(end);
-    if (named.length === 0) problems.add('module-not-targeted', 'error', path);
-  }
-  for (const target of targets)
-    if (!found.has(target)) problems.add('module-without-weights', 'warning', target);
+  for (const { path } of pairs)
+    if (!endsOf(path).some((end) => targets.has(end))) problems.add('module-not-targeted', 'error', path);
 }
 
 function checkSaved(
-  { saved }: SortedTensors,
   { savedModules }: WeightsReport,
-  { modulesToSave, targetModules }: AdapterConfig,
+  { modulesToSave }: AdapterConfig,
   problems: Problems,
 ): void {
   const missing = new Set<string>(modulesToSave);
@@ -133,15 +98,6 @@ function checkSaved(
   const hasHead = HEADS.some((head) => modulesToSave.includes(head) && !missing.has(head));
   for (const name of missing)
     if (!hasHead || !HEADS.includes(name)) problems.add('saved-module-missing', 'error', name);
-  const named = new Set<string>([
-    ...modulesToSave,
-    ...(typeof targetModules === 'object' ? targetModules : []),
-  ]);
-  // Rows of an embedding that were trained alone are named elsewhere in the config.
-  const full = saved.filter(({ tensor }) => !tensor.name.includes('.trainable_tokens'));
-  for (const path of new Set(full.map((one) => one.path)))
-    if (!namesOf(path).some((name) => named.has(name)))
-      problems.add('saved-module-unexpected', 'warning', path);
 }
 
 /** What a config may call a module, or one that it is a part of. */
@@ -153,20 +109,14 @@ function namesOf(path: string): string[] {
   return around.flatMap(endsOf);
 }
 
-function checkFlags(
-  { biases, parts }: SortedTensors,
+function checkMagnitudes(
+  { parts }: SortedTensors,
   { pairs }: WeightsReport,
-  { bias, useDora }: AdapterConfig,
+  { useDora }: AdapterConfig,
   problems: Problems,
 ): void {
-  // Those of LoRA itself have a key of their own.
-  const own = biases.filter(({ name }) => !name.includes('.lora_'));
-  if ((bias === 'none') === own.length > 0)
-    problems.add('bias-mismatch', 'warning', own[0]?.name, { expected: bias, actual: own.length });
-  const magnitudes = parts.filter(({ magnitude }) => magnitude !== undefined).length;
-  if (useDora ? magnitudes < pairs.length : magnitudes > 0)
-    problems.add('dora-mismatch', 'error', undefined, {
-      expected: useDora ? pairs.length : 0,
-      actual: magnitudes,
-    });
+  const expected = useDora ? pairs.length : 0;
+  const actual = parts.filter(({ magnitude }) => magnitude !== undefined).length;
+  if (useDora ? actual < expected : actual > 0)
+    problems.add('dora-mismatch', 'error', undefined, { expected, actual });
 }

@@ -132,7 +132,6 @@ function checkFiles(choice: Choice, entries: readonly AdapterEntry[], problems: 
   const { config, weights = '' } = choice;
   if (config !== undefined && baseOf(weights) !== WEIGHTS_NAME)
     problems.add('weights-name', 'error', weights);
-  for (const name of choice.otherConfigs) problems.add('several-configs', 'info', name);
   for (const name of choice.otherWeights) problems.add('several-weights', 'warning', name);
   for (const { kind, name } of entries)
     if (kind === 'pickle') problems.add('pickle-present', 'warning', name);

@@ -35,7 +35,6 @@ export function readConfig(text: string, problems: Problems) {
     alphaPattern: read('alpha_pattern', pattern) ?? {},
     useRslora: read('use_rslora', boolean) ?? false,
     useDora: read('use_dora', boolean) ?? false,
-    fanInFanOut: read('fan_in_fan_out', boolean) ?? false,
     /** How training began, such as `true`, `gaussian` or `pissa`. */
     init: read('init_lora_weights', (value) => (typeof value === 'boolean' ? String(value) : string(value))),
     isAlora: read('alora_invocation_tokens', isFilled) ?? false,
@@ -98,11 +97,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Ways to begin training that leave the base's own weights unchanged. */
-const HARMLESS: readonly string[] = ['true', 'false', 'gaussian', 'eva', 'orthogonal', 'mica'];
-
 /** What training did to the base's own weights before it began, and whether PEFT does the same when it loads the adapter. */
-export type BaseChange = 'repeated' | 'quantized' | 'lost' | 'unknown';
+export type BaseChange = 'repeated' | 'quantized' | 'lost';
 
 /**
  * huggingface/peft docs package_reference/lora ("Initialization"), examples/pissa_finetuning and olora_finetuning, and
@@ -111,8 +107,7 @@ export type BaseChange = 'repeated' | 'quantized' | 'lost' | 'unknown';
  */
 export function baseChangeOf({ init = 'true' }: AdapterConfig): BaseChange | undefined {
   const way = init.toLowerCase();
-  if (HARMLESS.includes(way)) return undefined;
   if (way === 'pissa' || way === 'olora' || way.startsWith('pissa_niter_')) return 'repeated';
   if (way === 'loftq') return 'quantized';
-  return way === 'lora_ga' || way.startsWith('corda') ? 'lost' : 'unknown';
+  return way === 'lora_ga' || way.startsWith('corda') ? 'lost' : undefined;
 }

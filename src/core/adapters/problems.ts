@@ -1,6 +1,6 @@
 import { printable } from './printable.ts';
 
-/** Each has a sentence in `ui/adapters/reportMessages.ts`. */
+/** What stops people. Each has a sentence in `ui/adapters/reportMessages.ts`. */
 export type ProblemCode =
   // The config.
   | 'config-missing'
@@ -16,41 +16,30 @@ export type ProblemCode =
   | 'base-model-is-path'
   | 'rank-missing'
   | 'alpha-missing'
-  | 'alpha-zero'
   | 'target-modules-missing'
   | 'base-changed'
-  | 'init-unknown'
-  | 'uses-alora'
-  | 'repeats-layers'
   // The tensors.
   | 'partner-missing'
   | 'pair-mismatch'
   /** Without `base_model.model.`, PEFT reports tensors as missing keys: the model stays as it is. */
   | 'prefix-missing'
-  | 'widths-differ'
   | 'tensor-unexpected'
-  | 'dtype-unusual'
-  | 'modules-to-save'
   // Both do not fit each other.
   | 'rank-mismatch'
   | 'module-not-targeted'
-  | 'module-without-weights'
   | 'saved-module-missing'
-  | 'saved-module-unexpected'
-  | 'bias-mismatch'
   | 'dora-mismatch'
   // The files.
   /** Those in the folder of the config were read, and of several there PEFT's or the first. */
   | 'several-weights'
-  | 'several-configs'
   | 'weights-name'
   | 'pickle-present';
 
 /** Something to know about an adapter; one for each code. */
 export interface AdapterProblem {
   code: ProblemCode;
-  /** `error`: tools will refuse it or load it wrongly. `warning`: some will. `info`: good to know. */
-  severity: 'error' | 'warning' | 'info';
+  /** `error`: tools will refuse it or load it wrongly. `warning`: some will. */
+  severity: 'error' | 'warning';
   /** How many tensors, modules, keys or files it is about; at least 1. */
   count: number;
   /** At most 10 of their names, printable, at most 200 characters. */
@@ -60,7 +49,6 @@ export interface AdapterProblem {
 }
 
 const MAX_EXAMPLES = 10;
-const SEVERITIES: readonly AdapterProblem['severity'][] = ['error', 'warning', 'info'];
 
 /** Collects problems, one for each code, with how often and where. */
 export class Problems {
@@ -84,8 +72,6 @@ export class Problems {
 
   /** Errors first, else in the order of their finding. */
   list(): AdapterProblem[] {
-    return [...this.#byCode.values()].sort(
-      (a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity),
-    );
+    return [...this.#byCode.values()].sort((a, b) => a.severity.localeCompare(b.severity));
   }
 }

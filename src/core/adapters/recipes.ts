@@ -84,8 +84,6 @@ const RULES = {
   /** Other models may load it as well. */
   'same-base': { isGeneral: true },
   'same-template': { isGeneral: true, when: generatesText },
-  /** Rows of embeddings are those of one tokenizer. */
-  'same-tokenizer': { isGeneral: true, when: ({ weights }) => weights?.hasEmbedding },
   'not-lora': { refuses: NOT_PEFT, when: ({ config }) => config && !isLora(config) },
   'config-missing': { refuses: TOOLS, when: ({ config }) => config === undefined },
   'other-task': { refuses: NOT_PEFT, when: (facts) => !generatesText(facts) },
@@ -123,8 +121,6 @@ const RULES = {
       config?.loraBias === true ||
       (tool === 'vllm' && (config?.bias ?? 'none') !== 'none'),
   },
-  /** The converter transposes the adapter with the base's weights. */
-  'fan-in-fan-out': { refuses: ['llamacpp'], when: ({ config }) => config?.fanInFanOut },
   /** The tool scales by alpha / rank, and no one correction is right for all modules. */
   'scale-varies': { refuses: ['llamacpp'], when: ({ correction }) => correction === 'none' },
   'scale-corrected': {
@@ -224,8 +220,7 @@ function factsOf({ config, weights }: AdapterReport, { folder, platform }: Recip
  * end a name: it runs beside the file). Ollama: ollama/ollama docs/import.mdx; it refuses ADAPTER, so the adapter is merged.
  */
 function blocksOf(facts: Facts): Readonly<Record<Tool, readonly RecipeBlock[]>> {
-  const { config, weights, folder, isWindows, task, base, revision, change, correction, rank, vllmRank } =
-    facts;
+  const { config, folder, isWindows, task, base, revision, change, correction, rank, vllmRank } = facts;
   const paths = isWindows ? path.win32 : path.posix;
   /** One for each shell of the platform, unless they are the same. */
   const shell = (purpose: BlockPurpose, lines: (quote: Quote) => readonly Line[], at?: string) => {
@@ -244,7 +239,7 @@ function blocksOf(facts: Facts): Readonly<Record<Tool, readonly RecipeBlock[]>> 
   const name = nameOf(folder);
   const ofRevision = revision === undefined ? '' : `, revision=${pythonString(revision)}`;
   const isClassifier = task === 'SEQ_CLS' || task === 'TOKEN_CLS';
-  const labels = isClassifier ? `, num_labels=${weights?.labels ?? 'NUM_LABELS'}` : '';
+  const labels = isClassifier ? ', num_labels=NUM_LABELS' : '';
   const loading = (options: string) => [
     'from peft import PeftModel',
     `from transformers import ${CLASSES[task]}, AutoTokenizer`,

@@ -55,12 +55,8 @@ export interface WeightsReport {
   maxRank: number;
   /** Fully saved modules (`modules_to_save`) by the tensors. */
   savedModules: readonly string[];
-  /** How many labels the saved head of a classifier has. */
-  labels?: number;
   /** Whether biases are among the tensors. */
   hasBias: boolean;
-  /** Whether an embedding is adapted or saved. */
-  hasEmbedding: boolean;
 }
 
 /** What the headers of an adapter say. */

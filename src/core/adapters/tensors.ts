@@ -4,9 +4,6 @@ import type { DtypeShare, LoraPair, WeightsReport } from './report.ts';
 import type { Tensor } from './safetensors.ts';
 import { endsOf, placeOf, roleOf } from './tensorName.ts';
 
-/** What architectures call the embedding of their tokens. */
-const EMBEDDINGS = /(?:^|\.)(?:embed_tokens|wte|word_embeddings|tok_embeddings|embed_in)$/;
-
 /** The tensors of one module. */
 export interface Parts {
   path: string;
@@ -131,10 +128,9 @@ function patternReader(pattern: Readonly<Record<string, number>>, common: number
 /** Summarizes what the headers say. */
 export function weightsReport(
   tensors: readonly Tensor[],
-  { parts, saved, biases }: SortedTensors,
+  { saved, biases }: SortedTensors,
   pairs: readonly LoraPair[],
 ): WeightsReport {
-  const labels = labelsOf(saved);
   const layers = new Set(pairs.map(({ layer }) => layer).filter((layer) => layer !== undefined));
   return {
     parameters: tensors.reduce((sum, { parameters }) => sum + parameters, 0),
@@ -145,17 +141,8 @@ export function weightsReport(
     minRank: pairs.reduce((least, { rank }) => Math.min(least, rank), pairs[0]?.rank ?? 0),
     maxRank: pairs.reduce((most, { rank }) => Math.max(most, rank), 0),
     savedModules: [...new Set(saved.map(({ path }) => path))].map(printable),
-    ...(labels === undefined ? {} : { labels }),
     hasBias: biases.length > 0,
-    hasEmbedding:
-      parts.some(({ isEmbedding }) => isEmbedding) ||
-      [...parts, ...saved].some(({ path }) => EMBEDDINGS.test(path)),
   };
-}
-
-/** The head of a classifier, as Transformers names it, has a row for each label. */
-function labelsOf(saved: SortedTensors['saved']): number | undefined {
-  return saved.find(({ path }) => /^(?:score|classifier|classifier\.out_proj)$/.test(path))?.tensor.shape[0];
 }
 
 /** How many tensors there are of each type, the most frequent first. */

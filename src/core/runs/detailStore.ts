@@ -3,20 +3,14 @@ import { ServiceError, UnexpectedAnswerError } from '../api/errors.ts';
 import type { RunDetail } from '../api/types.ts';
 import { shared, type Shared } from '../base/sharedWork.ts';
 
-/** One read, which calls that overlap share. */
-interface Read {
-  begin: Shared<RunDetail>;
-  /** Whether somebody waits for it; else it is one request at most. */
-  isAwaited: boolean;
-}
-
 /** Owns the details of runs as far as they were read, and why one could not be: a row is drawn more often than asked for. */
 export class DetailStore {
   readonly #call: <T>(work: (client: Client) => Promise<T>) => Promise<T>;
   readonly #onRead: (runId: string, detail: RunDetail) => void;
   readonly #details = new Map<string, RunDetail>();
   readonly #failures = new Map<string, unknown>();
-  readonly #reads = new Map<string, Read>();
+  /** Of each run the one that somebody waits for, and the one in the background. */
+  readonly #reads = new Map<string, [Shared<RunDetail>, Shared<RunDetail>]>();
 
   /** @param onRead gets what was read and stored */
   constructor(
@@ -42,9 +36,14 @@ export class DetailStore {
    * @throws ApiError, KeyMissingError
    */
   load(runId: string, isBackground = false): Promise<RunDetail> {
-    const read = this.#reads.get(runId) ?? this.#newRead(runId);
-    read.isAwaited ||= !isBackground;
-    return read.begin();
+    const read = (background: boolean): Shared<RunDetail> =>
+      shared((isCurrent) =>
+        // What `clear` forgot no longer counts, however it ends.
+        this.#read(runId, background, () => isCurrent() && this.#reads.get(runId) === reads),
+      );
+    const reads = this.#reads.get(runId) ?? [read(false), read(true)];
+    this.#reads.set(runId, reads);
+    return reads[isBackground ? 1 : 0]();
   }
 
   /** Takes in one that was read earlier, where none is held. @returns whether it was */
@@ -59,7 +58,7 @@ export class DetailStore {
   forget(runId: string): void {
     this.#details.delete(runId);
     this.#failures.delete(runId);
-    this.#reads.get(runId)?.begin.drop();
+    for (const read of this.#reads.get(runId) ?? []) read.drop();
   }
 
   /**
@@ -67,17 +66,17 @@ export class DetailStore {
    * @param unanswered only those to which no answer came
    */
   forgetFailures(unanswered = false): string[] {
-    const forgotten = [...this.#failures]
-      .filter(([, error]) => !unanswered || !isAnswer(error))
-      .map(([runId]) => runId);
-    for (const runId of forgotten) this.#failures.delete(runId);
-    return forgotten;
+    const forgotten = [...this.#failures].filter(([, error]) => !unanswered || !isAnswer(error));
+    return forgotten.map(([runId]) => {
+      this.#failures.delete(runId);
+      return runId;
+    });
   }
 
   /** Lets everything that is on its way be read again. */
   drop(): void {
     this.#failures.clear();
-    for (const { begin } of this.#reads.values()) begin.drop();
+    for (const read of [...this.#reads.values()].flat()) read.drop();
   }
 
   /** Forgets everything. */
@@ -87,21 +86,9 @@ export class DetailStore {
     this.#details.clear();
   }
 
-  #newRead(runId: string): Read {
-    const read: Read = {
-      // What `clear` forgot no longer counts, however it ends.
-      begin: shared((isCurrent) =>
-        this.#read(runId, read, () => isCurrent() && this.#reads.get(runId) === read),
-      ),
-      isAwaited: false,
-    };
-    this.#reads.set(runId, read);
-    return read;
-  }
-
-  async #read(runId: string, read: Read, isCurrent: () => boolean): Promise<RunDetail> {
+  async #read(runId: string, isBackground: boolean, isCurrent: () => boolean): Promise<RunDetail> {
     try {
-      const detail = await this.#ask(runId, read, isCurrent);
+      const detail = await this.#call((client) => client.getRun(runId, { isBackground }));
       if (isCurrent()) {
         this.#details.set(runId, detail);
         this.#failures.delete(runId);
@@ -109,23 +96,9 @@ export class DetailStore {
       }
       return detail;
     } catch (error) {
-      if (isCurrent()) this.#failures.set(runId, error);
+      const isKnown = isBackground && this.#details.has(runId);
+      if (isCurrent() && !isKnown) this.#failures.set(runId, error);
       throw error;
-    } finally {
-      if (isCurrent()) read.isAwaited = false;
-    }
-  }
-
-  async #ask(runId: string, read: Read, isCurrent: () => boolean): Promise<RunDetail> {
-    const get = (isBackground: boolean) => this.#call((client) => client.getRun(runId, { isBackground }));
-    const isAwaited = () => read.isAwaited;
-    if (isAwaited()) return get(false);
-    try {
-      return await get(true);
-    } catch (error) {
-      // Somebody may wait for it since.
-      if (!isAwaited() || !isCurrent() || isAnswer(error)) throw error;
-      return get(false);
     }
   }
 }

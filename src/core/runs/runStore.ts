@@ -10,10 +10,9 @@ import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
 import { shared, type Shared } from '../base/sharedWork.ts';
 import { DetailStore } from './detailStore.ts';
-import type { Budget } from './pacing.ts';
+import { UNKNOWN_WATCHED_MS, type Budget } from './pacing.ts';
 import { phaseOf, type Phase } from './phase.ts';
-import { createdAtMs, mergeFirstPage, mergeLaterPage, PageSearch } from './runPages.ts';
-import { RunRows, type Moved } from './runRows.ts';
+import { createdAtMs, mergeFirstPage, mergeLaterPage, oldestMs, PageSearch } from './runPages.ts';
 import type { SavedList, SavedRuns } from './savedList.ts';
 
 /** How many pages are read to close a gap between the newest runs and those that are loaded, or to find one that is new. */
@@ -22,6 +21,15 @@ const MAX_GAP_PAGES = 10;
 const MAX_PAGES = 1_000;
 /** How many runs are stored for other windows, besides the active ones. */
 const MAX_SAVED_ROWS = 200;
+/** How long artifacts are waited for after a run was seen to be finished without them. */
+const ARTIFACTS_WATCHED_MS = 60 * 60_000;
+
+/** A run that changed while it was known, also before this window began: its status or whether it has artifacts. */
+export interface Moved {
+  runId: string;
+  before: RunSummary;
+  after: RunSummary;
+}
 
 export interface RunChange {
   added: readonly string[];
@@ -29,6 +37,15 @@ export interface RunChange {
   changed: readonly string[];
   moved: readonly Moved[];
 }
+
+/** Where the loaded list ends. */
+interface ListEnd {
+  hasMore: boolean;
+  /** Where it continues; undefined, while there is more, where the rows came from another window. */
+  cursor: string | undefined;
+  isIncomplete: boolean;
+}
+const ALL: Readonly<ListEnd> = { hasMore: false, cursor: undefined, isIncomplete: false };
 
 /**
  * Owns what is known of an account's runs, newest first: the service's list as far as it was read, and where it continues;
@@ -38,19 +55,19 @@ export class RunStore implements Disposable {
   readonly #call: <T>(work: (client: Client) => Promise<T>) => Promise<T>;
   readonly #now: () => number;
   readonly #onDidChange = new Emitter<RunChange>();
-  readonly #rows: RunRows;
   readonly #details: DetailStore;
   readonly #labels = new Map<string, string>();
-  /** Rows that came alone: others may be missing between them and the newest. */
-  readonly #loose = new Set<string>();
-  #hasMore = false;
-  /** Where the list continues; undefined, while there is more, where the rows came from another window. */
-  #nextCursor: string | undefined;
-  #isIncomplete = false;
-  #wasIncomplete = false;
+  #rows: readonly RunSummary[] | undefined;
+  #byId = new Map<string, RunSummary>();
+  /** When runs were seen to change, by this machine's clock. */
+  readonly #changedAtMs = new Map<string, number>();
+  /** Runs that had ended when only a detail was known of them: it does not say whether there are artifacts. */
+  readonly #endedUnlisted = new Set<string>();
+  /** Since when every run is listed; older ones came alone, and others may be missing between them. */
+  #listedSinceMs = Infinity;
+  #end: Readonly<ListEnd> = ALL;
   #skipped = 0;
   #readAtMs = 0;
-  #isRead = false;
   #failed = false;
   /** Whose answers count: a later reading of the newest rows makes those of an earlier one old. */
   #reading = 0;
@@ -72,12 +89,11 @@ export class RunStore implements Disposable {
   constructor(call: <T>(work: (client: Client) => Promise<T>) => Promise<T>, now: () => number = Date.now) {
     this.#call = call;
     this.#now = now;
-    this.#rows = new RunRows(now);
     this.#details = new DetailStore(call, (runId, detail) => this.#acceptDetail(runId, detail));
     this.refresh = shared(async (isCurrent) => {
       this.#isRefreshing = true;
       try {
-        await this.#readNewest({ isCurrent });
+        await this.#readNewest();
       } finally {
         if (isCurrent()) this.#isRefreshing = false;
       }
@@ -90,7 +106,7 @@ export class RunStore implements Disposable {
    * its place. @throws ApiError, KeyMissingError
    */
   async poll(budget: Budget): Promise<void> {
-    if (!this.#isRefreshing) await this.#readNewest({ budget });
+    if (!this.#isRefreshing) await this.#readNewest(budget);
     if (this.#isRefreshing) await this.refresh();
   }
 
@@ -101,16 +117,16 @@ export class RunStore implements Disposable {
 
   /** Undefined until the first page was read. */
   get rows(): readonly RunSummary[] | undefined {
-    return this.#rows.all;
+    return this.#rows;
   }
 
   get hasMore(): boolean {
-    return this.#hasMore;
+    return this.#end.hasMore;
   }
 
   /** Whether the service said last that there are more runs, and sent none that was new, or not where they are; `loadMore` tries again. */
   get isIncomplete(): boolean {
-    return this.#isIncomplete;
+    return this.#end.isIncomplete;
   }
 
   /** Rows of the last pages that could not be read. */
@@ -120,9 +136,8 @@ export class RunStore implements Disposable {
 
   /** Whether every run that was created since then is loaded: milliseconds since the epoch. */
   isCompleteSince(timeMs: number): boolean {
-    if (this.rows === undefined || this.#skipped > 0) return false;
-    const isOlder = (row: RunSummary) => createdAtMs(row) < timeMs && !this.#loose.has(row.run_id);
-    return !this.#hasMore || this.rows.some(isOlder);
+    if (this.#rows === undefined || this.#skipped > 0) return false;
+    return !this.hasMore || this.#listedSinceMs < timeMs;
   }
 
   /** When the last reading of the newest rows began that was answered, here or in the window that polls. */
@@ -131,7 +146,7 @@ export class RunStore implements Disposable {
   }
 
   get(runId: string): RunSummary | undefined {
-    return this.#rows.get(runId);
+    return this.#byId.get(runId);
   }
 
   detail(runId: string): RunDetail | undefined {
@@ -152,39 +167,42 @@ export class RunStore implements Disposable {
     return phaseOf(run, this.#details.get(run.run_id));
   }
 
-  /** How many of the loaded runs wait or are active; an unknown status counts for a week without a change. */
+  /** How many of the loaded runs wait or are active; an unknown status may be the last one, and counts for a week. */
   get activeCount(): number {
-    const isActive = (run: RunSummary) => this.#rows.isActive(run, this.phase(run));
-    return (this.rows ?? []).filter(isActive).length;
+    return (this.#rows ?? []).filter((run) => this.phase(run) !== 'ended' && this.#isGoing(run)).length;
   }
 
   /** The loaded runs of which a change is waited for. */
   get watched(): readonly RunSummary[] {
-    return (this.rows ?? []).filter((run) => this.#rows.isWatched(run, this.phase(run)));
+    const nowMs = this.#now();
+    const lacksArtifacts = ({ run_id, artifacts_available, artifacts_expires_at }: RunSummary) =>
+      !artifacts_available &&
+      artifacts_expires_at === undefined &&
+      nowMs - (this.#changedAtMs.get(run_id) ?? -Infinity) < ARTIFACTS_WATCHED_MS;
+    return (this.#rows ?? []).filter((run) =>
+      this.phase(run) === 'finished' ? lacksArtifacts(run) : this.#isGoing(run),
+    );
   }
 
-  /** When a run was last seen to change, in milliseconds since the epoch by this machine's clock. */
+  /** When a run was last seen to change, or else was made, in milliseconds since the epoch by this machine's clock. */
   changedAtMs(run: RunSummary): number {
-    return this.#rows.changedAtMs(run);
+    // A clock may have been set back since.
+    return Math.min(this.#now(), this.#changedAtMs.get(run.run_id) ?? createdAtMs(run));
   }
 
   /** What is stored for other windows; undefined until something was read. */
   save(): SavedRuns | undefined {
-    if (this.rows === undefined) return undefined;
+    if (this.#rows === undefined) return undefined;
     const isListed = (row: RunSummary) => createdAtMs(row) !== Infinity;
+    const newest = this.#rows
+      .slice(0, MAX_SAVED_ROWS)
+      .filter((row) => isListed(row) && createdAtMs(row) >= this.#listedSinceMs);
     const watched = this.watched.filter(isListed);
-    const newest = new Set<RunSummary>();
-    let isCut = false;
-    for (const row of this.rows) {
-      isCut = newest.size === MAX_SAVED_ROWS;
-      if (isCut) break;
-      if (!this.#loose.has(row.run_id) && isListed(row)) newest.add(row);
-    }
-    const rows = [...newest, ...watched.filter((row) => !newest.has(row))];
+    const rows = [...new Set([...newest, ...watched])];
     return {
       rows,
-      contiguous: newest.size,
-      hasMore: this.#hasMore || isCut,
+      contiguous: newest.length,
+      hasMore: this.hasMore || this.#rows.length > MAX_SAVED_ROWS,
       skipped: this.#skipped,
       labels: rows.flatMap(({ run_id }) => {
         const label = this.label(run_id);
@@ -217,10 +235,9 @@ export class RunStore implements Disposable {
   }
 
   /** Takes in details that were read earlier, where none is held. */
-  knowDetails(details: Iterable<RunDetail>): void {
-    const known = [...details].filter((detail) => this.#details.know(detail));
-    const changed = known.map(({ run_id }) => run_id).filter((runId) => this.get(runId) !== undefined);
-    this.#haveChanged(changed);
+  knowDetails(details: readonly RunDetail[]): void {
+    const known = details.filter((detail) => this.#details.know(detail));
+    this.#haveChanged(known.map(({ run_id }) => run_id).filter((runId) => this.#byId.has(runId)));
   }
 
   /** Lets details that could not be read be read again, as the user asked. */
@@ -232,19 +249,15 @@ export class RunStore implements Disposable {
   insertCreated(run: RunCreation, modelId: string, label: string | undefined): void {
     if (label !== undefined) this.#labels.set(run.run_id, label);
     const { run_id, status = 'queued' } = run;
-    if (this.get(run_id) !== undefined) this.#haveChanged([run_id]);
+    if (this.#byId.has(run_id)) this.#haveChanged([run_id]);
     else this.#insert({ run_id, status, model_id: modelId, artifacts_available: false });
   }
 
   /** Takes in labels that are known from elsewhere: the list has none. */
   knowLabels(labels: Iterable<readonly [runId: string, label: string]>): void {
-    const changed: string[] = [];
-    for (const [runId, label] of labels) {
-      if (this.label(runId) !== undefined) continue;
-      this.#labels.set(runId, label);
-      if (this.get(runId) !== undefined) changed.push(runId);
-    }
-    this.#haveChanged(changed);
+    const news = [...labels].filter(([runId]) => this.label(runId) === undefined);
+    for (const [runId, label] of news) this.#labels.set(runId, label);
+    this.#haveChanged(news.map(([runId]) => runId).filter((runId) => this.#byId.has(runId)));
   }
 
   /** Lets what is on its way be read again: the API key or the address changed. */
@@ -259,12 +272,11 @@ export class RunStore implements Disposable {
   /** Forgets everything, also what is on its way, after the sandbox was reset. */
   clear(): void {
     this.drop();
-    this.#details.clear();
-    this.#rows.clear();
-    this.#loose.clear();
-    this.#labels.clear();
-    this.#nextCursor = undefined;
-    this.#hasMore = this.#isIncomplete = this.#isRead = false;
+    for (const one of [this.#details, this.#byId, this.#changedAtMs, this.#endedUnlisted, this.#labels])
+      one.clear();
+    this.#rows = undefined;
+    this.#listedSinceMs = Infinity;
+    this.#end = ALL;
     this.#skipped = this.#readAtMs = 0;
     this.#fire();
   }
@@ -273,37 +285,34 @@ export class RunStore implements Disposable {
     this.#onDidChange.dispose();
   }
 
+  #isGoing(run: RunSummary): boolean {
+    const phase = this.phase(run);
+    if (phase === 'waiting' || phase === 'finished') return phase === 'waiting';
+    return this.#now() - this.changedAtMs(run) < UNKNOWN_WATCHED_MS;
+  }
+
   #acceptSaved(saved: SavedRuns, readAtMs: number): void {
     // Where what was read here is of the future, the clock was set back.
     if (readAtMs < this.#readAtMs && this.#readAtMs <= this.#now()) return;
     this.#readAtMs = readAtMs;
     // What is on its way here may be older.
     if (!this.#isRefreshing) this.#reading++;
-    const newest = {
-      data: saved.rows.slice(0, saved.contiguous),
-      has_more: saved.hasMore,
-      skipped: saved.skipped,
-    };
-    const alone = saved.rows.slice(saved.contiguous);
-    const { rows, restarted } = mergeFirstPage(this.rows ?? [], newest);
-    if (restarted) {
-      this.#nextCursor = undefined;
-      this.#hasMore = saved.hasMore;
-      this.#isIncomplete = false;
-    }
-    this.#unloose(newest.data);
-    for (const { run_id } of alone) if (this.get(run_id) === undefined) this.#loose.add(run_id);
-    const merged = mergeLaterPage(rows, { ...newest, data: alone });
-    this.#publish(merged, saved.rows, saved.skipped, new Map(saved.changedAtMs));
+    const { hasMore, skipped, contiguous } = saved;
+    const newest = { data: saved.rows.slice(0, contiguous), has_more: hasMore, skipped };
+    const alone = { ...newest, data: saved.rows.slice(contiguous) };
+    const { rows, restarted } = mergeFirstPage(this.#rows ?? [], newest);
+    if (restarted) this.#listedSinceMs = oldestMs(newest.data);
+    const end = restarted ? { ...ALL, hasMore } : this.#end;
+    this.#publish(mergeLaterPage(rows, alone), saved.rows, skipped, end, new Map(saved.changedAtMs));
   }
 
-  /** @param reading `isCurrent`: whether its answers count, for all that its caller knows; `budget`: nobody waits for it */
-  async #readNewest({ isCurrent, budget }: { isCurrent?: () => boolean; budget?: Budget }): Promise<void> {
+  /** @param budget nobody waits for it */
+  async #readNewest(budget?: Budget): Promise<void> {
     const reading = ++this.#reading;
-    const counts = () => reading === this.#reading && isCurrent?.() !== false;
+    const counts = () => reading === this.#reading;
     const startedMs = this.#now();
     const watched = this.watched;
-    const search = new PageSearch(this.rows ?? [], watched, MAX_GAP_PAGES);
+    const search = new PageSearch(this.#rows ?? [], watched, MAX_GAP_PAGES);
     // Old active runs are searched for when there is plenty, so that new ones are polled often; a gap is always closed.
     const goesDeep = budget?.hasPlenty(this.#pagesTo(watched.at(-1)) - 1) ?? true;
     let cursor: string | undefined;
@@ -333,26 +342,29 @@ export class RunStore implements Disposable {
 
   /** About the page of the list on which a loaded run is. */
   #pagesTo(run: RunSummary | undefined): number {
-    const index = run === undefined ? 0 : (this.rows ?? []).indexOf(run);
+    const index = run === undefined ? 0 : (this.#rows ?? []).indexOf(run);
     return Math.floor(Math.max(0, index) / MAX_PAGE_SIZE) + 1;
   }
 
   async #readOlder(isCurrent: () => boolean): Promise<void> {
-    for (let pages = 1; this.#hasMore && pages <= MAX_GAP_PAGES; pages++) {
+    for (let pages = 1; this.hasMore && pages <= MAX_GAP_PAGES; pages++) {
       // Where the list continues is only known from its beginning.
-      if (this.#nextCursor === undefined) await this.refresh();
-      const cursor = this.#nextCursor;
+      if (this.#end.cursor === undefined) await this.refresh();
+      const { cursor } = this.#end;
       if (cursor === undefined) return;
       const page = await this.#list(cursor, false);
       // Meanwhile the list was read from its beginning: this page would leave a gap before it.
-      if (!isCurrent() || this.#nextCursor !== cursor) return;
-      const isAnyNew = page.data.some(({ run_id }) => this.get(run_id) === undefined);
-      this.#goOnAt(page.has_more, cursor, cursorAfter(page, cursor));
+      if (!isCurrent() || this.#end.cursor !== cursor) return;
+      const isAnyNew = page.data.some(({ run_id }) => !this.#byId.has(run_id));
+      const end = endAt(page.has_more, cursor, cursorAfter(page, cursor));
       // It may continue like this forever.
-      if (page.has_more && !isAnyNew && pages === MAX_GAP_PAGES) this.#isIncomplete = true;
-      this.#unloose(page.data);
-      this.#publish(mergeLaterPage(this.rows ?? [], page), page.data, page.skipped);
-      if (isAnyNew || this.#isIncomplete) return;
+      const isEndless = page.has_more && !isAnyNew && pages === MAX_GAP_PAGES;
+      this.#listedSinceMs = Math.min(this.#listedSinceMs, oldestMs(page.data));
+      this.#publish(mergeLaterPage(this.#rows ?? [], page), page.data, page.skipped, {
+        ...end,
+        isIncomplete: end.isIncomplete || isEndless,
+      });
+      if (isAnyNew || this.isIncomplete) return;
     }
   }
 
@@ -367,46 +379,46 @@ export class RunStore implements Disposable {
    * @param continues whether that is read now
    */
   #acceptNewest(
-    search: PageSearch,
-    listed: readonly RunSummary[],
+    { listed, touches }: PageSearch,
+    rowsNow: readonly RunSummary[],
     cursor: string | undefined,
     next: string | undefined,
     continues: boolean,
   ): void {
-    const { rows, restarted } = mergeFirstPage(this.rows ?? [], search.listed, continues || search.touches);
+    const { rows, restarted } = mergeFirstPage(this.#rows ?? [], listed, continues || touches);
+    if (restarted) this.#listedSinceMs = oldestMs(listed.data);
     // The cursor of the oldest loaded page stays valid while rows of older pages are kept.
-    if (restarted || (this.#hasMore && this.#nextCursor === undefined))
-      this.#goOnAt(search.listed.has_more, cursor, next);
-    this.#unloose(listed);
-    this.#publish(rows, listed, search.listed.skipped);
+    const isNewEnd = restarted || (this.hasMore && this.#end.cursor === undefined);
+    this.#publish(rows, rowsNow, listed.skipped, isNewEnd ? endAt(listed.has_more, cursor, next) : this.#end);
   }
 
-  /** @param next undefined where the service does not say where it has more: the page before is read again, another time */
-  #goOnAt(hasMore: boolean, cursor: string | undefined, next: string | undefined): void {
-    this.#nextCursor = hasMore ? (next ?? cursor) : undefined;
-    this.#hasMore = hasMore;
-    this.#isIncomplete = hasMore && next === undefined;
-  }
-
-  #unloose(rows: readonly RunSummary[]): void {
-    for (const { run_id } of rows) this.#loose.delete(run_id);
-  }
-
-  /** Takes over a merged list, as `RunRows.accept`. */
+  /**
+   * Takes over a merged list.
+   * @param listed the rows of it that were read now: the others are as they were
+   * @param changedAtMs when some of them changed, where another window saw it
+   */
   #publish(
     rows: readonly RunSummary[],
     listed: readonly RunSummary[],
     skipped: number,
-    changedAtMs?: ReadonlyMap<string, number>,
+    end: Readonly<ListEnd>,
+    changedAtMs: ReadonlyMap<string, number> = new Map(),
   ): void {
-    const { added, changed, moved, isAnyRemoved } = this.#rows.accept(rows, listed, changedAtMs);
-    const isNews = !this.#isRead || this.#failed || this.#wasIncomplete !== this.#isIncomplete;
+    const isFirst = this.#rows === undefined;
+    const isNews = isFirst || this.#failed || end.isIncomplete !== this.#end.isIncomplete;
+    const { added, changed, moved } = this.#compare(listed, changedAtMs);
+    const isAnyRemoved = this.#byId.size > rows.length;
+    if (isAnyRemoved) {
+      this.#byId = new Map(rows.map((row) => [row.run_id, row]));
+      for (const runId of this.#changedAtMs.keys())
+        if (!this.#byId.has(runId)) this.#changedAtMs.delete(runId);
+    }
+    this.#rows = rows;
     this.#skipped = skipped;
-    this.#wasIncomplete = this.#isIncomplete;
-    this.#isRead = true;
+    this.#end = end;
     this.#failed = false;
     // Nothing is left of what was there: the sandbox was reset in another window, and its runs may come again under their ids.
-    if (isAnyRemoved && rows.length === 0 && !this.#hasMore && skipped === 0) this.#details.clear();
+    if (isAnyRemoved && rows.length === 0 && !end.hasMore && skipped === 0) this.#details.clear();
     // The detail of a run that changed is old; a finished one stays so when its artifacts go.
     for (const { runId, before, after } of moved)
       if (before.status !== after.status) this.#forgetDetail(runId);
@@ -414,6 +426,26 @@ export class RunStore implements Disposable {
     const retried = this.#details.forgetFailures(true).filter((runId) => !changed.includes(runId));
     if (isNews || isAnyRemoved || added.length + changed.length + retried.length > 0)
       this.#fire({ added, changed: [...changed, ...retried], moved });
+  }
+
+  /** Takes in rows, and finds out what is different since they were read before. */
+  #compare(listed: readonly RunSummary[], changedAtMs: ReadonlyMap<string, number>) {
+    const change = { added: [] as string[], changed: [] as string[], moved: [] as Moved[] };
+    for (const row of listed) {
+      const { run_id: runId, status, artifacts_available } = row;
+      const before = this.#byId.get(runId);
+      this.#byId.set(runId, row);
+      const wasEnded = this.#endedUnlisted.delete(runId) && phaseOf(row) === 'finished';
+      const isMoved = before?.status !== status || before.artifacts_available !== artifacts_available;
+      if (before === undefined) change.added.push(runId);
+      else if (isMoved && !wasEnded) change.moved.push({ runId, before, after: row });
+      const isSame = () => !isMoved && JSON.stringify(before) === JSON.stringify(row);
+      if (before !== undefined && !isSame()) change.changed.push(runId);
+      const isSeen = before === undefined ? createdAtMs(row) === Infinity : isMoved && !wasEnded;
+      const seenAtMs = changedAtMs.get(runId) ?? (isSeen ? this.#now() : undefined);
+      if (seenAtMs !== undefined) this.#changedAtMs.set(runId, seenAtMs);
+    }
+    return change;
   }
 
   #setFailed(): void {
@@ -424,24 +456,21 @@ export class RunStore implements Disposable {
 
   /** A run that no page has shown yet gets a row. */
   #acceptDetail(runId: string, detail: RunDetail): void {
+    if (this.#byId.has(runId)) {
+      this.#haveChanged([runId]);
+      return;
+    }
     const { run_id, status, model_id, created_at } = detail;
-    const row = {
-      run_id,
-      status,
-      model_id,
-      ...(created_at !== undefined && { created_at }),
-      artifacts_available: false,
-    };
-    if (this.get(runId) !== undefined) this.#haveChanged([runId]);
-    else this.#insert(row, phaseOf(row, detail) === 'finished');
+    const made = created_at === undefined ? {} : { created_at };
+    const row: RunSummary = { run_id, status, model_id, ...made, artifacts_available: false };
+    this.#insert(row);
+    if (phaseOf(row, detail) === 'finished') this.#endedUnlisted.add(runId);
   }
 
-  /** Takes in a run that came alone. @param hasEnded whether that is known of it */
-  #insert(row: RunSummary, hasEnded = false): void {
-    if (createdAtMs(row) !== Infinity) this.#loose.add(row.run_id);
-    const rows = mergeLaterPage(this.rows ?? [], { data: [row], has_more: false, skipped: 0 });
-    this.#rows.accept(rows, [row]);
-    if (hasEnded) this.#rows.noteEndedUnlisted(row.run_id);
+  /** Takes in a run that came alone. */
+  #insert(row: RunSummary): void {
+    this.#compare([row], new Map());
+    this.#rows = mergeLaterPage(this.#rows ?? [], { data: [row], has_more: false, skipped: 0 });
     this.#fire({ added: [row.run_id] });
   }
 
@@ -458,6 +487,11 @@ export class RunStore implements Disposable {
   #fire(change: Partial<RunChange> = {}): void {
     this.#onDidChange.fire({ added: [], changed: [], moved: [], ...change });
   }
+}
+
+/** @param next undefined where the service does not say where it has more: the page before is read again, another time */
+function endAt(hasMore: boolean, cursor: string | undefined, next: string | undefined): Readonly<ListEnd> {
+  return hasMore ? { hasMore, cursor: next ?? cursor, isIncomplete: next === undefined } : ALL;
 }
 
 /** A cursor counts only where the service says that there is more (spec: "Pagination envelope"), and leads further. */

@@ -6,7 +6,8 @@ import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { ExpectedError } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
 import type { Account } from '../accounts/account.ts';
-import { BalanceStore } from './balanceStore.ts';
+import type { Balance } from '../api/types.ts';
+import { Latest } from './latest.ts';
 import { Budget } from './pacing.ts';
 import { ModelStore } from './modelStore.ts';
 import { RunStore } from './runStore.ts';
@@ -39,7 +40,7 @@ export class Session implements Disposable {
   account: Account;
   readonly runs: RunStore;
   readonly models: ModelStore;
-  readonly balance: BalanceStore;
+  readonly balance: Latest<Balance>;
   /** The GETs that nobody asks for; closed but in the window that polls the account. */
   readonly budget: Budget;
   readonly #clock: Clock;
@@ -75,9 +76,10 @@ export class Session implements Disposable {
     this.#connect = connect;
     this.#createClient = createClient;
     const call = <T>(work: (client: Client) => Promise<T>) => this.call(work);
-    this.runs = this.#disposables.add(new RunStore(call, () => clock.nowMs()));
-    this.models = this.#disposables.add(new ModelStore(call));
-    this.balance = this.#disposables.add(new BalanceStore(call, () => clock.nowMs()));
+    const nowMs = () => clock.nowMs();
+    this.runs = this.#disposables.add(new RunStore(call, nowMs));
+    this.models = this.#disposables.add(new ModelStore(call, (client, how) => client.listModels(how), nowMs));
+    this.balance = this.#disposables.add(new Latest(call, (client, how) => client.getBalance(how), nowMs));
   }
 
   get state(): SessionState {

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
 import type { Balance } from '../api/types.ts';
-import type { Clock } from '../base/clock.ts';
 import type { StateStore } from '../storage/state.ts';
 import { savedList, type Backoff, type SavedList } from './savedList.ts';
 import type { Session } from './session.ts';
@@ -28,16 +27,14 @@ export async function readList(state: StateStore, accountId: string): Promise<Sa
 export class SharedList {
   readonly #state: StateStore;
   readonly #session: Session;
-  readonly #clock: Pick<Clock, 'nowMs'>;
+  readonly #nowMs: () => number;
   #list: SavedList | undefined;
-  /** What of it was read or written last: the same is not written again. */
-  #text: string | undefined;
   #work: Promise<unknown> = Promise.resolve();
 
-  constructor(state: StateStore, session: Session, clock: Pick<Clock, 'nowMs'>) {
+  constructor(state: StateStore, session: Session, nowMs: () => number) {
     this.#state = state;
     this.#session = session;
-    this.#clock = clock;
+    this.#nowMs = nowMs;
   }
 
   /** Whether it names a run, as it was last read or written. */
@@ -58,7 +55,6 @@ export class SharedList {
   read(isOfLiving: boolean): Promise<void> {
     return this.#next(async () => {
       this.#list = await readList(this.#state, this.#session.account.id);
-      this.#text = textOf(this.#list);
       if (this.#list !== undefined) this.#accept(this.#list, isOfLiving);
     });
   }
@@ -68,8 +64,7 @@ export class SharedList {
     return this.#next(async () => {
       // Through JSON: a field that the service did not provide is left out. What the contract does not name is cut off.
       const list = v.parse(savedList, JSON.parse(JSON.stringify(this.#compose(backoff))));
-      const text = textOf(list);
-      if (text === this.#text) return;
+      if (textOf(list) === textOf(this.#list)) return;
       const { id } = this.#session.account;
       await this.#state.transaction((tables) => {
         tables.run(
@@ -81,13 +76,12 @@ export class SharedList {
         tables.touch(LIST_TOPIC, id);
       });
       this.#list = list;
-      this.#text = text;
     });
   }
 
   /** The file may have become another one: the next `write` stores it again. */
   forget(): void {
-    this.#list = this.#text = undefined;
+    this.#list = undefined;
   }
 
   /** One at a time. */
@@ -99,32 +93,21 @@ export class SharedList {
 
   #compose(backoff: Backoff | undefined) {
     const { runs, models, balance, state, offlineSince, notBeforeMs, readsNotBeforeMs } = this.#session;
+    const before = this.#list?.clockSkewMs;
+    const { clockSkewMs = before } = this.#session;
     const saved = runs.save();
     return {
       readAtMs: runs.readAtMs,
       runs: saved,
-      balance: this.#balance(balance),
+      balance: balance.current && { readAtMs: balance.readAtMs ?? 0, value: balance.current },
       modelNames: models.namesOf(new Set(saved?.rows.map(({ model_id }) => model_id))),
-      clockSkewMs: this.#clockSkewMs(),
+      // A `Date` header has whole seconds: what is nearly the same is not stored again.
+      clockSkewMs: Math.abs(Number(clockSkewMs) - Number(before)) < SAME_SKEW_MS ? before : clockSkewMs,
       offlineSinceMs: state === 'offline' ? offlineSince : undefined,
       notBeforeMs,
       readsNotBeforeMs,
       backoff,
     };
-  }
-
-  /** A `Date` header has whole seconds: what is nearly the same is not stored again. */
-  #clockSkewMs(): number | undefined {
-    const { clockSkewMs } = this.#session;
-    const before = this.#list?.clockSkewMs;
-    if (clockSkewMs === undefined || before === undefined) return clockSkewMs ?? before;
-    return Math.abs(clockSkewMs - before) < SAME_SKEW_MS ? before : clockSkewMs;
-  }
-
-  #balance({ current, readAtMs = 0 }: Session['balance']): SavedList['balance'] {
-    const before = this.#list?.balance;
-    if (current === undefined || isSameBalance(before?.value, current)) return current && before;
-    return { readAtMs, value: current };
   }
 
   #accept(list: SavedList, isOfLiving: boolean): void {
@@ -136,7 +119,7 @@ export class SharedList {
     const { balance } = list;
     // A submission here may know a newer one. Of the future: the clock was set back since.
     const { current, readAtMs = 0 } = session.balance;
-    const isNewer = balance !== undefined && (balance.readAtMs > readAtMs || readAtMs > this.#clock.nowMs());
+    const isNewer = balance !== undefined && (balance.readAtMs > readAtMs || readAtMs > this.#nowMs());
     if (isNewer && !isSameBalance(current, balance.value))
       session.balance.set(balance.value, balance.readAtMs);
     session.acceptShared({ ...list, offlineSinceMs }, isOfLiving);
@@ -144,8 +127,8 @@ export class SharedList {
 }
 
 /** What a list says, whenever it was read. */
-function textOf(list: object | undefined): string | undefined {
-  return list && JSON.stringify({ ...list, readAtMs: 0 });
+function textOf(list: SavedList | undefined): string | undefined {
+  return list && JSON.stringify({ ...list, readAtMs: 0, balance: list.balance?.value });
 }
 
 function isSameBalance(a: Balance | undefined, b: Balance): boolean {

@@ -14,8 +14,10 @@ const MAX_BYTES = 3_500;
 const SAME_TIME_MS = 1_000;
 const TOPIC = 'run-details';
 
+/** What the table says of a run. */
 interface Stored {
   run_id: string;
+  /** Its status in the list when this was stored. */
   listed: string;
   detail: string;
 }
@@ -43,9 +45,9 @@ export class StoredDetails implements Disposable {
   readonly #accountId: string;
   readonly #onError: (error: unknown) => void;
   readonly #disposables: Disposable[];
-  /** Those that are stored, as far as this window knows. */
-  readonly #stored = new WeakSet<RunDetail>();
-  /** The highest id that was read of what other windows stored. */
+  /** By run: what the table has, as far as this window knows. */
+  readonly #stored = new Map<string, Stored>();
+  /** The highest id that was read. */
   #lastId = 0;
   #reading: Promise<void> = Promise.resolve();
 
@@ -57,122 +59,111 @@ export class StoredDetails implements Disposable {
     this.#onError = onError;
     this.#disposables = [
       runs.onDidChange((change) => this.#follow(change)),
-      state.follow(TOPIC, accountId, () => this.#readNew()),
+      state.follow(TOPIC, accountId, () => this.#read()),
     ];
-    this.#read(runs.rows ?? []);
+    this.#read();
   }
 
   /** Resolves once the run store has what is stored of its runs. Never rejects. */
-  async idle(): Promise<void> {
-    for (let seen; seen !== this.#reading;) {
-      seen = this.#reading;
-      await seen;
-    }
+  idle(): Promise<void> {
+    return this.#reading;
   }
 
   dispose(): void {
     for (const one of this.#disposables) one.dispose();
   }
 
-  #follow({ added, changed, moved }: RunChange): void {
-    const rows = [...added, ...changed].flatMap((runId) => this.#runs.get(runId) ?? []);
-    this.#read(rows);
-    const final = rows.flatMap((run) => {
-      const detail = this.#runs.detail(run.run_id);
-      const isNews = detail !== undefined && !this.#stored.has(detail) && isFinal(run, detail);
-      return isNews ? [{ run, detail }] : [];
-    });
-    const left = moved.filter(({ before, after }) => before.status !== after.status);
-    if (left.length + final.length === 0) return;
-    for (const { detail } of final) this.#stored.add(detail);
-    this.#state
-      .transaction((tables) => {
-        let changes = 0;
-        // What this window has not heard of yet, another one may have stored: only what left its state is removed.
-        for (const { runId, before } of left)
-          changes += tables.run(
-            'DELETE FROM run_detail WHERE account = ? AND run_id = ? AND listed = ?',
-            this.#accountId,
-            runId,
-            before.status,
-          );
-        for (const { run, detail } of final) changes += store(tables, this.#accountId, run.status, detail);
-        if (changes > 0) tables.touch(TOPIC, this.#accountId);
-      })
-      .catch(this.#onError);
-  }
-
-  /** Gives the run store what is stored of those runs whose final detail it does not have. */
-  #read(rows: readonly RunSummary[]): void {
-    const missing = rows.filter((run) => this.#isMissing(run));
-    if (missing.length === 0) return;
-    const runIds = JSON.stringify(missing.map(({ run_id }) => run_id));
-    this.#accept((tables) =>
-      tables.all<Stored>(
-        `SELECT run_id, listed, detail FROM run_detail
-         WHERE account = ? AND run_id IN (SELECT value FROM json_each(?))`,
-        this.#accountId,
-        runIds,
-      ),
-    );
-  }
-
-  /** The same of what was stored since this was last called, whichever run it is of. */
-  #readNew(): void {
-    const seenId = this.#lastId;
-    this.#accept((tables) => {
-      this.#lastId = Number(tables.get('SELECT max(id) AS id FROM run_detail')?.['id'] ?? 0);
-      return tables.all<Stored>(
-        'SELECT run_id, listed, detail FROM run_detail WHERE +account = ? AND id > ?',
-        this.#accountId,
-        // In another file they begin again.
-        seenId > this.#lastId ? 0 : seenId,
-      );
-    });
-  }
-
-  #accept(find: (tables: Tables) => Stored[]): void {
+  /** Reads what was stored since this was last called. */
+  #read(): void {
     const read = async () => {
-      const known = (await this.#state.read(find)).flatMap(({ run_id, listed, detail: text }) => {
-        const run = this.#runs.get(run_id);
-        if (run === undefined || !this.#isMissing(run)) return [];
-        const detail = detailOf(text);
-        return detail !== undefined && matches(run, listed, detail) ? [detail] : [];
+      const seenId = this.#lastId;
+      const found = await this.#state.read((tables) => {
+        this.#lastId = Number(tables.get('SELECT max(id) AS id FROM run_detail')?.['id'] ?? 0);
+        return tables.all<Stored>(
+          'SELECT run_id, listed, detail FROM run_detail WHERE +account = ? AND id > ?',
+          this.#accountId,
+          // In another file they begin again.
+          seenId > this.#lastId ? 0 : seenId,
+        );
       });
-      for (const detail of known) this.#stored.add(detail);
-      this.#runs.knowDetails(known);
+      for (const one of found) this.#stored.set(one.run_id, one);
+      this.#offer(found.flatMap(({ run_id }) => this.#runs.get(run_id) ?? []));
     };
     this.#reading = this.#reading.then(read).catch(this.#onError);
   }
 
-  #isMissing(run: RunSummary): boolean {
-    return phaseOf(run) === 'finished' && this.#runs.detail(run.run_id) === undefined;
+  /** Gives the run store what is stored of those runs whose final detail it does not have. */
+  #offer(rows: readonly RunSummary[]): void {
+    const details = rows.flatMap((run) => {
+      const stored = this.#stored.get(run.run_id);
+      const isMissing = phaseOf(run) === 'finished' && this.#runs.detail(run.run_id) === undefined;
+      return (isMissing && stored && detailOf(run, stored)) || [];
+    });
+    this.#runs.knowDetails(details);
+  }
+
+  #follow({ added, changed, moved }: RunChange): void {
+    const rows = [...added, ...changed].flatMap((runId) => this.#runs.get(runId) ?? []);
+    // A final detail is stored of finished runs alone. What this window has not heard of, another one may have stored.
+    const left = moved.filter(
+      ({ before, after }) => before.status !== after.status && phaseOf(before) === 'finished',
+    );
+    for (const { runId } of left) this.#stored.delete(runId);
+    const final = rows.flatMap((run) => {
+      const detail = this.#runs.detail(run.run_id);
+      const entry = detail && isFinal(run, detail) ? entryOf(run, detail) : undefined;
+      return entry === undefined || entry.detail === this.#stored.get(run.run_id)?.detail ? [] : [entry];
+    });
+    for (const entry of final) this.#stored.set(entry.run_id, entry);
+    if (left.length + final.length > 0)
+      this.#state
+        .transaction((tables) => {
+          let changes = 0;
+          for (const { runId, before } of left)
+            changes += tables.run(
+              'DELETE FROM run_detail WHERE account = ? AND run_id = ? AND listed = ?',
+              this.#accountId,
+              runId,
+              before.status,
+            );
+          for (const entry of final) store(tables, this.#accountId, entry);
+          if (changes + final.length > 0) tables.touch(TOPIC, this.#accountId);
+        })
+        .catch(this.#onError);
+    this.#offer(rows);
   }
 }
 
-/** @returns how many rows it changed */
-function store(tables: Tables, accountId: string, listed: string, detail: RunDetail): number {
-  // Through JSON: a field that the service did not provide is left out.
-  const text = JSON.stringify(v.parse(detailSchema, JSON.parse(JSON.stringify(detail))));
-  if (Buffer.byteLength(text) > MAX_BYTES) return 0;
+function store(tables: Tables, accountId: string, { run_id, listed, detail }: Stored): void {
   tables.run(
     'INSERT OR REPLACE INTO run_detail (account, run_id, listed, detail) VALUES (?, ?, ?, ?)',
     accountId,
-    detail.run_id,
+    run_id,
     listed,
-    text,
+    detail,
   );
   tables.run(
     `DELETE FROM run_detail WHERE account = ?1 AND id <= (
        SELECT id FROM run_detail WHERE account = ?1 ORDER BY id DESC LIMIT 1 OFFSET ${MAX_STORED})`,
     accountId,
   );
-  return 1;
 }
 
-function detailOf(text: string): RunDetail | undefined {
+/** As it is stored; undefined where it is too long to be of the contract. */
+function entryOf({ run_id, status }: RunSummary, detail: RunDetail): Stored | undefined {
+  // Through JSON: a field that the service did not provide is left out.
+  const text = JSON.stringify(v.parse(detailSchema, JSON.parse(JSON.stringify(detail))));
+  return Buffer.byteLength(text) > MAX_BYTES ? undefined : { run_id, listed: status, detail: text };
+}
+
+/** What is stored of a run, if it is of this run in this state, and ours. */
+function detailOf(run: RunSummary, { listed, detail: text }: Stored): RunDetail | undefined {
+  if (run.status !== listed) return undefined;
   try {
-    return v.parse(detailSchema, JSON.parse(text));
+    const detail = v.parse(detailSchema, JSON.parse(text));
+    const apartMs = Math.abs(instantOf(run.created_at) - instantOf(detail.created_at));
+    // Runs of the sandbox come again under their ids after it was reset.
+    return Number.isNaN(apartMs) || apartMs < SAME_TIME_MS ? detail : undefined;
   } catch {
     return undefined;
   }
@@ -183,11 +174,4 @@ function isFinal(run: RunSummary, detail: RunDetail): boolean {
   if (phaseOf(run) !== 'finished') return false;
   const ofDetail: RunSummary = { ...run, status: detail.status, artifacts_available: false };
   return detail.status === run.status || phaseOf(ofDetail, detail) === 'finished';
-}
-
-function matches(run: RunSummary, listed: string, detail: RunDetail): boolean {
-  if (run.status !== listed) return false;
-  const apartMs = Math.abs(instantOf(run.created_at) - instantOf(detail.created_at));
-  // Runs of the sandbox come again under their ids after it was reset.
-  return Number.isNaN(apartMs) || apartMs < SAME_TIME_MS;
 }

@@ -3,7 +3,6 @@ import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { RETRIES, retryDelayMs } from '../base/retry.ts';
 import { Lease } from '../storage/lease.ts';
 import type { StateStore } from '../storage/state.ts';
-import { DetailReader, MissingRead } from './backgroundReads.ts';
 import { OFFLINE_MS, pollEveryMs } from './pacing.ts';
 import type { RunChange } from './runStore.ts';
 import type { Backoff } from './savedList.ts';
@@ -23,6 +22,10 @@ const MISSED_MS = 30_000;
 const MISSED_FOR_MS = 10 * 60_000;
 /** The balance is read again at most this often when somebody asks. */
 const BALANCE_MS = 10_000;
+/** How often models and balance are read again where they cannot be read, while the service answers. */
+const MISSING_MS = 5 * 60_000;
+/** Of so many of the newest runs the labels are read. */
+const LABELED = 50;
 /** More than a tick: the machine slept. */
 const SLEPT_MS = 2 * 60_000;
 
@@ -54,9 +57,7 @@ export interface WatchOptions {
 export class Watcher implements Disposable {
   readonly #options: Required<WatchOptions>;
   readonly #list: SharedList;
-  readonly #details: DetailReader;
-  readonly #models: MissingRead;
-  readonly #balance: MissingRead;
+  readonly #stored: StoredDetails;
   readonly #disposables = new DisposableStore();
   readonly #end = new AbortController();
   readonly #started: Promise<void>;
@@ -68,6 +69,10 @@ export class Watcher implements Disposable {
   #isWanted = false;
   #isBalanceWanted = false;
   #balanceReadAtMs: number;
+  /** How many readings of models and balance are under way, and when the next one is due: 0 as soon as the service answers. */
+  #readings = 0;
+  #missingAtMs = Infinity;
+  #isReadingLabels = false;
   #polledAtMs: number | undefined;
   #seenAtMs = -Infinity;
   #askedAtMs: number;
@@ -77,33 +82,12 @@ export class Watcher implements Disposable {
 
   constructor(options: WatchOptions) {
     this.#options = { clock: SYSTEM_CLOCK, random: Math.random, ...options };
-    const { session, state, clock, onError, areRowsShown, isFocused } = this.#options;
-    const { runs, models, balance, budget, account } = session;
+    const { session, state, clock, onError } = this.#options;
+    const { runs, models, balance, account } = session;
     this.#balanceReadAtMs = this.#askedAtMs = clock.monotonicMs();
     const add = <T extends Disposable>(one: T) => this.#disposables.add(one);
-    this.#list = new SharedList(state, session, clock);
-    const stored = add(new StoredDetails(runs, state, account.id, onError));
-    const mayReadDetails = async () => {
-      await stored.idle();
-      return areRowsShown() && session.state === 'ready' && !this.#end.signal.aborted;
-    };
-    this.#details = new DetailReader(runs, mayReadDetails, budget, clock);
-    // A window that does not poll has nothing to spare, and reads while the user waits in it.
-    const mayRepeat = () => budget.takeSpare() || (this.#polls === undefined && isFocused());
-    const isMissing = (one: unknown) => session.state === 'ready' && one === undefined;
-    this.#models = new MissingRead(
-      { isMissing: () => isMissing(models.models), read: () => models.readMissing(), mayRepeat, onError },
-      clock,
-    );
-    this.#balance = new MissingRead(
-      {
-        isMissing: () => isMissing(balance.current),
-        read: () => balance.readInBackground(),
-        mayRepeat,
-        onError,
-      },
-      clock,
-    );
+    this.#list = new SharedList(state, session, () => clock.nowMs());
+    this.#stored = add(new StoredDetails(runs, state, account.id, onError));
     add(state.follow(LIST_TOPIC, account.id, () => void this.#listChanged()));
     add(state.follow(POLL_TOPIC, account.id, () => this.#asked()));
     add(runs.onDidChange((change) => this.#runsChanged(change)));
@@ -128,16 +112,15 @@ export class Watcher implements Disposable {
   readAll(): void {
     const { models, balance } = this.#options.session;
     void this.poll();
-    this.#models.begin(models.refresh());
-    this.#balance.begin(balance.refresh());
+    this.#missingAtMs = 0;
+    void this.#follow([models.refresh(), balance.refresh()]);
   }
 
   /** Reads what is missing of what the views show, if that is due: they came to the screen, or the service answers again. */
   readMissing(): void {
-    if (this.#end.signal.aborted) return;
-    this.#models.tick();
-    this.#balance.tick();
-    void this.#details.tick();
+    if (this.#end.signal.aborted || this.#options.session.state !== 'ready') return;
+    void this.#readLists();
+    void this.#readLabels();
   }
 
   /**
@@ -177,6 +160,49 @@ export class Watcher implements Disposable {
       this.readMissing();
       await this.#tick(clock.nowMs() - beforeMs > SLEPT_MS).catch(onError);
     }
+  }
+
+  async #readLists(): Promise<void> {
+    const { session, isFocused, clock } = this.#options;
+    const { models, balance, budget } = session;
+    if (this.#readings > 0 || clock.monotonicMs() < this.#missingAtMs) return;
+    // A window that does not poll has nothing to spare, and reads while the user waits in it.
+    const mayRead = () =>
+      this.#missingAtMs === 0 || budget.takeSpare() || (this.#polls === undefined && isFocused());
+    const due = [models, balance].filter(({ current }) => current === undefined && mayRead());
+    if (due.length === 0) return;
+    this.#missingAtMs = clock.monotonicMs() + MISSING_MS;
+    await this.#follow(due.map((one) => one.readInBackground()));
+  }
+
+  async #follow(reads: readonly Promise<unknown>[]): Promise<void> {
+    this.#readings++;
+    for (const end of await Promise.allSettled(reads))
+      if (end.status === 'rejected') this.#options.onError(end.reason);
+    this.#readings--;
+  }
+
+  /** Reads the details of the newest runs whose label nobody knows, as far as the budget reaches: the list has no labels. */
+  async #readLabels(): Promise<void> {
+    const { session, areRowsShown } = this.#options;
+    const { runs, budget } = session;
+    if (this.#isReadingLabels) return;
+    this.#isReadingLabels = true;
+    for (;;) {
+      await this.#stored.idle();
+      const mayRead = areRowsShown() && session.state === 'ready' && !this.#isHeld;
+      const run = runs.rows
+        ?.slice(0, LABELED)
+        .find(
+          ({ run_id: id }) => (runs.label(id) ?? runs.detail(id) ?? runs.detailFailure(id)) === undefined,
+        );
+      // What is submitted meanwhile can be polled often.
+      const isSpare = mayRead && run !== undefined && budget.hasPlenty(1) && budget.takeSpare();
+      if (!isSpare || this.#end.signal.aborted) break;
+      // Why it failed is known by the run.
+      await runs.loadDetail(run.run_id, { isBackground: true }).catch(() => undefined);
+    }
+    this.#isReadingLabels = false;
   }
 
   async #tick(hasSlept: boolean): Promise<void> {
@@ -280,7 +306,7 @@ export class Watcher implements Disposable {
   }
 
   #runsChanged({ added }: RunChange): void {
-    void this.#details.tick();
+    this.readMissing();
     if (this.#polls !== undefined) {
       void this.#store();
       return;

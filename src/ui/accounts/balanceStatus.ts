@@ -3,7 +3,7 @@ import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import type { Balance } from '../../core/api/types.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { lowBalanceSetting, onDidChangeLowBalance } from '../shared/settings.ts';
+import { lowBalanceSetting, onDidChangeSettings } from '../shared/settings.ts';
 import { balanceText, balanceTooltip, statusItemName } from './statusMessages.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
@@ -37,7 +37,7 @@ export class BalanceStatus implements Disposable {
     this.#item.command = COMMANDS.switchAccount;
     this.#subscriptions = [
       this.#item,
-      onDidChangeLowBalance(() => this.#draw()),
+      onDidChangeSettings(['lowBalance'], () => this.#draw()),
       accounts.onDidChange(() => this.#changed()),
       followActive(sessions, (session) => {
         this.#spent = [];

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import type { Progress } from '../../core/adapters/report.ts';
 import { formatBytes } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { showError, showInformation } from '../shared/notifications.ts';
+import { notify, showError, showInformation } from '../shared/notifications.ts';
 import { pick, type Choice } from '../shared/steps.ts';
 import type { AdapterPageState, AdapterWork } from './protocol.ts';
 import { knownFault } from './reportMessages.ts';
@@ -77,14 +77,12 @@ export function reportNotDownloaded(runId: string, why: 'never' | 'not-yet' | { 
     void showInformation(l10n.t('This run has no adapter yet, or it has expired.'));
     return;
   }
-  const download = l10n.t('Download Adapter…');
   const text =
     why === 'never'
       ? l10n.t('This run’s adapter isn’t downloaded.')
       : l10n.t('This run’s adapter was moved or deleted: {0}', why.gone);
-  // Not awaited: a toast that hides stays a pending promise.
-  void showInformation(text, download).then((choice) => {
-    if (choice === download) void vscode.commands.executeCommand(COMMANDS.downloadAdapter, runId);
+  notify(showInformation, text, {
+    [l10n.t('Download Adapter…')]: () => vscode.commands.executeCommand(COMMANDS.downloadAdapter, runId),
   });
 }
 

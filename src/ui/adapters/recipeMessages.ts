@@ -119,10 +119,6 @@ export function noteSentences(tool: string, baseModel = ''): Readonly<Record<Rec
     'saved-modules': l10n.t('{0} can’t load fully saved modules. Merge it with PEFT first.', tool),
     dora: l10n.t('{0} can’t load DoRA. Merge it with PEFT first.', tool),
     bias: l10n.t('{0} can’t load biases. Merge it with PEFT first.', tool),
-    'fan-in-fan-out': l10n.t(
-      '{0} can’t load transposed weights (fan_in_fan_out). Merge it with PEFT first.',
-      tool,
-    ),
     'rank-too-large': l10n.t('{0} can’t load a rank this large. Merge it with PEFT first.', tool),
     'scale-varies': l10n.t(
       '{0} scales all modules alike, but this needs different scales. Merge it with PEFT first.',
@@ -140,7 +136,6 @@ export function noteSentences(tool: string, baseModel = ''): Readonly<Record<Rec
       'Use exactly the base model it was trained on; other models load it but give wrong answers.',
     ),
     'same-template': l10n.t('Use the chat template and roles from training, or its answers are poor.'),
-    'same-tokenizer': l10n.t('It changes embeddings: use the tokenizer from training.'),
     'ollama-template': l10n.t(
       'If answers look wrong, set TEMPLATE in the Modelfile to the base model’s chat template.',
     ),

@@ -11,13 +11,10 @@ const MAX_NAMES = 20;
 /** What the headers say of an adapter, and what measuring added to it. */
 export function adapterOverview(report: AdapterReport, measurements: Measurements | undefined) {
   const { l10n } = vscode;
-  const notes = report.problems.map(problemNote);
-  const problems = notes.filter(({ severity }) => severity !== 'info');
-  const toKnow = notes.filter(({ severity }) => severity === 'info');
+  const problems = report.problems.map(problemNote);
   const sections: AdapterSection[] = [
     ...(problems.length > 0 ? [{ title: l10n.t('Problems'), notes: problems }] : []),
     { title: l10n.t('Facts'), facts: adapterFacts(report) },
-    ...(toKnow.length > 0 ? [{ title: l10n.t('Good to Know'), notes: toKnow }] : []),
   ];
   return { verdict: adapterVerdict(report, measurements), sections, files: adapterFiles(report) };
 }
@@ -154,7 +151,6 @@ export function problemNote(problem: AdapterProblem): AdapterNote {
 export function problemSentences({
   expected,
   actual,
-  examples,
 }: AdapterProblem): Readonly<Record<ProblemCode, string>> {
   const { l10n } = vscode;
   const [wanted, found] = [expected, actual].map((value) =>
@@ -166,7 +162,6 @@ export function problemSentences({
     'config-not-json': l10n.t('adapter_config.json is not a valid JSON object.'),
     'config-bom': l10n.t('adapter_config.json starts with a byte order mark, which PEFT can’t read.'),
     'config-wrong-type': l10n.t('Config values of the wrong type were ignored:'),
-    'several-configs': l10n.t('Other configs were not read:'),
     'peft-type-missing': l10n.t('The config has no adapter type (peft_type).'),
     'not-lora': l10n.t('This is a {0} adapter, which only PEFT may load.', found),
     'base-model-missing': l10n.t('The config has no base model.'),
@@ -176,32 +171,19 @@ export function problemSentences({
     ),
     'rank-missing': l10n.t('The config has no rank (r).'),
     'alpha-missing': l10n.t('The config has no alpha (lora_alpha).'),
-    'alpha-zero': l10n.t('Alpha is 0, so the adapter has no effect.'),
     'target-modules-missing': l10n.t('The config has no target modules.'),
-    'module-without-weights': l10n.t('Target modules without weights:'),
     'saved-module-missing': l10n.t('Fully saved modules are missing:'),
     'base-changed': l10n.t(
       'Training changed the base model’s weights ({0}). Tools that can’t repeat that give wrong answers: see “How to Use It”.',
       found,
     ),
-    'init-unknown': l10n.t('Unknown init_lora_weights ({0}): answers may be wrong.', found),
-    'uses-alora': l10n.t('Activated LoRA (aLoRA) acts only after its invocation tokens.'),
-    'repeats-layers': l10n.t('It repeats layers (layer_replication), which only PEFT loads.'),
-    'bias-mismatch':
-      examples.length > 0
-        ? l10n.t('Biases that the config doesn’t mention:')
-        : l10n.t('The biases that the config mentions are missing.'),
     'dora-mismatch': l10n.t('The config implies {0} DoRA magnitudes, but there are {1}.', wanted, found),
     'partner-missing': l10n.t('Modules where A or B is missing:'),
     'pair-mismatch': l10n.t('A and B have different ranks:'),
     'prefix-missing': l10n.t('PEFT ignores tensors whose names don’t start with “base_model.model.”:'),
-    'widths-differ': l10n.t('Input sizes differ between layers ({0} and {1}):', wanted, found),
     'rank-mismatch': l10n.t('The config says rank {0}, the weights have {1}:', wanted, found),
     'module-not-targeted': l10n.t('PEFT ignores modules that aren’t target modules:'),
-    'saved-module-unexpected': l10n.t('Fully saved modules missing from modules_to_save:'),
     'tensor-unexpected': l10n.t('Tensors that aren’t part of LoRA:'),
-    'modules-to-save': l10n.t('Fully saved modules, which most tools reject:'),
-    'dtype-unusual': l10n.t('Few tools load these tensor types:'),
     'several-weights': l10n.t('Other weights were not read:'),
     'weights-name': l10n.t('Tools only find weights named adapter_model.safetensors:'),
     'pickle-present': l10n.t('Pickle files can run code when loaded, so they were not opened:'),

@@ -3,7 +3,7 @@ import type { Disposable } from '../../core/base/disposable.ts';
 import type { Problem } from '../../core/datasets/problems.ts';
 import { type Report, shownProblems } from '../../core/datasets/report.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
-import { onDidChangeDatasetSettings } from '../shared/settings.ts';
+import { onDidChangeSettings } from '../shared/settings.ts';
 import { EXTENSION_NAME } from '../shared/ids.ts';
 import { kindSentence } from '../shared/datasetMessages.ts';
 import { isDataset } from './datasetFiles.ts';
@@ -27,7 +27,7 @@ export class DatasetProblems implements Disposable {
     this.#subscriptions = [
       this.#collection,
       reports.onDidChange(({ path }) => this.#show(path)),
-      onDidChangeDatasetSettings(() => {
+      onDidChangeSettings(['codeLens', 'datasetFiles'], () => {
         for (const path of [...this.#shown.keys()]) this.#show(path);
       }),
     ];

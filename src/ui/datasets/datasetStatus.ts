@@ -5,7 +5,7 @@ import { summaryOf, type Summary } from '../../core/datasets/report.ts';
 import { trainedPhrase } from '../shared/datasetMessages.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { likelyPrice, rangeTooltip } from '../shared/priceMessages.ts';
-import { codeLensSetting, onDidChangeDatasetSettings } from '../shared/settings.ts';
+import { codeLensSetting, onDidChangeSettings } from '../shared/settings.ts';
 import { isDataset } from './datasetFiles.ts';
 import { openDocument } from './datasetProblems.ts';
 import type { DatasetRuns } from './datasetRuns.ts';
@@ -35,7 +35,7 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
       this.#lensesChanged,
       reports.onDidChange(({ path }) => this.#refresh(path)),
       runs.onDidChange(() => this.#refreshAll()),
-      onDidChangeDatasetSettings(() => this.#refreshAll()),
+      onDidChangeSettings(['codeLens', 'datasetFiles'], () => this.#refreshAll()),
       window.onDidChangeActiveTextEditor(() => this.#draw()),
       workspace.onDidChangeTextDocument(({ document }) => this.#refresh(document.uri.fsPath)),
       workspace.onDidCloseTextDocument(({ uri }) => this.#lenses.delete(uri.fsPath)),

@@ -8,7 +8,7 @@ import type { ActiveDownload, ArtifactName, DownloadRecord } from '../../core/do
 import type { Session } from '../../core/runs/session.ts';
 import { formatBytes, formatCount, formatRoughly, formatTime, inSandbox } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { showError, showInformation, showWarning } from '../shared/notifications.ts';
+import { notify, showError, showInformation, showWarning } from '../shared/notifications.ts';
 import { revealOf } from '../shared/openMessages.ts';
 import { act, asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
@@ -29,13 +29,6 @@ type Labels = Pick<Session['runs'], 'label'>;
 export function runNameOf(runs: Labels, runId: string): string {
   const label = withoutMarker(runs.label(runId) ?? '');
   return sanitizeServiceText(label === '' ? vscode.l10n.t('run {0}', runId.slice(0, 8)) : label);
-}
-
-/** Shows a notification with buttons, by their titles. */
-function notify(show: typeof showInformation, text: string, buttons: Record<string, () => unknown>): void {
-  void show(text, ...Object.keys(buttons)).then((choice) => {
-    if (choice !== undefined) buttons[choice]?.();
-  });
 }
 
 /** From 0 to 1; undefined where the length is unknown. */

@@ -11,7 +11,7 @@ import {
 } from '../../core/money/spending.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
-import { keyProblem } from '../shared/accountMessages.ts';
+import { keyAction } from '../shared/accountMessages.ts';
 import type { Loading } from '../shared/accountPage.ts';
 import { amountsText, limitsText, monthText, spentText, underWayAmount } from '../shared/budgetMessages.ts';
 import {
@@ -128,12 +128,18 @@ function noticesOf({ session, receipts, money, reading }: SpendFacts): SpendNoti
         l10n.t('Couldn’t read the receipts on this machine. See the log for details.'),
       ),
     );
-  const problem = session && keyProblem(session.state);
-  if (session === undefined || problem !== undefined) {
-    const reason = problem?.text ?? l10n.t('This account is signed out.');
-    const text = l10n.t('{0} Only the receipts on this machine are listed.', reason);
-    const buttons = problem === undefined ? [] : [button('replaceKey', problem.action)];
-    return [...found, notice('account', problem === undefined ? 'info' : 'error', text, ...buttons)];
+  const newKey = session && keyAction(session.state);
+  if (session === undefined || newKey !== undefined) {
+    const buttons = newKey === undefined ? [] : [button('replaceKey', newKey)];
+    const text =
+      session?.state === 'key-rejected'
+        ? l10n.t('The service rejected this account’s API key. Only the receipts on this machine are listed.')
+        : newKey === undefined
+          ? l10n.t('This account is signed out. Only the receipts on this machine are listed.')
+          : l10n.t(
+              'This account’s API key is not on this machine. Only the receipts on this machine are listed.',
+            );
+    return [...found, notice('account', newKey === undefined ? 'info' : 'error', text, ...buttons)];
   }
   if (session.state === 'offline')
     found.push(

@@ -18,7 +18,7 @@ import {
   type DatasetState,
   type Span,
 } from '../../core/submission/runFacts.ts';
-import { keyProblem } from '../shared/accountMessages.ts';
+import { keyAction } from '../shared/accountMessages.ts';
 import type { Loading } from '../shared/accountPage.ts';
 import {
   formatBytes,
@@ -146,10 +146,13 @@ function absent({ accountId, session, runId, isReading }: RunPageView, name: str
   });
   if (session === undefined)
     return because('info', l10n.t('The account of this run is not on this machine.'));
-  const problem = keyProblem(session.state);
-  if (problem !== undefined) {
-    const text = l10n.t('{0} Its data is hidden.', problem.text);
-    return because('error', text, button('replaceKey', accountId, problem.action));
+  const newKey = keyAction(session.state);
+  if (newKey !== undefined) {
+    const text =
+      session.state === 'key-rejected'
+        ? l10n.t('The service rejected this account’s API key. Its data is hidden.')
+        : l10n.t('This account’s API key is not on this machine. Its data is hidden.');
+    return because('error', text, button('replaceKey', accountId, newKey));
   }
   const failure = session.runs.detailFailure(runId);
   if (isNotFound(failure))

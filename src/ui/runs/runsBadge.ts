@@ -4,7 +4,7 @@ import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { followActive } from '../shared/activeSession.ts';
-import { notificationsSetting, onDidChangeNotifications } from '../shared/settings.ts';
+import { notificationsSetting, onDidChangeSettings } from '../shared/settings.ts';
 import { treeWords } from './messages.ts';
 
 /** What the badge needs of a view. */
@@ -35,7 +35,7 @@ export function showRunsBadge(
     ledger.onDidChangeUnseen(draw),
     view.onDidChangeVisibility(draw),
     vscode.window.onDidChangeWindowState(draw),
-    onDidChangeNotifications(draw),
+    onDidChangeSettings(['notifications'], draw),
     followActive(sessions, (session) => {
       draw();
       if (session === undefined) return [];

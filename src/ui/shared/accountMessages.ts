@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { websiteOf, type Account } from '../../core/accounts/account.ts';
 import type { SessionState } from '../../core/runs/session.ts';
 import { COMMANDS } from './ids.ts';
-import { showInformation } from './notifications.ts';
+import { notify, showInformation } from './notifications.ts';
 import { openServiceLink } from './openMessages.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 
@@ -24,31 +24,17 @@ export function websiteLink(
   return { title: accountWords.openWebsite(), website, open: () => void openServiceLink(website) };
 }
 
-/** Why nothing is read with an account's API key, and what asks for another one; undefined while there is no such reason. */
-export function keyProblem(state: SessionState): { text: string; action: string } | undefined {
-  switch (state) {
-    case 'key-rejected':
-      return {
-        text: vscode.l10n.t('The service rejected this account’s API key.'),
-        action: accountWords.replaceKey(),
-      };
-    case 'key-missing':
-      return {
-        text: vscode.l10n.t('This account’s API key is not on this machine.'),
-        action: accountWords.enterKey(),
-      };
-    default:
-      return undefined;
-  }
+/** What asks for another API key; undefined while nothing is known to be wrong with an account's. */
+export function keyAction(state: SessionState): string | undefined {
+  if (state === 'key-rejected') return accountWords.replaceKey();
+  return state === 'key-missing' ? accountWords.enterKey() : undefined;
 }
 
 /** Reports that no account is active, and offers where to work. */
 export function notifySignedOut(): void {
-  const signIn = accountWords.signIn();
-  const sandbox = accountWords.useSandbox();
-  void showInformation(vscode.l10n.t('No account is active.'), signIn, sandbox).then((choice) => {
-    if (choice === signIn) void vscode.commands.executeCommand(COMMANDS.signIn);
-    if (choice === sandbox) void vscode.commands.executeCommand(COMMANDS.useSandbox);
+  notify(showInformation, vscode.l10n.t('No account is active.'), {
+    [accountWords.signIn()]: () => vscode.commands.executeCommand(COMMANDS.signIn),
+    [accountWords.useSandbox()]: () => vscode.commands.executeCommand(COMMANDS.useSandbox),
   });
 }
 
@@ -80,12 +66,11 @@ export async function offerAccount(name: string): Promise<boolean> {
 /** Reports that something belongs to an account that is signed out, and offers to sign in. */
 export function notifyAccountGone(name?: string): void {
   const { l10n } = vscode;
-  const signIn = accountWords.signIn();
   const sentence =
     name === undefined
       ? l10n.t('This belongs to an account that is signed out.')
       : l10n.t('This belongs to {0}, which is signed out.', name);
-  void showInformation(sentence, signIn).then((choice) => {
-    if (choice === signIn) void vscode.commands.executeCommand(COMMANDS.signIn);
+  notify(showInformation, sentence, {
+    [accountWords.signIn()]: () => vscode.commands.executeCommand(COMMANDS.signIn),
   });
 }

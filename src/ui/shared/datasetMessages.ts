@@ -14,27 +14,20 @@ import { sanitizeServiceText } from './serviceText.ts';
 
 type OtherKind = Exclude<FileKind, 'rows'>;
 
+const FORMATS: Readonly<Record<Format, string>> = {
+  chat: vscode.l10n.t('chat'),
+  'prompt-completion': vscode.l10n.t('prompt/completion'),
+  instruction: vscode.l10n.t('instruction/output'),
+  'question-answer': vscode.l10n.t('question/answer'),
+  text: vscode.l10n.t('plain text'),
+  preference: vscode.l10n.t('preference pairs'),
+  sharegpt: vscode.l10n.t('ShareGPT conversations'),
+  unknown: vscode.l10n.t('an unknown format'),
+};
+
 /** What a format is called. */
 export function formatName(format: Format): string {
-  const { l10n } = vscode;
-  switch (format) {
-    case 'chat':
-      return l10n.t('chat');
-    case 'prompt-completion':
-      return l10n.t('prompt/completion');
-    case 'instruction':
-      return l10n.t('instruction/output');
-    case 'question-answer':
-      return l10n.t('question/answer');
-    case 'text':
-      return l10n.t('plain text');
-    case 'preference':
-      return l10n.t('preference pairs');
-    case 'sharegpt':
-      return l10n.t('ShareGPT conversations');
-    case 'unknown':
-      return l10n.t('an unknown format');
-  }
+  return FORMATS[format];
 }
 
 /** The verdict where there is little room: "7,473 rows · question/answer · 2 warnings". */
@@ -195,41 +188,32 @@ const KINDS: Readonly<Record<OtherKind, readonly [string, string]>> = {
 /** Why a check came to no verdict, and what to do. */
 export function failureSentence(name: string, failure: CheckFailure): string {
   const { l10n } = vscode;
-  switch (failure) {
-    case 'missing':
-      return l10n.t('{0} no longer exists.', name);
-    case 'unreadable':
-      return l10n.t('{0} couldn’t be read completely.', name);
-    case 'changing':
-      return l10n.t('{0} changed during the check. Check it again once it is complete.', name);
-    case 'worker-died':
-      return l10n.t('The check of {0} failed. See the log for details.', name);
-  }
+  const sentences: Readonly<Record<CheckFailure, string>> = {
+    missing: l10n.t('{0} no longer exists.', name),
+    unreadable: l10n.t('{0} couldn’t be read completely.', name),
+    changing: l10n.t('{0} changed during the check. Check it again once it is complete.', name),
+    'worker-died': l10n.t('The check of {0} failed. See the log for details.', name),
+  };
+  return sentences[failure];
 }
 
 /** Why a file can't be used as a dataset, and what to do. */
 export function refusal(name: string, problem: DatasetProblem | 'not-on-disk'): string {
   const { l10n } = vscode;
-  switch (problem) {
-    case 'missing':
-      return l10n.t('{0} no longer exists.', name);
-    case 'folder':
-      return l10n.t('{0} is a folder. Choose a JSONL file.', name);
-    case 'not-a-file':
-      return l10n.t('{0} is not a regular file. Choose a JSONL file.', name);
-    case 'unreadable':
-      return l10n.t('{0} can’t be read. Check its permissions.', name);
-    case 'empty':
-      return l10n.t('{0} is empty. A dataset has one JSON object per line.', name);
-    case 'too-large':
-      return l10n.t(
-        '{0} is larger than the service’s limit of 600 MB ({1} bytes at most). Split it or remove rows.',
-        name,
-        formatCount(MAX_DATASET_BYTES),
-      );
-    case 'not-on-disk':
-      return l10n.t('{0} is not on the machine where extensions run. Save a copy there first.', name);
-  }
+  const sentences: Readonly<Record<typeof problem, string>> = {
+    missing: l10n.t('{0} no longer exists.', name),
+    folder: l10n.t('{0} is a folder. Choose a JSONL file.', name),
+    'not-a-file': l10n.t('{0} is not a regular file. Choose a JSONL file.', name),
+    unreadable: l10n.t('{0} can’t be read. Check its permissions.', name),
+    empty: l10n.t('{0} is empty. A dataset has one JSON object per line.', name),
+    'too-large': l10n.t(
+      '{0} is larger than the service’s limit of 600 MB ({1} bytes at most). Split it or remove rows.',
+      name,
+      formatCount(MAX_DATASET_BYTES),
+    ),
+    'not-on-disk': l10n.t('{0} is not on the machine where extensions run. Save a copy there first.', name),
+  };
+  return sentences[problem];
 }
 
 /** For choosing a dataset. */

@@ -70,17 +70,17 @@ export const PANELS = {
 } as const;
 
 /** Settings of the extension, without the section `fineTuning`. */
-export const SETTINGS = {
-  baseUrl: 'baseUrl',
-  lowBalance: 'lowBalance',
-  checkAutomaticallyUpToMB: 'checkAutomaticallyUpToMB',
-  codeLens: 'codeLens',
-  datasetFiles: 'datasetFiles',
-  labelMarker: 'labelMarker',
-  downloadDirectory: 'downloadDirectory',
-  downloadWhenComplete: 'downloadWhenComplete',
-  notifications: 'notifications',
-} as const;
+export const SETTINGS = [
+  'baseUrl',
+  'lowBalance',
+  'checkAutomaticallyUpToMB',
+  'codeLens',
+  'datasetFiles',
+  'labelMarker',
+  'downloadDirectory',
+  'downloadWhenComplete',
+  'notifications',
+] as const;
 
 export const CONTEXT_KEYS = {
   /** `signedOut`, or the active session's SessionState; `connecting` until its runs were read. */

@@ -31,6 +31,17 @@ export function showError(sentence: string, ...rest: Rest): Thenable<string | un
   return vscode.window.showErrorMessage(sanitizeText(sentence), ...harmlessRest(rest));
 }
 
+/** Shows a text with buttons, and does what is pressed. Not awaited: a toast that hides stays a pending promise. */
+export function notify(
+  show: typeof showInformation,
+  text: string,
+  buttons: Readonly<Record<string, () => unknown>>,
+): void {
+  void show(text, ...Object.keys(buttons)).then((choice) => {
+    if (choice !== undefined) buttons[choice]?.();
+  });
+}
+
 /** Shows the progress of work, in its title and in what it reports. */
 export function withProgress<T>(
   options: vscode.ProgressOptions,

@@ -24,12 +24,7 @@ export function priceText(estimate: Estimate): string {
         money(estimate),
       );
     case 'far':
-      return l10n.t(
-        'Not known until charged · {0} ({1}, {2})',
-        distanceText(estimate),
-        formatBytes(estimate.sizeBytes),
-        money(estimate),
-      );
+      return farText(estimate);
     case 'priority':
       return l10n.t(
         'At least {0} · priority costs extra unless your plan includes it',
@@ -88,22 +83,24 @@ function rangeText({ lowCents, highCents, currency }: PriceRange): string {
   return l10n.t('{0}–{1}', amountText(lowCents, env.language) ?? '', formatMoney(highCents, currency));
 }
 
-function distanceText({ ratio, isLarger, measure }: Extract<Estimate, { kind: 'far' }>): string {
-  const times = formatCount(Math.round(ratio));
-  switch (measure) {
-    case 'bytes':
-      return isLarger
-        ? l10n.t('{0} times the size of your nearest run', times)
-        : l10n.t('your nearest run has {0} times the size', times);
-    case 'rows':
-      return isLarger
-        ? l10n.t('{0} times the rows of your nearest run', times)
-        : l10n.t('your nearest run has {0} times the rows', times);
-    case 'characters':
-      return isLarger
-        ? l10n.t('{0} times the characters of your nearest run', times)
-        : l10n.t('your nearest run has {0} times the characters', times);
-  }
+function farText(estimate: Extract<Estimate, { kind: 'far' }>): string {
+  const { ratio, isLarger, measure, sizeBytes } = estimate;
+  const values = [formatCount(Math.round(ratio)), formatBytes(sizeBytes), money(estimate)];
+  const [larger, smaller] = {
+    bytes: [
+      l10n.t('Not known until charged · {0} times the size of your nearest run ({1}, {2})', ...values),
+      l10n.t('Not known until charged · your nearest run has {0} times the size ({1}, {2})', ...values),
+    ],
+    rows: [
+      l10n.t('Not known until charged · {0} times the rows of your nearest run ({1}, {2})', ...values),
+      l10n.t('Not known until charged · your nearest run has {0} times the rows ({1}, {2})', ...values),
+    ],
+    characters: [
+      l10n.t('Not known until charged · {0} times the characters of your nearest run ({1}, {2})', ...values),
+      l10n.t('Not known until charged · your nearest run has {0} times the characters ({1}, {2})', ...values),
+    ],
+  }[measure] as [string, string];
+  return isLarger ? larger : smaller;
 }
 
 function money({ priceCents, currency }: { priceCents: number; currency: string }): string {

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import * as vscode from 'vscode';
+import { commands, l10n } from 'vscode';
 import {
   DatasetChangedError,
   DownloadLinkError,
@@ -7,6 +7,7 @@ import {
   ServiceError,
   SignedUrlRefusedError,
   UnexpectedAnswerError,
+  type NetworkErrorReason,
 } from '../../core/api/errors.ts';
 import { DiskError } from '../../core/base/diskError.ts';
 import { ExpectedError } from '../../core/base/errors.ts';
@@ -32,9 +33,11 @@ export interface Explanation {
 /** Turns each error into a sentence and a button. */
 export function explain(error: unknown): Explanation {
   const serviceMessage = error instanceof ServiceError ? error.serviceMessage : '';
+  const code = codeOf(error);
+  const { title, command } = ACTIONS.find(({ codes }) => codes.includes(code)) ?? SHOW_LOG;
   return {
-    sentence: sentenceFor(error),
-    action: ACTIONS[actionFor(error)](),
+    sentence: sentenceFor(error, code),
+    action: { title, command },
     ...(serviceMessage !== '' && { serviceMessage }),
   };
 }
@@ -42,9 +45,7 @@ export function explain(error: unknown): Explanation {
 /** Sentence and service's words as one text, which may stand anywhere on the screen. */
 export function asText({ sentence, serviceMessage }: Explanation): string {
   return sanitizeText(
-    serviceMessage === undefined
-      ? sentence
-      : vscode.l10n.t('{0} The service says: “{1}”', sentence, serviceMessage),
+    serviceMessage === undefined ? sentence : l10n.t('{0} The service says: “{1}”', sentence, serviceMessage),
   );
 }
 
@@ -58,7 +59,7 @@ export async function notifyFailed(error: unknown, again: () => void): Promise<v
 /** Reports that the file of lists and downloads was damaged. */
 export function notifyStateSetAside(file: string): void {
   void showWarning(
-    vscode.l10n.t(
+    l10n.t(
       'The stored run lists and download history were damaged and moved to {0}. Downloaded files are not affected.',
       file,
     ),
@@ -68,56 +69,60 @@ export function notifyStateSetAside(file: string): void {
 /** Does what an action's button says. @param again does again what failed */
 export function act({ command }: Action, again: () => void): void {
   if (command === 'again') again();
-  else void vscode.commands.executeCommand(command);
+  else void commands.executeCommand(command);
 }
 
-const ACTIONS = {
-  retry: (): Action => ({ title: vscode.l10n.t('Retry'), command: 'again' }),
-  submitAgain: (): Action => ({ title: vscode.l10n.t('Submit Again…'), command: 'again' }),
-  downloadAgain: (): Action => ({ title: vscode.l10n.t('Download Again…'), command: 'again' }),
-  /** What failed asks for the folder again. */
-  chooseFolder: (): Action => ({ title: vscode.l10n.t('Choose Another Folder…'), command: 'again' }),
-  refreshRuns: (): Action => ({ title: vscode.l10n.t('Refresh Runs'), command: COMMANDS.refresh }),
-  refreshBalance: (): Action => ({
-    title: vscode.l10n.t('Refresh Balance'),
-    command: COMMANDS.refreshBalance,
-  }),
-  replaceKey: (): Action => ({ title: vscode.l10n.t('Replace API Key…'), command: COMMANDS.replaceKey }),
-  enterKey: (): Action => ({ title: vscode.l10n.t('Enter API Key…'), command: COMMANDS.replaceKey }),
-  showLog: (): Action => ({ title: vscode.l10n.t('Show Log'), command: COMMANDS.showLog }),
-};
+const SHOW_LOG: Readonly<Action> = { title: l10n.t('Show Log'), command: COMMANDS.showLog };
 
-/** The button for an error's code; for all others the log. A code that only the service knows is in neither table. */
-const ACTION_FOR_CODE: Readonly<Record<string, keyof typeof ACTIONS>> = {
-  network: 'retry',
-  'accounts-unreadable': 'retry',
-  'download-empty': 'retry',
-  'dataset-changed': 'submitAgain',
-  model_not_available: 'submitAgain',
-  consent_required: 'submitAgain',
-  storage: 'downloadAgain',
-  'signed-url-refused': 'downloadAgain',
-  'artifact-gone': 'downloadAgain',
-  'download-gone': 'downloadAgain',
-  'length-unknown': 'downloadAgain',
-  'file-exists': 'downloadAgain',
-  not_found: 'refreshRuns',
-  idempotency_conflict: 'refreshRuns',
-  'run-not-completed': 'refreshRuns',
-  'run-unknown': 'refreshRuns',
-  'artifacts-expired': 'refreshRuns',
-  'no-artifacts': 'refreshRuns',
-  insufficient_balance: 'refreshBalance',
-  invalid_api_key: 'replaceKey',
-  'key-rejected': 'replaceKey',
-  'key-missing': 'enterKey',
-};
+/** The buttons for codes; for all others it is the log's. */
+const ACTIONS: readonly (Action & { codes: readonly string[] })[] = [
+  {
+    title: l10n.t('Retry'),
+    command: 'again',
+    codes: ['network', 'rate_limited', 'unavailable', 'accounts-unreadable', 'download-empty'],
+  },
+  {
+    title: l10n.t('Submit Again…'),
+    command: 'again',
+    codes: ['dataset-changed', 'model_not_available', 'consent_required'],
+  },
+  {
+    title: l10n.t('Download Again…'),
+    command: 'again',
+    codes: [
+      'storage',
+      'signed-url-refused',
+      'artifact-gone',
+      'download-gone',
+      'length-unknown',
+      'file-exists',
+    ],
+  },
+  // What failed asks for the folder again.
+  { title: l10n.t('Choose Another Folder…'), command: 'again', codes: ['folder'] },
+  {
+    title: l10n.t('Refresh Runs'),
+    command: COMMANDS.refresh,
+    codes: [
+      ...['not_found', 'idempotency_conflict', 'run-not-completed', 'run-unknown'],
+      ...['artifacts-expired', 'no-artifacts'],
+    ],
+  },
+  { title: l10n.t('Refresh Balance'), command: COMMANDS.refreshBalance, codes: ['insufficient_balance'] },
+  {
+    title: l10n.t('Replace API Key…'),
+    command: COMMANDS.replaceKey,
+    codes: ['invalid_api_key', 'key-rejected'],
+  },
+  { title: l10n.t('Enter API Key…'), command: COMMANDS.replaceKey, codes: ['key-missing'] },
+];
 
-function actionFor(error: unknown): keyof typeof ACTIONS {
-  if (isLimited(error) || isUnavailable(error)) return 'retry';
-  if (error instanceof DiskError) return error.place === 'folder' ? 'chooseFolder' : 'showLog';
-  if (!(error instanceof ExpectedError) || isForeign(error)) return 'showLog';
-  return (Object.hasOwn(ACTION_FOR_CODE, error.code) ? ACTION_FOR_CODE[error.code] : undefined) ?? 'showLog';
+/** The code that the tables know; that of a service outside the contract may be equal to any, and is none of them. */
+function codeOf(error: unknown): string {
+  if (isLimited(error)) return 'rate_limited';
+  if (isUnavailable(error)) return 'unavailable';
+  if (error instanceof DiskError) return error.place;
+  return error instanceof ExpectedError && !isForeign(error) ? error.code : '';
 }
 
 /** With a code outside the contract, which may be equal to one of the extension's own or to anything else. */
@@ -147,8 +152,7 @@ function isGateway(error: unknown, statuses: readonly number[]): error is Unexpe
   );
 }
 
-function sentenceFor(error: unknown): string {
-  const { l10n } = vscode;
+function sentenceFor(error: unknown, code: string): string {
   if (isLimited(error))
     return error.retryAfterMs === undefined
       ? l10n.t('Too many requests. Wait a moment, then try again.')
@@ -164,117 +168,91 @@ function sentenceFor(error: unknown): string {
   if (error instanceof SignedUrlRefusedError) return refusedLinkSentence(error);
   if (error instanceof DownloadLinkError) return downloadLinkSentence(error);
   if (error instanceof DatasetChangedError) return changedSentence(error);
-  if (error instanceof DiskError)
-    return error.place === 'submissions' ? recordsSentence(error) : folderSentence(error);
-  return error instanceof ExpectedError
-    ? codeSentence(error)
-    : l10n.t('Something went wrong inside the extension.');
+  if (error instanceof DiskError) return DISK[error.place][error.code];
+  if (!(error instanceof ExpectedError)) return l10n.t('Something went wrong inside the extension.');
+  const { file, expiredAt, retryAfterMs } = error as ErrorValues;
+  if (code === 'accounts-unreadable')
+    return l10n.t('Your accounts can’t be read from {0}. Check its permissions.', file ?? '');
+  if (code === 'journal-unreadable' && file !== undefined)
+    return l10n.t(
+      'Can’t read the submission record {0}. Submitting now could charge you twice.',
+      path.basename(file),
+    );
+  if (code === 'artifacts-expired' && expiredAt !== undefined)
+    return l10n.t('This adapter expired on {0}. To get it again, start a new run.', formatTime(expiredAt));
+  if (code === 'too-early' && retryAfterMs !== undefined)
+    return l10n.t('The service asked you to wait. Try again in {0}.', waitText(retryAfterMs));
+  return SENTENCES.get(code) ?? l10n.t('Something went wrong ({0}).', code);
 }
+
+/** Values of some of the errors. */
+type ErrorValues = ExpectedError & { file?: string; expiredAt?: string; retryAfterMs?: number };
 
 /** For errors that a code alone describes. */
-function codeSentence(error: ExpectedError): string {
-  const { l10n } = vscode;
-  switch (error.code) {
+const SENTENCES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
     // The service's (spec: "Errors")
-    case 'invalid_api_key':
-    case 'key-rejected':
-      return l10n.t('The service rejected this API key.');
-    case 'validation_failed':
-      return l10n.t('The service rejected the request as invalid.');
-    case 'not_found':
-      return l10n.t('The service can’t find this: it is unknown, unfinished or expired.');
-    case 'insufficient_balance':
-      return l10n.t('The balance is too low for this run. Add funds in the service’s dashboard.');
-    case 'model_not_available':
-      return l10n.t('This model isn’t available. Choose another one.');
-    case 'consent_required':
-      return l10n.t('The service did not receive both consents.');
-    case 'idempotency_conflict':
-      return l10n.t('This Idempotency-Key was already used for a different request.');
+    invalid_api_key: l10n.t('The service rejected this API key.'),
+    'key-rejected': l10n.t('The service rejected this API key.'),
+    validation_failed: l10n.t('The service rejected the request as invalid.'),
+    not_found: l10n.t('The service can’t find this: it is unknown, unfinished or expired.'),
+    insufficient_balance: l10n.t(
+      'The balance is too low for this run. Add funds in the service’s dashboard.',
+    ),
+    model_not_available: l10n.t('This model isn’t available. Choose another one.'),
+    consent_required: l10n.t('The service did not receive both consents.'),
+    idempotency_conflict: l10n.t('This Idempotency-Key was already used for a different request.'),
 
     // Accounts and the sandbox
-    case 'key-missing':
-      return l10n.t(
-        'This account has no API key on this machine. If you entered it in another window, reload this one.',
-      );
-    case 'accounts-unreadable':
-      return l10n.t('Your accounts can’t be read from {0}. Check its permissions.', fileOf(error));
-    case 'sandbox-not-started':
-      return l10n.t('The sandbox could not be started.');
+    'key-missing': l10n.t(
+      'This account has no API key on this machine. If you entered it in another window, reload this one.',
+    ),
+    'sandbox-not-started': l10n.t('The sandbox could not be started.'),
 
     // Submissions
-    case 'lease-unavailable':
-      return l10n.t('Can’t lock the extension’s folder: two windows could submit the same dataset.');
-    case 'journal-busy':
-      return l10n.t('Other windows are writing submission records. Try again in a moment.');
-    case 'journal-unreadable':
-      return 'file' in error
-        ? l10n.t(
-            'Can’t read the submission record {0}. Submitting now could charge you twice.',
-            path.basename(fileOf(error)),
-          )
-        : l10n.t('Can’t read the submission records. Submitting now could charge you twice.');
-    case 'later-version':
-      return l10n.t(
-        'A newer version of this extension has an open submission of this dataset and model. Update to continue it.',
-      );
-    case 'not-owner':
-    case 'lease-lost':
-      return l10n.t('Another window may have taken over this submission. This window stopped sending it.');
-    case 'key-replaced':
-      return l10n.t('Can’t resend: it was first sent with another API key, possibly of another account.');
-    case 'window-closed':
-      return l10n.t(
-        'Can’t resend: the first attempt was more than 23 hours ago, and the service only prevents double charges for 24 hours.',
-      );
-    case 'clocks-disagree':
-      return l10n.t(
-        'Can’t resend safely: the time of the first attempt is uncertain (clock change or sleep).',
-      );
-    case 'candidates':
-      return l10n.t('A matching run has appeared. Confirm whether it’s yours before resending.');
-    case 'too-early':
-      return 'retryAfterMs' in error && typeof error.retryAfterMs === 'number'
-        ? l10n.t('The service asked you to wait. Try again in {0}.', waitText(error.retryAfterMs))
-        : l10n.t('The service asked you to wait. Try again later.');
-    case 'digest-failed':
-      return l10n.t('Couldn’t verify that the dataset is unchanged.');
+    'lease-unavailable': l10n.t(
+      'Can’t lock the extension’s folder: two windows could submit the same dataset.',
+    ),
+    'journal-busy': l10n.t('Other windows are writing submission records. Try again in a moment.'),
+    'journal-unreadable': l10n.t('Can’t read the submission records. Submitting now could charge you twice.'),
+    'later-version': l10n.t(
+      'A newer version of this extension has an open submission of this dataset and model. Update to continue it.',
+    ),
+    'not-owner': takenOver(),
+    'lease-lost': takenOver(),
+    'key-replaced': l10n.t(
+      'Can’t resend: it was first sent with another API key, possibly of another account.',
+    ),
+    'window-closed': l10n.t(
+      'Can’t resend: the first attempt was more than 23 hours ago, and the service only prevents double charges for 24 hours.',
+    ),
+    'clocks-disagree': l10n.t(
+      'Can’t resend safely: the time of the first attempt is uncertain (clock change or sleep).',
+    ),
+    candidates: l10n.t('A matching run has appeared. Confirm whether it’s yours before resending.'),
+    'too-early': l10n.t('The service asked you to wait. Try again later.'),
+    'digest-failed': l10n.t('Couldn’t verify that the dataset is unchanged.'),
 
     // Downloads
-    case 'run-not-completed':
-      return l10n.t('This run hasn’t finished, so it has no adapter.');
-    case 'artifacts-expired':
-      return 'expiredAt' in error && typeof error.expiredAt === 'string'
-        ? l10n.t(
-            'This adapter expired on {0}. To get it again, start a new run.',
-            formatTime(error.expiredAt),
-          )
-        : l10n.t('This adapter has expired. To get it again, start a new run.');
-    case 'run-unknown':
-      return l10n.t('The service doesn’t know this run. It may have expired or belong to another account.');
-    case 'no-artifacts':
-      return l10n.t('The service lists no files for this run.');
-    case 'artifact-gone':
-      return l10n.t('The service no longer offers this file.');
-    case 'download-busy':
-      return l10n.t('Another window is already downloading this to the same place.');
-    case 'download-gone':
-      return l10n.t('Nothing to resume: another window finished or discarded this download.');
-    case 'download-empty':
-      return l10n.t('The downloaded file was empty and has been deleted.');
-    case 'length-unknown':
-      return l10n.t(
-        'The download server didn’t report the file size, so the download couldn’t be verified. It was deleted.',
-      );
-    case 'file-exists':
-      return l10n.t('A file of that name appeared during the download and was not overwritten.');
-    default:
-      return l10n.t('Something went wrong ({0}).', error.code);
-  }
-}
+    'run-not-completed': l10n.t('This run hasn’t finished, so it has no adapter.'),
+    'artifacts-expired': l10n.t('This adapter has expired. To get it again, start a new run.'),
+    'run-unknown': l10n.t(
+      'The service doesn’t know this run. It may have expired or belong to another account.',
+    ),
+    'no-artifacts': l10n.t('The service lists no files for this run.'),
+    'artifact-gone': l10n.t('The service no longer offers this file.'),
+    'download-busy': l10n.t('Another window is already downloading this to the same place.'),
+    'download-gone': l10n.t('Nothing to resume: another window finished or discarded this download.'),
+    'download-empty': l10n.t('The downloaded file was empty and has been deleted.'),
+    'length-unknown': l10n.t(
+      'The download server didn’t report the file size, so the download couldn’t be verified. It was deleted.',
+    ),
+    'file-exists': l10n.t('A file of that name appeared during the download and was not overwritten.'),
+  }),
+);
 
-function fileOf(error: Error): string {
-  return 'file' in error ? String(error.file) : '';
+function takenOver(): string {
+  return l10n.t('Another window may have taken over this submission. This window stopped sending it.');
 }
 
 /** Rounded up: a request that comes too early is refused again. */
@@ -283,32 +261,37 @@ function waitText(ms: number): string {
   return formatDuration(Math.ceil(ms / unitMs) * unitMs);
 }
 
+const NETWORK: Readonly<Partial<Record<NetworkErrorReason, string>>> = {
+  refused: l10n.t('Nothing answers at the service URL. Check the URL and your connection.'),
+  dns: l10n.t('Can’t find the host of the service URL. Check the URL and your connection.'),
+  tls: l10n.t('The service’s certificate is not trusted. Behind a company proxy, install its certificate.'),
+  proxy: l10n.t('The proxy blocked the request. Check the “http.proxy” settings and its password.'),
+  'connect-timeout': l10n.t('The service could not be reached in time.'),
+  'answer-timeout': l10n.t('The service did not answer in time.'),
+  stalled: l10n.t('The connection stalled and was closed.'),
+};
+
 function networkSentence({ reason }: NetworkError): string {
-  const { l10n } = vscode;
-  switch (reason) {
-    case 'refused':
-      return l10n.t('Nothing answers at the service URL. Check the URL and your connection.');
-    case 'dns':
-      return l10n.t('Can’t find the host of the service URL. Check the URL and your connection.');
-    case 'tls':
-      return l10n.t(
-        'The service’s certificate is not trusted. Behind a company proxy, install its certificate.',
-      );
-    case 'proxy':
-      return l10n.t('The proxy blocked the request. Check the “http.proxy” settings and its password.');
-    case 'connect-timeout':
-      return l10n.t('The service could not be reached in time.');
-    case 'answer-timeout':
-      return l10n.t('The service did not answer in time.');
-    case 'stalled':
-      return l10n.t('The connection stalled and was closed.');
-    default:
-      return l10n.t('The connection to the service was lost.');
-  }
+  return NETWORK[reason] ?? l10n.t('The connection to the service was lost.');
 }
 
+/** Of the folder that the user chose, and of the extension's own with the submissions. */
+const DISK: Readonly<Record<DiskError['place'], Readonly<Record<DiskError['code'], string>>>> = {
+  folder: {
+    'disk-full': l10n.t('That folder’s disk is full. Partial files were removed.'),
+    'no-permission': l10n.t('You don’t have permission to write to that folder.'),
+    'folder-missing': l10n.t('That folder no longer exists.'),
+    disk: l10n.t('Writing to that folder failed. Partial files were removed.'),
+  },
+  submissions: {
+    'disk-full': l10n.t('The disk is full: submissions can’t be recorded.'),
+    'no-permission': l10n.t('No permission to write the submission records.'),
+    'folder-missing': l10n.t('The submission records can’t be read or written.'),
+    disk: l10n.t('The submission records can’t be read or written.'),
+  },
+};
+
 function unexpectedSentence({ kind, httpStatus }: UnexpectedAnswerError): string {
-  const { l10n } = vscode;
   if (kind === 'redirect')
     return l10n.t('The service redirected to another address ({0}). Check the service URL.', httpStatus);
   if (kind === 'html')
@@ -325,7 +308,6 @@ function unexpectedSentence({ kind, httpStatus }: UnexpectedAnswerError): string
 
 /** Why the server behind a download link did not send the file; the service has no part in it. */
 function downloadLinkSentence({ failure }: DownloadLinkError): string {
-  const { l10n } = vscode;
   if (failure instanceof UnexpectedAnswerError)
     switch (failure.kind) {
       case 'unsafe-link':
@@ -361,12 +343,11 @@ function downloadLinkSentence({ failure }: DownloadLinkError): string {
 /** 400, 401, 403, 404 and 410 are what storages answer to a signed URL that expired. */
 function refusedLinkSentence({ httpStatus }: SignedUrlRefusedError): string {
   return [400, 401, 403, 404, 410].includes(httpStatus)
-    ? vscode.l10n.t('The download server rejected every link ({0}). Try again later.', httpStatus)
-    : vscode.l10n.t('The download server returned an error ({0}).', httpStatus);
+    ? l10n.t('The download server rejected every link ({0}). Try again later.', httpStatus)
+    : l10n.t('The download server returned an error ({0}).', httpStatus);
 }
 
 function changedSentence({ change, causeCode }: DatasetChangedError): string {
-  const { l10n } = vscode;
   switch (change) {
     case 'grew':
       return l10n.t('The file has grown since it was chosen.');
@@ -378,33 +359,5 @@ function changedSentence({ change, causeCode }: DatasetChangedError): string {
       return causeCode === 'ENOENT'
         ? l10n.t('The file no longer exists.')
         : l10n.t('The file could not be read to its end.');
-  }
-}
-
-/** What keeps the extension from its records of submissions. */
-function recordsSentence({ code }: DiskError): string {
-  const { l10n } = vscode;
-  switch (code) {
-    case 'disk-full':
-      return l10n.t('The disk is full: submissions can’t be recorded.');
-    case 'no-permission':
-      return l10n.t('No permission to write the submission records.');
-    default:
-      return l10n.t('The submission records can’t be read or written.');
-  }
-}
-
-/** What is wrong with a folder that the user chose. */
-function folderSentence({ code }: DiskError): string {
-  const { l10n } = vscode;
-  switch (code) {
-    case 'disk-full':
-      return l10n.t('That folder’s disk is full. Partial files were removed.');
-    case 'no-permission':
-      return l10n.t('You don’t have permission to write to that folder.');
-    case 'folder-missing':
-      return l10n.t('That folder no longer exists.');
-    default:
-      return l10n.t('Writing to that folder failed. Partial files were removed.');
   }
 }

@@ -247,15 +247,15 @@ export function watchFile(
     settling = setTimeout(onChange, SETTLE_MS);
   };
   // Unescaped, a name with brackets would be a pattern.
-  const name = path.basename(file).replace(/[*?{[]/g, '[$&]');
-  const pattern =
-    inFolder === 'itself'
-      ? new vscode.RelativePattern(vscode.Uri.file(path.dirname(file)), name)
-      : new vscode.RelativePattern(vscode.Uri.file(file), '*');
-  const watcher = store.add(vscode.workspace.createFileSystemWatcher(pattern));
+  const [folder, pattern] =
+    inFolder === 'its-files'
+      ? [file, '*']
+      : [path.dirname(file), path.basename(file).replace(/[*?{[]/g, '[$&]')];
+  const base = vscode.Uri.file(folder);
+  const watcher = vscode.workspace.createFileSystemWatcher(new vscode.RelativePattern(base, pattern));
   for (const event of [watcher.onDidChange, watcher.onDidCreate, watcher.onDidDelete])
-    store.add(event.call(watcher, changed));
-  store.add({ dispose: () => clearTimeout(settling) });
+    store.add(event(changed));
+  for (const one of [watcher, { dispose: () => clearTimeout(settling) }]) store.add(one);
   return store;
 }
 

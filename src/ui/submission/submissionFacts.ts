@@ -24,7 +24,7 @@ export type Facts = NonNullable<Awaited<ReturnType<typeof readFacts>>>;
 export async function readFacts(session: Session, parts: Parts, mayBeCharged = false) {
   const readModels = async () => {
     try {
-      return await session.models.refresh();
+      return (await session.models.refresh()).data;
     } catch (error) {
       if (!mayBeCharged) throw error;
       parts.log.error('models', error);

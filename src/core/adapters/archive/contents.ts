@@ -116,7 +116,6 @@ export interface Choice {
   config: string | undefined;
   /** PEFT's file, else the first by its name: tools read one. */
   weights: string | undefined;
-  otherConfigs: readonly string[];
   otherWeights: readonly string[];
 }
 
@@ -132,13 +131,7 @@ export function chooseAdapter({
       return { root, config: names.find((name) => configs.has(name)), weights: own };
     })
     .sort((a, b) => rankOf(b) - rankOf(a) || depthOf(a.root) - depthOf(b.root) || (a.root < b.root ? -1 : 1));
-  return (
-    best && {
-      ...best,
-      otherConfigs: [...configs.keys()].filter((name) => name !== best.config),
-      otherWeights: [...weights.keys()].filter((name) => name !== best.weights),
-    }
-  );
+  return best && { ...best, otherWeights: [...weights.keys()].filter((name) => name !== best.weights) };
 }
 
 function rankOf({ config, weights }: Pick<Choice, 'config' | 'weights'>): number {

@@ -5,7 +5,7 @@ import { BrokenArchiveError, NotAnAdapterError } from '../faults.ts';
 import { FileBytes } from '../fileBytes.ts';
 import { gunzipped } from './inflate.ts';
 import { MAX_ENTRIES, MAX_HEADER_BYTES, WEIGHTS_NAME } from '../limits.ts';
-import { beginsAsTar, BLOCK_BYTES, TarFile, tarMembers, TarStream } from './tar.ts';
+import { beginsAsTar, BLOCK_BYTES, TarBytes, tarMembers } from './tar.ts';
 import { zipMembers } from './zip.ts';
 
 /** What a file is by its first bytes. */
@@ -46,7 +46,7 @@ function openFile(bytes: FileBytes, kind: Kind, fileName: string): Archive {
     case 'zip':
       return { ...rest, container: 'zip', members: () => zipMembers(bytes) };
     case 'tar':
-      return { ...rest, container: 'tar', members: () => tarMembers(new TarFile(bytes)) };
+      return { ...rest, container: 'tar', members: () => tarMembers(tarIn(bytes)) };
     case 'gzip':
       return { ...rest, container: 'tar.gz', members: () => gzipMembers(bytes) };
     case 'safetensors': {
@@ -63,9 +63,14 @@ function openFile(bytes: FileBytes, kind: Kind, fileName: string): Archive {
   }
 }
 
+function tarIn(bytes: FileBytes): TarBytes {
+  const from = (at: number) => bytes.chunks(at, bytes.sizeBytes);
+  return new TarBytes(from(0), from);
+}
+
 /** @throws NotAnAdapterError where it is complete, but no tar */
 async function* gzipMembers(bytes: FileBytes): AsyncGenerator<Member, void> {
-  const tar = new TarStream(gunzipped(bytes.all()));
+  const tar = new TarBytes(gunzipped(bytes.all()));
   try {
     const begin = await tar.peek();
     if (!beginsAsTar(begin)) {

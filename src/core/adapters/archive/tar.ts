@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
 import { BrokenArchiveError } from '../faults.ts';
-import type { FileBytes } from '../fileBytes.ts';
 import { MAX_ENTRIES, MAX_EXTENDED_BYTES, MAX_TOTAL_BYTES } from '../limits.ts';
 import { EntryNames } from './entryNames.ts';
 import { bytesOf, readThrough, type Member } from './archive.ts';
@@ -17,47 +16,16 @@ interface TarHeader {
 }
 
 /** The bytes of a tar archive, from its beginning on. Pieces are only good until the next is asked for. */
-export interface TarBytes {
-  /** The next bytes; what is left of them when it is left early comes next. @throws BrokenArchiveError `truncated` */
-  exactly(length: number): AsyncGenerator<Buffer, void>;
-  skip(length: number): Promise<void>;
-  /** All that is left. */
-  rest(): AsyncGenerator<Buffer, void>;
-}
-
-/** Of a file: what is skipped is not read. */
-export class TarFile implements TarBytes {
-  readonly #file: FileBytes;
+export class TarBytes {
+  readonly #from: ((at: number) => AsyncGenerator<Buffer, void>) | undefined;
+  #pieces: AsyncGenerator<Buffer, void>;
+  #piece: Buffer = Buffer.alloc(0);
   #at = 0;
 
-  constructor(file: FileBytes) {
-    this.#file = file;
-  }
-
-  async *exactly(length: number): AsyncGenerator<Buffer, void> {
-    for await (const piece of this.#file.chunks(this.#at, this.#at + length)) {
-      this.#at += piece.length;
-      yield piece;
-    }
-  }
-
-  skip(length: number): Promise<void> {
-    this.#at += length;
-    return Promise.resolve();
-  }
-
-  rest(): AsyncGenerator<Buffer, void> {
-    return this.#file.chunks(this.#at, this.#file.sizeBytes);
-  }
-}
-
-/** Of a stream that is unpacked. */
-export class TarStream implements TarBytes {
-  readonly #pieces: AsyncGenerator<Buffer, void>;
-  #piece: Buffer = Buffer.alloc(0);
-
-  constructor(pieces: AsyncGenerator<Buffer, void>) {
+  /** @param from where it can be read from any place: then what is skipped is not read */
+  constructor(pieces: AsyncGenerator<Buffer, void>, from?: (at: number) => AsyncGenerator<Buffer, void>) {
     this.#pieces = pieces;
+    this.#from = from;
   }
 
   /** The first block, or less where there is no more, which is read again. */
@@ -70,21 +38,30 @@ export class TarStream implements TarBytes {
     return this.#piece.subarray(0, BLOCK_BYTES);
   }
 
+  /** The next bytes; what is left of them when it is left early comes next. @throws BrokenArchiveError `truncated` */
   async *exactly(length: number): AsyncGenerator<Buffer, void> {
     for (let left = length; left > 0;) {
       if (this.#piece.length === 0) this.#piece = (await this.#pieces.next()).value ?? Buffer.alloc(0);
       const taken = this.#piece.subarray(0, left);
       if (taken.length === 0) throw new BrokenArchiveError('truncated');
       this.#piece = this.#piece.subarray(taken.length);
+      this.#at += taken.length;
       left -= taken.length;
       yield taken;
     }
   }
 
-  skip(length: number): Promise<void> {
-    return readThrough(this.exactly(length));
+  async skip(length: number): Promise<void> {
+    if (this.#from === undefined || length <= this.#piece.length) {
+      await readThrough(this.exactly(length));
+      return;
+    }
+    this.#at += length;
+    this.#piece = Buffer.alloc(0);
+    this.#pieces = this.#from(this.#at);
   }
 
+  /** All that is left. */
   async *rest(): AsyncGenerator<Buffer, void> {
     yield this.#piece;
     yield* this.#pieces;

@@ -17,16 +17,6 @@ const Q0 = PREFIX + Q0_PATH;
 
 const pair = (name: string, inputs = 2) => loraPair(name, [inputs, 2, 4]);
 
-/** A module in two layers. */
-const widths = (module: string, first: number, second: number, stack = 'text') => [
-  ...pair(`${stack}.layers.0.x.${module}`, first),
-  ...pair(`${stack}.layers.1.x.${module}`, second),
-];
-const layers = (...modules: string[]): SampleOptions => ({
-  config: { target_modules: modules },
-  tensors: () => modules.flatMap((module) => widths(module, 24, 32)),
-});
-
 function config(values: Record<string, unknown>): SampleOptions {
   return { config: values };
 }
@@ -43,7 +33,6 @@ describe('the fit of config and tensors', () => {
     await place.inspect(zipOf({ ...sampleAdapter(), [CONFIG]: Buffer.from(text) }));
 
   const head = { task_type: 'SEQ_CLS', modules_to_save: ['classifier', 'score'] };
-  const lmHead = `${PREFIX}lm_head.weight`;
   const wrongTypes = { r: '8', lora_alpha: true, target_modules: [1], rank_pattern: [], bias: 3 };
   const otherB = (shape: number[]) => ({
     tensors: ([a, , ...rest]: WrittenTensor[]) => [a!, tensor(`${Q0}.lora_B.weight`, shape), ...rest],
@@ -52,38 +41,15 @@ describe('the fit of config and tensors', () => {
     ['partner-missing', { tensors: (all) => all.slice(1) }, { severity: 'error', examples: [Q0_PATH] }],
     ['pair-mismatch', otherB([16, 3]), { expected: 4, actual: 3 }],
     ['prefix-missing', unprefixed(), { severity: 'error', count: 8 }],
-    ['widths-differ', layers('q_proj'), { severity: 'error', count: 1, expected: 24, actual: 32 }],
-    // Few models have wider feed-forward layers.
-    ['widths-differ', layers('down_proj'), { severity: 'warning', count: 1 }],
-    ['widths-differ', layers('down_proj', 'q_proj'), { severity: 'error', count: 2 }],
     ['rank-mismatch', config({ r: 8 }), { count: 4, expected: 8, actual: 4 }],
     ['rank-mismatch', config({ rank_pattern: { 'self_attn.q_proj': 2 } }), { count: 2, expected: 2 }],
     ['module-not-targeted', config({ target_modules: ['q_proj'] }), { count: 2 }],
-    [
-      'module-without-weights',
-      config({ target_modules: ['q_proj', 'v_proj', 'o_proj'] }),
-      { examples: ['o_proj'] },
-    ],
     ['tensor-unexpected', adding('something.else'), { examples: ['something.else'] }],
     ['tensor-unexpected', adding(tensor(`${Q0}.lora_A.other.weight`, [4, 24])), { count: 1 }],
-    ['bias-mismatch', adding(`${Q0}.bias`), { expected: 'none', actual: 1 }],
-    ['bias-mismatch', config({ bias: 'lora_only' }), { actual: 0 }],
-    [
-      'modules-to-save',
-      { ...config({ modules_to_save: ['lm_head'] }), ...adding(lmHead) },
-      { severity: 'info' },
-    ],
     ['saved-module-missing', config({ modules_to_save: ['x'] }), { examples: ['x'] }],
     ['saved-module-missing', config(head), { examples: ['classifier', 'score'] }],
-    [
-      'saved-module-unexpected',
-      adding(`${PREFIX}score.weight`, `${PREFIX}classifier.dense.weight`),
-      { examples: ['score', 'classifier.dense'] },
-    ],
     ['dora-mismatch', config({ use_dora: true }), { expected: 4, actual: 0 }],
     ['dora-mismatch', adding(`${Q0}.lora_magnitude_vector`), { expected: 0, actual: 1 }],
-    ['dtype-unusual', { dtype: 'F64' }, { examples: ['F64'] }],
-    ['alpha-zero', config({ lora_alpha: 0 }), {}],
     ['alpha-missing', config({ lora_alpha: null }), {}],
     ['rank-missing', config({ r: null }), {}],
     ['base-model-missing', config({ base_model_name_or_path: null }), {}],
@@ -98,9 +64,6 @@ describe('the fit of config and tensors', () => {
     ],
     ['base-changed', config({ init_lora_weights: 'pissa' }), { severity: 'warning', actual: 'pissa' }],
     ['base-changed', config({ init_lora_weights: 'corda' }), { severity: 'error' }],
-    ['init-unknown', config({ init_lora_weights: 'new' }), { actual: 'new' }],
-    ['uses-alora', config({ alora_invocation_tokens: [1] }), {}],
-    ['repeats-layers', config({ layer_replication: [[0, 4]] }), {}],
   ];
   it('reports what does not fit, with how often and where', async () => {
     for (const [code, options, expected] of cases) {
@@ -122,22 +85,16 @@ describe('the fit of config and tensors', () => {
       config({ target_parameters: ['experts.down_proj'], target_modules: ['q_proj'], r: 2 }),
       config({ target_parameters: ['experts.down_proj'], target_modules: null }),
       config({ layers_to_transform: 1, more: { of: ['the future'] }, alora_invocation_tokens: [] }),
+      adding(`${Q0}.bias`, `${Q0}.lora_B.bias`),
       { dtype: 'BF16' },
-      { dtype: 'F16' },
-      // Two stacks of layers.
-      {
-        config: { target_modules: ['q_proj'] },
-        tensors: () =>
-          ['vision', 'text'].flatMap((stack, at) => widths('q_proj', 16 * at + 16, 16 * at + 16, stack)),
-      },
     ] satisfies SampleOptions[])
       assert.deepEqual(codesOf(await inspect(options)), [], JSON.stringify(options));
   });
 
-  it('knows biases of LoRA, trained rows of an embedding, and one head of the two that PEFT names', async () => {
+  it('knows trained rows of an embedding, and one head of the two that PEFT names', async () => {
     const rows = `${PREFIX}model.embed_tokens.token_adapter.trainable_tokens_delta`;
     const report = await inspect(adding(`${Q0}.lora_B.bias`, rows));
-    assert.deepEqual(codesOf(report), ['modules-to-save']);
+    assert.deepEqual(codesOf(report), []);
     assert.deepEqual([report.weights?.hasBias, report.weights?.savedModules], [true, ['model.embed_tokens']]);
     for (const names of [
       ['score.weight'],
@@ -145,7 +102,7 @@ describe('the fit of config and tensors', () => {
       ['classifier.dense.weight', 'classifier.dense.bias', 'classifier.out_proj.weight'],
     ]) {
       const found = await inspect({ ...config(head), ...adding(...names.map((name) => PREFIX + name)) });
-      assert.deepEqual(codesOf(found), ['modules-to-save'], names.join());
+      assert.deepEqual(codesOf(found), [], names.join());
     }
   });
 
@@ -161,10 +118,7 @@ describe('the fit of config and tensors', () => {
         tensor(`${PREFIX}model.embed_tokens.modules_to_save.weight`, [4, 2]),
       ],
     });
-    assert.deepEqual(
-      problems.map(({ code, severity }) => [code, severity]),
-      [['modules-to-save', 'info']],
-    );
+    assert.deepEqual(problems, []);
     assert.deepEqual(weights?.savedModules, ['lm_head', 'model.embed_tokens']);
     assert.deepEqual([weights.minRank, weights.maxRank], [4, 8]);
     assert.deepEqual(
@@ -181,7 +135,7 @@ describe('the fit of config and tensors', () => {
   it('reads the config of an early PEFT', async () => {
     const file = new URL('../../../fixtures/adapters/peft-0.6.json', import.meta.url);
     const { config: read } = await inspectConfig(await readFile(file, 'utf8'));
-    const flags = ['useRslora', 'useDora', 'fanInFanOut', 'isAlora', 'repeatsLayers', 'loraBias'];
+    const flags = ['useRslora', 'useDora', 'isAlora', 'repeatsLayers', 'loraBias'];
     assert.deepEqual(read, {
       peftType: 'LORA',
       taskType: 'CAUSAL_LM',

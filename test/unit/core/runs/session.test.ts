@@ -322,7 +322,7 @@ describe('Session', () => {
   });
 });
 
-describe('BalanceStore', () => {
+describe('Latest', () => {
   it('prefers what a submission returned to a read that began before it', async () => {
     const bench = await Bench.start();
     const held: (() => void)[] = [];

@@ -56,7 +56,6 @@ const weights: WeightsReport = {
   maxRank: 8,
   savedModules: [],
   hasBias: false,
-  hasEmbedding: false,
 };
 
 describe('messages of the adapter page', () => {
@@ -95,8 +94,7 @@ describe('messages of the adapter page', () => {
     const error = problem('rank-missing', { severity: 'error' });
     for (const [problems, measured, kind] of [
       [[], undefined, 'clean'],
-      [[problem('uses-alora', { severity: 'info' })], undefined, 'clean'],
-      [[problem('uses-alora')], undefined, 'warning'],
+      [[problem('base-changed')], undefined, 'warning'],
       [[error], undefined, 'error'],
       [[], { hasNoEffect: true }, 'warning'],
       [[], { hasNoEffect: true, nans: 1 }, 'error'],
