@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { buildArchive } from '../../src/sandbox/adapterArchive.ts';
 import { tensor } from '../helpers/adapters/safetensorsWriter.ts';
@@ -14,27 +13,22 @@ import type { Workbench } from './workbench.ts';
 const LLAMA = 'llama-3.1-8b-instruct';
 
 describe('adapter page', () => {
-  let folder: string;
   let vscode: VSCode;
   let workbench: Workbench;
   let page: AdapterPage;
   let trained: Buffer;
 
-  const file = (name: string) => path.join(folder, name);
+  const file = (name: string) => vscode.file(name);
 
   before(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
+    vscode = await VSCode.start();
     trained = zipOf({ 'README.md': Buffer.from('# A tutor\n'), ...trainedAdapter() });
     await writeFile(file('lora.zip'), trained);
-    vscode = await VSCode.start();
-    workbench = await vscode.open(folder);
+    workbench = await vscode.open();
     page = new AdapterPage(workbench);
   });
 
-  after(async () => {
-    await vscode.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  after(() => vscode.close());
 
   describe('of a trained adapter', () => {
     after(() => workbench.editors.closeAll());

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { results, root } from '../env/project.ts';
@@ -21,7 +20,6 @@ interface Report {
 
 describe('another extension that plays the person', () => {
   const extensions = path.join(results, 'ui/extensions-with-agent');
-  let folder: string;
   let service: Service;
   let vscode: VSCode;
   let workbench: Workbench;
@@ -37,12 +35,11 @@ describe('another extension that plays the person', () => {
 
   // Nobody knows what a window is like when the agent has been in it.
   beforeEach(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
-    await writeFile(path.join(folder, 'wanted.jsonl'), smallDataset('wanted'));
-    await writeBigDataset(path.join(folder, 'big.jsonl'));
-    service = await Service.start('service_agent_test');
     vscode = await VSCode.start({ extensions });
-    workbench = await vscode.open(folder);
+    await writeFile(vscode.file('wanted.jsonl'), smallDataset('wanted'));
+    await writeBigDataset(vscode.file('big.jsonl'));
+    service = await Service.start('service_agent_test');
+    workbench = await vscode.open();
     await workbench.sideBar.open('Fine-Tuning');
     await signIn(workbench, { address: service.baseUrl, name: 'Work', apiKey: 'service_agent_test' });
   });
@@ -51,7 +48,6 @@ describe('another extension that plays the person', () => {
     if (this.currentTest?.state === 'failed') console.log(this.currentTest.err, await workbench.words());
     await vscode.close();
     await service.close();
-    await rm(folder, { recursive: true, force: true });
   });
 
   /**
@@ -60,9 +56,9 @@ describe('another extension that plays the person', () => {
    * @param isBrief without every command that moves something, which are run before those that say yes
    */
   async function play(command: string, args: unknown[], steps: number[], isBrief = false): Promise<Report> {
-    const report = path.join(folder, 'agent.report.json');
+    const report = vscode.file('agent.report.json');
     await rm(report, { force: true });
-    await writeFile(path.join(folder, 'agent.json'), JSON.stringify({ command, args, steps, isBrief }));
+    await writeFile(vscode.file('agent.json'), JSON.stringify({ command, args, steps, isBrief }));
     await workbench.runCommand('Agent: Play');
     for (;;) {
       const text = await readFile(report, 'utf8').catch(() => undefined);
@@ -92,7 +88,7 @@ describe('another extension that plays the person', () => {
   }
 
   it('gets as far as the last question, and charges nothing', async () => {
-    const file = path.join(folder, 'wanted.jsonl');
+    const file = vscode.file('wanted.jsonl');
     // The summary; in the terms it goes down to the last row.
     const report = await play(
       'fineTuning.submitDataset',
@@ -112,7 +108,7 @@ describe('another extension that plays the person', () => {
 
   it('cannot send again what was interrupted', async () => {
     service.holdsUploads = true;
-    await workbench.editors.open(path.join(folder, 'big.jsonl'));
+    await workbench.editors.open(vscode.file('big.jsonl'));
     await workbench.editors.titleAction('Submit Dataset…').click();
     await walkThroughSteps(workbench, { fileName: 'big.jsonl', model: 'Qwen3 8B' });
     while (service.held === 0) await sleep(50);

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFile, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, cp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { root } from '../env/project.ts';
 import { isTaken } from './dialogs.ts';
@@ -34,29 +33,24 @@ const SECRET = [
 const BIG_BYTES = 60 * 1024 * 1024;
 
 describe('the problems of a dataset', () => {
-  let folder: string;
   let vscode: VSCode;
   let workbench: Workbench;
 
-  const file = (name: string) => path.join(folder, name);
+  const file = (name: string) => vscode.file(name);
 
   before(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
+    vscode = await VSCode.start();
     await writeFile(file('faulty.jsonl'), FAULTY);
     await writeFile(file('secret.jsonl'), SECRET);
     await writeFile(file('sums.jsonl'), MENDED);
     await writeFile(file('halves.jsonl'), `${HALVES.join('\n')}\n`);
     await cp(path.join(root, 'test/fixtures/jsonl/others/log.jsonl'), file('log.jsonl'));
     await writeFile(file('big.jsonl'), `${row(1)}\n`.repeat(Math.ceil(BIG_BYTES / row(1).length)));
-    vscode = await VSCode.start();
-    workbench = await vscode.open(folder);
+    workbench = await vscode.open();
     await enterSandbox(workbench);
   });
 
-  after(async () => {
-    await vscode.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  after(() => vscode.close());
 
   const panel = () => workbench.page.locator('.markers-panel-container');
   const problem = (text: string | RegExp) => panel().locator('.monaco-list-row').filter({ hasText: text });

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { chooseClockSpeed, chooseScenario, enterSandbox, sandboxLedger } from './sandbox.ts';
 import { walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
@@ -10,26 +8,21 @@ import type { Workbench } from './workbench.ts';
 const ROW = '{"messages":[]}\n';
 
 describe('faults of the service, as the sandbox plays them', () => {
-  let folder: string;
   let downloads: string;
   let vscode: VSCode;
   let workbench: Workbench;
 
   before(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
-    downloads = path.join(folder, 'adapters');
-    await mkdir(downloads);
-    await writeFile(path.join(folder, 'rows.jsonl'), ROW.repeat(10));
     vscode = await VSCode.start();
-    workbench = await vscode.open(folder);
+    downloads = vscode.file('adapters');
+    await mkdir(downloads);
+    await writeFile(vscode.file('rows.jsonl'), ROW.repeat(10));
+    workbench = await vscode.open();
     await enterSandbox(workbench);
-    await workbench.editors.open(path.join(folder, 'rows.jsonl'));
+    await workbench.editors.open(vscode.file('rows.jsonl'));
   });
 
-  after(async () => {
-    await vscode.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  after(() => vscode.close());
 
   const runs = () => workbench.sideBar.view('Runs');
   const balance = (text: string) => workbench.statusItem('balance').getByText(text);

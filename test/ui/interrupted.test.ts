@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { smallDataset, writeBigDataset } from './datasets.ts';
 import { Service } from './service.ts';
@@ -14,19 +12,17 @@ const API_KEY = 'service_Crash4t7vR1';
 const START_CENTS = 100_000;
 
 describe('an interrupted submission', () => {
-  let folder: string;
   let service: Service;
   let vscode: VSCode;
   let workbench: Workbench;
 
   before(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
-    for (const name of ['big', 'killed']) await writeBigDataset(path.join(folder, `${name}.jsonl`));
-    for (const name of ['small', 'unanswered', 'unread'])
-      await writeFile(path.join(folder, `${name}.jsonl`), smallDataset(name));
-    service = await Service.start(API_KEY);
     vscode = await VSCode.start();
-    workbench = await vscode.open(folder);
+    for (const name of ['big', 'killed']) await writeBigDataset(vscode.file(`${name}.jsonl`));
+    for (const name of ['small', 'unanswered', 'unread'])
+      await writeFile(vscode.file(`${name}.jsonl`), smallDataset(name));
+    service = await Service.start(API_KEY);
+    workbench = await vscode.open();
     await workbench.sideBar.open('Fine-Tuning');
     await signIn(workbench, { address: service.baseUrl, name: 'Work', apiKey: API_KEY });
     await workbench.statusItem('balance').getByText('1,000.00 USD').waitFor();
@@ -35,7 +31,6 @@ describe('an interrupted submission', () => {
   after(async () => {
     await vscode.close();
     await service.close();
-    await rm(folder, { recursive: true, force: true });
   });
 
   beforeEach(async () => {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chooseClockSpeed, chooseScenario, enterSandbox, sandboxLedger } from './sandbox.ts';
@@ -12,24 +11,19 @@ const ROW = '{"messages":[{"role":"user","content":"2+2?"},{"role":"assistant","
 const MARKER = /ft-[\da-z]{8}/;
 
 describe('open submissions', () => {
-  let folder: string;
   let vscode: VSCode;
   let workbench: Workbench;
 
   before(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
-    await writeFile(path.join(folder, 'sums.jsonl'), ROW.repeat(40));
-    await writeFile(path.join(folder, 'more.jsonl'), ROW.repeat(41));
     vscode = await VSCode.start();
-    workbench = await vscode.open(folder);
+    await writeFile(vscode.file('sums.jsonl'), ROW.repeat(40));
+    await writeFile(vscode.file('more.jsonl'), ROW.repeat(41));
+    workbench = await vscode.open();
     await enterSandbox(workbench);
-    await workbench.editors.open(path.join(folder, 'sums.jsonl'));
+    await workbench.editors.open(vscode.file('sums.jsonl'));
   });
 
-  after(async () => {
-    await vscode.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  after(() => vscode.close());
 
   const runs = () => workbench.sideBar.view('Runs');
   const press = (key: string) => workbench.page.keyboard.press(key);
@@ -222,7 +216,7 @@ describe('open submissions', () => {
   describe('without a marker', () => {
     before(async () => {
       await workbench.editors.closeAll();
-      await workbench.editors.open(path.join(folder, 'more.jsonl'));
+      await workbench.editors.open(vscode.file('more.jsonl'));
       await switchMarkerOff();
     });
 

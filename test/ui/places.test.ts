@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
 import type { Locator } from 'playwright-core';
 import { enterSandbox, sandboxLedger } from './sandbox.ts';
 import { walkThroughSteps } from './submission.ts';
@@ -14,14 +12,14 @@ const BIG_BYTES = 60 * 1024 * 1024;
 const SUBMIT = 'Submit Dataset…';
 
 describe('submitting from each place', () => {
-  let folder: string;
   let vscode: VSCode;
   let workbench: Workbench;
 
-  const file = (name: string) => path.join(folder, name);
+  const file = (name: string) => vscode.file(name);
 
   before(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
+    // Otherwise the editor asks before it shows a file of this size, which is not what is tested here.
+    vscode = await VSCode.start({ settings: { 'workbench.editorLargeFileConfirmation': 1024 } });
     await writeFile(file('first.jsonl'), ROW.repeat(20));
     await writeFile(file('second.jsonl'), ROW.repeat(30));
     await writeFile(file('draft.jsonl'), ROW);
@@ -33,16 +31,11 @@ describe('submitting from each place', () => {
     const huge = await open(file('huge.jsonl'), 'w');
     await huge.truncate(629_145_601);
     await huge.close();
-    // Otherwise the editor asks before it shows a file of this size, which is not what is tested here.
-    vscode = await VSCode.start({ settings: { 'workbench.editorLargeFileConfirmation': 1024 } });
-    workbench = await vscode.open(folder);
+    workbench = await vscode.open();
     await enterSandbox(workbench);
   });
 
-  after(async () => {
-    await vscode.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  after(() => vscode.close());
 
   async function leaveAt(title: RegExp): Promise<void> {
     await workbench.quickInput.waitForTitle(title);

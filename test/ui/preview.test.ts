@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { cp, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, open, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { root } from '../env/project.ts';
 import { Preview } from './preview.ts';
@@ -40,30 +39,25 @@ const CHAT = [
 ].join('\n');
 
 describe('dataset preview', () => {
-  let folder: string;
   let vscode: VSCode;
   let workbench: Workbench;
   let preview: Preview;
 
-  const file = (name: string) => path.join(folder, name);
+  const file = (name: string) => vscode.file(name);
 
   before(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
+    vscode = await VSCode.start();
     await writeFile(file('chat.jsonl'), `${CHAT}\n`);
     await writeFile(file('empty.jsonl'), '');
     await writeFile(file('changing.jsonl'), '{"text":"one"}\n{"text":"two"}\n');
     await writeFile(file('utf16.jsonl'), Buffer.from('\ufeff{"text":"wide"}\n', 'utf16le'));
     await cp(path.join(root, 'test/fixtures/sample/train.jsonl'), file('train.jsonl'));
     await writeFile(file('other.ndjson'), '{"text":"another ending"}\n');
-    vscode = await VSCode.start();
-    workbench = await vscode.open(folder);
+    workbench = await vscode.open();
     preview = new Preview(workbench);
   });
 
-  after(async () => {
-    await vscode.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  after(() => vscode.close());
 
   describe('of a small chat dataset', () => {
     after(() => workbench.editors.closeAll());

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AdapterPage } from './adapterPage.ts';
@@ -20,26 +19,23 @@ const LINK = 'vscode://fine-tuning-tools.fine-tuning/run/';
 const UNKNOWN = '01890a5d-ac96-774b-bcce-b302099a8057';
 
 describe('the page of a run', () => {
-  let folder: string;
   let service: Service;
   let vscode: VSCode;
   let workbench: Workbench;
   let page: RunPage;
 
   before(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
-    await writeFile(path.join(folder, 'rows.jsonl'), ROW.repeat(40));
-    await mkdir(path.join(folder, 'adapters'));
-    service = await Service.start(KEY);
     vscode = await VSCode.start();
-    workbench = await vscode.open(folder);
+    await writeFile(vscode.file('rows.jsonl'), ROW.repeat(40));
+    await mkdir(vscode.file('adapters'));
+    service = await Service.start(KEY);
+    workbench = await vscode.open();
     page = new RunPage(workbench);
   });
 
   after(async () => {
     await vscode.close();
     await service.close();
-    await rm(folder, { recursive: true, force: true });
   });
 
   const runId = async (label: string) => {
@@ -57,7 +53,7 @@ describe('the page of a run', () => {
   }
 
   async function submit(label: string): Promise<void> {
-    await workbench.editors.open(path.join(folder, 'rows.jsonl'));
+    await workbench.editors.open(vscode.file('rows.jsonl'));
     await workbench.editors.titleAction('Submit Dataset…').click();
     await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Qwen3 8B', label });
     await workbench.dialogs.waitForToast(/Charged/);
@@ -103,7 +99,7 @@ describe('the page of a run', () => {
 
     it('tells everything that the receipt keeps', async () => {
       const id = await runId('page');
-      assert.match(await page.fact('File').innerText(), new RegExp(path.join(folder, 'rows.jsonl')));
+      assert.match(await page.fact('File').innerText(), new RegExp(vscode.file('rows.jsonl')));
       assert.match(await page.fact('Now').innerText(), /^unchanged/);
       assert.equal(await page.fact('Rows').innerText(), '40');
       assert.match(await page.fact('SHA-256').innerText(), /^[\da-f]{64}/);
@@ -169,7 +165,7 @@ describe('the page of a run', () => {
     });
 
     it('brings the adapter home, says how it was verified, and that a file has gone', async () => {
-      const adapters = path.join(folder, 'adapters');
+      const adapters = vscode.file('adapters');
       const place = async (): Promise<number[]> =>
         await page.button('Submit Again…').evaluate((one) => {
           const { offsetLeft, offsetTop } = one as unknown as { offsetLeft: number; offsetTop: number };
@@ -195,15 +191,15 @@ describe('the page of a run', () => {
       assert.deepEqual(await place(), before, 'what costs money does not slide under the pointer');
       await workbench.clearNotifications();
       await workbench.screenshot('run-page-downloaded');
-      await rename(path.join(adapters, name), path.join(folder, 'adapter-elsewhere.zip'));
-      await rename(path.join(folder, 'rows.jsonl'), path.join(folder, 'moved.jsonl'));
-      await workbench.editors.open(path.join(folder, 'moved.jsonl'));
+      await rename(path.join(adapters, name), vscode.file('adapter-elsewhere.zip'));
+      await rename(vscode.file('rows.jsonl'), vscode.file('moved.jsonl'));
+      await workbench.editors.open(vscode.file('moved.jsonl'));
       await page.tabs.first().click();
       await page.section('Adapter').getByText('The file was moved or deleted.').waitFor();
       await page.section('Dataset').getByText('moved or deleted').waitFor();
       await page.button('Download Adapter…').waitFor();
       assert.equal(await page.button('Open Dataset').count(), 0);
-      await rename(path.join(folder, 'moved.jsonl'), path.join(folder, 'rows.jsonl'));
+      await rename(vscode.file('moved.jsonl'), vscode.file('rows.jsonl'));
     });
 
     const tab = (label: string) => page.tabs.filter({ hasText: `Run: ${label}` });

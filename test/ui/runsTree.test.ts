@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chooseScenario, enterSandbox } from './sandbox.ts';
 import { Service } from './service.ts';
@@ -23,21 +20,16 @@ async function until(what: string, condition: () => Promise<boolean>): Promise<v
 }
 
 describe('the Runs view', () => {
-  let folder: string;
   let vscode: VSCode;
   let workbench: Workbench;
 
   before(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
     vscode = await VSCode.start();
-    workbench = await vscode.open(folder);
+    workbench = await vscode.open();
     await enterSandbox(workbench);
   });
 
-  after(async () => {
-    await vscode.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  after(() => vscode.close());
 
   const runs = (of = workbench) => of.sideBar.view('Runs');
   const command = (title: string, of = workbench) => of.runCommand(`Fine-Tuning: ${title}`);

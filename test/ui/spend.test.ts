@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { readFile, writeFile } from 'node:fs/promises';
 import { assertAccessible } from './accessible.ts';
 import { chooseScenario, enterSandbox, sandboxLedger, sandboxPrices } from './sandbox.ts';
 import { SpendPage } from './spendPage.ts';
@@ -15,25 +13,20 @@ const ROW = '{"messages":[{"role":"user","content":"2+2?"},{"role":"assistant","
 const DATASETS = { small: 40, middle: 3_000, large: 9_000 } as const;
 
 describe('spending', () => {
-  let folder: string;
   let vscode: VSCode;
   let workbench: Workbench;
   let page: SpendPage;
 
   before(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
-    for (const [name, rows] of Object.entries(DATASETS))
-      await writeFile(path.join(folder, `${name}.jsonl`), ROW.repeat(rows));
     vscode = await VSCode.start();
-    workbench = await vscode.open(folder);
+    for (const [name, rows] of Object.entries(DATASETS))
+      await writeFile(vscode.file(`${name}.jsonl`), ROW.repeat(rows));
+    workbench = await vscode.open();
     page = new SpendPage(workbench);
     await enterSandbox(workbench);
   });
 
-  after(async () => {
-    await vscode.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  after(() => vscode.close());
 
   const money = (cents: number) => `${(cents / 100).toLocaleString('en', { minimumFractionDigits: 2 })} USD`;
   const sum = (amounts: readonly number[]) => amounts.reduce((total, cents) => total + cents, 0);
@@ -53,7 +46,7 @@ describe('spending', () => {
       ['large', 'Llama 3.1 8B Instruct', 'Priority queue'],
       ['middle', 'Qwen3 8B', undefined],
     ] as const) {
-      await workbench.editors.open(path.join(folder, `${name}.jsonl`));
+      await workbench.editors.open(vscode.file(`${name}.jsonl`));
       await workbench.editors.titleAction('Submit Dataset…').click();
       await walkThroughSteps(workbench, {
         fileName: `${name}.jsonl`,
@@ -109,7 +102,7 @@ describe('spending', () => {
   it('exports every run with its dataset, whatever is searched for', async () => {
     await page.search.fill('run of large');
     await page.frame.getByText('1 run', { exact: true }).waitFor();
-    const file = (name: string) => path.join(folder, name);
+    const file = (name: string) => vscode.file(name);
     await page.export('Export JSONL…', file('spend.jsonl'));
     await page.export('Export CSV…', file('spend.csv'));
     const objects = (await readFile(file('spend.jsonl'), 'utf8'))

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -54,17 +55,21 @@ async function startBrowser(): Promise<BrowserContext> {
 export class VSCode {
   /** Ids, settings and storage of this VS Code on disk. */
   readonly userData: string;
+  /** The workspace of its windows, empty at first. */
+  readonly folder: string;
   readonly #context: BrowserContext;
   readonly #serve: () => Promise<RunningServer>;
   #server: RunningServer;
 
   private constructor(
     userData: string,
+    folder: string,
     context: BrowserContext,
     serve: () => Promise<RunningServer>,
     server: RunningServer,
   ) {
     this.userData = userData;
+    this.folder = folder;
     this.#context = context;
     this.#serve = serve;
     this.#server = server;
@@ -90,7 +95,8 @@ export class VSCode {
       return server;
     };
     browser ??= await startBrowser();
-    const vscode = new VSCode(userData, browser, serve, await serve());
+    const folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
+    const vscode = new VSCode(userData, folder, browser, serve, await serve());
     running.add(vscode);
     return vscode;
   }
@@ -107,8 +113,13 @@ export class VSCode {
     return pages.map((page) => new Workbench(page));
   }
 
-  /** Opens a window on a folder of the disk. */
-  async open(folder: string): Promise<Workbench> {
+  /** A path in the workspace. */
+  file(name: string): string {
+    return path.join(this.folder, name);
+  }
+
+  /** Opens a window on the workspace, or on another folder. */
+  async open(folder = this.folder): Promise<Workbench> {
     const workbench = new Workbench(await this.#context.newPage());
     await workbench.goto(`${this.#server.origin}/?folder=${encodeURIComponent(folder)}`);
     return workbench;
@@ -168,7 +179,7 @@ export class VSCode {
     const { origin } = this.#server;
     await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' });
     await session.detach();
-    await rm(this.userData, { recursive: true, force: true });
+    for (const each of [this.userData, this.folder]) await rm(each, { recursive: true, force: true });
   }
 }
 

@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { writeBigDataset } from './datasets.ts';
 import { Service } from './service.ts';
@@ -13,20 +10,18 @@ import type { Workbench } from './workbench.ts';
 const API_KEY = 'service_Windows8n2hB6';
 
 describe('two windows', () => {
-  let folder: string;
   let service: Service;
   let vscode: VSCode;
   let windows: [Workbench, Workbench];
 
   before(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
-    for (const name of ['both', 'left']) await writeBigDataset(path.join(folder, `${name}.jsonl`));
-    service = await Service.start(API_KEY);
     vscode = await VSCode.start();
-    const first = await vscode.open(folder);
+    for (const name of ['both', 'left']) await writeBigDataset(vscode.file(`${name}.jsonl`));
+    service = await Service.start(API_KEY);
+    const first = await vscode.open();
     await first.sideBar.open('Fine-Tuning');
     await signIn(first, { address: service.baseUrl, name: 'Work', apiKey: API_KEY });
-    windows = [first, await vscode.open(folder)];
+    windows = [first, await vscode.open()];
     for (const window of windows) {
       await window.sideBar.open('Fine-Tuning');
       await window.statusItem('balance').getByText('1,000.00 USD').waitFor();
@@ -36,7 +31,6 @@ describe('two windows', () => {
   after(async () => {
     await vscode.close();
     await service.close();
-    await rm(folder, { recursive: true, force: true });
   });
 
   const runs = (window: Workbench) => window.sideBar.view('Runs');
