@@ -1,34 +1,39 @@
 import { MODELS, PRICE_RULES, type PriceRule, priceOf } from './catalog.ts';
 import { planRun } from './lifecycle.ts';
-import { MAX_SPEED, MIN_SPEED, type SandboxControl, type Scenario, SCENARIOS } from './scenarios.ts';
+import { MAX_SPEED, MIN_SPEED, type Scenario, SCENARIOS } from './scenarios.ts';
 import type { RunRow, Service } from './service.ts';
 
-/** The levers of the sandbox, over its database. */
-export function createControl(service: Service): SandboxControl {
-  const { store, everyOther, now } = service;
+/** What the user may do to the sandbox from outside the contract; stored in the database, so for all windows. */
+export type SandboxControl = ReturnType<typeof createControl>;
+
+export function createControl({ store, everyOther, now }: Service) {
   return {
     getScenario: () => store.account.scenario,
 
+    /** @throws RangeError for an unknown scenario. */
     setScenario(scenario: Scenario) {
       if (!SCENARIOS.includes(scenario)) throw new RangeError('unknown sandbox scenario');
       store.transaction(() => {
-        store.setScenario(scenario);
+        store.set('scenario', scenario);
         store.deleteGeneratedRuns();
         if (scenario === 'many-runs') store.insertRuns(manyRuns(now()), true);
       });
       everyOther.clear();
     },
 
+    /** Prices the runs that are submitted from now on; for tests. @throws RangeError for an unknown rule. */
     setPriceRule(rule: PriceRule) {
       if (!PRICE_RULES.includes(rule)) throw new RangeError('unknown price rule');
-      store.setPriceRule(rule);
+      store.set('price_rule', rule);
     },
 
+    /** Deletes all runs and used Idempotency-Keys; balance, scenario, speed and prices are reset. The account id stays. */
     reset() {
       store.transaction(() => store.reset());
       everyOther.clear();
     },
 
+    /** Returns the new balance in cents. @throws RangeError unless `cents` is a positive integer. */
     addFunds(cents: number) {
       if (!Number.isSafeInteger(cents) || cents <= 0)
         throw new RangeError('funds are a positive number of cents');
@@ -41,11 +46,12 @@ export function createControl(service: Service): SandboxControl {
 
     getSpeed: () => store.account.speed,
 
+    /** Rescales what is left of unfinished runs. @throws RangeError outside MIN_SPEED to MAX_SPEED. */
     setSpeed(speed: number) {
       if (!(speed >= MIN_SPEED && speed <= MAX_SPEED)) throw new RangeError('clock speed out of range');
       store.transaction(() => {
         store.rescaleRuns(now(), store.account.speed / speed);
-        store.setSpeed(speed);
+        store.set('speed', speed);
       });
     },
   };

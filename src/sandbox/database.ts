@@ -1,13 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { primaryCodeOf } from '../core/storage/lease.ts';
 import { STARTING_BALANCE_CENTS } from './catalog.ts';
 import { DEFAULT_SPEED } from './scenarios.ts';
 
-/** Marks the file as a sandbox's ("FTsb"), so that a foreign database is not taken for one. */
-const APPLICATION_ID = 0x46547362;
 const SCHEMA_VERSION = 2;
 const BUSY_TIMEOUT_MS = 5_000;
 /** Primary result codes of SQLite that mean "these bytes are no sound database", and not a passing trouble. */
@@ -44,21 +42,20 @@ const SCHEMA = `
     used_at INTEGER NOT NULL,
     answer TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
-  PRAGMA application_id = ${APPLICATION_ID};
   PRAGMA user_version = ${SCHEMA_VERSION};
 `;
 
 /**
  * Opens the sandbox's database in a directory, which several processes may share, and makes it where there is none. A
- * file that is corrupt, foreign or of another schema version is renamed, never deleted, and logged.
+ * file that is corrupt or of another schema version is replaced: it holds play money.
  */
-export function openDatabase(directory: string, now: number, log: (line: string) => void): DatabaseSync {
+export function openDatabase(directory: string, log: (line: string) => void): DatabaseSync {
   mkdirSync(directory, { recursive: true });
-  // SQLite's own lock on an empty file: it dies with its process, so two windows never set aside each other's file.
+  // SQLite's own lock on an empty file: it dies with its process, so two windows never replace each other's file.
   const lock = new DatabaseSync(path.join(directory, 'sandbox.lock'), { timeout: BUSY_TIMEOUT_MS });
   try {
     lock.exec('BEGIN EXCLUSIVE');
-    return openAlone(directory, now, log);
+    return openAlone(path.join(directory, 'sandbox.sqlite'), log);
   } finally {
     lock.close();
   }
@@ -77,39 +74,13 @@ export function transaction<T>(database: DatabaseSync, work: () => T): T {
   }
 }
 
-function openAlone(directory: string, now: number, log: (line: string) => void): DatabaseSync {
-  const file = path.join(directory, 'sandbox.sqlite');
+function openAlone(file: string, log: (line: string) => void): DatabaseSync {
   if (existsSync(file)) {
     const database = openSound(file);
     if (database) return database;
-    const aside = setAside(file, now);
-    log(`the database was not readable or not the sandbox's; it was set aside as ${aside}`);
+    for (const suffix of ['', '-journal']) rmSync(file + suffix, { force: true });
+    log('the database was not readable, or of another version; a new one was made');
   }
-  return create(file);
-}
-
-/** Undefined when the file's bytes are no sound sandbox database; other errors (locked, disk full) are thrown. */
-function openSound(file: string): DatabaseSync | undefined {
-  let database: DatabaseSync | undefined;
-  try {
-    database = connect(file);
-    const { application_id } = database.prepare('PRAGMA application_id').get() ?? {};
-    const { user_version } = database.prepare('PRAGMA user_version').get() ?? {};
-    if (application_id === APPLICATION_ID && user_version === SCHEMA_VERSION) {
-      const { quick_check } = database.prepare('PRAGMA quick_check(1)').get() ?? {};
-      if (quick_check === 'ok') return database;
-    }
-  } catch (error) {
-    if (!isCorruption(error)) {
-      database?.close();
-      throw error;
-    }
-  }
-  database?.close();
-  return undefined;
-}
-
-function create(file: string): DatabaseSync {
   const database = connect(file);
   transaction(database, () => {
     database.exec(SCHEMA);
@@ -120,23 +91,26 @@ function create(file: string): DatabaseSync {
   return database;
 }
 
+/** Undefined when the file's bytes are no sound sandbox database; other errors (locked, disk full) are thrown. */
+function openSound(file: string): DatabaseSync | undefined {
+  let database: DatabaseSync | undefined;
+  try {
+    database = connect(file);
+    const { user_version } = database.prepare('PRAGMA user_version').get() ?? {};
+    const { quick_check } = database.prepare('PRAGMA quick_check(1)').get() ?? {};
+    if (user_version === SCHEMA_VERSION && quick_check === 'ok') return database;
+    database.close();
+  } catch (error) {
+    database?.close();
+    const code = primaryCodeOf(error);
+    if (code !== SQLITE_CORRUPT && code !== SQLITE_NOTADB) throw error;
+  }
+  return undefined;
+}
+
 function connect(file: string): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
   // Safe against the end of a process; only a power cut may lose the last moments of play money.
   database.exec('PRAGMA synchronous = NORMAL');
   return database;
-}
-
-function setAside(file: string, now: number): string {
-  const stamp = new Date(now).toISOString().replaceAll(/\D/g, '');
-  const aside = file.replace(/\.sqlite$/, `.set-aside-${stamp}-${randomBytes(2).toString('hex')}.sqlite`);
-  for (const suffix of ['', '-journal', '-wal', '-shm']) {
-    if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix);
-  }
-  return path.basename(aside);
-}
-
-function isCorruption(error: unknown): boolean {
-  const primary = primaryCodeOf(error);
-  return primary === SQLITE_CORRUPT || primary === SQLITE_NOTADB;
 }

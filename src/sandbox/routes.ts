@@ -8,34 +8,17 @@ import { listRuns, showRun } from './runs.ts';
 import { jsonReply, Refusal, refuse, type Reply } from './server.ts';
 import type { Service } from './service.ts';
 
-/** A request on its way through the routes. */
-interface Call {
-  method: string;
-  /** Undecoded, without the query. */
-  path: string;
-  query: URLSearchParams;
-  request: IncomingMessage;
-}
-
-interface Route {
-  method: 'GET' | 'POST';
-  /** Its groups are the path parameters. */
-  path: RegExp;
-  handle(service: Service, call: Call, parameter: string): Reply | Promise<Reply>;
-}
+/** What one endpoint answers to. @param parameter of the path */
+type Handler = (service: Service, request: IncomingMessage, parameter: string) => Reply | Promise<Reply>;
 
 /** The six endpoints (spec: "Endpoints"), below the path prefix. */
-const ENDPOINTS: readonly Route[] = [
-  { method: 'GET', path: /^\/models$/, handle: listModels },
-  { method: 'GET', path: /^\/runs$/, handle: (service, { query }) => listRuns(service, query) },
-  { method: 'POST', path: /^\/runs$/, handle: (service, { request }) => submitRun(service, request) },
-  { method: 'GET', path: /^\/runs\/([^/]+)$/, handle: (service, _, runId) => showRun(service, runId) },
-  {
-    method: 'POST',
-    path: /^\/runs\/([^/]+)\/artifacts\/download$/,
-    handle: (service, _, runId) => offerArtifacts(service, runId),
-  },
-  { method: 'GET', path: /^\/balance$/, handle: showBalance },
+const ENDPOINTS: readonly (readonly [method: string, path: RegExp, handler: Handler])[] = [
+  ['GET', /^\/models$/, () => jsonReply(200, { data: MODELS.map(({ listed }) => listed) })],
+  ['GET', /^\/runs$/, (service, { url = '' }) => listRuns(service, queryOf(url))],
+  ['POST', /^\/runs$/, submitRun],
+  ['GET', /^\/runs\/([^/]+)$/, (service, _, runId) => showRun(service, runId)],
+  ['POST', /^\/runs\/([^/]+)\/artifacts\/download$/, (service, _, runId) => offerArtifacts(service, runId)],
+  ['GET', /^\/balance$/, showBalance],
 ];
 
 const SIGNED_PATH = /^\/artifacts\/([^/]+)\/([^/]+)$/;
@@ -43,13 +26,12 @@ const SIGNED_PATH = /^\/artifacts\/([^/]+)\/([^/]+)$/;
 /** Finds and runs what answers a request: a signed address on its own, all else with the API key. @throws Refusal */
 export async function route(service: Service, request: IncomingMessage): Promise<Reply> {
   const { method = '', url = '', headers } = request;
-  const [path = '', search] = url.split('?', 2);
-  const query = new URLSearchParams(search);
+  const [path = ''] = url.split('?', 1);
 
   const [signed, runId = '', filename = ''] = SIGNED_PATH.exec(path) ?? [];
   if (signed !== undefined) {
     if (method !== 'GET' && method !== 'HEAD') throw wrongMethod(['GET', 'HEAD']);
-    return await sendArtifact(service, { method, runId, filename, query, headers });
+    return await sendArtifact(service, { method, runId, filename, query: queryOf(url), headers });
   }
 
   authenticate(service.apiKey, headers.authorization);
@@ -60,21 +42,16 @@ export async function route(service: Service, request: IncomingMessage): Promise
   ) {
     throw refuse('rate_limited', 'Too many requests.', { 'retry-after': '2' });
   }
-  return await callEndpoint(service, { method, path, query, request });
+  const below = path.startsWith(`${API_PATH}/`) ? path.slice(API_PATH.length) : '';
+  const endpoints = ENDPOINTS.filter(([, pattern]) => pattern.test(below));
+  if (endpoints.length === 0) throw refuse('not_found', 'There is nothing at this path.');
+  const [, pattern, handler] = endpoints.find(([allowed]) => allowed === method) ?? [];
+  if (!pattern || !handler) throw wrongMethod(endpoints.map(([allowed]) => allowed));
+  return await handler(service, request, decode(pattern.exec(below)?.[1] ?? ''));
 }
 
-function callEndpoint(service: Service, call: Call): Reply | Promise<Reply> {
-  const path = call.path.startsWith(`${API_PATH}/`) ? call.path.slice(API_PATH.length) : '';
-  const routes = ENDPOINTS.filter((endpoint) => endpoint.path.test(path));
-  if (routes.length === 0) throw refuse('not_found', 'There is nothing at this path.');
-  const found = routes.find((endpoint) => endpoint.method === call.method);
-  if (!found) throw wrongMethod(routes.map((endpoint) => endpoint.method));
-  const [, parameter = ''] = found.path.exec(path) ?? [];
-  return found.handle(service, call, decode(parameter));
-}
-
-function listModels(): Reply {
-  return jsonReply(200, { data: MODELS.map(({ listed }) => listed) });
+function queryOf(url: string): URLSearchParams {
+  return new URLSearchParams(url.split('?', 2)[1]);
 }
 
 function showBalance({ store }: Service): Reply {

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { API_KEY_PREFIX } from '../core/api/types.ts';
-import { createControl } from './control.ts';
+import { createControl, type SandboxControl } from './control.ts';
 import { openDatabase } from './database.ts';
 import { route } from './routes.ts';
-import { EveryOther, type SandboxControl } from './scenarios.ts';
+import { EveryOther } from './scenarios.ts';
 import { listen } from './server.ts';
-import { Store, type Service } from './service.ts';
+import { Store } from './service.ts';
 
 export interface SandboxOptions {
   /** The database lives here; several windows may share it. Made where it does not exist. */
@@ -34,23 +34,17 @@ export interface Sandbox {
 /** Opens the database and starts a server on it. @throws when the directory or the port cannot be used */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { directory, now = Date.now, port = 0, log = () => undefined } = options;
-  const store = new Store(openDatabase(directory, now(), log));
+  const store = new Store(openDatabase(directory, log));
   try {
-    const closing = new AbortController();
-    const server = await listen({ port, now, log });
-    const service: Service = {
-      store,
-      now,
-      apiKey: `${API_KEY_PREFIX}sandbox_${randomBytes(24).toString('base64url')}`,
-      baseUrl: server.baseUrl,
-      everyOther: new EveryOther(),
-      closing: closing.signal,
-    };
-    server.answerWith((request) => route(service, request));
+    const apiKey = `${API_KEY_PREFIX}sandbox_${randomBytes(24).toString('base64url')}`;
+    const [everyOther, closing] = [new EveryOther(), new AbortController()];
+    const service = { store, now, apiKey, baseUrl: '', everyOther, closing: closing.signal };
+    const server = await listen({ port, now, log, answer: (request) => route(service, request) });
+    service.baseUrl = server.baseUrl;
     return {
       accountId: store.account.account_id,
-      baseUrl: service.baseUrl,
-      apiKey: service.apiKey,
+      baseUrl: server.baseUrl,
+      apiKey,
       control: createControl(service),
       async close() {
         closing.abort();

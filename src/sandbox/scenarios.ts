@@ -1,5 +1,3 @@
-import type { PriceRule } from './catalog.ts';
-
 /** The faults that the sandbox can show, one at a time and for all windows. */
 export const SCENARIOS = [
   'none',
@@ -38,22 +36,6 @@ export const OFFERED_SCENARIOS: readonly Scenario[] = [
 export const DEFAULT_SPEED = 10;
 export const MIN_SPEED = 0.1;
 export const MAX_SPEED = 10_000;
-
-/** What the user may do to the sandbox from outside the contract; stored in the database, so for all windows. */
-export interface SandboxControl {
-  getScenario(): Scenario;
-  /** @throws RangeError for an unknown scenario. */
-  setScenario(scenario: Scenario): void;
-  /** Prices the runs that are submitted from now on; for tests. @throws RangeError for an unknown rule. */
-  setPriceRule(rule: PriceRule): void;
-  /** Deletes all runs and used Idempotency-Keys; balance, scenario, speed and prices are reset. The account id stays. */
-  reset(): void;
-  /** Returns the new balance in cents. @throws RangeError unless `cents` is a positive integer. */
-  addFunds(cents: number): number;
-  getSpeed(): number;
-  /** Rescales what is left of unfinished runs. @throws RangeError outside MIN_SPEED to MAX_SPEED. */
-  setSpeed(speed: number): void;
-}
 
 const MAX_KEYS = 1_000;
 

@@ -8,22 +8,18 @@ interface ServerOptions {
   port: number;
   now: () => number;
   log: (line: string) => void;
+  answer: (request: IncomingMessage) => Promise<Reply>;
 }
 
-type Answerer = (request: IncomingMessage) => Promise<Reply>;
-
-/** An HTTP server on 127.0.0.1 that only answers requests addressed to it by name. */
-interface LoopbackServer {
-  readonly baseUrl: string;
-  /** Sets what answers; called once, right after listening. */
-  answerWith(answerer: Answerer): void;
-  /** Ends all connections, then waits for the requests that were being answered. */
-  close(): Promise<void>;
-}
-
-/** @throws when the port cannot be had */
-export async function listen({ port, now, log }: ServerOptions): Promise<LoopbackServer> {
-  const server = createServer();
+/** An HTTP server on 127.0.0.1 that only answers requests addressed to it by name. @throws when the port cannot be had */
+export async function listen({ port, now, log, answer }: ServerOptions) {
+  const pending = new Set<Promise<void>>();
+  const server = createServer((request, response) => {
+    const served = serve(request, response)
+      .catch(() => void request.socket.destroy())
+      .finally(() => pending.delete(served));
+    pending.add(served);
+  });
   // A large dataset on a throttled connection takes longer than Node's default of 300 s.
   server.requestTimeout = 0;
   await new Promise<void>((resolve, reject) => {
@@ -32,19 +28,14 @@ export async function listen({ port, now, log }: ServerOptions): Promise<Loopbac
   });
   const { port: actualPort } = server.address() as AddressInfo;
   const hosts = [`127.0.0.1:${actualPort}`, `localhost:${actualPort}`];
-  const pending = new Set<Promise<void>>();
 
-  async function serve(
-    request: IncomingMessage,
-    response: ServerResponse,
-    answerer: Answerer,
-  ): Promise<void> {
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let reply: Reply;
     try {
       // A page of another origin can point its own host name at 127.0.0.1 (DNS rebinding), but not hide that name.
       if (!hosts.includes(request.headers.host ?? ''))
         throw new Refusal(421, 'not_found', 'Not a host of this server.');
-      reply = await answerer(request);
+      reply = await answer(request);
     } catch (error) {
       reply = refusalReply(error instanceof Refusal ? error : unexpected(error, request));
     }
@@ -59,14 +50,7 @@ export async function listen({ port, now, log }: ServerOptions): Promise<Loopbac
 
   return {
     baseUrl: `http://127.0.0.1:${actualPort}`,
-    answerWith(answerer) {
-      server.on('request', (request, response) => {
-        const served = serve(request, response, answerer)
-          .catch(() => void request.socket.destroy())
-          .finally(() => pending.delete(served));
-        pending.add(served);
-      });
-    },
+    /** Ends all connections, then waits for the requests that were being answered. */
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();

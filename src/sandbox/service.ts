@@ -76,29 +76,16 @@ export class Store {
     return this.account.balance_cents;
   }
 
-  setScenario(scenario: Scenario): void {
-    this.#run('UPDATE account SET scenario = ?', scenario);
-  }
-
-  setSpeed(speed: number): void {
-    this.#run('UPDATE account SET speed = ?', speed);
-  }
-
-  setPriceRule(rule: PriceRule): void {
-    this.#run('UPDATE account SET price_rule = ?', rule);
+  set<K extends 'scenario' | 'speed' | 'price_rule'>(what: K, value: AccountRow[K]): void {
+    this.#run(`UPDATE account SET ${what} = ?`, value);
   }
 
   /** Deletes all but the account, which begins as a new one. */
   reset(): void {
     this.#run('DELETE FROM runs');
     this.#run('DELETE FROM used_idempotency_keys');
-    this.#run(
-      'UPDATE account SET balance_cents = ?, scenario = ?, speed = ?, price_rule = ?',
-      STARTING_BALANCE_CENTS,
-      'none',
-      DEFAULT_SPEED,
-      'default',
-    );
+    const first = [STARTING_BALANCE_CENTS, 'none', DEFAULT_SPEED, 'default'];
+    this.#run('UPDATE account SET balance_cents = ?, scenario = ?, speed = ?, price_rule = ?', ...first);
   }
 
   /** @param generated whether a scenario made them, which ends with it */
@@ -161,13 +148,8 @@ export class Store {
   /** Records a first use, and deletes those that are out of the window. */
   recordFirstUse(idempotencyKey: string, { fingerprint, answer }: FirstUse, now: number): void {
     this.#run('DELETE FROM used_idempotency_keys WHERE used_at <= ?', now - IDEMPOTENCY_WINDOW_MS);
-    this.#run(
-      'INSERT INTO used_idempotency_keys VALUES (?, ?, ?, ?)',
-      idempotencyKey,
-      fingerprint,
-      now,
-      JSON.stringify(answer),
-    );
+    const values = [idempotencyKey, fingerprint, now, JSON.stringify(answer)];
+    this.#run('INSERT INTO used_idempotency_keys VALUES (?, ?, ?, ?)', ...values);
   }
 
   #run(sql: string, ...values: SQLInputValue[]): void {

@@ -3,24 +3,19 @@ import path from 'node:path';
 import { Lease } from '../storage/lease.ts';
 import type { StateStore } from '../storage/state.ts';
 
-/** Where the lock files of one account are; all windows of the machine share them. None of them need exist. */
-export interface AccountFolder {
-  readonly path: string;
-  /** The lock file of who watches the account's runs: for `Lease` alone. */
-  readonly watchLock: string;
-  /** What was downloaded and what is being. */
-  readonly downloads: string;
+/** The lock file of who watches an account's runs: for `Lease` alone. */
+const WATCH_LOCK = 'watch.lock';
+
+/**
+ * Where the lock files of one account are; all windows of the machine share them. It need not exist.
+ * @param runsFolder the folder of all accounts, in the extension's storage
+ */
+export function accountFolder(runsFolder: string, accountId: string): string {
+  return path.join(runsFolder, folderNameOf(accountId));
 }
 
-/** @param runsFolder the folder of all accounts, in the extension's storage */
-export function accountFolder(runsFolder: string, accountId: string): AccountFolder {
-  const folder = path.join(runsFolder, folderNameOf(accountId));
-  const inside = (name: string) => path.join(folder, name);
-  return {
-    path: folder,
-    watchLock: inside('watch.lock'),
-    downloads: inside('downloads.json'),
-  };
+export function watchLockOf(runsFolder: string, accountId: string): string {
+  return path.join(accountFolder(runsFolder, accountId), WATCH_LOCK);
 }
 
 /**
@@ -53,7 +48,7 @@ async function removeUnowned(folder: string): Promise<void> {
   try {
     const names = await readdir(folder, { recursive: true });
     // The watch's own, also where it does not exist yet: nobody begins to watch meanwhile.
-    for (const name of new Set(['watch.lock', ...names.filter((one) => one.endsWith('.lock'))])) {
+    for (const name of new Set([WATCH_LOCK, ...names.filter((one) => one.endsWith('.lock'))])) {
       const lease = await Lease.take(path.join(folder, name));
       if (lease === undefined) return;
       leases.push(lease);

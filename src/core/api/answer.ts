@@ -29,13 +29,13 @@ const CODE = /^[\w.-]{1,64}$/;
 
 /**
  * Reads an answer to its end and makes it a value.
- * @param read knows the shape of a success
+ * @param shape of a success
  * @param secret is taken out of every text of the answer, should the service repeat it
  * @throws ServiceError, UnexpectedAnswerError, NetworkError, CancelledError
  */
 export async function readAnswer<T>(
   answer: HttpAnswer,
-  read: Reader<T>,
+  shape: v.GenericSchema<unknown, T>,
   secret: string,
   nowMs: number,
 ): Promise<T> {
@@ -48,9 +48,9 @@ export async function readAnswer<T>(
   const text = await readText(answer);
   const json = parseJson(text, secret);
   if (json === undefined) throw new UnexpectedAnswerError(httpStatus, kindOfText(text));
-  const value = read(json);
-  if (value === undefined) throw new UnexpectedAnswerError(httpStatus, 'wrong-shape');
-  return value;
+  const value = v.safeParse(shape, json);
+  if (!value.success) throw new UnexpectedAnswerError(httpStatus, 'wrong-shape');
+  return value.output;
 }
 
 async function readError(answer: HttpAnswer, secret: string, nowMs: number): Promise<ApiError> {
@@ -65,17 +65,13 @@ async function readError(answer: HttpAnswer, secret: string, nowMs: number): Pro
     // The status is known, even if its body was cut.
     if (error instanceof CancelledError) throw error;
   }
-  const body = readErrorBody(parseJson(text));
-  if (body === undefined) {
+  const body = v.safeParse(errorBody, parseJson(text));
+  if (!body.success) {
     const shortMs = retryAfterMs && Math.min(retryAfterMs, LONGEST_OF_GATEWAY_MS);
     return new UnexpectedAnswerError(httpStatus, 'no-error-body', shortMs);
   }
-  return new ServiceError(
-    plainCode(body.code, secret),
-    httpStatus,
-    plain(body.message, secret),
-    retryAfterMs,
-  );
+  const { code, message } = body.output.error;
+  return new ServiceError(plainCode(code, secret), httpStatus, plain(message, secret), retryAfterMs);
 }
 
 /** A code of the contract decides what was charged: a secret that happens to be part of it changes nothing of it. */
@@ -126,6 +122,16 @@ const requiredText = v.pipe(v.string(), v.nonEmpty());
 const text = optionalField(v.string());
 const number = optionalField(v.number());
 
+/** A row that cannot be read is left out and counted: it must not cost the page. */
+const rowsOf = <T>(row: v.GenericSchema<unknown, T>) =>
+  v.pipe(
+    v.array(v.unknown()),
+    v.transform((rows) => {
+      const data = rows.map((one) => v.safeParse(row, one)).filter(({ success }) => success);
+      return { data: data.map(({ output }) => output as T), skipped: rows.length - data.length };
+    }),
+  );
+
 const model: v.GenericSchema<unknown, Model> = v.pipe(
   v.looseObject({
     model_id: requiredText,
@@ -139,7 +145,13 @@ const model: v.GenericSchema<unknown, Model> = v.pipe(
   v.transform((read) => ({ ...read, name: read.name ?? read.model_id })),
 );
 
-const runCreation: v.GenericSchema<unknown, RunCreation> = v.looseObject({
+export const modelList: v.GenericSchema<unknown, ModelList> = v.pipe(
+  v.object({ data: rowsOf(model) }),
+  v.transform(({ data }) => data),
+);
+
+/** Any object with a `run_id` says that the run exists and was charged; nothing else of it is needed. */
+export const runCreation: v.GenericSchema<unknown, RunCreation> = v.looseObject({
   run_id: requiredText,
   status: text,
   price_cents: number,
@@ -158,17 +170,35 @@ const runSummary: v.GenericSchema<unknown, RunSummary> = v.looseObject({
   artifacts_expires_at: text,
 });
 
-const runDetail: v.GenericSchema<unknown, RunDetail> = v.looseObject({
-  run_id: requiredText,
-  status: v.string(),
-  model_id: v.string(),
-  label: text,
-  plan: text,
-  price_cents: number,
-  created_at: text,
-  started_at: text,
-  completed_at: text,
-});
+export const runPage: v.GenericSchema<unknown, RunPage> = v.pipe(
+  v.object({
+    data: rowsOf(runSummary),
+    next_cursor: optionalField(requiredText),
+    has_more: optionalField(v.boolean()),
+  }),
+  v.transform(({ data, next_cursor, has_more = next_cursor !== undefined }) => ({
+    ...data,
+    ...(next_cursor !== undefined && { next_cursor }),
+    has_more,
+  })),
+);
+
+export const runDetail: v.GenericSchema<unknown, RunDetail> = v.pipe(
+  v.object({
+    run: v.looseObject({
+      run_id: requiredText,
+      status: v.string(),
+      model_id: v.string(),
+      label: text,
+      plan: text,
+      price_cents: number,
+      created_at: text,
+      started_at: text,
+      completed_at: text,
+    }),
+  }),
+  v.transform(({ run }) => run),
+);
 
 const artifact: v.GenericSchema<unknown, Artifact> = v.looseObject({
   artifact_type: v.string(),
@@ -177,63 +207,20 @@ const artifact: v.GenericSchema<unknown, Artifact> = v.looseObject({
   filename: text,
 });
 
-const balance: v.GenericSchema<unknown, Balance> = v.looseObject({
+export const artifactList: v.GenericSchema<unknown, Artifact[]> = v.pipe(
+  v.object({ artifacts: rowsOf(artifact) }),
+  v.transform(({ artifacts }) => artifacts.data),
+);
+
+export const balance: v.GenericSchema<unknown, Balance> = v.looseObject({
   balance_cents: v.number(),
   currency: v.string(),
 });
 
-const list = v.object({ data: v.array(v.unknown()) });
-const envelope = v.object({ next_cursor: optionalField(requiredText), has_more: optionalField(v.boolean()) });
+/** The contract's error body (spec: "Error body"). */
 const errorBody = v.object({
   error: v.object({ code: requiredText, message: v.fallback(v.optional(v.string(), ''), '') }),
 });
-
-/** Reads the JSON of a success; undefined where it has not the contract's shape. */
-export type Reader<T> = (json: unknown) => T | undefined;
-
-export const readModelList: Reader<ModelList> = (json) => {
-  const rows = parse(list, json)?.data;
-  return rows && readRows(model, rows);
-};
-
-export const readRunPage: Reader<RunPage> = (json) => {
-  const rows = parse(list, json)?.data;
-  if (rows === undefined) return undefined;
-  const { next_cursor, has_more = next_cursor !== undefined } = parse(envelope, json) ?? {};
-  return { ...readRows(runSummary, rows), ...(next_cursor !== undefined && { next_cursor }), has_more };
-};
-
-/** Any object with a `run_id` says that the run exists and was charged; nothing else of it is needed. */
-export const readRunCreation: Reader<RunCreation> = (json) => parse(runCreation, json);
-
-export const readRunDetail: Reader<RunDetail> = (json) => parse(v.object({ run: runDetail }), json)?.run;
-
-export const readArtifacts: Reader<Artifact[]> = (json) => {
-  const rows = parse(v.object({ artifacts: v.array(v.unknown()) }), json)?.artifacts;
-  return rows && readRows(artifact, rows).data;
-};
-
-export const readBalance: Reader<Balance> = (json) => parse(balance, json);
-
-/** The contract's error body (spec: "Error body"). */
-const readErrorBody: Reader<{ code: string; message: string }> = (json) => parse(errorBody, json)?.error;
-
-/** A row that cannot be read is left out and counted: it must not cost the page. */
-function readRows<T>(
-  schema: v.GenericSchema<unknown, T>,
-  rows: readonly unknown[],
-): { data: T[]; skipped: number } {
-  const data = rows.flatMap((row) => {
-    const parsed = v.safeParse(schema, row);
-    return parsed.success ? [parsed.output] : [];
-  });
-  return { data, skipped: rows.length - data.length };
-}
-
-function parse<T>(schema: v.GenericSchema<unknown, T>, json: unknown): T | undefined {
-  const parsed = v.safeParse(schema, json);
-  return parsed.success ? parsed.output : undefined;
-}
 
 /** Retry-After in milliseconds, a week at most, from seconds or an HTTP date; undefined when it is neither. */
 export function parseRetryAfter(value: string | undefined, nowMs: number): number | undefined {

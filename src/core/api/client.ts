@@ -1,17 +1,9 @@
+import type { GenericSchema } from 'valibot';
 import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
+import { throwIfCancelled } from '../base/errors.ts';
 import { parseHttpDate } from '../base/instant.ts';
 import { MAX_RETRY_AFTER_MS, RETRIES, retryDelayMs } from '../base/retry.ts';
-import { Slots } from '../base/slots.ts';
-import {
-  readAnswer,
-  readArtifacts,
-  readBalance,
-  readModelList,
-  readRunCreation,
-  readRunDetail,
-  readRunPage,
-  type Reader,
-} from './answer.ts';
+import * as answers from './answer.ts';
 import { isForLater, mayPass, retryAfterOf, ServiceError, UnexpectedAnswerError } from './errors.ts';
 import type { HttpRequest } from './exchange.ts';
 import { RateGate } from './rateGate.ts';
@@ -49,8 +41,7 @@ export interface ClientOptions {
   /** From 0 up to 1; for the jitter. */
   random?: () => number;
   clock?: Pick<Clock, 'nowMs' | 'sleep'>;
-  maxConcurrent?: number;
-  /** The script of the thread that hashes datasets (`digestWorker.ts`), an absolute path; needed where one has a `sha256`. */
+  /** The script of the thread that hashes datasets (`digestWorker.ts`), an absolute path; needed for `createRun`. */
   digestWorker?: string;
 }
 
@@ -61,10 +52,8 @@ export interface ClientOptions {
 export class Client {
   readonly #connection: Connection;
   readonly #transport: () => Transport;
-  readonly #random: () => number;
+  readonly #options: ClientOptions;
   readonly #clock: Pick<Clock, 'nowMs' | 'sleep'>;
-  readonly #slots: Slots;
-  readonly #digestWorker: string | undefined;
   readonly #gate: RateGate;
   #clockSkewMs: number | undefined;
 
@@ -72,11 +61,9 @@ export class Client {
   constructor(connection: Connection, transport: () => Transport, options: ClientOptions = {}) {
     this.#connection = connection;
     this.#transport = transport;
-    this.#random = options.random ?? Math.random;
+    this.#options = options;
     this.#clock = options.clock ?? SYSTEM_CLOCK;
     this.#gate = new RateGate(() => this.#clock.nowMs());
-    this.#slots = new Slots(options.maxConcurrent ?? 4);
-    this.#digestWorker = options.digestWorker;
   }
 
   /** Which API key this client sends: `Connection.keyId`. */
@@ -94,12 +81,12 @@ export class Client {
 
   /** Until when nothing is sent, as the service asked: milliseconds since the epoch by this machine's clock. */
   get notBeforeMs(): number | undefined {
-    return this.#gate.untilMs;
+    return this.#gate.untilMs();
   }
 
   /** The same for reads that somebody waits for. */
   get readsNotBeforeMs(): number | undefined {
-    return this.#gate.readUntilMs;
+    return this.#gate.untilMs(true);
   }
 
   /** Sends nothing before then, as another client of the account was asked; more than a week is a clock that was set. */
@@ -110,7 +97,7 @@ export class Client {
 
   /** GET /models */
   listModels(options?: CallOptions): Promise<ModelList> {
-    return this.#get('/models', readModelList, options);
+    return this.#get('/models', answers.modelList, options);
   }
 
   /** GET /runs: one page, newest first. */
@@ -118,29 +105,26 @@ export class Client {
     const query = new URLSearchParams();
     if (page.limit !== undefined) query.set('limit', String(page.limit));
     if (page.cursor !== undefined) query.set('cursor', page.cursor);
-    return this.#get(query.size === 0 ? '/runs' : `/runs?${query.toString()}`, readRunPage, options);
+    return this.#get(query.size === 0 ? '/runs' : `/runs?${query.toString()}`, answers.runPage, options);
   }
 
   /** GET /runs/{run_id} */
   async getRun(runId: string, options?: CallOptions): Promise<RunDetail> {
-    return this.#get(runPath(runId), readRunDetail, options);
+    return this.#get(runPath(runId), answers.runDetail, options);
   }
 
   /** POST /runs/{run_id}/artifacts/download: signed URLs, fresh each time. */
   async createArtifactDownloads(runId: string, options?: CallOptions): Promise<Artifact[]> {
     const path = `${runPath(runId)}/artifacts/download`;
-    const waitMs = this.#gate.readRemainingMs;
+    const waitMs = this.#gate.remainingMs(true);
     if (waitMs > 0 && waitMs <= RETRIES.read.longestRetryAfterMs)
       await this.#clock.sleep(waitMs, options?.signal);
-    return this.#slots.run(
-      () => this.#send({ method: 'POST' }, path, readArtifacts, options),
-      options?.signal,
-    );
+    return this.#send({ method: 'POST' }, path, answers.artifactList, options);
   }
 
   /** GET /balance */
   getBalance(options?: CallOptions): Promise<Balance> {
-    return this.#get('/balance', readBalance, options);
+    return this.#get('/balance', answers.balance, options);
   }
 
   /**
@@ -151,26 +135,23 @@ export class Client {
    */
   async createRun(submission: RunSubmission, options: CallOptions & UploadHooks = {}): Promise<RunCreation> {
     const { upload } = await import('./upload.ts');
-    return this.#slots.run(() => {
-      this.#gate.assertOpen(false);
-      return upload(submission, options, this.#digestWorker, (request) =>
-        this.#send({ method: 'POST', ...request }, '/runs', readRunCreation, options),
-      );
-    }, options.signal);
+    throwIfCancelled(options.signal);
+    this.#gate.assertOpen(false);
+    return upload(submission, options, this.#options.digestWorker, (request) =>
+      this.#send({ method: 'POST', ...request }, '/runs', answers.runCreation, options),
+    );
   }
 
-  async #get<T>(path: string, read: Reader<T>, options?: CallOptions): Promise<T> {
+  async #get<T>(path: string, shape: GenericSchema<unknown, T>, options?: CallOptions): Promise<T> {
     for (let retries = 0; ; retries++) {
       try {
-        return await this.#slots.run(
-          () => this.#send({ method: 'GET' }, path, read, options),
-          options?.signal,
-        );
+        return await this.#send({ method: 'GET' }, path, shape, options);
       } catch (error) {
         if (options?.isBackground || !mayPass(error, NOT_REPEATED)) throw error;
-        const delayMs = retryDelayMs(RETRIES.read, retries, this.#random(), retryAfterOf(error));
+        const random = this.#options.random ?? Math.random;
+        const delayMs = retryDelayMs(RETRIES.read, retries, random(), retryAfterOf(error));
         if (delayMs === undefined) throw error;
-        await this.#clock.sleep(Math.max(delayMs, this.#gate.readRemainingMs), options?.signal);
+        await this.#clock.sleep(Math.max(delayMs, this.#gate.remainingMs(true)), options?.signal);
       }
     }
   }
@@ -178,7 +159,7 @@ export class Client {
   async #send<T>(
     { method, headers, body }: Pick<HttpRequest, 'method' | 'body'> & { headers?: Record<string, string> },
     path: string,
-    read: Reader<T>,
+    shape: GenericSchema<unknown, T>,
     { signal, isBackground }: CallOptions = {},
   ): Promise<T> {
     this.#gate.assertOpen(body === undefined && !isBackground);
@@ -195,7 +176,7 @@ export class Client {
     // A gateway or a portal has a clock of its own.
     const learn = () => (this.#clockSkewMs = dateMs === undefined ? undefined : dateMs - nowMs);
     try {
-      const value = await readAnswer(answer, read, apiKey, nowMs);
+      const value = await answers.readAnswer(answer, shape, apiKey, nowMs);
       learn();
       this.#gate.passed();
       return value;

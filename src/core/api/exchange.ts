@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { CancelledError } from '../base/errors.ts';
+import { CancelledError, unlessCancelled } from '../base/errors.ts';
 import { NetworkError, type NetworkErrorReason } from './errors.ts';
 
 /** Time limits in milliseconds (safety: the service validates and prices a whole dataset before it answers). */
@@ -51,113 +51,106 @@ type SendRequest = (
 /**
  * One HTTP exchange: it ends with an answer or an error of this room, and in bounded time. Each stage has its own limit,
  * undici's are off; an answer that comes before the request is sent whole is an answer like any other.
+ * @param throughProxy whether a failure before there is a connection is the proxy's
+ * @throws NetworkError, CancelledError, and what the request's body throws
  */
-export class Exchange {
-  readonly #request: HttpRequest;
-  readonly #timeouts: Timeouts;
-  readonly #throughProxy: boolean;
+export async function exchange(
+  { method, url, headers, body, streamed, signal }: HttpRequest,
+  timeouts: Timeouts,
+  throughProxy: boolean,
+  send: SendRequest,
+  dispatcher: Dispatch,
+): Promise<HttpAnswer> {
   /** Its reason is what the exchange throws. */
-  readonly #stop = new AbortController();
-  readonly #sending = new Deadline(this.#stop);
-  readonly #receiving = new Deadline(this.#stop);
-  readonly #cancel = () => this.#stop.abort(new CancelledError());
-  #connected = false;
-  #bodyFailure: { error: unknown } | undefined;
+  const stop = new AbortController();
+  const cancel = () => stop.abort(new CancelledError());
+  let stage: 'sending' | 'receiving' | 'over' = 'sending';
+  let timer: NodeJS.Timeout | undefined;
+  let isConnected = false;
+  let bodyFailure: { error: unknown } | undefined;
 
-  /** @param throughProxy whether a failure before there is a connection is the proxy's */
-  constructor(request: HttpRequest, timeouts: Timeouts, throughProxy: boolean) {
-    this.#request = request;
-    this.#timeouts = timeouts;
-    this.#throughProxy = throughProxy;
-  }
+  /** Restarts the one clock, unless another stage has begun; without a limit it stands still. */
+  const limit = (of: 'sending' | 'receiving', limitMs?: number, reason: NetworkErrorReason = 'stalled') => {
+    if (of !== stage) return;
+    clearTimeout(timer);
+    if (limitMs !== undefined) timer = setTimeout(() => stop.abort(new NetworkError(reason)), limitMs);
+  };
+  const end = () => {
+    stage = 'over';
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', cancel);
+  };
+  const asOurs = (error: unknown): unknown => {
+    if (stop.signal.aborted) return stop.signal.reason;
+    return bodyFailure?.error ?? toNetworkError(error, throughProxy && !isConnected);
+  };
 
-  /** To be called once. @throws NetworkError, CancelledError, and what the request's body throws */
-  async run(send: SendRequest, dispatcher: Dispatch): Promise<HttpAnswer> {
-    const { method, url, headers, body, streamed, signal } = this.#request;
-    this.#stop.signal.addEventListener('abort', () => this.#release(), { once: true });
-    signal?.addEventListener('abort', this.#cancel, { once: true });
-    if (signal?.aborted) this.#cancel();
-    this.#sending.set(this.#timeouts.connectMs, 'connect-timeout');
+  async function* sent(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     try {
-      const answer = await Promise.race([
-        send.call(
-          announcing(dispatcher, () => this.#whenConnected()),
-          {
-            origin: url.origin,
-            path: url.pathname + url.search,
-            method,
-            headers,
-            signal: this.#stop.signal,
-            // `request` takes any async iterable, though its type names Readable alone.
-            ...(body && { body: this.#sent(body) as unknown as Dispatcher.RequestOptions['body'] }),
-          },
-        ),
-        // undici hears a signal only once it has a connection.
-        aborted(this.#stop.signal),
-      ]);
-      this.#sending.end();
-      if (streamed) this.#receiving.set(this.#timeouts.stallMs, 'stalled');
-      else this.#receiving.set(this.#timeouts.bodyMs, 'answer-timeout');
-      return {
-        httpStatus: answer.statusCode,
-        header: (name) => [answer.headers[name] ?? []].flat().join(', ') || undefined,
-        body: this.#received(answer.body),
-        discard: () => {
-          this.#release();
-          answer.body.on('error', () => undefined).destroy();
-        },
-      };
-    } catch (error) {
-      this.#release();
-      throw this.#asOurs(error);
-    }
-  }
-
-  #whenConnected(): void {
-    this.#connected = true;
-    // A body starts the clock with its first byte.
-    if (this.#request.body === undefined) this.#sending.set(this.#timeouts.answerMs, 'answer-timeout');
-  }
-
-  async *#sent(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    try {
-      for await (const chunk of body) {
-        this.#sending.set(this.#timeouts.stallMs, 'stalled');
+      for await (const chunk of chunks) {
+        limit('sending', timeouts.stallMs);
         yield chunk;
-        this.#sending.clear();
+        limit('sending');
       }
-      this.#sending.set(this.#timeouts.pricingMs, 'answer-timeout');
+      limit('sending', timeouts.pricingMs, 'answer-timeout');
     } catch (error) {
-      this.#bodyFailure = { error };
+      bodyFailure = { error };
       throw error;
     }
   }
 
-  async *#received(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    const { streamed } = this.#request;
+  async function* received(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     try {
-      for await (const chunk of body) {
-        if (streamed) this.#receiving.clear(); // how long the reader takes is not the network's fault
+      for await (const chunk of chunks) {
+        if (streamed) limit('receiving'); // how long the reader takes is not the network's fault
         yield chunk;
-        if (streamed) this.#receiving.set(this.#timeouts.stallMs, 'stalled');
+        if (streamed) limit('receiving', timeouts.stallMs);
       }
     } catch (error) {
-      throw this.#asOurs(error);
+      throw asOurs(error);
     } finally {
-      this.#release();
+      end();
     }
   }
 
-  #asOurs(error: unknown): unknown {
-    if (this.#stop.signal.aborted) return this.#stop.signal.reason;
-    if (this.#bodyFailure !== undefined) return this.#bodyFailure.error;
-    return toNetworkError(error, this.#throughProxy && !this.#connected);
-  }
-
-  #release(): void {
-    this.#sending.end();
-    this.#receiving.end();
-    this.#request.signal?.removeEventListener('abort', this.#cancel);
+  stop.signal.addEventListener('abort', end, { once: true });
+  signal?.addEventListener('abort', cancel, { once: true });
+  if (signal?.aborted) cancel();
+  limit('sending', timeouts.connectMs, 'connect-timeout');
+  try {
+    const answering = send.call(
+      announcing(dispatcher, () => {
+        isConnected = true;
+        // A body starts the clock with its first byte.
+        if (body === undefined) limit('sending', timeouts.answerMs, 'answer-timeout');
+      }),
+      {
+        origin: url.origin,
+        path: url.pathname + url.search,
+        method,
+        headers,
+        signal: stop.signal,
+        // `request` takes any async iterable, though its type names Readable alone.
+        ...(body && { body: sent(body) as unknown as Dispatcher.RequestOptions['body'] }),
+      },
+    );
+    // undici hears a signal only once it has a connection.
+    const answer = await unlessCancelled(answering, stop.signal);
+    stage = 'receiving';
+    if (streamed) limit('receiving', timeouts.stallMs);
+    else limit('receiving', timeouts.bodyMs, 'answer-timeout');
+    return {
+      httpStatus: answer.statusCode,
+      header: (name) => [answer.headers[name] ?? []].flat().join(', ') || undefined,
+      body: received(answer.body),
+      discard: () => {
+        end();
+        answer.body.on('error', () => undefined).destroy();
+      },
+    };
+  } catch (error) {
+    end();
+    throw asOurs(error);
   }
 }
 
@@ -173,43 +166,6 @@ function announcing(dispatcher: Dispatch, whenConnected: () => void): Dispatch {
       return dispatcher.dispatch(options, handler);
     },
   };
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const leave = () => reject(signal.reason as Error);
-    if (signal.aborted) leave();
-    else signal.addEventListener('abort', leave, { once: true });
-  });
-}
-
-/** The one clock of a stage of an exchange: when its limit passes, the exchange is stopped with the reason given. */
-class Deadline {
-  readonly #stop: AbortController;
-  #timer: NodeJS.Timeout | undefined;
-  #ended = false;
-
-  constructor(stop: AbortController) {
-    this.#stop = stop;
-  }
-
-  /** Restarts the clock. */
-  set(limitMs: number, reason: NetworkErrorReason): void {
-    if (this.#ended) return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#stop.abort(new NetworkError(reason)), limitMs);
-  }
-
-  /** Stops the clock until the next `set`. */
-  clear(): void {
-    clearTimeout(this.#timer);
-  }
-
-  /** Stops the clock for good. */
-  end(): void {
-    this.#ended = true;
-    this.clear();
-  }
 }
 
 const REASONS: Readonly<Record<string, NetworkErrorReason>> = {

@@ -16,7 +16,7 @@ export class RateGate {
   /** When the times below were last looked at. */
   #seenAtMs = 0;
   #untilMs = 0;
-  /** Never later than the other one. */
+  /** For reads that somebody waits for: never later than the other one. */
   #readUntilMs = 0;
   #isUnavailable = false;
   #unknownWaits = 0;
@@ -25,26 +25,19 @@ export class RateGate {
     this.#now = now;
   }
 
-  /** Until when it is closed, in milliseconds since the epoch; undefined when it is open. */
-  get untilMs(): number | undefined {
-    return this.remainingMs > 0 ? this.#untilMs : undefined;
+  /**
+   * Until when it is closed, in milliseconds since the epoch; undefined when it is open.
+   * @param isRead to reads that somebody waits for
+   */
+  untilMs(isRead = false): number | undefined {
+    const untilMs = this.remainingMs(isRead) > 0 && (isRead ? this.#readUntilMs : this.#untilMs);
+    return untilMs || undefined;
   }
 
-  /** Until when it is closed to reads that somebody waits for; undefined when it is open to them. */
-  get readUntilMs(): number | undefined {
-    return this.readRemainingMs > 0 ? this.#readUntilMs : undefined;
-  }
-
-  /** How long it stays closed, in milliseconds; 0 when it is open. */
-  get remainingMs(): number {
+  /** How long it stays closed, in milliseconds; 0 when it is open. @param isRead as `untilMs` */
+  remainingMs(isRead = false): number {
     const nowMs = this.#clockMs();
-    return Math.max(0, this.#untilMs - nowMs);
-  }
-
-  /** How long it stays closed to reads that somebody waits for. */
-  get readRemainingMs(): number {
-    const nowMs = this.#clockMs();
-    return Math.max(0, this.#readUntilMs - nowMs);
+    return Math.max(0, (isRead ? this.#readUntilMs : this.#untilMs) - nowMs);
   }
 
   /**
@@ -54,7 +47,7 @@ export class RateGate {
    */
   close(retryAfterMs: number | undefined, { isGateway = false, isUnavailable = false } = {}): void {
     const ms = retryAfterMs ?? backoffMs(RETRIES.rateLimit, this.#unknownWaits++);
-    if (ms > this.remainingMs) this.#isUnavailable = isUnavailable;
+    if (ms > this.remainingMs()) this.#isUnavailable = isUnavailable;
     const nowMs = this.#clockMs();
     this.holdUntil(nowMs + ms, isGateway ? undefined : nowMs + ms);
   }
@@ -72,12 +65,12 @@ export class RateGate {
   }
 
   /**
-   * @param isRead whether it is for a read that somebody waits for
+   * @param isRead as `untilMs`
    * @throws ServiceError `rate_limited` or `unavailable` with what remains, while it is closed; its status is 429 either way,
    * since nothing was sent and no answer is known
    */
   assertOpen(isRead: boolean): void {
-    const remainingMs = isRead ? this.readRemainingMs : this.remainingMs;
+    const remainingMs = this.remainingMs(isRead);
     const code = this.#isUnavailable ? 'unavailable' : 'rate_limited';
     if (remainingMs > 0) throw new ServiceError(code, 429, '', remainingMs);
   }

@@ -7,21 +7,12 @@ import type { Transport } from './transport.ts';
 
 const MAX_REDIRECTS = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-const THIS_MACHINE = [
-  ['0.0.0.0', 8],
-  ['127.0.0.0', 8],
-  ['::', 127],
-] as const;
+const THIS_MACHINE = networks('0.0.0.0/8', '127.0.0.0/8', '::/127');
 /** Private, shared and link-local addresses (RFC 6890), among them those that clouds give credentials out at. */
-const THIS_NETWORK = [
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.168.0.0', 16],
-  ['fc00::', 7],
-  ['fe80::', 10],
-] as const;
+const THIS_NETWORK = networks(
+  ...['10.0.0.0/8', '100.64.0.0/10', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
+  ...['fc00::/7', 'fe80::/10'],
+);
 /** Digits that a number holds exactly. */
 const LENGTH = /^\d{1,15}$/;
 
@@ -43,9 +34,9 @@ interface SignedDownload {
   /** Which byte of the artifact is the body's first; 0 also where a range was asked for and is not to be had. */
   startByte: number;
   /** Of the complete artifact; undefined where the storage does not say. */
-  totalBytes?: number;
+  totalBytes: number | undefined;
   /** A strong one; others name no bytes. */
-  etag?: string;
+  etag: string | undefined;
   /** Whether the body's length is known or it is chunked, so that it cannot be taken for a connection that was cut. */
   endIsKnown: boolean;
 }
@@ -65,20 +56,15 @@ export async function openSignedUrl(
   { kept, ...options }: CallOptions & { kept?: KeptBytes | undefined } = {},
 ): Promise<SignedDownload> {
   if (kept !== undefined) {
-    const answer = await follow(transport, url, serviceUrl, options, {
-      range: `bytes=${kept.startByte}-`,
-      'if-range': kept.etag,
-    });
-    if (answer.httpStatus === 200) return toWhole(answer);
-    const rest = answer.httpStatus === 206 ? toRest(answer, kept) : undefined;
+    const range = { range: `bytes=${kept.startByte}-`, 'if-range': kept.etag };
+    const answer = await follow(transport, url, serviceUrl, options, range);
+    const { httpStatus } = answer;
+    if (httpStatus !== 206 && httpStatus !== 416) return toWhole(answer);
+    const rest = httpStatus === 206 ? toRest(answer, kept) : undefined;
     if (rest !== undefined) return rest;
     answer.discard();
-    if (answer.httpStatus !== 206 && answer.httpStatus !== 416) throw refusal(answer);
   }
-  const answer = await follow(transport, url, serviceUrl, options, {});
-  if (answer.httpStatus === 200) return toWhole(answer);
-  answer.discard();
-  throw refusal(answer);
+  return toWhole(await follow(transport, url, serviceUrl, options, {}));
 }
 
 /** @throws UnexpectedAnswerError, NetworkError, CancelledError */
@@ -118,38 +104,36 @@ function leadsInside(from: URL, to: URL): boolean {
 function nearness(hostname: string): number {
   const host = hostname.replace(/^\[|\]$|\.$/g, '');
   if (isLoopback(hostname) || host === 'localhost' || host.endsWith('.localhost')) return 2;
-  const version = isIP(host);
-  if (version === 0) return 0;
-  const family = version === 4 ? 'ipv4' : 'ipv6';
-  const isIn = (networks: readonly (readonly [string, number])[]) => {
-    const list = new BlockList();
-    for (const [net, prefix] of networks) list.addSubnet(net, prefix, isIP(net) === 4 ? 'ipv4' : 'ipv6');
-    // It also finds IPv4 addresses that are written as IPv6.
-    return list.check(host, family);
-  };
-  return isIn(THIS_MACHINE) ? 2 : isIn(THIS_NETWORK) ? 1 : 0;
+  if (isIP(host) === 0) return 0;
+  // These also find IPv4 addresses that are written as IPv6.
+  if (THIS_MACHINE.check(host, familyOf(host))) return 2;
+  return THIS_NETWORK.check(host, familyOf(host)) ? 1 : 0;
 }
 
-function refusal({ httpStatus }: HttpAnswer): Error {
-  return httpStatus >= 400
-    ? new SignedUrlRefusedError(httpStatus)
-    : new UnexpectedAnswerError(httpStatus, 'wrong-shape');
+function networks(...subnets: string[]): BlockList {
+  const list = new BlockList();
+  for (const [net = '', prefix] of subnets.map((subnet) => subnet.split('/')))
+    list.addSubnet(net, Number(prefix), familyOf(net));
+  return list;
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 4 ? 'ipv4' : 'ipv6';
 }
 
 function toWhole(answer: HttpAnswer): SignedDownload {
-  if (isPacked(answer)) {
-    answer.discard(); // its bytes are not the artifact's
-    throw new UnexpectedAnswerError(answer.httpStatus, 'wrong-shape');
+  const { httpStatus, body } = answer;
+  // Packed bytes are not the artifact's.
+  if (httpStatus !== 200 || isPacked(answer)) {
+    answer.discard();
+    throw httpStatus >= 400
+      ? new SignedUrlRefusedError(httpStatus)
+      : new UnexpectedAnswerError(httpStatus, 'wrong-shape');
   }
   const totalBytes = lengthOf(answer);
-  const etag = strongEtagOf(answer);
-  return {
-    body: answer.body,
-    startByte: 0,
-    ...(totalBytes !== undefined && { totalBytes }),
-    ...(etag !== undefined && { etag }),
-    endIsKnown: totalBytes !== undefined || /\bchunked\b/i.test(answer.header('transfer-encoding') ?? ''),
-  };
+  const endIsKnown =
+    totalBytes !== undefined || /\bchunked\b/i.test(answer.header('transfer-encoding') ?? '');
+  return { body, startByte: 0, totalBytes, etag: strongEtagOf(answer), endIsKnown };
 }
 
 /** Undefined unless it is exactly what was asked for, to the end (RFC 9110, 15.3.7). */

@@ -50,14 +50,14 @@ export class Transport implements Disposable {
     if (!isSecure(request.url)) throw new NetworkError('other', 'ERR_NOT_HTTPS');
     const route = resolveRoute(request.url, this.#settings);
     if (route.kind === 'unusable') throw new NetworkError('proxy', 'ERR_UNUSABLE_PROXY');
-    const [undici, { Exchange }] = await Promise.all([import('./undici.ts'), import('./exchange.ts')]);
-    const exchange = new Exchange(request, this.#timeouts, route.kind === 'proxy');
-    if (request.method === 'GET')
-      return exchange.run(undici.request, this.#kept(undici, route, request.url.protocol));
+    const [undici, { exchange }] = await Promise.all([import('./undici.ts'), import('./exchange.ts')]);
+    const send = (dispatcher: Dispatcher) =>
+      exchange(request, this.#timeouts, route.kind === 'proxy', undici.request, dispatcher);
+    if (request.method === 'GET') return send(this.#kept(undici, route, request.url.protocol));
     // A POST is never repeated, so it never takes a kept connection that the other side may just be closing.
     const own = this.#created(undici, route, request.url.protocol, request.signal);
     try {
-      return await exchange.run(undici.request, own);
+      return await send(own);
     } finally {
       closeWhenIdle(own);
     }

@@ -120,14 +120,14 @@ export interface RunSubmission {
   /** The multipart boundary; kept, so that every attempt is byte-identical. */
   boundary: string;
   /**
-   * `sha256`, lower-case hexadecimal, of the bytes that may be sent; nothing is compared when undefined. `mtimeMs` and
-   * `ctimeMs`: of the file that has it, in whole milliseconds; one of other times is hashed before anything is sent.
+   * `sha256`, lower-case hexadecimal, of the bytes that may be sent. `mtimeMs` and `ctimeMs`: of the file that has it, in
+   * whole milliseconds; one of other times is hashed before anything is sent.
    */
   dataset: {
     path: string;
     filename: string;
     sizeBytes: number;
-    sha256?: string;
+    sha256: string;
     mtimeMs?: number | undefined;
     ctimeMs?: number | undefined;
   };

@@ -1,5 +1,5 @@
 import { throwIfCancelled } from '../base/errors.ts';
-import { Digest, OpenDataset, sha256Of } from './dataset.ts';
+import { Digest, OpenDataset, sha256OfFile } from './dataset.ts';
 import { DatasetChangedError, DigestError } from './errors.ts';
 import type { HttpRequest } from './exchange.ts';
 import type { RunSubmission } from './types.ts';
@@ -18,13 +18,6 @@ export interface UploadHooks {
    * charge for it.
    */
   onClosed?(): void;
-}
-
-/** What the bytes of the dataset have to be. */
-interface Expected {
-  digest: Digest;
-  /** In lower-case hexadecimal. */
-  sha256: string;
 }
 
 /** The smallest slice still fills undici's write buffer, so that a slice has left before the next is asked for. */
@@ -47,58 +40,52 @@ export async function upload<T>(
   const { path, sizeBytes, sha256, mtimeMs, ctimeMs } = submission.dataset;
   const dataset = await OpenDataset.open(path, sizeBytes);
   const over = new AbortController();
-  let expected: Expected | undefined;
+  let digest: Digest | undefined;
   try {
-    if (sha256 !== undefined) {
-      if (digestWorker === undefined) throw new DigestError();
-      // Hashed first: otherwise all of it would be sent before that is known.
-      const { stamp } = dataset;
-      const isOtherFile =
-        (mtimeMs !== undefined && mtimeMs !== stamp.mtimeMs) ||
-        (ctimeMs !== undefined && ctimeMs !== stamp.ctimeMs);
-      if (isOtherFile && (await sha256Of(dataset, digestWorker, signal)) !== sha256)
-        throw new DatasetChangedError('changed');
-      expected = { sha256, digest: new Digest(digestWorker) };
-    }
+    if (digestWorker === undefined) throw new DigestError();
+    const { stamp } = dataset;
+    const isOtherFile =
+      (mtimeMs ?? stamp.mtimeMs) !== stamp.mtimeMs || (ctimeMs ?? stamp.ctimeMs) !== stamp.ctimeMs;
+    // Hashed first: otherwise all of it would be sent before that is known.
+    if (isOtherFile && (await sha256OfFile({ path, ...stamp }, { worker: digestWorker, signal })) !== sha256)
+      throw new DatasetChangedError('changed');
+    digest = new Digest(digestWorker);
     const headers = {
       'content-type': multipart.contentType,
-      'content-length': String(uploadLength(multipart, dataset)),
+      'content-length': String(multipart.totalBytes),
       'idempotency-key': submission.idempotencyKey,
     };
-    return await send({ headers, body: uploadBody(multipart, dataset, hooks, over.signal, expected) });
+    return await send({
+      headers,
+      body: uploadBody(multipart, dataset, { digest, sha256 }, hooks, over.signal),
+    });
   } finally {
     over.abort();
     // An answer that is there stays one, whatever the file system says of the file.
-    await Promise.allSettled([expected?.digest.dispose(), dataset.close()]);
+    await Promise.allSettled([digest?.dispose(), dataset.close()]);
   }
-}
-
-/** The exact length of the request body in bytes. */
-function uploadLength(multipart: Multipart, dataset: OpenDataset): number {
-  return multipart.head.byteLength + dataset.sizeBytes + multipart.tail.byteLength;
 }
 
 /**
  * The request body of a submission: head, dataset, and the closing boundary as a chunk of its own, released only when
- * the dataset is whole and unchanged, the bytes that were sent are those expected, and `beforeClose` agreed.
+ * the bytes that were sent are those expected, and `beforeClose` agreed.
  * @param over aborts when the exchange has ended: then the closing boundary stays
  * @throws DatasetChangedError, DigestError, CancelledError, and what the hooks throw
  */
 export async function* uploadBody(
-  multipart: Multipart,
+  { head, tail, totalBytes }: Multipart,
   dataset: OpenDataset,
+  { digest, sha256 }: { digest: Digest; sha256: string },
   hooks: UploadHooks,
   over: AbortSignal,
-  expected?: Expected,
 ): AsyncGenerator<Uint8Array> {
-  const totalBytes = uploadLength(multipart, dataset);
   let sentBytes = 0;
   const sent = (chunk: Uint8Array) => hooks.onProgress?.((sentBytes += chunk.byteLength), totalBytes);
 
-  yield multipart.head;
-  sent(multipart.head);
+  yield head;
+  sent(head);
   let sliceBytes = MIN_SLICE_BYTES;
-  for await (const chunk of dataset.chunks(expected?.digest)) {
+  for await (const chunk of dataset.chunks(digest)) {
     for (let start = 0; start < chunk.byteLength;) {
       const slice = chunk.subarray(start, start + sliceBytes);
       const startedMs = performance.now();
@@ -109,14 +96,13 @@ export async function* uploadBody(
     }
   }
   throwIfCancelled(over);
-  if (expected !== undefined && (await expected.digest.read()) !== expected.sha256)
-    throw new DatasetChangedError('changed');
+  if ((await digest.read()) !== sha256) throw new DatasetChangedError('changed');
   throwIfCancelled(over);
   await hooks.beforeClose?.();
   throwIfCancelled(over);
   hooks.onClosed?.();
-  yield multipart.tail;
-  sent(multipart.tail);
+  yield tail;
+  sent(tail);
 }
 
 /** Big slices are fast; on a slow line small ones show progress, and are no stall for taking their time. */
@@ -131,6 +117,8 @@ interface Multipart {
   head: Uint8Array;
   /** The closing boundary: without it the service has no request. */
   tail: Uint8Array;
+  /** With the dataset. */
+  totalBytes: number;
 }
 
 /**
@@ -155,11 +143,10 @@ export function encodeMultipart(submission: RunSubmission): Multipart {
   const filePart =
     `--${boundary}\r\nContent-Disposition: form-data; name="dataset"; filename="${escaped(dataset.filename)}"\r\n` +
     'Content-Type: application/octet-stream\r\n\r\n';
-  return {
-    contentType: `multipart/form-data; boundary=${boundary}`,
-    head: Buffer.from(parts.join('') + filePart),
-    tail: Buffer.from(`\r\n--${boundary}--\r\n`),
-  };
+  const head = Buffer.from(parts.join('') + filePart);
+  const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
+  const totalBytes = head.byteLength + dataset.sizeBytes + tail.byteLength;
+  return { contentType: `multipart/form-data; boundary=${boundary}`, head, tail, totalBytes };
 }
 
 function escaped(name: string): string {

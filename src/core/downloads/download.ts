@@ -106,7 +106,7 @@ export class Download {
       } finally {
         clearTimeout(this.#late);
       }
-      await store.complete(this.unfinished, record);
+      await onDisk(store.complete(this.unfinished, record));
       return record;
     });
   }

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { onDisk } from '../base/diskError.ts';
 import type { Disposable } from '../base/disposable.ts';
@@ -11,9 +12,6 @@ const TOPIC = 'downloads';
 const MAX_RECORDS = 2_000;
 /** Each is looked for at every start. The oldest are forgotten: their disk does not come back. */
 const MAX_DISCARDED = 100;
-/** How often a download of another window is checked: that window may have ended. */
-const CHECK_AGAIN_MS = 3_000;
-
 interface Content {
   /** Newest first. */
   records: readonly DownloadRecord[];
@@ -35,12 +33,12 @@ interface Options {
 export class DownloadStore implements Disposable {
   readonly #options: Options;
   readonly #interrupted = new Map<string, ActiveDownload>();
-  /** What was downloaded and could not be stored yet, by the id of its download. */
-  readonly #unstored = new Map<string, DownloadRecord>();
-  #content: Content = { records: [], unfinished: [] };
+  #stored: Content = { records: [], unfinished: [] };
+  #gone: ReadonlySet<string> = new Set();
+  /** What is stored, with what is gone. */
+  #content = this.#stored;
   #opening: Promise<void> | undefined;
   #following: Disposable | undefined;
-  #timer: NodeJS.Timeout | undefined;
   #disposed = false;
 
   constructor(options: Options) {
@@ -63,9 +61,16 @@ export class DownloadStore implements Disposable {
     );
   }
 
-  /** Reads what is stored, once, and follows what other windows store. Never rejects. */
+  /** Reads what is stored, once, checks it, and follows what other windows store. Never rejects. */
   open(): Promise<void> {
     return (this.#opening ??= this.#open().catch(() => undefined));
+  }
+
+  /** Checks what of it is on the disk: how far what no window runs is, and which files are gone. Never rejects. */
+  async check(): Promise<void> {
+    const wasOpen = this.#opening !== undefined;
+    await this.open();
+    if (wasOpen) await this.#check();
   }
 
   /**
@@ -96,16 +101,15 @@ export class DownloadStore implements Disposable {
     });
   }
 
-  /** Its file has its final name: no failure undoes that. To be called by its owner; never rejects. */
+  /**
+   * Stores that its file has its final name. To be called by its owner.
+   * @throws what the state store does: then others find the part, which is another name of the file, and it complete
+   */
   async complete(unfinished: UnfinishedDownload, record: DownloadRecord): Promise<void> {
-    this.#unstored.set(unfinished.id, record);
-    try {
-      await this.#change();
-    } catch {
-      // As on a full disk. Others find the part, which is another name of the file, and it complete.
-      this.#accept(this.#content);
-      return;
-    }
+    await this.#change((tables, accountId) => {
+      addRecord(tables, accountId, record);
+      markDiscarded(tables, accountId, unfinished.id);
+    });
     await this.remove(unfinished).catch(() => undefined);
   }
 
@@ -132,7 +136,7 @@ export class DownloadStore implements Disposable {
   }
 
   /** Reads how far one is, unless a window runs it. Never rejects. @param code of what interrupted it */
-  async check(id: string, code?: string): Promise<void> {
+  async checkOne(id: string, code?: string): Promise<void> {
     const unfinished = this.unfinished.find((one) => one.id === id);
     const isFree = unfinished !== undefined && !(await Lease.isTaken(this.#lockOf(id)).catch(() => true));
     // An update of the extension may have removed the file of this version.
@@ -154,16 +158,15 @@ export class DownloadStore implements Disposable {
 
   dispose(): void {
     this.#disposed = true;
-    clearTimeout(this.#timer);
     this.#following?.dispose();
   }
 
   async #open(): Promise<void> {
     const { state, accountId } = this.#options;
     await this.#reread();
-    this.#following = state.follow(TOPIC, accountId, () => void this.#reread().then(() => this.#checkAll()));
+    this.#following = state.follow(TOPIC, accountId, () => void this.#reread().then(() => this.#check()));
     if (this.#disposed) this.#following.dispose();
-    await this.#checkAll();
+    await this.#check();
     await this.#removeDiscarded();
   }
 
@@ -174,31 +177,23 @@ export class DownloadStore implements Disposable {
     if (content !== undefined) this.#accept(content);
   }
 
-  /** With it, what could not be stored before is stored. */
-  async #change(work?: (tables: Tables, accountId: string) => unknown): Promise<void> {
+  async #change(work: (tables: Tables, accountId: string) => unknown): Promise<void> {
     const { state, accountId } = this.#options;
-    const unstored = [...this.#unstored];
     const content = await state.transaction((tables) => {
-      for (const [id, record] of unstored) {
-        addRecord(tables, accountId, record);
-        markDiscarded(tables, accountId, id);
-      }
-      work?.(tables, accountId);
+      work(tables, accountId);
       tables.touch(TOPIC, accountId);
       return contentOf(tables, accountId);
     });
-    for (const [id] of unstored) this.#unstored.delete(id);
     this.#accept(content);
   }
 
-  #accept(stored: Content): void {
-    const records = [...this.#unstored.values()].reverse();
+  /** @param gone the files that were not there */
+  #accept(stored: Content, gone = this.#gone): void {
+    [this.#stored, this.#gone] = [stored, gone];
+    const { records, unfinished } = stored;
     const next: Content = {
-      records: [
-        ...records,
-        ...stored.records.filter((one) => records.every(({ path: file }) => file !== one.path)),
-      ],
-      unfinished: stored.unfinished.filter(({ id }) => !this.#unstored.has(id)),
+      records: records.map((record) => (gone.has(keyOf(record)) ? { ...record, isGone: true } : record)),
+      unfinished,
     };
     const textsOf = ({ records, unfinished }: Content) =>
       new Map([...records, ...unfinished].map((row) => [JSON.stringify(row), row.runId]));
@@ -210,20 +205,21 @@ export class DownloadStore implements Disposable {
     this.#options.onChange(new Set(changed.map(([, runId]) => runId)));
   }
 
-  async #checkAll(): Promise<void> {
+  async #check(): Promise<void> {
     for (const { id, runId } of this.unfinished) {
       if (this.#options.isRunning(id)) continue;
       const before = this.#interrupted.get(id);
-      await this.check(id, before?.code);
+      await this.checkOne(id, before?.code);
       if (JSON.stringify(this.#interrupted.get(id)) !== JSON.stringify(before))
         this.#options.onChange([runId]);
     }
-    clearTimeout(this.#timer);
-    const isElsewhere = this.unfinished.some(
-      ({ id }) => !this.#options.isRunning(id) && !this.#interrupted.has(id),
-    );
-    if (isElsewhere && !this.#disposed)
-      this.#timer = setTimeout(() => void this.#checkAll(), CHECK_AGAIN_MS).unref();
+    const gone = new Set<string>();
+    // One after the other: a drive that hangs takes one thread of the pool.
+    for (const record of this.records) {
+      const found = await stat(record.path).catch(() => undefined);
+      if (found?.size !== record.sizeBytes) gone.add(keyOf(record));
+    }
+    this.#accept(this.#stored, gone);
   }
 
   #lockOf(id: string): string {
@@ -297,4 +293,9 @@ function unfinishedOf(tables: Tables, accountId: string, discarded: 0 | 1): Unfi
 
 function withoutNull<T extends { filename: string | null }>(row: T) {
   return { ...row, filename: row.filename ?? undefined };
+}
+
+/** The file that a record is of: a later one of its path is another one. */
+function keyOf({ completedAtMs, path: file }: DownloadRecord): string {
+  return `${completedAtMs} ${file}`;
 }

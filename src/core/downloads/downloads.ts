@@ -62,9 +62,14 @@ export class Downloads implements Disposable {
     this.#options = options;
   }
 
-  /** Reads what the disk knows of an account, and follows it from then on. Never throws. */
-  async open(accountId: string): Promise<void> {
-    await this.#store(accountId).open();
+  /** Reads what the disk knows of an account, and follows what is stored from then on. Never throws. */
+  open(accountId: string): Promise<void> {
+    return this.#store(accountId).open();
+  }
+
+  /** Checks which of its files are still there, and what can be resumed now. Never throws. */
+  check(accountId: string): Promise<void> {
+    return this.#store(accountId).check();
   }
 
   /** This window's downloads, and the interrupted ones of the accounts that are open. */
@@ -181,7 +186,7 @@ export class Downloads implements Disposable {
       throw error;
     } finally {
       // What is left of it is known before listeners learn that it ended.
-      await store.check(download.unfinished.id, code);
+      await store.checkOne(download.unfinished.id, code);
       this.#running.delete(download.unfinished.id);
     }
   }
@@ -201,7 +206,7 @@ export class Downloads implements Disposable {
       store = new DownloadStore({
         accountId,
         state,
-        locks: path.join(accountFolder(runsFolder, accountId).path, 'downloads'),
+        locks: path.join(accountFolder(runsFolder, accountId), 'downloads'),
         isRunning: (id) => this.#running.has(id),
         onChange: (runIds) => {
           for (const runId of runIds) this.#onDidChange.fire({ accountId, runId });

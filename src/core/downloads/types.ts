@@ -48,7 +48,7 @@ export interface ActiveDownload extends UnfinishedDownload {
  */
 export type Verified = 'zip' | 'gzip' | 'tar' | 'safetensors' | 'unread' | 'length' | 'html' | 'damaged';
 
-/** A downloaded artifact. Whether the file is still there, the record does not know. */
+/** A downloaded artifact. */
 export interface DownloadRecord {
   readonly runId: string;
   readonly artifactType: string;
@@ -59,4 +59,6 @@ export interface DownloadRecord {
   readonly sha256: string;
   readonly verified: Verified;
   readonly completedAtMs: number;
+  /** No file of that length was at the path when it was last checked. */
+  readonly isGone?: true;
 }

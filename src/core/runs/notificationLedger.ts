@@ -16,7 +16,8 @@ export class NotificationLedger implements Disposable {
   readonly #nowMs: () => number;
   readonly #onDidChangeUnseen = new Emitter<string>();
   readonly #claimed = new Set<string>();
-  readonly #unseen = new Map<string, { count: number; following: Disposable }>();
+  readonly #unseen = new Map<string, number>();
+  readonly #following = new Map<string, Disposable>();
 
   /** Fires with the account's id when the number of its unseen runs changed, in whichever window. */
   readonly onDidChangeUnseen = this.#onDidChangeUnseen.event;
@@ -70,15 +71,16 @@ export class NotificationLedger implements Disposable {
 
   /** How many finished runs of an account nobody has seen yet: 0 until `follow` has read them. */
   unseen(accountId: string): number {
-    return this.#unseen.get(accountId)?.count ?? 0;
+    return this.#unseen.get(accountId) ?? 0;
   }
 
   /** Reads how many are unseen, and follows what other windows do. Never rejects. */
   async follow(accountId: string): Promise<void> {
-    if (!this.#unseen.has(accountId)) {
-      const following = this.#state.follow(TOPIC, accountId, () => void this.#count(accountId));
-      this.#unseen.set(accountId, { count: 0, following });
-    }
+    if (!this.#following.has(accountId))
+      this.#following.set(
+        accountId,
+        this.#state.follow(TOPIC, accountId, () => void this.#count(accountId)),
+      );
     await this.#count(accountId);
   }
 
@@ -91,7 +93,7 @@ export class NotificationLedger implements Disposable {
   }
 
   dispose(): void {
-    for (const { following } of this.#unseen.values()) following.dispose();
+    for (const one of this.#following.values()) one.dispose();
     this.#onDidChangeUnseen.dispose();
   }
 
@@ -107,22 +109,14 @@ export class NotificationLedger implements Disposable {
   }
 
   async #count(accountId: string): Promise<void> {
-    const known = this.#unseen.get(accountId);
-    if (known === undefined) return;
-    try {
-      const row = await this.#state.read((tables) =>
-        tables.get(
-          'SELECT count(*) AS count FROM notification WHERE account = ? AND is_unseen = 1',
-          accountId,
-        ),
-      );
-      const count = Number(row?.['count']);
-      if (known.count === count) return;
-      known.count = count;
-      this.#onDidChangeUnseen.fire(accountId);
-    } catch {
-      // It is counted at the next change.
-    }
+    const sql = 'SELECT count(*) AS count FROM notification WHERE account = ? AND is_unseen = 1';
+    const row = await this.#state.read((tables) => tables.get(sql, accountId)).catch(() => undefined);
+    // It is counted at the next change.
+    if (row === undefined) return;
+    const count = Number(row['count']);
+    if (count === this.unseen(accountId)) return;
+    this.#unseen.set(accountId, count);
+    this.#onDidChangeUnseen.fire(accountId);
   }
 }
 

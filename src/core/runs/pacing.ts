@@ -117,18 +117,21 @@ export const OFFLINE_MS = MINUTE;
 /** How long a status that is not known is watched without a change. */
 export const UNKNOWN_WATCHED_MS = 7 * DAY;
 
-export interface Watched {
-  /** How long ago the youngest of what is watched changed; undefined when nothing is watched. */
-  ageMs: number | undefined;
-  /** Whether a window of the machine has the focus. */
+/**
+ * When to poll again, in milliseconds after the last poll ended; Infinity to sleep.
+ * @param watch `ageMs`: how long ago the youngest of what is watched changed, Infinity when nothing is; `isSeen`: whether a
+ * window of the machine has the focus; `isScarce`: whether few GETs are left
+ */
+export function pollEveryMs({
+  ageMs,
+  isSeen,
+  isScarce,
+}: {
+  ageMs: number;
   isSeen: boolean;
-  /** Whether few GETs are left. */
   isScarce: boolean;
-}
-
-/** When to poll again, in milliseconds after the last poll ended; undefined to sleep. */
-export function pollEveryMs({ ageMs, isSeen, isScarce }: Watched): number | undefined {
-  if (ageMs === undefined) return undefined;
+}): number {
+  if (ageMs === Infinity) return Infinity;
   const everyMs = PACES.find(({ belowMs }) => ageMs < belowMs)?.everyMs ?? SLOWEST_MS;
   return Math.max(everyMs, isSeen ? 0 : UNSEEN_MS, isScarce ? SCARCE_MS : 0);
 }

@@ -68,11 +68,11 @@ export class Watcher implements Disposable {
   /** Somebody asked for a poll that could not be sent yet. */
   #isWanted = false;
   #isBalanceWanted = false;
-  #balanceReadAtMs: number;
   /** How many readings of models and balance are under way, and when the next one is due: 0 as soon as the service answers. */
   #readings = 0;
   #missingAtMs = Infinity;
   #isReadingLabels = false;
+  readonly #startedAtMs: number;
   #polledAtMs: number | undefined;
   #seenAtMs = -Infinity;
   #askedAtMs: number;
@@ -84,27 +84,24 @@ export class Watcher implements Disposable {
     this.#options = { clock: SYSTEM_CLOCK, random: Math.random, ...options };
     const { session, state, clock, onError } = this.#options;
     const { runs, models, balance, account } = session;
-    this.#balanceReadAtMs = this.#askedAtMs = clock.monotonicMs();
-    const add = <T extends Disposable>(one: T) => this.#disposables.add(one);
+    this.#startedAtMs = clock.nowMs();
+    this.#askedAtMs = clock.monotonicMs();
     this.#list = new SharedList(state, session, () => clock.nowMs());
-    this.#stored = add(new StoredDetails(runs, state, account.id, onError));
-    add(state.follow(LIST_TOPIC, account.id, () => void this.#listChanged()));
-    add(state.follow(POLL_TOPIC, account.id, () => this.#asked()));
-    add(runs.onDidChange((change) => this.#runsChanged(change)));
-    add(models.onDidChange(() => void this.#store()));
-    add(
-      balance.onDidChange(() => {
-        this.#balanceReadAtMs = clock.monotonicMs();
-        void this.#store();
-      }),
-    );
-    add(
+    this.#stored = new StoredDetails(runs, state, account.id, onError);
+    for (const one of [
+      this.#stored,
+      state.follow(LIST_TOPIC, account.id, () => void this.#listChanged()),
+      state.follow(POLL_TOPIC, account.id, () => this.#asked()),
+      runs.onDidChange((change) => this.#runsChanged(change)),
+      models.onDidChange(() => void this.#store()),
+      balance.onDidChange(() => void this.#store()),
       session.onDidChangeState((now) => {
         void this.#store();
         if (now === 'connecting') this.readAll();
         else this.readMissing();
       }),
-    );
+    ])
+      this.#disposables.add(one);
     this.#started = this.#start();
   }
 
@@ -130,7 +127,9 @@ export class Watcher implements Disposable {
   async poll(): Promise<void> {
     await this.#started;
     if (this.#polls === undefined && !(await this.#takeOver(true))) return this.#ask();
-    this.#isBalanceWanted = this.#options.clock.monotonicMs() - this.#balanceReadAtMs > BALANCE_MS;
+    const { session, clock } = this.#options;
+    const { readAtMs = this.#startedAtMs } = session.balance;
+    this.#isBalanceWanted = clock.nowMs() - readAtMs > BALANCE_MS;
     if (this.#polling === undefined) return this.#poll();
     this.#isWanted = true;
     return this.#polling;
@@ -288,11 +287,9 @@ export class Watcher implements Disposable {
   async #ask(): Promise<void> {
     const { session, state, clock } = this.#options;
     this.#askedAtMs = clock.monotonicMs();
-    try {
-      await state.transaction((tables) => tables.touch(POLL_TOPIC, session.account.id));
-    } catch (error) {
-      this.#report(error);
-    }
+    await state
+      .transaction((tables) => tables.touch(POLL_TOPIC, session.account.id))
+      .catch((error: unknown) => this.#report(error));
     await this.#read();
   }
 
@@ -339,7 +336,10 @@ export class Watcher implements Disposable {
     this.#isWanted = false;
     try {
       await session.runs.poll(session.budget);
-      if (isAwaiting() || this.#isBalanceWanted) await this.#readBalance();
+      if ((isAwaiting() || this.#isBalanceWanted) && session.budget.take()) {
+        await session.balance.readInBackground();
+        this.#isBalanceWanted = false;
+      }
       this.#backoff = undefined;
       this.#reportedError = '';
     } catch (error) {
@@ -350,14 +350,6 @@ export class Watcher implements Disposable {
     }
     this.#polledAtMs = clock.monotonicMs();
     await this.#storeNow();
-  }
-
-  /** @throws ApiError, KeyMissingError */
-  async #readBalance(): Promise<void> {
-    const { session } = this.#options;
-    if (!session.budget.take()) return;
-    await session.balance.readInBackground();
-    this.#isBalanceWanted = false;
   }
 
   /** Stores what changed beside polls, which do so at their end. */
@@ -398,18 +390,17 @@ export class Watcher implements Disposable {
       isScarce: session.budget.isScarce,
     });
     // Something else than a poll found the service unreachable.
-    return Math.min(session.state === 'offline' ? OFFLINE_MS : Infinity, activeMs ?? Infinity);
+    return Math.min(session.state === 'offline' ? OFFLINE_MS : Infinity, activeMs);
   }
 
-  #ageMs(): number | undefined {
+  /** How long ago the youngest of what is watched changed; Infinity where nothing is. */
+  #ageMs(): number {
     const { session, clock, isAwaiting } = this.#options;
     const nowMs = clock.nowMs();
     this.#awaitedSinceMs = isAwaiting() ? (this.#awaitedSinceMs ?? nowMs) : undefined;
     const changedMs = session.runs.watched.map((run) => session.runs.changedAtMs(run));
     if (this.#awaitedSinceMs !== undefined) changedMs.push(this.#awaitedSinceMs);
-    return changedMs.length === 0
-      ? undefined
-      : Math.max(0, nowMs - changedMs.reduce((a, b) => Math.max(a, b)));
+    return Math.max(0, nowMs - changedMs.reduce((a, b) => Math.max(a, b), -Infinity));
   }
 
   /** Reports each cause once, not at each poll. */

@@ -142,12 +142,17 @@ export function mayBeCharged({ attempts, refused }: Intent): boolean {
   return refused === undefined && attempts.some(({ closed }) => closed !== undefined);
 }
 
+export function isSettled(intent: Intent): intent is Receipt {
+  return intent.settled !== undefined;
+}
+
+export function isCharged(receipt: Receipt): receipt is ChargedReceipt {
+  return receipt.settled.kind === 'charged';
+}
+
 /** The receipts of what was charged to an account. */
 export function chargedReceiptsOf(receipts: readonly Receipt[], accountId: string): ChargedReceipt[] {
-  return receipts.filter(
-    (receipt): receipt is ChargedReceipt =>
-      receipt.accountId === accountId && receipt.settled.kind === 'charged',
-  );
+  return receipts.filter(isCharged).filter((receipt) => receipt.accountId === accountId);
 }
 
 /** The same bytes and model at one service: only one may be open. */

@@ -1,59 +1,35 @@
+import { mkdir, readdir, rename, rm, unlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { isMissing } from '../base/diskError.ts';
 import type { Disposable } from '../base/disposable.ts';
-import { writeFileDurably } from '../storage/durableFile.ts';
-import { ExpectedError } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
+import { makeDirectoryDurably, syncDirectory, writeFileDurably } from '../storage/durableFile.ts';
 import { FolderWatch } from '../storage/folderWatch.ts';
-import { isSameWish, type Intent, type Receipt } from './intent.ts';
-import { isIntentId, JournalFolder, type Contents } from './journalFolder.ts';
 import { Lease, LeaseUnavailableError } from '../storage/lease.ts';
+import { SubmissionError } from './errors.ts';
+import {
+  isCharged,
+  isSameWish,
+  isSettled,
+  type ChargedReceipt,
+  type Intent,
+  type Receipt,
+  type Wish,
+} from './intent.ts';
+import { intentText, readJournalFile } from './journalFile.ts';
 
 /** The user waits for it: longer than other windows take to see whether it is free. */
 const ACQUIRE_TRIES = 20;
 /** For how long the creation of an intent waits for that of another window. */
 const CREATE_WAIT_MS = 5_000;
 const CREATE_TRY_AGAIN_MS = 20;
+const FILES_AT_ONCE = 8;
 
-/** Whoever writes an intent has to own it. */
-export class NotOwnerError extends ExpectedError {
-  readonly code = 'not-owner';
-
-  constructor() {
-    super('the lease of the intent is not held');
-  }
-}
-
-/** Other windows were creating intents for as long as this one waited. */
-export class JournalBusyError extends ExpectedError {
-  readonly code = 'journal-busy';
-
-  constructor() {
-    super('another process is creating an intent');
-  }
-}
-
-/** It cannot be known whether an intent for the same bytes and model is open. */
-export class JournalUnreadableError extends ExpectedError {
-  readonly code = 'journal-unreadable';
-
-  /** The one that cannot be read. */
-  readonly file: string;
-
-  constructor(file: string, cause: unknown) {
-    super('an intent cannot be read', { cause });
-    this.file = file;
-  }
-}
-
-/** An intent for the same bytes and model is open, in a file that only a later version of the extension can read. */
-export class LaterVersionError extends ExpectedError {
-  readonly code = 'later-version';
-
-  constructor() {
-    super('an intent of a later version is for the same bytes and model');
-  }
-}
+const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+const ID = new RegExp(`^${UUID}$`, 'i');
+const TEMPORARY = new RegExp(`^(${UUID})\\.json\\.${UUID}\\.tmp$`, 'i');
 
 /** An open intent and the lease of this window, which has to end. */
 export interface Owned {
@@ -68,14 +44,30 @@ export interface JournalOptions {
   createWaitMs?: number;
 }
 
+/** What of the open intents cannot be known. */
+interface Unknown {
+  /** Those of a later version, of which no more is known. */
+  later: Wish[];
+  /** Files that could not be read now and may be intents: then it is not known what is open. */
+  unread: { file: string; cause: unknown }[];
+}
+
 /**
- * Owns the submissions that outlive a window: an open intent is a durable file that has one owner among all windows; settled
- * ones are stored as receipts. It holds no API key and no row.
+ * Owns the submissions that outlive a window: each is a durable file. As long as it is open it has one owner among all windows;
+ * once it is settled it is a receipt, which never changes. It holds no API key and no row.
  */
 export class Journal implements Disposable {
-  readonly #folder: JournalFolder;
+  readonly #directory: string;
+  readonly #leases: string;
+  /** Holds an empty file for each receipt of a charge that was not reported yet, by its ID. */
+  readonly #notices: string;
+  readonly #onSetAside: (file: string) => void;
+  readonly #write: typeof writeFileDurably;
   readonly #createWaitMs: number;
   readonly #onDidChange = new Emitter<void>();
+  readonly #reported = new Set<string>();
+  /** As last read, by their files. */
+  readonly #receipts = new Map<string, Receipt>();
   #watch: FolderWatch | undefined;
   #disposed = false;
   #intents: readonly Intent[] = [];
@@ -87,19 +79,24 @@ export class Journal implements Disposable {
   /** @param directory of the journal alone, in the extension's storage on the extension host's machine */
   constructor(directory: string, options: JournalOptions = {}) {
     const { onSetAside = () => undefined, write = writeFileDurably, createWaitMs = CREATE_WAIT_MS } = options;
-    this.#folder = new JournalFolder(directory, onSetAside, write);
+    this.#directory = directory;
+    this.#leases = path.join(directory, 'leases');
+    this.#notices = path.join(directory, 'notices');
+    this.#onSetAside = onSetAside;
+    this.#write = write;
     this.#createWaitMs = createWaitMs;
   }
 
-  /** Reads the open intents, ends what a crash left half-done, and follows other windows. */
+  /** Reads the open intents, removes what killed processes left, and follows other windows. */
   async open(): Promise<void> {
-    await this.#folder.make();
-    await this.#inTurn(() => this.#folder.sweep());
-    // Before the first reading, so that nothing is missed between.
+    for (const folder of [this.#directory, this.#leases, this.#notices])
+      await makeDirectoryDurably(folder, 0o700);
     if (this.#disposed) return;
+    // Before the first reading, so that nothing is missed between.
     this.#watch?.dispose();
-    this.#watch = new FolderWatch(this.#folder.intents, '.json', () => this.reload());
+    this.#watch = new FolderWatch(this.#directory, '.json', () => this.reload());
     await this.reload();
+    await this.#inTurn(() => this.#sweep());
   }
 
   /** Open ones as last read, oldest first. */
@@ -114,11 +111,19 @@ export class Journal implements Disposable {
     });
   }
 
+  /** The settled intents, newest first; unreadable ones are left out. */
+  async receipts(): Promise<Receipt[]> {
+    await this.reload();
+    return [...this.#receipts.values()].sort(
+      (one, other) => other.settled.at.localMs - one.settled.at.localMs,
+    );
+  }
+
   /**
    * Makes an intent durable and owned, unless one that is open, and was not refused, is for the same bytes and model of the
    * same service: by one window at a time.
    * @param besides ids of those of other accounts of the service that are no obstacle
-   * @throws LeaseUnavailableError, JournalBusyError, JournalUnreadableError, LaterVersionError, and what the file system
+   * @throws LeaseUnavailableError, SubmissionError `journal-busy`, `journal-unreadable`, `later-version`, and what the file system
    * says: then there is no intent
    */
   async create(
@@ -138,49 +143,49 @@ export class Journal implements Disposable {
    * @throws LeaseUnavailableError, and what the file system says
    */
   async acquire(id: string): Promise<Owned | undefined> {
-    if (!isIntentId(id)) return undefined;
-    const lease = await Lease.take(this.#folder.lockFile(id), ACQUIRE_TRIES);
+    if (!ID.test(id)) return undefined;
+    const lease = await Lease.take(this.#lockFile(id), ACQUIRE_TRIES);
     if (lease === undefined) return undefined;
     try {
       const intent = await this.#inTurn(async () => {
-        const found = await this.#folder.readOwned(id);
-        this.#replace(id, found);
-        return found;
+        const found = await readJournalFile(this.#file(id));
+        const open = found.kind === 'intent' && !isSettled(found.intent) ? found.intent : undefined;
+        this.#replace(id, open);
+        return open;
       });
       if (intent !== undefined) return { lease, intent };
     } catch (error) {
       lease.release();
       throw error;
     }
-    this.#folder.letGo(lease, id);
+    lease.remove();
     return undefined;
   }
 
   /**
    * Makes a change of an owned intent durable.
-   * @throws NotOwnerError, and what the file system says: then the disk has the old intent or the new
+   * @throws SubmissionError `not-owner`, and what the file system says: then the disk has the old intent or the new
    */
   write(lease: Lease, intent: Intent): Promise<void> {
     return this.#inTurn(async () => {
       this.#checkOwner(lease, intent.id);
-      if (intent.settled !== undefined) throw new TypeError('a settled intent is a receipt');
+      if (isSettled(intent)) throw new TypeError('a settled intent is a receipt');
       await this.#put(intent);
     });
   }
 
   /**
-   * Ends an owned intent: it becomes a receipt, and its lease ends. What a crash leaves between the two is finished by the
-   * next reader, in whichever window.
-   * @throws NotOwnerError, and what the file system says: then the lease is held as before
+   * Ends an owned intent: it becomes a receipt, and its lease ends.
+   * @throws SubmissionError `not-owner`, and what the file system says: then the lease is held as before
    */
   settle(lease: Lease, receipt: Receipt): Promise<void> {
     return this.#inTurn(async () => {
       this.#checkOwner(lease, receipt.id);
-      await this.#folder.putReceipt(receipt);
-      // The receipt prevails: an intent that cannot be removed now is removed by the next reader.
-      await this.#folder.remove(receipt.id).catch(() => undefined);
-      this.#folder.letGo(lease, receipt.id);
-      this.#replace(receipt.id, undefined);
+      // Before it: a notice without a receipt means nothing. Where the disk does not take it,
+      // a charge that a check finds is in the Runs view alone.
+      if (isCharged(receipt)) await this.#note(receipt.id).catch(() => undefined);
+      await this.#put(receipt);
+      lease.remove();
     });
   }
 
@@ -189,33 +194,43 @@ export class Journal implements Disposable {
    * @throws LeaseUnavailableError
    */
   async isOwned(id: string): Promise<boolean> {
-    return isIntentId(id) && (await Lease.isTaken(this.#folder.lockFile(id)));
-  }
-
-  /** The settled intents, newest first; unreadable ones are left out. */
-  receipts(): Promise<Receipt[]> {
-    return this.#folder.receipts();
+    return ID.test(id) && (await Lease.isTaken(this.#lockFile(id)));
   }
 
   /** The charges that no window has reported yet: one that was killed right after the answer could not. */
-  async unreported(): Promise<Receipt[]> {
-    const ids = new Set(await this.#folder.noticeIds());
-    return ids.size === 0 ? [] : (await this.receipts()).filter(({ id }) => ids.has(id));
+  async unreported(): Promise<ChargedReceipt[]> {
+    const ids = new Set(await namesIn(this.#notices));
+    return ids.size === 0 ? [] : (await this.receipts()).filter(isCharged).filter(({ id }) => ids.has(id));
   }
 
   /** Claims for this window to report that a run was charged, or says that it did: true for one window, once. Never rejects. */
   async claimNotice(runId: string): Promise<boolean> {
     const unreported = await this.unreported().catch(() => []);
-    const receipt = unreported.find(
-      ({ settled }) => settled.kind === 'charged' && settled.run.run_id === runId,
+    const receipt = unreported.find(({ settled }) => settled.run.run_id === runId);
+    if (receipt === undefined) return false;
+    return unlink(path.join(this.#notices, receipt.id)).then(
+      () => true,
+      () => false,
     );
-    return receipt !== undefined && (await this.#folder.claimNotice(receipt.id));
   }
 
   dispose(): void {
     this.#disposed = true;
     this.#watch?.dispose();
     this.#onDidChange.dispose();
+  }
+
+  #file(id: string): string {
+    return path.join(this.#directory, `${id}.json`);
+  }
+
+  #lockFile(id: string): string {
+    return path.join(this.#leases, `${id}.lock`);
+  }
+
+  async #note(id: string): Promise<void> {
+    await mkdir(this.#notices, { recursive: true, mode: 0o700 });
+    await writeFile(path.join(this.#notices, id), '', { mode: 0o600 });
   }
 
   /** One access at a time, so that nothing older is accepted after something newer. */
@@ -228,9 +243,9 @@ export class Journal implements Disposable {
   async #takeGate(): Promise<Lease> {
     const startedMs = performance.now();
     for (;;) {
-      const gate = await Lease.take(this.#folder.gateFile, 1);
+      const gate = await Lease.take(this.#lockFile('create'), 1);
       if (gate !== undefined) return gate;
-      if (performance.now() - startedMs > this.#createWaitMs) throw new JournalBusyError();
+      if (performance.now() - startedMs > this.#createWaitMs) throw new SubmissionError('journal-busy');
       await delay(CREATE_TRY_AGAIN_MS * (0.5 + Math.random()));
     }
   }
@@ -248,46 +263,140 @@ export class Journal implements Disposable {
         (other.refused === undefined && isSameWish(other, intent) && !isPassedBy(other)),
     );
     if (existing !== undefined) return { existing };
-    if (later.some((wish) => isSameWish(wish, intent))) throw new LaterVersionError();
+    if (later.some((wish) => isSameWish(wish, intent))) throw new SubmissionError('later-version');
     const [first] = unread;
-    if (first !== undefined) throw new JournalUnreadableError(first.file, first.cause);
-    const lease = await Lease.take(this.#folder.lockFile(intent.id));
-    if (lease === undefined) throw new NotOwnerError();
+    if (first !== undefined) throw new SubmissionError('journal-unreadable', first);
+    const lease = await Lease.take(this.#lockFile(intent.id));
+    if (lease === undefined) throw new SubmissionError('not-owner');
     try {
       await this.#put(intent);
       // Where the folder was replaced meanwhile, another window may have gone through another gate.
       if (!gate.isHeld() || !lease.isHeld()) throw new LeaseUnavailableError();
       return { lease };
     } catch (error) {
-      await this.#folder.remove(intent.id).catch(() => undefined);
+      await rm(this.#file(intent.id), { force: true }).catch(() => undefined);
+      await syncDirectory(this.#directory).catch(() => undefined);
       this.#replace(intent.id, undefined);
-      this.#folder.letGo(lease, intent.id);
+      lease.remove();
       throw error;
     }
   }
 
   #checkOwner(lease: Lease, id: string): void {
-    if (lease.file !== this.#folder.lockFile(id) || !lease.isHeld()) throw new NotOwnerError();
+    if (lease.file !== this.#lockFile(id) || !lease.isHeld()) throw new SubmissionError('not-owner');
   }
 
   async #put(intent: Intent): Promise<void> {
+    const { text, intent: asRead } = intentText(intent);
     try {
-      this.#replace(intent.id, await this.#folder.put(intent));
+      await this.#write(this.#file(intent.id), text);
     } catch (error) {
       // It may have failed after the new text took its place.
       await this.#read().catch(() => undefined);
       throw error;
     }
+    this.#replace(intent.id, isSettled(asRead) ? undefined : asRead);
   }
 
-  async #read(): Promise<Contents> {
-    const contents = await this.#folder.read();
+  /** Reads what is open, and what was settled since; sets foreign files aside. */
+  async #read(): Promise<Unknown> {
+    const names = await namesIn(this.#directory);
+    const files = names
+      .filter((name) => name.endsWith('.json'))
+      .map((name) => path.join(this.#directory, name));
+    const present = new Set(files);
+    for (const file of this.#receipts.keys()) if (!present.has(file)) this.#receipts.delete(file);
+    const open: Intent[] = [];
+    const unknown: Unknown = { later: [], unread: [] };
+    const left = files.filter((file) => !this.#receipts.has(file)).values();
+    const readSome = async () => {
+      for (const file of left) open.push(...(await this.#readFile(file, unknown)));
+    };
+    await Promise.all(Array.from({ length: FILES_AT_ONCE }, readSome));
     this.#watch?.renew();
-    const unread = contents.unread.map(({ file }) => file);
     // What cannot be read now is as it was read last.
-    const known = this.#intents.filter(({ id }) => unread.includes(this.#folder.intentFile(id)));
-    this.#accept([...contents.intents, ...known]);
-    return contents;
+    const known = this.#intents.filter(({ id }) =>
+      unknown.unread.some(({ file }) => file === this.#file(id)),
+    );
+    this.#accept([...open, ...known]);
+    return unknown;
+  }
+
+  /** @returns the intent, if it is open */
+  async #readFile(file: string, { later, unread }: Unknown): Promise<Intent[]> {
+    try {
+      let found = await readJournalFile(file);
+      // It may be another one after that: its owner writes it again.
+      if (found.kind === 'foreign') found = await this.#setAside(file);
+      if (found.kind === 'later') {
+        if (found.wish !== undefined) later.push(found.wish);
+        this.#reportOnce(file);
+      }
+      if (found.kind !== 'intent') return [];
+      if (!isSettled(found.intent)) return [found.intent];
+      this.#receipts.set(file, found.intent);
+    } catch (cause) {
+      unread.push({ file, cause });
+      this.#reportOnce(file);
+    }
+    return [];
+  }
+
+  /**
+   * Renames a foreign file, and returns what is there then.
+   * @throws where it stays, because it has an owner or cannot be renamed
+   */
+  async #setAside(file: string): ReturnType<typeof readJournalFile> {
+    const id = path.basename(file, '.json');
+    const work = async (): ReturnType<typeof readJournalFile> => {
+      // Its owner may have written it since.
+      const found = await readJournalFile(file);
+      if (found.kind !== 'foreign') return found;
+      const aside = `${file}.unreadable-${Date.now()}`;
+      await rename(file, aside);
+      this.#onSetAside(aside);
+      return { kind: 'gone' };
+    };
+    const found = ID.test(id) ? await this.#ifFree(id, work) : await work();
+    if (found === undefined) throw new Error('a foreign file is in the place of an owned intent');
+    return found;
+  }
+
+  #reportOnce(file: string): void {
+    if (this.#reported.has(file)) return;
+    this.#reported.add(file);
+    this.#onSetAside(file);
+  }
+
+  /** Removes what killed processes left: temporary files, and lock files without an open intent. */
+  async #sweep(): Promise<void> {
+    const open = new Set(this.#intents.map(({ id }) => id));
+    const orphans = new Map<string, string[]>();
+    for (const name of await namesIn(this.#leases)) {
+      const id = path.basename(name, '.lock');
+      if (ID.test(id) && !open.has(id)) orphans.set(id, []);
+    }
+    for (const name of await namesIn(this.#directory)) {
+      const id = TEMPORARY.exec(name)?.[1];
+      if (id !== undefined) orphans.set(id, [...(orphans.get(id) ?? []), path.join(this.#directory, name)]);
+    }
+    for (const [id, files] of orphans)
+      // What cannot be removed harms nobody.
+      await this.#ifFree(id, async () => {
+        for (const file of files) await rm(file, { force: true });
+      }).catch(() => undefined);
+  }
+
+  /** Does something as the owner of an intent, unless it has one. */
+  async #ifFree<T>(id: string, work: () => Promise<T>): Promise<T | undefined> {
+    const lease = await Lease.take(this.#lockFile(id), 1);
+    if (lease === undefined) return undefined;
+    try {
+      return await work();
+    } finally {
+      if (this.#intents.some((open) => open.id === id)) lease.release();
+      else lease.remove();
+    }
   }
 
   #replace(id: string, intent: Intent | undefined): void {
@@ -309,5 +418,15 @@ export class Journal implements Disposable {
       return;
     this.#intents = next;
     this.#onDidChange.fire();
+  }
+}
+
+/** The names in a folder; none where there is no folder. */
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
   }
 }

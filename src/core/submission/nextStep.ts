@@ -1,40 +1,12 @@
 import { DatasetChangedError, mayPass, retryAfterOf, ServiceError, statusOf } from '../api/errors.ts';
-import { CancelledError, ExpectedError } from '../base/errors.ts';
+import { CancelledError } from '../base/errors.ts';
 import { MAX_RETRY_AFTER_MS, RETRIES, retryDelayMs } from '../base/retry.ts';
+import { SubmissionError, TooEarlyError } from './errors.ts';
 import { mayBeCharged, RESEND_MS, type Intent, type Moment } from './intent.ts';
 import { passedMs } from './reconcilePolicy.ts';
 
 /** How far two times of the service may seem to be apart for rounding and travel. */
 export const MARGIN_MS = 15 * 60_000;
-
-/** The service asked, after an earlier attempt, to be left alone for some more time; nothing was sent. */
-export class TooEarlyError extends ExpectedError {
-  readonly code = 'too-early';
-  readonly retryAfterMs: number;
-
-  constructor(retryAfterMs: number) {
-    super('the service asked to wait');
-    this.retryAfterMs = retryAfterMs;
-  }
-}
-
-/** It is too late to send it again with its Idempotency-Key: the service may have forgotten it. */
-export class WindowClosedError extends ExpectedError {
-  readonly code = 'window-closed';
-
-  constructor() {
-    super('more than 23 hours have passed since the first attempt');
-  }
-}
-
-/** How much time has passed since the first attempt is unknown: a clock was set, the machine slept, or the service gave none. */
-export class ClocksDisagreeError extends ExpectedError {
-  readonly code = 'clocks-disagree';
-
-  constructor() {
-    super('the time since the first attempt is not certain');
-  }
-}
 
 /** What follows an attempt that ended without a run. */
 export type NextStep =
@@ -104,16 +76,17 @@ export function assertNotTooEarly({ attempts }: Intent, now: Moment): void {
 /**
  * Lets an intent be sent, or sent again, at this moment. One that cannot have been charged may always be: the service has
  * nothing to forget.
- * @throws WindowClosedError, ClocksDisagreeError
+ * @throws SubmissionError `window-closed`, `clocks-disagree`
  */
 export function assertMayResend(intent: Intent, now: Moment): void {
   const first = intent.attempts[0]?.started;
   if (first === undefined || !mayBeCharged(intent)) return;
-  if (first.serviceMs === undefined || now.serviceMs === undefined) throw new ClocksDisagreeError();
+  if (first.serviceMs === undefined || now.serviceMs === undefined)
+    throw new SubmissionError('clocks-disagree');
   const serviceMs = now.serviceMs - first.serviceMs;
-  if (serviceMs < -MARGIN_MS) throw new ClocksDisagreeError();
+  if (serviceMs < -MARGIN_MS) throw new SubmissionError('clocks-disagree');
   // However little the service's clock says: it may have been set back.
-  if (Math.max(serviceMs, passedMs(first, now) ?? 0) >= RESEND_MS) throw new WindowClosedError();
+  if (Math.max(serviceMs, passedMs(first, now) ?? 0) >= RESEND_MS) throw new SubmissionError('window-closed');
 }
 
 function isRefusal(error: unknown): boolean {

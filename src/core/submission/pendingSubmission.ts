@@ -141,6 +141,7 @@ export class PendingSubmissions implements Disposable {
   readonly #free = new WeakSet<Intent>();
   /** Reported as resolved, though the disk would not take it. */
   readonly #hidden = new Set<string>();
+  readonly #cancels = new Map<string, AbortController>();
   #shown = new Map<string, PendingSubmission>();
   #timer: NodeJS.Timeout | undefined;
   #probing: Promise<void> | undefined;
@@ -171,8 +172,25 @@ export class PendingSubmissions implements Disposable {
     this.#publish();
   }
 
+  /** Aborted by `cancel`, from now on until it rests. */
+  cancelSignal(id: string): AbortSignal {
+    const cancel = new AbortController();
+    this.#cancels.set(id, cancel);
+    return cancel.signal;
+  }
+
+  /** Stops what this window sends, before its closing boundary has left. @returns false where it is too late */
+  cancel(id: string): boolean {
+    const submission = this.#shown.get(id);
+    const cancel = this.#cancels.get(id);
+    if (submission === undefined || cancel === undefined || !isCancellable(submission)) return false;
+    cancel.abort();
+    return true;
+  }
+
   /** This window does nothing more with it, and has released it. */
   rest(id: string): void {
+    this.#cancels.delete(id);
     this.#live.delete(id);
     const intent = this.#journal.intents.find((open) => open.id === id);
     if (intent !== undefined) this.#free.add(intent);

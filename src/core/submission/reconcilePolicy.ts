@@ -98,9 +98,7 @@ export function withObservation(open: Intent, seen: Observation): Intent {
   const intent = { ...open, attempts: open.attempts.map((attempt) => overAt(attempt, seen.at)) };
   const { firstCleanLook, ...rest } = intent;
   if (!isClean(intent, seen)) return { ...rest, lastLook: seen };
-  // One of an earlier version has no monotonic time.
-  const isComparable = firstCleanLook?.at.monotonicMs !== undefined;
-  return { ...rest, firstCleanLook: isComparable ? firstCleanLook : seen, lastLook: seen };
+  return { ...rest, firstCleanLook: firstCleanLook ?? seen, lastLook: seen };
 }
 
 /**

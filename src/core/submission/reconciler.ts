@@ -2,12 +2,12 @@ import type { Client } from '../api/client.ts';
 import { isUnauthorized } from '../api/errors.ts';
 import type { Balance, RunCreation, RunDetail, RunSummary } from '../api/types.ts';
 import type { Clock } from '../base/clock.ts';
-import { ExpectedError, throwIfCancelled } from '../base/errors.ts';
+import { throwIfCancelled } from '../base/errors.ts';
 import { instantOf } from '../base/instant.ts';
 import { folded, hasMarker } from '../runs/marker.ts';
 import type { Session } from '../runs/session.ts';
 import type { Lease } from '../storage/lease.ts';
-import { mayBeCharged, type Intent, type Moment, type Observation } from './intent.ts';
+import { isCharged, mayBeCharged, type Intent, type Moment, type Observation } from './intent.ts';
 import type { Journal } from './journal.ts';
 import { MARGIN_MS } from './nextStep.ts';
 import {
@@ -38,15 +38,6 @@ export type ReconcileResult =
 
 const SOON_MS = 20_000;
 const LATER_MS = 2 * 60_000;
-
-/** A run that could be the one is listed since the user asked to send it again; nothing was sent. */
-export class CandidatesError extends ExpectedError {
-  readonly code = 'candidates';
-
-  constructor() {
-    super('a run that could be this one is listed now');
-  }
-}
 
 /** Finds out what became of intents that may have been charged, and stores what each check saw. */
 export class Reconciler {
@@ -108,14 +99,9 @@ export class Reconciler {
 
   /** The runs of other intents of the service. */
   async #claimed({ id, origin }: Intent): Promise<ReadonlySet<string>> {
-    const receipts = await this.#journal.receipts();
-    return new Set(
-      receipts.flatMap((receipt) =>
-        receipt.id !== id && receipt.origin === origin && receipt.settled.kind === 'charged'
-          ? [receipt.settled.run.run_id]
-          : [],
-      ),
-    );
+    const receipts = (await this.#journal.receipts()).filter(isCharged);
+    const others = receipts.filter((receipt) => receipt.id !== id && receipt.origin === origin);
+    return new Set(others.map(({ settled }) => settled.run.run_id));
   }
 }
 
@@ -152,7 +138,7 @@ const PAGE_SIZE = 100;
 const MAX_PAGES = 20;
 const MAX_DETAILS = 300;
 /** Details are read so many at a time. */
-const BATCH = 8;
+const BATCH = 4;
 /** No service cuts a label shorter than this. */
 const CUT_LABEL_LENGTH = 16;
 

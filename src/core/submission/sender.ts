@@ -4,19 +4,14 @@ import type { RunCreation } from '../api/types.ts';
 import { CancelledError, unlessCancelled } from '../base/errors.ts';
 import { RETRIES } from '../base/retry.ts';
 import type { Session } from '../runs/session.ts';
+import { SubmissionError, TooEarlyError } from './errors.ts';
 import { isSameWish, mayBeCharged, type Intent, type Moment, type Settlement } from './intent.ts';
-import { NotOwnerError, type Journal, type Owned } from './journal.ts';
-import { assertNotTooEarly, TooEarlyError } from './nextStep.ts';
+import type { Journal, Owned } from './journal.ts';
+import { assertNotTooEarly } from './nextStep.ts';
 import { canCheck, type PendingSubmissions, type SubmissionResult } from './pendingSubmission.ts';
-import {
-  CandidatesError,
-  hasNewCandidates,
-  isMarked,
-  Reconciler,
-  type ReconcileResult,
-} from './reconciler.ts';
+import { hasNewCandidates, isMarked, Reconciler, type ReconcileResult } from './reconciler.ts';
 import { isUncertain, uncertaintyOf } from './reconcilePolicy.ts';
-import { LeaseLostError, UploadAttempts, type AttemptsEnd, type Time } from './uploadAttempts.ts';
+import { stopped, UploadAttempts, type AttemptsEnd, type Time } from './uploadAttempts.ts';
 
 type How = Extract<Settlement, { kind: 'charged' }>['how'];
 
@@ -24,24 +19,16 @@ type How = Extract<Settlement, { kind: 'charged' }>['how'];
 export class Sender {
   readonly #journal: Journal;
   readonly #pending: PendingSubmissions;
-  readonly #cancels: Map<string, AbortController>;
   readonly #time: Time;
+  /** Aborted when the extension ends. */
   readonly #stopping: AbortSignal;
   readonly #reconciler: Reconciler;
   readonly #uploads = new UploadQueue();
   readonly #checks = new Map<string, Promise<ReconcileResult | undefined>>();
 
-  /** @param stopping aborted when the extension ends */
-  constructor(
-    journal: Journal,
-    pending: PendingSubmissions,
-    cancels: Map<string, AbortController>,
-    time: Time,
-    stopping: AbortSignal,
-  ) {
+  constructor(journal: Journal, pending: PendingSubmissions, time: Time, stopping: AbortSignal) {
     this.#journal = journal;
     this.#pending = pending;
-    this.#cancels = cancels;
     this.#time = time;
     this.#stopping = stopping;
     this.#reconciler = new Reconciler(journal, time.clock);
@@ -65,7 +52,7 @@ export class Sender {
       const owned = { lease: created.lease, intent };
       return this.#holding(owned, () => this.#send(session, owned, anySignal));
     }
-    this.#rest(id);
+    this.#pending.rest(id);
     if ('error' in created) return { kind: 'not-charged', error: created.error, kept: false };
     this.#pending.unhide(created.existing.id);
     return { kind: 'open', id: created.existing.id };
@@ -86,7 +73,8 @@ export class Sender {
         const { result: found, intent } = await this.#reconcile(session, owned, signal);
         if (found.verdict === 'charged') return this.#chargedBy(found.run, true);
         // What the user did not know of when they asked, they decide about first.
-        if (hasNewCandidates(owned.intent, intent)) return { kind: 'unknown', error: new CandidatesError() };
+        if (hasNewCandidates(owned.intent, intent))
+          return { kind: 'unknown', error: new SubmissionError('candidates') };
         return this.#send(session, { ...owned, intent }, anySignal);
       });
       return result ?? { kind: 'elsewhere' };
@@ -156,7 +144,6 @@ export class Sender {
     work: (owned: Owned) => Promise<T>,
   ): Promise<T | undefined> {
     await this.#checks.get(id)?.catch(() => undefined);
-    if (this.#cancels.has(id)) return undefined;
     const owned = await this.#journal.acquire(id);
     if (owned === undefined) return undefined;
     return this.#holding(owned, () => {
@@ -171,20 +158,13 @@ export class Sender {
       return await work();
     } finally {
       lease.release();
-      this.#rest(intent.id);
+      this.#pending.rest(intent.id);
     }
   }
 
   /** From now on it can be canceled, until it rests. */
   #cancellable(id: string, signal: AbortSignal): AbortSignal {
-    const cancel = new AbortController();
-    this.#cancels.set(id, cancel);
-    return AbortSignal.any([signal, cancel.signal, this.#stopping]);
-  }
-
-  #rest(id: string): void {
-    this.#cancels.delete(id);
-    this.#pending.rest(id);
+    return AbortSignal.any([signal, this.#pending.cancelSignal(id), this.#stopping]);
   }
 
   /** Checks once, and settles what is found. */
@@ -232,7 +212,7 @@ export class Sender {
       const show = this.#pending.set.bind(this.#pending, id);
       return new UploadAttempts(session, this.#journal, owned, this.#time, show).run(signal);
     };
-    const end = (await this.#uploads.run(upload, signal)) ?? stillQueued(owned.intent);
+    const end = (await this.#uploads.run(upload, signal)) ?? stopped(new CancelledError(), owned.intent);
     const ended = { lease: owned.lease, intent: end.intent };
     const result = await this.#settleEnd(session, ended, end);
     // Checks before it says that the result is unknown, unless the service asked for a pause.
@@ -268,7 +248,8 @@ export class Sender {
       return { kind: 'unknown', error };
     }
     // Not by us; but who owns it now may be sending it.
-    if (error instanceof LeaseLostError || error instanceof NotOwnerError) return { kind: 'elsewhere' };
+    const isLost = error instanceof SubmissionError && ['lease-lost', 'not-owner'].includes(error.code);
+    if (isLost) return { kind: 'elsewhere' };
     // When the extension ends, nothing is settled that the user did not decide.
     if (kind === 'unsent' || this.#stopping.aborted) return { kind: 'not-charged', error, kept: true };
     const kept = await this.#settle(owned, { kind: 'not-charged', at: this.#now() }).then(
@@ -309,11 +290,6 @@ export class Sender {
     const onReported = () => void this.#journal.claimNotice(run.run_id);
     return { kind: 'charged', run, onReported, ...(found && { found }) };
   }
-}
-
-function stillQueued(intent: Intent): AttemptsEnd {
-  const kind = mayBeCharged(intent) ? 'reconcile' : 'dropped';
-  return { kind, waitMs: 0, error: new CancelledError(), intent };
 }
 
 /** Not awaited, and never an error: the result is reported at once, and what is read later shows when it comes. */

@@ -7,7 +7,6 @@ import type { Session } from '../runs/session.ts';
 import { mayBeCharged, newIntent, type Draft } from './intent.ts';
 import type { Journal } from './journal.ts';
 import {
-  isCancellable,
   PendingSubmissions,
   type PendingSubmission,
   type Submission,
@@ -26,8 +25,6 @@ export class Submitter implements Disposable {
   readonly #journal: Journal;
   readonly #clock: Clock;
   readonly #pending: PendingSubmissions;
-  /** What can be canceled. */
-  readonly #cancels = new Map<string, AbortController>();
   readonly #stop = new AbortController();
   readonly #onDidChange = new Emitter<PendingSubmission>();
   readonly #sender: () => Promise<Sender>;
@@ -49,7 +46,7 @@ export class Submitter implements Disposable {
     this.#pending = new PendingSubmissions(journal, (submission) => this.#onDidChange.fire(submission));
     this.#sender = lazy(async () => {
       const { Sender: Loaded } = await load();
-      return new Loaded(journal, this.#pending, this.#cancels, { clock, random }, this.#stop.signal);
+      return new Loaded(journal, this.#pending, { clock, random }, this.#stop.signal);
     });
   }
 
@@ -143,11 +140,7 @@ export class Submitter implements Disposable {
    * @returns false where it is too late
    */
   cancel(id: string): boolean {
-    const submission = this.pending.find((pending) => pending.id === id);
-    const cancel = this.#cancels.get(id);
-    if (submission === undefined || cancel === undefined || !isCancellable(submission)) return false;
-    cancel.abort();
-    return true;
+    return this.#pending.cancel(id);
   }
 
   /** Stops what is in progress; the journal knows how far it came. */

@@ -3,38 +3,15 @@ import { isUnauthorized, ServiceError, statusOf } from '../api/errors.ts';
 import type { RunCreation, RunSubmission } from '../api/types.ts';
 import type { Clock } from '../base/clock.ts';
 import { ExpectedError, throwIfCancelled } from '../base/errors.ts';
+import { SubmissionError } from './errors.ts';
 import { mayBeCharged, type Attempt, type Intent } from './intent.ts';
 import type { Journal, Owned } from './journal.ts';
 import type { Lease } from '../storage/lease.ts';
 import type { Live } from './pendingSubmission.ts';
-import {
-  assertMayResend,
-  assertNotTooEarly,
-  ClocksDisagreeError,
-  nextStep,
-  type NextStep,
-} from './nextStep.ts';
+import { assertMayResend, assertNotTooEarly, nextStep, type NextStep } from './nextStep.ts';
 import { localMoment, momentOf } from './reconciler.ts';
 import { withoutObservations } from './reconcilePolicy.ts';
 import type { Session } from '../runs/session.ts';
-
-/** The account has another API key than the one it may have been charged with: it could be another account of the service. */
-export class KeyReplacedError extends ExpectedError {
-  readonly code = 'key-replaced';
-
-  constructor() {
-    super('sent before with another API key; it is not sent again');
-  }
-}
-
-/** The lease was lost: another window may have the intent now. */
-export class LeaseLostError extends ExpectedError {
-  readonly code = 'lease-lost';
-
-  constructor() {
-    super('another process may own this submission now');
-  }
-}
 
 /** Time, and the random numbers from 0 up to 1 of the jitter. */
 export interface Time {
@@ -101,8 +78,8 @@ export class UploadAttempts {
         const kept = await this.#end(error, step, begun);
         if (step.kind === 'refused') return { kind: 'refused', error, kept, intent: this.#intent };
         if (step.kind !== 'retry') return { ...step, error, intent: this.#intent };
-        const stopped = await this.#wait(step.afterMs, signal);
-        if (stopped !== undefined) return stopped;
+        const end = await this.#wait(step.afterMs, signal);
+        if (end !== undefined) return end;
       }
     }
   }
@@ -115,8 +92,7 @@ export class UploadAttempts {
       throwIfCancelled(signal);
       return undefined;
     } catch (error) {
-      const kind = mayBeCharged(this.#intent) ? 'reconcile' : 'dropped';
-      return { kind, waitMs: 0, error, intent: this.#intent };
+      return stopped(error, this.#intent);
     }
   }
 
@@ -171,11 +147,11 @@ export class UploadAttempts {
     this.#timeWatch = watch;
   }
 
-  /** @throws KeyReplacedError, WindowClosedError, ClocksDisagreeError */
+  /** @throws SubmissionError `key-replaced`, `window-closed`, `clocks-disagree` */
   #assertMaySend(client: Client, intent = this.#intent): void {
     if (!mayBeCharged(intent)) return;
-    if (client.keyId !== intent.keyId) throw new KeyReplacedError();
-    if (!this.#askedWatch.agree) throw new ClocksDisagreeError();
+    if (client.keyId !== intent.keyId) throw new SubmissionError('key-replaced');
+    if (!this.#askedWatch.agree) throw new SubmissionError('clocks-disagree');
     assertMayResend(intent, this.#moment(client));
   }
 
@@ -200,8 +176,8 @@ export class UploadAttempts {
     await this.#journal.write(this.#lease, this.#intent);
     // While that was written, too, the machine may have slept, or the folder been replaced.
     this.#assertMaySend(client, before);
-    if (!this.#timeWatch.agree) throw new ClocksDisagreeError();
-    if (!this.#lease.isHeld()) throw new LeaseLostError();
+    if (!this.#timeWatch.agree) throw new SubmissionError('clocks-disagree');
+    if (!this.#lease.isHeld()) throw new SubmissionError('lease-lost');
   }
 
   /**
@@ -252,6 +228,11 @@ export class UploadAttempts {
     if (last !== undefined)
       this.#intent = { ...this.#intent, attempts: [...attempts.slice(0, -1), change(last)] };
   }
+}
+
+/** How it ends between two attempts, or before the first. */
+export function stopped(error: unknown, intent: Intent): AttemptsEnd {
+  return { kind: mayBeCharged(intent) ? 'reconcile' : 'dropped', waitMs: 0, error, intent };
 }
 
 /** The request of every attempt of an intent: the same bytes each time. */

@@ -65,7 +65,7 @@ export async function downloadAdapter(parts: Parts, argument?: unknown, mode?: u
     return;
   }
   const { id: accountId } = session.account;
-  await downloads.open(accountId);
+  await downloads.check(accountId);
   const interrupted = downloads.active.filter(
     (one) => one.accountId === accountId && one.runId === runId && one.state === 'interrupted',
   );

@@ -99,7 +99,10 @@ export function remindBeforeExpiry(
   });
 }
 
-/** Keeps the context key by which the Explorer's menu knows what was downloaded here. */
+/**
+ * Keeps the context key by which the Explorer's menu knows what was downloaded here, and checks when the window comes to the
+ * front whether that is still there: it can be deleted elsewhere.
+ */
 export function keepDownloadedFiles({ sessions, downloads }: Watched): Disposable {
   return followActive(sessions, (session) => {
     let shown: readonly DownloadRecord[] | undefined;
@@ -113,6 +116,10 @@ export function keepDownloadedFiles({ sessions, downloads }: Watched): Disposabl
       void vscode.commands.executeCommand('setContext', CONTEXT_KEYS.downloadedFiles, paths);
     };
     keep();
-    return session === undefined ? [] : [downloads.onDidChange(keep)];
+    if (session === undefined) return [];
+    const focus = vscode.window.onDidChangeWindowState(({ focused }) => {
+      if (focused) void downloads.check(session.account.id);
+    });
+    return [downloads.onDidChange(keep), focus];
   });
 }

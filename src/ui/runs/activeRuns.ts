@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { accountFolder } from '../../core/accounts/accountFolder.ts';
+import { watchLockOf } from '../../core/accounts/accountFolder.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import type { Event } from '../../core/base/event.ts';
 import { lazy } from '../../core/base/lazy.ts';
@@ -57,7 +57,7 @@ async function watch(
   const watcher = new Watcher({
     session,
     state,
-    lockFile: accountFolder(runsFolder, id).watchLock,
+    lockFile: watchLockOf(runsFolder, id),
     isFocused: () => vscode.window.state.focused,
     areRowsShown: () => view.isVisible,
     isAwaiting: () => submitter.isUnknown(id),

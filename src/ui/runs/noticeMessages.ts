@@ -1,7 +1,7 @@
 import { commands, l10n, window } from 'vscode';
 import { COMMANDS } from '../shared/ids.ts';
 import { formatCount, formatRoughly, inSandbox } from '../shared/format.ts';
-import { showInformation, showWarning } from '../shared/notifications.ts';
+import { notify, showInformation, showWarning } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { runCount } from './messages.ts';
 
@@ -31,23 +31,13 @@ export function notifyNotAllLoaded(count: number, reason: string, retry: () => v
     count === 0
       ? l10n.t('Couldn’t load the runs. {0}', reason)
       : l10n.t('Loaded {0}, but not the older ones. {1}', runCount(count), reason);
-  void offer(showWarning, text, [l10n.t('Load More'), retry]);
+  notify(showWarning, text, { [l10n.t('Load More')]: retry });
 }
 
 /** The service reports more runs, but sends no new ones. */
 export function notifyMayBeIncomplete(count: number, retry: () => void): void {
   const text = l10n.t('Loaded {0}. The service reports more, but sends none.', runCount(count));
-  void offer(showWarning, text, [l10n.t('Load More'), retry]);
-}
-
-/** Shows a notification, and does what its pressed button is for. */
-async function offer(
-  show: typeof showInformation,
-  text: string,
-  ...buttons: [title: string, action: () => void][]
-): Promise<void> {
-  const choice = await show(text, ...buttons.map(([title]) => title));
-  buttons.find(([title]) => title === choice)?.[1]();
+  notify(showWarning, text, { [l10n.t('Load More')]: retry });
 }
 
 /** How a notification names a run. */
@@ -72,18 +62,16 @@ export function notifyCompleted(
     download !== undefined && leftMs > 0
       ? l10n.t('{0} completed. Its adapter expires in {1}.', named(run), formatRoughly(leftMs))
       : l10n.t('{0} completed.', named(run));
-  void offer(
-    showInformation,
-    inSandbox(text, isSandbox),
-    ...(download === undefined ? [] : [[l10n.t('Download'), download] as [string, () => void]]),
-    [l10n.t('Show Run'), show],
-  );
+  notify(showInformation, inSandbox(text, isSandbox), {
+    ...(download && { [l10n.t('Download')]: download }),
+    [l10n.t('Show Run')]: show,
+  });
 }
 
 /** A status that the contract does not name, in the service's own words. */
 export function notifyStatus(run: RunName, status: string, isSandbox: boolean, show: () => void): void {
   const text = l10n.t('{0}: the service reports “{1}”.', named(run), statusWord(status));
-  void offer(showInformation, inSandbox(text, isSandbox), [l10n.t('Show Run'), show]);
+  notify(showInformation, inSandbox(text, isSandbox), { [l10n.t('Show Run')]: show });
 }
 
 function statusWord(status: string): string {
@@ -108,7 +96,7 @@ export function notifySeveral(
         : completed === 1
           ? l10n.t('1 run completed; the service reports {0} for {1}.', reported, others)
           : l10n.t('{0} runs completed; the service reports {1} for {2}.', done, reported, others);
-  void offer(showInformation, inSandbox(text, isSandbox), [l10n.t('Show Runs'), show]);
+  notify(showInformation, inSandbox(text, isSandbox), { [l10n.t('Show Runs')]: show });
 }
 
 /** Nothing of the link is repeated: whoever made it, its words are not ours. */
@@ -119,12 +107,8 @@ export function notifyUnsupportedLink(): void {
 /** @param canSwitch whether there is another account */
 export function notifyNoSuchRun(accountName: string, runId: string, canSwitch: boolean): void {
   const text = l10n.t('{0} has no such run: {1}', accountName, runId);
-  const switchAccount = () => void commands.executeCommand(COMMANDS.switchAccount);
-  void offer(
-    showWarning,
-    text,
-    ...(canSwitch ? [[l10n.t('Switch Account…'), switchAccount] as [string, () => void]] : []),
-  );
+  const switchAccount = () => commands.executeCommand(COMMANDS.switchAccount);
+  notify(showWarning, text, canSwitch ? { [l10n.t('Switch Account…')]: switchAccount } : {});
 }
 
 export function findingRun(): string {

@@ -265,6 +265,7 @@ function missingText(loading: Loading, mayCome = false): string {
 function timeline(view: KnownRun): RunPageSection {
   const { session, run, detail, details, phase, nowMs } = view;
   const times = timesOf({ ...run, ...detail });
+  const { createdAtMs, startedAtMs, completedAtMs } = times;
   const known = (session.runs.rows ?? []).flatMap((row) => session.runs.detail(row.run_id) ?? []);
   const usually = (span: Span) => usualText(usualTime(span, run, known));
   const withUsual = (text: string, span: Span) => {
@@ -275,41 +276,40 @@ function timeline(view: KnownRun): RunPageSection {
     const ms = spanMs(times, span);
     return ms === undefined ? [] : [withUsual(say(formatDuration(ms)), span)];
   };
-  const queued = (): RunPageEntry => {
-    const name = l10n.t('Queued');
-    const { createdAtMs } = times;
-    if (createdAtMs === undefined) return timeless('queued', 'unknown', name, missingText('loaded'));
-    if (phase !== 'waiting') return timed('queued', 'done', name, createdAtMs);
-    const soFar = l10n.t('{0} so far', formatDuration(nowMs - createdAtMs));
-    return timed('queued', 'now', name, createdAtMs, [withUsual(soFar, 'queue')]);
-  };
+  const since = (atMs: number | undefined, say: (duration: string) => string) =>
+    atMs === undefined ? [] : [say(formatDuration(nowMs - atMs))];
+  const isWaiting = phase === 'waiting';
   // The contract doesn't say whether a time that doesn't apply yet is null or missing: "not yet" only where that is certain.
-  const toCome = (key: string, name: string, notes: readonly string[] = []) =>
-    phase === 'waiting'
-      ? timeless(key, 'next', name, l10n.t('not yet'), notes)
-      : timeless(key, 'unknown', name, missingText(details, phase === 'active'), notes);
-  const started = (): RunPageEntry => {
-    const name = l10n.t('Started');
-    const { startedAtMs } = times;
-    if (startedAtMs === undefined) return toCome('started', name);
-    const notes = took('queue', (duration) => l10n.t('after {0} in the queue', duration));
-    // Whether it is still training no status of the contract says.
-    if (phase === 'active') notes.push(l10n.t('{0} ago', formatDuration(nowMs - startedAtMs)));
-    return timed('started', 'done', name, startedAtMs, notes);
-  };
-  const completed = (): RunPageEntry => {
-    const name = l10n.t('Completed');
-    const usual = usually('training');
-    if (times.completedAtMs === undefined)
-      return toCome('completed', name, usual === undefined ? [] : [usual]);
-    const notes = took('training', (duration) => l10n.t('after {0} of training', duration));
-    return timed('completed', 'done', name, times.completedAtMs, notes);
-  };
+  const toCome = isWaiting ? l10n.t('not yet') : missingText(details, phase === 'active');
+  const event = (
+    key: string,
+    name: string,
+    atMs: number | undefined,
+    notes: string[],
+    usual: string[] = [],
+  ) =>
+    atMs === undefined
+      ? entry(key, isWaiting ? 'next' : 'unknown', name, toCome, usual)
+      : entry(key, 'done', name, atMs, notes);
+  const queuedState = isWaiting ? 'now' : 'done';
+  const soFar = since(createdAtMs, (duration) => withUsual(l10n.t('{0} so far', duration), 'queue'));
+  const startedNotes = took('queue', (duration) => l10n.t('after {0} in the queue', duration));
+  // Whether it is still training no status of the contract says.
+  if (phase === 'active') startedNotes.push(...since(startedAtMs, (duration) => l10n.t('{0} ago', duration)));
+  const training = took('training', (duration) => l10n.t('after {0} of training', duration));
   return {
     kind: 'timeline',
     key: 'timeline',
     title: l10n.t('Timeline'),
-    entries: [submitted(view), queued(), started(), completed(), expiry(view)],
+    entries: [
+      submitted(view),
+      createdAtMs === undefined
+        ? entry('queued', 'unknown', l10n.t('Queued'), missingText('loaded'))
+        : entry('queued', queuedState, l10n.t('Queued'), createdAtMs, isWaiting ? soFar : []),
+      event('started', l10n.t('Started'), startedAtMs, startedNotes),
+      event('completed', l10n.t('Completed'), completedAtMs, training, [usually('training') ?? []].flat()),
+      expiry(view),
+    ],
   };
 }
 
@@ -318,44 +318,36 @@ function submitted({ receipt, receiptLoading }: KnownRun): RunPageEntry {
   if (receipt === undefined) {
     const text =
       receiptLoading === 'loaded' ? l10n.t('unknown on this machine') : missingText(receiptLoading);
-    return timeless('submitted', 'unknown', name, text);
+    return entry('submitted', 'unknown', name, text);
   }
   const { attempts, created, dataset, settled } = receipt;
   const notes = [l10n.t('From this machine: {0}', sanitizeServiceText(dataset.filename))];
   if (attempts.length > 1) notes.push(l10n.t('{0} attempts, charged once', formatCount(attempts.length)));
   if (settled.how === 'found') notes.push(l10n.t('Response lost; found by its marker'));
   if (settled.how === 'recognised') notes.push(l10n.t('Response lost; you confirmed the run'));
-  return timed('submitted', 'done', name, created.localMs, notes);
+  return entry('submitted', 'done', name, created.localMs, notes);
 }
 
 function expiry({ artifacts: { kind, expiresAtMs }, phase, nowMs }: KnownRun): RunPageEntry {
   const name = kind === 'expired' ? l10n.t('Adapter expired') : l10n.t('Adapter expires');
-  if (kind === 'not-yet') return timeless('adapter', 'next', name, l10n.t('not yet'));
+  if (kind === 'not-yet') return entry('adapter', 'next', name, l10n.t('not yet'));
   if (expiresAtMs === undefined)
-    return timeless('adapter', 'unknown', name, missingText('loaded', phase === 'active'));
-  if (kind === 'expired') return timed('adapter', 'over', name, expiresAtMs);
+    return entry('adapter', 'unknown', name, missingText('loaded', phase === 'active'));
+  if (kind === 'expired') return entry('adapter', 'over', name, expiresAtMs);
   const left = l10n.t('{0} left', formatRoughly(expiresAtMs - nowMs));
-  return timed('adapter', 'next', name, expiresAtMs, [left]);
+  return entry('adapter', 'next', name, expiresAtMs, [left]);
 }
 
-function timed(
+/** @param at in milliseconds since the epoch, or what is said where the time is not known */
+function entry(
   key: string,
   state: RunPageEntry['state'],
   name: string,
-  atMs: number,
+  at: number | string,
   notes: readonly string[] = [],
 ): RunPageEntry {
-  return { key, state, name, when: formatTime(atMs), iso: new Date(atMs).toISOString(), notes };
-}
-
-function timeless(
-  key: string,
-  state: RunPageEntry['state'],
-  name: string,
-  when: string,
-  notes: readonly string[] = [],
-): RunPageEntry {
-  return { key, state, name, when, notes };
+  if (typeof at === 'string') return { key, state, name, when: at, notes };
+  return { key, state, name, when: formatTime(at), iso: new Date(at).toISOString(), notes };
 }
 
 /** `usually 12–18 min` */
@@ -488,12 +480,7 @@ function verifiedText(verified: DownloadRecord['verified']): string {
   }
 }
 
-function facts(
-  key: string,
-  title: string,
-  list: readonly RunPageFact[],
-  note: string | undefined,
-): RunPageSection {
+function facts(key: string, title: string, list: readonly RunPageFact[], note?: string): RunPageSection {
   return { kind: 'facts', key, title, facts: list, note };
 }
 
@@ -611,8 +598,8 @@ function receipt({ receipt, files }: KnownRun): RunPageSection[] {
     fact('sha256', 'SHA-256', sha256, copy('SHA-256', sha256)),
   ];
   return [
-    facts('dataset', l10n.t('Dataset'), dataset, undefined),
-    facts('consents', l10n.t('Consents'), consentFacts(receipt.consents), undefined),
+    facts('dataset', l10n.t('Dataset'), dataset),
+    facts('consents', l10n.t('Consents'), consentFacts(receipt.consents)),
   ];
 }
 

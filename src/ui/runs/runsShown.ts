@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { RunSummary } from '../../core/api/types.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
 import { Emitter } from '../../core/base/event.ts';
+import { lazyBy } from '../../core/base/lazy.ts';
 import { hasMarker } from '../../core/runs/marker.ts';
 import { groupByDay, type RunDay } from '../../core/runs/runDays.ts';
 import { filterRuns, isEmptyFilter, type RunFilter } from '../../core/runs/runFilter.ts';
@@ -79,12 +80,6 @@ export class RunsShown implements Disposable {
     pending: readonly PendingSubmission[],
   ): ShownRuns | undefined {
     if (isLocked) return undefined;
-    const names = new Map<string, string>();
-    const modelName = (modelId: string) => {
-      const name = names.get(modelId) ?? models.nameOf(modelId);
-      names.set(modelId, name);
-      return name;
-    };
     const markers = openMarkers(pending, account.id);
     const isOpen = ({ run_id }: RunSummary) =>
       markers.some((marker) => hasMarker(runs.label(run_id) ?? '', marker));
@@ -93,7 +88,7 @@ export class RunsShown implements Disposable {
     const rows = filterRuns(settled, this.#filter, {
       label: (runId) => runs.label(runId),
       phase: (run) => runs.phase(run),
-      modelName,
+      modelName: lazyBy((modelId) => models.nameOf(modelId)),
     });
     const days = this.#isGrouped ? groupByDay(rows, nowMs) : undefined;
     return { rows, days, loaded: settled.length };

@@ -1,4 +1,5 @@
-import { MAX_SPEED, MIN_SPEED, SCENARIOS, type SandboxControl } from '../../sandbox/scenarios.ts';
+import type { SandboxControl } from '../../sandbox/control.ts';
+import { MAX_SPEED, MIN_SPEED, SCENARIOS } from '../../sandbox/scenarios.ts';
 import type { Services } from '../../services.ts';
 import { accountWords } from '../shared/accountMessages.ts';
 import { showError, showInformation } from '../shared/notifications.ts';

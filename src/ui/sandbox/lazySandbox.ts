@@ -2,8 +2,8 @@ import path from 'node:path';
 import type { Connection } from '../../core/api/client.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
 import { CancelledError, ExpectedError } from '../../core/base/errors.ts';
+import type { SandboxControl } from '../../sandbox/control.ts';
 import type { Sandbox, SandboxOptions } from '../../sandbox/sandbox.ts';
-import type { SandboxControl } from '../../sandbox/scenarios.ts';
 import type { Log } from '../shared/log.ts';
 
 type Load = () => Promise<{ startSandbox: (options: SandboxOptions) => Promise<Sandbox> }>;

@@ -36,6 +36,7 @@ export const COMMANDS = {
   inspectAdapter: 'fineTuning.inspectAdapter',
   cancelUpload: 'fineTuning.cancelUpload',
   resolveSubmission: 'fineTuning.resolveSubmission',
+  checkSubmission: 'fineTuning.checkSubmission',
   continueSubmission: 'fineTuning.continueSubmission',
   refreshBalance: 'fineTuning.refreshBalance',
   showSpend: 'fineTuning.showSpend',

@@ -24,6 +24,9 @@ export interface Confirmation {
 
 /** With names of these lengths the dialog has no more than 20 lines of 48 characters: not every platform scrolls it. */
 const MAX_NAME_UNITS = 28;
+/** The account's line is one; the question above it has more of the name. */
+const MAX_ACCOUNT_UNITS = 10;
+const MAX_HOST_UNITS = 26;
 /** Sizes and versions are in the middle of a model's name. */
 const MAX_MODEL_UNITS = 40;
 const MAX_PROVIDER_UNITS = 18;
@@ -57,7 +60,13 @@ export const confirmMessages = {
       ...(resent === undefined ? [] : [resentSentence(resent)]),
       ...(isSandbox
         ? []
-        : [l10n.t('Account: {0} ({1})', short(account.name), short(new URL(account.baseUrl).host))]),
+        : [
+            l10n.t(
+              'Account: {0} ({1})',
+              sanitizeServiceText(account.name, MAX_ACCOUNT_UNITS),
+              sanitizeServiceText(new URL(account.baseUrl).host, MAX_HOST_UNITS),
+            ),
+          ]),
       wanted.priority
         ? l10n.t('Model: {0} · priority (may cost extra)', name)
         : l10n.t('Model: {0} · standard queue', name),

@@ -20,10 +20,13 @@ export function activateSubmission(services: Services): void {
         (await import('./resolveSubmission.ts')).cancelUpload(services, submission),
     }),
   );
+  const resolve = async (submission: unknown) =>
+    (await import('./resolveSubmission.ts')).resolveSubmission(parts, submission);
   disposables.add(
     registerCommands('accounts', {
-      [COMMANDS.resolveSubmission]: async (submission) =>
-        (await import('./resolveSubmission.ts')).resolveSubmission(parts, submission),
+      [COMMANDS.resolveSubmission]: resolve,
+      // Its dialog begins with the check.
+      [COMMANDS.checkSubmission]: resolve,
       [COMMANDS.continueSubmission]: async (submission) =>
         (await import('./resolveSubmission.ts')).resolveSubmission(parts, submission, 'continue'),
     }),

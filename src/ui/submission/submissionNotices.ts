@@ -146,7 +146,7 @@ export class SubmissionNotices implements Disposable {
     const { journal, reportFoundRun, sessions } = this.#parts;
     for (const { settled, ...intent } of await journal.unreported().catch(() => [])) {
       const session = sessions.find(intent.accountId);
-      if (session === undefined || settled.kind !== 'charged') continue;
+      if (session === undefined) continue;
       if (Math.abs(Date.now() - settled.at.localMs) < REPORTING_MS) {
         clearTimeout(this.#later);
         this.#later = setTimeout(() => void this.#reportUnreported(), REPORTING_MS);

@@ -49,6 +49,7 @@ export class UploadBench {
   /** The dataset. */
   readonly file: string;
   readonly #open: { close(): Promise<void> }[] = [];
+  #sha256 = '';
   readonly #unhandled: unknown[] = [];
   readonly #noteUnhandled = (reason: unknown) => this.#unhandled.push(reason);
 
@@ -125,8 +126,8 @@ export class UploadBench {
     };
   }
 
-  /** @param bytes what is expected to be sent; nothing is, where they are undefined */
-  submission(sizeBytes: number, bytes?: Uint8Array): RunSubmission {
+  /** Of the dataset that was written last. */
+  submission(sizeBytes: number): RunSubmission {
     return {
       idempotencyKey: '8d5b2f9c-1111-4222-8333-444455556666',
       boundary: 'b0undary',
@@ -134,7 +135,7 @@ export class UploadBench {
         path: this.file,
         filename: 'dataset.jsonl',
         sizeBytes,
-        ...(bytes && { sha256: sha256Of(bytes) }),
+        sha256: this.#sha256,
       },
       model_id: 'm',
       label: 'Ünique',
@@ -147,6 +148,7 @@ export class UploadBench {
   async dataset(sizeBytes: number): Promise<Buffer> {
     const bytes = randomBytes(sizeBytes);
     await writeFile(this.file, bytes);
+    this.#sha256 = sha256Of(bytes);
     return bytes;
   }
 

@@ -36,6 +36,14 @@ export const LIES = {
     cell: LOST,
     expected: /^I4: shown as unsent/,
   },
+  'a receipt has its name before its bytes': {
+    write: async (write, file, text) => {
+      if ((JSON.parse(text) as Intent).settled === undefined) await write(file, text);
+      else await writeFile(file, '');
+    },
+    cell: { crashes: [{ point: 'settled' }] },
+    expected: /^I1: one wish was charged 2 times/,
+  },
   'a secret is written beside the journal': {
     write: async (write, file, text) => {
       await write(file, text);

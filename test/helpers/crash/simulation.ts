@@ -331,12 +331,12 @@ export class Simulation implements Surroundings {
     const others = new Set(this.service.ledger.posts.map((post) => post.idempotencyKey));
     others.delete(idempotencyKey);
     for (const other of others) {
-      const isOpen = !this.claims.isResolved(other) && this.folder.intent(other, 'receipts') === undefined;
-      if (isOpen && this.folder.intent(other)?.refused === undefined)
+      const { settled, refused } = this.folder.intent(other) ?? {};
+      if (!this.claims.isResolved(other) && settled === undefined && refused === undefined)
         this.violate(`I3: request ${seq} has a new Idempotency-Key while another is unresolved`);
     }
     // It may be over already, where the body was given up at once.
-    const intent = this.folder.intent(idempotencyKey) ?? this.folder.intent(idempotencyKey, 'receipts');
+    const intent = this.folder.intent(idempotencyKey);
     if (intent === undefined || intent.attempts.length === 0)
       this.violate(`journal: request ${seq} was sent before its intent was durable and marked as sending`);
   }
@@ -406,15 +406,17 @@ class CellFolder {
   }
 
   /** An intent or a receipt, as the disk has it. */
-  intent(id: string, folder: 'intents' | 'receipts' = 'intents'): Intent | undefined {
-    const text = textOf(path.join(this.#journal, folder, `${id}.json`));
+  intent(id: string): Intent | undefined {
+    const text = textOf(path.join(this.#journal, `${id}.json`));
     return text === undefined ? undefined : (JSON.parse(text) as Intent);
   }
 
   openIds(): string[] {
-    const folder = path.join(this.#journal, 'intents');
-    if (!existsSync(folder)) return [];
-    return readdirSync(folder).flatMap((name) => (name.endsWith('.json') ? [name.slice(0, -5)] : []));
+    if (!existsSync(this.#journal)) return [];
+    const ids = readdirSync(this.#journal).flatMap((name) =>
+      name.endsWith('.json') ? [name.slice(0, -5)] : [],
+    );
+    return ids.filter((id) => this.intent(id)?.settled === undefined);
   }
 
   /** Something removes the lock files: a tool that cleans up, a folder that is synchronized. */
@@ -426,15 +428,15 @@ class CellFolder {
 
   /** Files beside intents and receipts, the locks of open ones, and the notices of charges to be reported; without ids. */
   strayFiles(): string[] {
-    const isThere = (folder: string, id: string) =>
-      existsSync(path.join(this.#journal, folder, `${id}.json`));
+    const open = this.openIds();
     return this.#files()
       .map((file) => path.relative(this.#journal, file))
       .filter((name) => {
-        const [, folder, id = ''] = /^(\w+)\/([0-9a-f-]{36})(?:\.json|\.lock|)$/.exec(name) ?? [];
-        if (folder === 'leases') return !isThere('intents', id);
-        if (folder === 'notices') return !isThere('intents', id) && !isThere('receipts', id);
-        return folder === undefined && name !== 'leases/create.lock';
+        const [, intent, locked, noticed] =
+          /^(?:([\da-f-]{36})\.json|leases\/([\da-f-]{36})\.lock|notices\/([\da-f-]{36}))$/.exec(name) ?? [];
+        if (locked !== undefined) return !open.includes(locked);
+        if (noticed !== undefined) return this.intent(noticed) === undefined;
+        return intent === undefined && name !== 'leases/create.lock';
       })
       .map((name) => name.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>'));
   }

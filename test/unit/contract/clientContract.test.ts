@@ -6,6 +6,8 @@ import path from 'node:path';
 import { Client } from '../../../src/core/api/client.ts';
 import { ServiceError } from '../../../src/core/api/errors.ts';
 import { Transport } from '../../../src/core/api/transport.ts';
+import { sha256Of } from '../../helpers/api/support.ts';
+import { DIGEST_WORKER } from '../../helpers/digestWorker.ts';
 import { startHttpServer, type TestServer } from '../../helpers/httpServer.ts';
 import { Bench, HOUR } from '../../helpers/sandbox/stage.ts';
 import { startPrism, type Prism } from './prism.ts';
@@ -39,6 +41,7 @@ describe('the client and the sandbox, with a validating proxy between them', fun
     client = new Client(
       { baseUrl: recorder.url, apiKey: bench.sandbox.apiKey, keyId: 'key-1' },
       () => transport,
+      { digestWorker: DIGEST_WORKER },
     );
   });
 
@@ -51,12 +54,12 @@ describe('the client and the sandbox, with a validating proxy between them', fun
 
   async function submit(model_id: string): Promise<string> {
     const file = path.join(bench.directory, 'rows.jsonl');
-    const rows = '{"question":"1 + 1?","answer":"2"}\n';
+    const rows = Buffer.from('{"question":"1 + 1?","answer":"2"}\n');
     await writeFile(file, rows);
     const { run_id } = await client.createRun({
       idempotencyKey: randomUUID(),
       boundary: randomUUID(),
-      dataset: { path: file, filename: 'rows "1".jsonl', sizeBytes: rows.length },
+      dataset: { path: file, filename: 'rows "1".jsonl', sizeBytes: rows.length, sha256: sha256Of(rows) },
       model_id,
       label: 'sums, größer',
       model_terms_accepted: true,

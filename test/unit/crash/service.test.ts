@@ -40,7 +40,7 @@ describe('The hostile service', () => {
     const { head, tail, contentType } = encodeMultipart({
       idempotencyKey: 'one',
       boundary,
-      dataset: { path: '', filename: 'train.jsonl', sizeBytes: ROWS.length },
+      dataset: { path: '', filename: 'train.jsonl', sizeBytes: ROWS.length, sha256: '' },
       model_id: 'm',
       model_terms_accepted: true,
       data_policy_accepted: true,

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { accountFolder, removeOrphanedAccounts } from '../../../../src/core/accounts/accountFolder.ts';
+import {
+  accountFolder,
+  removeOrphanedAccounts,
+  watchLockOf,
+} from '../../../../src/core/accounts/accountFolder.ts';
 import { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
 import { StateStore } from '../../../../src/core/storage/state.ts';
 import { Lease } from '../../../../src/core/storage/lease.ts';
@@ -11,23 +15,10 @@ const ID = '7b0c1c5e-8a35-4c64-9a08-2f6f0d6f2f11';
 
 describe('accountFolder', () => {
   it('lies in the folder of all accounts, whatever the id says', () => {
-    assert.equal(accountFolder('/runs', ID).path, path.join('/runs', ID));
-    const ids = [
-      '',
-      '.',
-      '..',
-      '../x',
-      '/etc',
-      'a/b',
-      'a\\b',
-      'CON:',
-      'Ä',
-      'A',
-      'a'.repeat(65),
-      'x41',
-      '_41',
-    ];
-    const folders = ids.map((id) => accountFolder('/runs', id).path);
+    assert.equal(accountFolder('/runs', ID), path.join('/runs', ID));
+    const odd = ['', '.', '..', '../x', '/etc', 'a/b', 'a\\b', 'CON:', 'Ä', 'A', 'x41', '_41'];
+    const ids = [...odd, 'a'.repeat(65)];
+    const folders = ids.map((id) => accountFolder('/runs', id));
     for (const folder of folders) assert.equal(path.dirname(folder), path.resolve('/runs'));
     assert.equal(new Set(folders.map((folder) => folder.toLowerCase())).size, ids.length);
   });
@@ -47,7 +38,7 @@ describe('removeOrphanedAccounts', () => {
   });
 
   async function make(id: string): Promise<void> {
-    await mkdir(accountFolder(runs, id).path, { recursive: true });
+    await mkdir(accountFolder(runs, id), { recursive: true });
     await state.transaction((tables) => {
       tables.run("INSERT INTO run_list (account, list) VALUES (?, '{}')", id);
       tables.touch('run-list', id);
@@ -73,8 +64,8 @@ describe('removeOrphanedAccounts', () => {
 
   it('leaves a folder in which a window still polls or downloads', async () => {
     for (const id of ['a', 'b', 'c']) await make(id);
-    const polling = await Lease.take(accountFolder(runs, 'a').watchLock);
-    const downloading = await Lease.take(path.join(accountFolder(runs, 'b').path, 'downloads', 'x.lock'));
+    const polling = await Lease.take(watchLockOf(runs, 'a'));
+    const downloading = await Lease.take(path.join(accountFolder(runs, 'b'), 'downloads', 'x.lock'));
     await remove([]);
     assert.deepEqual((await left()).folders, ['a', 'b']);
     assert.deepEqual([polling?.isHeld(), downloading?.isHeld()], [true, true]);

@@ -94,26 +94,22 @@ describe('AccountStore', () => {
     assert.equal(store.active?.id, 'a');
   });
 
-  it('loses none of many changes at once', async () => {
-    const store = await opened();
-    await Promise.all(Array.from({ length: 20 }, (_, index) => store.save(service(String(index)))));
-    assert.equal(store.accounts.length, 20);
-    assert.equal((await opened()).accounts.length, 20);
-  });
-
-  it('loses none of what many windows change at once', async () => {
+  it('loses none of what many windows change at once, and sets a torn file aside once', async () => {
     const windows = await Promise.all(Array.from({ length: 10 }, opened));
-    await Promise.all(windows.map((store, index) => store.save(service(String(index)))));
-    assert.equal((await opened()).accounts.length, 10);
-    await Promise.all(windows.map((store, index) => store.remove(String(index))));
-    assert.deepEqual((await opened()).accounts, []);
-  });
-
-  it('sets a torn file aside once, and loses nothing that many windows write after it', async () => {
-    const windows = await Promise.all(Array.from({ length: 10 }, opened));
+    const ids = ['a', 'b'];
+    const change = (work: (store: AccountStore, id: string) => Promise<void>) =>
+      Promise.all(windows.flatMap((store, index) => ids.map((id) => work(store, `${id}${index}`))));
+    for (const isTorn of [false, true]) {
+      if (isTorn) await writeFile(file(), 'torn');
+      await change((store, id) => store.save(service(id)));
+      assert.equal((await opened()).accounts.length, 20);
+      await change((store, id) => store.remove(id));
+      assert.deepEqual((await opened()).accounts, []);
+    }
+    assert.equal((await readdir(folder)).filter((entry) => entry.includes('.unreadable-')).length, 1);
     await writeFile(file(), 'torn');
-    await Promise.all(windows.map((store, index) => store.save(service(String(index)))));
-    assert.equal((await opened()).accounts.length, 10);
+    for (const store of await Promise.all(Array.from({ length: 8 }, opened)))
+      assert.deepEqual([store.accounts, store.former], [[], []]);
   });
 
   it('shows another window what this one changed', async () => {
@@ -156,34 +152,26 @@ describe('AccountStore', () => {
     assert.deepEqual([changes, JSON.stringify(store.active)], [1, JSON.stringify(before)]);
   });
 
-  for (const [name, text] of [
-    ['torn', '{"version":1,"acc'],
-    ['empty', ''],
-    ['foreign', '"something else"'],
-    ['of a later version', '{"version":2,"accounts":[]}'],
-    ['with a broken account', '{"version":1,"accounts":[{"kind":"service","id":1}]}'],
-    [
-      'with an address that is none',
+  it('sets a file aside that is not ours, unchanged, and continues', async () => {
+    await mkdir(folder);
+    const isAside = (entry: string) => entry.includes('.unreadable-');
+    for (const text of [
+      '{"version":1,"acc',
+      '',
+      '"something else"',
+      '{"version":2,"accounts":[]}',
+      '{"version":1,"accounts":[{"kind":"service","id":1}]}',
       JSON.stringify({ version: 1, accounts: [{ ...service('a'), baseUrl: 'x' }] }),
-    ],
-  ] as const) {
-    it(`sets a file aside that is ${name}, unchanged, and continues`, async () => {
-      await mkdir(folder);
+    ]) {
       await writeFile(file(), text);
       const store = await opened();
       assert.deepEqual(store.accounts, []);
-      const [aside] = (await readdir(folder)).filter((entry) => entry.includes('.unreadable-'));
-      assert.equal(await readFile(path.join(folder, aside ?? 'none'), 'utf8'), text);
+      const [aside = ''] = (await readdir(folder)).filter(isAside);
+      assert.equal(await readFile(path.join(folder, aside), 'utf8'), text);
       await store.save(service('a'));
       assert.equal((await opened()).active?.id, 'a');
-    });
-  }
-
-  it('opens in many windows at once on a torn file', async () => {
-    await mkdir(folder);
-    await writeFile(file(), 'torn');
-    const all = await Promise.all(Array.from({ length: 8 }, opened));
-    for (const store of all) assert.deepEqual(store.accounts, []);
+      await rm(path.join(folder, aside));
+    }
   });
 
   it('refuses to write what it could not read back', async () => {
@@ -229,34 +217,27 @@ describe('AccountStore', () => {
     );
   });
 
-  it('does not take a file that cannot be read for none, and reads it when it can be again', async () => {
+  it('does not take a file that cannot be read for none, and says when it can be again, though no account is there', async () => {
     await (await opened()).save(service('a'));
     const text = await readFile(file());
-    await rm(file());
-    await mkdir(file());
-    const store = new AccountStore(folder);
-    stores.push(store);
-    const unreadable = { code: 'accounts-unreadable', file: file() };
-    await assert.rejects(store.open(), unreadable);
-    await assert.rejects(store.save(service('b')), unreadable);
-    assert.deepEqual([store.isUnreadable, store.accounts], [true, []]);
-    assert.equal(await store.readKnownIds(), undefined);
-    await rm(file(), { recursive: true });
-    await writeFile(file(), text);
-    await store.open();
-    assert.deepEqual([store.isUnreadable, store.active?.id], [false, 'a']);
-  });
-
-  it('says that it can be read again, though no account is there', async () => {
-    await mkdir(file(), { recursive: true });
-    const store = new AccountStore(folder);
-    stores.push(store);
-    await assert.rejects(store.open());
-    const changed = new Promise<void>((resolve) => store.onDidChange(resolve));
-    await rm(file(), { recursive: true });
-    await store.open();
-    await changed;
-    assert.deepEqual([store.isUnreadable, store.accounts], [false, []]);
+    for (const isThere of [true, false]) {
+      await rm(file());
+      await mkdir(file());
+      const store = new AccountStore(folder);
+      stores.push(store);
+      const unreadable = { code: 'accounts-unreadable', file: file() };
+      await assert.rejects(store.open(), unreadable);
+      await assert.rejects(store.save(service('b')), unreadable);
+      assert.deepEqual([store.isUnreadable, store.accounts], [true, []]);
+      assert.equal(await store.readKnownIds(), undefined);
+      const changed = new Promise<void>((resolve) => store.onDidChange(resolve));
+      await rm(file(), { recursive: true });
+      if (isThere) await writeFile(file(), text);
+      await store.open();
+      await changed;
+      assert.deepEqual([store.isUnreadable, idsOf(store)], [false, isThere ? ['a'] : []]);
+      await writeFile(file(), text);
+    }
   });
 
   it('survives that its folder vanishes', async () => {

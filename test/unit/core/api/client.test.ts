@@ -3,13 +3,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type http from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { Client, type ClientOptions } from '../../../../src/core/api/client.ts';
 import { ServiceError } from '../../../../src/core/api/errors.ts';
 import type { Timeouts } from '../../../../src/core/api/exchange.ts';
 import { Transport } from '../../../../src/core/api/transport.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
+import { sha256Of } from '../../../helpers/api/support.ts';
+import { DIGEST_WORKER } from '../../../helpers/digestWorker.ts';
 import { sendJson, startHttpServer, startRawServer, type TestServer } from '../../../helpers/httpServer.ts';
 
 const API_KEY = 'service_secret';
@@ -367,7 +368,7 @@ describe('Client', () => {
   describe('after the service asked to wait', () => {
     const DAY = 24 * 60 * 60_000;
     let one: Client;
-    beforeEach(() => (one = client()));
+    beforeEach(() => (one = client({ digestWorker: DIGEST_WORKER })));
 
     /** The service refuses one background call. */
     async function refused(headers: http.OutgoingHttpHeaders, status = 429): Promise<void> {
@@ -419,7 +420,7 @@ describe('Client', () => {
       const submission = {
         idempotencyKey: '00000000-0000-4000-8000-000000000000',
         boundary: 'b',
-        dataset: { path: file, filename: 'd.jsonl', sizeBytes: 3 },
+        dataset: { path: file, filename: 'd.jsonl', sizeBytes: 3, sha256: sha256Of(Buffer.from('{}\n')) },
         model_id: 'm',
         model_terms_accepted: true,
         data_policy_accepted: true,
@@ -482,33 +483,6 @@ describe('Client', () => {
       await assert.rejects(one.getBalance(), { code: 'rate_limited', retryAfterMs: 61_000 });
       assert.deepEqual(seen, []);
     });
-  });
-
-  it('sends at most so many requests at once, and lets a cancelled one out of the queue', async () => {
-    let running = 0;
-    let most = 0;
-    const held: (() => void)[] = [];
-    answer = (response) => {
-      most = Math.max(most, ++running);
-      held.push(() => {
-        running--;
-        sendJson(response, 200, BALANCE);
-      });
-    };
-    const one = client({ maxConcurrent: 2 });
-    const stop = new AbortController();
-    const first = [one.getBalance(), one.getBalance()];
-    const queued = [one.getBalance({ signal: stop.signal }), one.getBalance({ signal: stop.signal })];
-    const last = one.getBalance();
-    stop.abort();
-    for (const cancelled of queued) await assert.rejects(cancelled, CancelledError);
-    const all = Promise.all([...first, last]);
-    while (held.length < 2) await delay(1);
-    await delay(20); // long enough for a third to come, if it may
-    const pump = setInterval(() => held.shift()?.(), 1);
-    await all;
-    clearInterval(pump);
-    assert.deepEqual([most, seen.length], [2, 3]);
   });
 
   it('stops at once when it is cancelled, while it connects or waits for a head or a body', async () => {

@@ -11,6 +11,8 @@ import { DIGEST_WORKER as worker } from '../../../helpers/digestWorker.ts';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
 import { MIB, sha256Of, UploadBench } from '../../../helpers/api/support.ts';
 
+const CHANGED = { code: 'dataset-changed', change: 'changed' };
+
 const threads = () => readdirSync('/proc/self/task').length;
 
 describe('Digest', function () {
@@ -87,14 +89,14 @@ describe('sha256OfFile', function () {
     const missing = { code: 'dataset-changed', change: 'unreadable', causeCode: 'ENOENT' };
     const gone = { path: bench.file, sizeBytes: 1, mtimeMs: 1, ctimeMs: 1 };
     await assert.rejects(sha256OfFile(gone, { worker }), missing);
-    await assert.rejects(sha256OfFile(await fileNow(bench.folder), { worker }), { change: 'changed' });
+    await assert.rejects(sha256OfFile(await fileNow(bench.folder), { worker }), CHANGED);
     const pipe = path.join(bench.folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
-    await assert.rejects(sha256OfFile(await fileNow(pipe), { worker }), { change: 'changed' });
+    await assert.rejects(sha256OfFile(await fileNow(pipe), { worker }), CHANGED);
     await bench.dataset(8 * MIB);
     let changed: Promise<void> | undefined;
     const onProgress = () => void (changed ??= appendFile(bench.file, 'x'));
-    await assert.rejects(sha256OfFile(await fileNow(), { worker, onProgress }), { change: 'grew' });
+    await assert.rejects(sha256OfFile(await fileNow(), { worker, onProgress }), CHANGED);
     await changed;
     const noWorker = path.join(bench.folder, 'missing.mjs');
     await assert.rejects(sha256OfFile(await fileNow(), { worker: noWorker }), { code: 'digest-failed' });
@@ -128,7 +130,7 @@ describe('sha256OfFile', function () {
         if (!isChanged) change();
         isChanged = true;
       };
-      await assert.rejects(sha256OfFile(await fileNow(), { worker, onProgress }), { change: 'changed' });
+      await assert.rejects(sha256OfFile(await fileNow(), { worker, onProgress }), CHANGED);
     }
   });
 

@@ -5,7 +5,7 @@ import type { RunSubmission } from '../../../../src/core/api/types.ts';
 const SUBMISSION: RunSubmission = {
   idempotencyKey: '00000000-0000-4000-8000-000000000000',
   boundary: '--B_1',
-  dataset: { path: '/nowhere', filename: 'data.jsonl', sizeBytes: 3 },
+  dataset: { path: '/nowhere', filename: 'data.jsonl', sizeBytes: 3, sha256: '' },
   model_id: 'm-1',
   label: 'My run',
   model_terms_accepted: true,

@@ -25,9 +25,6 @@ describe('Downloads from a storage that errs', () => {
   }
 
   const cut: BlobFault = { cutAfterBytes: 100 * KIB };
-  const rest = (from: number, to: number, total: number | '*') => ({
-    contentRange: `bytes ${100 * KIB + from}-${400 * KIB + to}/${total}`,
-  });
   const other = randomBytes(300 * KIB);
 
   for (const [name, faults, starts] of [
@@ -43,11 +40,7 @@ describe('Downloads from a storage that errs', () => {
     ],
     ['starts again where ranges are ignored', [cut, { ignoresRanges: true }], [0, 0]],
     ['starts again where the ETag is another one', [cut, { etag: '"two"', bytes: other }], [0, 0]],
-    ['starts again where the rest has no ETag', [cut, { etag: null }], [0, 100, 0]],
-    ['starts again where the rest begins elsewhere', [cut, rest(-1, -1, 400 * KIB)], [0, 100, 0]],
-    ['starts again where the rest ends early', [cut, rest(0, -2, 400 * KIB)], [0, 100, 0]],
-    ['starts again where the total is longer than before', [cut, rest(0, 0, 400 * KIB + 1)], [0, 100, 0]],
-    ['starts again where the total is not given', [cut, rest(0, -1, '*')], [0, 100, 0]],
+    ['starts again where the rest is another one', [cut, { contentRange: 'bytes 0-9/10' }], [0, 100, 0]],
     ['starts again where the ETag is weak', [{ ...cut, etag: 'W/"weak"' }], [0, 0]],
     ['starts again where there is no ETag', [{ ...cut, etag: null }], [0, 0]],
     [
@@ -60,7 +53,6 @@ describe('Downloads from a storage that errs', () => {
       [cut, { bytes: other.subarray(0, 100 * KIB) }],
       [0, 0],
     ],
-    ['starts again where the rest is compressed', [cut, { contentEncoding: 'gzip' }], [0, 100, 0]],
   ] satisfies [string, BlobFault[], number[]][])
     it(name, async () => {
       bench.server.faults.push(...faults);
@@ -75,7 +67,8 @@ describe('Downloads from a storage that errs', () => {
   it('starts again where more comes than there is', async () => {
     const bytes = bench.server.bytes;
     const more = Buffer.concat([bytes, Buffer.from('more')]);
-    bench.server.faults.push(cut, { framing: 'chunked', ...rest(0, -1, 400 * KIB), bytes: more }, { bytes });
+    const contentRange = `bytes ${100 * KIB}-${400 * KIB - 1}/${400 * KIB}`;
+    bench.server.faults.push(cut, { framing: 'chunked', contentRange, bytes: more }, { bytes });
     await bench.assertDownloads(window);
     assert.deepEqual(bench.starts(), [0, 100 * KIB, 0]);
   });

@@ -4,29 +4,18 @@ import { phaseOf } from '../../../../src/core/runs/phase.ts';
 import { row } from '../../../helpers/runs/support.ts';
 
 describe('phaseOf', () => {
-  const detail = { run_id: 'r', status: 'running', model_id: 'm' };
-
-  it('knows both spellings, artifacts and an end time as finished', () => {
-    for (const status of ['complete', 'completed']) assert.equal(phaseOf(row('r', 0, status)), 'finished');
+  it('knows the contract’s words, artifacts, an end time and what reads as an end; all else is active, as it came', () => {
+    const detail = { run_id: 'r', status: 'running', model_id: 'm' };
+    for (const [phase, statuses] of [
+      ['waiting', ['queued']],
+      ['finished', ['complete', 'completed']],
+      ['ended', ['failed', 'ERROR: oom', 'cancelled', 'Canceled', 'rejected', 'expired', 'aborted_by_user']],
+      ['active', ['running', 'Complete', 'COMPLETED', '', 'queued ', '__proto__']],
+    ] as const)
+      for (const status of statuses) assert.equal(phaseOf(row('r', 0, status), detail), phase, status);
     assert.equal(phaseOf({ ...row('r', 0, 'archived'), artifacts_available: true }), 'finished');
     for (const more of [{ status: 'completed' }, { completed_at: '2026-01-01T00:00:00Z' }])
       assert.equal(phaseOf(row('r', 0, 'running'), { ...detail, ...more }), 'finished');
-  });
-
-  it('takes queued as waiting, what reads as an end as ended, and any other status as active, as it came', () => {
-    assert.equal(phaseOf(row('r', 0, 'queued')), 'waiting');
-    for (const status of ['running', 'Complete', 'COMPLETED', '', 'queued ', '__proto__'])
-      assert.equal(phaseOf(row('r', 0, status), detail), 'active');
-    for (const status of [
-      'failed',
-      'ERROR: oom',
-      'cancelled',
-      'Canceled',
-      'rejected',
-      'expired',
-      'aborted_by_user',
-    ])
-      assert.equal(phaseOf(row('r', 0, status), detail), 'ended');
   });
 });
 
@@ -47,8 +36,7 @@ describe('pollEveryMs', () => {
       [0, false, false, 2 * MINUTE],
       [0, true, true, 90_000],
       [HOUR, false, true, 5 * MINUTE],
-      [undefined, true, false, undefined],
-      [undefined, false, false, undefined],
+      [Infinity, true, false, Infinity],
     ] as const)
       assert.equal(pollEveryMs({ ageMs, isSeen, isScarce }), expectedMs, `${ageMs} ${isSeen} ${isScarce}`);
   });
@@ -56,95 +44,72 @@ describe('pollEveryMs', () => {
 
 describe('Budget', () => {
   const HOUR = 60 * 60_000;
+  let nowMs: number;
+  let budget: Budget;
 
-  function budgetAt(isOpen = true) {
-    let nowMs = 5;
-    const budget = new Budget({ monotonicMs: () => nowMs });
-    if (isOpen) budget.open(false);
-    return { budget, pass: (ms: number) => (nowMs += ms) };
-  }
-  const drain = (take: () => boolean) => {
+  beforeEach(() => {
+    nowMs = 5;
+    budget = new Budget({ monotonicMs: () => nowMs });
+    budget.open(false);
+  });
+  const drain = (take = () => budget.take()) => {
     let taken = 0;
     while (take()) taken++;
     return taken;
   };
 
   it('gives nothing where this window does not watch', () => {
-    const { budget } = budgetAt(false);
+    budget.close();
     assert.deepEqual([budget.take(), budget.takeSpare()], [false, false]);
     budget.open(false);
     assert.equal(budget.take(), true);
-    budget.close();
-    assert.deepEqual([budget.take(), budget.takeSpare()], [false, false]);
   });
 
   it('gives at most 120 in any hour, however it is used', () => {
-    const { budget, pass } = budgetAt();
-    pass(10 * HOUR);
-    let taken = drain(() => budget.take());
+    nowMs += 10 * HOUR;
+    let taken = drain();
     for (let minute = 0; minute < 60; minute++) {
-      pass(HOUR / 60);
-      taken += drain(() => budget.take());
+      nowMs += HOUR / 60;
+      taken += drain();
     }
     assert.ok(taken > 100 && taken <= 115, String(taken));
   });
 
-  it('leaves some for polls', () => {
-    const { budget, pass } = budgetAt();
+  it('leaves some for polls, and knows how long until there is one', () => {
     drain(() => budget.takeSpare());
-    assert.equal(
-      drain(() => budget.take()),
-      3,
+    assert.deepEqual([drain(), budget.waitMs], [3, 48_000]);
+    nowMs += 48_000;
+    assert.deepEqual(
+      [budget.waitMs, budget.takeSpare(), budget.take(), budget.isScarce],
+      [0, false, true, true],
     );
-    pass(HOUR / 75);
-    assert.deepEqual([budget.takeSpare(), budget.take()], [false, true]);
   });
 
   it('knows whether there is plenty: polls stay frequent, and a full store is always enough', () => {
-    const { budget } = budgetAt();
-    assert.deepEqual(
-      [budget.hasPlenty(0), budget.hasPlenty(32), budget.hasPlenty(1_000)],
-      [true, true, true],
-    );
+    const plenty = (...counts: number[]) => counts.map((count) => budget.hasPlenty(count));
+    assert.deepEqual(plenty(0, 32, 1_000), [true, true, true]);
     for (let taken = 0; taken < 10; taken++) budget.take();
-    assert.deepEqual(
-      [budget.hasPlenty(10), budget.hasPlenty(11), budget.hasPlenty(1_000)],
-      [true, false, false],
-    );
+    assert.deepEqual(plenty(10, 11, 1_000), [true, false, false]);
   });
 
   it('is larger where the service is on this machine', () => {
-    const budget = new Budget({ monotonicMs: () => 0 }, true);
+    budget = new Budget({ monotonicMs: () => 0 }, true);
     budget.open(false);
-    const taken = drain(() => budget.take());
-    assert.ok(taken >= 400, String(taken));
-  });
-
-  it('knows how long until there is one', () => {
-    const { budget, pass } = budgetAt();
-    drain(() => budget.take());
-    assert.equal(budget.waitMs, 48_000);
-    pass(48_000);
-    assert.deepEqual([budget.waitMs, budget.take(), budget.isScarce], [0, true, true]);
+    assert.ok(drain() >= 400);
   });
 
   it('has what is owed paid before the next poll', () => {
-    const { budget, pass } = budgetAt();
     for (let page = 0; page < 100; page++) budget.owe();
     assert.equal(budget.waitMs, 61 * 48_000);
-    pass(61 * 48_000 - 1000);
+    nowMs += 61 * 48_000 - 1000;
     assert.equal(budget.take(), false);
-    pass(1001);
+    nowMs += 1001;
     assert.equal(budget.take(), true);
   });
 
   it('begins small after another window, and never gains by it', () => {
-    const { budget } = budgetAt(false);
     budget.open(true);
-    assert.equal(
-      drain(() => budget.take()),
-      2,
-    );
+    assert.equal(drain(), 2);
     budget.open(false);
     budget.open(true);
     assert.equal(budget.take(), false);

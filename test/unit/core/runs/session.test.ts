@@ -75,23 +75,26 @@ describe('Session', () => {
     assert.deepEqual(keys, ['k1', 'k2']);
   });
 
-  it('does not blame the new key for what the old one met', async () => {
-    const { session, setKey } = watched();
-    const late = Promise.withResolvers<never>();
-    let begun = false;
-    const old = session.call(() => {
-      begun = true;
-      return late.promise;
-    });
-    await until(() => begun);
-    setKey('k2');
-    session.reconnect();
-    await session.balance.refresh();
-    late.reject(new ServiceError('invalid_api_key', 401));
-    await assert.rejects(old, ServiceError);
-    assert.equal(session.state, 'ready');
-    await session.balance.refresh();
-    assert.deepEqual(keys, ['k2', 'k2']);
+  it('learns nothing of a new key and connection from how calls of the old one end', async () => {
+    const ends = [new ServiceError('invalid_api_key', 401), new NetworkError('reset'), undefined];
+    for (const end of ends) {
+      const { session, setKey } = watched();
+      const late = Promise.withResolvers<undefined>();
+      let begun = false;
+      const old = session.call(() => {
+        begun = true;
+        return late.promise;
+      });
+      await until(() => begun);
+      setKey('k2');
+      session.reconnect();
+      if (end === undefined) late.resolve(undefined);
+      else late.reject(end);
+      await Promise.allSettled([old]);
+      assert.equal(session.state, 'connecting');
+      await session.balance.refresh();
+    }
+    assert.deepEqual(keys, ['k2', 'k2', 'k2']);
   });
 
   it('stays rejected when an earlier call ends well or fails in the network', async () => {
@@ -106,14 +109,22 @@ describe('Session', () => {
     assert.equal(session.state, 'key-rejected');
   });
 
-  it('knows that an API key is missing, and finds it later by itself', async () => {
+  it('is locked while no API key works, and finds one that was missing by itself', async () => {
     const { session, states, setKey } = watched('');
+    const known = () => [session.state, session.isLocked];
+    assert.deepEqual(known(), ['connecting', false]);
     await assert.rejects(session.balance.refresh(), { code: 'key-missing' });
     await assert.rejects(session.runs.refresh(), { code: 'key-missing' });
-    assert.equal(keys.length, 0);
+    assert.deepEqual([known(), keys], [['key-missing', true], []]);
     setKey('k1');
     await session.balance.refresh();
-    assert.deepEqual(states, ['key-missing', 'ready']);
+    answer = () => [401, REFUSED];
+    await assert.rejects(session.balance.refresh());
+    assert.deepEqual(known(), ['key-rejected', true]);
+    session.reconnect();
+    session.reconnect();
+    assert.equal(session.isLocked, false);
+    assert.deepEqual(states, ['key-missing', 'ready', 'key-rejected', 'connecting', 'connecting']);
   });
 
   it('is offline, since when, while nothing answers, and ready again after', async () => {
@@ -133,33 +144,24 @@ describe('Session', () => {
     assert.deepEqual([states, session.offlineSince], [['offline', 'connecting', 'ready'], undefined]);
   });
 
-  describe('an answer that the contract does not know', () => {
-    for (const [name, status, headers, text, state] of [
-      ['a page', 200, {}, '<html>sign in</html>', 'offline'],
-      ['a redirect', 302, { location: '/portal' }, '', 'offline'],
-      ['a gateway’s 502', 502, {}, '<html>bad gateway</html>', 'offline'],
-      ['another shape', 200, {}, '{"run":{"run_id":7}}', 'ready'],
-      ['torn JSON', 200, {}, '{"run":', 'ready'],
-      ['nothing', 200, {}, '', 'ready'],
-      ['an error without the contract’s body', 500, {}, 'oops', 'ready'],
-    ] as const)
-      it(`${name}: ${state}`, async () => {
-        const server = await bench.serve(
-          (_request, response) => void response.writeHead(status, headers).end(text),
-        );
-        const session = bench.session({ baseUrl: server.url, apiKey: 'k', keyId: 'key-1' });
-        const states: SessionState[] = [];
-        session.onDidChangeState((next) => states.push(next));
-        await assert.rejects(session.runs.loadDetail('r'), { code: 'unexpected-answer' });
-        assert.deepEqual(states, [state]);
-      });
-  });
-
-  it('fires at each reconnect, also while it connects', () => {
-    const { session, states } = watched();
-    session.reconnect();
-    session.reconnect();
-    assert.deepEqual(states, ['connecting', 'connecting']);
+  it('is offline where another than the service answers, and ready after an odd answer of it', async () => {
+    for (const [status, headers, text, state] of [
+      [200, {}, '<html>sign in</html>', 'offline'],
+      [302, { location: '/portal' }, '', 'offline'],
+      [502, {}, '<html>bad gateway</html>', 'offline'],
+      [200, {}, '{"run":{"run_id":7}}', 'ready'],
+      [200, {}, '{"run":', 'ready'],
+      [200, {}, '', 'ready'],
+      [500, {}, 'oops', 'ready'],
+      [404, {}, '{"error":{"code":"not_found","message":""}}', 'ready'],
+    ] as const) {
+      const server = await bench.serve((_, response) => void response.writeHead(status, headers).end(text));
+      const session = bench.session({ baseUrl: server.url, apiKey: 'k', keyId: 'key-1' });
+      const states: SessionState[] = [];
+      session.onDidChangeState((next) => states.push(next));
+      await assert.rejects(session.runs.loadDetail('r'));
+      assert.deepEqual(states, [state], `${status} ${text}`);
+    }
   });
 
   it('repeats with the new API key what was read with the old one, and drops the old answers', async () => {
@@ -214,44 +216,6 @@ describe('Session', () => {
     assert.deepEqual(keys, ['k2']);
   });
 
-  it('learns nothing of the new connection from how calls of the old one end', async () => {
-    for (const end of [new NetworkError('reset'), undefined]) {
-      const { session } = watched();
-      const late = Promise.withResolvers<undefined>();
-      let begun = false;
-      const old = session.call(() => {
-        begun = true;
-        return late.promise;
-      });
-      await until(() => begun);
-      session.reconnect();
-      if (end === undefined) late.resolve(undefined);
-      else late.reject(end);
-      await Promise.allSettled([old]);
-      assert.equal(session.state, 'connecting');
-    }
-  });
-
-  it('is locked while no API key works', async () => {
-    const { session, setKey } = watched('');
-    assert.equal(session.isLocked, false);
-    await assert.rejects(session.balance.refresh());
-    assert.deepEqual([session.state, session.isLocked], ['key-missing', true]);
-    setKey('k1');
-    answer = () => [401, REFUSED];
-    await assert.rejects(session.balance.refresh());
-    assert.deepEqual([session.state, session.isLocked], ['key-rejected', true]);
-    session.reconnect();
-    assert.equal(session.isLocked, false);
-  });
-
-  it('is ready when the service refuses for another reason', async () => {
-    answer = () => [404, { error: { code: 'not_found', message: '' } }];
-    const { session } = watched();
-    await assert.rejects(session.call((client) => client.getRun('r')));
-    assert.equal(session.state, 'ready');
-  });
-
   it('learns nothing from a cancel', async () => {
     const { session, states } = watched();
     await assert.rejects(session.call(() => Promise.reject(new CancelledError())));
@@ -274,20 +238,16 @@ describe('Session', () => {
   });
 
   describe('what another window tells', () => {
-    it('is whether the service answers, and since when it does not', async () => {
+    it('is whether the service answers, and since when it does not; nothing where that window has ended', async () => {
       const { session, states } = watched();
+      session.acceptShared({ offlineSinceMs: 4 }, false);
+      assert.equal(session.state, 'connecting');
       session.acceptShared({}, true);
       session.acceptShared({ offlineSinceMs: 5 }, true);
       session.acceptShared({ offlineSinceMs: 6 }, true);
       assert.deepEqual([states, session.offlineSince], [['ready', 'offline'], 5]);
       await session.balance.refresh();
       assert.deepEqual([session.state, session.offlineSince], ['ready', undefined]);
-    });
-
-    it('is nothing where that window has ended', () => {
-      const { session, states } = watched();
-      session.acceptShared({ offlineSinceMs: 5 }, false);
-      assert.deepEqual([states, session.state], [[], 'connecting']);
     });
 
     it('does not make a refused API key good, nor one that is missing', async () => {
@@ -302,8 +262,10 @@ describe('Session', () => {
       assert.equal(without.state, 'key-missing');
     });
 
-    it('is until when the service is left alone, which a new connection keeps to', async () => {
+    it('is until when the service is left alone, which a new connection keeps to, but for a clock that was set back', async () => {
       const { session } = watched();
+      session.acceptShared({ notBeforeMs: Date.now() + 8 * 24 * 3_600_000 }, false);
+      assert.equal(session.notBeforeMs, undefined);
       const notBeforeMs = Date.now() + 3_600_000;
       session.acceptShared({ notBeforeMs, readsNotBeforeMs: Date.now() + 300_000 }, false);
       assert.equal(session.notBeforeMs, notBeforeMs);
@@ -312,12 +274,6 @@ describe('Session', () => {
         assert.deepEqual([session.notBeforeMs, keys], [notBeforeMs, []]);
         session.reconnect();
       }
-    });
-
-    it('is no time that the clock was set back from', () => {
-      const { session } = watched();
-      session.acceptShared({ notBeforeMs: Date.now() + 8 * 24 * 3_600_000 }, false);
-      assert.equal(session.notBeforeMs, undefined);
     });
   });
 });

@@ -66,18 +66,24 @@ describe('Journal', () => {
     return created.lease;
   }
 
-  const names = (part: string) => readdirSync(path.join(directory, part)).sort();
-  const intentFile = (id: string) => path.join(directory, 'intents', `${id}.json`);
-  const receiptFile = (id: string) => path.join(directory, 'receipts', `${id}.json`);
+  const leaseNames = () => readdirSync(path.join(directory, 'leases')).sort();
+  const intentFile = (id: string) => path.join(directory, `${id}.json`);
+  /** The ids of what the disk has: open, or settled. */
+  const stored = (is: 'open' | 'settled') =>
+    readdirSync(directory)
+      .filter((name) => name.endsWith('.json'))
+      .map((name) => JSON.parse(readFileSync(path.join(directory, name), 'utf8')) as Intent)
+      .filter(({ settled }) => (settled === undefined) === (is === 'open'))
+      .map(({ id }) => id);
   const lockFile = (id: string) => path.join(directory, 'leases', `${id}.lock`);
   const idsOf = (intents: readonly Intent[]) => intents.map(({ id }) => id);
 
   it('begins empty, in folders for their owner alone', async () => {
     const journal = await opened();
     assert.deepEqual([journal.intents, await journal.receipts()], [[], []]);
-    assert.deepEqual(readdirSync(directory).sort(), ['intents', 'leases', 'notices', 'receipts']);
+    assert.deepEqual(readdirSync(directory).sort(), ['leases', 'notices']);
     if (process.platform === 'win32') return;
-    for (const part of readdirSync(directory))
+    for (const part of ['', ...readdirSync(directory)])
       assert.equal(statSync(path.join(directory, part)).mode & 0o777, 0o700);
   });
 
@@ -92,12 +98,7 @@ describe('Journal', () => {
     }
     assert.deepEqual(first.intents, intents);
     assert.deepEqual((await opened()).intents, intents);
-    assert.deepEqual(
-      names('intents'),
-      idsOf(intents)
-        .map((id) => `${id}.json`)
-        .sort(),
-    );
+    assert.deepEqual(stored('open').sort(), idsOf(intents).sort());
     for (const { id } of intents)
       if (process.platform !== 'win32') assert.equal(statSync(intentFile(id)).mode & 0o777, 0o600);
   });
@@ -113,7 +114,7 @@ describe('Journal', () => {
       journals.push(unaware);
       assert.deepEqual(await unaware.create(sameWish(intent)), { existing: intent });
       assert.deepEqual(unaware.intents, [intent]);
-      assert.deepEqual(names('intents'), [`${intent.id}.json`]);
+      assert.deepEqual(stored('open'), [intent.id]);
     });
 
     it('lets another service or another model have theirs', async () => {
@@ -161,7 +162,7 @@ describe('Journal', () => {
           racers.map((racer) => racer.ask({ do: 'create', intent: sameWish(wish) })),
         );
         assert.equal(ids[0], ids[1]);
-        assert.equal(names('intents').length, round + 1);
+        assert.equal(stored('open').length, round + 1);
       }
     });
 
@@ -169,7 +170,7 @@ describe('Journal', () => {
       const journal = await opened({ createWaitMs: 30 });
       const gate = await Lease.take(path.join(directory, 'leases', 'create.lock'));
       await assert.rejects(journal.create(sampleIntent()), { code: 'journal-busy' });
-      assert.deepEqual(names('intents'), []);
+      assert.deepEqual(stored('open'), []);
       const patient = await opened();
       setTimeout(() => gate?.release(), 50);
       await create(patient, sampleIntent());
@@ -192,7 +193,7 @@ describe('Journal', () => {
       await assert.rejects(journal.write(lease, { ...intent, keyId: 'x' }), notOwner);
       await assert.rejects(journal.settle(lease, settled), notOwner);
       assert.equal(readFileSync(intentFile(intent.id), 'utf8'), text);
-      assert.deepEqual(names('receipts'), []);
+      assert.deepEqual(stored('settled'), []);
     });
 
     it('who is found by everyone', async () => {
@@ -230,7 +231,7 @@ describe('Journal', () => {
         assert.equal(await journal.acquire(id), undefined);
         assert.equal(await journal.isOwned(id), false);
       }
-      assert.deepEqual(names('leases'), ['create.lock']);
+      assert.deepEqual(leaseNames(), ['create.lock']);
       leases.push((await Lease.take(lockFile('create')))!);
       assert.equal(await journal.isOwned('create'), false);
     });
@@ -282,7 +283,7 @@ describe('Journal', () => {
           },
         });
         await assert.rejects(slow.create(sampleIntent()), { code: 'lease-unavailable' });
-        assert.deepEqual([names('intents'), slow.intents], [[], []]);
+        assert.deepEqual([stored('open'), slow.intents], [[], []]);
       }
     });
   });
@@ -295,25 +296,23 @@ describe('Journal', () => {
       await journal.settle(lease, chargedAt(intent, 7));
       assert.deepEqual(journal.intents, []);
       assert.equal(lease.isHeld(), false);
-      assert.deepEqual(
-        [names('intents'), names('leases'), names('receipts')],
-        [[], ['create.lock'], [`${intent.id}.json`]],
-      );
+      assert.deepEqual([stored('open'), leaseNames(), stored('settled')], [[], ['create.lock'], [intent.id]]);
       assert.deepEqual(await journal.receipts(), [chargedAt(intent, 7)]);
       assert.deepEqual(await (await opened()).receipts(), [chargedAt(intent, 7)]);
     });
 
-    it('with the receipt on the disk before the intent is gone', async () => {
-      const seen: boolean[] = [];
+    it('with the notice of its charge on the disk before the receipt, which a crash could leave alone', async () => {
+      const notices = () => readdirSync(path.join(directory, 'notices'));
+      const seen: string[][] = [];
       const journal = await opened({
         write: async (file, text) => {
           await writeFileDurably(file, text);
-          seen.push(existsSync(intentFile(intent.id)));
+          seen.push(notices());
         },
       });
       const intent = sampleIntent();
       await journal.settle(await create(journal, intent), chargedAt(intent, 1));
-      assert.deepEqual(seen, [true, true]);
+      assert.deepEqual(seen, [[], [intent.id]]);
     });
 
     it('so that receipts are listed newest first, in every window', async () => {
@@ -328,7 +327,7 @@ describe('Journal', () => {
       const expected = times.toSorted((one, other) => other - one);
       assert.deepEqual(await listed(), expected);
       const [newest] = await unaware.receipts();
-      rmSync(receiptFile(newest?.id ?? ''));
+      rmSync(intentFile(newest?.id ?? ''));
       assert.deepEqual(await listed(), expected.slice(1));
     });
   });
@@ -409,7 +408,7 @@ describe('Journal', () => {
         const journal = await filling(isTooLate);
         const intent = sampleIntent();
         await assert.rejects(journal.create(intent), full);
-        assert.deepEqual([journal.intents, names('intents'), names('leases')], [[], [], ['create.lock']]);
+        assert.deepEqual([journal.intents, stored('open'), leaseNames()], [[], [], ['create.lock']]);
         isFull = false;
         await journal.settle(await create(journal, intent), chargedAt(intent, 1));
       });
@@ -434,22 +433,10 @@ describe('Journal', () => {
       const lease = await create(journal, intent);
       isFull = true;
       await assert.rejects(journal.settle(lease, chargedAt(intent, 1)), full);
-      assert.deepEqual([journal.intents, lease.isHeld(), names('receipts')], [[intent], true, []]);
+      assert.deepEqual([journal.intents, lease.isHeld(), stored('settled')], [[intent], true, []]);
       isFull = false;
       await journal.settle(lease, chargedAt(intent, 1));
-      assert.deepEqual(names('intents'), []);
-    });
-
-    it('takes the receipt for true where the intent cannot be removed', async () => {
-      const journal = await opened();
-      const intent = sampleIntent();
-      const lease = await create(journal, intent);
-      // What is a folder is not removed by `rm`, like a file in a folder that may not be written to.
-      rmSync(intentFile(intent.id));
-      mkdirSync(path.join(intentFile(intent.id), 'in the way'), { recursive: true });
-      await journal.settle(lease, chargedAt(intent, 1));
-      assert.deepEqual([journal.intents, lease.isHeld()], [[], false]);
-      assert.equal((await journal.receipts()).length, 1);
+      assert.deepEqual(stored('open'), []);
     });
 
     it('writes nothing that could not be read again', async () => {
@@ -458,44 +445,26 @@ describe('Journal', () => {
       await assert.rejects(journal.create({ ...intent, boundary: '' }));
       await assert.rejects(journal.create({ ...intent, label: 'x'.repeat(2 ** 20) }), RangeError);
       await assert.rejects(journal.create({ ...intent, created: { localMs: NaN } }));
-      assert.deepEqual([names('intents'), names('leases')], [[], ['create.lock']]);
+      assert.deepEqual([stored('open'), leaseNames()], [[], ['create.lock']]);
     });
   });
 
   describe('after a crash', () => {
-    it('between receipt and removal is not open, whoever holds it', async () => {
+    it('right after the receipt was written is not open, though its lock file is left', async () => {
       const journal = await opened();
       const intent = sampleIntent();
       const lease = await create(journal, intent);
-      writeFileSync(receiptFile(intent.id), JSON.stringify(chargedAt(intent, 1)));
-      await journal.reload();
-      assert.deepEqual(journal.intents, []);
-      assert.ok(existsSync(intentFile(intent.id)), 'its owner is about to remove it');
-      lease.release();
-      const other = await opened();
-      // By whichever window reads next: while one does, the other leaves it alone.
-      await until(() => names('intents').length === 0);
-      // Where the one that crashed is asked for before anyone has read.
-      writeFileSync(intentFile(intent.id), JSON.stringify(intent));
-      assert.equal(await other.acquire(intent.id), undefined);
-      assert.deepEqual([names('intents'), names('leases')], [[], ['create.lock']]);
-      const again = await other.create(sameWish(intent));
-      assert.ok('lease' in again);
-      leases.push(again.lease);
-    });
-
-    it('makes a receipt of an intent that says it is settled', async () => {
-      const intent = sampleIntent();
-      await opened();
       writeFileSync(intentFile(intent.id), JSON.stringify(chargedAt(intent, 1)));
-      const journal = await opened();
-      assert.deepEqual([journal.intents, names('intents'), names('leases')], [[], [], []]);
-      assert.deepEqual(await journal.receipts(), [chargedAt(intent, 1)]);
-      rmSync(receiptFile(intent.id));
-      writeFileSync(intentFile(intent.id), JSON.stringify(chargedAt(intent, 2)));
-      assert.equal(await journal.acquire(intent.id), undefined);
-      assert.deepEqual([names('intents'), names('leases')], [[], []]);
-      assert.deepEqual(names('receipts'), [`${intent.id}.json`]);
+      const other = await opened();
+      assert.deepEqual([other.intents, await other.receipts()], [[], [chargedAt(intent, 1)]]);
+      assert.ok(existsSync(lockFile(intent.id)), 'its owner is about to remove it');
+      lease.release();
+      assert.equal(await other.acquire(intent.id), undefined);
+      assert.deepEqual(leaseNames(), ['create.lock']);
+      writeFileSync(lockFile(intent.id), '');
+      const next = await opened();
+      assert.deepEqual(leaseNames(), ['create.lock']);
+      await create(next, sameWish(intent));
     });
 
     it('sweeps what nobody owns, and nothing else', async () => {
@@ -505,19 +474,13 @@ describe('Journal', () => {
       const owned = sampleIntent();
       const owner = await Lease.take(lockFile(owned.id));
       leases.push(owner!);
-      const temporary = (id: string, part: string) =>
-        path.join(directory, part, `${id}.json.${sampleIntent().id}.tmp`);
+      const temporary = (id: string) => path.join(directory, `${id}.json.${sampleIntent().id}.tmp`);
       const dead = sampleIntent();
-      const swept = [
-        temporary(dead.id, 'intents'),
-        temporary(dead.id, 'receipts'),
-        temporary(open.id, 'intents'),
-        lockFile(sampleIntent().id),
-      ];
+      const swept = [temporary(dead.id), temporary(dead.id), temporary(open.id), lockFile(sampleIntent().id)];
       const kept = [
-        temporary(owned.id, 'intents'),
+        temporary(owned.id),
         lockFile(owned.id),
-        path.join(directory, 'intents', 'notes.tmp'),
+        path.join(directory, 'notes.tmp'),
         path.join(directory, 'leases', 'other.lock'),
         lockFile(sampleIntent().id),
       ];

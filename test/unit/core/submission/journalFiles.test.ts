@@ -1,14 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import fs, { mkdtemp, rm } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -16,7 +8,7 @@ import path from 'node:path';
 import { mock } from 'node:test';
 import type { Intent } from '../../../../src/core/submission/intent.ts';
 import { Journal } from '../../../../src/core/submission/journal.ts';
-import { intentText } from '../../../../src/core/submission/journalFolder.ts';
+import { intentText } from '../../../../src/core/submission/journalFile.ts';
 import { chargedAt, sameWish, sampleIntent } from '../../../helpers/submissions.ts';
 
 describe('files of the journal', () => {
@@ -30,7 +22,7 @@ describe('files of the journal', () => {
     directory = path.join(folder, 'journal');
     journals = [];
     told = [];
-    for (const part of ['intents', 'receipts']) mkdirSync(inside(part), { recursive: true });
+    mkdirSync(directory);
   });
   afterEach(async () => {
     for (const journal of journals) journal.dispose();
@@ -38,8 +30,8 @@ describe('files of the journal', () => {
   });
 
   const inside = (...parts: string[]) => path.join(directory, ...parts);
-  const put = (intent: Intent, part = 'intents') =>
-    writeFileSync(inside(part, `${intent.id}.json`), JSON.stringify(intent));
+  const fileOf = ({ id }: { id: string }) => inside(`${id}.json`);
+  const put = (intent: Intent) => writeFileSync(fileOf(intent), JSON.stringify(intent));
 
   async function opened(): Promise<Journal> {
     const journal = new Journal(directory, { onSetAside: (file) => told.push(file) });
@@ -83,14 +75,13 @@ describe('files of the journal', () => {
       const receipt = chargedAt(sampleIntent(), 1);
       const { id } = sampleIntent();
       good.forEach((intent) => put(intent));
-      put(receipt, 'receipts');
-      make(inside('intents', `${id}.json`), id);
-      make(inside('intents', `Notes.json`), id);
-      make(inside('receipts', `${id}.json`), id);
+      put(receipt);
+      make(fileOf({ id }), id);
+      make(inside(`Notes.json`), id);
       const journal = await opened();
       assert.deepEqual(journal.intents, good);
       assert.deepEqual(await journal.receipts(), [receipt]);
-      assert.equal(told.length, 3);
+      assert.equal(told.length, 2);
       for (const file of told) {
         assert.match(file, /(?:-[0-9a-f]{12}|Notes)\.json\.unreadable-\d+$/);
         assert.ok(readdirSync(path.dirname(file)).includes(path.basename(file)), 'nothing is deleted');
@@ -98,32 +89,14 @@ describe('files of the journal', () => {
       assert.deepEqual(readdirSync(inside('leases')), []);
       await journal.reload();
       await (await opened()).receipts();
-      assert.equal(told.length, 3, 'told once');
+      assert.equal(told.length, 2, 'told once');
     });
 
   it('ignores what has other names', async () => {
     for (const name of ['.DS_Store', 'notes.txt', 'a.json.unreadable-1', 'a.JSON~'])
-      for (const part of ['intents', 'receipts']) writeFileSync(inside(part, name), 'x');
+      writeFileSync(inside(name), 'x');
     const journal = await opened();
     assert.deepEqual([journal.intents, await journal.receipts(), told], [[], [], []]);
-  });
-
-  it('sets aside a receipt that is not settled', async () => {
-    const intent = sampleIntent();
-    put(intent);
-    put(intent, 'receipts');
-    const journal = await opened();
-    assert.deepEqual([journal.intents, await journal.receipts()], [[intent], []]);
-    assert.deepEqual(readdirSync(inside('intents')), [`${intent.id}.json`]);
-  });
-
-  it('takes an intent for open whose receipt is torn', async () => {
-    const intent = sampleIntent();
-    put(intent);
-    writeFileSync(inside('receipts', `${intent.id}.json`), JSON.stringify(chargedAt(intent, 1)).slice(0, -1));
-    const journal = await opened();
-    assert.deepEqual([journal.intents, await journal.receipts()], [[intent], []]);
-    assert.equal(told.length, 1);
   });
 
   it('leaves those of a later version, reports once, and creates nothing for the same bytes and model', async () => {
@@ -131,22 +104,13 @@ describe('files of the journal', () => {
     const later = { ...sampleIntent(), version: 2, more: true, attempts: 'other' };
     const settled = { ...chargedAt(sampleIntent(), 1), version: 3 };
     put(good);
-    for (const each of [later, settled])
-      writeFileSync(inside('intents', `${each.id}.json`), JSON.stringify(each));
-    writeFileSync(inside('receipts', `${settled.id}.json`), JSON.stringify(settled));
+    for (const each of [later, settled]) writeFileSync(fileOf(each), JSON.stringify(each));
     const journal = await opened();
     assert.deepEqual(journal.intents, [good]);
     assert.deepEqual(await journal.receipts(), []);
     await journal.reload();
     await journal.receipts();
-    assert.deepEqual(
-      told.toSorted(),
-      [
-        inside('intents', `${later.id}.json`),
-        inside('intents', `${settled.id}.json`),
-        inside('receipts', `${settled.id}.json`),
-      ].toSorted(),
-    );
+    assert.deepEqual(told.toSorted(), [fileOf(later), fileOf(settled)].toSorted());
     assert.equal(await journal.acquire(later.id), undefined);
     await assert.rejects(journal.create(sampleIntent({ dataset: later.dataset })), { code: 'later-version' });
     for (const intent of [
@@ -157,7 +121,7 @@ describe('files of the journal', () => {
       assert.ok('lease' in created);
       created.lease.release();
     }
-    assert.equal(readFileSync(inside('intents', `${later.id}.json`), 'utf8'), JSON.stringify(later));
+    assert.equal(readFileSync(fileOf(later), 'utf8'), JSON.stringify(later));
   });
 
   it('keeps the intent of an owner whose file was spoilt, until it is written again', async () => {
@@ -165,7 +129,7 @@ describe('files of the journal', () => {
     const intent = sampleIntent();
     const created = await journal.create(intent);
     assert.ok('lease' in created);
-    const file = inside('intents', `${intent.id}.json`);
+    const file = fileOf(intent);
     writeFileSync(file, 'spoilt');
     await journal.reload();
     assert.deepEqual(journal.intents, [intent]);
@@ -181,7 +145,7 @@ describe('files of the journal', () => {
 
   it('does not set aside what its owner has written since', async () => {
     const intent = sampleIntent();
-    const file = inside('intents', `${intent.id}.json`);
+    const file = fileOf(intent);
     writeFileSync(file, 'spoilt');
     const { lstat } = fs;
     let looks = 0;
@@ -204,17 +168,28 @@ describe('files of the journal', () => {
     const intent = sampleIntent();
     put(intent);
     const journal = await opened();
-    // A folder of receipts that is none fails like one that cannot be read.
-    renameSync(inside('receipts'), inside('away'));
-    writeFileSync(inside('receipts'), '');
-    await journal.reload();
-    assert.deepEqual(journal.intents, [intent], 'as it was last read');
-    assert.deepEqual(told, [inside('intents', `${intent.id}.json`)]);
-    assert.deepEqual(await journal.create(sameWish(intent)), { existing: intent });
-    await assert.rejects(journal.create(sampleIntent()), { code: 'journal-unreadable' });
-    assert.deepEqual(readdirSync(inside('intents')), [`${intent.id}.json`]);
-    rmSync(inside('receipts'));
-    renameSync(inside('away'), inside('receipts'));
+    const read = fs.readFile;
+    mock.method(fs, 'readFile', (file: string, ...rest: never[]) =>
+      file === fileOf(intent) ? Promise.reject(new Error('EIO')) : read(file, ...rest),
+    );
+    syncBuiltinESMExports();
+    try {
+      await journal.reload();
+      assert.deepEqual(journal.intents, [intent], 'as it was last read');
+      assert.deepEqual(told, [fileOf(intent)]);
+      assert.deepEqual(await journal.create(sameWish(intent)), { existing: intent });
+      await assert.rejects(journal.create(sampleIntent()), {
+        code: 'journal-unreadable',
+        file: fileOf(intent),
+      });
+      assert.deepEqual(
+        readdirSync(directory).filter((name) => name.includes('.json')),
+        [`${intent.id}.json`],
+      );
+    } finally {
+      mock.restoreAll();
+      syncBuiltinESMExports();
+    }
     const created = await journal.create(sampleIntent());
     assert.ok('lease' in created);
     created.lease.release();

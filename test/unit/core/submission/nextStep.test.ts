@@ -8,16 +8,13 @@ import {
 } from '../../../../src/core/api/errors.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { Attempt, Moment } from '../../../../src/core/submission/intent.ts';
+import { SubmissionError, TooEarlyError } from '../../../../src/core/submission/errors.ts';
 import {
   assertMayResend,
   assertNotTooEarly,
-  ClocksDisagreeError,
   nextStep,
-  TooEarlyError,
-  WindowClosedError,
   type AttemptHistory,
 } from '../../../../src/core/submission/nextStep.ts';
-import { KeyReplacedError, LeaseLostError } from '../../../../src/core/submission/uploadAttempts.ts';
 import { KeyMissingError, KeyRejectedError } from '../../../../src/core/runs/session.ts';
 import { sampleIntent } from '../../../helpers/submissions.ts';
 import { HOUR, MINUTE } from '../../../helpers/runs/stage.ts';
@@ -94,9 +91,9 @@ const TABLE: Row[] = [
   ]),
   ...[
     new DigestError(),
-    new WindowClosedError(),
-    new ClocksDisagreeError(),
-    new KeyReplacedError(),
+    new SubmissionError('window-closed'),
+    new SubmissionError('clocks-disagree'),
+    new SubmissionError('key-replaced'),
     new KeyMissingError(),
     new KeyRejectedError(),
     new TypeError('a bug'),
@@ -207,7 +204,7 @@ describe('nextStep', () => {
 
   it('does not treat a lost lease as not charged', () => {
     for (const closing of CLOSINGS) {
-      const { kind } = nextStep(new LeaseLostError(), { ...first, ...closing }, 0);
+      const { kind } = nextStep(new SubmissionError('lease-lost'), { ...first, ...closing }, 0);
       assert.ok(!['retry', 'refused', 'dropped'].includes(kind), kind);
     }
   });
@@ -257,7 +254,7 @@ describe('assertMayResend', () => {
   it('allows it until 23 hours after the first attempt, to the millisecond', () => {
     for (const afterMs of [0, 2 * MINUTE, 22 * HOUR, 23 * HOUR - 1]) resend([closed], FIRST_MS + afterMs)();
     for (const afterMs of [23 * HOUR, 23 * HOUR + 1, 24 * HOUR, 25 * HOUR, 1000 * HOUR])
-      assert.throws(resend([closed], FIRST_MS + afterMs), WindowClosedError);
+      assert.throws(resend([closed], FIRST_MS + afterMs), { code: 'window-closed' });
   });
 
   it('counts from the first attempt, whichever of them was closed', () => {
@@ -269,21 +266,23 @@ describe('assertMayResend', () => {
       [closed, { started: at(FIRST_MS + 10 * HOUR) }],
     ]) {
       resend(attempts, FIRST_MS + 23 * HOUR - 1)();
-      assert.throws(resend(attempts, FIRST_MS + 23 * HOUR), WindowClosedError);
+      assert.throws(resend(attempts, FIRST_MS + 23 * HOUR), { code: 'window-closed' });
     }
   });
 
   it('uses the service’s clock alone', () => {
     resend([closed], FIRST_MS + HOUR, FIRST_MS + 1000 * HOUR)();
-    assert.throws(resend([closed], FIRST_MS + 30 * HOUR, FIRST_MS), WindowClosedError);
-    assert.throws(resend([closed], undefined, FIRST_MS + HOUR), ClocksDisagreeError);
-    assert.throws(resend([{ ...closed, started: at(undefined) }], FIRST_MS + HOUR), ClocksDisagreeError);
+    assert.throws(resend([closed], FIRST_MS + 30 * HOUR, FIRST_MS), { code: 'window-closed' });
+    assert.throws(resend([closed], undefined, FIRST_MS + HOUR), { code: 'clocks-disagree' });
+    assert.throws(resend([{ ...closed, started: at(undefined) }], FIRST_MS + HOUR), {
+      code: 'clocks-disagree',
+    });
   });
 
   it('stops where the service’s time went back by more than a quarter of an hour', () => {
     resend([closed], FIRST_MS - 15 * MINUTE)();
-    assert.throws(resend([closed], FIRST_MS - 15 * MINUTE - 1), ClocksDisagreeError);
-    assert.throws(resend([closed], FIRST_MS - 1000 * HOUR), ClocksDisagreeError);
+    assert.throws(resend([closed], FIRST_MS - 15 * MINUTE - 1), { code: 'clocks-disagree' });
+    assert.throws(resend([closed], FIRST_MS - 1000 * HOUR), { code: 'clocks-disagree' });
   });
 
   it('counts the time on this machine too, since its start if it was restarted', () => {
@@ -309,7 +308,7 @@ describe('assertMayResend', () => {
       [30 * HOUR, 53 * HOUR],
       [30 * HOUR, 23 * HOUR],
     ])
-      assert.throws(() => assertMayResend(sent(sentMs), now(nowMs)), WindowClosedError);
+      assert.throws(() => assertMayResend(sent(sentMs), now(nowMs)), { code: 'window-closed' });
   });
 
   it('allows anything that cannot have been charged', () => {

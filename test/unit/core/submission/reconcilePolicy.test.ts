@@ -205,24 +205,6 @@ describe('uncertaintyOf', () => {
     assert.equal(uncertaintyOf(after(early, seen(QUARTER), seen(QUARTER + 2 * MINUTE))), undefined);
   });
 
-  it('starts over with what a version saw that had no monotonic time', () => {
-    const old = (serviceMs: number) => ({ localMs: serviceMs + LOCAL_MS, serviceMs });
-    const closed = old(CLOSED_MS);
-    const intent = intentOf({
-      attempts: [{ started: closed, closed, ended: closed }],
-      firstCleanLook: look(QUARTER, { at: old(CLOSED_MS + QUARTER) }),
-      lastLook: look(HOUR, { at: old(CLOSED_MS + HOUR) }),
-    });
-    assert.equal(uncertaintyOf(intent), 'too-early');
-    assert.equal(uncertaintyOf(after(intent, look(2 * HOUR), look(2 * HOUR + QUARTER))), 'too-early');
-    assert.equal(
-      uncertaintyOf(
-        after(intent, look(2 * HOUR), look(2 * HOUR + QUARTER), look(2 * HOUR + QUARTER + 2 * MINUTE)),
-      ),
-      undefined,
-    );
-  });
-
   it('does not restart with each of many quick checks', () => {
     const looks = Array.from({ length: 13 }, (_, turn) => look(QUARTER + turn * 10_000));
     assert.equal(uncertaintyOf(after(intentOf(), ...looks)), undefined);

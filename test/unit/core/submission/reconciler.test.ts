@@ -394,7 +394,7 @@ describe('findRun', () => {
         };
         await assert.rejects(lookAt(marked()), { code: 'invalid_api_key' });
         assert.equal(session.state, 'key-rejected');
-        assert.equal(details().length, refused === '/balance' ? 60 : 8);
+        assert.equal(details().length, refused === '/balance' ? 60 : 4);
         assert.equal(gets.includes('/balance'), refused === '/balance');
       });
 

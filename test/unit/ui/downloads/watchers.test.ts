@@ -11,6 +11,8 @@ const watchers = await withVscode(() => import('../../../../src/ui/downloads/wat
 await withVscode(() => import('../../../../src/ui/downloads/autoDownload.ts'));
 await withVscode(() => import('../../../../src/ui/downloads/reminders.ts'));
 
+const { downloadsByRun } = await withVscode(() => import('../../../../src/ui/runs/runRows.ts'));
+
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
@@ -191,6 +193,22 @@ describe('watching downloads', () => {
       const known = standIn.executed.filter(([, key]) => key === 'fineTuning.downloadedFiles');
       assert.deepEqual(known.at(-1)?.[2], [path.join(folderOf(runId), fileOf(runId))]);
       assert.ok(known.length <= 3, 'not for its progress');
+    });
+
+    it('what was deleted since counts as gone once the window comes to the front', async () => {
+      watching.push(watchers.keepDownloadedFiles(first));
+      watch(first);
+      const runId = await finish(first);
+      await isDownloaded(first);
+      await rm(folderOf(runId), { recursive: true });
+      const isGone = () => first.downloads.records('account-1')[0]?.isGone;
+      standIn.focus.changed.fire({ focused: false });
+      await later();
+      assert.equal(isGone(), undefined);
+      standIn.focus.changed.fire({ focused: true });
+      await until(() => isGone() === true);
+      // Its row says the same.
+      assert.equal(downloadsByRun(first.downloads, 'account-1').downloaded.size, 0);
     });
 
     it('goes on after one that failed unexpectedly', async () => {

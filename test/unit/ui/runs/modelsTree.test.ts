@@ -1,23 +1,19 @@
 import assert from 'node:assert/strict';
-import type { ModuleHooks } from 'node:module';
 import type { Model } from '../../../../src/core/api/types.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+import * as standIn from '../../../helpers/vscodeStandIn.ts';
+
+const { ModelsTree } = await withVscode(() => import('../../../../src/ui/runs/modelsTree.ts'));
 
 describe('ModelsTree', () => {
-  let hooks: ModuleHooks;
-  before(() => (hooks = standInForVscode()));
-  after(() => hooks.deregister());
-
-  async function itemsOf(...models: Model[]) {
-    const { ModelsTree } = await import('../../../../src/ui/runs/modelsTree.ts');
-    const { views } = await import('../../../helpers/vscodeStandIn.ts');
+  function itemsOf(...models: Model[]) {
     const onDidChange = () => ({ dispose: () => undefined });
     const store = { models, skipped: 1, onDidChange };
     const active = { models: store, isLocked: false, onDidChangeState: onDidChange };
     const sessions = { active, onDidChangeActive: onDidChange } as unknown as Sessions;
     const tree = new ModelsTree(sessions);
-    assert.match(views.at(-1)?.message ?? '', /^1 unreadable entry/);
+    assert.match(standIn.views.at(-1)?.message ?? '', /^1 unreadable entry/);
     const rows = tree.getChildren().flatMap((provider) => [provider, ...tree.getChildren(provider)]);
     active.isLocked = true;
     assert.deepEqual(tree.getChildren(), []);
@@ -25,8 +21,8 @@ describe('ModelsTree', () => {
     return rows.map((one) => tree.getTreeItem(one));
   }
 
-  it('shows models by provider, and marks what is not available', async () => {
-    const items = await itemsOf(
+  it('shows models by provider, and marks what is not available', () => {
+    const items = itemsOf(
       { model_id: 'b', name: 'B', provider: 'P', available: false },
       { model_id: 'a', name: 'a', provider: '', available: true, terms_url: 'https://x.test' },
     );
@@ -41,10 +37,10 @@ describe('ModelsTree', () => {
     );
   });
 
-  it('shows hostile names harmlessly', async () => {
+  it('shows hostile names harmlessly', () => {
     const hostile = 'Free \u202e$(check) [x](command:y)\u200b';
     const model = { model_id: hostile, name: hostile, provider: hostile, available: true };
-    for (const { label, tooltip, accessibilityInformation } of await itemsOf(model)) {
+    for (const { label, tooltip, accessibilityInformation } of itemsOf(model)) {
       assert.equal(label, 'Free <U+202E>$ (check) [x] (command:y)<U+200B>');
       assert.doesNotMatch(JSON.stringify([tooltip, accessibilityInformation]), /\$\(|\]\(|\u202e|\u200b/);
     }

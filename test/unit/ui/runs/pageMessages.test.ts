@@ -121,9 +121,16 @@ describe('the state of a run page', () => {
   }
   const fact = (given: Given, of: string, key: string) =>
     section('facts', given, of).facts.find((one) => one.key === key)?.value;
-  const actions = (given: Given) =>
-    stateOf(given).actions.flatMap(({ words, isDisabled }) => (isDisabled === true ? [] : [words]));
-  const PLACES = ['inspect', 'download', 'submitAgain', 'copy', 'refresh'];
+  /** Those that can be pressed; all have their places. */
+  const actions = (given: Given) => {
+    const all = stateOf(given).actions;
+    const places = ['inspect', 'download', 'submitAgain', 'copy', 'refresh'];
+    assert.deepEqual(
+      all.map(({ action }) => action),
+      places,
+    );
+    return all.flatMap(({ words, isDisabled }) => (isDisabled === true ? [] : [words]));
+  };
   const ANY = ['Submit Again…', 'Copy Run ID', 'Refresh'];
 
   describe('timeline', () => {
@@ -265,18 +272,9 @@ describe('the state of a run page', () => {
         [{ ...available, artifacts_expires_at: at(10) }, DETAIL, /^This adapter has expired/, ANY],
         [{}, DETAIL, /lists no adapter/, ['Download Adapter…', ...ANY]],
       ] as const) {
-        const given = { run, detail };
-        assert.match(section('adapter', given).text, text);
-        assert.deepEqual(actions(given), enabled);
-        assert.deepEqual(
-          stateOf(given).actions.map(({ action }) => action),
-          PLACES,
-        );
+        assert.match(section('adapter', { run, detail }).text, text);
+        assert.deepEqual(actions({ run, detail }), enabled);
       }
-    });
-
-    it('offers what can be done with downloads and files', () => {
-      const given = (more: Given): Given => ({ run: available, ...more });
       for (const [more, enabled] of [
         [{ downloads: [download('downloading')] }, ANY],
         [{ downloads: [download('interrupted')] }, ['Resume Download…', ...ANY]],
@@ -285,13 +283,8 @@ describe('the state of a run page', () => {
         // A web page came instead of the adapter.
         [{ records: [record({ verified: 'html' })], files: here }, ['Download Again…', ...ANY]],
         [{ records: [record({ artifactType: 'merged' })], files: here }, ['Download Again…', ...ANY]],
-      ] as [Given, string[]][]) {
-        assert.deepEqual(actions(given(more)), enabled);
-        assert.deepEqual(
-          stateOf(given(more)).actions.map(({ action }) => action),
-          PLACES,
-        );
-      }
+      ] as [Given, string[]][])
+        assert.deepEqual(actions({ run: available, ...more }), enabled);
     });
 
     it('shows how far downloads are', () => {

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
-import type { ModuleHooks } from 'node:module';
 import type { RunFilter } from '../../../../src/core/runs/runFilter.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+import * as standIn from '../../../helpers/vscodeStandIn.ts';
 import { Bench, row, until } from '../../../helpers/runs/support.ts';
 
+const commands = await withVscode(() => import('../../../../src/ui/runs/runCommands.ts'));
+
 describe('commands of runs', () => {
-  let hooks: ModuleHooks;
-  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let commands: typeof import('../../../../src/ui/runs/runCommands.ts');
   let bench: Bench;
   let session: Session;
   let sessions: Sessions;
@@ -21,13 +20,6 @@ describe('commands of runs', () => {
   /** The cursors that come, in turn, whatever is asked for. */
   let circle: readonly string[];
   let filter: RunFilter;
-
-  before(async () => {
-    hooks = standInForVscode();
-    standIn = await import('../../../helpers/vscodeStandIn.ts');
-    commands = await import('../../../../src/ui/runs/runCommands.ts');
-  });
-  after(() => hooks.deregister());
 
   beforeEach(async () => {
     standIn.forget();
@@ -109,12 +101,11 @@ describe('commands of runs', () => {
       }
       await commands.loadAllRuns(sessions);
       assert.deepEqual([loaded(), session.runs.isIncomplete], [730, false]);
-    });
-
-    it('leaves a rejected API key to its own notification', async () => {
+      session.runs.clear();
+      standIn.forget();
       brokenFrom = 0;
       await commands.loadAllRuns({ active: session, isReportedByState: () => true });
-      assert.deepEqual(standIn.told.sentences, []);
+      assert.deepEqual(standIn.told.sentences, [], 'a rejected API key has its own notification');
     });
   });
 
@@ -140,38 +131,25 @@ describe('commands of runs', () => {
       assert.deepEqual(filter, { text: 'two words', modelIds: ['m1'], phases: ['waiting'] });
     });
 
-    it('changes nothing when it is closed, and takes a text without asking', async () => {
+    it('changes nothing when it is closed or another account became active, and takes a text without asking', async () => {
       filter = { text: 'now', modelIds: ['m2'], phases: [] };
       await commands.filterRuns(sessions, shown, { unknown: 'argument' });
-      assert.deepEqual([filter.text, standIn.told.inputs.length], ['now', 1]);
-      await commands.filterRuns(sessions, shown, ' maths ');
-      assert.deepEqual(
-        [filter, standIn.told.inputs.length],
-        [{ text: 'maths', modelIds: [], phases: [] }, 1],
-      );
-    });
-
-    it('leaves the runs of an account alone that became active meanwhile', async () => {
       const live = { active: session };
       standIn.told.pick = () => {
         live.active = bench.session(() => Promise.resolve(undefined));
         return 'words';
       };
       await commands.filterRuns(live, shown, undefined);
-      assert.deepEqual([standIn.told.inputs.length, filter.text], [1, '']);
+      assert.deepEqual([filter.text, standIn.told.inputs.length], ['now', 2]);
+      await commands.filterRuns(sessions, shown, ' maths ');
+      const text = { text: 'maths', modelIds: [], phases: [] };
+      assert.deepEqual([filter, standIn.told.inputs.length], [text, 2]);
     });
 
     it('offers nothing that a rejected API key has read, nor where nothing is loaded', async () => {
-      await commands.filterRuns(
-        {
-          active: Object.create(session, {
-            isLocked: { value: true },
-            runs: { value: session.runs },
-          }) as Session,
-        },
-        shown,
-        undefined,
-      );
+      const { runs } = session;
+      const active = { isLocked: true, runs } as unknown as Session;
+      await commands.filterRuns({ active }, shown, undefined);
       session.runs.clear();
       await commands.filterRuns(sessions, shown, undefined);
       assert.deepEqual(standIn.told.inputs, []);

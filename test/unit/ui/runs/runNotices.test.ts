@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict';
-import type { ModuleHooks } from 'node:module';
 import { mock } from 'node:test';
 import type { RunSummary } from '../../../../src/core/api/types.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { RunChange } from '../../../../src/core/runs/runStore.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
-import type { RunNotices, RunNoticesParts } from '../../../../src/ui/runs/runNotices.ts';
+import type { RunNotices } from '../../../../src/ui/runs/runNotices.ts';
 import { row } from '../../../helpers/runs/support.ts';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+import * as standIn from '../../../helpers/vscodeStandIn.ts';
+
+const { RunNotices: createNotices } = await withVscode(() => import('../../../../src/ui/runs/runNotices.ts'));
+// Loaded now: time passes without real waits.
+await withVscode(() => import('../../../../src/ui/runs/noticeMessages.ts'));
 
 /** The runs of a window, as far as notices ask. */
 class Runs {
@@ -58,9 +62,6 @@ const status = (runId: string, after: string, before = 'queued'): [RunSummary, R
 ];
 
 describe('RunNotices', () => {
-  let hooks: ModuleHooks;
-  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let createNotices: new (parts: RunNoticesParts) => RunNotices;
   let windows: { runs: Runs; notices: RunNotices; left: Emitter<undefined> }[];
   /** What any window claimed. */
   let claimed: Set<string>;
@@ -69,15 +70,6 @@ describe('RunNotices', () => {
   let offers: boolean;
   /** GETs that the background may send. */
   let spare: number;
-
-  before(async () => {
-    hooks = standInForVscode();
-    standIn = await import('../../../helpers/vscodeStandIn.ts');
-    ({ RunNotices: createNotices } = await import('../../../../src/ui/runs/runNotices.ts'));
-    // Loaded now: time passes without real waits.
-    await import('../../../../src/ui/runs/noticeMessages.ts');
-  });
-  after(() => hooks.deregister());
 
   beforeEach(() => {
     mock.timers.enable({ apis: ['setTimeout', 'Date'] });
@@ -165,7 +157,7 @@ describe('RunNotices', () => {
     assert.equal(claimed.size, 5);
   });
 
-  it('reads a label that is not known yet, and waits for it at most 3 s', async () => {
+  it('reads a label that is not known yet, waits for it at most 3 s, and reads none for a digest or the badge', async () => {
     const { runs } = open();
     runs.move(done('new'));
     assert.deepEqual([await shown(1_000), runs.read], [['read new completed.'], ['new']]);
@@ -174,10 +166,7 @@ describe('RunNotices', () => {
       assert.deepEqual(await shown(3_000), []);
       assert.deepEqual(await shown(500), ['Model m completed.']);
     }
-  });
-
-  it('reads no label of a run that has none, nor for a digest or the badge', async () => {
-    const { runs } = open();
+    runs.read.length = 0;
     runs.details.set('bare', {});
     runs.move(done('bare'));
     assert.deepEqual(await shown(500), ['Model m completed.']);
@@ -261,19 +250,15 @@ describe('RunNotices', () => {
     );
   });
 
-  it('is shown by one of many windows, whichever has the focus or not', async () => {
+  it('is shown by one of many windows: by that with the focus, though others knew first, or at once by one that gets it', async () => {
     for (const focused of [true, false]) {
       standIn.focus.focused = focused;
       for (let count = 0; count < 4; count++) open();
-      for (const { runs } of windows) runs.move(done(focused ? 'a' : 'b'));
+      for (const { runs } of windows) runs.move(done(focused ? 'x' : 'y'));
       assert.equal((await shown()).length, 1);
     }
-  });
-
-  it('is shown by the window with the focus, also where others knew first, or at once by one that gets it', async () => {
     const [behind, front] = [open(), open()];
     front.runs.labels.set('a', 'front');
-    standIn.focus.focused = false;
     behind.runs.move(done('a'), done('b'));
     await pass(1_000);
     standIn.focus.focused = true;
@@ -297,14 +282,11 @@ describe('RunNotices', () => {
       windows[0]?.runs.move(...moved);
       assert.deepEqual(await shown(), [sentence]);
     }
-  });
-
-  it('shows what comes soon after another together, with the last status of each run', async () => {
-    const { runs } = open();
-    runs.move(status('a', 'failed'));
-    runs.move(done('a'));
+    // What comes soon after another, with the last status of each run.
+    windows[0]?.runs.move(status('j', 'failed'));
+    windows[0]?.runs.move(done('j'));
     await pass(200);
-    runs.move(done('b'));
+    windows[0]?.runs.move(done('k'));
     assert.deepEqual(await shown(), ['2 runs completed.']);
   });
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import type { ModuleHooks } from 'node:module';
 import type * as vscode from 'vscode';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downloads/types.ts';
@@ -13,24 +12,25 @@ import type { RunsTree, RunsTreeParts } from '../../../../src/ui/runs/runsTree.t
 import { bodyOf, sendJson } from '../../../helpers/httpServer.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { Bench, row, until } from '../../../helpers/runs/support.ts';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+import * as standIn from '../../../helpers/vscodeStandIn.ts';
 import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
-import type { ViewStandIn } from '../../../helpers/vscodeStandIn.ts';
+
+const { RunsTree: createTree } = await withVscode(() => import('../../../../src/ui/runs/runsTree.ts'));
+const { RunsShown: createShown } = await withVscode(() => import('../../../../src/ui/runs/runsShown.ts'));
+// It is imported when a tooltip is asked for.
+await withVscode(() => import('../../../../src/ui/runs/detailMessages.ts'));
 
 const MARKER = 'ft-7k3m9qpx';
 const HOUR = 3_600_000;
 
 describe('RunsTree', () => {
-  let hooks: ModuleHooks;
-  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let createTree: new (parts: RunsTreeParts) => RunsTree;
-  let createShown: typeof RunsShown;
   let bench: Bench;
   let session: Session;
   let active: Session | undefined;
   let activeChanged: Emitter<Session | undefined>;
   let tree: RunsTree;
-  let view: ViewStandIn;
+  let view: standIn.ViewStandIn;
   let shown: RunsShown;
   /** Open submissions, all of which have rows. */
   let pending: PendingSubmission[];
@@ -47,14 +47,6 @@ describe('RunsTree', () => {
   let paths: string[];
   /** Undefined where they can't be read. */
   let receipts: ChargedReceipt[] | undefined;
-
-  before(async () => {
-    hooks = standInForVscode();
-    standIn = await import('../../../helpers/vscodeStandIn.ts');
-    ({ RunsTree: createTree } = await import('../../../../src/ui/runs/runsTree.ts'));
-    ({ RunsShown: createShown } = await import('../../../../src/ui/runs/runsShown.ts'));
-  });
-  after(() => hooks.deregister());
 
   beforeEach(async () => {
     bench = await Bench.start();
@@ -113,7 +105,7 @@ describe('RunsTree', () => {
       receiptsOf: () =>
         receipts === undefined ? Promise.reject(new Error('disk')) : Promise.resolve(receipts),
     } as unknown as RunsTreeParts);
-    view = standIn.views.at(-1) as ViewStandIn;
+    view = standIn.views.at(-1) as standIn.ViewStandIn;
     tree.onDidChangeTreeData((nodes) => drawn.push(nodes));
   });
   afterEach(async () => {

@@ -48,9 +48,9 @@ describe('commands of open submissions', () => {
     models: {
       models: undefined as object[] | undefined,
       nameOf: (modelId: string) => `Model ${modelId}`,
-      refresh(): Promise<object[]> {
+      refresh(): Promise<object> {
         if (models instanceof Error) return Promise.reject(models);
-        return Promise.resolve((this.models = models));
+        return Promise.resolve({ data: (this.models = models) });
       },
     },
     balance: {

@@ -9,7 +9,7 @@ import type {
   PendingSubmission,
   SubmissionResult,
 } from '../../../../src/core/submission/pendingSubmission.ts';
-import { WindowClosedError } from '../../../../src/core/submission/nextStep.ts';
+import { SubmissionError } from '../../../../src/core/submission/errors.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
@@ -193,7 +193,7 @@ describe('the result of a submission', () => {
       ...['idempotency_conflict', 'window-closed'].map((code) => new ServiceError(code, 409)),
     ])
       assert.match(await text(error), /We’ll keep checking\.$/);
-    for (const error of [new WindowClosedError(), new ServiceError('invalid_api_key', 401)])
+    for (const error of [new SubmissionError('window-closed'), new ServiceError('invalid_api_key', 401)])
       assert.doesNotMatch(await text(error), /keep checking/);
     const locked = Object.assign(sessionOf(), { state: 'key-rejected' });
     assert.equal(

@@ -78,12 +78,12 @@ describe('SubmissionRows', () => {
       });
     const inMenu = ['resolveSubmission 1_submission'];
     const cancels = ['cancelUpload inline', 'cancelUpload 1_submission', ...inMenu];
-    const resolves = ['resolveSubmission inline', ...inMenu];
+    const checks = ['checkSubmission inline', ...inMenu];
     const continues = ['continueSubmission inline', ...inMenu];
     for (const [states, expected] of [
       [['queued', 'uploading', 'waiting'], cancels],
       [['validating', 'checking', 'elsewhere'], inMenu],
-      [['unknown'], resolves],
+      [['unknown'], checks],
       [['unsent', 'not-charged', 'refused'], continues],
     ] as const)
       for (const state of states) {

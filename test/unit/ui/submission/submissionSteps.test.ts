@@ -482,34 +482,39 @@ describe('the review of a submission', () => {
   it('have a last question of at most 20 lines of 48 characters, with the longest names', async () => {
     const long = 'x'.repeat(300);
     const wanted = { size: { bytes: 629_145_600, rows: 12_345_678 }, priority: true, sha256: undefined };
-    const range = { kind: 'range', lowCents: 1_234_500, highCents: 9_876_500, runs: 5 } as const;
-    for (const [kind, currency, note] of [
-      ['service', long, undefined],
-      ['sandbox', long, undefined],
-      ['service', 'USD', 'empty'],
-      ['service', 'USD', 'probably-too-low'],
-    ] as const) {
-      const asked = {
-        account:
-          kind === 'sandbox'
-            ? { id: 's', name: long, kind }
-            : { id: 'a', name: long, kind, baseUrl: `https://${'h'.repeat(60)}.test` },
-        dataset: { filename: long },
-        model: { name: long, provider: long, use_policy_url: 'https://x.test' },
-        wanted,
-        balance: { balance_cents: note === 'empty' ? 0 : 123_456_789_00, currency },
-        money: { ...moneyOf({}), estimate: () => ({ ...range, currency }), balanceNote: () => note },
-      };
-      standIn.forget();
-      await confirmSubmission(() => asked);
-      const attempts = [wholeAttempt(0)];
-      for (const state of ['unsent', 'not-charged', 'unknown'] as const)
-        await confirmSubmission(() => ({ ...asked, resent: pendingOf(state, intentOf({ attempts })) }));
-      for (const [index, sentence] of standIn.told.sentences.entries()) {
-        const text = `${sentence}\n${standIn.told.details[index]}`;
-        assert.ok(linesOf(text) <= 20, `${linesOf(text)} lines:\n${text}`);
-      }
-    }
+    const notes = [undefined, 'empty', 'probably-too-low', 'may-be-too-low'] as const;
+    const accounts = [
+      { id: 's', name: long, kind: 'sandbox' },
+      { id: 'a', name: long, kind: 'service', baseUrl: `https://${'h'.repeat(60)}.test` },
+    ] as const;
+    for (const account of accounts)
+      for (const note of notes)
+        for (const currency of ['USD', long]) {
+          const range = {
+            kind: 'range',
+            lowCents: 1_234_500,
+            highCents: 9_876_500,
+            runs: 5,
+            currency,
+          } as const;
+          const asked = {
+            account,
+            dataset: { filename: long },
+            model: { name: long, provider: long, use_policy_url: 'https://x.test' },
+            wanted,
+            balance: { balance_cents: note === 'empty' ? -123_456_00 : 123_456_789_00, currency },
+            money: { ...moneyOf({}), estimate: () => range, balanceNote: () => note },
+          };
+          standIn.forget();
+          await confirmSubmission(() => asked);
+          const attempts = [wholeAttempt(0)];
+          for (const state of ['unsent', 'not-charged', 'unknown'] as const)
+            await confirmSubmission(() => ({ ...asked, resent: pendingOf(state, intentOf({ attempts })) }));
+          for (const [index, sentence] of standIn.told.sentences.entries()) {
+            const text = `${sentence}\n${standIn.told.details[index]}`;
+            assert.ok(linesOf(text) <= 20, `${linesOf(text)} lines:\n${text}`);
+          }
+        }
   });
 
   /** How many lines of 48 characters a text has, broken at blanks. */

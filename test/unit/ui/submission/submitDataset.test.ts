@@ -68,7 +68,7 @@ describe('submitDataset', () => {
         otherName: () => undefined,
         active: {
           account: { id: 'account-1', kind: 'service', name: 'Work', baseUrl: 'https://service.test' },
-          models: { refresh: () => Promise.resolve([model]), nameOf: () => 'Model M' },
+          models: { refresh: () => Promise.resolve({ data: [model] }), nameOf: () => 'Model M' },
           balance,
           onDidChangeState: reconnected.event,
           runs: {
