@@ -235,9 +235,11 @@ describe('the page of a run', () => {
       assert.equal(await spending.search.inputValue(), 'FIRST');
       await adapter.tab('adapter-elsewhere.zip').click();
       await adapter.waitForVerdict('Complete LoRA adapter');
-      await workbench.editors.tab('rows.jsonl').click();
+      // Beside that of the text editor.
+      await workbench.editors.tab('rows.jsonl').last().click();
       await preview.waitUntilInView(30);
       // Each is what it was: one that keeps its run, and one that shows the next.
+      await workbench.sideBar.open('Fine-Tuning');
       await tab('second').click();
       await tab('page').click();
       await page.event('Submitted').getByText('From this machine: rows.jsonl').waitFor();
