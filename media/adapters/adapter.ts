@@ -8,7 +8,7 @@ import type {
   AdapterWork,
 } from '../../src/ui/adapters/protocol.ts';
 import { Client } from '../shared/client.ts';
-import { button, element, icon } from '../shared/dom.ts';
+import { button, element, icon, keepFocus } from '../shared/dom.ts';
 import { drawFacts, drawFiles, drawNotes, drawVerdict } from './overview.ts';
 import { drawPicture } from './picture.ts';
 import { drawRecipes } from './recipes.ts';
@@ -160,13 +160,9 @@ class Page {
     const source = content === undefined ? '' : JSON.stringify(content);
     if (this.#drawn.get(part) === source) return;
     this.#drawn.set(part, source);
-    const focused = document.activeElement;
-    const isIn = focused !== null && part.contains(focused);
-    const key = isIn ? focused.getAttribute('data-key') : null;
+    const refocus = keepFocus(part);
     part.replaceChildren(...(content === undefined ? [] : draw(content)));
-    if (!isIn) return;
-    const same = key === null ? null : part.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`);
-    (same ?? part.querySelector('h2') ?? this.#heading).focus();
+    refocus(part, part.querySelector('h2') ?? this.#heading);
   }
 }
 

@@ -5,7 +5,7 @@ import type {
   AdapterPageState,
   AdapterVerdict,
 } from '../../src/ui/adapters/protocol.ts';
-import { copyButton, element, fill, icon } from '../shared/dom.ts';
+import { copyButton, drawTable, element, fill, header, icon } from '../shared/dom.ts';
 
 type Words = AdapterPageState['words'];
 
@@ -64,19 +64,12 @@ export function drawFacts(facts: readonly AdapterFact[], words: Words): HTMLElem
 }
 
 export function drawFiles({ nameHeader, sizeHeader, rows, more }: AdapterFiles): HTMLElement[] {
-  const header = (text: string, className?: string) =>
-    element('th', { class: className, text, attributes: { scope: 'col' } });
-  const table = element('table', { class: 'fileTable' }, [
-    element('thead', {}, [element('tr', {}, [header(nameHeader), header(sizeHeader, 'number')])]),
-    element(
-      'tbody',
-      {},
-      rows.map(({ name, size, note }) => {
-        const cell = element('td', {}, [element('code', { text: name })]);
-        if (note !== undefined) cell.append(' ', element('span', { class: 'note', text: note }));
-        return element('tr', {}, [cell, element('td', { class: 'number', text: size })]);
-      }),
-    ),
-  ]);
+  const body = rows.map(({ name, size, note }) => {
+    const cell = element('td', {}, [element('code', { text: name })]);
+    if (note !== undefined) cell.append(' ', element('span', { class: 'note', text: note }));
+    return element('tr', {}, [cell, element('td', { class: 'number', text: size })]);
+  });
+  const heads = [header(nameHeader), header(sizeHeader, 'col', true)];
+  const table = drawTable(heads, body, { class: 'fileTable' });
   return more === undefined ? [table] : [table, element('p', { class: 'note', text: more })];
 }

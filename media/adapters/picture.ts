@@ -1,12 +1,12 @@
 import type { AdapterCell, AdapterPicture, AdapterShade } from '../../src/ui/adapters/protocol.ts';
-import { element } from '../shared/dom.ts';
+import { drawScroller, drawTable, element, header } from '../shared/dom.ts';
 
 /** Draws which modules of which layers are adapted, and how much. */
 export function drawPicture(picture: AdapterPicture): HTMLElement[] {
   const readout = element('p', { class: 'readout note', text: picture.hint });
-  const grid = drawGrid(picture, (cell) => {
-    readout.textContent = cell?.text ?? picture.hint;
-    readout.classList.toggle('note', cell === undefined);
+  const grid = drawGrid(picture, (text) => {
+    readout.textContent = text ?? picture.hint;
+    readout.classList.toggle('note', text === undefined);
   });
   const legend = element(
     'ul',
@@ -19,76 +19,67 @@ export function drawPicture(picture: AdapterPicture): HTMLElement[] {
     readout,
     legend,
     ...(picture.cut === undefined ? [] : [element('p', { class: 'note', text: picture.cut })]),
-    drawTable(picture),
+    drawNumbers(picture),
   ];
 }
 
 /** A grid with one cell in the order of Tab, from which the arrow keys lead to the others. */
-function drawGrid(picture: AdapterPicture, onCell: (cell: AdapterCell | undefined) => void): HTMLElement {
-  const known = new Map<unknown, AdapterCell>();
-  const cells: HTMLElement[][] = picture.rows.map((row) =>
-    row.cells.map((cell) => {
-      const attributes = { tabindex: '-1', 'aria-label': cell.text, title: cell.text };
-      const drawn = element('td', { attributes }, [drawShade(cell.shade)]);
-      known.set(drawn, cell);
-      return drawn;
-    }),
+function drawGrid(picture: AdapterPicture, onCell: (text: string | undefined) => void): HTMLElement {
+  const rows = picture.rows.map(({ name, cells }) =>
+    element('tr', {}, [header(name, 'row'), ...cells.map(drawCell)]),
   );
-  let inTabOrder = cells[0]?.[0];
-  inTabOrder?.setAttribute('tabindex', '0');
   // An empty header would be none; each cell names its layer itself.
-  const head = element('tr', {}, [
-    element('td'),
-    ...picture.columns.map(({ name, short }) =>
-      short === ''
-        ? element('td')
-        : element('th', { text: short, attributes: { scope: 'col', 'aria-label': name } }),
-    ),
-  ]);
-  const rows = picture.rows.map(({ name }, index) =>
-    element('tr', {}, [element('th', { text: name, attributes: { scope: 'row' } }), ...(cells[index] ?? [])]),
+  const heads = picture.columns.map(({ name, short }) =>
+    short === ''
+      ? element('td')
+      : element('th', { text: short, attributes: { scope: 'col', 'aria-label': name } }),
   );
-  const grid = element(
-    'table',
-    { class: 'grid', attributes: { role: 'grid', 'aria-label': picture.caption, 'aria-readonly': 'true' } },
-    [element('thead', {}, [head]), element('tbody', {}, rows)],
-  );
-  grid.addEventListener('keydown', (event) => moveIn(cells, event));
+  const attributes = { role: 'grid', 'aria-label': picture.caption, 'aria-readonly': 'true' };
+  const grid = drawTable([element('td'), ...heads], rows, { class: 'grid', attributes });
+  let inTabOrder = rows[0]?.querySelector('td');
+  inTabOrder?.setAttribute('tabindex', '0');
   // There can be thousands of cells: the grid listens for them all.
-  grid.addEventListener('mouseover', ({ target }) =>
-    onCell(known.get(target instanceof Element ? target.closest('td') : null)),
-  );
+  const cellOf = (target: EventTarget | null) =>
+    target instanceof Element ? target.closest<HTMLTableCellElement>('td[aria-label]') : null;
+  grid.addEventListener('keydown', (event) => moveFrom(cellOf(event.target), event));
+  grid.addEventListener('mouseover', ({ target }) => onCell(cellOf(target)?.title));
+  grid.addEventListener('mouseleave', () => onCell(cellOf(document.activeElement)?.title));
+  grid.addEventListener('focusout', () => onCell(undefined));
   grid.addEventListener('focusin', ({ target }) => {
-    onCell(known.get(target));
-    if (!(target instanceof HTMLElement) || !known.has(target)) return;
+    const cell = cellOf(target);
+    onCell(cell?.title);
+    if (cell === null) return;
     inTabOrder?.setAttribute('tabindex', '-1');
-    inTabOrder = target;
+    inTabOrder = cell;
     inTabOrder.setAttribute('tabindex', '0');
   });
-  grid.addEventListener('focusout', () => onCell(undefined));
-  grid.addEventListener('mouseleave', () => onCell(known.get(document.activeElement)));
   return grid;
 }
 
-function moveIn(cells: readonly (readonly HTMLElement[])[], event: KeyboardEvent): void {
-  const row = cells.findIndex((one) => one.some((cell) => cell === document.activeElement));
-  const column = cells[row]?.findIndex((cell) => cell === document.activeElement) ?? -1;
-  if (column < 0) return;
-  const [lastRow, lastColumn] = [cells.length - 1, (cells[row]?.length ?? 0) - 1];
+function drawCell({ shade, text }: AdapterCell): HTMLElement {
+  const attributes = { tabindex: '-1', 'aria-label': text, title: text };
+  return element('td', { attributes }, [drawShade(shade)]);
+}
+
+function moveFrom(cell: HTMLTableCellElement | null, event: KeyboardEvent): void {
+  const rows = cell?.closest('table')?.rows;
+  if (cell === null || rows === undefined) return;
+  const row = cell.closest('tr')?.rowIndex ?? 0;
+  const column = cell.cellIndex;
+  const [firstRow, lastRow] = event.ctrlKey ? [1, rows.length - 1] : [row, row];
   const targets: Readonly<Record<string, readonly [row: number, column: number]>> = {
-    ArrowUp: [Math.max(0, row - 1), column],
-    ArrowDown: [Math.min(lastRow, row + 1), column],
-    ArrowLeft: [row, Math.max(0, column - 1)],
-    ArrowRight: [row, Math.min(lastColumn, column + 1)],
-    Home: [event.ctrlKey ? 0 : row, 0],
-    End: [event.ctrlKey ? lastRow : row, lastColumn],
+    ArrowUp: [row - 1, column],
+    ArrowDown: [row + 1, column],
+    ArrowLeft: [row, column - 1],
+    ArrowRight: [row, column + 1],
+    Home: [firstRow, 1],
+    End: [lastRow, (rows[row]?.cells.length ?? 0) - 1],
   };
   const target = targets[event.key];
   if (target === undefined) return;
   event.preventDefault();
-  const next = cells[target[0]]?.[target[1]];
-  next?.focus();
-  next?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  // Nothing is beyond the edges but headers, which take no focus.
+  rows[target[0]]?.cells[target[1]]?.focus();
 }
 
 function drawShade(shade: AdapterShade): HTMLElement {
@@ -102,30 +93,19 @@ function drawShade(shade: AdapterShade): HTMLElement {
 }
 
 /** The same in numbers, made when it is opened: it can have thousands of cells. */
-function drawTable({ tableTitle, corner, columns, rows }: AdapterPicture): HTMLElement {
-  const header = (text: string, scope: 'col' | 'row') => element('th', { text, attributes: { scope } });
+function drawNumbers({ tableTitle, corner, columns, rows }: AdapterPicture): HTMLElement {
   const draw = () =>
-    element('table', { class: 'numbers' }, [
-      element('thead', {}, [
-        element('tr', {}, [header(corner, 'col'), ...columns.map(({ name }) => header(name, 'col'))]),
-      ]),
-      element(
-        'tbody',
-        {},
-        rows.map(({ name, cells }) =>
-          element('tr', {}, [
-            header(name, 'row'),
-            ...cells.map(({ value }) => element('td', { text: value === '' ? '–' : value })),
-          ]),
-        ),
+    drawTable(
+      [header(corner), ...columns.map(({ name }) => header(name))],
+      rows.map(({ name, cells }) =>
+        element('tr', {}, [
+          header(name, 'row'),
+          ...cells.map(({ value }) => element('td', { class: 'number', text: value === '' ? '–' : value })),
+        ]),
       ),
-    ]);
-  const attributes = { tabindex: '0', role: 'group', 'aria-label': tableTitle };
+      { class: 'numbers' },
+    );
   const details = element('details', {}, [element('summary', { text: tableTitle })]);
-  details.addEventListener(
-    'toggle',
-    () => details.append(element('div', { class: 'scroller', attributes }, [draw()])),
-    { once: true },
-  );
+  details.addEventListener('toggle', () => details.append(drawScroller(tableTitle, draw())), { once: true });
   return details;
 }

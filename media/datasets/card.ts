@@ -1,18 +1,10 @@
 import type { PreviewCard, PreviewChart, PreviewProblemClass } from '../../src/ui/datasets/protocol.ts';
-import { element, icon } from '../shared/dom.ts';
+import { drawBar, element, icon } from '../shared/dom.ts';
 
-/** What the card is drawn with. */
-export interface CardContext {
-  fileName: string;
-  /** The problems by which rows are filtered now. */
-  chosen: () => string | undefined;
-  onChoose: (choice: string) => void;
-}
-
-/** Draws the card of the dataset. */
-export function drawCard(card: PreviewCard, context: CardContext): HTMLElement[] {
+/** Draws the card of the dataset. @param chosen the problems by which rows are filtered now */
+export function drawCard(card: PreviewCard, fileName: string, chosen: string | undefined): HTMLElement[] {
   const { progress, verdict, problems } = card;
-  const drawn: HTMLElement[] = [element('h2', { class: 'fileName', text: context.fileName })];
+  const drawn: HTMLElement[] = [element('h2', { class: 'fileName', text: fileName })];
   if (progress !== undefined) {
     const { text, fraction } = progress;
     drawn.push(
@@ -25,7 +17,7 @@ export function drawCard(card: PreviewCard, context: CardContext): HTMLElement[]
   if (verdict.text !== '') drawn.push(drawVerdict(verdict));
   drawn.push(drawFacts(card.facts));
   if (problems !== undefined) {
-    const classes = problems.classes.map((one) => drawClass(one, context));
+    const classes = problems.classes.map((one) => drawClass(one, chosen));
     drawn.push(drawSection(problems.title, element('ul', { class: 'classes' }, classes)));
   }
   for (const { title, parts } of card.charts) drawn.push(drawSection(title, drawBars(parts)));
@@ -49,29 +41,22 @@ function drawFacts(facts: PreviewCard['facts']): HTMLElement {
   );
 }
 
-function drawClass({ codes, ...all }: PreviewProblemClass, context: CardContext): HTMLElement {
+function drawClass({ codes, ...all }: PreviewProblemClass, chosen: string | undefined): HTMLElement {
   const items = codes.map((code) => {
-    const drawn = drawChoice(code, context);
+    const drawn = drawChoice(code, chosen);
     drawn.prepend(icon(code.severity));
-    return element('li', {}, [drawn]);
+    return element('li', { attributes: { 'data-key': code.choice } }, [drawn]);
   });
-  return element('li', {}, [drawChoice(all, context), element('ul', {}, items)]);
+  const attributes = { 'data-key': all.choice };
+  return element('li', { attributes }, [drawChoice(all, chosen), element('ul', {}, items)]);
 }
 
 function drawChoice(
   { choice, name, count }: Omit<PreviewProblemClass, 'codes'>,
-  { chosen, onChoose }: CardContext,
+  chosen: string | undefined,
 ): HTMLElement {
-  const isPressed = String(chosen() === choice);
-  return element(
-    'button',
-    {
-      class: 'choice',
-      attributes: { type: 'button', 'data-key': choice, 'aria-pressed': isPressed },
-      on: { click: () => onChoose(choice) },
-    },
-    drawCount(name, count),
-  );
+  const attributes = { type: 'button', 'data-key': choice, 'aria-pressed': String(chosen === choice) };
+  return element('button', { class: 'choice', attributes }, drawCount(name, count));
 }
 
 function drawCount(name: string, count: string): HTMLElement[] {
@@ -83,10 +68,8 @@ function drawCount(name: string, count: string): HTMLElement[] {
 
 /** Bars with their names and numbers above them. */
 function drawBars(parts: PreviewChart['parts']): HTMLElement {
-  const items = parts.map(({ name, value, share }) => {
-    const bar = element('div', { class: 'bar', attributes: { 'aria-hidden': 'true' } });
-    bar.style.width = share === 0 ? '0' : `max(2px, ${share * 100}%)`;
-    return element('li', {}, [...drawCount(name, value), bar]);
-  });
+  const items = parts.map(({ name, value, share }) =>
+    element('li', {}, [...drawCount(name, value), drawBar(share)]),
+  );
   return element('ul', { class: 'bars' }, items);
 }

@@ -1,3 +1,4 @@
+import { hiddenRuns } from '../../src/core/base/plainText.ts';
 import { element } from '../shared/dom.ts';
 
 /** What has more marks than these says the rest in plain characters, so that no row becomes a page of elements. */
@@ -6,32 +7,6 @@ export const MOST_MARKS = 500;
 const MOST_CODES = 4;
 /** Of the text that tag characters spell. */
 const MOST_SPELLED = 500;
-
-/** In these scripts joiners shape letters, and are part of ordinary text. */
-const SHAPED =
-  'Arabic|Syriac|Mongolian|Devanagari|Bengali|Gurmukhi|Gujarati|Oriya|Tamil|Telugu|Kannada|Malayalam|Sinhala|Khmer|Myanmar|Tibetan'.replace(
-    /(\w+)\|?/g,
-    '\\p{Script=$1}',
-  );
-
-/** Runs of characters that a reader does not see: they change the direction, join, hide, or have no shape at all. */
-const INVISIBLE = new RegExp(
-  `(?:${[
-    // Control characters other than tab and the ends of lines.
-    '[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]',
-    '[\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b\\u200e\\u200f\\u2028-\\u202e]',
-    '[\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff0-\\ufffb]',
-    `(?<![${SHAPED}])\\u200c`,
-    `(?<![${SHAPED}\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])\\u200d`,
-    // A single one behind what has such variants is ordinary; the others can hide text.
-    '[\\ufe03-\\ufe0d]',
-    '(?<!\\p{Emoji})[\\ufe0e\\ufe0f]',
-    '(?<!\\p{Script=Han})[\\ufe00-\\ufe02]',
-    // Tag characters, more variants, and what is reserved for their kind.
-    '[\\u{e0000}-\\u{e0fff}]',
-  ].join('|')})+`,
-  'gu',
-);
 
 /** Characters that are not seen, and how they are named: `U+202E`. */
 export interface Invisible {
@@ -49,15 +24,16 @@ export function splitInvisible(text: string, marksLeft: number): (string | Invis
   // Most texts have nothing that could be.
   if (/^[\t\n\r -~]*$/.test(text)) return [text];
   const pieces: (string | Invisible)[] = [];
-  let at = 0;
-  for (const { 0: run, index } of text.matchAll(INVISIBLE)) {
-    if (marksLeft-- <= 0) break;
-    if (index > at) pieces.push(text.slice(at, index));
-    pieces.push({ text: run, label: labelOf(run) });
-    at = index + run.length;
+  let [seen, end] = ['', 0];
+  for (const [index, { at, run }] of hiddenRuns(text).entries()) {
+    seen += text.slice(end, at);
+    end = at + run.length;
+    if (index < marksLeft) {
+      pieces.push(seen, { text: run, label: labelOf(run) });
+      seen = '';
+    } else seen += `[${labelOf(run)}]`;
   }
-  if (at < text.length) pieces.push(text.slice(at).replace(INVISIBLE, (run) => `[${labelOf(run)}]`));
-  return pieces;
+  return [...pieces, seen + text.slice(end)].filter((piece) => piece !== '');
 }
 
 /**

@@ -9,6 +9,7 @@ import type {
 } from '../../src/ui/datasets/protocol.ts';
 import { button, element } from '../shared/dom.ts';
 import { Client } from '../shared/client.ts';
+import { morph } from '../shared/morph.ts';
 import { drawCard } from './card.ts';
 import { RowFeed, type PreviewClient } from './rowFeed.ts';
 import { Toolbar } from './toolbar.ts';
@@ -22,6 +23,8 @@ class Page {
   readonly #notice = element('div', { class: 'notice', attributes: { role: 'status' } });
   readonly #noMatch: HTMLElement;
   readonly #details: HTMLElement;
+  readonly #cardContent = element('div');
+  #card: PreviewCard | undefined;
   readonly #highlighter = new Highlighter();
   #filter: PreviewFilter;
   #focusRow = false;
@@ -50,9 +53,12 @@ class Page {
     this.#noMatch = element('p', { class: 'noMatch', text: words.noMatch });
     this.#noMatch.hidden = true;
     this.#notice.hidden = true;
-    this.#details = element('aside', {
-      class: 'card',
-      attributes: { id: 'details', 'aria-label': words.details, tabindex: '0' },
+    const attributes = { id: 'details', 'aria-label': words.details, tabindex: '0' };
+    this.#details = element('aside', { class: 'card', attributes }, [this.#cardContent]);
+    this.#details.addEventListener('click', ({ target }) => {
+      const choice = target instanceof Element ? target.closest('button')?.dataset['key'] : undefined;
+      // A second press shows all rows again.
+      if (choice !== undefined) this.#toolbar.choose(this.#filter.problems === choice ? undefined : choice);
     });
     // Where there is little room, the rows come first.
     this.#details.hidden = state === undefined ? window.innerWidth < 700 : state.detailsHidden;
@@ -78,8 +84,11 @@ class Page {
     if (message.type === 'list') this.#showList(message);
     else if (message.type === 'rows') this.#feed.take(message);
     else if (message.type === 'stale') this.#feed.forget();
-    else if (message.type === 'card') this.#showCard(message);
-    else if (message.type === 'notice') this.#showNotice(message.text, message.canReload);
+    else if (message.type === 'card') {
+      this.#card = message;
+      this.#drawCard();
+      this.#toolbar.showProblems(message.problems);
+    } else if (message.type === 'notice') this.#showNotice(message.text, message.canReload);
     else if (message.type === 'goTo') {
       this.#feed.goTo(message.position, this.#focusRow);
       this.#focusRow = false;
@@ -91,38 +100,17 @@ class Page {
 
   #showList(list: PreviewList): void {
     this.#filter = list.filter;
-    this.#showChoice(list.filter.problems);
+    this.#drawCard();
     this.#toolbar.show(list);
     this.#feed.show(list);
     this.#noMatch.hidden = list.length > 0 || list.busy;
     this.#remember();
   }
 
-  #showCard(card: PreviewCard): void {
-    const focused = document.activeElement;
-    const key = this.#details.contains(focused) ? focused?.getAttribute('data-key') : undefined;
-    this.#details.replaceChildren(
-      ...drawCard(card, {
-        fileName: this.#start.fileName,
-        chosen: () => this.#filter.problems,
-        onChoose: (choice) => this.#choose(choice),
-      }),
-    );
-    this.#toolbar.showProblems(card.problems);
-    if (key !== undefined && key !== null)
-      this.#details.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`)?.focus();
-  }
-
-  /** A second press shows all rows again. */
-  #choose(choice: string): void {
-    const problems = this.#filter.problems === choice ? undefined : choice;
-    this.#showChoice(problems);
-    this.#toolbar.choose(problems);
-  }
-
-  #showChoice(problems: string | undefined): void {
-    for (const one of this.#details.querySelectorAll('.choice'))
-      one.setAttribute('aria-pressed', String(one.getAttribute('data-key') === problems));
+  #drawCard(): void {
+    if (this.#card === undefined) return;
+    const drawn = drawCard(this.#card, this.#start.fileName, this.#filter.problems);
+    morph(this.#cardContent, element('div', {}, drawn));
   }
 
   #showNotice(text: string | undefined, canReload: boolean): void {
@@ -167,7 +155,7 @@ function main(): void {
 const MOST_RANGES = 500;
 
 /** Marks the text that is searched for, as far as it can be seen; once a picture. */
-export class Highlighter {
+class Highlighter {
   #pending: number | undefined;
 
   mark(root: HTMLElement, { text, matchCase }: PreviewFilter): void {

@@ -8,7 +8,7 @@ import type {
   PreviewStart,
 } from '../../src/ui/datasets/protocol.ts';
 import type { Client } from '../shared/client.ts';
-import { element } from '../shared/dom.ts';
+import { element, keepFocus } from '../shared/dom.ts';
 import { drawRow } from './rowView.ts';
 import { VirtualList } from './virtualList.ts';
 
@@ -185,16 +185,11 @@ export class RowFeed {
 
   /** Redraws a row, and restores the focus in it. */
   #redraw(position: number): void {
-    const old = this.#list.elementAt(position);
-    const focused = document.activeElement;
-    const hadFocus = old?.contains(focused) === true;
-    const key = focused?.getAttribute('data-key') ?? '';
+    const refocus = keepFocus(this.#list.elementAt(position));
     this.#list.redraw(position);
     this.#updateTabStop();
-    if (!hadFocus) return;
-    const made = this.#list.elementAt(position);
-    const again = made?.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`);
-    (again ?? made)?.focus({ preventScroll: true });
+    const drawn = this.#list.elementAt(position);
+    refocus(drawn, drawn);
   }
 
   #setSize(): string {

@@ -252,7 +252,7 @@ const BATCH = 50;
 const GUESSED_HEIGHT = 120;
 
 /** Owns the rows that are in the page: consecutive positions. */
-export class DrawnRows {
+class DrawnRows {
   readonly #feed: HTMLElement;
   readonly #draw: (position: number) => HTMLElement;
   readonly #elements: HTMLElement[] = [];
@@ -345,63 +345,35 @@ export class DrawnRows {
 const SMALLEST_THUMB = 30;
 
 /** The bar at the right of a list, for the pointer; keys do the same in the list itself. */
-export class Scrollbar {
-  readonly root: HTMLElement;
-  readonly #thumb = element('div', { class: 'thumb' });
-  readonly #onMove: (fraction: number) => void;
-  /** Where in the thumb it is held, in pixels. */
-  #held: number | undefined;
+class Scrollbar {
+  readonly root: HTMLInputElement;
 
   /** @param onMove is called with where the user drags to, from 0 to 1 */
   constructor(onMove: (fraction: number) => void) {
-    this.#onMove = onMove;
-    this.root = element('div', { class: 'scrollbar', attributes: { 'aria-hidden': 'true' } }, [this.#thumb]);
-    this.root.addEventListener('pointerdown', (event) => this.#hold(event));
-    this.root.addEventListener('pointermove', (event) => this.#move(event));
-    this.root.addEventListener('pointerup', () => this.#release());
-    this.root.addEventListener('pointercancel', () => this.#release());
+    const range = { type: 'range', min: '0', max: '1', step: 'any', tabindex: '-1', 'aria-hidden': 'true' };
+    this.root = element('input', { class: 'scrollbar', attributes: range });
+    this.root.addEventListener('input', () => onMove(this.root.valueAsNumber));
+    // The keyboard stays where it is.
+    this.root.addEventListener('focus', ({ relatedTarget }) => {
+      if (relatedTarget instanceof HTMLElement) relatedTarget.focus({ preventScroll: true });
+      else this.root.blur();
+    });
   }
 
   /** @param fraction where the list is, from 0 to 1 @param part how much of it is seen */
   show(fraction: number, part: number): void {
     this.root.classList.toggle('needless', part >= 1);
-    const track = this.root.clientHeight;
-    const height = Math.max(SMALLEST_THUMB, track * part);
-    this.#thumb.style.height = `${height}px`;
-    if (this.#held === undefined)
-      this.#thumb.style.transform = `translateY(${(track - height) * fraction}px)`;
-  }
-
-  #hold(event: PointerEvent): void {
-    if (event.button !== 0) return;
-    const { top, height } = this.#thumb.getBoundingClientRect();
-    const inside = event.clientY - top;
-    this.#held = inside >= 0 && inside <= height ? inside : height / 2;
-    this.root.setPointerCapture(event.pointerId);
-    this.root.classList.add('held');
-    this.#move(event);
-    event.preventDefault();
-  }
-
-  #move(event: PointerEvent): void {
-    if (this.#held === undefined) return;
-    const { top, height } = this.root.getBoundingClientRect();
-    const free = Math.max(1, height - this.#thumb.offsetHeight);
-    const y = Math.max(0, Math.min(free, event.clientY - top - this.#held));
-    this.#thumb.style.transform = `translateY(${y}px)`;
-    this.#onMove(y / free);
-  }
-
-  #release(): void {
-    this.#held = undefined;
-    this.root.classList.remove('held');
+    const height = Math.max(SMALLEST_THUMB, this.root.clientHeight * part);
+    this.root.style.setProperty('--thumb', `${height}px`);
+    // While it is held it stays under the pointer.
+    if (!this.root.matches(':active')) this.root.valueAsNumber = fraction;
   }
 }
 
 const LINE_PIXELS = 40;
 
 /** Lets wheel and finger scroll an element that does not scroll itself. @param scrollBy is called with pixels */
-export function scrollByPointer(view: HTMLElement, scrollBy: (pixels: number) => void): void {
+function scrollByPointer(view: HTMLElement, scrollBy: (pixels: number) => void): void {
   view.addEventListener(
     'wheel',
     (event) => {

@@ -6,8 +6,10 @@ import type {
   SpendState,
 } from '../../src/ui/money/protocol.ts';
 import { drawButton, drawNote, drawSection, drawTop } from '../shared/document.ts';
-import { element } from '../shared/dom.ts';
-import { drawBalance, drawBar } from './chart.ts';
+import { drawBar, drawScroller, drawTable, element, header, svg } from '../shared/dom.ts';
+
+/** In units of the picture, which is stretched to its place. */
+const [WIDTH, HEIGHT] = [1_000, 200];
 
 /** Draws the whole page. */
 export function drawPage(state: SpendState): HTMLElement[] {
@@ -51,7 +53,7 @@ function drawGroups({ title, choices, columns, rows }: SpendGroups): HTMLElement
   );
   const body = rows.map(({ key, name, runs, spent, share }) =>
     element('tr', { attributes: { 'data-key': key } }, [
-      element('th', { text: name, attributes: { scope: 'row' } }),
+      header(name, 'row'),
       element('td', { class: 'number', text: runs }),
       element('td', { class: 'number' }, [element('span', { text: spent }), drawBar(share)]),
     ]),
@@ -62,7 +64,7 @@ function drawGroups({ title, choices, columns, rows }: SpendGroups): HTMLElement
       { class: 'choices', attributes: { role: 'group', 'aria-labelledby': 'title-groups' } },
       buttons,
     ),
-    table(title, [drawHead(columns.map((words, at) => header(words, at > 0)))], body),
+    drawScroller(title, drawTable(headsOf(columns), body)),
   ]);
 }
 
@@ -84,8 +86,21 @@ function drawBalances(balance: SpendBalance): HTMLElement {
     ]),
     element('details', { attributes: { 'data-key': 'balances' } }, [
       element('summary', { text: tableTitle }),
-      table(tableTitle, [drawHead(columns.map((words, at) => header(words, at > 0)))], body),
+      drawScroller(tableTitle, drawTable(headsOf(columns), body)),
     ]),
+  ]);
+}
+
+/** How a balance changed: it stays until the next point. */
+function drawBalance({ points, summary }: Pick<SpendBalance, 'points' | 'summary'>): SVGElement {
+  const at = ([time, amount]: readonly [number, number]) =>
+    [Math.round(time * WIDTH), Math.round((1 - amount) * HEIGHT)] as const;
+  const [first, ...rest] = points.map(at);
+  const [x, y] = first ?? [0, 0];
+  const line = rest.map(([nextX, nextY]) => `H${nextX}V${nextY}`).join('');
+  const picture = { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: 'none' };
+  return svg('svg', { ...picture, class: 'chart', role: 'img', 'aria-label': summary }, [
+    svg('path', { class: 'line', d: `M${x} ${y}${line}`, 'vector-effect': 'non-scaling-stroke' }),
   ]);
 }
 
@@ -125,10 +140,12 @@ function drawRuns(
       search,
       element('span', { class: 'note', text: count, attributes: { role: 'status' } }),
     ]),
-    table(
+    drawScroller(
       title,
-      [drawHead(heads)],
-      rows.map((row) => drawRow(row, isNumber)),
+      drawTable(
+        heads,
+        rows.map((row) => drawRow(row, isNumber)),
+      ),
     ),
     ...(note === undefined ? [] : [drawNote(note)]),
     ...(more === undefined ? [] : [element('p', { attributes: { 'data-key': 'more' } }, [drawButton(more)])]),
@@ -145,23 +162,11 @@ function drawRow({ key, cells, iso, show }: SpendRow, isNumber: readonly boolean
   ]);
 }
 
-function header(words: string, isNumber: boolean): HTMLElement {
-  const attributes = { scope: 'col' };
-  return element('th', { class: classOf(isNumber), text: words, attributes });
+/** All but the first are of numbers. */
+function headsOf(columns: readonly string[]): HTMLElement[] {
+  return columns.map((words, at) => header(words, 'col', at > 0));
 }
 
 function classOf(isNumber: boolean | undefined): string | undefined {
   return isNumber === true ? 'number' : undefined;
-}
-
-function drawHead(heads: readonly HTMLElement[]): HTMLElement {
-  return element('thead', { attributes: { 'data-key': 'head' } }, [element('tr', {}, heads)]);
-}
-
-/** Wide tables scroll in their own place, also by the keyboard. */
-function table(name: string, head: readonly HTMLElement[], body: readonly HTMLElement[]): HTMLElement {
-  const attributes = { tabindex: '0', role: 'group', 'aria-label': name, 'data-key': `scroller ${name}` };
-  return element('div', { class: 'scroller', attributes }, [
-    element('table', {}, [...head, element('tbody', { attributes: { 'data-key': 'body' } }, body)]),
-  ]);
 }

@@ -62,14 +62,57 @@ const PATHS: Readonly<Record<IconName, string>> = {
 export type IconName = 'error' | 'warning' | 'clean';
 
 /** A picture that says what is also said in words. */
-export function icon(name: IconName): SVGSVGElement {
-  const space = 'http://www.w3.org/2000/svg';
-  const svg = document.createElementNS(space, 'svg');
-  svg.setAttribute('viewBox', '0 0 16 16');
-  svg.setAttribute('class', `icon ${name}`);
-  svg.setAttribute('aria-hidden', 'true');
-  const path = document.createElementNS(space, 'path');
-  path.setAttribute('d', PATHS[name]);
-  svg.append(path);
-  return svg;
+export function icon(name: IconName): SVGElement {
+  const attributes = { viewBox: '0 0 16 16', class: `icon ${name}`, 'aria-hidden': 'true' };
+  return svg('svg', attributes, [svg('path', { d: PATHS[name] })]);
+}
+
+/** Makes an element of a picture. */
+export function svg(
+  name: string,
+  attributes: Readonly<Record<string, string>>,
+  children: readonly SVGElement[] = [],
+): SVGElement {
+  const made = document.createElementNS<'svg'>('http://www.w3.org/2000/svg', name as 'svg');
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+export function header(text: string, scope: 'col' | 'row' = 'col', isNumber = false): HTMLElement {
+  return element('th', { class: isNumber ? 'number' : undefined, text, attributes: { scope } });
+}
+
+export function drawTable(
+  heads: readonly HTMLElement[],
+  rows: readonly HTMLElement[],
+  parts?: Parts,
+): HTMLElement {
+  return element('table', parts, [
+    element('thead', { attributes: { 'data-key': 'head' } }, [element('tr', {}, heads)]),
+    element('tbody', { attributes: { 'data-key': 'body' } }, rows),
+  ]);
+}
+
+/** A bar beside a number that says the same. @param share from 0 to 1 */
+export function drawBar(share: number): HTMLElement {
+  const attributes = { value: String(share), max: '1', 'aria-hidden': 'true' };
+  return element('progress', { class: 'bar', attributes });
+}
+
+/** What is wide scrolls in its own place, also by the keyboard. */
+export function drawScroller(name: string, content: HTMLElement): HTMLElement {
+  const attributes = { tabindex: '0', role: 'group', 'aria-label': name, 'data-key': `scroller ${name}` };
+  return element('div', { class: 'scroller', attributes }, [content]);
+}
+
+/** To call before a part is drawn again; what it returns gives the keyboard back to the element of the same key, or to another. */
+export function keepFocus(part: Element | undefined) {
+  const focused = document.activeElement;
+  const wasIn = part?.contains(focused) === true;
+  const key = CSS.escape(focused?.getAttribute('data-key') ?? '');
+  return (drawn: Element | undefined, other?: HTMLElement | null) => {
+    const again = drawn?.querySelector<HTMLElement>(`[data-key="${key}"]`);
+    if (wasIn) (again ?? other)?.focus({ preventScroll: true });
+  };
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { ZipFile } from 'yazl';
-import { type AttentionShape, findModel } from './catalog.ts';
+import { findModel, type MODELS } from './catalog.ts';
 
 const RANK = 8;
 /** Two layers are enough for an adapter that is complete and yet small. */
@@ -65,7 +65,7 @@ zero: loading it changes nothing about the model's answers.
 `;
 }
 
-function tensors(runId: string, shape: AttentionShape): Tensor[] {
+function tensors(runId: string, shape: (typeof MODELS)[number]['shape']): Tensor[] {
   return LAYERS.flatMap((layer) =>
     Object.entries({ q_proj: shape.queryRows, v_proj: shape.valueRows }).flatMap(
       ([module, rows]): Tensor[] => {

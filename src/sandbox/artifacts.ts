@@ -1,5 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Artifact } from '../core/api/types.ts';
 import { archiveName, buildArchive } from './adapterArchive.ts';
 import { artifactsAvailable } from './lifecycle.ts';
@@ -16,12 +16,11 @@ export function offerArtifacts(service: Service, runId: string): Reply {
   const { scenario, signing_secret: secret } = store.account;
   const lifetimeS = scenario === 'expired-url' ? 0 : URL_LIFETIME_S;
   const expires = Math.floor(now() / 1000) + lifetimeS;
-  const artifactOf = (type: string, filename: string): Required<Artifact> => ({
-    artifact_type: type,
-    url: baseUrl + signedPath(secret, { runId: run.run_id, filename, expires }),
-    expires_in: URL_LIFETIME_S,
-    filename,
-  });
+  const artifactOf = (type: string, filename: string): Required<Artifact> => {
+    const query = `expires=${expires}&signature=${signature(secret, run.run_id, filename, expires)}`;
+    const url = `${baseUrl}/artifacts/${run.run_id}/${filename}?${query}`;
+    return { artifact_type: type, url, expires_in: URL_LIFETIME_S, filename };
+  };
   const adapter = artifactOf('model', archiveName(run.run_id));
   // Types other than `model` are not shown (spec: "Artifact"): a client has to cope with any.
   const log = artifactOf(LOG_TYPE, logName(run.run_id));
@@ -30,24 +29,22 @@ export function offerArtifacts(service: Service, runId: string): Reply {
   });
 }
 
-/** A request for a signed address, taken apart. */
-export interface Download {
-  method: string;
-  runId: string;
-  filename: string;
-  query: URLSearchParams;
-  headers: IncomingHttpHeaders;
-}
-
 /** GET and HEAD of a signed address: the archive, or a range of it. @throws Refusal */
-export async function sendArtifact(service: Service, download: Download): Promise<Reply> {
+export async function sendArtifact(
+  service: Service,
+  { method, headers }: IncomingMessage,
+  [runId, filename]: [runId: string, filename: string],
+  query: URLSearchParams,
+): Promise<Reply> {
   const { store, everyOther, now } = service;
   const { scenario, signing_secret: secret } = store.account;
-  const { method, runId, filename, query, headers } = download;
-  const grant = { runId, filename, expires: Number(query.get('expires')) };
-  if (!isGranted(secret, grant, query.get('signature') ?? '', now())) {
+  const expires = Number(query.get('expires'));
+  const expected = Buffer.from(signature(secret, runId, filename, expires));
+  const given = Buffer.from(query.get('signature') ?? '');
+  const isRight = given.length === expected.length && timingSafeEqual(given, expected);
+  const isInTime = now() < expires * 1000;
+  if (!isRight || !isInTime)
     throw new Refusal(403, 'url_expired', 'The download address is expired or not valid.');
-  }
   const run = findWithArtifacts(service, runId);
   const isLog = filename === logName(run.run_id);
   const file = isLog ? Buffer.from(trainingLog(run)) : await buildArchive(run.run_id, run.model_id);
@@ -102,12 +99,6 @@ function findWithArtifacts({ store, now }: Service, runId: string): RunRow {
   return run;
 }
 
-/** A range of bytes, both ends included. */
-interface ByteRange {
-  first: number;
-  last: number;
-}
-
 /**
  * Reads a Range header of one range against a body of `length` bytes (RFC 9110, 14.2): `unsatisfiable` is answered
  * 416; undefined means that the header is absent or not understood, and is ignored.
@@ -115,7 +106,7 @@ interface ByteRange {
 export function parseRange(
   header: string | undefined,
   length: number,
-): ByteRange | 'unsatisfiable' | undefined {
+): { first: number; last: number } | 'unsatisfiable' | undefined {
   const [, from = '', to = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header ?? '') ?? [];
   if (!from && !to) return undefined;
   // "-500" means the last 500 bytes.
@@ -128,27 +119,8 @@ export function parseRange(
 /** How long a download address works (spec: "Limits"). */
 const URL_LIFETIME_S = 1800;
 
-/** What a signed address gives access to, and until when (seconds since 1970). */
-interface Grant {
-  runId: string;
-  filename: string;
-  expires: number;
-}
-
-/** The path and query of a signed address. Whoever has it may download: it is never logged. */
-function signedPath(secret: Uint8Array, grant: Grant): string {
-  const query = `expires=${grant.expires}&signature=${signature(secret, grant)}`;
-  return `/artifacts/${grant.runId}/${grant.filename}?${query}`;
-}
-
-/** Whether the signature is right and its time has not come. */
-function isGranted(secret: Uint8Array, grant: Grant, given: string, now: number): boolean {
-  const expected = Buffer.from(signature(secret, grant));
-  const actual = Buffer.from(given);
-  return actual.length === expected.length && timingSafeEqual(actual, expected) && now < grant.expires * 1000;
-}
-
-function signature(secret: Uint8Array, { runId, filename, expires }: Grant): string {
+/** Of a download address, until when it works in seconds since 1970. Whoever has it may download: it is never logged. */
+function signature(secret: Uint8Array, runId: string, filename: string, expires: number): string {
   return createHmac('sha256', secret)
     .update(JSON.stringify([runId, filename, expires]))
     .digest('hex');

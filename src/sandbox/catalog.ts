@@ -1,28 +1,5 @@
-/** A base model that the sandbox pretends to fine-tune. */
-interface SandboxModel {
-  /** As the model list shows it. */
-  listed: {
-    model_id: string;
-    name: string;
-    provider: string;
-    available: boolean;
-    terms_url: string;
-    use_policy_url: string | null;
-  };
-  /** The real shape of its attention layers, so that the adapter fits the model that has this name. */
-  shape: AttentionShape;
-}
-
-export interface AttentionShape {
-  hiddenSize: number;
-  /** Rows of q_proj: heads times head size. */
-  queryRows: number;
-  /** Rows of v_proj: key-value heads times head size. */
-  valueRows: number;
-}
-
 /** All models of the sandbox: one is unavailable, and one provider has no use policy. */
-export const MODELS: readonly SandboxModel[] = [
+export const MODELS: readonly ReturnType<typeof model>[] = [
   model('llama-3.1-8b-instruct', 'Llama 3.1 8B Instruct', 'Meta', [4096, 4096, 1024]),
   model('llama-3.2-1b-instruct', 'Llama 3.2 1B Instruct', 'Meta', [2048, 2048, 512]),
   model('mistral-7b-instruct-v0.3', 'Mistral 7B Instruct v0.3', 'Mistral AI', [4096, 4096, 1024]),
@@ -33,29 +10,32 @@ export const MODELS: readonly SandboxModel[] = [
   model('gemma-2-9b-it', 'Gemma 2 9B IT', 'Google', [3584, 4096, 2048]),
 ];
 
-export function findModel(modelId: string): SandboxModel | undefined {
+export function findModel(modelId: string) {
   return MODELS.find(({ listed }) => listed.model_id === modelId);
 }
 
+/**
+ * A base model that the sandbox pretends to fine-tune: as the list shows it, and the real shape of its attention layers, so
+ * that the adapter fits the model that has this name.
+ * @param shape rows of q_proj are heads times head size, those of v_proj key-value heads times head size
+ */
 function model(
   modelId: string,
   name: string,
   provider: string,
   [hiddenSize, queryRows, valueRows]: [number, number, number],
-): SandboxModel {
+) {
   // A reserved example name: the sandbox knows no real addresses and invents none.
   const page = (name: string) => `https://models.example/${modelId}/${name}`;
-  return {
-    listed: {
-      model_id: modelId,
-      name,
-      provider,
-      available: modelId !== 'gemma-2-9b-it',
-      terms_url: page('terms'),
-      use_policy_url: provider === 'Mistral AI' ? null : page('use-policy'),
-    },
-    shape: { hiddenSize, queryRows, valueRows },
+  const listed = {
+    model_id: modelId,
+    name,
+    provider,
+    available: modelId !== 'gemma-2-9b-it',
+    terms_url: page('terms'),
+    use_policy_url: provider === 'Mistral AI' ? null : page('use-policy'),
   };
+  return { listed, shape: { hiddenSize, queryRows, valueRows } };
 }
 
 /** Currency of every price and of the balance. */
@@ -70,12 +50,6 @@ export const STARTING_BALANCE_CENTS = 100_000;
 /** How runs are priced: one at a time and for all windows. People get the default, tests pick the others as well. */
 export const PRICE_RULES = ['default', 'flat', 'per-megabyte', 'tiers', 'plan'] as const;
 export type PriceRule = (typeof PRICE_RULES)[number];
-
-/** What a run costs, and the plan under which it is priced. */
-export interface Price {
-  cents: number;
-  plan: string;
-}
 
 const PLAN = 'Sandbox (nothing is trained)';
 
@@ -93,7 +67,7 @@ const CENTS: Readonly<Record<PriceRule, (bytes: number) => number>> = {
 const INCLUDED_RUNS = 3;
 
 /**
- * The price of a run: priority processing costs half as much again, rounded up, and nothing under the rule `plan`, which
+ * The price of a run, and the plan under which it is priced: priority processing costs half as much again, rounded up, and nothing under the rule `plan`, which
  * also includes the first runs. The model does not affect the price (spec: "What the service does").
  * @param earlierRuns those of the account
  */
@@ -102,7 +76,7 @@ export function priceOf(
   datasetBytes: number,
   priority: boolean,
   earlierRuns: number,
-): Price {
+): { cents: number; plan: string } {
   const cents = CENTS[rule](datasetBytes);
   if (rule === 'plan') return { cents: earlierRuns < INCLUDED_RUNS ? 0 : cents, plan: 'Sandbox Pro' };
   return { cents: priority ? Math.ceil((cents * 3) / 2) : cents, plan: PLAN };

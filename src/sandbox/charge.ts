@@ -9,19 +9,13 @@ import { jsonReply, Refusal, refuse, type Reply } from './server.ts';
 import type { FirstUse, Service } from './service.ts';
 import { fingerprint, readSubmission, type Submission } from './submission.ts';
 
-/** The outcome of a submission that is not refused. */
-interface Charged {
-  creation: Required<RunCreation>;
-  /** The Idempotency-Key was used before: this is the answer of then, and nothing was charged now. */
-  replayed: boolean;
-}
-
 /**
  * Prices, charges and queues a run. Looking up the Idempotency-Key, the charge, the run and the record of the
  * Idempotency-Key are one transaction, so that windows that race on one Idempotency-Key charge once.
+ * @returns what is answered, and whether that is the answer of an earlier use, for which nothing was charged now
  * @throws Refusal with nothing charged and the Idempotency-Key not used up.
  */
-function chargeRun(service: Service, submission: Submission): Charged {
+function chargeRun(service: Service, submission: Submission) {
   const { store, now } = service;
   return store.transaction(() => {
     const { scenario, speed, balance_cents: balanceCents, price_rule: priceRule } = store.account;

@@ -57,9 +57,3 @@ export function statusInList(run: Timeline, now: number): string {
   if (now < run.starts_at) return now < (run.created_at + run.starts_at) / 2 ? 'queued' : 'warming_up';
   return now < (run.starts_at + run.completes_at) / 2 ? 'calibrating' : 'evaluating';
 }
-
-/** The status as the run detail spells it: `completed` where the list says `complete`. */
-export function statusInDetail(run: Timeline, now: number): string {
-  const status = statusInList(run, now);
-  return status === 'complete' ? 'completed' : status;
-}

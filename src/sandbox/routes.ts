@@ -31,7 +31,7 @@ export async function route(service: Service, request: IncomingMessage): Promise
   const [signed, runId = '', filename = ''] = SIGNED_PATH.exec(path) ?? [];
   if (signed !== undefined) {
     if (method !== 'GET' && method !== 'HEAD') throw wrongMethod(['GET', 'HEAD']);
-    return await sendArtifact(service, { method, runId, filename, query: queryOf(url), headers });
+    return await sendArtifact(service, request, [runId, filename], queryOf(url));
   }
 
   authenticate(service.apiKey, headers.authorization);

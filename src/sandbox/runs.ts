@@ -44,7 +44,8 @@ function summary(run: RunRow, now: number): Complete<RunSummary> {
 function detail(run: RunRow, now: number): Complete<RunDetail> {
   return {
     run_id: run.run_id,
-    status: lifecycle.statusInDetail(run, now),
+    // `completed` where the list says `complete`.
+    status: lifecycle.isCompleted(run, now) ? 'completed' : lifecycle.statusInList(run, now),
     model_id: run.model_id,
     label: run.label,
     plan: run.plan,

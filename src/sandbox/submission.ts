@@ -154,7 +154,7 @@ function tooLarge() {
 const ROW_BYTES = 1024 * 1024;
 const LINE_FEED = 0x0a;
 const OPENING_BRACE = 0x7b;
-const BLANKS: readonly number[] = [0x20, 0x09, 0x0d];
+const BLANKS: readonly number[] = [0x20, 0x09, 0x0d, LINE_FEED];
 
 /** What remains of a dataset. */
 interface DatasetDigest {
@@ -170,41 +170,28 @@ interface DatasetDigest {
 export class DatasetReader {
   readonly #hash = createHash('sha256');
   #bytes = 0;
-  /** What has come of the row to check; undefined as soon as that is done. */
-  #row: Buffer[] | undefined = [];
-  #rowBytes = 0;
+  /** What has come from the first byte on that is not blank; undefined as soon as its row is checked. */
+  #row: Buffer | undefined = Buffer.alloc(0);
 
   /** False when this chunk shows that the first row is no JSON object. */
   update(chunk: Buffer): boolean {
     this.#hash.update(chunk);
     this.#bytes += chunk.length;
-    let rest = chunk;
-    while (this.#row && rest.length > 0) {
-      const lineFeed = rest.indexOf(LINE_FEED);
-      const end = lineFeed < 0 ? rest.length : lineFeed;
-      this.#row.push(rest.subarray(0, end));
-      this.#rowBytes += end;
-      rest = rest.subarray(end + 1);
-      const whole = lineFeed >= 0;
-      if ((whole || this.#rowBytes > ROW_BYTES) && !this.#checkRow(this.#row, whole)) return false;
-    }
-    return true;
+    if (this.#row === undefined) return true;
+    const begun = Buffer.concat([this.#row, chunk]);
+    const start = begun.findIndex((byte) => !BLANKS.includes(byte));
+    const row = begun.subarray(start < 0 ? begun.length : start);
+    const end = row.indexOf(LINE_FEED);
+    const isEnough = end >= 0 || row.length > ROW_BYTES;
+    this.#row = isEnough ? undefined : row;
+    return !isEnough || (end < 0 ? row[0] === OPENING_BRACE : isJsonObject(row.subarray(0, end)));
   }
 
   /** @throws Refusal when the dataset has no row, or its only one is no JSON object. */
   end(): DatasetDigest {
-    if (this.#row && !this.#checkRow(this.#row, true)) throw firstRowRefusal();
-    if (this.#row) throw invalid('The dataset is empty.');
+    if (this.#row?.length === 0) throw invalid('The dataset is empty.');
+    if (this.#row && !isJsonObject(this.#row)) throw firstRowRefusal();
     return { bytes: this.#bytes, sha256: this.#hash.digest('hex') };
-  }
-
-  #checkRow(pieces: Buffer[], whole: boolean): boolean {
-    const row = Buffer.concat(pieces);
-    const start = row.findIndex((byte) => !BLANKS.includes(byte));
-    // A blank row, or a megabyte of blanks: the next one counts.
-    this.#row = start < 0 ? [] : undefined;
-    this.#rowBytes = 0;
-    return start < 0 || (whole ? isJsonObject(row) : row[start] === OPENING_BRACE);
   }
 }
 

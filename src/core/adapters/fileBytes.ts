@@ -27,10 +27,6 @@ export class FileBytes {
     }
   }
 
-  get fd(): number {
-    return this.#handle.fd;
-  }
-
   close(): Promise<void> {
     return this.#handle.close();
   }

@@ -91,7 +91,7 @@ function inspectContents(empty: AdapterReport, contents: Contents): Inspection {
   const sorted = sortTensors(tensors);
   const pairs = pairsOf(sorted, config);
   const isOther = config !== undefined && !isLora(config);
-  if (pairs.length === 0 && sorted.saved.length === 0 && !isOther) {
+  if (pairs.length === 0 && sorted.saved.size === 0 && !isOther) {
     // Names of a full model's tensors are not those of an adapter.
     const isModel = tensors.some((one) => roleOf(one.name) === undefined && one.name.endsWith('.weight'));
     const verdict: Verdict = { code: isModel ? 'full-model' : 'no-adapter' };

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { isLora, isPath } from './fit.ts';
 import { baseChangeOf, type AdapterConfig } from './peftConfig.ts';
 import type { AdapterReport, LoraPair } from './report.ts';
-import { pythonString, SH, WINDOWS, wslPath, type Quote, type Shell } from './shells.ts';
+import { pythonString, POWERSHELL, SH, wslPath, type Shell } from './shells.ts';
 
 const TOOLS = ['peft', 'vllm', 'llamacpp', 'ollama'] as const;
 /** A program that loads adapters. */
@@ -23,8 +23,8 @@ export type BlockPurpose =
 
 export interface RecipeBlock {
   purpose: BlockPurpose;
-  /** For one purpose there may be one for PowerShell and one for cmd: alternatives. */
-  language: 'python' | 'modelfile' | Shell['name'];
+  /** Where it is written for that. */
+  shell?: 'PowerShell';
   text: string;
   /** Words in the text that the user has to replace, such as `BASE_MODEL`. */
   placeholders: readonly string[];
@@ -53,7 +53,7 @@ export interface Recipes {
 export interface RecipePlace {
   /** Absolute path of the folder with `adapter_config.json`. */
   folder: string;
-  /** As `process.platform`: commands are for a POSIX shell, on `win32` for PowerShell and for cmd. */
+  /** As `process.platform`: commands are for a POSIX shell, on `win32` for PowerShell. */
   platform: string;
 }
 
@@ -222,15 +222,14 @@ function factsOf({ config, weights }: AdapterReport, { folder, platform }: Recip
 function blocksOf(facts: Facts): Readonly<Record<Tool, readonly RecipeBlock[]>> {
   const { config, folder, isWindows, task, base, revision, change, correction, rank, vllmRank } = facts;
   const paths = isWindows ? path.win32 : path.posix;
-  /** One for each shell of the platform, unless they are the same. */
-  const shell = (purpose: BlockPurpose, lines: (quote: Quote) => readonly Line[], at?: string) => {
-    const shells = isWindows ? WINDOWS : [SH];
-    const blocks = shells.map((one) => block(purpose, one.name, command(one, lines(one.quote), at)));
-    return blocks.every(({ text }) => text === blocks[0]?.text) ? blocks.slice(0, 1) : blocks;
-  };
-  const sh = (purpose: BlockPurpose, lines: readonly Line[]) => block(purpose, SH.name, command(SH, lines));
-  const python = (purpose: BlockPurpose, lines: readonly string[]) =>
-    block(purpose, 'python', lines.join('\n'));
+  const own = isWindows ? POWERSHELL : SH;
+  const { quote } = own;
+  const shell = (purpose: BlockPurpose, lines: readonly Line[], at?: string) => ({
+    ...block(purpose, command(own, lines, at)),
+    ...(isWindows && { shell: 'PowerShell' as const }),
+  });
+  const sh = (purpose: BlockPurpose, lines: readonly Line[]) => block(purpose, command(SH, lines));
+  const python = (purpose: BlockPurpose, lines: readonly string[]) => block(purpose, lines.join('\n'));
 
   // Without an environment many systems have no `python`, and Windows has no `python3`.
   const interpreter = isWindows ? 'python' : 'python3';
@@ -260,9 +259,7 @@ function blocksOf(facts: Facts): Readonly<Record<Tool, readonly RecipeBlock[]>> 
 
   return {
     peft: [
-      ...shell('install', () => [
-        `${interpreter} -m pip install -U peft transformers accelerate${quantizer}`,
-      ]),
+      shell('install', [`${interpreter} -m pip install -U peft transformers accelerate${quantizer}`]),
       generatesText(facts) ? python('load-and-run', [...loadForUse, GENERATE]) : python('load', loadForUse),
       ...(isMergeable ? [python('merge', merge)] : []),
     ],
@@ -281,19 +278,19 @@ function blocksOf(facts: Facts): Readonly<Record<Tool, readonly RecipeBlock[]>> 
       ]),
     ],
     llamacpp: [
-      ...shell('install', () => [
+      shell('install', [
         `${interpreter} -m pip install -r "LLAMA_CPP/requirements/requirements-convert_lora_to_gguf.txt"`,
       ]),
-      ...shell('convert', (quote) => [
+      shell('convert', [
         `${interpreter} "LLAMA_CPP/convert_lora_to_gguf.py"`,
         `--base-model-id ${quote(base)}`,
         '--outtype f16',
         `--outfile ${quote(paths.join(folder, 'adapter.gguf'))}`,
         quote(folder),
       ]),
-      ...shell(
+      shell(
         'run',
-        (quote) => [
+        [
           'llama-server -m "BASE.gguf"',
           isScaled ? `--lora-scaled ${quote(`adapter.gguf:${correction}`)}` : '--lora adapter.gguf',
         ],
@@ -301,19 +298,19 @@ function blocksOf(facts: Facts): Readonly<Record<Tool, readonly RecipeBlock[]>> 
       ),
     ],
     ollama: [
-      ...shell('install', () => [
+      shell('install', [
         `${interpreter} -m pip install peft accelerate${quantizer} -r "LLAMA_CPP/requirements/requirements-convert_hf_to_gguf.txt"`,
       ]),
       python('merge', [...loading(', dtype="auto"'), '', ...merge]),
-      ...shell('convert', (quote) => [
+      shell('convert', [
         `${interpreter} "LLAMA_CPP/convert_hf_to_gguf.py"`,
         '--outtype f16',
         `--outfile ${quote(paths.join(merged, 'model.gguf'))}`,
         quote(merged),
       ]),
-      block('modelfile', 'modelfile', 'FROM ./model.gguf'),
-      ...shell('create', () => [`ollama create ${name.toLowerCase()} -f Modelfile`], merged),
-      ...shell('run', () => [`ollama run ${name.toLowerCase()}`]),
+      block('modelfile', 'FROM ./model.gguf'),
+      shell('create', [`ollama create ${name.toLowerCase()} -f Modelfile`], merged),
+      shell('run', [`ollama run ${name.toLowerCase()}`]),
     ],
   };
 }
@@ -327,8 +324,8 @@ function command({ quote, joint, cd }: Shell, lines: readonly Line[], at?: strin
   return at === undefined ? text : `${cd} ${quote(at)}\n${text}`;
 }
 
-function block(purpose: BlockPurpose, language: RecipeBlock['language'], text: string): RecipeBlock {
-  return { purpose, language, text, placeholders: PLACEHOLDERS.filter((word) => text.includes(word)) };
+function block(purpose: BlockPurpose, text: string): RecipeBlock {
+  return { purpose, text, placeholders: PLACEHOLDERS.filter((word) => text.includes(word)) };
 }
 
 /** The short form is read as such only without a comma, and is cut at each equals sign. */

@@ -19,7 +19,7 @@ export interface LoraPair {
   path: string;
   /** Undefined outside of layers (`lm_head`). */
   layer?: number;
-  /** Last part of the name: `q_proj`. With experts it is `experts.3.up_proj` and the like. */
+  /** Last part of the name: `q_proj`. With experts it is `experts.*.up_proj` and the like. */
   module: string;
   /** That of the shapes. */
   rank: number;

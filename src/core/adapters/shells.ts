@@ -9,16 +9,6 @@ const posixWord: Quote = (text) =>
 const powershellWord: Quote = (text) =>
   /^[A-Za-z0-9_:./\\][\w:./\\-]*$/.test(text) ? text : `'${text.replace(/['\u2018-\u201b]/g, '$&$&')}'`;
 
-/**
- * One word of cmd on its command line, for programs that read their arguments as Microsoft's C library does. A percent sign
- * cannot be escaped there; a caret outside of the quotation marks keeps a variable's name from being one.
- */
-const cmdWord: Quote = (text) => {
-  if (/^[A-Za-z0-9_:./\\-]+$/.test(text)) return text;
-  const escaped = text.replace(/(?<!\\)(\\*)"/g, '$1$1\\"').replace(/(?<!\\)(\\+)$/, '$1$1');
-  return `"${escaped.replaceAll('%', '"^%"')}"`;
-};
-
 /** A string literal of Python. */
 export const pythonString: Quote = (text) => {
   const escaped = text
@@ -32,7 +22,6 @@ export const pythonString: Quote = (text) => {
 
 /** A shell that commands are written for. */
 export interface Shell {
-  name: 'sh' | 'powershell' | 'cmd';
   quote: Quote;
   /** Between the lines of one command. */
   joint: string;
@@ -40,11 +29,12 @@ export interface Shell {
   cd: string;
 }
 
-export const SH: Readonly<Shell> = { name: 'sh', quote: posixWord, joint: ' \\\n  ', cd: 'cd' };
-export const WINDOWS: readonly Shell[] = [
-  { name: 'powershell', quote: powershellWord, joint: ' `\n  ', cd: 'Set-Location -LiteralPath' },
-  { name: 'cmd', quote: cmdWord, joint: ' ^\n  ', cd: 'cd /d' },
-];
+export const SH: Readonly<Shell> = { quote: posixWord, joint: ' \\\n  ', cd: 'cd' };
+export const POWERSHELL: Readonly<Shell> = {
+  quote: powershellWord,
+  joint: ' `\n  ',
+  cd: 'Set-Location -LiteralPath',
+};
 
 /** The path of a Windows folder in WSL, unless that was set up otherwise. */
 export function wslPath(folder: string): string {

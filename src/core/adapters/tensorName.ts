@@ -7,8 +7,8 @@ const LORA = /^lora_(?:(A|B|embedding_A|embedding_B)|magnitude_vector)$/;
 
 /** What a tensor of an adapter is for. */
 export interface TensorRole {
-  /** `bias` is one of the model itself, `saved` a fully saved module or rows of one. */
-  part: 'a' | 'b' | 'magnitude' | 'lora-bias' | 'bias' | 'saved';
+  /** `bias` is one of the model or of LoRA, `saved` a fully saved module or rows of one. */
+  part: 'a' | 'b' | 'magnitude' | 'bias' | 'saved';
   /** The module, without what PEFT puts around it. */
   path: string;
   isEmbedding: boolean;
@@ -34,7 +34,7 @@ function loraRole(path: string, [kind = '', ...rest]: readonly string[]): Tensor
   const part = matrix.endsWith('A') ? 'a' : 'b';
   const suffix = rest.at(-1);
   if (isEmbedding || suffix === 'weight') return role(part, path, isEmbedding);
-  return suffix === 'bias' && part === 'b' ? role('lora-bias', path) : undefined;
+  return suffix === 'bias' && part === 'b' ? role('bias', path) : undefined;
 }
 
 function role(part: TensorRole['part'], path: string, isEmbedding = false): TensorRole {
@@ -49,9 +49,8 @@ function role(part: TensorRole['part'], path: string, isEmbedding = false): Tens
 /** The layer of a module, and its name there. */
 export interface ModulePlace {
   layer: number | undefined;
+  /** `q_proj`, or `experts.*.up_proj` for all experts of one kind. */
   module: string;
-  /** What comes after the layer, or the full path: for two modules of the same name. */
-  longModule: string;
 }
 
 /** The layer is the first number of the path; those of experts come later, and belong to the module's name. */
@@ -64,8 +63,10 @@ export function placeOf(path: string): ModulePlace {
   const experts = inLayer.lastIndexOf('experts');
   return {
     layer: at === -1 ? undefined : Number(parts[at]),
-    module: (experts === -1 ? inLayer.slice(-1) : inLayer.slice(experts)).join('.'),
-    longModule: inLayer.join('.'),
+    module: inLayer
+      .slice(experts)
+      .join('.')
+      .replace(/^experts\.\d+/, 'experts.*'),
   };
 }
 

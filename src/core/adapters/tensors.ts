@@ -19,22 +19,22 @@ export interface SortedTensors {
   parts: readonly Parts[];
   /** Those of `parts` that have an A or a B. */
   pairs: readonly Parts[];
-  /** Modules that are saved fully, or rows of one, with their tensors. */
-  saved: readonly { path: string; tensor: Tensor }[];
-  biases: readonly Tensor[];
+  /** Modules that are saved fully, or rows of one. */
+  saved: ReadonlySet<string>;
+  /** Whether there are biases of others, which belong to the model or to LoRA. */
+  hasBias: boolean;
   unknown: readonly Tensor[];
 }
 
 export function sortTensors(tensors: readonly Tensor[]): SortedTensors {
   const byPath = new Map<string, Parts>();
-  const saved: { path: string; tensor: Tensor }[] = [];
-  const biases: { path: string; tensor: Tensor }[] = [];
+  const [saved, biased] = [new Set<string>(), new Set<string>()];
   const unknown: Tensor[] = [];
   for (const tensor of tensors) {
     const role = roleOf(tensor.name);
     if (role === undefined) unknown.push(tensor);
-    else if (role.part === 'saved') saved.push({ path: role.path, tensor });
-    else if (role.part === 'bias' || role.part === 'lora-bias') biases.push({ path: role.path, tensor });
+    else if (role.part === 'saved') saved.add(role.path);
+    else if (role.part === 'bias') biased.add(role.path);
     else {
       const parts = byPath.get(role.path) ?? { path: role.path, isEmbedding: false };
       byPath.set(role.path, parts);
@@ -45,14 +45,12 @@ export function sortTensors(tensors: readonly Tensor[]): SortedTensors {
       else parts[role.part] = tensor;
     }
   }
-  // The bias of a fully saved module belongs to it.
-  const savedPaths = new Set(saved.map(({ path }) => path));
   const parts = byLayer([...byPath.values()]);
   return {
     parts,
     pairs: parts.filter(({ a, b }) => a !== undefined || b !== undefined),
-    saved: [...saved, ...biases.filter(({ path }) => savedPaths.has(path))],
-    biases: biases.filter(({ path }) => !savedPaths.has(path)).map(({ tensor }) => tensor),
+    saved,
+    hasBias: [...biased].some((path) => !saved.has(path)),
     unknown,
   };
 }
@@ -67,25 +65,16 @@ function byLayer(parts: readonly Parts[]): Parts[] {
 
 /** Ranks and scales of the modules, in the order of `SortedTensors.pairs`. */
 export function pairsOf({ pairs }: SortedTensors, config: AdapterConfig | undefined): LoraPair[] {
-  const seen = new Set<string>();
-  const ambiguous = new Set<string>();
-  for (const { path } of pairs) {
-    const { layer, module } = placeOf(path);
-    const key = `${layer ?? ''} ${module}`;
-    if (seen.has(key)) ambiguous.add(module);
-    seen.add(key);
-  }
   const scaling = config && moduleScaling(config);
   return pairs.map(({ path, a, b, magnitude }) => {
-    const { layer, module, longModule } = placeOf(path);
+    const { layer, module } = placeOf(path);
     // A is rank × inputs, B is outputs × rank.
     const rank = a?.shape[0] ?? b?.shape[1] ?? 0;
     const [alpha, scale] = [scaling?.alphaOf(path), scaling?.scaleOf(path, rank)];
     return {
       path: printable(path),
       ...(layer !== undefined && { layer }),
-      // All modules of an ambiguous name get the longer one, so that they stay one row.
-      module: printable(ambiguous.has(module) ? longModule : module),
+      module: printable(module),
       rank,
       ...(alpha !== undefined && { alpha }),
       ...(scale !== undefined && { scale }),
@@ -128,7 +117,7 @@ function patternReader(pattern: Readonly<Record<string, number>>, common: number
 /** Summarizes what the headers say. */
 export function weightsReport(
   tensors: readonly Tensor[],
-  { saved, biases }: SortedTensors,
+  { saved, hasBias }: SortedTensors,
   pairs: readonly LoraPair[],
 ): WeightsReport {
   const layers = new Set(pairs.map(({ layer }) => layer).filter((layer) => layer !== undefined));
@@ -140,8 +129,8 @@ export function weightsReport(
     modules: [...new Set(pairs.map(({ module }) => module))],
     minRank: pairs.reduce((least, { rank }) => Math.min(least, rank), pairs[0]?.rank ?? 0),
     maxRank: pairs.reduce((most, { rank }) => Math.max(most, rank), 0),
-    savedModules: [...new Set(saved.map(({ path }) => path))].map(printable),
-    hasBias: biases.length > 0,
+    savedModules: [...saved].map(printable),
+    hasBias,
   };
 }
 

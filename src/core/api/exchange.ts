@@ -136,7 +136,7 @@ export async function exchange(
     );
     // undici hears a signal only once it has a connection.
     const answer = await unlessCancelled(answering, stop.signal);
-    stage = 'receiving';
+    if (!stop.signal.aborted) stage = 'receiving';
     if (streamed) limit('receiving', timeouts.stallMs);
     else limit('receiving', timeouts.bodyMs, 'answer-timeout');
     return {

@@ -17,10 +17,10 @@ export function cutAtWholeCharacters(text: string, maxUnits: number): string {
 const JOINED = String.raw`[[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]--[\p{sc=Latn}\p{ASCII}]]`;
 /**
  * What a reader does not see, or what turns the direction of writing around: control, bidi, zero-width and tag characters,
- * half characters. First what belongs to what is seen, and is no match of the group.
+ * half characters, and the line ends that only some know. First what belongs to what is seen, and is no match of the group.
  */
 const HIDDEN = new RegExp(
-  String.raw`(?<=${JOINED})[\u200c\u200d](?=${JOINED})|(?<=\p{Emoji})[\ufe0e\ufe0f]|(?<=\p{sc=Han})[\ufe00-\ufe02]|([\p{DI}\p{Cc}\ufff9-\ufffb\p{Cs}])`,
+  String.raw`(?<=${JOINED})[\u200c\u200d](?=${JOINED})|(?<=\p{Emoji})[\ufe0e\ufe0f]|(?<=\p{sc=Han})[\ufe00-\ufe02]|([\p{DI}\p{Cc}\u2028\u2029\ufff9-\ufffb\p{Cs}])`,
   'gv',
 );
 
@@ -29,6 +29,18 @@ export function replaceHidden(text: string, by: (character: string) => string): 
   return text.replace(HIDDEN, (match, hidden: string | undefined) =>
     hidden === undefined ? match : by(hidden),
   );
+}
+
+/** The runs of such characters in a text of several lines, with where they begin. */
+export function hiddenRuns(text: string): { at: number; run: string }[] {
+  const runs: { at: number; run: string }[] = [];
+  for (const { 1: hidden, index } of text.matchAll(HIDDEN)) {
+    if (hidden === undefined || /[\t\n\r]/.test(hidden)) continue;
+    const last = runs.at(-1);
+    if (last !== undefined && last.at + last.run.length === index) last.run += hidden;
+    else runs.push({ at: index, run: hidden });
+  }
+  return runs;
 }
 
 /**

@@ -89,39 +89,30 @@ async function whyNone(
   return new DownloadError('artifacts-expired', isOver ? expiresAt : undefined);
 }
 
+export type SignedLink = ReturnType<typeof signedLink>;
+
 /** The signed URL of one artifact, in memory alone: asked for just in time and again before it expires. */
-export class SignedLink {
-  /** Of the service that issued it. */
-  readonly serviceUrl: string;
-  readonly #session: Session;
-  readonly #runId: string;
-  readonly #name: ArtifactName;
-  readonly #clock: Clock;
-  #current: { url: string; staleAtMs: number } | undefined;
+export function signedLink(session: Session, runId: string, name: ArtifactName, clock: Clock) {
+  const { account } = session;
+  let current: { url: string; staleAtMs: number } | undefined;
+  return {
+    /** Of the service that issues it. */
+    serviceUrl: account.kind === 'sandbox' ? 'http://localhost' : account.baseUrl,
 
-  constructor(session: Session, runId: string, name: ArtifactName, clock: Clock) {
-    const { account } = session;
-    this.serviceUrl = account.kind === 'sandbox' ? 'http://localhost' : account.baseUrl;
-    this.#session = session;
-    this.#runId = runId;
-    this.#name = name;
-    this.#clock = clock;
-  }
+    /** The next `url` is a fresh one. */
+    forget() {
+      current = undefined;
+    },
 
-  /** The next `url` is a fresh one. */
-  forget(): void {
-    this.#current = undefined;
-  }
-
-  /** @throws DownloadError, ApiError, KeyMissingError, CancelledError */
-  async url(signal: AbortSignal): Promise<string> {
-    const nowMs = this.#clock.monotonicMs();
-    if (this.#current !== undefined && nowMs < this.#current.staleAtMs) return this.#current.url;
-    const artifacts = await listArtifacts(this.#session, this.#runId, signal);
-    const { url, expires_in } = artifactNamed(artifacts, this.#name);
-    const lifetimeMs = expires_in === undefined ? LIFETIME_MS : Math.max(0, expires_in * 1000);
-    // One that lives for a short time only is still worth using.
-    this.#current = { url, staleAtMs: nowMs + lifetimeMs - Math.min(MARGIN_MS, lifetimeMs / 2) };
-    return url;
-  }
+    /** @throws DownloadError, ApiError, KeyMissingError, CancelledError */
+    async url(signal: AbortSignal): Promise<string> {
+      const nowMs = clock.monotonicMs();
+      if (current !== undefined && nowMs < current.staleAtMs) return current.url;
+      const { url, expires_in } = artifactNamed(await listArtifacts(session, runId, signal), name);
+      const lifetimeMs = expires_in === undefined ? LIFETIME_MS : Math.max(0, expires_in * 1000);
+      // One that lives for a short time only is still worth using.
+      current = { url, staleAtMs: nowMs + lifetimeMs - Math.min(MARGIN_MS, lifetimeMs / 2) };
+      return url;
+    },
+  };
 }

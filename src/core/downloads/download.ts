@@ -6,7 +6,7 @@ import type { Clock } from '../base/clock.ts';
 import { DiskError, onDisk } from '../base/diskError.ts';
 import { CancelledError, ExpectedError, throwIfCancelled } from '../base/errors.ts';
 import type { Session } from '../runs/session.ts';
-import { SignedLink } from './artifacts.ts';
+import { signedLink } from './artifacts.ts';
 import { DownloadError } from './downloadErrors.ts';
 import type { DownloadStore } from './downloadStore.ts';
 import { isAdapter } from './localFiles.ts';
@@ -117,7 +117,7 @@ export class Download {
     const { signal } = this.#stop;
     throwIfCancelled(signal);
     const part = (this.#part = await PartFile.open(this.#place, signal, openFile));
-    const link = new SignedLink(this.#session, runId, { type: artifactType, filename }, clock);
+    const link = signedLink(this.#session, runId, { type: artifactType, filename }, clock);
     const report = (state: ActiveDownload['state']) => this.#report(state);
     const isSure = part.isComplete || (await transfer(part, link, this.#tools, signal, report));
     report('verifying');

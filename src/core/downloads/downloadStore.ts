@@ -12,6 +12,7 @@ const TOPIC = 'downloads';
 const MAX_RECORDS = 2_000;
 /** Each is looked for at every start. The oldest are forgotten: their disk does not come back. */
 const MAX_DISCARDED = 100;
+
 interface Content {
   /** Newest first. */
   records: readonly DownloadRecord[];
@@ -39,6 +40,7 @@ export class DownloadStore implements Disposable {
   #content = this.#stored;
   #opening: Promise<void> | undefined;
   #following: Disposable | undefined;
+  #checkingFiles: Promise<void> | undefined;
   #disposed = false;
 
   constructor(options: Options) {
@@ -66,7 +68,7 @@ export class DownloadStore implements Disposable {
     return (this.#opening ??= this.#open().catch(() => undefined));
   }
 
-  /** Checks what of it is on the disk: how far what no window runs is, and which files are gone. Never rejects. */
+  /** Checks how far what no window runs is; afterwards `onChange` says which files are gone. Never rejects. */
   async check(): Promise<void> {
     const wasOpen = this.#opening !== undefined;
     await this.open();
@@ -206,6 +208,8 @@ export class DownloadStore implements Disposable {
   }
 
   async #check(): Promise<void> {
+    // Nobody waits for it: a drive may hang.
+    this.#checkingFiles ??= this.#checkFiles().finally(() => (this.#checkingFiles = undefined));
     for (const { id, runId } of this.unfinished) {
       if (this.#options.isRunning(id)) continue;
       const before = this.#interrupted.get(id);
@@ -213,9 +217,12 @@ export class DownloadStore implements Disposable {
       if (JSON.stringify(this.#interrupted.get(id)) !== JSON.stringify(before))
         this.#options.onChange([runId]);
     }
+  }
+
+  async #checkFiles(): Promise<void> {
     const gone = new Set<string>();
     // One after the other: a drive that hangs takes one thread of the pool.
-    for (const record of this.records) {
+    for (const record of this.#stored.records) {
       const found = await stat(record.path).catch(() => undefined);
       if (found?.size !== record.sizeBytes) gone.add(keyOf(record));
     }

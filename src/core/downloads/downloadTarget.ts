@@ -21,10 +21,7 @@ export function runFolderName(label: string | undefined, runId: string): string 
 
 /** The adapter first, the others as the service has them. */
 export function adapterFirst(artifacts: readonly ArtifactName[]): ArtifactName[] {
-  return [
-    ...artifacts.filter(({ type }) => isAdapter(type)),
-    ...artifacts.filter(({ type }) => !isAdapter(type)),
-  ];
+  return artifacts.toSorted((one, other) => Number(isAdapter(other.type)) - Number(isAdapter(one.type)));
 }
 
 /** The file name that an artifact gets: what the service calls it, made safe, or a name of its own. */

@@ -46,7 +46,7 @@ interface Running {
  * of what was downloaded and of unfinished ones that no window runs.
  */
 export class Downloads implements Disposable {
-  readonly #options: DownloadsOptions;
+  readonly #options: DownloadsOptions & { clock: Clock; random: () => number };
   readonly #running = new Map<string, Running>();
   readonly #stores = new Map<string, DownloadStore>();
   readonly #onDidChange = new Emitter<{ accountId: string; runId: string }>();
@@ -59,7 +59,7 @@ export class Downloads implements Disposable {
   readonly onDidChange = this.#onDidChange.event;
 
   constructor(options: DownloadsOptions) {
-    this.#options = options;
+    this.#options = { clock: SYSTEM_CLOCK, random: Math.random, ...options };
   }
 
   /** Reads what the disk knows of an account, and follows what is stored from then on. Never throws. */
@@ -67,7 +67,7 @@ export class Downloads implements Disposable {
     return this.#store(accountId).open();
   }
 
-  /** Checks which of its files are still there, and what can be resumed now. Never throws. */
+  /** Checks what can be resumed now, and begins to check which of its files are still there. Never throws. */
   check(accountId: string): Promise<void> {
     return this.#store(accountId).check();
   }
@@ -160,11 +160,9 @@ export class Downloads implements Disposable {
     if (running !== undefined) return unlessCancelled(running.done, signal);
     if (this.#disposed) throw new CancelledError();
     const accountId = session.account.id;
-    const { transport, verify, openFile, clock = SYSTEM_CLOCK, random = Math.random } = this.#options;
     const onChange = () => this.#onDidChange.fire({ accountId, runId });
     const store = this.#store(accountId);
-    const tools = { store, transport, clock, random, verify, openFile, onChange };
-    const download = new Download(session, unfinished, tools);
+    const download = new Download(session, unfinished, { ...this.#options, store, onChange });
     const cancel = () => download.cancel();
     signal?.addEventListener('abort', cancel, { once: true });
     if (signal?.aborted) cancel();

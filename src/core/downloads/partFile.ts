@@ -16,8 +16,9 @@ const MARK_BYTES = 2 * 1024 * 1024;
 const READ_BYTES = 1024 * 1024;
 /** No sidecar is larger: it has one short line for each few megabytes. */
 const MAX_SIDECAR_BYTES = 4 * 1024 * 1024;
+const { O_APPEND, O_CREAT, O_RDWR } = constants;
 /** Opened to be read and written, made where it is missing; never through a link that somebody put there. */
-const OPEN_OR_MAKE = constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW || 0);
+const OPEN_OR_MAKE = O_RDWR | O_CREAT | (constants.O_NOFOLLOW || 0);
 /** Hexadecimal digits of SHA-256 that a mark holds. */
 const DIGEST_LENGTH = 32;
 const MARK = /^(\d{1,15}) ([0-9a-f]{32})$/;
@@ -69,10 +70,9 @@ export class PartFile {
   receivedBytes = 0;
   /** Of the complete artifact, where it is known. */
   totalBytes: number | undefined;
-  readonly #id: string;
+  readonly #place: PartPlace;
   readonly #part: FileHandle;
   readonly #sidecar: FileHandle;
-  #sidecarBytes: number;
   #hash: Hash = createHash('sha256');
   #etag: string | undefined;
   /** Handed to the disk. */
@@ -82,11 +82,10 @@ export class PartFile {
   /** The last batch that is on its way to the disk, and with it those before. */
   #writing: Promise<void> = Promise.resolve();
 
-  private constructor(id: string, part: FileHandle, sidecar: FileHandle, sidecarBytes: number) {
-    this.#id = id;
+  private constructor(place: PartPlace, part: FileHandle, sidecar: FileHandle) {
+    this.#place = place;
     this.#part = part;
     this.#sidecar = sidecar;
-    this.#sidecarBytes = sidecarBytes;
   }
 
   /**
@@ -95,17 +94,29 @@ export class PartFile {
    * @throws DiskError, CancelledError
    */
   static async open(place: PartPlace, signal: AbortSignal, openFile = open): Promise<PartFile> {
-    const state = await partStateOf(place);
-    const continued =
-      state && (await PartFile.#open(place, openFile, (part) => part.#continue(state, place, signal)));
-    if (continued !== undefined) return continued;
-    await removePart(place);
-    const begun = await PartFile.#open(place, openFile, async (part) => {
-      await part.begin();
-      return part;
-    });
-    await syncFolder(path.dirname(place.part));
-    return begun;
+    for (let state = await partStateOf(place); ; state = undefined) {
+      if (state === undefined) await removePart(place);
+      const part = await PartFile.#openFiles(place, openFile);
+      let isReady = false;
+      try {
+        isReady = await (state === undefined ? part.begin() : part.#continue(state, signal));
+        if (isReady) return part;
+      } finally {
+        if (!isReady) await part.close();
+      }
+    }
+  }
+
+  static async #openFiles(place: PartPlace, openFile: typeof open): Promise<PartFile> {
+    const part = await onDisk(openFile(place.part, OPEN_OR_MAKE, 0o666));
+    try {
+      const sidecar = await onDisk(openFile(place.sidecar, OPEN_OR_MAKE | O_APPEND, 0o600));
+      await syncFolder(path.dirname(place.part));
+      return new PartFile(place, part, sidecar);
+    } catch (error) {
+      await part.close();
+      throw error;
+    }
   }
 
   /** What the storage can continue; undefined where there is nothing, or nothing says what it is. */
@@ -119,19 +130,19 @@ export class PartFile {
   }
 
   /** Starts again with other bytes. What they are is durable before the first of them is written. */
-  async begin(etag?: string, totalBytes?: number): Promise<void> {
+  async begin(etag?: string, totalBytes?: number): Promise<true> {
     await this.#writing;
-    const head = { version: 1, id: this.#id, etag, totalBytes };
+    const head = { version: 1, id: this.#place.id, etag, totalBytes };
     await onDisk(this.#part.truncate(0));
     await onDisk(this.#sidecar.truncate(0));
-    this.#sidecarBytes = 0;
-    await onDisk(this.#append(`${JSON.stringify(head)}\n`));
+    await onDisk(this.#sidecar.appendFile(`${JSON.stringify(head)}\n`));
     await onDisk(this.#sidecar.sync());
     this.#hash = createHash('sha256');
     this.#etag = etag;
     this.totalBytes = totalBytes;
     this.#batch = [];
     this.receivedBytes = this.#flushedBytes = this.#markedBytes = 0;
+    return true;
   }
 
   /** Takes the next bytes, and their memory with them; to be waited for where it returns a promise. @throws DiskError */
@@ -161,41 +172,22 @@ export class PartFile {
     await Promise.allSettled([this.#sidecar.close(), this.#part.close()]);
   }
 
-  /** Both files, closed again unless `prepare` makes a part of them. */
-  static async #open<T extends PartFile | undefined>(
-    { id, part, sidecar }: PartPlace,
-    openFile: typeof open,
-    prepare: (part: PartFile) => Promise<T>,
-  ): Promise<T> {
-    const opened: FileHandle[] = [];
-    let prepared: T | undefined;
-    try {
-      const bytes = await onDisk(openFile(part, OPEN_OR_MAKE, 0o666));
-      opened.push(bytes);
-      const lines = await onDisk(openFile(sidecar, OPEN_OR_MAKE, 0o600));
-      opened.push(lines);
-      const { size } = await onDisk(lines.stat());
-      return (prepared = await prepare(new PartFile(id, bytes, lines, size)));
-    } finally {
-      if (prepared === undefined) await Promise.allSettled(opened.map((handle) => handle.close()));
-    }
-  }
-
-  /** Undefined where it cannot be continued; then it is as it was. */
-  async #continue(state: PartState, place: PartPlace, signal: AbortSignal): Promise<PartFile | undefined> {
+  /** @returns whether it can be continued; else it is as it was */
+  async #continue(state: PartState, signal: AbortSignal): Promise<boolean> {
     const prefix = await onDisk(readPrefix(this.#part, state.marks, signal));
-    if (prefix === undefined) return undefined;
+    if (prefix === undefined) return false;
     const { bytes, hash } = prefix;
+    const { part, target } = this.#place;
     const { nlink, size } = await onDisk(this.#part.stat());
     // What has another name is never written into. Its final name it got when it was complete.
     const isNamed = nlink > 1;
-    if (isNamed && (bytes !== size || !(await isSameFile(place.target, place.part)))) return undefined;
+    if (isNamed && (bytes !== size || !(await isSameFile(target, part)))) return false;
     if (bytes !== size) await onDisk(this.#part.truncate(bytes));
     this.#hash = hash;
     this.#etag = state.etag;
     this.totalBytes = isNamed ? bytes : state.totalBytes;
     this.receivedBytes = this.#flushedBytes = this.#markedBytes = bytes;
-    return this;
+    return true;
   }
 
   /**
@@ -213,17 +205,12 @@ export class PartFile {
     const write = async () => {
       await before;
       await writeAll(this.#part, batch, start, end);
-      if (isMarked) await this.#append(mark);
+      if (isMarked) await this.#sidecar.appendFile(mark);
     };
     this.#writing = onDisk(write());
     // Whoever waits for one of the next hears of it.
     this.#writing.catch(() => undefined);
     return before;
-  }
-
-  async #append(text: string): Promise<void> {
-    const { bytesWritten } = await this.#sidecar.write(text, this.#sidecarBytes);
-    this.#sidecarBytes += bytesWritten;
   }
 }
 

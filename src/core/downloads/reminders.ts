@@ -9,37 +9,11 @@ const STAGES = [
 /** Which of the reminders; shown once, ever. */
 export type Reminder = (typeof STAGES)[number]['what'];
 
-/** A run whose artifacts will expire. */
-export interface ExpiringRun {
-  runId: string;
-  /** By the service's clock, in milliseconds since the epoch; NaN where its text is not a time: then there is no reminder. */
-  expiresAtMs: number;
-}
-
-/** One reminder that is due. */
-export interface DueReminder extends ExpiringRun {
-  what: Reminder;
-}
-
-/** The latest reminder whose time has come, however many were missed. */
+/**
+ * The latest reminder whose time has come, however many were missed.
+ * @param expiresAtMs NaN where it is not a time: then there is no reminder
+ */
 export function reminderAt(expiresAtMs: number, nowMs: number): Reminder | undefined {
   const leftMs = expiresAtMs - nowMs;
   return leftMs > 0 ? STAGES.find(({ beforeMs }) => leftMs <= beforeMs)?.what : undefined;
-}
-
-/**
- * What is due now, the run that expires first before the others.
- * @param isSafe whether a run's adapter is downloaded or downloading
- */
-export function dueReminders(
-  runs: readonly ExpiringRun[],
-  nowMs: number,
-  isSafe: (runId: string) => boolean,
-): DueReminder[] {
-  return runs
-    .flatMap((run) => {
-      const what = reminderAt(run.expiresAtMs, nowMs);
-      return what === undefined || isSafe(run.runId) ? [] : [{ ...run, what }];
-    })
-    .sort((one, other) => one.expiresAtMs - other.expiresAtMs);
 }

@@ -169,7 +169,6 @@ export class Journal implements Disposable {
   write(lease: Lease, intent: Intent): Promise<void> {
     return this.#inTurn(async () => {
       this.#checkOwner(lease, intent.id);
-      if (isSettled(intent)) throw new TypeError('a settled intent is a receipt');
       await this.#put(intent);
     });
   }

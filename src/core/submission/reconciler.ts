@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
 import { isUnauthorized } from '../api/errors.ts';
-import type { Balance, RunCreation, RunDetail, RunSummary } from '../api/types.ts';
+import type { RunCreation, RunDetail, RunSummary } from '../api/types.ts';
 import type { Clock } from '../base/clock.ts';
 import { throwIfCancelled } from '../base/errors.ts';
 import { instantOf } from '../base/instant.ts';
@@ -30,10 +30,6 @@ export type ReconcileResult =
       reason: UncertaintyReason;
       /** The runs that could be this one, newest first. */
       candidates: readonly RunDetail[];
-      /** The moment up to which no charge was seen; milliseconds since the epoch. */
-      atMs: number;
-      /** When a check may say more, where time helps; milliseconds since the epoch. */
-      againAtMs?: number;
     };
 
 const SOON_MS = 20_000;
@@ -64,15 +60,16 @@ export class Reconciler {
     const last = { atMs: this.#clock.nowMs(), isAnswered: false };
     this.#last.set(intent.id, last);
     const claimed = await this.#claimed(intent);
-    const found = await session.call((client) =>
+    const { match, candidates, seen } = await session.call((client) =>
       findRun(client, intent, this.#clock, (runId) => claimed.has(runId), signal),
     );
     last.isAnswered = true;
-    if (found.match !== undefined)
-      return { result: { verdict: 'charged', run: creationOf(found.match) }, intent };
-    const next = withObservation(intent, observationOf(found));
+    if (match !== undefined) return { result: { verdict: 'charged', run: creationOf(match) }, intent };
+    const next = withObservation(intent, seen);
     await this.#journal.write(lease, next);
-    return { result: resultOf(next, found), intent: next };
+    const reason = uncertaintyOf(next);
+    if (reason === undefined) return { result: { verdict: 'not-charged' }, intent: next };
+    return { result: { verdict: 'cannot-tell', reason, candidates }, intent: next };
   }
 
   /** A run, with what its details say of the price; they are read where nobody has yet. @throws ApiError, KeyMissingError */
@@ -105,29 +102,6 @@ export class Reconciler {
   }
 }
 
-function observationOf({ at, complete, candidates, balance, otherKey }: Found): Observation {
-  return {
-    at,
-    complete,
-    candidates: candidates.map(({ run_id }) => run_id),
-    ...(balance !== undefined && { balance_cents: balance.balance_cents }),
-    ...(otherKey && { otherKey: true as const }),
-  };
-}
-
-function resultOf(intent: Intent, { at, candidates }: Found): ReconcileResult {
-  const reason = uncertaintyOf(intent);
-  if (reason === undefined) return { verdict: 'not-charged' };
-  const againAtMs = reason === 'too-early' ? nextCheckAtMs(intent) : undefined;
-  return {
-    verdict: 'cannot-tell',
-    reason,
-    candidates,
-    atMs: at.localMs,
-    ...(againAtMs !== undefined && { againAtMs }),
-  };
-}
-
 /** Whether the last check found runs that the check before had not. */
 export function hasNewCandidates(before: Intent, after: Intent): boolean {
   const known = before.lastLook?.candidates ?? [];
@@ -144,16 +118,11 @@ const CUT_LABEL_LENGTH = 16;
 
 /** What a check found. */
 interface Found {
-  at: Moment;
-  /** Whether every run that could be this one was listed and read, and the balance too. */
-  complete: boolean;
   /** The run that holds the marker. */
   match: RunDetail | undefined;
   /** Runs that could be this one, newest first. */
   candidates: RunDetail[];
-  balance: Balance | undefined;
-  /** Whether it was read with another API key than that of the last attempt. */
-  otherKey: boolean;
+  seen: Observation;
 }
 
 /** Now, by this machine's clocks. */
@@ -207,8 +176,14 @@ export async function findRun(
   throwIfCancelled(signal);
   // After the list: a charge in between shows as a lower balance.
   const balance = await client.getBalance(options).catch(rethrowUnauthorized);
-  const otherKey = client.keyId !== intent.keyId;
-  return { at, complete: complete && balance !== undefined, match, candidates, balance, otherKey };
+  const seen = {
+    at,
+    complete: complete && balance !== undefined,
+    candidates: candidates.map(({ run_id }) => run_id),
+    ...(balance !== undefined && { balance_cents: balance.balance_cents }),
+    ...(client.keyId !== intent.keyId && { otherKey: true as const }),
+  };
+  return { match, candidates, seen };
 }
 
 function withService(moment: Moment, clockSkewMs: number | undefined): Moment {

@@ -42,7 +42,10 @@ export async function unpackedPlace(
   for (let number = 1; number < MAX_NUMBERS; number++) {
     const folder = path.join(parent, number === 1 ? name : `${name}-${number}`);
     if (!(await exists(folder))) return { folder, exists: false };
-    if (await holds(folder, report, inspect)) return { folder, exists: true };
+    // Adapters of the same base and rank all have the same sizes.
+    const { container, sample } = await inspect(adapterFolder(report, folder));
+    if (container === 'folder' && sample !== undefined && sample === report.sample)
+      return { folder, exists: true };
   }
   return { folder: path.join(parent, `${name}-${MAX_NUMBERS}`), exists: false };
 }
@@ -50,24 +53,16 @@ export async function unpackedPlace(
 /** Changes when a file or a folder's files change; undefined where nothing exists. */
 export async function fingerprintOf(file: string): Promise<string | undefined> {
   try {
-    const found = await stat(file);
-    if (!found.isDirectory()) return partOf(found);
-    const names = (await readdir(file)).sort();
-    const parts = await Promise.all(
-      names.map(async (name) => {
-        const entry = await stat(path.join(file, name)).catch(() => undefined);
-        // Not of subfolders: an unpacked archive beside it changes nothing.
-        return entry === undefined || entry.isDirectory() ? '' : `${name} ${partOf(entry)}`;
-      }),
-    );
-    return parts.filter((part) => part !== '').join('\n');
+    const names = (await stat(file)).isDirectory() ? (await readdir(file)).sort() : ['.'];
+    const parts = names.map(async (name) => {
+      const found = await stat(path.join(file, name)).catch(() => undefined);
+      // Not of subfolders: an unpacked archive beside it changes nothing.
+      return found?.isDirectory() === false ? [`${name} ${found.size} ${found.mtimeMs}`] : [];
+    });
+    return (await Promise.all(parts)).flat().join('\n');
   } catch {
     return undefined;
   }
-}
-
-function partOf({ size, mtimeMs }: { size: number; mtimeMs: number }): string {
-  return `${size} ${mtimeMs}`;
 }
 
 /** The name without the extensions of archives; another where it has none. */
@@ -81,26 +76,4 @@ async function exists(folder: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-async function holds(
-  folder: string,
-  report: AdapterReport,
-  inspect: (folder: string) => Promise<AdapterReport>,
-): Promise<boolean> {
-  const { entries, sample } = report;
-  const wanted = entries.filter(({ kind }) => kind === 'config' || kind === 'weights');
-  const sizes = await Promise.all(
-    wanted.map(({ name }) =>
-      stat(path.join(folder, ...name.split('/'))).then(
-        (found) => found.size,
-        () => undefined,
-      ),
-    ),
-  );
-  if (wanted.length === 0 || !wanted.every(({ sizeBytes }, index) => sizes[index] === sizeBytes))
-    return false;
-  // Adapters of the same base and rank all have the same sizes.
-  const found = await inspect(adapterFolder(report, folder));
-  return sample !== undefined && found.sample === sample;
 }

@@ -31,9 +31,7 @@ export function adapterPicture(
 ): AdapterPicture {
   const { l10n } = vscode;
   const measures = measurements && new Map(measurements.pairs.map((measure) => [measure.path, measure]));
-  // Experts of one kind are one row.
-  const rowOf = ({ module }: LoraPair) => module.replace(/(^|\.)experts\.\d+(?=\.|$)/, '$1experts.*');
-  const byModule = [...Map.groupBy(pairs, rowOf)];
+  const byModule = [...Map.groupBy(pairs, ({ module }) => module)];
   const hasOutside = pairs.some(({ layer }) => layer === undefined);
   const allColumns: readonly Layer[] = [...columnsOf(layers), ...(hasOutside ? [undefined] : [])];
   const columns = allColumns.slice(0, MAX_COLUMNS);

@@ -65,20 +65,18 @@ export function adapterTool(recipe: Recipe, baseModel: string | undefined): Adap
       ...(refusal === undefined ? [] : [noteOf('error')(refusal)]),
       ...(isUseful ? warnings.map(noteOf('warning')) : []),
     ],
-    blocks: isUseful ? blocks.map((block) => blockOf(block, blocks)) : [],
+    blocks: isUseful ? blocks.map(blockOf) : [],
     notes: isUseful ? notes.map(noteOf('info')) : [],
   };
 }
 
-function blockOf(block: RecipeBlock, all: readonly RecipeBlock[]): AdapterTool['blocks'][number] {
-  const { l10n } = vscode;
-  const { purpose, language, text, placeholders } = block;
+function blockOf({ purpose, shell, text, placeholders }: RecipeBlock): AdapterTool['blocks'][number] {
   const title = purposeTitles()[purpose];
-  const isAlternative = all.some((other) => other !== block && other.purpose === purpose);
   return {
-    title: isAlternative ? `${title} (${language === 'powershell' ? 'PowerShell' : language})` : title,
+    title: shell === undefined ? title : `${title} (${shell})`,
     text,
-    hint: placeholders.length === 0 ? undefined : l10n.t('Replace first: {0}', placeholders.join(', ')),
+    hint:
+      placeholders.length === 0 ? undefined : vscode.l10n.t('Replace first: {0}', placeholders.join(', ')),
   };
 }
 

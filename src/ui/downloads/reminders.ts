@@ -2,11 +2,19 @@ import * as vscode from 'vscode';
 import { instantOf } from '../../core/base/instant.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import { isAdapter, localAdapter } from '../../core/downloads/localFiles.ts';
-import { dueReminders, type DueReminder } from '../../core/downloads/reminders.ts';
+import { reminderAt, type Reminder } from '../../core/downloads/reminders.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { remindOfExpiring, runNameOf } from './messages.ts';
+
+/** One reminder that is due. */
+interface DueReminder {
+  runId: string;
+  what: Reminder;
+  /** By the service's clock. */
+  leftMs: number;
+}
 
 /** Reminds of those for which this window is the one that does. */
 export async function remind(
@@ -40,7 +48,7 @@ function notify(session: Session, first: DueReminder, count: number): void {
   const run = (command: string, id = '') =>
     void vscode.commands.executeCommand(command, { accountId: account.id, id });
   remindOfExpiring(
-    { name: runNameOf(runs, first.runId), leftMs: first.expiresAtMs - serviceNowMs(session) },
+    { name: runNameOf(runs, first.runId), leftMs: first.leftMs },
     count,
     account.kind === 'sandbox',
     {
@@ -50,19 +58,24 @@ function notify(session: Session, first: DueReminder, count: number): void {
   );
 }
 
+/** What is due now and not on this machine or on its way there, the run that expires first before the others. */
 function dueOf(session: Session, downloads: Downloads): DueReminder[] {
   const { id } = session.account;
-  const records = Map.groupBy(downloads.records(id), ({ runId }) => runId);
-  const downloading = downloads.active.filter(
-    ({ accountId, state, artifactType }) =>
-      accountId === id && state !== 'interrupted' && isAdapter(artifactType),
-  );
+  const nowMs = serviceNowMs(session);
   const isSafe = (runId: string) =>
-    downloading.some((download) => download.runId === runId) ||
-    localAdapter(records.get(runId) ?? [], runId) !== undefined;
-  const expiring = (session.runs.rows ?? []).flatMap(
-    ({ run_id, artifacts_available, artifacts_expires_at }) =>
-      artifacts_available ? [{ runId: run_id, expiresAtMs: instantOf(artifacts_expires_at) }] : [],
-  );
-  return dueReminders(expiring, serviceNowMs(session), isSafe);
+    localAdapter(downloads.records(id), runId) !== undefined ||
+    downloads.active.some(
+      (one) =>
+        one.accountId === id &&
+        one.runId === runId &&
+        one.state !== 'interrupted' &&
+        isAdapter(one.artifactType),
+    );
+  return (session.runs.rows ?? [])
+    .flatMap(({ run_id: runId, artifacts_available, artifacts_expires_at }) => {
+      const expiresAtMs = instantOf(artifacts_expires_at);
+      const what = artifacts_available ? reminderAt(expiresAtMs, nowMs) : undefined;
+      return what === undefined || isSafe(runId) ? [] : [{ runId, what, leftMs: expiresAtMs - nowMs }];
+    })
+    .sort((one, other) => one.leftMs - other.leftMs);
 }

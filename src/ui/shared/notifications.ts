@@ -123,24 +123,12 @@ export async function withLateProgress<T>(
     fraction = next;
     show?.(next);
   });
-  const quiet = new AbortController();
-  try {
-    const isDone = await Promise.race([
-      done.then(() => true),
-      delay(QUIET_MS, false, { ref: false, signal: quiet.signal }).catch(() => true),
-    ]);
-    if (isDone) return await done;
-  } finally {
-    quiet.abort();
-  }
+  const isDone = await Promise.race([done.then(() => true), delay(QUIET_MS, false, { ref: false })]);
+  if (isDone) return done;
   return withCancellableProgress(title, (signal, report) => {
     signal.addEventListener('abort', () => stop.abort());
-    show = (next) => report(percent(next), next);
+    show = (next) => report(`${Math.floor(next * 100)}%`, next);
     if (fraction !== undefined) show(fraction);
     return done;
   });
-}
-
-function percent(fraction: number): string {
-  return `${Math.floor(fraction * 100)}%`;
 }

@@ -101,16 +101,12 @@ function balanceLine(balance: Balance | undefined, note: BalanceNote): string {
   const { l10n } = vscode;
   if (balance === undefined) return l10n.t('Balance: unknown');
   const amount = formatMoney(balance.balance_cents, balance.currency);
-  switch (note) {
-    case undefined:
-      return l10n.t('Balance: {0}', amount);
-    case 'empty':
-      return l10n.t('Balance: {0} · too low unless in your plan', amount);
-    case 'probably-too-low':
-      return l10n.t('Balance: {0} · probably too low', amount);
-    case 'may-be-too-low':
-      return l10n.t('Balance: {0} · may be too low', amount);
-  }
+  const lines: Record<NonNullable<BalanceNote>, string> = {
+    empty: l10n.t('Balance: {0} · too low unless in your plan', amount),
+    'probably-too-low': l10n.t('Balance: {0} · probably too low', amount),
+    'may-be-too-low': l10n.t('Balance: {0} · may be too low', amount),
+  };
+  return note === undefined ? l10n.t('Balance: {0}', amount) : lines[note];
 }
 
 function termsConsent(policy: string | null | undefined, provider: string | undefined): string {

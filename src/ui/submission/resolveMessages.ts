@@ -2,7 +2,11 @@ import * as vscode from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import type { RunDetail } from '../../core/api/types.ts';
 import type { Intent } from '../../core/submission/intent.ts';
-import type { UncertaintyReason } from '../../core/submission/reconcilePolicy.ts';
+import {
+  nextCheckAtMs,
+  uncertaintyOf,
+  type UncertaintyReason,
+} from '../../core/submission/reconcilePolicy.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import {
   formatBytes,
@@ -80,46 +84,33 @@ export const resolveMessages = {
 /** Why a check can't tell. */
 export function uncertaintySentence(reason: UncertaintyReason): string {
   const { l10n } = vscode;
-  switch (reason) {
-    case 'candidates':
-      return l10n.t('One of your runs looks like this submission.');
-    case 'balance':
-      return l10n.t('No such run, but a lower balance.');
-    case 'no-marker':
-      return l10n.t('Without a marker its run can’t be recognized.');
-    case 'no-balance':
-      return l10n.t('The balance before submitting is unknown.');
-    case 'key-replaced':
-      return l10n.t('The API key has changed; it may belong to another account.');
-    case 'too-early':
-      return l10n.t('Too early to tell: the service may still be validating.');
-    case 'incomplete':
-      return l10n.t('Not everything could be read.');
-    case 'no-clock':
-      return l10n.t('Too early to tell: the service’s clock is unknown.');
-  }
+  const sentences: Record<UncertaintyReason, string> = {
+    candidates: l10n.t('One of your runs looks like this submission.'),
+    balance: l10n.t('No such run, but a lower balance.'),
+    'no-marker': l10n.t('Without a marker its run can’t be recognized.'),
+    'no-balance': l10n.t('The balance before submitting is unknown.'),
+    'key-replaced': l10n.t('The API key has changed; it may belong to another account.'),
+    'too-early': l10n.t('Too early to tell: the service may still be validating.'),
+    incomplete: l10n.t('Not everything could be read.'),
+    'no-clock': l10n.t('Too early to tell: the service’s clock is unknown.'),
+  };
+  return sentences[reason];
 }
 
-/** Everything that is known of an open submission. */
-export interface KnownSubmission {
-  submission: PendingSubmission;
-  account: Account;
-  modelName: string;
-  /** Why the last check can't tell. */
-  uncertainty: UncertaintyReason | undefined;
-  /** When a check may tell more; milliseconds since the epoch. */
-  againAtMs: number | undefined;
-  /** Why the check of this moment failed. */
-  failure: string | undefined;
-}
-
-/** The facts of the dialog, from the money to the technical. */
-export function factRows(known: KnownSubmission, nowMs: number) {
+/** The facts of the dialog, from the money to the technical. @param failure why the check of this moment failed */
+export function factRows(
+  submission: PendingSubmission,
+  account: Account,
+  modelName: string,
+  failure: string | undefined,
+  nowMs: number,
+) {
   const { l10n } = vscode;
-  const { account, againAtMs, failure, modelName, submission, uncertainty } = known;
-  const { attempts, balanceBefore, dataset, label, lastLook, priority_processing, refused } =
-    submission.intent;
-  const isChecked = submission.state === 'unknown' || submission.state === 'not-charged';
+  const { state, intent } = submission;
+  const { attempts, balanceBefore, dataset, label, lastLook, refused } = intent;
+  const isChecked = state === 'unknown' || state === 'not-charged';
+  const uncertainty = state === 'unknown' && lastLook !== undefined ? uncertaintyOf(intent) : undefined;
+  const againAtMs = uncertainty === 'too-early' ? (nextCheckAtMs(intent) ?? 0) : 0;
   const time = (ms: number) => formatMoment(ms, nowMs);
   const uploaded = attempts.flatMap(({ closed }) => (closed === undefined ? [] : time(closed.localMs)));
   const [first] = attempts;
@@ -131,7 +122,7 @@ export function factRows(known: KnownSubmission, nowMs: number) {
       isChecked && (failure ?? (lastLook ? time(lastLook.at.localMs) : l10n.t('none yet'))),
     ],
     ['question', l10n.t('Why'), uncertainty && uncertaintySentence(uncertainty)],
-    ['clock', l10n.t('Next check'), againAtMs !== undefined && l10n.t('after {0}', time(againAtMs))],
+    ['clock', l10n.t('Next check'), againAtMs > nowMs && l10n.t('after {0}', time(againAtMs))],
     [
       'credit-card',
       l10n.t('Balance before'),
@@ -157,15 +148,10 @@ export function factRows(known: KnownSubmission, nowMs: number) {
     ],
     ['symbol-misc', l10n.t('Model'), modelName],
     ['tag', l10n.t('Label'), label ?? l10n.t('none')],
-    ['rocket', l10n.t('Queue'), priority_processing ? l10n.t('priority') : l10n.t('standard')],
-    ['account', l10n.t('Account'), accountText(account)],
+    ['rocket', l10n.t('Queue'), intent.priority_processing ? l10n.t('priority') : l10n.t('standard')],
+    ['account', l10n.t('Account'), account.kind === 'sandbox' ? sandboxNote() : account.name],
     ['error', l10n.t('Error code'), refused?.code],
     ['key', l10n.t('Idempotency-Key'), attempts.length > 0 && submission.id],
   ];
   return rows.flatMap(([icon, name, value]) => (value ? { icon, name, value } : []));
-}
-
-/** An account, as the summary and the dialog name it. */
-export function accountText({ kind, name }: Pick<Account, 'kind' | 'name'>): string {
-  return kind === 'sandbox' ? sandboxNote() : name;
 }

@@ -11,7 +11,7 @@ import {
   isCancellable,
   type PendingSubmission,
 } from '../../core/submission/pendingSubmission.ts';
-import { isUncertain, uncertaintyOf } from '../../core/submission/reconcilePolicy.ts';
+import { isUncertain } from '../../core/submission/reconcilePolicy.ts';
 import type { ReconcileResult } from '../../core/submission/reconciler.ts';
 import type { Services } from '../../services.ts';
 import { showInformation, showWarning, withLateProgress } from '../shared/notifications.ts';
@@ -21,9 +21,9 @@ import { confirmSubmission } from './confirmSubmission.ts';
 import { moneyOf, readFacts } from './submissionFacts.ts';
 import { continueWithDataset } from './submitDataset.ts';
 import { factRows, resolveMessages } from './resolveMessages.ts';
-import { moneySentence, submissionMessages } from './resultMessages.ts';
+import { moneySentence, presetOf, submissionMessages } from './resultMessages.ts';
 import { submissionDescription, submissionName } from './rowMessages.ts';
-import { presetOf, reportResult, withSubmissionProgress, type ReportFoundRun } from './submissionResult.ts';
+import { reportResult, withSubmissionProgress, type ReportFoundRun } from './submissionResult.ts';
 
 type Parts = Pick<
   Services,
@@ -194,18 +194,8 @@ async function ask(
   const { intent, state } = submission;
   const nowMs = Date.now();
   const uncertain = finding?.verdict === 'cannot-tell' ? finding : undefined;
-  const isChecked = state === 'unknown' && intent.lastLook !== undefined;
-  const facts = factRows(
-    {
-      submission,
-      account: session.account,
-      modelName: session.models.nameOf(intent.model_id),
-      uncertainty: uncertain?.reason ?? (isChecked ? uncertaintyOf(intent) : undefined),
-      againAtMs: uncertain?.againAtMs,
-      failure,
-    },
-    nowMs,
-  );
+  const modelName = session.models.nameOf(intent.model_id);
+  const facts = factRows(submission, session.account, modelName, failure, nowMs);
   const candidates = state === 'unknown' ? (uncertain?.candidates ?? []) : [];
   const actions = actionRows(parts, session, submission, candidates, nowMs);
   const answer = await pick<'check' | Action | undefined>(

@@ -1,17 +1,18 @@
 import * as vscode from 'vscode';
-import { websiteOf, type Account } from '../../core/accounts/account.ts';
+import type { Account } from '../../core/accounts/account.ts';
 import { NetworkError, ServiceError, UnexpectedAnswerError } from '../../core/api/errors.ts';
 import type { Balance, RunCreation } from '../../core/api/types.ts';
 import { CancelledError, ExpectedError } from '../../core/base/errors.ts';
 import type { Estimate } from '../../core/money/estimate.ts';
+import { withoutMarker } from '../../core/runs/marker.ts';
 import { KeyMissingError, KeyRejectedError, type Session } from '../../core/runs/session.ts';
 import { mayBeCharged, type Draft, type Intent } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { isCheckedAutomatically } from '../../core/submission/reconcilePolicy.ts';
-import { accountWords } from '../shared/accountMessages.ts';
+import { websiteLink } from '../shared/accountMessages.ts';
 import { formatCount, formatMoney, formatPrice, inSandbox } from '../shared/format.ts';
 import { COMMANDS, VIEWS, type CommandId } from '../shared/ids.ts';
-import { showWarning } from '../shared/notifications.ts';
+import { notify, showWarning } from '../shared/notifications.ts';
 import { unexpectedPrice } from '../shared/priceMessages.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
@@ -93,34 +94,41 @@ export function chargedSentence(
   return inSandbox(text, account.kind === 'sandbox');
 }
 
-/** A command; `again` starts from the first question, `website` opens the account's. */
-export type NoticeAction = CommandId | 'again' | 'website';
-
 /**
  * A notification and its buttons, with what each does.
  * @param isKept whether it is still in the Runs view, to be continued
  */
 export function notChargedNotification(
   error: unknown,
+  id: string,
   draft: Draft,
-  modelName: string,
-  account: Account,
+  { account, models }: Pick<Session, 'account' | 'models'>,
   isKept: boolean,
-): { text: string; buttons: ReadonlyMap<string, NoticeAction> } {
+  ensureActiveAccount: (accountId: string) => Promise<boolean>,
+): { text: string; buttons: Record<string, () => unknown> } {
   const { l10n } = vscode;
   const filename = sanitizeServiceText(draft.dataset.filename);
   const accountName = sanitizeServiceText(account.name);
-  const buttons = new Map<string, NoticeAction>();
+  const buttons: Record<string, () => unknown> = {};
   const isSandbox = account.kind === 'sandbox';
   const explanation = explain(error);
   const { action } = explanation;
+  const file = vscode.Uri.file(draft.dataset.path);
+  const go = (command: CommandId, ...args: unknown[]) => vscode.commands.executeCommand(command, ...args);
+  // A button may be older than a switch of accounts.
+  const goInAccount = async (command: CommandId, ...args: unknown[]) => {
+    if (await ensureActiveAccount(account.id)) await go(command, ...args);
+  };
   const addContinue = () => {
-    if (isKept) buttons.set(submissionMessages.continue(), COMMANDS.continueSubmission);
-    else if (action.command === 'again') buttons.set(l10n.t('Submit Again…'), 'again');
+    if (isKept) buttons[submissionMessages.continue()] = () => go(COMMANDS.continueSubmission, id);
+    else if (action.command === 'again')
+      buttons[l10n.t('Submit Again…')] = () =>
+        goInAccount(COMMANDS.submitDataset, file, undefined, presetOf(draft));
   };
   const isMissing = error instanceof KeyMissingError;
   const isKeyRejected = isMissing || error instanceof KeyRejectedError;
   const code = error instanceof ServiceError ? error.code : undefined;
+  const website = websiteLink(account);
   let sentence: string;
   switch (isKeyRejected ? 'invalid_api_key' : code) {
     case 'insufficient_balance':
@@ -129,8 +137,8 @@ export function notChargedNotification(
         accountName,
         sanitizeServiceText(submissionName(draft)),
       );
-      if (isSandbox) buttons.set(l10n.t('Add Sandbox Funds'), COMMANDS.sandboxAddFunds);
-      else if (websiteOf(account) !== undefined) buttons.set(accountWords.openWebsite(), 'website');
+      if (isSandbox) buttons[l10n.t('Add Sandbox Funds')] = () => goInAccount(COMMANDS.sandboxAddFunds);
+      else if (website !== undefined) buttons[website.title] = website.open;
       addContinue();
       break;
     case 'validation_failed':
@@ -138,17 +146,19 @@ export function notChargedNotification(
         ...explanation,
         sentence: l10n.t('Not charged: the service rejected {0} as invalid.', filename),
       });
-      buttons.set(l10n.t('Check Dataset'), COMMANDS.checkDataset);
+      buttons[l10n.t('Check Dataset')] = () => go(COMMANDS.checkDataset, file);
       break;
-    case 'model_not_available':
-      sentence = l10n.t('Not charged: {0} isn’t available.', sanitizeServiceText(modelName));
+    case 'model_not_available': {
+      const modelName = sanitizeServiceText(models.nameOf(draft.model_id));
+      sentence = l10n.t('Not charged: {0} isn’t available.', modelName);
       addContinue();
       break;
+    }
     case 'invalid_api_key':
       sentence = isMissing
         ? l10n.t('Not charged: the API key of {0} is not on this machine.', accountName)
         : l10n.t('Not charged: the service rejected the API key of {0}.', accountName);
-      buttons.set(action.title, COMMANDS.replaceKey);
+      buttons[action.title] = () => go(COMMANDS.replaceKey, account.id);
       break;
     case 'consent_required':
       sentence = l10n.t(
@@ -161,9 +171,14 @@ export function notChargedNotification(
     default:
       sentence = l10n.t('Not charged: the upload of {0} failed. {1}', filename, asText(explanation));
       addContinue();
-      buttons.set(l10n.t('Show Log'), COMMANDS.showLog);
+      buttons[l10n.t('Show Log')] = () => go(COMMANDS.showLog);
   }
   return { text: inSandbox(sentence, isSandbox), buttons };
+}
+
+/** What another submission of the same starts with. */
+export function presetOf({ model_id, label = '', priority_processing }: Draft) {
+  return { modelId: model_id, label: withoutMarker(label), priority: priority_processing };
 }
 
 /** The answer was lost: how says nothing about the charge. */
@@ -217,11 +232,9 @@ function unconfirmedSentence(
 
 /** @param id undefined where there are several, of which the user chooses */
 export function warnMayBeCharged(text: string, id: string | undefined): void {
-  const check = submissionMessages.checkNow();
-  const show = vscode.l10n.t('Show');
-  void showWarning(text, check, show).then((choice) => {
-    if (choice === check) void vscode.commands.executeCommand(COMMANDS.resolveSubmission, id);
-    if (choice === show) void vscode.commands.executeCommand(`${VIEWS.runs}.focus`);
+  notify(showWarning, text, {
+    [submissionMessages.checkNow()]: () => vscode.commands.executeCommand(COMMANDS.resolveSubmission, id),
+    [vscode.l10n.t('Show')]: () => vscode.commands.executeCommand(`${VIEWS.runs}.focus`),
   });
 }
 

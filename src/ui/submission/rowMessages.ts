@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Draft } from '../../core/submission/intent.ts';
-import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
+import type { PendingSubmission, SubmissionState } from '../../core/submission/pendingSubmission.ts';
 import { formatBytes, formatCount, formatDuration, formatMoment, formatTime } from '../shared/format.ts';
 
 /** The label as the user gave it, or the file's name. */
@@ -14,36 +14,32 @@ export function submissionName({ label, marker, dataset }: Pick<Draft, 'label' |
 export function stateText(submission: PendingSubmission, nowMs: number): string {
   const { l10n } = vscode;
   const { attempt, intent, retryAtMs = nowMs, state } = submission;
-  switch (state) {
-    case 'queued':
-      return l10n.t('Upload queued');
-    case 'uploading':
-      return uploadText(submission, nowMs);
-    case 'validating':
-      return validatingText(submission, nowMs);
-    case 'waiting':
-      return l10n.t('Retry in {0} · attempt {1}', formatDuration(retryAtMs - nowMs), attempt + 1);
-    case 'checking':
-      return l10n.t('Checking…');
-    case 'elsewhere':
-      return l10n.t('Other window');
-    case 'unsent':
-      return l10n.t('Not charged · upload stopped');
-    case 'not-charged':
-      return l10n.t('Not charged · 2 checks');
-    case 'unknown':
-      return unknownText(submission, nowMs);
-    case 'refused':
-      switch (intent.refused?.code) {
-        case 'insufficient_balance':
-          return l10n.t('Not charged · balance too low');
-        case 'model_not_available':
-          return l10n.t('Not charged · model unavailable');
-        case 'invalid_api_key':
-          return l10n.t('Not charged · API key rejected');
-        default:
-          return l10n.t('Not charged · refused');
-      }
+  const texts: Record<SubmissionState, () => string> = {
+    queued: () => l10n.t('Upload queued'),
+    uploading: () => uploadText(submission, nowMs),
+    validating: () => validatingText(submission, nowMs),
+    waiting: () => l10n.t('Retry in {0} · attempt {1}', formatDuration(retryAtMs - nowMs), attempt + 1),
+    checking: () => l10n.t('Checking…'),
+    elsewhere: () => l10n.t('Other window'),
+    unsent: () => l10n.t('Not charged · upload stopped'),
+    'not-charged': () => l10n.t('Not charged · 2 checks'),
+    unknown: () => unknownText(submission, nowMs),
+    refused: () => refusedText(intent.refused?.code),
+  };
+  return texts[state]();
+}
+
+function refusedText(code: string | undefined): string {
+  const { l10n } = vscode;
+  switch (code) {
+    case 'insufficient_balance':
+      return l10n.t('Not charged · balance too low');
+    case 'model_not_available':
+      return l10n.t('Not charged · model unavailable');
+    case 'invalid_api_key':
+      return l10n.t('Not charged · API key rejected');
+    default:
+      return l10n.t('Not charged · refused');
   }
 }
 

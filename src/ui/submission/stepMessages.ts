@@ -30,6 +30,10 @@ import { priceText } from '../shared/priceMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { moneySentence } from './resultMessages.ts';
 
+/** Why a review begins again with the check. */
+export type Restart =
+  'account-changed' | 'dataset-changed' | 'other-dataset' | 'reconnected' | 'submitted-meanwhile';
+
 /** What a review shows and does not change. */
 export interface SubmissionContext {
   account: Account;
@@ -92,14 +96,18 @@ export const stepMessages = {
     queueText(vscode.l10n.t('costs extra unless your plan includes it'), waited),
 
   review: () => vscode.l10n.t('Review before submitting. Nothing has been sent yet.'),
-  datasetChanged: (fileName: string) =>
-    vscode.l10n.t('{0} changed and was checked again. Nothing has been sent yet.', fileName),
-  accountChanged: (accountName: string) =>
-    vscode.l10n.t('The account is now {0}. Nothing has been sent yet.', accountName),
-  reconnected: (accountName: string) =>
-    vscode.l10n.t('The connection to {0} changed. Nothing has been sent yet.', accountName),
-  submittedMeanwhile: (fileName: string) =>
-    vscode.l10n.t('{0} was submitted meanwhile. Nothing more has been sent yet.', fileName),
+  /** Why the summary is shown again; undefined where the user asked for it. */
+  restarted(reason: Restart, fileName: string, accountName: string): string | undefined {
+    const { l10n } = vscode;
+    const notices: Record<Restart, string | undefined> = {
+      'dataset-changed': l10n.t('{0} changed and was checked again. Nothing has been sent yet.', fileName),
+      'account-changed': l10n.t('The account is now {0}. Nothing has been sent yet.', accountName),
+      reconnected: l10n.t('The connection to {0} changed. Nothing has been sent yet.', accountName),
+      'submitted-meanwhile': l10n.t('{0} was submitted meanwhile. Nothing more has been sent yet.', fileName),
+      'other-dataset': undefined,
+    };
+    return notices[reason];
+  },
   datasetGone: (fileName: string, { kind }: Account) =>
     inSandbox(
       vscode.l10n.t('{0} is not where it was. Choose the dataset to submit.', fileName),

@@ -6,7 +6,7 @@ import { canCheck, canContinue, type PendingSubmission } from '../../core/submis
 import type { Services } from '../../services.ts';
 import { followActive } from '../shared/activeSession.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { showInformation } from '../shared/notifications.ts';
+import { notify, showInformation } from '../shared/notifications.ts';
 import {
   leftOpenSentence,
   noChargeFoundSentence,
@@ -124,11 +124,10 @@ export class SubmissionNotices implements Disposable {
   #reportNotCharged({ account }: Session, id: string): void {
     const now = this.#find(id);
     if (now?.state !== 'not-charged') return;
-    const resend = submissionMessages.resend();
     const text = noChargeFoundSentence(submissionName(now.intent), account.kind === 'sandbox');
-    void showInformation(text, ...(canContinue(now, Date.now()) ? [resend] : [])).then((choice) => {
-      if (choice === resend) void vscode.commands.executeCommand(COMMANDS.continueSubmission, id);
-    });
+    const resend = () => vscode.commands.executeCommand(COMMANDS.continueSubmission, id);
+    const isLate = !canContinue(now, Date.now());
+    notify(showInformation, text, isLate ? {} : { [submissionMessages.resend()]: resend });
   }
 
   /** Reports the run by which a check settled a submission; what the user did about it was reported there. */
@@ -182,10 +181,8 @@ export class SubmissionNotices implements Disposable {
     const text = leftOpenSentence([first.intent, ...others.map(({ intent }) => intent)], isUnknown, session);
     // If there are several, the user chooses.
     const id = others.length === 0 ? first.id : undefined;
+    const resume = () => vscode.commands.executeCommand(COMMANDS.continueSubmission, id);
     if (isUnknown) warnMayBeCharged(text, id);
-    else
-      void showInformation(text, submissionMessages.continue()).then((choice) => {
-        if (choice !== undefined) void vscode.commands.executeCommand(COMMANDS.continueSubmission, id);
-      });
+    else notify(showInformation, text, { [submissionMessages.continue()]: resume });
   }
 }

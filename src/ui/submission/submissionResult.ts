@@ -1,11 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { asDiskError } from '../../core/base/diskError.ts';
-import { websiteOf, type Account } from '../../core/accounts/account.ts';
 import type { RunCreation } from '../../core/api/types.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import { estimateBefore } from '../../core/money/estimate.ts';
-import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { chargedReceiptsOf, type Draft } from '../../core/submission/intent.ts';
 import type { Journal } from '../../core/submission/journal.ts';
@@ -16,15 +14,13 @@ import type {
 } from '../../core/submission/pendingSubmission.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { showError, showInformation, withCancellableProgress } from '../shared/notifications.ts';
-import { openServiceLink } from '../shared/openMessages.ts';
+import { notify, showError, showInformation, withCancellableProgress } from '../shared/notifications.ts';
 import {
   chargedSentence,
   mayBeChargedSentence,
   notChargedNotification,
   submissionMessages,
   warnMayBeCharged,
-  type NoticeAction,
 } from './resultMessages.ts';
 import { stateText, submissionName } from './rowMessages.ts';
 
@@ -62,11 +58,6 @@ export function withSubmissionProgress(
   });
 }
 
-/** What another submission of the same starts with. */
-export function presetOf({ model_id, label = '', priority_processing }: Draft) {
-  return { modelId: model_id, label: withoutMarker(label), priority: priority_processing };
-}
-
 /** Notifies the user whether a submission was charged, and offers what to do next. No button sends anything. */
 export async function reportResult(
   result: SubmissionResult,
@@ -80,9 +71,8 @@ export async function reportResult(
     submitted,
   }: Pick<Services, 'ensureActiveAccount' | 'journal' | 'log' | 'submitted'>,
 ): Promise<void> {
-  const { account, models } = session;
   const name = submissionName(draft);
-  const isSandbox = account.kind === 'sandbox';
+  const isSandbox = session.account.kind === 'sandbox';
   switch (result.kind) {
     case 'charged':
       await reportCharged(result.run, draft, session, journal, result.found === true);
@@ -95,16 +85,10 @@ export async function reportResult(
         return;
       }
       log.error('not-submitted', result.error);
-      const { text, buttons } = notChargedNotification(
-        asDiskError(result.error, 'submissions'),
-        draft,
-        models.nameOf(draft.model_id),
-        account,
-        result.kept,
-      );
-      void showError(text, ...buttons.keys()).then((choice) =>
-        run(buttons.get(choice ?? ''), id, draft, account, ensureActiveAccount),
-      );
+      const error = asDiskError(result.error, 'submissions');
+      const { kept } = result;
+      const { text, buttons } = notChargedNotification(error, id, draft, session, kept, ensureActiveAccount);
+      notify(showError, text, buttons);
       return;
     }
     case 'unknown': {
@@ -119,39 +103,6 @@ export async function reportResult(
       return;
     case 'elsewhere':
       void showInformation(submissionMessages.elsewhere(name, isSandbox));
-  }
-}
-
-/** Does what a button of a notification says; it may be older than a switch of accounts. */
-async function run(
-  action: NoticeAction | undefined,
-  id: string,
-  draft: Draft,
-  account: Account,
-  ensureActiveAccount: Services['ensureActiveAccount'],
-): Promise<void> {
-  const file = vscode.Uri.file(draft.dataset.path);
-  const { executeCommand } = vscode.commands;
-  switch (action) {
-    case undefined:
-      return;
-    case 'website':
-      await openServiceLink(websiteOf(account) ?? '');
-      return;
-    case COMMANDS.continueSubmission:
-      return executeCommand(action, id);
-    case COMMANDS.replaceKey:
-      return executeCommand(action, account.id);
-    case COMMANDS.checkDataset:
-      return executeCommand(action, file);
-    case COMMANDS.showLog:
-      return executeCommand(action);
-    case 'again':
-      if (await ensureActiveAccount(account.id))
-        await executeCommand(COMMANDS.submitDataset, file, undefined, presetOf(draft));
-      return;
-    default:
-      if (await ensureActiveAccount(account.id)) await executeCommand(action);
   }
 }
 
@@ -170,15 +121,13 @@ async function reportCharged(
           delay(BALANCE_WAIT_MS, undefined, { ref: false }),
         ])
       : undefined;
-  const show = submissionMessages.showRun();
   const receipts = chargedReceiptsOf(await journal.receipts().catch(() => []), account.id);
   const receipt = receipts.find(({ settled }) => settled.run.run_id === run.run_id);
   const before = receipt && estimateBefore(receipts, receipt);
   const text = chargedSentence(run, submissionName(draft), account, current, before, isFound);
-  void showInformation(text, show).then((choice) => {
-    const target = { accountId: account.id, id: run.run_id };
-    if (choice === show) void vscode.commands.executeCommand(COMMANDS.showRun, target);
-  });
+  const target = { accountId: account.id, id: run.run_id };
+  const show = () => vscode.commands.executeCommand(COMMANDS.showRun, target);
+  notify(showInformation, text, { [submissionMessages.showRun()]: show });
 }
 
 /** Notifies the user that the run of a submission was found, and so charged. */

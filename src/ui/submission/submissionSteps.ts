@@ -13,14 +13,11 @@ import {
   stepMessages,
   summaryRows,
   runOf,
+  type Restart,
   type SubmissionChoices,
   type SubmissionContext,
   type SummaryTarget,
 } from './stepMessages.ts';
-
-/** Why a review begins again with the check. */
-export type Restart =
-  'account-changed' | 'dataset-changed' | 'other-dataset' | 'reconnected' | 'submitted-meanwhile';
 
 /** What a review knows and asks. */
 export interface Review {

@@ -25,12 +25,14 @@ import { labelMarkerSetting } from '../shared/settings.ts';
 import {
   openMessages,
   stepMessages,
+  type Restart,
   type SubmissionChoices,
   type SubmissionContext,
 } from './stepMessages.ts';
 import { moneyOf, readBalance, readFacts, receiptsOf, type Facts } from './submissionFacts.ts';
-import { presetOf, reportResult, withSubmissionProgress } from './submissionResult.ts';
-import { reviewSubmission, type Confirmed, type Restart, type Review } from './submissionSteps.ts';
+import { presetOf } from './resultMessages.ts';
+import { reportResult, withSubmissionProgress } from './submissionResult.ts';
+import { reviewSubmission, type Confirmed, type Review } from './submissionSteps.ts';
 
 /** What "Submit Again…" and a refused submission start with. */
 interface Preset {
@@ -93,7 +95,7 @@ export async function submitDataset(
     if (checked === undefined || facts === undefined) return;
     const stop = new AbortController();
     const filename = path.basename(checked.file.path);
-    const notice = restarted && noticeOf(restarted, filename, name);
+    const notice = restarted && stepMessages.restarted(restarted, filename, name);
     const earlier = receiptOf(facts.receipts, id, preset.again ?? '');
     const review = reviewOf(checked, session, facts, services, { notice, earlier }, stop);
     const context = review.context();
@@ -118,21 +120,6 @@ export async function submitDataset(
     const other = restarted === 'other-dataset' ? await openDataset() : undefined;
     if (other !== undefined) preset = { ...preset, again: undefined, replaces: undefined };
     chosen = { file: other ?? vscode.Uri.file(checked.file.path) };
-  }
-}
-
-function noticeOf(reason: Restart, filename: string, accountName: string): string | undefined {
-  switch (reason) {
-    case 'dataset-changed':
-      return stepMessages.datasetChanged(filename);
-    case 'account-changed':
-      return stepMessages.accountChanged(accountName);
-    case 'reconnected':
-      return stepMessages.reconnected(accountName);
-    case 'submitted-meanwhile':
-      return stepMessages.submittedMeanwhile(filename);
-    case 'other-dataset':
-      return undefined;
   }
 }
 

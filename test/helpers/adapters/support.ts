@@ -108,8 +108,8 @@ export function codesOf({ problems }: AdapterReport): ProblemCode[] {
 }
 
 /** A block of a recipe, which must be there. */
-export function block({ blocks }: Recipe, purpose: string, language?: string): RecipeBlock {
-  const found = blocks.find((one) => one.purpose === purpose && (language ?? one.language) === one.language);
+export function block({ blocks }: Recipe, purpose: string): RecipeBlock {
+  const found = blocks.find((one) => one.purpose === purpose);
   assert.ok(found !== undefined, `no ${purpose}`);
   return found;
 }

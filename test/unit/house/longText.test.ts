@@ -4,7 +4,7 @@ import { safeParts } from '../../../src/core/adapters/archive/entryNames.ts';
 import { readConfig } from '../../../src/core/adapters/peftConfig.ts';
 import { printable } from '../../../src/core/adapters/printable.ts';
 import { Problems } from '../../../src/core/adapters/problems.ts';
-import { pythonString, SH, WINDOWS } from '../../../src/core/adapters/shells.ts';
+import { POWERSHELL, pythonString, SH } from '../../../src/core/adapters/shells.ts';
 import { moduleScaling } from '../../../src/core/adapters/tensors.ts';
 import { parseAddress } from '../../../src/core/api/address.ts';
 import { toPlainLine } from '../../../src/core/base/plainText.ts';
@@ -72,7 +72,8 @@ describe('untrusted text of 100,000 characters', () => {
     moduleScaling: (text) =>
       moduleScaling({ ...readConfig('{}', new Problems())!, rankPattern: { [text]: 1 } }),
     safeParts,
-    ...Object.fromEntries([SH, ...WINDOWS].map(({ name, quote }) => [name, quote])),
+    posixWord: SH.quote,
+    powershellWord: POWERSHELL.quote,
     pythonString,
   };
 

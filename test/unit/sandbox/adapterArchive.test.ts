@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { readSafetensorsHeader, type Tensor } from '../../../src/core/adapters/safetensors.ts';
+import { readSafetensorsHeader } from '../../../src/core/adapters/safetensors.ts';
 import { buildArchive } from '../../../src/sandbox/adapterArchive.ts';
 import { MODELS } from '../../../src/sandbox/catalog.ts';
 import { unzip } from '../../helpers/unzip.ts';
@@ -26,59 +26,35 @@ describe('sandbox adapter archive', () => {
     assert.ok(archive.equals(child.stdout), child.stderr.toString());
   });
 
-  for (const { listed, shape } of MODELS) {
+  for (const { listed, shape } of MODELS)
     it(`is a PEFT adapter that fits ${listed.name} and changes nothing`, async () => {
       const archive = await buildArchive(RUN_ID, listed.model_id);
       assert.ok(archive.length > 100_000 && archive.length < 1_000_000, `${archive.length} bytes`);
       const files = await unzip(archive);
       assert.deepEqual([...files.keys()], ['README.md', 'adapter_config.json', 'adapter_model.safetensors']);
       assert.match(files.get('README.md')!.toString(), /Nothing was trained/);
-
       const config = JSON.parse(files.get('adapter_config.json')!.toString()) as Record<string, unknown>;
-      assert.equal(config['peft_type'], 'LORA');
-      assert.equal(config['task_type'], 'CAUSAL_LM');
-      assert.equal(config['base_model_name_or_path'], listed.name);
-      assert.equal(config['r'], 8);
-      assert.deepEqual(config['layers_to_transform'], [0, 1]);
-
-      const file = files.get('adapter_model.safetensors')!;
-      const { tensors, dataAt } = await headerOf(file);
-      const expected = [0, 1].flatMap((layer) =>
-        [['q_proj', shape.queryRows] as const, ['v_proj', shape.valueRows] as const].flatMap(
-          ([module, rows]) => [
-            [tensorName(layer, module, 'A'), 'BF16', [8, shape.hiddenSize]],
-            [tensorName(layer, module, 'B'), 'BF16', [rows, 8]],
-          ],
-        ),
-      );
       assert.deepEqual(
-        tensors.map(({ name, dtype, shape }) => [name, dtype, shape]),
-        expected,
+        ['peft_type', 'base_model_name_or_path', 'r'].map((key) => config[key]),
+        ['LORA', listed.name, 8],
       );
-      assert.equal(dataAt % 8, 0);
-      for (const tensor of tensors) {
-        const values = valuesOf(tensor, file.subarray(dataAt));
-        if (tensor.name.includes('lora_B')) assert.ok(values.every((value) => value === 0));
-        else {
-          assert.ok(values.every((value) => Math.abs(value) >= 2 ** -9 && Math.abs(value) < 2 ** -7));
-          const positive = values.filter((value) => value > 0).length / values.length;
-          assert.ok(positive > 0.4 && positive < 0.6);
-        }
+      // As this extension reads it: the header is strict, and the data has no gap and no rest.
+      const file = files.get('adapter_model.safetensors')!;
+      const read = await readSafetensorsHeader(Readable.from([file]).iterator(), file.length);
+      const shapes = [shape.queryRows, shape.valueRows].flatMap((rows) => [
+        [8, shape.hiddenSize],
+        [rows, 8],
+      ]);
+      assert.deepEqual(
+        read.tensors.map((tensor) => tensor.shape),
+        [...shapes, ...shapes],
+      );
+      for (const { name, from, parameters } of read.tensors) {
+        const data = file.subarray(read.dataAt + from, read.dataAt + from + 2 * parameters);
+        assert.equal(
+          data.every((byte) => byte === 0),
+          name.includes('lora_B'),
+        );
       }
     });
-  }
 });
-
-function tensorName(layer: number, module: string, matrix: string): string {
-  return `base_model.model.model.layers.${layer}.self_attn.${module}.lora_${matrix}.weight`;
-}
-
-/** As this extension reads it: the header is strict, and the data has no gap and no rest. */
-const headerOf = (file: Buffer) => readSafetensorsHeader(Readable.from([file]).iterator(), file.length);
-
-function valuesOf({ parameters, from }: Tensor, data: Buffer): Float32Array {
-  const values = new Float32Array(parameters);
-  const bits = new Uint32Array(values.buffer);
-  for (let i = 0; i < bits.length; i++) bits[i] = data.readUInt16LE(from + 2 * i) << 16;
-  return values;
-}

@@ -35,41 +35,6 @@ describe('sandbox control', () => {
     assert.equal(bench().sandbox.accountId, accountId);
   });
 
-  it('prices new runs by the rule that is set, under its plan, and lets an empty balance pay what is included', async () => {
-    const first = await bench().submit();
-    control().setPriceRule('plan');
-    bench().leaveBalance(0);
-    const included = await bench().submit({ priority_processing: 'true' });
-    assert.deepEqual(
-      [
-        included.status,
-        included.body.price_cents,
-        included.body.balance_after_cents,
-        included.body.plan_name,
-      ],
-      [201, 0, 0, 'Sandbox Pro'],
-    );
-    assert.equal((await detail(included.body.run_id)).plan, 'Sandbox Pro');
-    assert.equal((await detail(first.body.run_id)).plan, first.body.plan_name);
-    control().setPriceRule('flat');
-    assert.equal((await bench().submit()).status, 402);
-    control().addFunds(750);
-    const other = await bench().startAnother();
-    const priority = await bench().submit({ priority_processing: 'true' }, undefined, other);
-    await other.close();
-    assert.deepEqual([priority.body.price_cents, priority.body.balance_after_cents], [750, 0]);
-    assert.throws(() => control().setPriceRule('free' as 'flat'), RangeError);
-  });
-
-  it('runs new runs at the speed that is set', async () => {
-    control().setSpeed(1);
-    const { body } = await bench().submit();
-    bench().time += 59 * SECOND;
-    assert.equal((await detail(body.run_id)).status, 'queued');
-    bench().time += SECOND;
-    assert.equal((await detail(body.run_id)).status, 'running');
-  });
-
   it('rescales what is left of a queued and of a running run, and nothing of an ended one', async () => {
     const ended = (await bench().submit()).body.run_id;
     bench().time += 100 * SECOND;

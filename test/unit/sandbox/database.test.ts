@@ -15,7 +15,7 @@ import {
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { STARTING_BALANCE_CENTS } from '../../../src/sandbox/catalog.ts';
-import { Bench, useBench } from '../../helpers/sandbox/stage.ts';
+import { useBench } from '../../helpers/sandbox/stage.ts';
 
 describe('sandbox database', () => {
   const bench = useBench();
@@ -93,12 +93,5 @@ describe('sandbox database', () => {
     for (const name of readdirSync(bench().directory)) {
       assert.ok(!readFileSync(path.join(bench().directory, name)).includes(apiKey), name);
     }
-  });
-
-  it('makes its directory', async () => {
-    const other = new Bench();
-    rmSync(other.directory, { recursive: true });
-    await other.start();
-    await other.close();
   });
 });

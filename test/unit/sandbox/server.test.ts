@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { mock } from 'node:test';
 import { startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { START, useBench } from '../../helpers/sandbox/stage.ts';
 
@@ -97,32 +96,6 @@ describe('sandbox server', () => {
       await Promise.all([once(sent, 'finish'), text(answer)]);
     });
   }
-
-  it('ends the connection of a client that was answered and never comes to its end', async () => {
-    mock.timers.enable({ apis: ['setTimeout'] });
-    try {
-      const socket = await dial();
-      const headers = `Host: 127.0.0.1:${port()}\r\nContent-Length: 1000`;
-      socket.write(`POST /api/v1/runs HTTP/1.1\r\n${headers}\r\n\r\nsome`);
-      const [answer] = (await once(socket, 'data')) as [Buffer];
-      assert.match(answer.toString(), /^HTTP\/1.1 401 /);
-      mock.timers.tick(5000);
-      await once(socket, 'close');
-    } finally {
-      mock.timers.reset();
-    }
-  });
-
-  it('keeps a connection open after an answer that was not early', async () => {
-    const socket = await dial();
-    const head = `Host: 127.0.0.1:${port()}\r\nAuthorization: Bearer ${bench().sandbox.apiKey}\r\n\r\n`;
-    for (let i = 0; i < 2; i++) {
-      socket.write(`GET /api/v1/balance HTTP/1.1\r\n${head}`);
-      const [chunk] = (await once(socket, 'data')) as [Buffer];
-      assert.match(chunk.toString(), /^HTTP\/1.1 200 /);
-    }
-    socket.destroy();
-  });
 
   it('logs nothing of what clients do wrong, or of clients that go', async () => {
     await bench().get('/runs?cursor=x');

@@ -75,22 +75,6 @@ describe('sandbox windows', () => {
     await closeAll(windows);
   });
 
-  it('share one account, scenario, speed, runs and download addresses, each with an API key of its own', async () => {
-    const another = await bench().startAnother();
-    assert.equal(another.accountId, bench().sandbox.accountId);
-    assert.notEqual(another.baseUrl, bench().sandbox.baseUrl);
-    assert.notEqual(another.apiKey, bench().sandbox.apiKey);
-    const url = await bench().signedUrl(await bench().completedRun());
-    assert.equal((await fetch(url.replace(bench().sandbox.baseUrl, another.baseUrl))).status, 200);
-    bench().sandbox.control.setScenario('failed-run');
-    bench().sandbox.control.setSpeed(100);
-    assert.equal(another.control.getScenario(), 'failed-run');
-    assert.equal(another.control.getSpeed(), 100);
-    const { body } = await bench().submit();
-    assert.equal((await bench().call('GET', `/runs/${body.run_id}`, {}, another)).status, 200);
-    await another.close();
-  });
-
   it('replace a broken database once when they find it together', async () => {
     const fresh = new Bench();
     writeFileSync(path.join(fresh.directory, 'sandbox.sqlite'), 'broken '.repeat(1000));

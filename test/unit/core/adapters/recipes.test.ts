@@ -33,8 +33,10 @@ describe('recipesOf', () => {
       for (const { tool, refusal, warnings, blocks } of Object.values(await recipes({}, at))) {
         const isWindows = 'platform' in at;
         assert.deepEqual([refusal, warnings], [undefined, isWindows && tool === 'vllm' ? ['needs-wsl'] : []]);
-        for (const { purpose, language, text } of blocks)
-          texts.push(`=== ${isWindows ? 'win32' : 'linux'} ${tool} ${purpose} ${language}\n${text}\n`);
+        for (const { purpose, shell, text } of blocks)
+          texts.push(
+            `=== ${[isWindows ? 'win32' : 'linux', tool, purpose, shell ?? []].flat().join(' ')}\n${text}\n`,
+          );
       }
     const file = new URL('../../../fixtures/adapters/recipes.txt', import.meta.url);
     assert.equal(texts.join(''), await readFile(file, 'utf8'));
@@ -216,7 +218,7 @@ describe('recipesOf', () => {
       `for program in vllm curl python3 llama-server ollama; do eval "$program() { printf '%s\\\\0' $program \\"\\$@\\"; }"; done`,
       `cd() { printf '%s\\0' cd "$@"; }`,
       ...[...vllm.blocks, ...llamacpp.blocks, ...ollama.blocks]
-        .filter(({ language }) => language === 'sh')
+        .filter(({ purpose }) => purpose !== 'merge' && purpose !== 'modelfile')
         .map(({ text }) => text),
     ].join('\n');
     const { stdout, status } = spawnSync('bash', ['-c', script], { encoding: 'utf8' });

@@ -138,38 +138,22 @@ describe('a safetensors header', () => {
       await assert.rejects(read(withHeader(GOOD, four, length)), { code: 'header-too-large' });
   });
 
-  it('of many tensors does not block the event loop, and has a limit', async () => {
-    const headerOf = (count: number) => {
-      const names = Array.from({ length: count }, (_, index) => `"t${index}"`);
-      return withHeader(
-        `{${names.map((name) => `${name}:{"dtype":"I8","shape":[0],"data_offsets":[0,0]}`).join()}}`,
-      );
+  it('is read up to the format’s own limit, and lets others work', async function () {
+    this.timeout(60_000);
+    const file = await place.file(withHeader(GOOD.padEnd(100_000_000, ' '), four));
+    assert.equal(await verifyArchive(file), 'safetensors');
+    const headerOf = (count: number, length = 1) => {
+      const names = Array.from({ length: count }, (_, index) => `"${'n'.repeat(length)}${index}"`);
+      const entries = names.map((name) => `${name}:{"dtype":"I8","shape":[0],"data_offsets":[0,0]}`);
+      return withHeader(`{"__metadata__":{"a":"${'m'.repeat(1_000_000)}"},${entries.join()}}`);
     };
     let turns = 0;
     const timer = setInterval(() => turns++, 0);
-    const { tensors } = await read(headerOf(60_000));
+    const { tensors } = await read(headerOf(190_000, 100));
     clearInterval(timer);
-    assert.equal(tensors.length, 60_000);
-    assert.ok(turns > 5, `${turns} turns`);
-    await assert.rejects(read(headerOf(200_001)), { code: 'header-too-large' });
-  });
-
-  it('is read up to the format’s own limit, and lets others work', async function () {
-    this.timeout(60_000);
-    const padded = (sizeBytes: number) => withHeader(GOOD.padEnd(sizeBytes, ' '), four);
-    for (const sizeBytes of [33_000_000, 100_000_000]) {
-      const file = await place.file(padded(sizeBytes));
-      assert.equal(await verifyArchive(file), 'safetensors');
-    }
-    const names = Array.from({ length: 190_000 }, (_, index) => `"${'n'.repeat(100)}${index}"`);
-    const entries = names.map((name) => `${name}:{"dtype":"I8","shape":[0],"data_offsets":[0,0]}`);
-    const file = withHeader(`{"__metadata__":{"a":"${'m'.repeat(1_000_000)}"},${entries.join()}}`);
-    assert.ok(file.length > 30_000_000);
-    let turns = 0;
-    const timer = setInterval(() => turns++, 0);
-    await read(file);
-    clearInterval(timer);
+    assert.equal(tensors.length, 190_000);
     assert.ok(turns > 20, `${turns} turns`);
+    await assert.rejects(read(headerOf(200_001)), { code: 'header-too-large' });
   });
 
   it('and the lengths are verified in a bare file', async () => {

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { copyFileSync, readdirSync, renameSync, utimesSync } from 'node:fs';
 import { appendFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { Digest, sha256OfFile } from '../../../../src/core/api/dataset.ts';
-import { DigestError } from '../../../../src/core/api/errors.ts';
+import { sha256OfFile } from '../../../../src/core/api/dataset.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { DIGEST_WORKER as worker } from '../../../helpers/digestWorker.ts';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
@@ -14,53 +12,6 @@ import { MIB, sha256Of, UploadBench } from '../../../helpers/api/support.ts';
 const CHANGED = { code: 'dataset-changed', change: 'changed' };
 
 const threads = () => readdirSync('/proc/self/task').length;
-
-describe('Digest', function () {
-  this.timeout(10_000);
-
-  it('hashes pieces in their order, and answers each only when its memory may be overwritten', async () => {
-    const shared = Buffer.from(new SharedArrayBuffer(MIB));
-    const digest = new Digest(worker);
-    const pieces = Array.from({ length: 20 }, (_, index) => Buffer.alloc(MIB, index + 1));
-    for (const piece of pieces) {
-      shared.set(piece);
-      await digest.add(shared);
-    }
-    const last = randomBytes(MIB + 3);
-    void digest.add(last.subarray(0, 5));
-    void digest.add(last.subarray(5));
-    assert.equal(await digest.read(), sha256Of(Buffer.concat([...pieces, last])));
-    await digest.dispose();
-  });
-
-  it('ends its thread with the digest, and fails what is asked later', async () => {
-    const before = threads();
-    const digest = new Digest(worker);
-    await digest.read();
-    while (threads() > before) await new Promise((resolve) => setTimeout(resolve, 1));
-    await assert.rejects(digest.add(new Uint8Array(1)), DigestError);
-    await digest.dispose();
-  });
-
-  it('ends its thread and what waits when it is disposed, also twice', async () => {
-    const before = threads();
-    const digest = new Digest(worker);
-    const waiting = [digest.add(new Uint8Array(1)), digest.read()];
-    const disposed = digest.dispose();
-    for (const one of waiting) await assert.rejects(one, CancelledError);
-    await disposed;
-    assert.equal(threads(), before);
-    await assert.rejects(digest.read(), CancelledError);
-    await digest.dispose();
-  });
-
-  it('says why its thread did not start', async () => {
-    const digest = new Digest('/missing/worker.mjs');
-    await assert.rejects(digest.read(), (error) => error instanceof DigestError && error.cause !== undefined);
-    await digest.dispose();
-    assert.throws(() => new Digest('relative.mjs'), DigestError);
-  });
-});
 
 describe('sha256OfFile', function () {
   this.timeout(10_000);

@@ -98,12 +98,6 @@ describe('proxy and certificates', function () {
     assert.equal(requests[0]?.['proxy-authorization'], undefined);
   });
 
-  it('prefers http.proxyAuthorization', async () => {
-    const proxy = await proxyWith({ authorization: 'Negotiate abc' });
-    const httpProxy = `http://jo:wrong@127.0.0.1:${proxy.port}`;
-    assert.deepEqual(await balance({ httpProxy, proxyAuthorization: 'Negotiate abc' }), { balance: BALANCE });
-  });
-
   it('calls wrong credentials a problem of the proxy, once', async () => {
     const proxy = await proxyWith({ authorization: 'Basic right' });
     const httpProxy = `http://jo:wrong@127.0.0.1:${proxy.port}`;
@@ -122,19 +116,6 @@ describe('proxy and certificates', function () {
     assert.deepEqual(await balance({ httpProxy: proxy.url }), { balance: BALANCE });
     assert.equal((await balance({ httpProxy: proxy.url }, {}))['reason'], 'tls');
     assert.equal(proxy.seen.length, 1);
-  });
-
-  it('takes the proxy of the environment', async () => {
-    const proxy = await proxyWith();
-    assert.deepEqual(await balance({ env: { https_proxy: proxy.url } }), { balance: BALANCE });
-    assert.equal(proxy.seen.length, 1);
-  });
-
-  it('passes the proxy by for what http.noProxy names', async () => {
-    const proxy = await proxyWith();
-    const result = await balance({ httpProxy: proxy.url, noProxy: ['.test'] });
-    assert.equal(result['reason'], 'dns', JSON.stringify(result)); // nobody but the proxy knows the name
-    assert.deepEqual(proxy.seen, []);
   });
 
   it('does not go around a proxy that it cannot understand', async () => {

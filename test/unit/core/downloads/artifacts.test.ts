@@ -5,7 +5,7 @@ import {
   artifactNamed,
   artifactNamesOf,
   listArtifacts,
-  SignedLink,
+  signedLink,
 } from '../../../../src/core/downloads/artifacts.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import { silent } from '../../../helpers/runs/support.ts';
@@ -40,7 +40,7 @@ describe('artifacts of a run', () => {
     );
     const session = { account: { kind: 'sandbox' }, call: () => Promise.resolve(list) } as unknown as Session;
     for (const [index, name] of names.entries())
-      assert.equal(await new SignedLink(session, 'r', name, new TestClock()).url(silent()), list[index]?.url);
+      assert.equal(await signedLink(session, 'r', name, new TestClock()).url(silent()), list[index]?.url);
   });
 
   it('are found by their type if the name has changed, unless several are of that type', () => {

@@ -119,15 +119,6 @@ describe('Downloads', () => {
       await done;
       await bench.assertComplete(window);
     });
-
-    it('lets one of two artifacts have one name', async () => {
-      const ends = await Promise.allSettled([
-        window.start(bench.request()),
-        window.start(bench.request(bench.target, { type: 'model', filename: 'other.zip' })),
-      ]);
-      assert.deepEqual(ends.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected']);
-      assert.deepEqual(await readFile(bench.target), bench.server.bytes);
-    });
   });
 
   describe('when it is cancelled', () => {

@@ -94,6 +94,8 @@ const TABLE: Row[] = [
     new SubmissionError('window-closed'),
     new SubmissionError('clocks-disagree'),
     new SubmissionError('key-replaced'),
+    new SubmissionError('lease-lost'),
+    new SubmissionError('not-owner'),
     new KeyMissingError(),
     new KeyRejectedError(),
     new TypeError('a bug'),
@@ -200,13 +202,6 @@ describe('nextStep', () => {
       assert.deepEqual(nextStep(slow(30_000), over, 0), { kind: 'reconcile', waitMs: 30_000 });
       assert.deepEqual(nextStep(new NetworkError('reset'), over, 0), { kind: 'reconcile', waitMs: 0 });
     });
-  });
-
-  it('does not treat a lost lease as not charged', () => {
-    for (const closing of CLOSINGS) {
-      const { kind } = nextStep(new SubmissionError('lease-lost'), { ...first, ...closing }, 0);
-      assert.ok(!['retry', 'refused', 'dropped'].includes(kind), kind);
-    }
   });
 });
 

@@ -99,10 +99,10 @@ describe('findRun', () => {
   it('finds nothing where nothing is: complete, with the balance read after the list', async () => {
     const sight = await lookAt(marked());
     assert.deepEqual(
-      [sight.match, sight.candidates, sight.complete, sight.otherKey],
-      [undefined, [], true, false],
+      [sight.match, sight.candidates, sight.seen.complete, sight.seen.otherKey],
+      [undefined, [], true, undefined],
     );
-    assert.equal(sight.balance?.balance_cents, 400);
+    assert.equal(sight.seen.balance_cents, 400);
     assert.deepEqual(gets, ['/runs?limit=100', '/balance']);
   });
 
@@ -113,7 +113,7 @@ describe('findRun', () => {
       return false;
     };
     const began = clock.serviceMs;
-    const { at } = await lookAt(marked());
+    const { at } = (await lookAt(marked())).seen;
     assert.equal(at.localMs, began - 5 * 365 * 24 * HOUR);
     assert.ok(Math.abs((at.serviceMs ?? 0) - began) <= 2000);
   });
@@ -127,7 +127,7 @@ describe('findRun', () => {
         { run_id: 'before', label: `Läbel ${MARKER}`, ...created(-15 * MINUTE - 1) },
       ];
       const sight = await lookAt(marked());
-      assert.deepEqual([sight.match, idsOf(sight), sight.complete], [undefined, [], true]);
+      assert.deepEqual([sight.match, idsOf(sight), sight.seen.complete], [undefined, [], true]);
       assert.deepEqual(details().sort(), ['/runs/at', '/runs/later', '/runs/within']);
     });
 
@@ -202,7 +202,7 @@ describe('findRun', () => {
       ];
       const sight = await lookAt({ ...marked(), label: `${LONG} ${MARKER}` }, ['claimed']);
       assert.deepEqual(idsOf(sight), ['untold', 'untold, model too', 'emptied', 'cut', 'cut in the marker']);
-      assert.deepEqual([sight.match, sight.complete], [undefined, true]);
+      assert.deepEqual([sight.match, sight.seen.complete], [undefined, true]);
     });
   });
 
@@ -259,7 +259,7 @@ describe('findRun', () => {
         ...created(minutes * MINUTE),
       }));
       const sight = await lookAt(marked());
-      assert.deepEqual([sight.match?.run_id, sight.complete], ['at 1', true]);
+      assert.deepEqual([sight.match?.run_id, sight.seen.complete], ['at 1', true]);
       assert.deepEqual(pages(), ['/runs?limit=100', '/runs?limit=100&cursor=2']);
     });
 
@@ -271,7 +271,7 @@ describe('findRun', () => {
         { run_id: 'ours', label: MARKER, ...created(0) },
       ];
       const sight = await lookAt(marked());
-      assert.deepEqual([sight.match?.run_id, sight.complete], ['ours', true]);
+      assert.deepEqual([sight.match?.run_id, sight.seen.complete], ['ours', true]);
     });
 
     it('ends after twenty pages, incomplete', async () => {
@@ -282,7 +282,7 @@ describe('findRun', () => {
         ...created(HOUR - index),
       }));
       const sight = await lookAt(marked());
-      assert.deepEqual([sight.complete, pages().length, details().length], [false, 20, 20]);
+      assert.deepEqual([sight.seen.complete, pages().length, details().length], [false, 20, 20]);
     });
 
     it('ends where the service says that there is more and not where, or leads in a circle; incomplete', async () => {
@@ -297,7 +297,7 @@ describe('findRun', () => {
           return true;
         };
         const sight = await lookAt(marked());
-        assert.deepEqual([sight.complete, pages().length], [false, expected]);
+        assert.deepEqual([sight.seen.complete, pages().length], [false, expected]);
       }
     });
 
@@ -309,11 +309,11 @@ describe('findRun', () => {
       }));
       const sight = await lookAt(marked());
       assert.deepEqual(
-        [sight.complete, details().length, details().includes('/runs/r300')],
+        [sight.seen.complete, details().length, details().includes('/runs/r300')],
         [false, 300, false],
       );
       runs.pop();
-      assert.equal((await lookAt(marked())).complete, true);
+      assert.equal((await lookAt(marked())).seen.complete, true);
     });
   });
 
@@ -335,7 +335,7 @@ describe('findRun', () => {
         return true;
       };
       const sight = await lookAt(marked());
-      assert.deepEqual([sight.complete, idsOf(sight)], [false, ['b']]);
+      assert.deepEqual([sight.seen.complete, idsOf(sight)], [false, ['b']]);
     });
 
     for (const [name, answer] of [
@@ -350,30 +350,33 @@ describe('findRun', () => {
           return path === '/runs/a';
         };
         const sight = await lookAt(marked());
-        assert.deepEqual([sight.complete, idsOf(sight), sight.balance?.balance_cents], [false, ['b'], 400]);
+        assert.deepEqual([sight.seen.complete, idsOf(sight), sight.seen.balance_cents], [false, ['b'], 400]);
       });
 
     it('where the balance cannot be read', async () => {
       balance = { balance_cents: 'much' };
       const sight = await lookAt(marked());
-      assert.deepEqual([sight.complete, sight.balance, idsOf(sight)], [false, undefined, ['b']]);
+      assert.deepEqual(
+        [sight.seen.complete, sight.seen.balance_cents, idsOf(sight)],
+        [false, undefined, ['b']],
+      );
     });
 
     it('where the service’s time of the first attempt is not known: only the newest page', async () => {
       pageSize = 1;
       const attempts: Attempt[] = [{ started: { localMs: 1 }, closed: { localMs: 1, serviceMs: sentMs } }];
       const sight = await lookAt(marked({ attempts }));
-      assert.deepEqual([sight.complete, pages().length], [false, 1]);
+      assert.deepEqual([sight.seen.complete, pages().length], [false, 1]);
       runs = [{ run_id: 'ours', label: MARKER }];
       assert.equal((await lookAt(marked({ attempts }))).match?.run_id, 'ours');
     });
   });
 
   it('says that the API key is another one', async () => {
-    assert.equal((await lookAt(marked({ keyId: 'key-0' }))).otherKey, true);
+    assert.equal((await lookAt(marked({ keyId: 'key-0' }))).seen.otherKey, true);
     const never = marked();
     delete never.keyId;
-    assert.equal((await lookAt(never)).otherKey, true);
+    assert.equal((await lookAt(never)).seen.otherKey, true);
   });
 
   describe('throws', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -72,24 +72,6 @@ describe('The adapter page', () => {
   });
   const drawn = () => posted('page', ({ verdict }) => verdict !== undefined);
 
-  it('shows what the file is, which modules are adapted, and recipes with its folder', async () => {
-    await open();
-    const { verdict, sections, picture, recipes } = await drawn();
-    assert.equal(verdict?.kind, 'clean');
-    assert.ok(sections?.some(({ facts }) => facts?.some(({ value, hasCopy }) => hasCopy && value === file)));
-    assert.ok(picture?.measure !== undefined);
-    assert.deepEqual(
-      recipes?.tools.map(({ tool }) => tool),
-      ['peft', 'vllm', 'llamacpp', 'ollama'],
-    );
-    for (const { blocks, notes } of recipes.tools) {
-      assert.ok(blocks.some(({ text }) => text.includes(path.join(folder, 'adapter'))));
-      // The sandbox's name of its base.
-      assert.ok(notes.some(({ text }) => text.includes('“Qwen3 8B”')));
-    }
-    assert.ok(recipes.packed !== undefined && recipes.folder === undefined);
-  });
-
   it('measures once, with progress, and then says that nothing was learned', async () => {
     let passes = 0;
     await open(
@@ -137,23 +119,6 @@ describe('The adapter page', () => {
     await posted('page', ({ verdict }) => verdict?.kind === 'warning');
   });
 
-  it('unpacks beside the archive, and finds that folder when it is opened again', async () => {
-    await open();
-    await drawn();
-    panel.send({ type: 'unpack', elsewhere: false });
-    const { recipes } = await posted('page', (one) => one.recipes?.packed === undefined && one.recipes);
-    assert.equal(recipes?.folder?.value, path.join(folder, 'adapter'));
-    assert.deepEqual((await readdir(path.join(folder, 'adapter'))).sort(), [
-      'README.md',
-      'adapter_config.json',
-      'adapter_model.safetensors',
-    ]);
-    assert.equal((await posted('work')).result?.isError, false);
-    panels.dispose();
-    await open();
-    assert.equal((await drawn()).recipes?.packed, undefined);
-  });
-
   it('unpacks to a folder that the user chooses, or not at all', async () => {
     const other = path.join(folder, 'other');
     await mkdir(other);
@@ -195,40 +160,6 @@ describe('The adapter page', () => {
     const { result } = await posted('work', (one) => one.result);
     assert.deepEqual(result, words.workResult('', 'unpack', { outcome: 'failed', code: 'disk-full' }));
     assert.deepEqual(logged, ['adapter-unpack']);
-  });
-
-  it('says that the file changed or is gone, and reads it again on request', async () => {
-    await open();
-    await drawn();
-    await utimes(file, 1, 1);
-    standIn.watchers[0]?.change();
-    await posted('page', ({ notice }) => notice === words.diskNotice('adapter.zip', 'changed'));
-    await rm(file);
-    standIn.watchers[0]?.change();
-    const { picture } = await posted(
-      'page',
-      ({ notice }) => notice === words.diskNotice('adapter.zip', 'missing'),
-    );
-    assert.equal(picture?.measure, undefined);
-    panel.send({ type: 'reload' });
-    await posted('page', ({ status }) => status?.text === words.pageStatus('adapter.zip', 'missing').text);
-    // It comes back by itself.
-    await writeFile(file, 'no archive');
-    standIn.watchers[0]?.change();
-    const { verdict, recipes } = await drawn();
-    assert.deepEqual([verdict?.kind, recipes], ['error', undefined]);
-  });
-
-  it('posts everything again to the next page, and nothing to a hidden one', async () => {
-    await open();
-    await drawn();
-    panel.show(false);
-    panel.posted.length = 0;
-    await sleep(20);
-    assert.deepEqual(panel.posted, []);
-    panel.show(true);
-    panel.send({ type: 'ready' });
-    await drawn();
   });
 
   it('says that an internal error occurred, and logs it', async () => {

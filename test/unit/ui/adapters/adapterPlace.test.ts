@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { inspectAdapter } from '../../../../src/core/adapters/inspect.ts';
 import type { AdapterReport, Container } from '../../../../src/core/adapters/report.ts';
 import {
   adapterFolder,
@@ -9,38 +10,33 @@ import {
   subjectOf,
   unpackedPlace,
 } from '../../../../src/ui/adapters/adapterPlace.ts';
+import { sampleAdapter } from '../../../helpers/adapters/sampleAdapter.ts';
+import { zipOf } from '../../../helpers/adapters/support.ts';
 
 describe('where an adapter is', () => {
   let folder: string;
+  let report: AdapterReport;
 
-  beforeEach(async () => void (folder = await mkdtemp(path.join(tmpdir(), 'adapter-place-'))));
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'adapter-place-'));
+    await writeFile(at('a.zip'), zipOf(sampleAdapter()));
+    report = await inspectAdapter(at('a.zip'));
+  });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   const at = (...parts: string[]) => path.join(folder, ...parts);
-  const reportOf = (file: string, container: Container = 'zip', root = ''): AdapterReport => ({
+  const reportOf = (file: string, container: Container, root = ''): AdapterReport => ({
+    ...report,
     file,
-    verdict: { code: 'adapter' },
     container,
-    sizeBytes: 1,
-    entries: [
-      { name: `${root}adapter_config.json`, sizeBytes: 2, kind: 'config' },
-      { name: `${root}adapter_model.safetensors`, sizeBytes: 3, kind: 'weights' },
-      { name: 'optimizer.pt', sizeBytes: 9, kind: 'pickle' },
-    ],
-    entryCount: 3,
     root,
-    sample: 'abc',
-    problems: [],
   });
-  const inspect = async (file: string) => ({
-    ...reportOf(file, 'folder'),
-    sample: await readFile(path.join(file, 'adapter_model.safetensors'), 'utf8'),
-  });
-  const unpack = async (into: string, config = '{}', weights = 'abc') => {
+  const unpack = async (into: string, files = sampleAdapter()) => {
     await mkdir(into, { recursive: true });
-    await writeFile(path.join(into, 'adapter_config.json'), config);
-    await writeFile(path.join(into, 'adapter_model.safetensors'), weights);
+    for (const [name, data] of Object.entries(files)) await writeFile(path.join(into, name), data);
   };
+  const placeOf = (file = at('a.zip'), parent?: string) =>
+    unpackedPlace({ ...report, file }, inspectAdapter, parent);
 
   it('is a folder of the archive’s name beside it', async () => {
     for (const [name, wanted] of [
@@ -50,42 +46,27 @@ describe('where an adapter is', () => {
       ['a', 'a-unpacked'],
       ['.zip', '.zip-unpacked'],
     ] as const)
-      assert.deepEqual(await unpackedPlace(reportOf(at(name)), inspect), {
-        folder: at(wanted),
-        exists: false,
-      });
-    assert.equal(
-      (await unpackedPlace(reportOf(at('a.zip')), inspect, '/other')).folder,
-      path.join('/other', 'a'),
-    );
+      assert.deepEqual(await placeOf(at(name)), { folder: at(wanted), exists: false });
+    assert.equal((await placeOf(at('a.zip'), '/other')).folder, path.join('/other', 'a'));
   });
 
   it('is never one that holds something else: a file, a dangling link or another adapter', async () => {
-    await writeFile(at('a'), '');
+    await writeFile(at('a'), zipOf(sampleAdapter()));
     await symlink(at('nowhere'), at('a-2'));
-    await unpack(at('a-3'), '{"other": 1}');
-    assert.deepEqual(await unpackedPlace(reportOf(at('a.zip')), inspect), {
-      folder: at('a-4'),
-      exists: false,
-    });
+    await unpack(at('a-3'), sampleAdapter({ config: { lora_alpha: 9 } }));
+    // Of the same sizes.
+    await unpack(at('a-4'), sampleAdapter({ seed: 2 }));
+    await mkdir(at('a-5'));
+    assert.deepEqual(await placeOf(), { folder: at('a-6'), exists: false });
   });
 
-  it('is an earlier one that holds the same files, with or without pickle', async () => {
+  it('is an earlier one that holds the same adapter', async () => {
     await mkdir(at('a'));
     await unpack(at('a-2', 'out'));
-    const report = reportOf(at('a.zip'), 'zip', 'out/');
-    const place = await unpackedPlace(report, inspect);
+    report = { ...report, root: 'out/' };
+    const place = await placeOf();
     assert.deepEqual(place, { folder: at('a-2'), exists: true });
     assert.equal(adapterFolder(report, place.folder), at('a-2', 'out'));
-  });
-
-  it('is not the folder of another adapter of the same sizes', async () => {
-    await unpack(at('a'), '{}', 'xyz');
-    await unpack(at('a-2'));
-    assert.deepEqual(await unpackedPlace(reportOf(at('a.zip')), inspect), {
-      folder: at('a-2'),
-      exists: true,
-    });
   });
 
   it('is the folder of an unpacked one', () => {

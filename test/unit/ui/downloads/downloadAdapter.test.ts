@@ -281,23 +281,16 @@ describe('"Download Adapter…"', () => {
       assert.deepEqual(await readdir(out), [file]);
     });
 
-    it('resumes without asking where that was asked already', async () => {
-      await interrupt();
-      await download(runId, 'resume');
-      assert.equal(said().length, 1);
-      assert.deepEqual(await readdir(out), [file]);
-    });
-
     for (const [answer, answers, shown] of [
       ['that is read first', true, /^Downloading the adapter for maths$/],
       ['unless the service does not answer', false, /^Downloading the adapter for run [0-9a-f]+$/],
     ] as const)
-      it(`resumes, titled by the label, ${answer}`, async () => {
+      it(`resumes without asking where that was asked already, titled by the label, ${answer}`, async () => {
         await interrupt();
         if (!answers) window.session.runs.loadDetail = () => new Promise(() => undefined);
         await download(runId, 'resume');
         assert.match(title() ?? '', shown);
-        assert.deepEqual(await readdir(out), [file]);
+        assert.deepEqual([await readdir(out), said().length], [[file], 1]);
       });
 
     it('discards it and starts again, elsewhere', async () => {
@@ -314,12 +307,6 @@ describe('"Download Adapter…"', () => {
       await download(runId);
       assert.equal(active().length, 1);
       assert.equal((await readdir(out)).length, 2);
-    });
-
-    it('is discarded by "Cancel Download"', async () => {
-      await interrupt();
-      await cancel({ kind: 'run', runId });
-      assert.deepEqual([active(), await readdir(out)], [[], []]);
     });
   });
 
@@ -370,8 +357,8 @@ describe('"Download Adapter…"', () => {
     await interrupt();
     await cancel(undefined);
     assert.deepEqual([standIn.told.inputs.length, active().length], [1, 1]);
-    await cancel(runId);
-    assert.deepEqual(active(), []);
+    await cancel({ kind: 'run', runId });
+    assert.deepEqual([active(), await readdir(out)], [[], []]);
   });
 
   it('"Cancel Download" says where there is none', async () => {

@@ -452,15 +452,5 @@ describe('watching downloads', () => {
       await until(() => said().length > 0);
       assert.match(said()[0] ?? '', /expires in (1 h 59 min|2 h) and/);
     });
-
-    it('are not checked after the account is left', async () => {
-      watch(first);
-      await finished('maths');
-      await first.session.runs.refresh();
-      stage.pass(6 * DAY);
-      watching[0]?.dispose();
-      await look(first);
-      assert.deepEqual(said(), []);
-    });
   });
 });

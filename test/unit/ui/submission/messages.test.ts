@@ -123,24 +123,24 @@ describe('messages of submissions', () => {
   it('the dialog has the facts that the user decides with', () => {
     const submission = unknown({
       label: 'My run ft-7k3m9qpx',
+      marker: 'ft-7k3m9qpx',
       attempts: [{ started: { localMs: minutesAgo(130) } }, wholeAttempt(minutesAgo(125))],
       ...checked({ balance_cents: 900 }),
     });
-    const known = {
-      submission,
-      account: { id: 'account-1', kind: 'service', name: 'Work', baseUrl: 'https://service.test' },
-      modelName: 'Qwen 3 8B',
-      uncertainty: 'balance',
-      againAtMs: now + 15 * 60_000,
-      failure: undefined,
+    const account = {
+      id: 'account-1',
+      kind: 'service',
+      name: 'Work',
+      baseUrl: 'https://service.test',
     } as const;
-    const rowsOf = (changes: Partial<Parameters<typeof factRows>[0]>): Record<string, string> =>
-      Object.fromEntries(factRows({ ...known, ...changes }, now).map(({ name, value }) => [name, value]));
+    const rowsOf = (shown: PendingSubmission, failure?: string): Record<string, string> =>
+      Object.fromEntries(
+        factRows(shown, account, 'Qwen 3 8B', failure, now).map(({ name, value }) => [name, value]),
+      );
     const time = (ms: number) => formatMoment(ms, now);
-    assert.deepEqual(rowsOf({}), {
+    assert.deepEqual(rowsOf(submission), {
       'Last check': time(minutesAgo(25)),
       Why: uncertaintySentence('balance'),
-      'Next check': `after ${time(now + 15 * 60_000)}`,
       'Balance before': '10.00 USD',
       'Balance at last check': '9.00 USD',
       'Fully uploaded': time(minutesAgo(124)),
@@ -152,15 +152,19 @@ describe('messages of submissions', () => {
       Account: 'Work',
       'Idempotency-Key': submission.id,
     });
-    assert.equal(rowsOf({ failure: 'Offline.' })['Last check'], 'Offline.');
-    const nothing = { uncertainty: undefined, againAtMs: undefined };
-    const unsent = rowsOf({ submission: pendingOf('unsent'), ...nothing });
+    assert.equal(rowsOf(submission, 'Offline.')['Last check'], 'Offline.');
+    // A quarter of an hour after the last byte.
+    const at = { localMs: now, serviceMs: now, monotonicMs: 0 };
+    const attempts = [{ started: at, closed: at, ended: at }];
+    const early = unknown({ attempts, marker: 'm', ...checked({ at, balance_cents: 1_000 }) });
+    assert.equal(rowsOf(early)['Next check'], `after ${time(now + 15 * 60_000)}`);
+    const unsent = rowsOf(pendingOf('unsent'));
     assert.deepEqual(Object.keys(unsent), [
       ...['Fully uploaded', 'Attempts', 'Dataset', 'Model', 'Label', 'Queue', 'Account'],
     ]);
     assert.equal(unsent['Fully uploaded'], 'never');
     const refused = intentOf({ refused: { at: { localMs: now }, code: 'odd' } });
-    assert.equal(rowsOf({ submission: pendingOf('refused', refused), ...nothing })['Error code'], 'odd');
+    assert.equal(rowsOf(pendingOf('refused', refused))['Error code'], 'odd');
   });
 
   describe('earlier submissions of the same dataset', () => {

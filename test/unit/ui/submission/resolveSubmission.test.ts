@@ -32,7 +32,7 @@ describe('commands of open submissions', () => {
   beforeEach(() => {
     standIn.forget();
     [pending, calls] = [[], []];
-    finding = { verdict: 'cannot-tell', reason: 'no-marker', candidates: [], atMs: Date.now() };
+    finding = { verdict: 'cannot-tell', reason: 'no-marker', candidates: [] };
     result = { kind: 'elsewhere' };
     isRefusing = false;
     receipts = [];
@@ -148,7 +148,7 @@ describe('commands of open submissions', () => {
     it('checks what may have been charged, then shows the money first and what can be done', async () => {
       pending = [unknown()];
       const run = { run_id: 'r-1', status: 'queued', model_id: 'm', label: 'Mine', price_cents: 100 };
-      finding = { verdict: 'cannot-tell', reason: 'candidates', candidates: [run], atMs: Date.now() };
+      finding = { verdict: 'cannot-tell', reason: 'candidates', candidates: [run] };
       await resolve('one');
       const [dialog] = standIn.told.inputs;
       assert.match(dialog?.placeholder ?? '', /^You may have been charged: /);
@@ -216,7 +216,7 @@ describe('commands of open submissions', () => {
     it('settles it with the run that the user recognizes and confirms', async () => {
       const run = { run_id: 'r-1', status: 'queued', model_id: 'm', label: 'Mine', price_cents: 100 };
       pending = [unknown()];
-      finding = { verdict: 'cannot-tell', reason: 'candidates', candidates: [run], atMs: Date.now() };
+      finding = { verdict: 'cannot-tell', reason: 'candidates', candidates: [run] };
       choose('This Is the Run');
       await resolve('one');
       assert.deepEqual([calls, standIn.told.inputs.length], [['check one in Work'], 2]);

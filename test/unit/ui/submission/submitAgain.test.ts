@@ -4,7 +4,7 @@ import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { Bench, row } from '../../../helpers/runs/support.ts';
-import { intentOf } from '../../../helpers/submissions.ts';
+import { chargedReceipt } from '../../../helpers/receipts.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const { submitAgain } = await withVscode(() => import('../../../../src/ui/submission/submitDataset.ts'));
@@ -80,21 +80,13 @@ describe('Submit Again', () => {
   });
 
   it('brings dataset, model, label and queue of the receipt, and compares what is chosen for a dataset that is gone', async () => {
-    const settled = {
-      kind: 'charged',
-      at: { localMs: 0 },
-      run: { run_id: 'paid' },
-      how: 'answered',
-    } as const;
     const accountId = session.account.id;
-    const receiptAt = (path: string): Receipt => {
-      const dataset = { ...intentOf().dataset, path, filename: 'train.jsonl' };
-      const label = 'Läbel ft-7k3m9qpx';
-      return {
-        ...intentOf({ accountId, dataset, label, model_id: 'm', priority_processing: true }),
-        settled,
-      };
-    };
+    const receiptAt = (path: string) =>
+      chargedReceipt({
+        ...{ accountId, label: 'Läbel ft-7k3m9qpx', model_id: 'm', priority_processing: true },
+        dataset: { path, filename: 'train.jsonl' },
+        run: { run_id: 'paid' },
+      });
     const preset = { modelId: 'm', label: 'Läbel', priority: true };
     const again = async (path: string) => {
       standIn.executed.length = 0;

@@ -357,11 +357,9 @@ describe('submitDataset', () => {
     const review = 'Review before submitting';
     await submit({ modelId: 'm', accountId: 'account-2' }, []);
     assert.deepEqual(notices(), ['The account is now Work']);
-    const settled = { kind: 'charged', at: { localMs: 0 }, run: { run_id: 'r' }, how: 'answered' } as const;
     const changes = {
       'The connection to Work changed': () => reconnected.fire('connecting'),
-      train: () =>
-        (receipts = [{ ...intentOf({ dataset: { ...intentOf().dataset, sha256: SHA256 } }), settled }]),
+      train: () => (receipts = [chargedReceipt({ dataset: { sha256: SHA256 } })]),
     };
     for (const [notice, change] of Object.entries(changes)) {
       standIn.forget();
@@ -406,26 +404,27 @@ describe('submitDataset', () => {
   });
 
   it('points out what was or may have been charged before, and continues if that can’t be read', async () => {
-    const charged = { kind: 'charged', at: { localMs: 0 }, run: { run_id: 'r' }, how: 'answered' } as const;
     const dataset = { ...intentOf().dataset, sha256: SHA256 };
     const at = { localMs: 0 };
     receipts = [
-      { ...intentOf({ dataset }), settled: charged },
+      chargedReceipt({ dataset, atMs: Date.parse('2026-05-02') }),
       { ...intentOf({ dataset, accountId: 'account-2' }), settled: { kind: 'discarded', at } },
       { ...intentOf({ dataset }), settled: { kind: 'not-charged', at } },
-      { ...intentOf({ dataset, origin: 'https://other.test' }), settled: charged },
-      { ...intentOf(), settled: charged },
+      chargedReceipt({ dataset, origin: 'https://other.test' }),
+      chargedReceipt(),
     ];
     await submit();
     const notes = (standIn.told.inputs[0]?.items ?? []).slice(-3);
     assert.equal(notes[0]?.label, 'Notes');
-    assert.match(notes[1]?.description ?? '', / with Model M$/);
+    assert.match(notes[1]?.description ?? '', / with Model M, 5\.00 USD$/);
     assert.match(notes[2]?.description ?? '', /discarded: you may have been charged$/);
-    const earlier = { ...dataset, path: file, rows: 3, sha256: '1'.repeat(64) };
-    receipts = [{ ...intentOf({ dataset: earlier }), settled: charged }];
+    receipts = [chargedReceipt({ dataset: { path: file, rows: 3, sha256: '1'.repeat(64) } })];
     await submit();
     const changed = standIn.told.inputs.findLast(({ items }) => items[1]?.label.startsWith('Run'));
-    assert.match(changed?.items.at(-1)?.description ?? '', / with Model M; changed since \(2 fewer rows\)$/);
+    assert.match(
+      changed?.items.at(-1)?.description ?? '',
+      / with Model M, 5\.00 USD; changed since \(2 fewer rows\)$/,
+    );
     parts.journal.receipts = () => Promise.reject(new Error('x'));
     await submit();
     assert.equal(drafts.length, 3);
