@@ -76,12 +76,7 @@ function drawFields(
 }
 
 /** A text, cut where it is long, with a button for the rest. */
-export function drawText(
-  text: string,
-  key: string,
-  context: RowDrawing,
-  fold = FOLD_CHARACTERS,
-): HTMLElement {
+function drawText(text: string, key: string, context: RowDrawing, fold = FOLD_CHARACTERS): HTMLElement {
   const { words } = context;
   if (text === '') return element('div', { class: 'text empty', text: words.emptyText });
   const cut = foldAt(text, fold);
@@ -250,7 +245,7 @@ function drawCalls(calls: unknown, key: string, context: RowDrawing): HTMLElemen
 }
 
 /** A number whose digits say more than the value that JavaScript keeps of it. */
-export class ExactNumber {
+class ExactNumber {
   readonly digits: string;
 
   constructor(digits: string) {
@@ -275,7 +270,7 @@ export function parseRow(text: string): { value: unknown } | undefined {
 }
 
 /** A value as indented JSON, with its numbers as in the file. */
-export function printValue(value: unknown, indent = ''): string {
+function printValue(value: unknown, indent = ''): string {
   if (value instanceof ExactNumber) return value.digits;
   const inner = `${indent}  `;
   if (Array.isArray(value)) {
@@ -292,7 +287,7 @@ export function printValue(value: unknown, indent = ''): string {
 }
 
 /** A JSON object. */
-export function isObject(value: unknown): value is Record<string, unknown> {
+function isObject(value: unknown): value is Record<string, unknown> {
   return (
     typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber)
   );

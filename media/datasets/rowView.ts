@@ -100,7 +100,7 @@ function visible(text: string, budget: MarkBudget): Node[] {
 }
 
 /** A row's own text, with its problems underlined. @param end where it is cut, in UTF-16 units */
-export function drawRaw(text: string, end: number, problems: readonly PreviewProblem[]): HTMLElement {
+function drawRaw(text: string, end: number, problems: readonly PreviewProblem[]): HTMLElement {
   const drawn = element('div', { class: 'text code raw' });
   const budget = { marksLeft: MOST_MARKS };
   let at = 0;
@@ -118,11 +118,7 @@ export function drawRaw(text: string, end: number, problems: readonly PreviewPro
 }
 
 /** The few characters around an error, with a caret below its place. */
-export function drawExcerpt({
-  before,
-  marked: text,
-  after,
-}: NonNullable<PreviewProblem['excerpt']>): HTMLElement {
+function drawExcerpt({ before, marked: text, after }: NonNullable<PreviewProblem['excerpt']>): HTMLElement {
   const budget = { marksLeft: MOST_MARKS };
   const mark = marked(text, 'error', budget);
   mark.classList.add('caret');

@@ -153,6 +153,9 @@ export class RelativePattern {
 
 const documentChanged = new EventEmitter<unknown>();
 
+/** Tells that files were deleted or renamed in the window. */
+export const filesChanged = new EventEmitter<undefined>();
+
 export const workspace = {
   /** What is open in editors. */
   textDocuments: [] as unknown[],
@@ -160,6 +163,8 @@ export const workspace = {
   didChange: documentChanged,
   onDidChangeTextDocument: documentChanged.event,
   onDidCloseTextDocument: () => ({ dispose: () => undefined }),
+  onDidDeleteFiles: filesChanged.event,
+  onDidRenameFiles: filesChanged.event,
   workspaceFolders: undefined,
   getWorkspaceFolder: () => undefined,
   asRelativePath: (path: string) => path.split('/').at(-1) ?? path,

@@ -6,8 +6,8 @@ import { moduleScaling, type SortedTensors } from './tensors.ts';
 
 /** PEFT names both for each classifier (src/peft/peft_model.py, `classifier_module_names`); a model has one of them. */
 const HEADS: readonly string[] = ['classifier', 'score'];
-/** How far above its weights a fully saved module may be named. */
-const MAX_DEPTH = 3;
+/** Each is searched for in the names of all saved modules, which a file can have many of. */
+const MAX_SAVED = 20;
 
 /** Finds where config and tensors do not fit each other. */
 export function findMisfits(
@@ -87,26 +87,18 @@ function checkTargets(
     if (!endsOf(path).some((end) => targets.has(end))) problems.add('module-not-targeted', 'error', path);
 }
 
+/** PEFT may name a module, a part of it or what it is a part of. */
 function checkSaved(
   { savedModules }: WeightsReport,
   { modulesToSave }: AdapterConfig,
   problems: Problems,
 ): void {
-  const missing = new Set<string>(modulesToSave);
-  // All names of all modules together could fill the memory.
-  for (const path of savedModules) for (const name of namesOf(path)) missing.delete(name);
-  const hasHead = HEADS.some((head) => modulesToSave.includes(head) && !missing.has(head));
+  const names = modulesToSave.slice(0, MAX_SAVED);
+  const saved = savedModules.map((path) => `.${path}.`);
+  const missing = names.filter((name) => !saved.some((path) => path.includes(`.${name}.`)));
+  const hasHead = HEADS.some((head) => names.includes(head) && !missing.includes(head));
   for (const name of missing)
     if (!hasHead || !HEADS.includes(name)) problems.add('saved-module-missing', 'error', name);
-}
-
-/** What a config may call a module, or one that it is a part of. */
-function namesOf(path: string): string[] {
-  const parts = path.split('.');
-  const around = Array.from({ length: Math.min(parts.length, MAX_DEPTH + 1) }, (_, up) =>
-    parts.slice(0, parts.length - up).join('.'),
-  );
-  return around.flatMap(endsOf);
 }
 
 function checkMagnitudes(

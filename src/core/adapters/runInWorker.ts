@@ -16,7 +16,7 @@ export interface WorkerOptions {
   /** The script of the worker thread: `worker.ts`. */
   worker: string;
   signal?: AbortSignal | undefined;
-  /** Called several times a second while it measures. */
+  /** Called for each piece that was measured. */
   onProgress?: (progress: Progress) => void;
 }
 

@@ -6,20 +6,12 @@ import { measurePass } from './measurePass.ts';
 import type { Progress } from './report.ts';
 import type { Tasks, WorkerAnswer } from './runInWorker.ts';
 
-const PROGRESS_MS = 100;
-
 function post(answer: WorkerAnswer): void {
   parentPort?.postMessage(answer);
 }
 
 async function run({ task, file }: { task: keyof Tasks; file: string }): Promise<void> {
-  let postedAtMs = 0;
-  const onProgress = (progress: Progress) => {
-    const nowMs = performance.now();
-    if (nowMs - postedAtMs < PROGRESS_MS && progress.doneBytes < progress.totalBytes) return;
-    postedAtMs = nowMs;
-    post({ kind: 'progress', progress });
-  };
+  const onProgress = (progress: Progress) => post({ kind: 'progress', progress });
   try {
     const result = task === 'inspect' ? await inspectAdapter(file) : await measurePass(file, onProgress);
     post({ kind: 'done', result });

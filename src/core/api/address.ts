@@ -11,9 +11,7 @@ export type Address = { ok: true; baseUrl: string; origin: string } | { ok: fals
 export function parseAddress(text: string): Address {
   const trimmed = text.trim();
   if (trimmed === '') return problem('empty');
-  // The URL parser would drop tabs and line breaks silently and turn backslashes around.
-  if (/[\s\\\p{Cc}]/u.test(trimmed)) return problem('not-a-url');
-  const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed) ? trimmed : `https://${trimmed}`);
+  const url = typedUrl(trimmed);
   if (url === null || url.hostname === '') return problem('not-a-url');
   if (!isSecure(url)) return problem('not-https');
   if (url.username !== '' || url.password !== '') return problem('has-credentials');
@@ -24,10 +22,14 @@ export function parseAddress(text: string): Address {
 
 /** An https address that the user types, to be opened in a browser; a bare host is read as https. Undefined where it is none. */
 export function parseWebsite(text: string): string | undefined {
-  const trimmed = text.trim();
-  if (/[\s\\\p{Cc}]/u.test(trimmed)) return undefined;
-  const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed) ? trimmed : `https://${trimmed}`);
+  const url = typedUrl(text.trim());
   return url !== null && isOpenableUrl(url.href) ? url.href : undefined;
+}
+
+function typedUrl(text: string): URL | null {
+  // The URL parser would drop tabs and line breaks silently and turn backslashes around.
+  if (/[\s\\\p{Cc}]/u.test(text)) return null;
+  return URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`);
 }
 
 /** Whether a URL may be talked to at all: https, or http to this very machine. */

@@ -4,7 +4,7 @@ import { throwIfCancelled } from '../base/errors.ts';
 import { parseHttpDate } from '../base/instant.ts';
 import { MAX_RETRY_AFTER_MS, RETRIES, retryDelayMs } from '../base/retry.ts';
 import * as answers from './answer.ts';
-import { isForLater, mayPass, retryAfterOf, ServiceError, UnexpectedAnswerError } from './errors.ts';
+import { mayPass, retryAfterOf, ServiceError, UnexpectedAnswerError } from './errors.ts';
 import type { HttpRequest } from './exchange.ts';
 import { RateGate } from './rateGate.ts';
 import type { Transport } from './transport.ts';
@@ -182,19 +182,9 @@ export class Client {
       return value;
     } catch (error) {
       if (error instanceof ServiceError) learn();
-      this.#closeGate(error);
+      if (error instanceof ServiceError || error instanceof UnexpectedAnswerError) this.#gate.refused(error);
       throw error;
     }
-  }
-
-  #closeGate(error: unknown): void {
-    if (!(error instanceof ServiceError || error instanceof UnexpectedAnswerError)) return;
-    const { httpStatus, retryAfterMs } = error;
-    if (httpStatus === 429 || (retryAfterMs !== undefined && isForLater(httpStatus)))
-      this.#gate.close(retryAfterMs, {
-        isGateway: error instanceof UnexpectedAnswerError,
-        isUnavailable: httpStatus !== 429,
-      });
   }
 }
 

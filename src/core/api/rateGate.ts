@@ -1,5 +1,5 @@
 import { backoffMs, RETRIES } from '../base/retry.ts';
-import { ServiceError } from './errors.ts';
+import { isForLater, ServiceError, type UnexpectedAnswerError } from './errors.ts';
 
 /**
  * For how long reads that somebody waits for are held at most: a Retry-After of hours must not keep the user from learning
@@ -40,16 +40,15 @@ export class RateGate {
     return Math.max(0, (isRead ? this.#readUntilMs : this.#untilMs) - nowMs);
   }
 
-  /**
-   * Closes it for the time that the service asked for, or a short one; never shortens it.
-   * @param isGateway whether a gateway said so: then the user may try anyway
-   * @param isUnavailable whether the reason was another one than too many requests
-   */
-  close(retryAfterMs: number | undefined, { isGateway = false, isUnavailable = false } = {}): void {
+  /** Closes it for the time that an answer asks for, or a short one after a 429; never shortens it. */
+  refused(answer: ServiceError | UnexpectedAnswerError): void {
+    const { httpStatus, retryAfterMs } = answer;
+    if (httpStatus !== 429 && (retryAfterMs === undefined || !isForLater(httpStatus))) return;
     const ms = retryAfterMs ?? backoffMs(RETRIES.rateLimit, this.#unknownWaits++);
-    if (ms > this.remainingMs()) this.#isUnavailable = isUnavailable;
-    const nowMs = this.#clockMs();
-    this.holdUntil(nowMs + ms, isGateway ? undefined : nowMs + ms);
+    if (ms > this.remainingMs()) this.#isUnavailable = httpStatus !== 429;
+    const untilMs = this.#clockMs() + ms;
+    // Where a gateway said so, the user may try anyway.
+    this.holdUntil(untilMs, answer instanceof ServiceError ? untilMs : undefined);
   }
 
   /** Keeps it closed until then, as another window was asked. @param readUntilMs to reads, too */

@@ -47,11 +47,8 @@ export function oldestMs(rows: readonly RunSummary[]): number {
 
 /** Newest first, as the service lists; a row without a time was just submitted and comes first. */
 function sorted(rows: RunSummary[]): RunSummary[] {
-  const times = rows.map(createdAtMs);
-  // The usual case, and the only one with many rows.
-  if (times.every((time, index) => index === 0 || time <= (times[index - 1] ?? 0))) return rows;
   return rows
-    .map((row, index) => ({ row, time: times[index] ?? 0 }))
+    .map((row) => ({ row, time: createdAtMs(row) }))
     .sort((a, b) => (a.time === b.time ? 0 : b.time - a.time))
     .map(({ row }) => row);
 }

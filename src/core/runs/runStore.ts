@@ -301,7 +301,7 @@ export class RunStore implements Disposable {
     const newest = { data: saved.rows.slice(0, contiguous), has_more: hasMore, skipped };
     const alone = { ...newest, data: saved.rows.slice(contiguous) };
     const { rows, restarted } = mergeFirstPage(this.#rows ?? [], newest);
-    if (restarted) this.#listedSinceMs = oldestMs(newest.data);
+    this.#extendListed(newest.data, restarted);
     const end = restarted ? { ...ALL, hasMore } : this.#end;
     this.#publish(mergeLaterPage(rows, alone), saved.rows, skipped, end, new Map(saved.changedAtMs));
   }
@@ -359,7 +359,7 @@ export class RunStore implements Disposable {
       const end = endAt(page.has_more, cursor, cursorAfter(page, cursor));
       // It may continue like this forever.
       const isEndless = page.has_more && !isAnyNew && pages === MAX_GAP_PAGES;
-      this.#listedSinceMs = Math.min(this.#listedSinceMs, oldestMs(page.data));
+      this.#extendListed(page.data);
       this.#publish(mergeLaterPage(this.#rows ?? [], page), page.data, page.skipped, {
         ...end,
         isIncomplete: end.isIncomplete || isEndless,
@@ -386,10 +386,15 @@ export class RunStore implements Disposable {
     continues: boolean,
   ): void {
     const { rows, restarted } = mergeFirstPage(this.#rows ?? [], listed, continues || touches);
-    if (restarted) this.#listedSinceMs = oldestMs(listed.data);
+    this.#extendListed(listed.data, restarted);
     // The cursor of the oldest loaded page stays valid while rows of older pages are kept.
     const isNewEnd = restarted || (this.hasMore && this.#end.cursor === undefined);
     this.#publish(rows, rowsNow, listed.skipped, isNewEnd ? endAt(listed.has_more, cursor, next) : this.#end);
+  }
+
+  /** @param restarted whether what was listed before is no longer loaded, or behind a gap */
+  #extendListed(rows: readonly RunSummary[], restarted = false): void {
+    this.#listedSinceMs = Math.min(restarted ? Infinity : this.#listedSinceMs, oldestMs(rows));
   }
 
   /**

@@ -49,11 +49,10 @@ export class Session implements Disposable {
   readonly #disposables = new DisposableStore();
   readonly #onDidChangeState = this.#disposables.add(new Emitter<SessionState>());
   #client: Promise<Client> | undefined;
-  /** The last one that was opened. */
+  /** The last one that was opened, also after `reconnect`: what it was asked for does not end with a connection. */
   #opened: Client | undefined;
-  #heldUntilMs = 0;
-  #sharedClockSkewMs: number | undefined;
-  #readsHeldUntilMs: number | undefined;
+  /** What another window knows. */
+  #shared: Pick<SavedList, 'notBeforeMs' | 'readsNotBeforeMs' | 'clockSkewMs'> = {};
   #state: SessionState = 'connecting';
   #offlineSince: number | undefined;
   #disposed = false;
@@ -94,14 +93,15 @@ export class Session implements Disposable {
   /** The service asked for nothing to be sent before then: milliseconds since the epoch by this machine's clock. */
   get notBeforeMs(): number | undefined {
     if (this.#opened !== undefined) return this.#opened.notBeforeMs;
-    const heldMs = this.#heldUntilMs - this.#clock.nowMs();
+    const { notBeforeMs = 0 } = this.#shared;
+    const heldMs = notBeforeMs - this.#clock.nowMs();
     // More than a week is a clock that was set.
-    return heldMs > 0 && heldMs <= MAX_RETRY_AFTER_MS ? this.#heldUntilMs : undefined;
+    return heldMs > 0 && heldMs <= MAX_RETRY_AFTER_MS ? notBeforeMs : undefined;
   }
 
   /** The same for what somebody waits for. */
   get readsNotBeforeMs(): number | undefined {
-    return this.#opened === undefined ? this.#readsHeldUntilMs : this.#opened.readsNotBeforeMs;
+    return (this.#opened ?? this.#shared).readsNotBeforeMs;
   }
 
   /**
@@ -109,7 +109,7 @@ export class Session implements Disposable {
    * undefined where it is not known. For what is shown: what is sent is decided by the client's own answers.
    */
   get clockSkewMs(): number | undefined {
-    return this.#opened?.clockSkewMs ?? this.#sharedClockSkewMs;
+    return this.#opened?.clockSkewMs ?? this.#shared.clockSkewMs;
   }
 
   /**
@@ -120,10 +120,9 @@ export class Session implements Disposable {
     { offlineSinceMs, notBeforeMs, readsNotBeforeMs, clockSkewMs }: Partial<SavedList>,
     isOfLiving: boolean,
   ): void {
-    this.#sharedClockSkewMs = clockSkewMs ?? this.#sharedClockSkewMs;
+    if (clockSkewMs !== undefined) this.#shared.clockSkewMs = clockSkewMs;
     if (notBeforeMs !== undefined) {
-      this.#heldUntilMs = notBeforeMs;
-      this.#readsHeldUntilMs = readsNotBeforeMs;
+      Object.assign(this.#shared, { notBeforeMs, readsNotBeforeMs });
       this.#opened?.holdUntil(notBeforeMs, readsNotBeforeMs);
     }
     if (this.#disposed || this.isLocked || !isOfLiving) return;
@@ -169,9 +168,6 @@ export class Session implements Disposable {
    */
   reconnect(): void {
     this.#client = undefined;
-    this.#readsHeldUntilMs = this.readsNotBeforeMs;
-    this.#heldUntilMs = this.notBeforeMs ?? 0;
-    this.#opened = undefined;
     this.runs.drop();
     this.models.refresh.drop();
     this.balance.refresh.drop();
@@ -192,8 +188,7 @@ export class Session implements Disposable {
     const connection = await this.#connect();
     if (connection === undefined) throw new KeyMissingError();
     const client = this.#createClient(connection);
-    // What it asked for does not end with a connection.
-    client.holdUntil(this.#heldUntilMs, this.#readsHeldUntilMs);
+    client.holdUntil(this.notBeforeMs ?? 0, this.readsNotBeforeMs);
     this.#opened = client;
     return client;
   }

@@ -112,7 +112,9 @@ export class StoredDetails implements Disposable {
     const final = rows.flatMap((run) => {
       const detail = this.#runs.detail(run.run_id);
       const entry = detail && isFinal(run, detail) ? entryOf(run, detail) : undefined;
-      return entry === undefined || entry.detail === this.#stored.get(run.run_id)?.detail ? [] : [entry];
+      const stored = this.#stored.get(run.run_id);
+      const isStored = stored?.detail === entry?.detail && stored?.listed === entry?.listed;
+      return entry === undefined || isStored ? [] : [entry];
     });
     for (const entry of final) this.#stored.set(entry.run_id, entry);
     if (left.length + final.length > 0)

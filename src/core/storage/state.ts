@@ -37,15 +37,6 @@ export class StateUnavailableError extends ExpectedError {
   }
 }
 
-/** COMMIT failed in a way that does not say whether the change is stored: read before doing it again. */
-export class CommitUnknownError extends ExpectedError {
-  readonly code = 'commit-unknown';
-
-  constructor(cause: unknown) {
-    super('state.sqlite: it is unknown whether the change was stored', { cause });
-  }
-}
-
 /** The tables inside one transaction. Statements are prepared once for each text of SQL, so values belong into parameters. */
 export class Tables {
   readonly #database: DatabaseSync;
@@ -167,7 +158,7 @@ export class StateStore implements Disposable {
   /**
    * Reads and writes alone among all windows: all of it is durable once this resolves, or nothing.
    * @param work synchronous; may run more than once
-   * @throws as `read`, and CommitUnknownError
+   * @throws as `read`, and an error with a `cause` where COMMIT failed: read before doing it again
    */
   transaction<T>(work: (tables: Tables) => T): Promise<T> {
     return this.#retried('BEGIN IMMEDIATE', work);
@@ -294,7 +285,7 @@ export class StateStore implements Disposable {
       this.#close();
       this.#dataVersion = undefined;
       this.#opening = this.#openFile();
-      throw new CommitUnknownError(error);
+      throw new Error('state.sqlite: it is unknown whether the change was stored', { cause: error });
     }
   }
 

@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import * as vscode from 'vscode';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import type { DownloadRecord } from '../../core/downloads/types.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { notifySignedOut } from '../shared/accountMessages.ts';
-import { runChoices, runIdOf } from '../shared/arguments.ts';
+import { filesOf, runChoices, runIdOf } from '../shared/arguments.ts';
 import { subjectOf } from './adapterPlace.ts';
 import { chooseAdapter, reportAdapterNotOnDisk, reportNotDownloaded } from './messages.ts';
 
@@ -21,7 +20,7 @@ export function inspectAdapter(
 ) {
   const show = async (file: string) => showPage(await subjectOf(file));
   return async (argument?: unknown, selection?: unknown): Promise<void> => {
-    const uris = urisIn(argument, selection);
+    const uris = filesOf(argument, selection);
     for (const uri of uris) {
       if (uri.scheme === 'file') await show(uri.fsPath);
       else reportAdapterNotOnDisk(path.posix.basename(uri.path));
@@ -67,11 +66,4 @@ function fileOf(
   if (newest !== undefined) return { missing: { gone: newest.path } };
   const run = session.runs.rows?.find(({ run_id }) => run_id === runId);
   return { missing: run?.artifacts_available === false ? 'not-yet' : 'never' };
-}
-
-/** The explorer gives the file, and all that are selected. */
-function urisIn(argument: unknown, selection: unknown): vscode.Uri[] {
-  const selected = (Array.isArray(selection) ? selection : []).filter((item) => item instanceof vscode.Uri);
-  if (selected.length > 1) return selected;
-  return argument instanceof vscode.Uri ? [argument] : [];
 }

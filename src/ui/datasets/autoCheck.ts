@@ -6,7 +6,7 @@ import type { Reports } from '../../core/datasets/reports.ts';
 import type { Log } from '../shared/log.ts';
 import { autoCheckMaxBytes } from '../shared/settings.ts';
 import { openDocument } from './datasetProblems.ts';
-import { isInTab, urisOf } from '../shared/tabs.ts';
+import { tabsOf, urisOf } from '../shared/tabs.ts';
 
 /** A file that is closed at once, as when stepping through the explorer, is not checked. */
 const DEBOUNCE_MS = 250;
@@ -84,7 +84,7 @@ export class AutoCheck implements Disposable {
 
   /** Drops the report if no editor shows the file any longer. */
   #leave(uri: vscode.Uri): void {
-    if (uri.scheme !== 'file' || isInTab(uri)) return;
+    if (uri.scheme !== 'file' || tabsOf(uri).length > 0) return;
     this.#stops.get(uri.fsPath)?.abort();
     this.#stops.delete(uri.fsPath);
     this.#reports.release(uri.fsPath);

@@ -12,7 +12,8 @@ import { failureSentence, gateMessages } from '../shared/datasetMessages.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { withLateProgress, showError, showInformation, showWarning } from '../shared/notifications.ts';
 import type { Log } from '../shared/log.ts';
-import { chooseDataset, inspectOrRefuse, selectedUris } from '../shared/prepareDataset.ts';
+import { filesOf } from '../shared/arguments.ts';
+import { chooseDataset, inspectOrRefuse } from '../shared/prepareDataset.ts';
 import { canShowProblems, openDocument } from './datasetProblems.ts';
 import { checkMessages } from './messages.ts';
 
@@ -26,7 +27,7 @@ export async function checkDataset(
   argument?: unknown,
   selection?: unknown,
 ): Promise<void> {
-  const selected = selectedUris(selection);
+  const selected = filesOf(argument, selection);
   if (selected.length > 1) {
     await checkSeveral(reports, selected, log);
     return;

@@ -3,7 +3,8 @@ import type { Disposable } from '../../core/base/disposable.ts';
 import { RowFile, rowOfLine } from '../../core/datasets/rowFile.ts';
 import { EDITORS } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
-import { chooseDataset, selectedUris } from '../shared/prepareDataset.ts';
+import { filesOf } from '../shared/arguments.ts';
+import { chooseDataset } from '../shared/prepareDataset.ts';
 import { isRecord, isText } from '../shared/webview.ts';
 import { PreviewDocument, type PreviewChecks } from './previewDocument.ts';
 import { isRow, PreviewPanel, type PreviewTarget } from './previewPanel.ts';
@@ -44,7 +45,7 @@ export class DatasetPreviews implements vscode.CustomReadonlyEditorProvider<Prev
    * argument; from a text editor with the file it begins at the row of the cursor.
    */
   async preview(argument?: unknown, selection?: unknown, options?: unknown): Promise<void> {
-    const selected = selectedUris(selection);
+    const selected = filesOf(argument, selection);
     if (selected.length > 1) {
       for (const uri of selected) await this.#show(uri, {});
       return;

@@ -168,12 +168,9 @@ async function freeTargets(
 ): Promise<{ artifact: ArtifactName; target: string }[]> {
   const targets: { artifact: ArtifactName; target: string }[] = [];
   for (const artifact of artifacts) {
-    const planned = targets.map(({ artifact: { type, filename }, target }) => ({
-      runId,
-      artifactType: type,
-      filename,
-      target,
-    }));
+    const planned = targets.map(({ artifact: { type: artifactType, filename }, target }) => {
+      return { runId, artifactType, filename, target };
+    });
     const { name, other, isFile } = placeIn(folder, artifact, runId, [...downloads.active, ...planned]);
     if (other !== undefined && isFile && !(await confirmOtherName(name, other))) continue;
     targets.push({ artifact, target: path.join(folder, other ?? name) });
@@ -193,22 +190,21 @@ async function runJobs(
   try {
     await withCancellableProgress(downloadTitle(runNameOf(session.runs, runId)), async (signal, report) => {
       let state: DownloadState | undefined;
-      for (const { target, run } of jobs) {
-        const subscription = downloads.onDidChange((change) => {
-          const download = downloads.active.find((one) => one.runId === runId && one.target === target);
-          if (change.runId !== runId || download === undefined || download.state === 'interrupted') return;
-          const text = downloadProgressText(download, records.length, jobs.length);
-          const fraction = downloadFraction(download);
-          // A change of state is shown at once; of other reports some are left out.
-          if (download.state !== state) report(text);
-          state = download.state;
-          report(text, fraction === undefined ? undefined : (records.length + fraction) / jobs.length);
-        });
-        try {
-          records.push(await run(signal));
-        } finally {
-          subscription.dispose();
-        }
+      const subscription = downloads.onDidChange((change) => {
+        const target = jobs[records.length]?.target;
+        const download = downloads.active.find((one) => one.runId === runId && one.target === target);
+        if (change.runId !== runId || download === undefined || download.state === 'interrupted') return;
+        const text = downloadProgressText(download, records.length, jobs.length);
+        const fraction = downloadFraction(download);
+        // A change of state is shown at once; of other reports some are left out.
+        if (download.state !== state) report(text);
+        state = download.state;
+        report(text, fraction === undefined ? undefined : (records.length + fraction) / jobs.length);
+      });
+      try {
+        for (const { run } of jobs) records.push(await run(signal));
+      } finally {
+        subscription.dispose();
       }
     });
   } catch (error) {

@@ -100,8 +100,8 @@ export function remindBeforeExpiry(
 }
 
 /**
- * Keeps the context key by which the Explorer's menu knows what was downloaded here, and checks when the window comes to the
- * front whether that is still there: it can be deleted elsewhere.
+ * Keeps the context key by which the Explorer's menu knows what was downloaded here, and checks whether that is still there
+ * when a file was deleted or renamed in the window, and when the window comes to the front.
  */
 export function keepDownloadedFiles({ sessions, downloads }: Watched): Disposable {
   return followActive(sessions, (session) => {
@@ -117,9 +117,14 @@ export function keepDownloadedFiles({ sessions, downloads }: Watched): Disposabl
     };
     keep();
     if (session === undefined) return [];
-    const focus = vscode.window.onDidChangeWindowState(({ focused }) => {
-      if (focused) void downloads.check(session.account.id);
-    });
-    return [downloads.onDidChange(keep), focus];
+    const check = () => void downloads.check(session.account.id);
+    return [
+      downloads.onDidChange(keep),
+      vscode.window.onDidChangeWindowState(({ focused }) => {
+        if (focused) check();
+      }),
+      vscode.workspace.onDidDeleteFiles(check),
+      vscode.workspace.onDidRenameFiles(check),
+    ];
   });
 }

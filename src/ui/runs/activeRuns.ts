@@ -5,17 +5,20 @@ import type { Event } from '../../core/base/event.ts';
 import { lazy } from '../../core/base/lazy.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { WatchOptions } from '../../core/runs/watcher.ts';
-import { chargedReceiptsOf } from '../../core/submission/intent.ts';
+import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import type { Services } from '../../services.ts';
 import { followActive } from '../shared/activeSession.ts';
 
 /** When the window comes to the front, runs and balance are read, at most this often. */
 const FOCUS_PAUSE_MS = 10_000;
 
-export type ActiveRunsParts = Pick<
+export interface ActiveRunsParts extends Pick<
   Services,
-  'journal' | 'log' | 'openJournal' | 'runsFolder' | 'sessions' | 'state' | 'submitter'
->;
+  'log' | 'runsFolder' | 'sessions' | 'state' | 'submitter'
+> {
+  /** The charges of an account, with their labels: the service's list of runs has none. */
+  receiptsOf: (accountId: string) => Promise<readonly ChargedReceipt[]>;
+}
 
 /** The view whose rows show labels and prices, which only the details have. */
 interface RunsView {
@@ -46,7 +49,7 @@ export function keepActiveFresh(parts: ActiveRunsParts, view: RunsView): Disposa
 /** Watches the account, and reads what is missing on focus and when the Runs view is shown. */
 async function watch(
   session: Session,
-  { journal, runsFolder, state, submitter }: ActiveRunsParts,
+  { receiptsOf, runsFolder, state, submitter }: ActiveRunsParts,
   view: RunsView,
   watching: DisposableStore,
   onError: WatchOptions['onError'],
@@ -61,7 +64,7 @@ async function watch(
     isFocused: () => vscode.window.state.focused,
     areRowsShown: () => view.isVisible,
     isAwaiting: () => submitter.isUnknown(id),
-    recallSubmitted: () => recallSubmitted(session, journal),
+    recallSubmitted: async () => recallSubmitted(session, await receiptsOf(id)),
     onError,
   });
   let readAtMs = performance.now();
@@ -86,15 +89,9 @@ async function watch(
     watching.add(one);
 }
 
-/** The charges of an account, with their labels: the service's list of runs has none. */
-async function charged({ account }: Session, journal: Pick<Services['journal'], 'receipts'>) {
-  return chargedReceiptsOf(await journal.receipts(), account.id);
-}
-
-async function showReceiptLabels(session: Session, { journal, openJournal }: ActiveRunsParts): Promise<void> {
-  await openJournal();
-  const receipts = await charged(session, journal);
-  session.runs.knowLabels(
+async function showReceiptLabels({ account, runs }: Session, { receiptsOf }: ActiveRunsParts): Promise<void> {
+  const receipts = await receiptsOf(account.id);
+  runs.knowLabels(
     receipts.flatMap(({ settled, label }) =>
       label === undefined ? [] : [[settled.run.run_id, label] as const],
     ),
@@ -102,9 +99,8 @@ async function showReceiptLabels(session: Session, { journal, openJournal }: Act
 }
 
 /** The end of a run is notified as well, though no list named it before the windows were closed. */
-async function recallSubmitted(session: Session, journal: Services['journal']): Promise<void> {
-  const { runs } = session;
+function recallSubmitted({ runs }: Session, receipts: readonly ChargedReceipt[]): void {
   if (runs.rows === undefined) return;
-  for (const { settled, model_id, label } of await charged(session, journal))
+  for (const { settled, model_id, label } of receipts)
     if (settled.at.localMs > runs.readAtMs) runs.insertCreated(settled.run, model_id, label);
 }

@@ -28,7 +28,7 @@ export function activateRuns(services: Services): void {
   );
   disposables.add(submitted.event(({ runId }) => void tree.reveal(runId).catch(() => undefined)));
   disposables.add(new ModelsTree(sessions));
-  disposables.add(keepActiveFresh(services, tree));
+  disposables.add(keepActiveFresh({ ...services, receiptsOf }, tree));
 
   const panels = lazy(async () => disposables.add((await import('./runPage.ts')).runPanels(services)));
   const showInNewTab = async (accountId: string, runId: string) =>

@@ -1,9 +1,17 @@
+import * as vscode from 'vscode';
 import type { Model, RunSummary } from '../../core/api/types.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { showInformation } from './notifications.ts';
 import { chooseRunWords, runWords } from './runMessages.ts';
 import { pick } from './steps.ts';
+
+/** The files that a command was called with: the explorer gives the one under the pointer, and all that are selected. */
+export function filesOf(argument: unknown, selection: unknown): vscode.Uri[] {
+  const selected = (Array.isArray(selection) ? selection : []).filter((item) => item instanceof vscode.Uri);
+  if (selected.length > 1) return selected;
+  return argument instanceof vscode.Uri ? [argument] : [];
+}
 
 /** The run that a command was called with: a row of the tree, or a `run_id` from a key binding, an extension or an agent. */
 export function runIdOf(argument: unknown): string | undefined {

@@ -11,13 +11,14 @@ import {
 import { inspectDataset, type DatasetFile } from '../../core/datasets/fileKind.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import type { Intent } from '../../core/submission/intent.ts';
+import { filesOf } from './arguments.ts';
 import { chooseMessages, failureSentence, gateMessages, refusal } from './datasetMessages.ts';
 import { COMMANDS } from './ids.ts';
 import { withLateProgress, showError, showWarning } from './notifications.ts';
 import type { Log } from './log.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 import { pick, type Choice } from './steps.ts';
-import { urisOf } from './tabs.ts';
+import { tabsOf } from './tabs.ts';
 
 /** How often a dataset that was written to after its check is checked again. */
 const MAX_RECHECKS = 2;
@@ -84,15 +85,8 @@ function countsOf({ rows, characters }: CheckedDataset['counts']): CheckedDatase
  * over 50 MiB is not synced to extensions: it has no `activeTextEditor`, but its tab has a URI.
  */
 export async function chooseDataset(argument: unknown, selection?: unknown): Promise<vscode.Uri | undefined> {
-  const selected = selectedUris(selection);
-  if (selected.length > 1) return pickOne(selected);
-  if (argument instanceof vscode.Uri) return argument;
-  return activeTabUri() ?? offerDatasets();
-}
-
-/** The URIs among what a menu passes as its second argument. */
-export function selectedUris(selection: unknown): vscode.Uri[] {
-  return (Array.isArray(selection) ? selection : []).filter((item) => item instanceof vscode.Uri);
+  const files = filesOf(argument, selection);
+  return files.length > 1 ? pickOne(files) : (files[0] ?? activeTabUri() ?? offerDatasets());
 }
 
 function activeTabUri(): vscode.Uri | undefined {
@@ -164,10 +158,7 @@ async function pickOne(
 async function saveIfNeeded(uri: vscode.Uri): Promise<vscode.Uri | undefined> {
   if (uri.scheme === 'untitled') return vscode.workspace.save(uri);
   // The tab knows it even for files too big to be synced.
-  const isDirty = vscode.window.tabGroups.all.some(({ tabs }) =>
-    tabs.some((tab) => tab.isDirty && urisOf(tab).some((shown) => shown.toString() === uri.toString())),
-  );
-  if (!isDirty) return uri;
+  if (!tabsOf(uri).some(({ isDirty }) => isDirty)) return uri;
   const save = gateMessages.save();
   const choice = await showWarning(
     gateMessages.unsaved(nameOf(uri)),

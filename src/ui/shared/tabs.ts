@@ -1,11 +1,10 @@
 import * as vscode from 'vscode';
 
-/** Whether a tab shows a file: as text, in a custom editor, or as a side of a comparison. */
-export function isInTab(uri: vscode.Uri): boolean {
+/** The tabs that show a file: as text, in a custom editor, or as a side of a comparison. */
+export function tabsOf(uri: vscode.Uri): vscode.Tab[] {
   const wanted = uri.toString();
-  return vscode.window.tabGroups.all.some(({ tabs }) =>
-    tabs.some((tab) => urisOf(tab).some((shown) => shown.toString() === wanted)),
-  );
+  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+  return tabs.filter((tab) => urisOf(tab).some((shown) => shown.toString() === wanted));
 }
 
 /** The files that a tab shows. */

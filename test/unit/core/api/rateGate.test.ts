@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { ServiceError } from '../../../../src/core/api/errors.ts';
 import { RateGate } from '../../../../src/core/api/rateGate.ts';
 
 const DAY = 24 * 60 * 60_000;
@@ -11,31 +12,33 @@ describe('RateGate', () => {
     nowMs = 10 * DAY;
     gate = new RateGate(() => nowMs);
   });
+  const refuse = (retryAfterMs?: number) =>
+    gate.refused(new ServiceError('rate_limited', 429, '', retryAfterMs));
 
   it('is open at first, and never closed for less than before', () => {
     assert.deepEqual([gate.untilMs(), gate.remainingMs()], [undefined, 0]);
-    gate.close(5_000);
-    gate.close(0);
+    refuse(5_000);
+    refuse(0);
     gate.holdUntil(nowMs + 4_000);
-    gate.close(undefined);
+    refuse();
     assert.deepEqual([gate.untilMs(), gate.remainingMs()], [nowMs + 5_000, 5_000]);
   });
 
   it('closes for longer and longer without a Retry-After, until a call passes', () => {
     const waits = Array.from({ length: 8 }, () => {
-      gate.close(undefined);
+      refuse();
       const remainingMs = gate.remainingMs();
       nowMs += remainingMs;
       return remainingMs;
     });
     assert.deepEqual(waits, [500, 1_000, 2_000, 4_000, 8_000, 16_000, 20_000, 20_000]);
     gate.passed();
-    gate.close(undefined);
+    refuse();
     assert.equal(gate.remainingMs(), 500);
   });
 
   it('holds reads that somebody waits for ten minutes at most', () => {
-    gate.close(DAY);
+    refuse(DAY);
     assert.deepEqual([gate.remainingMs(), gate.remainingMs(true)], [DAY, 600_000]);
     nowMs += 600_000;
     gate.assertOpen(true);
@@ -43,7 +46,7 @@ describe('RateGate', () => {
   });
 
   it('waits the remaining time again where the clock was set back', () => {
-    gate.close(5_000);
+    refuse(5_000);
     nowMs -= DAY;
     assert.equal(gate.remainingMs(), 5_000);
     nowMs += 5_000;

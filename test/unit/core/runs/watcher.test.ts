@@ -27,7 +27,7 @@ describe('Watcher', function () {
   afterEach(() => bench.end());
 
   /** Opens windows one after the other, each with its first look. */
-  async function open(...names: string[]): Promise<WatchWindow[]> {
+  async function open<Names extends string[]>(...names: Names) {
     const windows: WatchWindow[] = [];
     for (const name of names) {
       const window = bench.window(name);
@@ -38,7 +38,7 @@ describe('Watcher', function () {
       await bench.until(() => polls() > before);
       await bench.settle();
     }
-    return windows;
+    return windows as { [Name in keyof Names]: WatchWindow };
   }
   const statusIn = ({ session }: WatchWindow, runId: string) => session.runs.get(runId)?.status;
   const movesIn = ({ moved }: WatchWindow) =>
@@ -79,10 +79,9 @@ describe('Watcher', function () {
       assert.equal(polls(), 1);
       bench.rows = [{ ...bench.rows[0], status: 'evaluating' } as (typeof bench.rows)[0]];
       await bench.pass(SECOND);
-      assert.deepEqual([polls(), a && movesIn(a)], [2, ['r: running → evaluating']]);
+      assert.deepEqual([polls(), movesIn(a)], [2, ['r: running → evaluating']]);
       await bench.pass(5 * SECOND);
       assert.equal(polls(), 3);
-      assert.ok(a);
       a.isFocused = false;
       await bench.pass(2 * MINUTE - SECOND);
       assert.equal(polls(), 3);
@@ -95,7 +94,7 @@ describe('Watcher', function () {
       const [a] = await open('a');
       await bench.pass(40 * MINUTE);
       assert.equal(polls(), 1);
-      a?.session.runs.insertCreated({ run_id: 'new' }, 'm', undefined);
+      a.session.runs.insertCreated({ run_id: 'new' }, 'm', undefined);
       await bench.pass(5 * SECOND);
       assert.equal(polls(), 2);
     });
@@ -104,10 +103,8 @@ describe('Watcher', function () {
       bench.rows = [made(bench, 'r', MINUTE, 'complete')];
       const [a] = await open('a');
       bench.instead = () => 'lost';
-      await assert.rejects(
-        a?.session.call((client) => client.getBalance({ isBackground: true })) ?? Promise.resolve(),
-      );
-      assert.equal(a?.session.state, 'offline');
+      await assert.rejects(a.session.call((client) => client.getBalance({ isBackground: true })));
+      assert.equal(a.session.state, 'offline');
       bench.instead = undefined;
       await bench.pass(MINUTE + SECOND);
       assert.deepEqual([polls(), a.session.state], [2, 'ready']);
@@ -119,7 +116,7 @@ describe('Watcher', function () {
       const DAY = 24 * HOUR;
       bench.rows = [made(bench, 'r', 7 * DAY - HOUR, 'halted')];
       const [a] = await open('a');
-      assert.equal(a?.session.runs.activeCount, 1);
+      assert.equal(a.session.runs.activeCount, 1);
       await bench.pass(HOUR + MINUTE);
       const atEnd = polls();
       assert.ok(atEnd >= 2 && atEnd <= 3, String(atEnd));
@@ -137,7 +134,7 @@ describe('Watcher', function () {
       const [a] = await open('a');
       bench.rows = [{ ...made(bench, 'r', 0, 'complete'), artifacts_available: false }];
       await bench.pass(MINUTE);
-      assert.equal(a?.session.runs.activeCount, 0);
+      assert.equal(a.session.runs.activeCount, 0);
       bench.rows = [made(bench, 'r', MINUTE, 'complete')];
       await bench.pass(2 * MINUTE);
       assert.deepEqual(
@@ -169,14 +166,14 @@ describe('Watcher', function () {
       const [a] = await open('a');
       bench.instead = () => 'lost';
       await bench.pass(HOUR);
-      assert.deepEqual([a?.errors.length, a?.session.state], [1, 'offline']);
+      assert.deepEqual([a.errors.length, a.session.state], [1, 'offline']);
       // 7.5 s, 15 s, 30 s, 60 s, 120 s, and then each 150 s.
       assert.ok(polls() > 20 && polls() < 35, String(polls()));
-      const since = a?.session.offlineSince;
+      const since = a.session.offlineSince;
       await bench.list(({ offlineSinceMs }) => offlineSinceMs === since);
       bench.instead = undefined;
       await bench.pass(3 * MINUTE);
-      assert.equal(a?.session.state, 'ready');
+      assert.equal(a.session.state, 'ready');
       await bench.list(({ offlineSinceMs }) => offlineSinceMs === undefined);
     });
 
@@ -185,7 +182,7 @@ describe('Watcher', function () {
       const [a] = await open('a');
       const release = hold();
       await bench.pass(5 * SECOND);
-      a?.watcher.dispose();
+      a.watcher.dispose();
       release();
       await bench.pass(3 * HOUR);
       assert.equal(polls(), 2);
@@ -256,11 +253,11 @@ describe('Watcher', function () {
       const [a] = await open('a');
       bench.instead = (what) =>
         what === '/models' ? [500, { error: { code: 'x', message: '' } }] : undefined;
-      a?.watcher.readAll();
+      a.watcher.readAll();
       await bench.pass(HOUR);
       const asked = bench.asked.filter((one) => one === 'a /models').length;
       assert.ok(asked >= 12 && asked <= 18, String(asked));
-      assert.equal(a?.session.balance.current?.balance_cents, 1_000);
+      assert.equal(a.session.balance.current?.balance_cents, 1_000);
     });
 
     it('reads the labels of the newest 50 runs while they are shown, each once, and leaves plenty for polls', async () => {
@@ -290,7 +287,7 @@ describe('Watcher', function () {
 
     it('reads all again after the connection changed', async () => {
       const [a] = await open('a');
-      a?.session.reconnect();
+      a.session.reconnect();
       await bench.pass(5 * SECOND);
       for (const what of ['/models', '/balance', '/runs']) assert.ok(bench.asked.includes(`a ${what}`), what);
       assert.equal(polls(), 2);
@@ -299,7 +296,6 @@ describe('Watcher', function () {
     it('reads labels while the rows are shown, none that the disk knows, and stores them', async () => {
       bench.rows = ['known', 'new'].map((runId) => made(bench, runId, MINUTE, 'complete'));
       const [a] = await open('a');
-      assert.ok(a);
       const detail = { run_id: 'known', status: 'completed', model_id: 'm', label: 'L known' };
       a.session.runs.knowDetails([detail]);
       await bench.pass(MINUTE);
@@ -325,7 +321,6 @@ describe('Watcher', function () {
     it('polls in one window, and all know: rows, what moved, labels, balance and whether the service answers', async () => {
       bench.rows = [made(bench, 'r', 0)];
       const [a, b, c] = await open('a', 'b', 'c');
-      assert.ok(a && b && c);
       assert.deepEqual(
         [statusIn(b, 'r'), statusIn(c, 'r'), b.session.state],
         ['running', 'running', 'ready'],
@@ -367,7 +362,6 @@ describe('Watcher', function () {
         return what === '/runs' ? [200, { data: [r, timeless], has_more: false }] : undefined;
       };
       const [a, b] = await open('a', 'b');
-      assert.ok(a && b);
       await bench.until(() => statusIn(b, 'r') === 'running');
       assert.deepEqual([a.errors, b.errors, b.session.runs.readAtMs > 0], [[], [], true]);
       assert.doesNotMatch(JSON.stringify(await bench.list()), /signed|progress/);
@@ -384,13 +378,13 @@ describe('Watcher', function () {
       bench.rows = [made(bench, 'r', 30 * MINUTE)];
       const [a, b] = await open('a', 'b');
       const before = bench.asked.length;
-      a?.dispose();
+      a.dispose();
       await bench.pass(20 * SECOND);
       assert.equal(bench.asked.length, before);
       bench.rows = [made(bench, 'r', 30 * MINUTE, 'complete')];
       await bench.pass(3 * MINUTE);
       assert.deepEqual(bench.asked.slice(before), ['b /runs']);
-      assert.equal(b && statusIn(b, 'r'), 'complete');
+      assert.equal(statusIn(b, 'r'), 'complete');
     });
 
     it('sends at most 120 GETs in an hour for 50 runs that change all the time and 3 windows', async function () {
@@ -433,7 +427,6 @@ describe('Watcher', function () {
     it('has the other window poll soon, and itself sends only what the user asks for', async () => {
       bench.rows = [made(bench, 'r', 2 * HOUR)];
       const [, b] = await open('a', 'b');
-      assert.ok(b);
       await bench.pass(20 * SECOND);
       bench.asked.length = 0;
       bench.rows = [made(bench, 'r', 2 * HOUR, 'complete')];
@@ -448,7 +441,6 @@ describe('Watcher', function () {
 
     it('has what was submitted in another window watched, also where the list is late to name it', async () => {
       const [a, b] = await open('a', 'b');
-      assert.ok(a && b);
       await bench.pass(MINUTE);
       bench.asked.length = 0;
       b.session.runs.insertCreated({ run_id: 'new' }, 'm', undefined);
@@ -466,7 +458,6 @@ describe('Watcher', function () {
     it('prefers what was read here later, and takes what is stored later', async () => {
       bench.rows = [made(bench, 'r', 30 * MINUTE)];
       const [, b] = await open('a', 'b');
-      assert.ok(b);
       bench.rows = [made(bench, 'r', 30 * MINUTE, 'evaluating')];
       await bench.pass(SECOND);
       await b.session.runs.refresh();
@@ -490,7 +481,6 @@ describe('Watcher', function () {
     it('leaves the service alone in all windows until it may be asked again', async () => {
       bench.rows = [made(bench, 'r', 0)];
       const [a, b] = await open('a', 'b');
-      assert.ok(a && b);
       bench.instead = () => rateLimited(600);
       bench.asked.length = 0;
       await bench.pass(5 * SECOND);
@@ -510,7 +500,6 @@ describe('Watcher', function () {
     it('does not begin the ten minutes of a long Retry-After again with each start of a window', async () => {
       bench.rows = [made(bench, 'r', 0)];
       const [a] = await open('a');
-      assert.ok(a);
       bench.instead = () => rateLimited(86_400);
       await bench.pass(5 * SECOND);
       await bench.list((list) => list.notBeforeMs !== undefined);
@@ -532,7 +521,6 @@ describe('Watcher', function () {
     it('gives the lease up where the API key is refused, to a window that has another', async () => {
       bench.rows = [made(bench, 'r', 0)];
       const [a, b] = await open('a', 'b');
-      assert.ok(a && b);
       bench.instead = (_what, who) =>
         who === 'a' ? [401, { error: { code: 'invalid_api_key', message: '' } }] : undefined;
       await bench.pass(5 * SECOND);
@@ -549,9 +537,9 @@ describe('Watcher', function () {
     it('reports what moved since another window, long closed, last polled', async () => {
       bench.rows = [made(bench, 's', HOUR), made(bench, 'r', 2 * HOUR)];
       const [a] = await open('a');
-      a?.session.runs.knowLabels([['r', 'Läbel']]);
+      a.session.runs.knowLabels([['r', 'Läbel']]);
       await bench.list(({ runs }) => runs?.labels.length === 1);
-      a?.dispose();
+      a.dispose();
       bench.rows = [made(bench, 't', MINUTE), made(bench, 's', HOUR), made(bench, 'r', 2 * HOUR, 'complete')];
       const release = hold();
       const b = bench.window('b');
@@ -575,7 +563,7 @@ describe('Watcher', function () {
         ];
       };
       const [a] = await open('a');
-      await a?.session.models.refresh();
+      await a.session.models.refresh();
       const { modelNames } = await bench.list(({ modelNames: names = [] }) => names.length > 0);
       assert.deepEqual(modelNames, [['m', 'N'.repeat(200)]]);
     });
@@ -584,9 +572,9 @@ describe('Watcher', function () {
       bench.rows = [made(bench, 'r', HOUR, 'complete')];
       bench.aheadMs = 20 * MINUTE;
       const [a] = await open('a');
-      await a?.session.models.refresh();
+      await a.session.models.refresh();
       await bench.list(({ modelNames = [] }) => modelNames.length === 1);
-      a?.dispose();
+      a.dispose();
       bench.instead = () => 'lost';
       const { session, watcher } = bench.window('b');
       await watcher.poll();
@@ -600,7 +588,7 @@ describe('Watcher', function () {
     it('reports the end of what was submitted and never listed before the windows were closed', async () => {
       bench.rows = [made(bench, 's', HOUR, 'complete')];
       const [a] = await open('a');
-      a?.dispose();
+      a.dispose();
       bench.rows = [made(bench, 'new', MINUTE, 'complete'), made(bench, 's', HOUR, 'complete')];
       bench.recallSubmitted = (session) => {
         assert.equal(session.runs.rows?.length, 1);
@@ -635,11 +623,11 @@ describe('Watcher', function () {
         session.runs.insertCreated({ run_id: 'new' }, 'm', undefined);
         return Promise.reject(new Error('unreadable'));
       };
-      a?.dispose();
+      a.dispose();
       bench.rows = [made(bench, 'new', MINUTE), ...bench.rows];
       await bench.pass(MINUTE);
-      assert.equal(b && statusIn(b, 'new'), 'running');
-      assert.deepEqual(b?.errors.map(String), ['Error: unreadable']);
+      assert.equal(statusIn(b, 'new'), 'running');
+      assert.deepEqual(b.errors.map(String), ['Error: unreadable']);
     });
 
     it('continues from there: older pages come, and active runs are found however deep they are', async () => {
@@ -648,9 +636,9 @@ describe('Watcher', function () {
       );
       bench.rows = all;
       const [a] = await open('a');
-      while (a?.session.runs.hasMore) await a.session.runs.loadMore();
+      while (a.session.runs.hasMore) await a.session.runs.loadMore();
       const saved = await bench.list(({ runs }) => runs?.rows.length === 201);
-      a?.dispose();
+      a.dispose();
       assert.deepEqual(
         [
           saved.runs?.rows.length,
@@ -687,13 +675,13 @@ describe('Watcher', function () {
     it('replaces one that it cannot read as ours', async () => {
       bench.rows = [made(bench, 'r', 0)];
       const [first] = await open('a');
-      first?.dispose();
+      first.dispose();
       for (const foreign of ['', 'x', '[]', '{"readAtMs":"1"}', '{"readAtMs":1,"runs":{"rows":[5]}}']) {
         execute('UPDATE run_list SET list = ?', foreign);
         const [a] = await open('a');
-        assert.deepEqual([a?.session.runs.rows?.length, a?.errors], [1, []]);
+        assert.deepEqual([a.session.runs.rows?.length, a.errors], [1, []]);
         await bench.list(({ runs }) => runs?.rows.length === 1);
-        a?.dispose();
+        a.dispose();
       }
     });
 
@@ -703,7 +691,7 @@ describe('Watcher', function () {
       const [a, b] = await open('a', 'b');
       await bench.pass(5 * SECOND);
       assert.deepEqual(bench.asked, ['a /runs', 'b /runs', 'a /runs', 'b /runs']);
-      const codes = [a, b].map((window) => window?.errors.map((error) => (error as { code?: string }).code));
+      const codes = [a, b].map((window) => window.errors.map((error) => (error as { code?: string }).code));
       assert.deepEqual(codes, [['state-unavailable'], ['state-unavailable']]);
     });
 
@@ -738,7 +726,7 @@ describe('Watcher', function () {
       bench.rows = [made(bench, 'r', 0, 'complete')];
       await bench.pass(MINUTE);
       await bench.list(({ runs }) => runs?.rows[0]?.status === 'complete');
-      await bench.until(() => b !== undefined && statusIn(b, 'r') === 'complete');
+      await bench.until(() => statusIn(b, 'r') === 'complete');
       assert.ok(!bench.asked.includes('b /runs'));
     });
 
@@ -748,7 +736,7 @@ describe('Watcher', function () {
       bench.instead = () => 'lost';
       await bench.pass(10 * MINUTE);
       const { backoff } = await bench.list(({ backoff: stored }) => (stored?.failures ?? 0) >= 5);
-      a?.dispose();
+      a.dispose();
       const before = polls();
       const b = bench.window('b');
       await b.watcher.poll();

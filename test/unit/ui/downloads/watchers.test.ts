@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DownloadStage, type Window } from '../../../helpers/runs/downloadStage.ts';
 import { until } from '../../../helpers/runs/support.ts';
@@ -195,12 +195,13 @@ describe('watching downloads', () => {
       assert.ok(known.length <= 3, 'not for its progress');
     });
 
-    it('what was deleted since counts as gone once the window comes to the front', async () => {
+    it('what was deleted counts as gone once the window comes to the front, or if it was deleted there', async () => {
       watching.push(watchers.keepDownloadedFiles(first));
       watch(first);
       const runId = await finish(first);
       await isDownloaded(first);
-      await rm(folderOf(runId), { recursive: true });
+      const away = `${folderOf(runId)} away`;
+      await rename(folderOf(runId), away);
       const isGone = () => first.downloads.records('account-1')[0]?.isGone;
       standIn.focus.changed.fire({ focused: false });
       await later();
@@ -209,6 +210,10 @@ describe('watching downloads', () => {
       await until(() => isGone() === true);
       // Its row says the same.
       assert.equal(downloadsByRun(first.downloads, 'account-1').downloaded.size, 0);
+      await rename(away, folderOf(runId));
+      standIn.filesChanged.fire(undefined);
+      await until(() => isGone() === undefined);
+      assert.equal(downloadsByRun(first.downloads, 'account-1').downloaded.size, 1);
     });
 
     it('goes on after one that failed unexpectedly', async () => {

@@ -5,7 +5,7 @@ import type { Disposable } from '../../../../src/core/base/disposable.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import { readList } from '../../../../src/core/runs/sharedList.ts';
-import type { Receipt } from '../../../../src/core/submission/intent.ts';
+import { chargedReceiptsOf, type Receipt } from '../../../../src/core/submission/intent.ts';
 import { Submitter } from '../../../../src/core/submission/submitter.ts';
 import type { ActiveRunsParts } from '../../../../src/ui/runs/activeRuns.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
@@ -51,8 +51,7 @@ describe('keepActiveFresh', () => {
       {
         sessions: { active: session, onDidChangeActive: new Emitter().event },
         submitter: new Submitter(bench.journal),
-        journal: { receipts: () => Promise.resolve(receipts) },
-        openJournal: () => Promise.resolve(),
+        receiptsOf: (accountId: string) => Promise.resolve(chargedReceiptsOf(receipts, accountId)),
         log: { warn: () => undefined },
         runsFolder: path.join(bench.folder, 'runs'),
         state: bench.state(),

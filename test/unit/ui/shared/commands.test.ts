@@ -1,22 +1,14 @@
 import assert from 'node:assert/strict';
-import type { ModuleHooks } from 'node:module';
 import type { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
 import type { Model } from '../../../../src/core/api/types.ts';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+import * as standIn from '../../../helpers/vscodeStandIn.ts';
+
+const { ensureActiveAccount } = await withVscode(() => import('../../../../src/ui/shared/commands.ts'));
+const { modelOf, runIdOf } = await withVscode(() => import('../../../../src/ui/shared/arguments.ts'));
+await withVscode(() => import('../../../../src/ui/shared/accountMessages.ts'));
 
 describe('commands', () => {
-  let hooks: ModuleHooks;
-  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let commands: typeof import('../../../../src/ui/shared/commands.ts');
-  let given: typeof import('../../../../src/ui/shared/arguments.ts');
-
-  before(async () => {
-    hooks = standInForVscode();
-    standIn = await import('../../../helpers/vscodeStandIn.ts');
-    commands = await import('../../../../src/ui/shared/commands.ts');
-    given = await import('../../../../src/ui/shared/arguments.ts');
-  });
-  after(() => hooks.deregister());
   beforeEach(() => standIn.forget());
 
   function accountsOf(activate: boolean) {
@@ -29,7 +21,7 @@ describe('commands', () => {
         return Promise.resolve();
       },
     };
-    const ensure = (id: string) => commands.ensureActiveAccount(accounts as unknown as AccountStore, id);
+    const ensure = (id: string) => ensureActiveAccount(accounts as unknown as AccountStore, id);
     return { accounts, ensure };
   }
 
@@ -57,7 +49,6 @@ describe('commands', () => {
   const JUNK = [undefined, null, '', 0, true, Symbol('x'), [], {}, () => 'x', new Date(), { fsPath: '/x' }];
 
   it('take a run by its row or its ID, and nothing else', () => {
-    const { runIdOf } = given;
     assert.equal(runIdOf('../x'), '../x');
     assert.equal(runIdOf({ kind: 'run', runId: 'run-2' }), 'run-2');
     for (const junk of [...JUNK, { runId: 1 }, { runId: { toString: () => 'x' } }, { run_id: 'x' }])
@@ -65,7 +56,6 @@ describe('commands', () => {
   });
 
   it('take a listed model by its row or its ID, and nothing else', () => {
-    const { modelOf } = given;
     const model: Model = { model_id: 'm', name: 'M', provider: 'P', available: true };
     assert.equal(modelOf('m', [model]), model);
     assert.equal(modelOf({ kind: 'model', model: { ...model, name: 'old' } }, [model]), model);

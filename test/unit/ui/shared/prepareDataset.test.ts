@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import type { ModuleHooks } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { MAX_DATASET_BYTES } from '../../../../src/core/api/types.ts';
@@ -12,7 +11,11 @@ import {
   summaryOf,
 } from '../../../../src/core/datasets/report.ts';
 import { groupOf, reportOf } from '../../../helpers/report.ts';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+import * as standIn from '../../../helpers/vscodeStandIn.ts';
+
+const messages = await withVscode(() => import('../../../../src/ui/shared/datasetMessages.ts'));
+const { prepareDataset } = await withVscode(() => import('../../../../src/ui/shared/prepareDataset.ts'));
 
 const TEXT = '{"prompt":"a","completion":"b"}\n';
 const ROW = [{ row: 1 }];
@@ -22,24 +25,15 @@ const secret = { problems: [groupOf('blank-line', ROW), groupOf('private-key', R
 const address = { problems: [groupOf('email-address', ROW, 12), groupOf('card-number', ROW)] };
 
 describe('a dataset before its submission', () => {
-  let hooks: ModuleHooks;
-  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let messages: typeof import('../../../../src/ui/shared/datasetMessages.ts');
-  let prepareDataset: typeof import('../../../../src/ui/shared/prepareDataset.ts').prepareDataset;
   let folder: string;
   let file: string;
 
   before(async () => {
-    hooks = standInForVscode();
-    standIn = await import('../../../helpers/vscodeStandIn.ts');
-    messages = await import('../../../../src/ui/shared/datasetMessages.ts');
-    ({ prepareDataset } = await import('../../../../src/ui/shared/prepareDataset.ts'));
     folder = await mkdtemp(path.join(tmpdir(), 'prepare-dataset-'));
     file = path.join(folder, 'rows.jsonl');
     await writeFile(file, TEXT);
   });
   after(() => rm(folder, { recursive: true }));
-  after(() => hooks.deregister());
   beforeEach(() => standIn.forget());
 
   /** What the checks find one after the other, the last one again and again, and which buttons are pressed. */
@@ -62,7 +56,7 @@ describe('a dataset before its submission', () => {
     });
     return { dataset, checks, sentences: [...standIn.told.sentences], buttons: [...standIn.told.buttons] };
   }
-  const words = () => messages.gateMessages;
+  const words = messages.gateMessages;
 
   it('passes without a question when it has warnings at most', async () => {
     for (const found of [clean, address]) {
@@ -84,13 +78,13 @@ describe('a dataset before its submission', () => {
         [dataset, sentences, buttons],
         [
           undefined,
-          [words().notReady('rows.jsonl', summaryOf(reportOf(found)))],
-          [[words().showProblems(), words().submitAnywayNext()]],
+          [words.notReady('rows.jsonl', summaryOf(reportOf(found)))],
+          [[words.showProblems(), words.submitAnywayNext()]],
         ],
       );
       assert.deepEqual(standIn.told.isModal, [true]);
     }
-    await prepare([errors], words().showProblems());
+    await prepare([errors], words.showProblems());
     assert.deepEqual(
       standIn.executed.map(([command]) => command),
       ['fineTuning.showDatasetProblems'],
@@ -98,17 +92,17 @@ describe('a dataset before its submission', () => {
   });
 
   it('passes with errors only after a second question', async () => {
-    const once = await prepare([errors], words().submitAnywayNext());
+    const once = await prepare([errors], words.submitAnywayNext());
     assert.equal(once.dataset, undefined);
-    assert.equal(once.sentences[1], words().despiteProblems('rows.jsonl'));
-    assert.deepEqual(once.buttons[1], [words().showProblems(), words().submitAnyway()]);
-    assert.equal((await prepare([errors], words().submitAnyway())).dataset, undefined);
-    const twice = await prepare([errors], words().submitAnywayNext(), words().submitAnyway());
+    assert.equal(once.sentences[1], words.despiteProblems('rows.jsonl'));
+    assert.deepEqual(once.buttons[1], [words.showProblems(), words.submitAnyway()]);
+    assert.equal((await prepare([errors], words.submitAnyway())).dataset, undefined);
+    const twice = await prepare([errors], words.submitAnywayNext(), words.submitAnyway());
     assert.equal((twice.dataset?.check as { errors: number }).errors, 3);
   });
 
   it('can be converted when it is a JSON array', async () => {
-    const { dataset } = await prepare([{ kind: 'json-array' }], words().convert());
+    const { dataset } = await prepare([{ kind: 'json-array' }], words.convert());
     assert.equal(dataset, undefined);
     assert.deepEqual(
       standIn.executed.map(([command]) => command),
@@ -118,9 +112,9 @@ describe('a dataset before its submission', () => {
 
   it('needs a verdict, unless the check itself failed and the user confirms it twice', async () => {
     const [again, next, unchecked] = [
-      words().checkAgain(),
-      words().withoutCheckingNext(),
-      words().withoutChecking(),
+      words.checkAgain(),
+      words.withoutCheckingNext(),
+      words.withoutChecking(),
     ];
     const missing = await prepare(['missing']);
     assert.deepEqual([missing.dataset, missing.buttons], [undefined, [[]]]);

@@ -1,45 +1,36 @@
 import assert from 'node:assert/strict';
-import type { ModuleHooks } from 'node:module';
 import { setImmediate as settled, setTimeout as sleep } from 'node:timers/promises';
 import type * as vscode from 'vscode';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
-import type { RequestTable, WebviewHost, WebviewPanels } from '../../../../src/ui/shared/webview.ts';
 import { PanelStandIn } from '../../../helpers/panelStandIn.ts';
-import { standInForVscode } from '../../../helpers/standInForVscode.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+import * as standIn from '../../../helpers/vscodeStandIn.ts';
+
+const { isCount, isOneOf, isOptional, isText, watchFile, WebviewHost, WebviewPanels } = await withVscode(
+  () => import('../../../../src/ui/shared/webview.ts'),
+);
 
 type Request = { type: 'reload' } | { type: 'go'; row: number; to: 'top' | 'end'; note: string | undefined };
 
 describe('A webview page', () => {
-  let hooks: ModuleHooks;
-  let standIn: typeof import('../../../helpers/vscodeStandIn.ts');
-  let webview: typeof import('../../../../src/ui/shared/webview.ts');
-  let requests: RequestTable<Request>;
   let panel: PanelStandIn;
-  let host: WebviewHost<{ type: 'shown' }, Request>;
+  let host: InstanceType<typeof WebviewHost<{ type: 'shown' }, Request>>;
   let received: unknown[];
   let errors: unknown[];
   let answer: () => unknown;
 
-  before(async () => {
-    hooks = standInForVscode();
-    standIn = await import('../../../helpers/vscodeStandIn.ts');
-    webview = await import('../../../../src/ui/shared/webview.ts');
-    const { isCount, isOneOf, isOptional, isText } = webview;
-    requests = {
-      reload: {},
-      go: { row: isCount, to: isOneOf(['top', 'end']), note: isOptional(isText) },
-    };
-  });
-  after(() => hooks.deregister());
   beforeEach(() => {
     standIn.forget();
     panel = new PanelStandIn();
     [received, errors, answer] = [[], [], () => undefined];
-    host = new webview.WebviewHost(panel as unknown as vscode.WebviewPanel, {
+    host = new WebviewHost(panel as unknown as vscode.WebviewPanel, {
       page: 'run',
       extensionUri: standIn.Uri.file('/extension') as unknown as vscode.Uri,
       title: '<b>"x',
-      requests,
+      requests: {
+        reload: {},
+        go: { row: isCount, to: isOneOf(['top', 'end']), note: isOptional(isText) },
+      },
       onReady: (memory) => void received.push(['ready', memory]),
       onRequest: (request) => {
         received.push(request);
@@ -131,7 +122,7 @@ describe('A webview page', () => {
 
   it('learns of changes of its file once, whatever the name of the file', async () => {
     let changes = 0;
-    const watch = webview.watchFile('/data/a[1].jsonl', () => changes++);
+    const watch = watchFile('/data/a[1].jsonl', () => changes++);
     const [watcher] = standIn.watchers;
     assert.deepEqual([watcher?.base.fsPath, watcher?.pattern], ['/data', 'a[[]1].jsonl']);
     watcher?.change();
@@ -146,24 +137,19 @@ describe('A webview page', () => {
 });
 
 describe('WebviewPanels', () => {
-  let hooks: ModuleHooks;
-  let panels: WebviewPanels<string, { dispose(): void }>;
+  let panels: InstanceType<typeof WebviewPanels<string, { dispose(): void }>>;
   let created: PanelStandIn[];
   let disposed: string[];
 
-  before(() => void (hooks = standInForVscode()));
-  after(() => hooks.deregister());
-  beforeEach(async () => {
+  beforeEach(() => {
     [created, disposed] = [[], []];
-    const { window } = await import('../../../helpers/vscodeStandIn.ts');
     const createWebviewPanel = () => {
       const panel = new PanelStandIn();
       created.push(panel);
       return panel;
     };
-    Object.assign(window, { createWebviewPanel });
-    const { WebviewPanels: create } = await import('../../../../src/ui/shared/webview.ts');
-    panels = new create({
+    Object.assign(standIn.window, { createWebviewPanel });
+    panels = new WebviewPanels({
       viewType: 'x',
       memoryOf: (state) => (typeof state === 'string' ? state : undefined),
       keyOf: (memory) => memory,
