@@ -41,11 +41,8 @@ export interface PendingSubmission {
 
 /** How a submission ended, for now, for the user's money. */
 export type SubmissionResult =
-  /**
-   * `found`: not by its answer, but by a check, which knows less of the charge. `onReported` is called when the user was notified:
-   * after a crash before that, the next start does it.
-   */
-  | { kind: 'charged'; run: RunCreation; found?: true; onReported?: () => void }
+  /** `found`: not by its answer, but by a check, which knows less of the charge. */
+  | { kind: 'charged'; run: RunCreation; found?: true }
   /** `kept`: it is among the pending ones, to be continued or discarded. */
   | { kind: 'not-charged'; error: unknown; kept: boolean }
   /** It may have been charged. */

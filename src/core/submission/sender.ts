@@ -71,7 +71,7 @@ export class Sender {
         if (!mayBeCharged(owned.intent)) return this.#send(session, owned, anySignal);
         this.#pending.set(id, { state: 'checking' });
         const { result: found, intent } = await this.#reconcile(session, owned, signal);
-        if (found.verdict === 'charged') return this.#chargedBy(found.run, true);
+        if (found.verdict === 'charged') return { kind: 'charged', run: found.run, found: true };
         // What the user did not know of when they asked, they decide about first.
         if (hasNewCandidates(owned.intent, intent))
           return { kind: 'unknown', error: new SubmissionError('candidates') };
@@ -223,7 +223,7 @@ export class Sender {
       // Who canceled wants to know, too; who cancels now need not wait for it.
       const until = signal.aborted ? this.#stopping : signal;
       const { result: found } = await this.#reconcile(session, ended, until);
-      return found.verdict === 'charged' ? this.#chargedBy(found.run, true) : result;
+      return found.verdict === 'charged' ? { kind: 'charged', run: found.run, found: true } : result;
     } catch {
       return result;
     }
@@ -233,7 +233,7 @@ export class Sender {
   async #settleEnd(session: Session, owned: Owned, end: AttemptsEnd): Promise<SubmissionResult> {
     if (end.kind === 'charged') {
       await this.#settleCharged(session, owned, end.run, 'answered');
-      return this.#chargedBy(end.run);
+      return { kind: 'charged', run: end.run };
     }
     const { error, kind } = end;
     if (kind === 'refused') {
@@ -284,11 +284,6 @@ export class Sender {
 
   #now(): Moment {
     return { localMs: this.#time.clock.nowMs() };
-  }
-
-  #chargedBy(run: RunCreation, found = false): SubmissionResult {
-    const onReported = () => void this.#journal.claimNotice(run.run_id);
-    return { kind: 'charged', run, onReported, ...(found && { found }) };
   }
 }
 

@@ -40,17 +40,15 @@ export function runCount(count: number): string {
   return count === 1 ? l10n.t('1 run') : l10n.t('{0} runs', formatCount(count));
 }
 
+const PHASES: Readonly<Record<Phase, () => string>> = {
+  waiting: () => l10n.t('Queued'),
+  active: () => l10n.t('Active'),
+  finished: () => l10n.t('Completed'),
+  ended: () => l10n.t('Failed or canceled'),
+};
+
 export function phaseName(phase: Phase): string {
-  switch (phase) {
-    case 'waiting':
-      return l10n.t('Queued');
-    case 'active':
-      return l10n.t('Active');
-    case 'finished':
-      return l10n.t('Completed');
-    case 'ended':
-      return l10n.t('Failed or canceled');
-  }
+  return PHASES[phase]();
 }
 
 /** Above rows of which some could not be read. */

@@ -444,7 +444,7 @@ function fileOf(record: DownloadRecord, isGone: boolean): RunPageFile {
     lines: [
       ...(isGone ? [l10n.t('The file was moved or deleted.')] : []),
       l10n.t('{0}, downloaded {1}', formatBytes(sizeBytes), formatTime(completedAtMs)),
-      verifiedText(verified),
+      VERIFIED[verified](),
       l10n.t('SHA-256: {0} (no checksum from the service to compare)', sha256),
     ],
     path,
@@ -459,26 +459,16 @@ function fileOf(record: DownloadRecord, isGone: boolean): RunPageFile {
 }
 
 /** The contract has no digest: the length and the archive's own checksums are all there is to verify. */
-function verifiedText(verified: DownloadRecord['verified']): string {
-  switch (verified) {
-    case 'zip':
-      return l10n.t('Verified: all ZIP checksums match.');
-    case 'gzip':
-      return l10n.t('Verified: the gzip checksum matches.');
-    case 'tar':
-      return l10n.t('Verified: all tar header checksums match.');
-    case 'safetensors':
-      return l10n.t('Verified: the lengths in the safetensors header match.');
-    case 'unread':
-      return l10n.t('Complete, but its contents couldn’t be checked.');
-    case 'length':
-      return l10n.t('Complete. Only its size could be verified.');
-    case 'html':
-      return l10n.t('This is a web page, not an adapter.');
-    case 'damaged':
-      return l10n.t('Complete, but its archive looks damaged.');
-  }
-}
+const VERIFIED: Readonly<Record<DownloadRecord['verified'], () => string>> = {
+  zip: () => l10n.t('Verified: all ZIP checksums match.'),
+  gzip: () => l10n.t('Verified: the gzip checksum matches.'),
+  tar: () => l10n.t('Verified: all tar header checksums match.'),
+  safetensors: () => l10n.t('Verified: the lengths in the safetensors header match.'),
+  unread: () => l10n.t('Complete, but its contents couldn’t be checked.'),
+  length: () => l10n.t('Complete. Only its size could be verified.'),
+  html: () => l10n.t('This is a web page, not an adapter.'),
+  damaged: () => l10n.t('Complete, but its archive looks damaged.'),
+};
 
 function facts(key: string, title: string, list: readonly RunPageFact[], note?: string): RunPageSection {
   return { kind: 'facts', key, title, facts: list, note };
@@ -592,7 +582,7 @@ function receipt({ receipt, files }: KnownRun): RunPageSection[] {
     fact('path', fileName, sanitizeText(path), ...(now == null ? [] : [open]), copy(fileName, path)),
     ...(now === undefined
       ? []
-      : [fact('now', l10n.t('Now'), datasetStateText(datasetStateOf(receipt, now ?? undefined)))]),
+      : [fact('now', l10n.t('Now'), DATASET_STATES[datasetStateOf(receipt, now ?? undefined)]())]),
     fact('rows', l10n.t('Rows'), rows === undefined ? l10n.t('not counted') : formatCount(rows)),
     fact('size', l10n.t('Size'), formatBytes(sizeBytes)),
     fact('sha256', 'SHA-256', sha256, copy('SHA-256', sha256)),
@@ -603,18 +593,12 @@ function receipt({ receipt, files }: KnownRun): RunPageSection[] {
   ];
 }
 
-function datasetStateText(state: DatasetState): string {
-  switch (state) {
-    case 'same':
-      return l10n.t('unchanged (same size and modification time)');
-    case 'written':
-      return l10n.t('modified since (same size)');
-    case 'changed':
-      return l10n.t('modified since');
-    case 'gone':
-      return l10n.t('moved or deleted');
-  }
-}
+const DATASET_STATES: Readonly<Record<DatasetState, () => string>> = {
+  same: () => l10n.t('unchanged (same size and modification time)'),
+  written: () => l10n.t('modified since (same size)'),
+  changed: () => l10n.t('modified since'),
+  gone: () => l10n.t('moved or deleted'),
+};
 
 function consentFacts({ model_terms, data_policy }: ChargedReceipt['consents']): RunPageFact[] {
   const accepted = (at: string) => l10n.t('accepted {0}', formatTime(at));

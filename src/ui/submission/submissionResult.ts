@@ -76,7 +76,8 @@ export async function reportResult(
   switch (result.kind) {
     case 'charged':
       await reportCharged(result.run, draft, session, journal, result.found === true);
-      result.onReported?.();
+      // After a crash before that, the next start reports it.
+      void journal.claimNotice(result.run.run_id);
       submitted.fire({ runId: result.run.run_id });
       return;
     case 'not-charged': {

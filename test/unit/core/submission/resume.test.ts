@@ -140,22 +140,41 @@ describe('Submitter, afterwards', () => {
         assert.deepEqual([stage.posts.length, codeOf(outcome)], [posts, code]);
       });
 
-    it('does not resend by a clock that was set while it was queued', async () => {
-      const id = await leaveUnknown();
+    /** One that waits for another upload, which the test lets end. */
+    const queued = async (id: string) => {
       let release = () => {};
       stage.answers = [(...answer) => void (release = () => created(...answer)), created];
       const other = stage.submit(await stage.bench.draft(10, 'other'));
       await until(() => stage.posts.length === 2);
-      stage.clock.pass(22 * HOUR);
       const resumed = stage.resume(id);
       await until(() => stage.submitter.pending.some((one) => one.id === id && one.state === 'queued'));
+      const end = async () => {
+        release();
+        assert.equal((await other).kind, 'charged');
+      };
+      return { resumed, end };
+    };
+
+    it('does not resend by a clock that was set while it was queued', async () => {
+      const id = await leaveUnknown();
+      stage.clock.pass(22 * HOUR);
+      const { resumed, end } = await queued(id);
       stage.clock.pass(3 * HOUR);
       stage.clock.setWall(-10 * HOUR);
-      release();
-      assert.equal((await other).kind, 'charged');
+      await end();
       const outcome = await resumed;
       assert.deepEqual([outcome.kind, codeOf(outcome)], ['unknown', 'window-closed']);
       assert.deepEqual(stage.posts.filter(({ key }) => key === id).length, 1);
+    });
+
+    it('stays unknown if it is canceled while it is queued', async () => {
+      const id = await leaveUnknown();
+      const { resumed, end } = await queued(id);
+      assert.equal(stage.submitter.cancel(id), true);
+      const outcome = await resumed;
+      assert.deepEqual([outcome.kind, codeOf(outcome)], ['unknown', 'cancelled']);
+      await end();
+      assert.deepEqual(stage.states(), ['unknown']);
     });
 
     it('does not resend with another API key', async () => {

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { rmSync, truncateSync, unlinkSync } from 'node:fs';
 import type http from 'node:http';
 import path from 'node:path';
-import { setImmediate as turn } from 'node:timers/promises';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import { writeFileDurably } from '../../../../src/core/storage/durableFile.ts';
@@ -503,16 +502,6 @@ describe('Submitter', () => {
       assert.ok(outcome.kind === 'charged');
       const claim = () => stage.bench.journal.claimNotice(outcome.run.run_id);
       assert.deepEqual([await claim(), await claim()], [true, false]);
-    });
-
-    it('is not due again once it was shown', async () => {
-      const outcome = await stage.submit();
-      assert.ok(outcome.kind === 'charged');
-      const { journal } = await stage.otherWindow();
-      assert.equal((await journal.unreported()).length, 1);
-      outcome.onReported?.();
-      while ((await journal.unreported()).length > 0) await turn();
-      assert.equal((await journal.receipts()).length, 1);
     });
   });
 

@@ -63,7 +63,7 @@ describe('commands of open submissions', () => {
   const [active, second] = [sessionOf('account-1', 'Work'), sessionOf('account-2', 'Home')];
   const done = (call: string) => Promise.resolve(calls.push(call) > 0);
   const parts = {
-    journal: { receipts: () => Promise.resolve(receipts) },
+    journal: { receipts: () => Promise.resolve(receipts), claimNotice: () => Promise.resolve(true) },
     sessions: { active, find: (id: string) => [active, second].find(({ account }) => account.id === id) },
     submitter: {
       get pending() {

@@ -27,11 +27,13 @@ describe('the result of a submission', () => {
   let revealed: string[];
   let receipts: () => Promise<Receipt[]>;
   let sentMs: number;
+  let whileClaiming: () => unknown;
 
   beforeEach(() => {
     standIn.forget();
     [logged, revealed] = [[], []];
     sentMs = Date.now();
+    whileClaiming = () => undefined;
     receipts = () => Promise.reject(BROKEN);
   });
 
@@ -51,6 +53,7 @@ describe('the result of a submission', () => {
     await module.reportResult(result, 'id-1', draft, session, {
       ensureActiveAccount: () => Promise.resolve(isActive),
       journal: {
+        claimNotice: () => Promise.resolve(whileClaiming()),
         receipts: () => receipts(),
         intents: [intentOf({ id: 'id-1', attempts: [wholeAttempt(sentMs)] })],
       },
@@ -119,8 +122,8 @@ describe('the result of a submission', () => {
 
   it('confirms that a charge was reported only after it was', async () => {
     const seen: number[] = [];
-    const onReported = () => void seen.push(standIn.told.sentences.length);
-    await report({ kind: 'charged', run: { run_id: 'r' }, onReported });
+    whileClaiming = () => seen.push(standIn.told.sentences.length);
+    await report({ kind: 'charged', run: { run_id: 'r' } });
     assert.deepEqual(seen, [1]);
   });
 

@@ -90,7 +90,7 @@ describe('submitDataset', () => {
           return { id: 'mine', onProgress, result: Promise.resolve(result) };
         },
       },
-      journal: { receipts: () => Promise.resolve(receipts) },
+      journal: { receipts: () => Promise.resolve(receipts), claimNotice: () => Promise.resolve(true) },
       openJournal: () => Promise.resolve(),
       reports: () => Promise.resolve(reports),
       digestWorker: DIGEST_WORKER,
