@@ -4,6 +4,10 @@ const names = '/^(show(Information|Warning|Error)Message|withProgress)$/';
 const message = 'Show it with src/ui/shared/notifications.ts.';
 const directNotifications = [
   { selector: `MemberExpression[property.name=${names}]`, message },
+  { selector: `MemberExpression[property.value=${names}]`, message },
+  { selector: 'MemberExpression[computed=true][object.property.name=window]', message },
+  { selector: 'MemberExpression[computed=true][object.name=window]', message },
+  { selector: 'MemberExpression[property.value=window]', message },
   { selector: `ObjectPattern > Property[key.name=${names}]`, message },
 ];
 
@@ -32,6 +36,7 @@ export default tseslint.config(
     rules: {
       // In a notification VS Code makes links of a stranger's text; `ui/shared/notifications.ts` prevents it.
       'no-restricted-syntax': ['error', ...directNotifications],
+      'no-console': 'error',
     },
   },
   {

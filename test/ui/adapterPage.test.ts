@@ -1,45 +1,34 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { buildArchive } from '../../src/sandbox/adapterArchive.ts';
-import { adapterConfig, safetensors, trainedTensors, zip } from './adapterFiles.ts';
+import { tensor } from '../helpers/adapters/safetensorsWriter.ts';
+import { zipOf } from '../helpers/adapters/support.ts';
+import { trainedAdapter } from './adapterFiles.ts';
 import { AdapterPage } from './adapterPage.ts';
-import { smallDataset } from './datasets.ts';
-import { chooseClockSpeed, enterSandbox } from './sandbox.ts';
-import { walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
 const LLAMA = 'llama-3.1-8b-instruct';
 
 describe('adapter page', () => {
-  let folder: string;
   let vscode: VSCode;
   let workbench: Workbench;
   let page: AdapterPage;
   let trained: Buffer;
 
-  const file = (name: string) => path.join(folder, name);
+  const file = (name: string) => vscode.file(name);
 
   before(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
-    trained = zip({
-      'README.md': Buffer.from('# A tutor\n'),
-      'adapter_config.json': adapterConfig(),
-      'adapter_model.safetensors': safetensors(trainedTensors()),
-    });
-    await writeFile(file('lora.zip'), trained);
     vscode = await VSCode.start();
-    workbench = await vscode.open(folder);
+    trained = zipOf({ 'README.md': Buffer.from('# A tutor\n'), ...trainedAdapter() });
+    await writeFile(file('lora.zip'), trained);
+    workbench = await vscode.open();
     page = new AdapterPage(workbench);
   });
 
-  after(async () => {
-    await vscode.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  after(() => vscode.close());
 
   describe('of a trained adapter', () => {
     after(() => workbench.editors.closeAll());
@@ -128,7 +117,7 @@ describe('adapter page', () => {
       await workbench.screenshot('adapter-unpacked');
     });
 
-    it('has one page for each file, which comes back with the window', async () => {
+    it('has one page for each file, which is as it was when it is shown again', async () => {
       await page.open('lora.zip');
       assert.equal(await workbench.page.locator('.tabs-container .tab').count(), 1);
       await page.recipe('Ollama').click();
@@ -140,54 +129,6 @@ describe('adapter page', () => {
         .getByText(/FROM \.\/model\.gguf/)
         .first()
         .waitFor();
-      await workbench.reload();
-      await page.tab('lora.zip').click();
-      await page.waitForVerdict('Complete LoRA adapter');
-      // It was unpacked before.
-      await page.recipePanel.getByText(file('lora-2')).first().waitFor();
-    });
-  });
-
-  describe('of a run', () => {
-    after(() => workbench.editors.closeAll());
-
-    it('opens what was downloaded, and says after measuring that nothing was learned', async () => {
-      await writeFile(file('rows.jsonl'), smallDataset('adapter'));
-      await enterSandbox(workbench);
-      await chooseClockSpeed(workbench, 100);
-      await workbench.editors.open(file('rows.jsonl'));
-      await workbench.runCommand('Fine-Tuning: Submit Dataset…');
-      await walkThroughSteps(workbench, {
-        fileName: 'rows.jsonl',
-        model: 'Llama 3.1 8B Instruct',
-        label: 'tutor',
-      });
-      const runs = workbench.sideBar.view('Runs');
-      await runs.row(/Run tutor, Completed/).waitFor({ timeout: 60_000 });
-      await workbench.clearNotifications();
-      await mkdir(file('home'));
-      await runs.pressInRow(/Run tutor/, 'Download Adapter…');
-      await workbench.quickInput.choosePath(file('home'));
-      await workbench.dialogs.waitForToast(/Downloaded .+ to /);
-      await workbench.clearNotifications();
-      await workbench.editors.closeAll();
-      await runs.chooseInContextMenu(/Run tutor/, 'Inspect Adapter');
-      await page.waitForVerdict('Complete LoRA adapter');
-      await page.button('Measure').click();
-      await page.waitForVerdict('Complete LoRA adapter that learned nothing');
-      await page.frame.getByText('Nothing was learned: in every module A or B is all zero.').waitFor();
-      await workbench.screenshot('adapter-sandbox');
-    });
-
-    it('is among those that the palette offers', async () => {
-      await workbench.editors.closeAll();
-      await workbench.runCommand('Fine-Tuning: Inspect Adapter');
-      await workbench.quickInput.waitForTitle('Inspect an Adapter');
-      const [, , downloaded = ''] = await workbench.quickInput.labels();
-      assert.match(downloaded, /adapter-.*\.zip$/);
-      await workbench.screenshot('adapter-choice');
-      await workbench.quickInput.pick(downloaded);
-      await page.waitForVerdict('Complete LoRA adapter');
     });
   });
 
@@ -195,17 +136,18 @@ describe('adapter page', () => {
     afterEach(() => workbench.editors.closeAll());
 
     it('lists problems, and what a tool can’t load', async () => {
-      const saved = { name: 'base_model.model.lm_head.weight', shape: [64, 64] as const, value: () => 1 };
-      const odd = trainedTensors(4).filter(
-        ({ name }) => !name.endsWith('layers.2.self_attn.v_proj.lora_B.weight'),
-      );
+      const files = trainedAdapter({
+        layers: 4,
+        config: { r: 8, modules_to_save: ['lm_head'] },
+        tensors: (all) => [
+          ...all.filter(({ name }) => !name.endsWith('layers.2.self_attn.v_proj.lora_B.weight')),
+          tensor('base_model.model.lm_head.weight', [64, 64]),
+        ],
+      });
+      const odd = Object.entries({ ...files, 'optimizer.pt': Buffer.from('never read') });
       await writeFile(
         file('lora-odd.zip'),
-        zip({
-          'out/adapter_config.json': adapterConfig({ r: 8, modules_to_save: ['lm_head'] }),
-          'out/adapter_model.safetensors': safetensors([...odd, saved]),
-          'out/optimizer.pt': Buffer.from('never read'),
-        }),
+        zipOf(Object.fromEntries(odd.map(([name, data]) => [`out/${name}`, data]))),
       );
       await page.open('lora-odd.zip');
       await page.waitForVerdict('Adapter with problems');
@@ -218,15 +160,12 @@ describe('adapter page', () => {
     });
 
     it('warns above the commands of what the config needs', async () => {
-      const zipped = zip({
-        'adapter_config.json': adapterConfig({
-          init_lora_weights: 'pissa_niter_4',
-          alora_invocation_tokens: [1, 2],
-          task_type: null,
-        }),
-        'adapter_model.safetensors': safetensors(trainedTensors()),
-      });
-      await writeFile(file('lora-asking.zip'), zipped);
+      const config = {
+        init_lora_weights: 'pissa_niter_4',
+        alora_invocation_tokens: [1, 2],
+        task_type: null,
+      };
+      await writeFile(file('lora-asking.zip'), zipOf(trainedAdapter({ config })));
       await page.open('lora-asking.zip');
       await page.waitForVerdict('LoRA adapter with warnings');
       const warning = page.recipePanel.getByText(/^Warning: .*aLoRA.*acts only after its invocation tokens/);
@@ -239,18 +178,14 @@ describe('adapter page', () => {
     });
 
     it('finds NaN', async () => {
-      const tensors = trainedTensors(4);
-      const [, , third] = tensors;
-      assert.ok(third);
-      const { value } = third;
-      third.value = (at) => (at === 5 ? NaN : value(at));
-      await writeFile(
-        file('lora-nan.zip'),
-        zip({
-          'adapter_config.json': adapterConfig(),
-          'adapter_model.safetensors': safetensors(tensors),
-        }),
-      );
+      const broken = trainedAdapter({
+        layers: 4,
+        tensors: (all) => {
+          all[2]?.data.writeFloatLE(NaN, 20);
+          return all;
+        },
+      });
+      await writeFile(file('lora-nan.zip'), zipOf(broken));
       await page.open('lora-nan.zip');
       await page.waitForVerdict('Complete LoRA adapter');
       await page.button('Measure').click();
@@ -259,23 +194,10 @@ describe('adapter page', () => {
       await workbench.screenshot('adapter-nan');
     });
 
-    it('has a verdict for each', async () => {
-      const evil = zip({ '../evil.sh': Buffer.from('x') });
+    it('says what is no adapter, and what is not safe', async () => {
       const cases: readonly (readonly [string, Buffer, string | RegExp])[] = [
         ['lora-page.zip', Buffer.from('<!doctype html><p>Log in</p>'), 'Neither an archive nor safetensors'],
-        ['lora-cut.zip', trained.subarray(0, trained.length / 2), 'Damaged'],
-        ['lora-evil.zip', evil, 'Not safe to unpack'],
-        [
-          'lora-pickle.zip',
-          zip({ 'adapter_config.json': adapterConfig(), 'adapter_model.bin': Buffer.from('x') }),
-          'Only pickle weights',
-        ],
-        ['lora-other.zip', zip({ 'notes.txt': Buffer.from('x') }), 'No adapter found'],
-        [
-          'model.safetensors',
-          safetensors([{ name: 'model.layers.0.self_attn.q_proj.weight', shape: [4, 4], value: () => 1 }]),
-          'A full model, not an adapter',
-        ],
+        ['lora-evil.zip', zipOf({ '../evil.sh': Buffer.from('x') }), 'Not safe to unpack'],
       ];
       for (const [name, content] of cases) await writeFile(file(name), content);
       for (const [name, , title] of cases) {
@@ -316,7 +238,6 @@ describe('adapter page', () => {
       await writeFile(file('lora-sandbox.zip'), await buildArchive('5f0c1c9e-aaaa', LLAMA));
       await page.open('lora.zip');
       await page.waitForVerdict('Complete LoRA adapter');
-      await page.assertAccessible();
       await page.button('Measure').click();
       await page.frame.getByText(/values is NaN or infinite/).waitFor();
     });
@@ -343,7 +264,6 @@ describe('adapter page', () => {
     it('in a narrow editor', async () => {
       await workbench.page.setViewportSize({ width: 700, height: 800 });
       await page.assertFits();
-      await page.assertAccessible();
       // A bar of the system's own may be hidden until one scrolls, and this browser shows none.
       const scroller: unknown = await page.frame.locator('html').evaluate(
         `[document.querySelector('.scroller')].map((one) => [
@@ -362,7 +282,6 @@ describe('adapter page', () => {
       await page.waitForVerdict('Complete LoRA adapter');
       await page.button('Measure').click();
       await page.waitForVerdict('Complete LoRA adapter that learned nothing');
-      await page.assertAccessible();
       await workbench.screenshot('adapter-two-layers');
     });
   });

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
@@ -14,27 +12,24 @@ const ROW = '{"messages":[]}\n';
 const FAMILY = '👩‍👩‍👧‍👦';
 
 describe('consents and steps of a submission', () => {
-  let folder: string;
   let service: Service;
   let vscode: VSCode;
   let workbench: Workbench;
 
   before(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
-    await writeFile(path.join(folder, 'rows.jsonl'), ROW.repeat(10));
-    await writeFile(path.join(folder, 'other.jsonl'), ROW.repeat(5));
-    service = await Service.start('service_consents_test');
     vscode = await VSCode.start();
-    workbench = await vscode.open(folder);
+    await writeFile(vscode.file('rows.jsonl'), ROW.repeat(10));
+    await writeFile(vscode.file('other.jsonl'), ROW.repeat(5));
+    service = await Service.start('service_consents_test');
+    workbench = await vscode.open();
     await workbench.sideBar.open('Fine-Tuning');
     await signIn(workbench, { address: service.baseUrl, name: 'Work', apiKey: 'service_consents_test' });
-    await workbench.editors.open(path.join(folder, 'rows.jsonl'));
+    await workbench.editors.open(vscode.file('rows.jsonl'));
   });
 
   after(async () => {
     await vscode.close();
     await service.close();
-    await rm(folder, { recursive: true, force: true });
   });
 
   async function begin(): Promise<void> {
@@ -166,11 +161,11 @@ describe('consents and steps of a submission', () => {
       const { quickInput } = workbench;
       await walkTo('summary');
       await quickInput.pick('Dataset');
-      await quickInput.choosePath(path.join(folder, 'other.jsonl'));
+      await quickInput.choosePath(vscode.file('other.jsonl'));
       await quickInput.waitForTitle('Submit other.jsonl to Work');
       assert.match((await descriptionOf('Dataset')) ?? '', /^other\.jsonl · .* · 5 rows$/);
       assert.match((await descriptionOf('Label')) ?? '', /^other ft-/);
-      await writeFile(path.join(folder, 'other.jsonl'), ROW.repeat(6));
+      await writeFile(vscode.file('other.jsonl'), ROW.repeat(6));
       await quickInput.pick(CONTINUE);
       const said = workbench.page.getByPlaceholder(/^other\.jsonl changed and was checked again/);
       await said.waitFor();

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFile, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, cp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { root } from '../env/project.ts';
 import { isTaken } from './dialogs.ts';
@@ -34,30 +33,24 @@ const SECRET = [
 const BIG_BYTES = 60 * 1024 * 1024;
 
 describe('the problems of a dataset', () => {
-  let folder: string;
   let vscode: VSCode;
   let workbench: Workbench;
 
-  const file = (name: string) => path.join(folder, name);
+  const file = (name: string) => vscode.file(name);
 
   before(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
+    vscode = await VSCode.start();
     await writeFile(file('faulty.jsonl'), FAULTY);
     await writeFile(file('secret.jsonl'), SECRET);
     await writeFile(file('sums.jsonl'), MENDED);
     await writeFile(file('halves.jsonl'), `${HALVES.join('\n')}\n`);
     await cp(path.join(root, 'test/fixtures/jsonl/others/log.jsonl'), file('log.jsonl'));
-    await writeFile(file('array.jsonl'), `[${row(1)},\n ${row(2)}]`);
     await writeFile(file('big.jsonl'), `${row(1)}\n`.repeat(Math.ceil(BIG_BYTES / row(1).length)));
-    vscode = await VSCode.start();
-    workbench = await vscode.open(folder);
+    workbench = await vscode.open();
     await enterSandbox(workbench);
   });
 
-  after(async () => {
-    await vscode.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  after(() => vscode.close());
 
   const panel = () => workbench.page.locator('.markers-panel-container');
   const problem = (text: string | RegExp) => panel().locator('.monaco-list-row').filter({ hasText: text });
@@ -109,21 +102,6 @@ describe('the problems of a dataset', () => {
     await status.getByText('7 rows · prompt/completion · 1 error · 3 warnings').waitFor();
     await status.getByText('Show Problems').waitFor();
     await workbench.page.keyboard.press('Escape');
-  });
-
-  it('go by quick fixes, a key and a save', async () => {
-    await fix('Blank line.', 'Remove all blank lines');
-    await fix('Identical to row 1', 'Remove all duplicate rows (keep the first)');
-    await lens(/· as saved$/).waitFor();
-    await problem('Trailing comma.').dblclick();
-    const input = workbench.page.locator('.editor-group-container.active .native-edit-context:focus');
-    await input.waitFor({ state: 'attached' });
-    await workbench.page.keyboard.press('Delete');
-    await workbench.page.keyboard.press('Control+S');
-    await lens('4 rows · prompt/completion · no problems').waitFor();
-    await panel().getByText('No problems have been detected in the workspace.').waitFor();
-    assert.equal(await readFile(file('faulty.jsonl'), 'utf8'), MENDED);
-    await pictures('mended', () => lens('no problems').waitFor());
     await workbench.editors.closeAll();
   });
 
@@ -174,18 +152,6 @@ describe('the problems of a dataset', () => {
     assert.match(text, /^big\.jsonl: [\d,]+ rows of prompt\/completion, [\d,]+ warnings\.$/);
     assert.equal(await problem('Identical to row').count(), 0);
     await workbench.clearNotifications();
-  });
-
-  it('turn an array into lines in a new file', async () => {
-    await workbench.editors.open(file('array.jsonl'));
-    await workbench.runCommand('Fine-Tuning: Check Dataset');
-    await workbench.dialogs.pressInToast('array.jsonl: a JSON array', 'Convert to JSONL');
-    await workbench.editors.tab('array.lines.jsonl').waitFor();
-    await lens('2 rows · prompt/completion · no problems').waitFor();
-    assert.equal(await readFile(file('array.lines.jsonl'), 'utf8'), `${row(1)}\n${row(2)}\n`);
-    await workbench.screenshot('dataset-array');
-    await workbench.clearNotifications();
-    await workbench.editors.closeAll();
   });
 
   describe('stop a submission', () => {

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unzip } from '../helpers/unzip.ts';
+import { AdapterPage } from './adapterPage.ts';
 import { smallDataset } from './datasets.ts';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
-import { walkThroughSteps } from './submission.ts';
+import { charged, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -123,8 +124,23 @@ describe('downloads', () => {
       await workbench.screenshot('download-told');
       await downloaded('maths').waitFor();
       await workbench.dialogs.pressInToast(/Downloaded .+ to /, 'Inspect');
-      await workbench.page.locator('.tab', { hasText: 'adapter-' }).waitFor();
+      await new AdapterPage(workbench).waitForVerdict('Complete LoRA adapter');
       await workbench.screenshot('download-inspected');
+      // A notification goes when its button is pressed.
+      const others = await workbench.dialogs.notifications();
+      assert.equal(others.length, 1, others.join('\n'));
+      assert.match(others[0] ?? '', /^Submitted maths /);
+    });
+
+    it('has ticked the steps of a walkthrough that is opened afterwards', async () => {
+      await workbench.runCommand('Fine-Tuning: Open Walkthrough');
+      const done = workbench.page
+        .locator('.getting-started-step')
+        .filter({ has: workbench.page.locator('[data-done-step-id][aria-checked=true]') });
+      for (const title of ['Check a dataset', 'Sign in', 'Submit a run', 'Use the adapter'])
+        await done.filter({ hasText: title }).waitFor();
+      assert.equal(await done.count(), 4);
+      await workbench.editors.closeAll();
     });
 
     it('again, as it is on the disk already: says so first', async () => {
@@ -252,18 +268,31 @@ describe('downloads', () => {
       assert.equal(await finished('verse').getByRole('button', { name: 'Download', exact: true }).count(), 0);
     });
 
-    it('come also of a run that finished while no window was open', async () => {
+    it('come also of runs that finished while no window was open, which one notification tells', async () => {
       service.control.setSpeed(1);
-      await submit('away');
-      await row('away')
+      for (const name of ['away', 'far']) {
+        await submit(name);
+        await workbench.dialogs.waitForToast(charged(name));
+        await workbench.clearNotifications();
+      }
+      await row('far')
         .and(workbench.sideBar.view('Runs').row(/Queued/))
         .waitFor();
-      await vscode.waitUntilKept((await runsOf('away')).map(({ run_id }) => run_id));
+      const runs = [...(await runsOf('away')), ...(await runsOf('far'))];
+      await vscode.waitUntilKept(runs.map(({ run_id }) => run_id));
       await vscode.restart();
       service.control.setSpeed(10_000);
       workbench = await vscode.open(folder);
-      await workbench.sideBar.open('Fine-Tuning');
-      await downloaded('away').waitFor({ timeout: 40_000 });
+      const told = '2 runs completed.';
+      await workbench.dialogs.toast(told).waitFor({ timeout: 40_000 });
+      await workbench.screenshot('runs-digest');
+      const texts = await workbench.dialogs.toastTexts();
+      assert.deepEqual(
+        texts.filter((text) => text.includes('completed')),
+        [told],
+      );
+      await workbench.dialogs.pressInToast(told, 'Show Runs');
+      for (const name of ['away', 'far']) await downloaded(name).waitFor({ timeout: 40_000 });
       const own = (await readdir(directory)).find((name) => name.startsWith('away ')) ?? '';
       await isAdapter(path.join(directory, own));
     });

@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { chooseClockSpeed, chooseScenario, allScenarios, enterSandbox, sandboxLedger } from './sandbox.ts';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { chooseClockSpeed, chooseScenario, enterSandbox, sandboxLedger } from './sandbox.ts';
 import { walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
@@ -11,26 +8,21 @@ import type { Workbench } from './workbench.ts';
 const ROW = '{"messages":[]}\n';
 
 describe('faults of the service, as the sandbox plays them', () => {
-  let folder: string;
   let downloads: string;
   let vscode: VSCode;
   let workbench: Workbench;
 
   before(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
-    downloads = path.join(folder, 'adapters');
+    vscode = await VSCode.start();
+    downloads = vscode.file('adapters');
     await mkdir(downloads);
-    await writeFile(path.join(folder, 'rows.jsonl'), ROW.repeat(10));
-    vscode = await VSCode.start(allScenarios);
-    workbench = await vscode.open(folder);
+    await writeFile(vscode.file('rows.jsonl'), ROW.repeat(10));
+    workbench = await vscode.open();
     await enterSandbox(workbench);
-    await workbench.editors.open(path.join(folder, 'rows.jsonl'));
+    await workbench.editors.open(vscode.file('rows.jsonl'));
   });
 
-  after(async () => {
-    await vscode.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  after(() => vscode.close());
 
   const runs = () => workbench.sideBar.view('Runs');
   const balance = (text: string) => workbench.statusItem('balance').getByText(text);
@@ -54,27 +46,6 @@ describe('faults of the service, as the sandbox plays them', () => {
     await workbench.quickInput.choosePath(`${downloads}/`);
   }
 
-  it('balance too low: says “Not charged”, and that funds are needed', async () => {
-    await chooseScenario(workbench, 'Balance too low');
-    await submit('too poor');
-    const text = await workbench.dialogs.waitForToast(
-      /Not charged: the balance of .+ is too low for too poor\./,
-    );
-    assert.match(text, /Sandbox: Not charged/);
-    await runs().row('too poor, rows.jsonl, Not charged, balance too low').waitFor();
-    await workbench.screenshot('balance-too-low');
-    assert.deepEqual(sandboxLedger(vscode), { balanceCents: 100_000, labels: [] });
-    await workbench.clearNotifications();
-  });
-
-  it('model withdrawn: says “Not charged”', async () => {
-    await chooseScenario(workbench, 'model-withdrawn');
-    await submit('withdrawn');
-    await workbench.dialogs.waitForToast(/Not charged: Qwen3 8B isn’t available\./);
-    assert.deepEqual(sandboxLedger(vscode).labels, []);
-    await workbench.clearNotifications();
-  });
-
   it('answer lost: the next attempt gets it, and one charge is reported', async () => {
     await chooseScenario(workbench, 'Response lost after the charge');
     await submit('lost');
@@ -82,8 +53,6 @@ describe('faults of the service, as the sandbox plays them', () => {
     await runs()
       .row(/^Run lost, /)
       .waitFor();
-    // The two that were refused were drafts of this one.
-    await runs().row('rows.jsonl').waitFor({ state: 'hidden' });
     const { balanceCents, labels } = sandboxLedger(vscode);
     assert.equal(balanceCents, 99_848);
     assert.match(labels.join(), /^lost ft-[\da-z]{8}$/);
@@ -106,16 +75,6 @@ describe('faults of the service, as the sandbox plays them', () => {
     await workbench.clearNotifications();
   });
 
-  it('connection lost before the charge: the next attempt is charged, once', async () => {
-    await chooseScenario(workbench, 'Connection lost before the charge');
-    await submit('twice');
-    await workbench.dialogs.waitForToast(/Charged \d/);
-    const { balanceCents, labels } = sandboxLedger(vscode);
-    assert.equal(balanceCents, 99_544);
-    assert.equal(labels.length, 3);
-    await workbench.clearNotifications();
-  });
-
   it('statuses that the contract does not name are shown as they are, and count as active', async () => {
     await chooseScenario(workbench, 'unknown-statuses');
     await submit('strange');
@@ -127,44 +86,17 @@ describe('faults of the service, as the sandbox plays them', () => {
       .waitFor();
     await workbench.page
       .locator('.activitybar')
-      .getByRole('tab', { name: /^Fine-Tuning.* - 4 active runs$/ })
+      .getByRole('tab', { name: /^Fine-Tuning.* - 3 active runs$/ })
       .waitFor();
     await workbench.screenshot('unknown-status');
   });
 
-  it('a failed run is called what the service calls it, without an adapter', async () => {
-    await chooseClockSpeed(workbench, 100);
-    // What the run before becomes is told first: VS Code shows three notifications at a time.
-    await runs()
-      .row(/^Run strange, Completed, /)
-      .waitFor();
-    await workbench.clearNotifications();
-    await chooseScenario(workbench, 'Failed run');
-    await submit('doomed');
-    await workbench.dialogs.waitForToast(/Charged/);
-    await workbench.clearNotifications();
-    // 3.1 s at this clock speed.
-    await sleep(2_500);
-    await refresh();
-    await runs()
-      .row(/^Run doomed, failed, /)
-      .waitFor();
-    await runs()
-      .row(/^Run doomed, failed, /)
-      .hover();
-    assert.equal(
-      await runs()
-        .row(/^Run doomed, failed, /)
-        .getByRole('button')
-        .count(),
-      0,
-    );
-  });
-
   it('expired download link: says so, and leaves nothing that could be taken for a file', async () => {
+    await chooseClockSpeed(workbench, 100);
     await runs()
       .row(/^Run strange, Completed, /)
       .waitFor();
+    await workbench.clearNotifications();
     await chooseScenario(workbench, 'expired-url');
     await download('strange');
     await workbench.dialogs.waitForToast(
@@ -175,38 +107,11 @@ describe('faults of the service, as the sandbox plays them', () => {
     await workbench.clearNotifications();
   });
 
-  it('cut download: the rest is fetched; of the link that had expired nothing is left to resume', async () => {
-    await chooseScenario(workbench, 'Interrupted download');
-    await download('strange');
-    await workbench.dialogs.waitForToast(/Downloaded .+ to /);
-    await workbench.clearNotifications();
-  });
-
-  it('a file of that name stays, and both stay if wanted', async () => {
-    await chooseScenario(workbench, 'No fault');
-    const [name = ''] = await readdir(downloads);
-    await writeFile(path.join(downloads, name), 'mine');
-    await workbench.clearNotifications();
-
-    await download('strange');
-    await workbench.dialogs.waitForModal(`${name} already exists in that folder.`);
-    await workbench.screenshot('file-exists');
-    await workbench.dialogs.press('Cancel');
-    assert.deepEqual(await readdir(downloads), [name]);
-
-    await download('strange');
-    await workbench.dialogs.waitForModal(`${name} already exists in that folder.`);
-    await workbench.dialogs.press('Keep Both');
-    await workbench.dialogs.waitForToast(/Downloaded .+ to /);
-    assert.equal((await readdir(downloads)).length, 2);
-    await workbench.clearNotifications();
-  });
-
   it('reset asks, and puts everything back', async () => {
     await workbench.runCommand('Fine-Tuning: Reset Sandbox…');
     await workbench.dialogs.waitForModal('Reset the sandbox?');
     await workbench.dialogs.press('Cancel');
-    assert.ok(sandboxLedger(vscode).labels.length > 3);
+    assert.equal(sandboxLedger(vscode).labels.length, 3);
     await workbench.runCommand('Fine-Tuning: Reset Sandbox…');
     await workbench.dialogs.waitForModal('Reset the sandbox?');
     await workbench.dialogs.press('Reset');

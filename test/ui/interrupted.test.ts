@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { smallDataset, writeBigDataset } from './datasets.ts';
 import { Service } from './service.ts';
@@ -14,20 +12,17 @@ const API_KEY = 'service_Crash4t7vR1';
 const START_CENTS = 100_000;
 
 describe('an interrupted submission', () => {
-  let folder: string;
   let service: Service;
   let vscode: VSCode;
   let workbench: Workbench;
 
   before(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
-    for (const name of ['big', 'killed', 'reloaded'])
-      await writeBigDataset(path.join(folder, `${name}.jsonl`));
-    for (const name of ['small', 'unanswered', 'unread'])
-      await writeFile(path.join(folder, `${name}.jsonl`), smallDataset(name));
-    service = await Service.start(API_KEY);
     vscode = await VSCode.start();
-    workbench = await vscode.open(folder);
+    for (const name of ['big', 'killed']) await writeBigDataset(vscode.file(`${name}.jsonl`));
+    for (const name of ['small', 'unanswered', 'unread'])
+      await writeFile(vscode.file(`${name}.jsonl`), smallDataset(name));
+    service = await Service.start(API_KEY);
+    workbench = await vscode.open();
     await workbench.sideBar.open('Fine-Tuning');
     await signIn(workbench, { address: service.baseUrl, name: 'Work', apiKey: API_KEY });
     await workbench.statusItem('balance').getByText('1,000.00 USD').waitFor();
@@ -36,7 +31,6 @@ describe('an interrupted submission', () => {
   after(async () => {
     await vscode.close();
     await service.close();
-    await rm(folder, { recursive: true, force: true });
   });
 
   beforeEach(async () => {
@@ -211,26 +205,6 @@ describe('an interrupted submission', () => {
       await isChargedOnce('unanswered');
       assert.equal(service.submissions, 1, 'nothing was sent again');
       await workbench.screenshot('interrupted-found');
-    });
-
-    it('of the window during the upload, as by a reload: the same', async () => {
-      service.holdsUploads = true;
-      await submit('reloaded');
-      await firstRowIs(/^reloaded, reloaded\.jsonl, Uploading \d+%/);
-      await isHeld();
-      // That of the browser: nothing is told to the window before.
-      await workbench.goto(workbench.page.url());
-      await workbench.sideBar.open('Fine-Tuning');
-      await firstRowIs(/^reloaded, reloaded\.jsonl, Not charged, upload stopped$/);
-      service.release();
-      assert.equal(service.submissions, 1);
-      await isNotCharged();
-      await continueIt('reloaded');
-      await pressSubmit(workbench);
-      await workbench.dialogs.waitForToast(charged('reloaded'));
-      await isChargedOnce('reloaded');
-      assert.equal(service.submissions, 2);
-      assert.equal(new Set(service.idempotencyKeys).size, 1);
     });
 
     it('of the window after the upload: the run is found by itself, and told', async () => {

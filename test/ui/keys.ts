@@ -1,11 +1,14 @@
 import type { Locator, Page } from 'playwright-core';
 import { happens } from './happens.ts';
 
-/** Keys of the tests' own, by command: what is done after nearly every test takes a key, and not the palette. */
+/** Keys of the tests' own, by command: what is done again and again takes a key, and not the palette with its 3,000 commands. */
 export const KEYS = {
   'notifications.clearAll': 'Shift+F9',
   'workbench.action.closeAllEditors': 'Shift+F8',
   'workbench.action.selectTheme': 'Shift+F7',
+  'fineTuning.sandbox.scenario': 'Shift+F6',
+  'fineTuning.sandbox.clockSpeed': 'Shift+F5',
+  'fineTuning.signIn': 'Shift+F4',
 } as const;
 
 /** Presses a key until something comes or goes: one is lost while the window is busy with its focus. */

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { appendFile, writeFile } from 'node:fs/promises';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
 import { ACCEPT, charged, walkThroughSteps, waitForConfirm, type Way } from './submission.ts';
@@ -12,16 +10,15 @@ const row = (n: number) => `${JSON.stringify({ prompt: `${n} + ${n} is`, complet
 const rows = (count: number) => Array.from({ length: count }, (_, n) => row(n)).join('');
 
 describe('who pays, and what a run will probably cost', () => {
-  let folder: string;
   let work: Service;
   let home: Service;
   let vscode: VSCode;
   let workbench: Workbench;
 
-  const file = (name: string) => path.join(folder, `${name}.jsonl`);
+  const file = (name: string) => vscode.file(`${name}.jsonl`);
 
   before(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
+    vscode = await VSCode.start();
     for (const [name, count] of [
       ['small', 20_000],
       ['large', 40_000],
@@ -31,8 +28,7 @@ describe('who pays, and what a run will probably cost', () => {
     work = await Service.start('service_work_test');
     home = await Service.start('service_home_test');
     for (const { control } of [work, home]) control.setPriceRule('per-megabyte');
-    vscode = await VSCode.start();
-    workbench = await vscode.open(folder);
+    workbench = await vscode.open();
     await workbench.sideBar.open('Fine-Tuning');
     await signIn(workbench, { address: work.baseUrl, name: 'Work', apiKey: 'service_work_test' });
   });
@@ -40,7 +36,6 @@ describe('who pays, and what a run will probably cost', () => {
   after(async () => {
     await vscode.close();
     await Promise.all([work.close(), home.close()]);
-    await rm(folder, { recursive: true, force: true });
   });
 
   const runs = () => workbench.sideBar.view('Runs');

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { allScenarios, chooseScenario, enterSandbox, sandboxLedger } from './sandbox.ts';
+import { chooseClockSpeed, chooseScenario, enterSandbox, sandboxLedger } from './sandbox.ts';
 import { ACCEPT, CONTINUE, waitForConfirm, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
@@ -12,27 +11,31 @@ const ROW = '{"messages":[{"role":"user","content":"2+2?"},{"role":"assistant","
 const MARKER = /ft-[\da-z]{8}/;
 
 describe('open submissions', () => {
-  let folder: string;
   let vscode: VSCode;
   let workbench: Workbench;
 
   before(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
-    await writeFile(path.join(folder, 'sums.jsonl'), ROW.repeat(40));
-    await writeFile(path.join(folder, 'more.jsonl'), ROW.repeat(41));
-    vscode = await VSCode.start(allScenarios);
-    workbench = await vscode.open(folder);
+    vscode = await VSCode.start();
+    await writeFile(vscode.file('sums.jsonl'), ROW.repeat(40));
+    await writeFile(vscode.file('more.jsonl'), ROW.repeat(41));
+    workbench = await vscode.open();
     await enterSandbox(workbench);
-    await workbench.editors.open(path.join(folder, 'sums.jsonl'));
+    await workbench.editors.open(vscode.file('sums.jsonl'));
   });
 
-  after(async () => {
-    await vscode.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  after(() => vscode.close());
 
   const runs = () => workbench.sideBar.view('Runs');
   const press = (key: string) => workbench.page.keyboard.press(key);
+
+  const focused = () => runs().root.locator('.monaco-list-row.focused').first();
+  const focusedRow = (name: RegExp) => focused().and(runs().row(name));
+
+  /** A picture of each state in each theme. */
+  async function pictures(states: Record<string, () => Promise<unknown>>): Promise<void> {
+    for (const [name, show] of Object.entries(states))
+      await workbench.screenshotInThemes(`looks-${name}`, show, () => workbench.quickInput.close());
+  }
 
   async function begin(): Promise<void> {
     await workbench.editors.titleAction('Submit Dataset…').click();
@@ -94,7 +97,7 @@ describe('open submissions', () => {
     await begin();
     await walkThroughSteps(workbench, { fileName: 'sums.jsonl', model: 'Qwen3 8B', until: 'summary' });
     assert.match(await descriptionOf('Submitted before'), /^(just now|.+ ago) with Qwen3 8B, \d+\.\d\d /);
-    await workbench.screenshot('prior-same');
+    await workbench.screenshotInThemes('looks-summary', () => quickInput.item('Submitted before').waitFor());
     await quickInput.pick('Queue');
     await quickInput.pick('Priority queue');
     assert.match(await descriptionOf('Trained before'), /^.+ with Qwen3 8B, \d+\.\d\d /);
@@ -115,6 +118,63 @@ describe('open submissions', () => {
     await runs().row('too poor, sums.jsonl, Not charged, balance too low').waitFor();
     await workbench.screenshot('refused');
     await workbench.clearNotifications();
+  });
+
+  it('the keyboard alone reaches rows and their menu', async () => {
+    await chooseClockSpeed(workbench, 100);
+    await runs()
+      .row(/^Run adding, Completed/)
+      .waitFor();
+    await chooseClockSpeed(workbench, 1);
+    await workbench.clearNotifications();
+    await pictures({
+      runs: () =>
+        runs()
+          .row(/^Run adding/)
+          .waitFor(),
+      'account-menu': async () => {
+        await workbench.statusItem('balance').click();
+        await workbench.quickInput.waitForTitle('Account');
+      },
+    });
+    await workbench.runCommand('Fine-Tuning: Focus on Runs View');
+    await press('Home');
+    await focusedRow(/^too poor, sums\.jsonl, Not charged/).waitFor();
+    // A row that is not settled opens what is known of it.
+    await press('Enter');
+    await workbench.quickInput.waitForTitle('Submission of sums.jsonl');
+    const actions = (await workbench.quickInput.labels()).map((label) => label.trim()).slice(0, 3);
+    assert.deepEqual(actions, ['Continue…', 'Discard…', 'Balance before']);
+    await workbench.quickInput.close();
+
+    await workbench.runCommand('Fine-Tuning: Focus on Runs View');
+    await press('Home');
+    await focusedRow(/^too poor/).waitFor();
+    // Below a row there may be its children.
+    for (let rows = 0; rows < 5 && (await focusedRow(/^Run adding, Completed/).count()) === 0; rows++) {
+      const before = await focused().getAttribute('id');
+      await press('ArrowDown');
+      for (let look = 0; look < 40 && (await focused().getAttribute('id')) === before; look++)
+        await sleep(25);
+    }
+    await focusedRow(/^Run adding, Completed, Qwen3 8B, .+, 6 days left/).waitFor();
+    await press('Shift+F10');
+    const menu = workbench.page.locator('.monaco-menu-container');
+    await menu.getByRole('menuitem', { name: 'Copy Run ID' }).waitFor();
+    assert.deepEqual(
+      (await menu.locator('.action-label[aria-label]').allTextContents()).filter((text) => text !== ''),
+      ['Download Adapter…', 'Open in New Tab', 'Copy Run ID', 'Submit Again…'],
+    );
+    await workbench.screenshot('row-menu');
+    // Until the chosen one is reached: what a menu takes first differs between systems.
+    for (let items = 0; items < 6; items++) {
+      await press('ArrowDown');
+      const item = await menu.locator('.action-item.focused').textContent();
+      if (item?.includes('Copy Run ID') === true) break;
+    }
+    await press('Enter');
+    await workbench.page.getByText('Run ID copied').waitFor();
+    assert.match(await workbench.clipboard(), /^[\da-f]{8}-/);
   });
 
   it('by the keyboard alone it continues where it stopped, with fresh consents, and is charged', async () => {
@@ -156,7 +216,7 @@ describe('open submissions', () => {
   describe('without a marker', () => {
     before(async () => {
       await workbench.editors.closeAll();
-      await workbench.editors.open(path.join(folder, 'more.jsonl'));
+      await workbench.editors.open(vscode.file('more.jsonl'));
       await switchMarkerOff();
     });
 
@@ -204,7 +264,6 @@ describe('open submissions', () => {
       assert.match(await descriptionOf('Why'), /looks like this submission/);
       assert.match(await descriptionOf('Balance before'), /^[\d,.]+ USD$/);
       assert.match(await descriptionOf('Attempts'), /^2, first at /);
-      await workbench.screenshot('resolve');
       await workbench.quickInput.pick('Check Now');
       await workbench.quickInput.item('This Is the Run: twin').waitFor();
       assert.equal(sandboxLedger(vscode).labels.length, 3);

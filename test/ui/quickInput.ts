@@ -3,6 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locator, Page } from 'playwright-core';
 import { happens } from './happens.ts';
+import { pressUntil } from './keys.ts';
 
 /** The box at the top of the window: command palette, quick picks, input boxes, and the dialogs for files and folders. */
 export class QuickInput {
@@ -40,12 +41,19 @@ export class QuickInput {
     assert.fail(`the box of ${key} has no "${label}" here`);
   }
 
+  /** Opens the box of a command that has a key of its own. */
+  async openByKey(key: string, title: string | RegExp): Promise<void> {
+    await this.close();
+    await pressUntil(this.#page, key, this.#titled(title), 'visible');
+  }
+
   /** Waits until the box has this title: one step of several often replaces another. */
   async waitForTitle(title: string | RegExp): Promise<void> {
-    await this.#widget
-      .locator('.quick-input-title')
-      .filter({ hasText: exact(title) })
-      .waitFor();
+    await this.#titled(title).waitFor();
+  }
+
+  #titled(title: string | RegExp): Locator {
+    return this.#widget.locator('.quick-input-title').filter({ hasText: exact(title) });
   }
 
   /** The title that stands there now. */

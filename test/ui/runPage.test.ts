@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { AdapterPage } from './adapterPage.ts';
 import { happens } from './happens.ts';
+import { Preview } from './preview.ts';
 import { RunPage } from './runPage.ts';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
+import { SpendPage } from './spendPage.ts';
 import { walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
@@ -17,26 +19,23 @@ const LINK = 'vscode://fine-tuning-tools.fine-tuning/run/';
 const UNKNOWN = '01890a5d-ac96-774b-bcce-b302099a8057';
 
 describe('the page of a run', () => {
-  let folder: string;
   let service: Service;
   let vscode: VSCode;
   let workbench: Workbench;
   let page: RunPage;
 
   before(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
-    await writeFile(path.join(folder, 'rows.jsonl'), ROW.repeat(40));
-    await mkdir(path.join(folder, 'adapters'));
-    service = await Service.start(KEY);
     vscode = await VSCode.start();
-    workbench = await vscode.open(folder);
+    await writeFile(vscode.file('rows.jsonl'), ROW.repeat(40));
+    await mkdir(vscode.file('adapters'));
+    service = await Service.start(KEY);
+    workbench = await vscode.open();
     page = new RunPage(workbench);
   });
 
   after(async () => {
     await vscode.close();
     await service.close();
-    await rm(folder, { recursive: true, force: true });
   });
 
   const runId = async (label: string) => {
@@ -54,7 +53,7 @@ describe('the page of a run', () => {
   }
 
   async function submit(label: string): Promise<void> {
-    await workbench.editors.open(path.join(folder, 'rows.jsonl'));
+    await workbench.editors.open(vscode.file('rows.jsonl'));
     await workbench.editors.titleAction('Submit Dataset…').click();
     await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Qwen3 8B', label });
     await workbench.dialogs.waitForToast(/Charged/);
@@ -100,7 +99,7 @@ describe('the page of a run', () => {
 
     it('tells everything that the receipt keeps', async () => {
       const id = await runId('page');
-      assert.match(await page.fact('File').innerText(), new RegExp(path.join(folder, 'rows.jsonl')));
+      assert.match(await page.fact('File').innerText(), new RegExp(vscode.file('rows.jsonl')));
       assert.match(await page.fact('Now').innerText(), /^unchanged/);
       assert.equal(await page.fact('Rows').innerText(), '40');
       assert.match(await page.fact('SHA-256').innerText(), /^[\da-f]{64}/);
@@ -166,7 +165,7 @@ describe('the page of a run', () => {
     });
 
     it('brings the adapter home, says how it was verified, and that a file has gone', async () => {
-      const adapters = path.join(folder, 'adapters');
+      const adapters = vscode.file('adapters');
       const place = async (): Promise<number[]> =>
         await page.button('Submit Again…').evaluate((one) => {
           const { offsetLeft, offsetTop } = one as unknown as { offsetLeft: number; offsetTop: number };
@@ -192,23 +191,63 @@ describe('the page of a run', () => {
       assert.deepEqual(await place(), before, 'what costs money does not slide under the pointer');
       await workbench.clearNotifications();
       await workbench.screenshot('run-page-downloaded');
-      await rename(path.join(adapters, name), path.join(adapters, 'elsewhere.zip'));
-      await rename(path.join(folder, 'rows.jsonl'), path.join(folder, 'moved.jsonl'));
-      await workbench.editors.open(path.join(folder, 'moved.jsonl'));
+      await rename(path.join(adapters, name), vscode.file('adapter-elsewhere.zip'));
+      await rename(vscode.file('rows.jsonl'), vscode.file('moved.jsonl'));
+      await workbench.editors.open(vscode.file('moved.jsonl'));
       await page.tabs.first().click();
       await page.section('Adapter').getByText('The file was moved or deleted.').waitFor();
       await page.section('Dataset').getByText('moved or deleted').waitFor();
       await page.button('Download Adapter…').waitFor();
       assert.equal(await page.button('Open Dataset').count(), 0);
-      await rename(path.join(folder, 'moved.jsonl'), path.join(folder, 'rows.jsonl'));
+      await rename(vscode.file('moved.jsonl'), vscode.file('rows.jsonl'));
     });
 
-    it('is there again after the window was loaded anew', async () => {
-      await workbench.reload();
-      await page.tabs.first().click();
-      await page.heading.getByText('page', { exact: true }).waitFor();
-      await page.event('Submitted').getByText('From this machine: rows.jsonl').waitFor();
+    const tab = (label: string) => page.tabs.filter({ hasText: `Run: ${label}` });
+
+    it('shows one run after the other in one tab; "Open in New Tab" keeps one', async () => {
+      const runs = workbench.sideBar.view('Runs');
+      await page.open(/^Run second, /);
+      await tab('second').waitFor();
       assert.equal(await page.tabs.count(), 1);
+      await runs.chooseInContextMenu(/^Run second, /, 'Open in New Tab');
+      // What a page remembers it stores when it is drawn.
+      await page.heading.getByText('second', { exact: true }).waitFor();
+      await page.open(/^Run page, /);
+      await page.heading.getByText('page', { exact: true }).waitFor();
+      assert.deepEqual([await page.tabs.count(), await tab('second').count()], [2, 1]);
+    });
+
+    it('is there again after the window was loaded anew, as the other pages are', async () => {
+      const preview = new Preview(workbench);
+      const spending = new SpendPage(workbench);
+      const adapter = new AdapterPage(workbench);
+      await preview.open('rows.jsonl');
+      await preview.goTo(30);
+      await adapter.open('adapter-elsewhere.zip');
+      await adapter.waitForVerdict('Complete LoRA adapter');
+      await spending.open();
+      await spending.search.fill('FIRST');
+      await spending.run('second').waitFor({ state: 'detached' });
+      await workbench.reload();
+
+      await workbench.page.locator('.tab').filter({ hasText: 'Spending: Work' }).click();
+      await spending.run('first').waitFor();
+      assert.equal(await spending.search.inputValue(), 'FIRST');
+      await adapter.tab('adapter-elsewhere.zip').click();
+      await adapter.waitForVerdict('Complete LoRA adapter');
+      // Beside that of the text editor.
+      await workbench.editors.tab('rows.jsonl').last().click();
+      await preview.waitUntilInView(30);
+      // Each is what it was: one that keeps its run, and one that shows the next.
+      await workbench.sideBar.open('Fine-Tuning');
+      await tab('second').click();
+      await tab('page').click();
+      await page.event('Submitted').getByText('From this machine: rows.jsonl').waitFor();
+      await page.open(/^Run first, /);
+      await tab('first').waitFor();
+      assert.deepEqual([await page.tabs.count(), await tab('second').count()], [2, 1]);
+      await page.open(/^Run page, /);
+      await tab('page').waitFor();
     });
 
     it('is reached by keyboard in the order in which it is read', async () => {
@@ -244,7 +283,6 @@ describe('the page of a run', () => {
       await workbench.setTheme('dark');
       await workbench.page.setViewportSize({ width: 800, height: 900 });
       await page.heading.waitFor();
-      await page.assertAccessible();
       const cut: unknown = await page.frame
         .locator('html')
         .evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');

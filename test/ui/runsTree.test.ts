@@ -1,23 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  chooseClockSpeed,
-  chooseScenario,
-  endSandboxRuns,
-  allScenarios,
-  enterSandbox,
-  sandboxRunIds,
-} from './sandbox.ts';
+import { chooseScenario, enterSandbox } from './sandbox.ts';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
-import { walkThroughSteps } from './submission.ts';
+import { SpendPage } from './spendPage.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
-const ROW = '{"messages":[{"role":"user","content":"2+2?"},{"role":"assistant","content":"4"}]}\n';
 const API_KEY = 'service_Tree7nq2kX';
 /** For 100 pages of 100 on a busy machine. */
 const ALL_MS = 60_000;
@@ -31,22 +20,16 @@ async function until(what: string, condition: () => Promise<boolean>): Promise<v
 }
 
 describe('the Runs view', () => {
-  let folder: string;
   let vscode: VSCode;
   let workbench: Workbench;
 
   before(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
-    await writeFile(path.join(folder, 'rows.jsonl'), ROW.repeat(40));
-    vscode = await VSCode.start(allScenarios);
-    workbench = await vscode.open(folder);
+    vscode = await VSCode.start();
+    workbench = await vscode.open();
     await enterSandbox(workbench);
   });
 
-  after(async () => {
-    await vscode.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  after(() => vscode.close());
 
   const runs = (of = workbench) => of.sideBar.view('Runs');
   const command = (title: string, of = workbench) => of.runCommand(`Fine-Tuning: ${title}`);
@@ -54,13 +37,6 @@ describe('the Runs view', () => {
     runs(of).root.locator('.message').filter({ hasText: text });
 
   const pictures = (name: string) => workbench.screenshotInThemes(`runs-${name}`, () => Promise.resolve());
-
-  async function submit(label: string): Promise<void> {
-    await workbench.editors.titleAction('Submit Dataset…').click();
-    await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Qwen3 8B', label });
-    await workbench.dialogs.waitForToast(/Charged/);
-    await workbench.clearNotifications();
-  }
 
   describe('with 10,000 runs', () => {
     before(async () => {
@@ -116,6 +92,15 @@ describe('the Runs view', () => {
       );
       assert.ok(drawnMs < 10_000);
       await workbench.screenshot('runs-all');
+    });
+
+    it('is added up on the page of what was spent, whose table has them by pages', async () => {
+      const page = new SpendPage(workbench);
+      await page.open();
+      await page.frame.getByText('200 of 10,000 runs', { exact: true }).waitFor();
+      await page.button('Load More').click();
+      await page.frame.getByText('400 of 10,000 runs', { exact: true }).waitFor();
+      await workbench.editors.closeAll();
     });
 
     it('is filtered by what is typed and ticked in one box, and says so', async () => {
@@ -184,92 +169,6 @@ describe('the Runs view', () => {
       await workbench.dialogs.press('Reset');
       await runs().welcomeButton('Submit Dataset').waitFor();
       await workbench.clearNotifications();
-    });
-  });
-
-  describe('and what it tells', () => {
-    it('tells the end of a run once, in one of two windows', async () => {
-      const other = await vscode.open(folder);
-      await other.sideBar.open('Fine-Tuning');
-      await runs(other).root.waitFor();
-      await workbench.page.bringToFront();
-      await workbench.editors.open(path.join(folder, 'rows.jsonl'));
-      await chooseClockSpeed(workbench, 100);
-      await submit('once');
-      for (const window of [workbench, other])
-        await runs(window)
-          .row(/^Run once, Completed, /)
-          .waitFor({ timeout: 30_000 });
-      // As long as a window without the focus waits.
-      await sleep(4_000);
-      const told = (await Promise.all([workbench, other].map((window) => window.dialogs.toastTexts()))).map(
-        (texts) => texts.filter((text) => text.includes('once completed.')),
-      );
-      assert.equal(told.flat().length, 1, JSON.stringify(told));
-      const teller = told[0]?.length === 1 ? workbench : other;
-      await teller.page.bringToFront();
-      await teller.screenshot('run-finished');
-      await teller.dialogs.pressInToast(/once completed\./, 'Show Run');
-      await teller.page.locator('.tab').filter({ hasText: 'once' }).waitFor();
-      await other.close();
-      await workbench.clearNotifications();
-    });
-
-    it('tells what ended while nobody was there in one digest', async () => {
-      await workbench.page.bringToFront();
-      await chooseClockSpeed(workbench, 1);
-      await workbench.editors.open(path.join(folder, 'rows.jsonl'));
-      for (const label of ['first', 'second']) await submit(label);
-      await runs()
-        .row(/^Run second, (Queued|running), /)
-        .waitFor();
-      await vscode.waitUntilKept(sandboxRunIds(vscode));
-      await vscode.restart();
-      endSandboxRuns(vscode);
-      workbench = await vscode.open(folder);
-      const text = await workbench.dialogs.waitForToast(/runs completed/);
-      assert.equal(text, 'Sandbox: 2 runs completed.');
-      await workbench.screenshot('runs-digest');
-      const told = (await workbench.dialogs.toastTexts()).filter((one) => one.includes('completed'));
-      assert.deepEqual(told, [text]);
-      await workbench.dialogs.pressInToast(/2 runs completed/, 'Show Runs');
-      // Their labels stand at once.
-      await runs()
-        .row(/^Run second, Completed, /)
-        .waitFor();
-      await pictures('after-restart');
-    });
-
-    it('shows one run after the other in one page; "Open in New Tab" keeps one', async () => {
-      await workbench.editors.closeAll();
-      const tab = (label: string) => workbench.page.locator('.tab').filter({ hasText: `Run: ${label}` });
-      const pages = workbench.page.locator('.tab').filter({ hasText: 'Run: ' });
-      for (const label of ['second', 'first']) {
-        await runs()
-          .row(new RegExp(`^Run ${label}, `))
-          .click();
-        await tab(label).waitFor();
-        assert.equal(await pages.count(), 1);
-      }
-      await runs().chooseInContextMenu(/^Run second, /, 'Open in New Tab');
-      // What a page remembers it stores when it is drawn.
-      const heading = workbench.webview('panel').getByRole('heading', { level: 1 });
-      await heading.getByText('second', { exact: true }).waitFor();
-      await runs()
-        .row(/^Run once, /)
-        .click();
-      await heading.getByText('once', { exact: true }).waitFor();
-      assert.deepEqual([await pages.count(), await tab('second').count()], [2, 1]);
-      // After a reload, too, each is what it was.
-      await workbench.reload();
-      await tab('second').click();
-      await tab('once').click();
-      await runs()
-        .row(/^Run first, /)
-        .click();
-      await tab('first').waitFor();
-      assert.deepEqual([await pages.count(), await tab('second').count()], [2, 1]);
-      await workbench.editors.closeAll();
     });
   });
 

@@ -1,10 +1,8 @@
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { KEYS } from './keys.ts';
 import type { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
-
-/** For `VSCode.start`: the menu has every fault of the sandbox. */
-export const allScenarios = { env: { FINE_TUNING_SANDBOX_SCENARIOS: 'all' } };
 
 /** Enters the sandbox from the welcome words of the Runs view. */
 export async function enterSandbox(workbench: Workbench): Promise<void> {
@@ -16,8 +14,7 @@ export async function enterSandbox(workbench: Workbench): Promise<void> {
 
 /** Picks one of the sandbox's faults by its name in the menu: its id for those that users are not offered. */
 export async function chooseScenario(workbench: Workbench, name: string): Promise<void> {
-  await workbench.runCommand('Fine-Tuning: Sandbox Scenario…');
-  await workbench.quickInput.waitForTitle('Sandbox Scenario');
+  await workbench.quickInput.openByKey(KEYS['fineTuning.sandbox.scenario'], 'Sandbox Scenario');
   // The list is longer than the box.
   await workbench.quickInput.type(name);
   await workbench.quickInput.pick(name);
@@ -27,15 +24,9 @@ export async function chooseScenario(workbench: Workbench, name: string): Promis
 
 /** Lets the sandbox's runs go 1, 10 or 100 times as fast. */
 export async function chooseClockSpeed(workbench: Workbench, speed: 1 | 10 | 100): Promise<void> {
-  await workbench.runCommand('Fine-Tuning: Sandbox Clock Speed…');
-  await workbench.quickInput.waitForTitle('Sandbox Clock Speed');
+  await workbench.quickInput.openByKey(KEYS['fineTuning.sandbox.clockSpeed'], 'Sandbox Clock Speed');
   await workbench.quickInput.pick(`${speed}×`);
   await workbench.quickInput.waitUntilClosed();
-}
-
-/** The sandbox's own ids of its runs, oldest first. */
-export function sandboxRunIds(vscode: VSCode): string[] {
-  return runsOf(vscode).map(({ run_id }) => run_id);
 }
 
 /** What the sandbox itself charged for its runs, oldest first, in cents. */
@@ -62,20 +53,6 @@ function rowsOf<Row>(vscode: VSCode, query: string): Row[] {
   const database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
   try {
     return database.prepare(query).all() as Row[];
-  } finally {
-    database.close();
-  }
-}
-
-/** Lets the time pass that the sandbox's runs need to their end, while no sandbox runs. */
-export function endSandboxRuns(vscode: VSCode): void {
-  const database = new DatabaseSync(path.join(vscode.globalStorage, 'sandbox/sandbox.sqlite'), {
-    timeout: 5_000,
-  });
-  try {
-    database
-      .prepare('UPDATE runs SET starts_at = min(starts_at, ?), completes_at = min(completes_at, ?)')
-      .run(Date.now() - 2_000, Date.now() - 1_000);
   } finally {
     database.close();
   }

@@ -2,7 +2,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { adapterConfig, safetensors, trainedTensors, zip } from './adapterFiles.ts';
+import { zipOf } from '../helpers/adapters/support.ts';
+import { trainedAdapter } from './adapterFiles.ts';
 import { AdapterPage } from './adapterPage.ts';
 import { Preview } from './preview.ts';
 import { RunPage } from './runPage.ts';
@@ -57,13 +58,7 @@ describe('pictures for the README', () => {
     await writeFile(file('drafts.jsonl'), tickets(240, true));
     for (const [name, rows] of Object.entries({ ...DATASETS, 'questions.jsonl': 2_200 }))
       await writeFile(file(name), tickets(rows, false));
-    await writeFile(
-      file('bakery-lora.zip'),
-      zip({
-        'adapter_config.json': adapterConfig(),
-        'adapter_model.safetensors': safetensors(trainedTensors()),
-      }),
-    );
+    await writeFile(file('bakery-lora.zip'), zipOf(trainedAdapter()));
     vscode = await VSCode.start({ settings: { 'editor.minimap.enabled': false } });
     workbench = await vscode.open(file(''));
     await workbench.page.setViewportSize({ width: 1100, height: 700 });

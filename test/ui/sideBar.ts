@@ -156,9 +156,4 @@ export class View {
   welcomeButton(label: string): Locator {
     return this.root.locator('.welcome-view-content').getByRole('button', { name: label });
   }
-
-  /** The words that stand in an empty view. */
-  welcomeText(): Promise<string> {
-    return this.root.locator('.welcome-view-content').innerText();
-  }
 }

@@ -1,3 +1,4 @@
+import { KEYS } from './keys.ts';
 import type { Workbench } from './workbench.ts';
 
 /** What a person types to sign in. */
@@ -10,7 +11,7 @@ export interface SignInWords {
 /** Types address, name and API key into the three boxes of "Sign In…"; what follows depends on the API key. */
 export async function typeSignIn(workbench: Workbench, words: SignInWords): Promise<void> {
   const { quickInput } = workbench;
-  await workbench.runCommand('Fine-Tuning: Sign In…');
+  await quickInput.openByKey(KEYS['fineTuning.signIn'], /^Sign In/);
   await quickInput.waitForMessage(/Service URL/);
   await quickInput.fill(words.address);
   await quickInput.waitForMessage(/A name for this account/);

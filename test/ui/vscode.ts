@@ -2,16 +2,17 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chromium as playwright, type Browser, type BrowserContext } from 'playwright-core';
+import { chromium as playwright, type BrowserContext } from 'playwright-core';
 import { chromium, chromiumArguments } from '../env/chromium.ts';
 import { results } from '../env/project.ts';
 import { serveForPerson, withoutGallery, type RunningServer } from '../env/serve.ts';
 import { quietSettings, writeKeys, writeSettings } from '../env/settings.ts';
-import { vscodeServer, type VSCodeServer } from '../env/vscode-server.ts';
+import { vscodeServer } from '../env/vscode-server.ts';
 import { KEYS } from './keys.ts';
 import { Workbench } from './workbench.ts';
 
@@ -19,7 +20,10 @@ import { Workbench } from './workbench.ts';
 export const extensionsFolder = path.join(results, 'ui/extensions');
 
 const running = new Set<VSCode>();
-let browser: Browser | undefined;
+/** With a profile on disk, where Chromium keeps what it has compiled: a third of what a window takes to start. */
+let browser: BrowserContext | undefined;
+/** That of every server of this process, one after the other: what was compiled is kept by address. */
+let port = 0;
 
 /** Every VS Code that runs now. */
 export function runningVSCodes(): Iterable<VSCode> {
@@ -33,55 +37,66 @@ export async function closeAll(): Promise<void> {
   browser = undefined;
 }
 
-/** One server with its own user data, and one browser profile: windows are opened in it. */
+async function startBrowser(): Promise<BrowserContext> {
+  const profile = path.join(results, 'ui/browsers', randomUUID().slice(0, 8));
+  const context = await playwright.launchPersistentContext(profile, {
+    executablePath: await chromium(),
+    args: chromiumArguments,
+    viewport: { width: 1400, height: 900 },
+    // What moves is clicked only when it has come to rest.
+    reducedMotion: 'reduce',
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  context.setDefaultTimeout(30_000);
+  return context;
+}
+
+/** One server with its own user data, and the browser, of which it has everything: there is one at a time. */
 export class VSCode {
   /** Ids, settings and storage of this VS Code on disk. */
   readonly userData: string;
-  readonly #installed: VSCodeServer;
+  /** The workspace of its windows, empty at first. */
+  readonly folder: string;
   readonly #context: BrowserContext;
-  readonly #env: NodeJS.ProcessEnv;
-  readonly #extensions: string;
+  readonly #serve: () => Promise<RunningServer>;
   #server: RunningServer;
 
   private constructor(
     userData: string,
-    installed: VSCodeServer,
-    server: RunningServer,
+    folder: string,
     context: BrowserContext,
-    env: NodeJS.ProcessEnv,
-    extensions: string,
+    serve: () => Promise<RunningServer>,
+    server: RunningServer,
   ) {
     this.userData = userData;
-    this.#installed = installed;
-    this.#server = server;
+    this.folder = folder;
     this.#context = context;
-    this.#env = env;
-    this.#extensions = extensions;
+    this.#serve = serve;
+    this.#server = server;
   }
 
-  /**
-   * Starts one with nothing in it; `settings` are added to the quiet ones, `env` reaches the extension host, `extensions` is
-   * another folder of extensions than that of the packed one alone.
-   */
+  /** Starts one with nothing in it; `settings` are added to the quiet ones, `extensions` is another folder than that of the packed one alone. */
   static async start(
-    options: { settings?: Record<string, unknown>; env?: NodeJS.ProcessEnv; extensions?: string } = {},
+    options: { settings?: Record<string, unknown>; extensions?: string } = {},
   ): Promise<VSCode> {
-    const extensions = options.extensions ?? extensionsFolder;
     const installed = await vscodeServer('vscode');
     const userData = path.join(results, 'ui/user-data', randomUUID().slice(0, 8));
     await writeSettings(path.join(userData, 'User'), { ...quietSettings, ...options.settings });
     await writeKeys(path.join(userData, 'User'), KEYS);
-    const env = { ...withoutGallery, ...options.env };
-    const server = await serveForPerson(installed, { userData, extensions, port: 0, env });
-    browser ??= await playwright.launch({ executablePath: await chromium(), args: chromiumArguments });
-    const context = await browser.newContext({
-      viewport: { width: 1400, height: 900 },
-      // What moves is clicked only when it has come to rest.
-      reducedMotion: 'reduce',
-      permissions: ['clipboard-read', 'clipboard-write'],
-    });
-    context.setDefaultTimeout(30_000);
-    const vscode = new VSCode(userData, installed, server, context, env, extensions);
+    const serve = async () => {
+      const server = await serveForPerson(installed, {
+        userData,
+        extensions: options.extensions ?? extensionsFolder,
+        port,
+        // The menu has every fault of the sandbox.
+        env: { ...withoutGallery, FINE_TUNING_SANDBOX_SCENARIOS: 'all' },
+      });
+      port = Number(new URL(server.origin).port);
+      return server;
+    };
+    browser ??= await startBrowser();
+    const folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
+    const vscode = new VSCode(userData, folder, browser, serve, await serve());
     running.add(vscode);
     return vscode;
   }
@@ -93,11 +108,18 @@ export class VSCode {
 
   /** Every window that is open. */
   get windows(): Workbench[] {
-    return this.#context.pages().map((page) => new Workbench(page));
+    // The first page is the browser's own.
+    const [, ...pages] = this.#context.pages();
+    return pages.map((page) => new Workbench(page));
   }
 
-  /** Opens a window on a folder of the disk. */
-  async open(folder: string): Promise<Workbench> {
+  /** A path in the workspace. */
+  file(name: string): string {
+    return path.join(this.folder, name);
+  }
+
+  /** Opens a window on the workspace, or on another folder. */
+  async open(folder = this.folder): Promise<Workbench> {
     const workbench = new Workbench(await this.#context.newPage());
     await workbench.goto(`${this.#server.origin}/?folder=${encodeURIComponent(folder)}`);
     return workbench;
@@ -105,14 +127,9 @@ export class VSCode {
 
   /** Ends the server and starts it again on the same address, as if the machine had been off; windows have to be opened anew. */
   async restart(): Promise<void> {
-    for (const page of this.#context.pages()) await page.close();
+    for (const window of this.windows) await window.close();
     await this.#server.stop();
-    this.#server = await serveForPerson(this.#installed, {
-      userData: this.userData,
-      extensions: this.#extensions,
-      port: Number(new URL(this.#server.origin).port),
-      env: this.#env,
-    });
+    this.#server = await this.#serve();
   }
 
   /** Waits until these runs are in a stored list, which outlives every window. */
@@ -150,13 +167,19 @@ export class VSCode {
     while ((await extensionHosts(this.userData)).some((pid) => pids.includes(pid))) await sleep(20);
   }
 
-  /** Ends it; its user data is removed unless a test failed in it and `keepData` is set. */
-  async close(keepData = false): Promise<void> {
+  /** Ends it, and removes all of its data. */
+  async close(): Promise<void> {
     running.delete(this);
-    await this.#context.close();
+    for (const window of this.windows) await window.close();
     // Nothing that it could still write is read.
     await this.#server.kill();
-    if (!keepData) await rm(this.userData, { recursive: true, force: true });
+    const [blank] = this.#context.pages();
+    assert.ok(blank);
+    const session = await this.#context.newCDPSession(blank);
+    const { origin } = this.#server;
+    await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' });
+    await session.detach();
+    for (const each of [this.userData, this.folder]) await rm(each, { recursive: true, force: true });
   }
 }
 

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { writeBigDataset } from './datasets.ts';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
@@ -12,20 +10,18 @@ import type { Workbench } from './workbench.ts';
 const API_KEY = 'service_Windows8n2hB6';
 
 describe('two windows', () => {
-  let folder: string;
   let service: Service;
   let vscode: VSCode;
   let windows: [Workbench, Workbench];
 
   before(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
-    for (const name of ['both', 'left']) await writeBigDataset(path.join(folder, `${name}.jsonl`));
-    service = await Service.start(API_KEY);
     vscode = await VSCode.start();
-    const first = await vscode.open(folder);
+    for (const name of ['both', 'left']) await writeBigDataset(vscode.file(`${name}.jsonl`));
+    service = await Service.start(API_KEY);
+    const first = await vscode.open();
     await first.sideBar.open('Fine-Tuning');
     await signIn(first, { address: service.baseUrl, name: 'Work', apiKey: API_KEY });
-    windows = [first, await vscode.open(folder)];
+    windows = [first, await vscode.open()];
     for (const window of windows) {
       await window.sideBar.open('Fine-Tuning');
       await window.statusItem('balance').getByText('1,000.00 USD').waitFor();
@@ -35,7 +31,6 @@ describe('two windows', () => {
   after(async () => {
     await vscode.close();
     await service.close();
-    await rm(folder, { recursive: true, force: true });
   });
 
   const runs = (window: Workbench) => window.sideBar.view('Runs');
@@ -99,7 +94,7 @@ describe('two windows', () => {
     assert.equal(service.submissions, 1);
   });
 
-  it('show the run when it was charged, once', async () => {
+  it('show the run when it was charged, once, and one of them tells its end', async () => {
     service.release();
     await winner.dialogs.waitForToast(charged('both'));
     for (const window of windows) {
@@ -113,6 +108,20 @@ describe('two windows', () => {
     assert.equal((await service.runs()).length, 1);
     assert.equal(service.submissions, 1);
     assert.equal(await loser.dialogs.modal.count(), 0);
+
+    service.control.setSpeed(1_000);
+    for (const window of windows)
+      await runs(window)
+        .row(/^Run both, Completed, /)
+        .waitFor();
+    // As long as a window without the focus waits.
+    await sleep(4_000);
+    const told = await Promise.all(
+      windows.map(async ({ dialogs }) =>
+        (await dialogs.toastTexts()).filter((text) => text.includes('both completed.')),
+      ),
+    );
+    assert.equal(told.flat().length, 1, JSON.stringify(told));
   });
 
   it('one ends during its upload: the other can continue, with one charge', async () => {

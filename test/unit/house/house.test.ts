@@ -3,30 +3,8 @@ import { builtinModules } from 'node:module';
 import ts from 'typescript';
 import { at, readScanner, readSources, roomOf, sourceOf, walk, type Import, type Source } from './sources.ts';
 
-const CORE = [
-  'base',
-  'storage',
-  'api',
-  'accounts',
-  'runs',
-  'submission',
-  'money',
-  'downloads',
-  'datasets',
-  'adapters',
-];
-const UI = [
-  'accounts',
-  'datasets',
-  'submission',
-  'money',
-  'runs',
-  'downloads',
-  'adapters',
-  'sandbox',
-  'help',
-  'shared',
-];
+const CORE = 'base storage api accounts runs submission money downloads datasets adapters'.split(' ');
+const UI = 'accounts datasets submission money runs downloads adapters sandbox help shared'.split(' ');
 
 /** What each room may import besides itself: rooms, single files, and packages. Node's own modules are everybody's. */
 interface Rule {
@@ -114,13 +92,6 @@ describe('the house', () => {
     }
   });
 
-  it('imports only files that exist', () => {
-    const files = new Set(sources.map(({ file }) => file));
-    for (const { file, imports } of sources)
-      for (const { target } of imports)
-        if (target !== undefined) assert.ok(files.has(target), `${file} → ${target}`);
-  });
-
   it('has no circle of imports', () => assert.deepEqual(circleAmong(sources), []));
 
   it('keeps no state in modules', () => assert.deepEqual(sources.flatMap(moduleState), []));
@@ -142,20 +113,6 @@ describe('the house', () => {
     for (const { file } of [...sources, ...readScanner()])
       assert.doesNotMatch(file, /(util|helper|common|misc|manager|impl)s?\.ts$|\/index\.ts$/i);
   });
-
-  it('writes nothing to the console', () => {
-    for (const source of sources)
-      walk(source.tree, (node) => {
-        if (ts.isPropertyAccessExpression(node) && node.expression.getText() === 'console')
-          assert.fail(at(source, node));
-      });
-  });
-
-  it('reaches notifications and progress in one file only, by whatever way', () =>
-    assert.deepEqual(
-      sources.filter(({ file }) => file !== 'src/ui/shared/notifications.ts').flatMap(notifications),
-      [],
-    ));
 
   it('makes sentences in messages files only', () =>
     assert.deepEqual(sources.flatMap(misplacedSentences), []));
@@ -191,46 +148,20 @@ describe('the house', () => {
         assert.deepEqual(rules(file, text), []);
     });
 
-    it('notifications', () => {
-      const count = (text: string) => notifications(sourceOf('src/ui/runs/x.ts', text)).length;
-      for (const text of [
-        "vscode.window.showErrorMessage('x');",
-        "vscode.window['showErrorMessage']('x');",
-        'const { withProgress } = vscode.window;',
-        "const { window } = vscode; window[name]('x');",
-        "vscode['window'][`show${kind}Message`]('x');",
-      ])
-        assert.ok(count(text) > 0, text);
-      for (const text of [
-        'vscode.window.showQuickPick([]);',
-        "showError('x');",
-        "import { withProgress } from '../shared/notifications.ts';",
-      ])
-        assert.equal(count(text), 0, text);
-    });
-
     it('module state', () => {
-      const count = (text: string) => moduleState(sourceOf('src/core/base/x.ts', text)).length;
-      for (const text of [
+      const found = (text: string) => moduleState(sourceOf('src/core/base/x.ts', text)).length > 0;
+      const changeable = [
         'let x = 1;',
-        'export let x: number;',
-        'var x = 1;',
         'const x = new Map();',
-        'const x = new Set([1]);',
         'export const x: string[] = [];',
-        'const x = [1];',
         'const x = { a: 1 };',
-      ])
-        assert.equal(count(text), 1, text);
-      for (const text of [
-        'const x = 1;',
+      ];
+      const constant = [
         'const x = [1] as const;',
-        'const x: readonly number[] = [1];',
         'const x: ReadonlyMap<string, number> = new Map();',
-        'const x: Readonly<Record<string, number>> = { a: 1 };',
         'function f() { let x = 1; return [x]; }',
-      ])
-        assert.equal(count(text), 0, text);
+      ];
+      assert.deepEqual([...changeable, ...constant].filter(found), changeable);
     });
 
     it('barrels, circles and sentences', () => {
@@ -286,25 +217,6 @@ function misplacedSentences(source: Source): string[] {
 function namesL10n({ tree }: Source): boolean {
   let found = false;
   walk(tree, (node) => (found ||= ts.isIdentifier(node) && node.text === 'l10n'));
-  return found;
-}
-
-/** Places where VS Code's own notifications and progress are named, or where any member of `window` is taken by its name. */
-function notifications(source: Source): string[] {
-  const found: string[] = [];
-  walk(source.tree, (node) => {
-    const isNamed =
-      ts.isElementAccessExpression(node) &&
-      (/\bwindow$/.test(node.expression.getText()) ||
-        /['"]window['"]$/.test(node.argumentExpression.getText()));
-    const isText = ts.isIdentifier(node) || ts.isStringLiteralLike(node);
-    const isDirect =
-      isText &&
-      (/^show(Information|Warning|Error)Message$/.test(node.text) ||
-        (node.text === 'withProgress' &&
-          (ts.isBindingElement(node.parent) || ts.isPropertyAccessExpression(node.parent))));
-    if (isNamed || isDirect) found.push(at(source, node));
-  });
   return found;
 }
 

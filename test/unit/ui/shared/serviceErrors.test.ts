@@ -20,7 +20,6 @@ const {
   explain,
   formatBytes,
   formatDuration,
-  formatMoney,
   formatRoughly,
   formatTime,
   runDescription,
@@ -42,13 +41,17 @@ describe('errors in words', () => {
     for (const { action, sentence } of explanations) assert.ok(action.title.length > 0, sentence);
   });
 
-  it('names an unknown code and keeps the message of the service beside it', () => {
-    const text = asText(explain(service('gpu_on_fire', 'Please <b>wait</b>')));
-    assert.match(text, /gpu_on_fire/);
-    assert.match(text, /The service says: “Please <b>wait<\/b>”/);
+  it('has one sentence for all codes outside the contract, which may be equal to the extension’s own', () => {
+    const own = ['window-closed', 'candidates', 'journal-unreadable', 'key-missing', 'digest-failed'];
+    for (const code of [...own, 'constructor', 'toString', '__proto__', 'gpu_on_fire']) {
+      const explained = explain(service(code, 'Please <b>wait</b>'));
+      const sentence = `The service answered with the error “${code}” (422).`;
+      assert.deepEqual([explained.sentence, explained.action.title], [sentence, 'Show Log']);
+      assert.equal(asText(explained), `${sentence} The service says: “Please <b>wait</b>”`);
+    }
   });
 
-  it('tells apart the ways in which no answer came', () => {
+  it('has a sentence of its own for each way in which no good answer came, or a dataset changed', () => {
     const reasons = [
       'refused',
       'dns',
@@ -58,14 +61,53 @@ describe('errors in words', () => {
       'answer-timeout',
       'stalled',
       'reset',
-    ] as const;
-    const sentences = reasons.map((reason) => explain(new NetworkError(reason)).sentence);
-    assert.equal(new Set(sentences).size, reasons.length);
+    ];
+    const answers = [
+      new UnexpectedAnswerError(200, 'html'),
+      new UnexpectedAnswerError(302, 'redirect'),
+      ...[413, 422, 404].map((status) => new UnexpectedAnswerError(status, 'no-error-body')),
+    ];
+    const sentences = [
+      ...answers,
+      ...reasons.map((reason) => new NetworkError(reason as NetworkError['reason'])),
+      ...(['grew', 'shrank', 'changed'] as const).map((change) => new DatasetChangedError(change)),
+      ...['EIO', 'ENOENT'].map((code) => new DatasetChangedError('unreadable', code)),
+    ].map((error) => explain(error).sentence);
+    assert.equal(new Set(sentences).size, sentences.length);
+    for (const [index, { httpStatus }] of answers.entries())
+      assert.ok(sentences[index]?.includes(`(${httpStatus})`), sentences[index]);
   });
 
-  it('tells a web page from an answer', () => {
-    assert.match(explain(new UnexpectedAnswerError(200, 'html')).sentence, /web page/);
-    assert.match(explain(new UnexpectedAnswerError(302, 'redirect')).sentence, /302/);
+  it('says for how long the service is unavailable, whoever answered', () => {
+    for (const status of [502, 503, 504])
+      for (const [retryAfterMs, end] of [
+        [undefined, 'later.'],
+        [120_000, 'in 2 min.'],
+      ] as const)
+        for (const error of [
+          new UnexpectedAnswerError(status, 'no-error-body', retryAfterMs),
+          new ServiceError('maintenance', status, '', retryAfterMs),
+          // While nothing is sent.
+          new ServiceError('unavailable', 429, '', retryAfterMs),
+        ]) {
+          const { sentence, action } = explain(error);
+          assert.match(sentence, /unavailable/);
+          assert.ok(sentence.endsWith(end), sentence);
+          assert.equal(action.command, 'again');
+        }
+  });
+
+  it('never names too short a wait', () => {
+    for (const [ms, wait] of [
+      [400, '1 s'],
+      [29_001, '30 s'],
+      [60_000, '1 min'],
+      [60_001, '2 min'],
+    ] as const)
+      for (const status of [429, 503]) {
+        const { sentence } = explain(new UnexpectedAnswerError(status, 'no-error-body', ms));
+        assert.ok(sentence.endsWith(` in ${wait}.`), `${status}: ${sentence}`);
+      }
   });
 
   it('does once more what failed, where that may help', () => {
@@ -104,18 +146,6 @@ describe('errors in words', () => {
     assert.deepEqual(action, { title: 'Refresh Runs', command: COMMANDS.refresh });
   });
 
-  it('tells how a dataset changed', () => {
-    const sentences = [
-      new DatasetChangedError('grew'),
-      new DatasetChangedError('shrank'),
-      new DatasetChangedError('changed'),
-      new DatasetChangedError('unreadable', 'EIO'),
-      new DatasetChangedError('unreadable', 'ENOENT'),
-    ].map((error) => explain(error).sentence);
-    assert.equal(new Set(sentences).size, sentences.length);
-    assert.match(sentences[0] ?? '', /grown/);
-  });
-
   it('does not call a sandbox that cannot start a service that cannot be reached', () => {
     const { sentence, action } = explain(new SandboxNotStartedError());
     assert.match(sentence, /^The sandbox could not be started\./);
@@ -128,13 +158,6 @@ describe('errors in words', () => {
 });
 
 describe('amounts and times in words', () => {
-  it('prints any currency as it stands', () => {
-    assert.equal(formatMoney(-5, 'credits'), '-0.05 credits');
-    assert.equal(formatMoney(100_000, '€'), '1,000.00 €');
-    assert.equal(formatMoney(199.7, 'USD'), '2.00 USD');
-    for (const cents of [undefined, NaN, Infinity]) assert.equal(formatMoney(cents, 'USD'), 'unknown');
-  });
-
   it('prints sizes and durations', () => {
     assert.deepEqual([0, 999, 1_000, 999_949, 999_951, 629_145_600].map(formatBytes), [
       '0 bytes',

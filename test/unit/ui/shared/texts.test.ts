@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
-import { ServiceError, UnexpectedAnswerError } from '../../../../src/core/api/errors.ts';
 import { sanitizeServiceText, sanitizeText } from '../../../../src/ui/shared/serviceText.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
 const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
 const notifications = await withVscode(() => import('../../../../src/ui/shared/notifications.ts'));
 const format = await withVscode(() => import('../../../../src/ui/shared/format.ts'));
-const { explain } = await withVscode(() => import('../../../../src/ui/shared/serviceErrors.ts'));
 const { redact } = await withVscode(() => import('../../../../src/ui/shared/log.ts'));
 
 const HOSTILE = '[Continue](command:workbench.action.quit) $(check) \u202etxt';
@@ -41,6 +39,7 @@ describe('texts', () => {
       assert.equal(format.formatMoney(517), '5.17');
       assert.equal(format.formatMoney(NaN, 'USD'), 'unknown');
       assert.equal(format.formatMoney(1, '\u202eU'), '0.01 <U+202E>U');
+      assert.equal(format.formatMoney(100_000, '€'), '1,000.00 €');
     });
   });
 
@@ -133,56 +132,6 @@ describe('texts', () => {
         assert.deepEqual(standIn.told.sentences, texts);
       } finally {
         standIn.env.language = 'en';
-      }
-    });
-  });
-
-  describe('the sentence for an error', () => {
-    it('says for how long the service is unavailable, whoever answered', () => {
-      for (const status of [502, 503, 504])
-        for (const [retryAfterMs, end] of [
-          [undefined, 'later.'],
-          [120_000, 'in 2 min.'],
-        ] as const)
-          for (const error of [
-            new UnexpectedAnswerError(status, 'no-error-body', retryAfterMs),
-            new ServiceError('maintenance', status, '', retryAfterMs),
-            // While nothing is sent.
-            new ServiceError('unavailable', 429, '', retryAfterMs),
-          ]) {
-            const { sentence, action } = explain(error);
-            assert.match(sentence, /unavailable/);
-            assert.ok(sentence.endsWith(end), sentence);
-            assert.equal(action.command, 'again');
-          }
-    });
-
-    it('never names too short a wait', () => {
-      for (const [ms, wait] of [
-        [400, '1 s'],
-        [29_001, '30 s'],
-        [60_000, '1 min'],
-        [60_001, '2 min'],
-      ] as const)
-        for (const status of [429, 503]) {
-          const { sentence } = explain(new UnexpectedAnswerError(status, 'no-error-body', ms));
-          assert.ok(sentence.endsWith(` in ${wait}.`), `${status}: ${sentence}`);
-        }
-    });
-
-    it('of a code outside the contract is the same for all: no code is mistaken for one of the extension’s', () => {
-      const own = ['window-closed', 'candidates', 'journal-unreadable', 'key-missing', 'digest-failed'];
-      for (const code of [...own, 'constructor', 'toString', '__proto__', 'gpu_on_fire']) {
-        const { sentence, action } = explain(new ServiceError(code, 500));
-        assert.equal(sentence, `The service answered with the error “${code}” (500).`);
-        assert.equal(action.title, 'Show Log');
-      }
-    });
-
-    it('names the status of an answer that is not the service’s', () => {
-      for (const status of [413, 422, 404]) {
-        const { sentence } = explain(new UnexpectedAnswerError(status, 'no-error-body'));
-        assert.ok(sentence.includes(`(${status})`), sentence);
       }
     });
   });
