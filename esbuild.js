@@ -8,51 +8,106 @@ import { build, transform } from 'esbuild';
 const PAGES = { preview: 'datasets', adapter: 'adapters', run: 'runs', spend: 'money' };
 const minify = process.argv.includes('--minify');
 
+/** @type {import('esbuild').BuildOptions} */
+const forNode = {
+  outdir: 'dist',
+  bundle: true,
+  platform: 'node',
+  target: 'node22.19',
+  external: ['vscode'],
+  minify,
+  sourcemap: minify ? false : 'inline',
+  // Their licences stand whole in THIRD-PARTY-NOTICES.txt.
+  legalComments: 'none',
+  metafile: true,
+  logLevel: 'warning',
+};
+
 /**
- * The extension and its workers. esbuild splits only ESM, and the extension host patches Node's modules only for `require`: so the code is
- * bundled as ESM, with what is reached by `import()` in files of its own and what several need in shared ones, and each file is then
- * turned into CommonJS.
+ * The extension. esbuild splits only ESM, and the extension host patches Node's modules only for `require`: so the code is bundled as
+ * ESM, with what is reached by `import()` in files of its own and what several need in shared ones, and each file is then turned into
+ * CommonJS. What activation loads anyway becomes one file, extension.cjs, which takes half as long to load as its 34 parts would.
  */
 async function bundleExtension() {
   const { metafile, outputFiles } = await build({
+    ...forNode,
+    entryPoints: ['src/extension.ts'],
+    outExtension: { '.js': '.cjs' },
+    chunkNames: '[name]-[hash]',
+    splitting: true,
+    format: 'esm',
+    write: false,
+  });
+  const main = 'dist/extension.cjs';
+  const eager = new Set([main]);
+  // A set also goes through what is added on the way.
+  for (const file of eager)
+    for (const { path: part, kind } of metafile.outputs[file]?.imports ?? [])
+      if (kind === 'import-statement' && part in metafile.outputs) eager.add(part);
+  const texts = new Map(outputFiles.map(({ path: file, text }) => [path.relative('.', file), text]));
+  await mkdir('dist', { recursive: true });
+  for (const [file, text] of texts) {
+    const name = `./${path.basename(file)}`;
+    if (file === main) await bundleParts(main, eager, texts);
+    else if (eager.has(file))
+      await writeFile(file, `module.exports = require('./extension.cjs')['${name}'];\n`);
+    else {
+      const { code } = await transform(text, {
+        ...{ format: 'cjs', platform: 'node', target: forNode.target, sourcefile: file },
+        // `require` and not `import()`, for the same reason.
+        supported: { 'dynamic-import': false },
+        ...{ minify, sourcemap: forNode.sourcemap },
+      });
+      await writeFile(file, code);
+    }
+  }
+  return metafile.inputs;
+}
+
+/**
+ * Writes one file of several parts, which exports what the first one does, and each other part by its name.
+ * @param {string} main the first part
+ * @param {ReadonlySet<string>} parts
+ * @param {ReadonlyMap<string, string>} texts of all files, by their paths
+ */
+function bundleParts(main, parts, texts) {
+  const nameOf = (/** @type {string} */ file) => `./${path.basename(file)}`;
+  const named = [...parts].map((file) => `export * as '${nameOf(file)}' from '${nameOf(file)}';`);
+  return build({
+    ...forNode,
+    stdin: { contents: [`export * from '${nameOf(main)}';`, ...named].join('\n'), sourcefile: main },
+    outdir: undefined,
+    outfile: main,
+    format: 'cjs',
+    supported: { 'dynamic-import': false },
+    plugins: [
+      {
+        name: 'parts',
+        setup({ onResolve, onLoad }) {
+          onResolve({ filter: /^\.\/.+\.cjs$/ }, ({ path: name, kind }) =>
+            kind === 'dynamic-import' ? { path: name, external: true } : { path: name, namespace: 'parts' },
+          );
+          onLoad({ filter: /.*/, namespace: 'parts' }, ({ path: name }) => ({
+            contents: texts.get(path.join('dist', name)),
+          }));
+        },
+      },
+    ],
+  });
+}
+
+/** The workers, a file each: threads load nothing of the extension. */
+function bundleWorkers() {
+  return build({
+    ...forNode,
     entryPoints: {
-      extension: 'src/extension.ts',
       datasetWorker: 'src/core/datasets/worker.ts',
       digestWorker: 'src/core/api/digestWorker.ts',
       adapterWorker: 'src/core/adapters/worker.ts',
     },
-    outdir: 'dist',
     outExtension: { '.js': '.cjs' },
-    chunkNames: '[name]-[hash]',
-    bundle: true,
-    splitting: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node22.19',
-    external: ['vscode'],
-    minify,
-    sourcemap: minify ? false : 'inline',
-    // Their licences stand whole in THIRD-PARTY-NOTICES.txt.
-    legalComments: 'none',
-    metafile: true,
-    write: false,
-    logLevel: 'warning',
+    format: 'cjs',
   });
-  await mkdir('dist', { recursive: true });
-  for (const { path: file, text } of outputFiles) {
-    const { code } = await transform(text, {
-      format: 'cjs',
-      platform: 'node',
-      target: 'node22.19',
-      // `require` and not `import()`, for the same reason.
-      supported: { 'dynamic-import': false },
-      minify,
-      sourcemap: minify ? false : 'inline',
-      sourcefile: file,
-    });
-    await writeFile(file, code);
-  }
-  return metafile.inputs;
 }
 
 /** The pages of webviews: a script and a style each, for the browser. */
@@ -100,6 +155,10 @@ async function noticeOf(folder) {
 }
 
 await rm('dist', { recursive: true, force: true });
-const inputs = { ...(await bundleExtension()), ...(await bundlePages()).metafile.inputs };
+const inputs = {
+  ...(await bundleExtension()),
+  ...(await bundleWorkers()).metafile?.inputs,
+  ...(await bundlePages()).metafile.inputs,
+};
 await compileScanner();
 await writeNotices(Object.keys(inputs));

@@ -1,8 +1,9 @@
 // `npm run house`: the size of the house in a table, so that each change can say what it did to it.
 import { readdirSync, readFileSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { build } from 'esbuild';
 import { sentencesOf, sourceOf } from '../unit/house/sources.ts';
+import { run } from './processes.ts';
 import { fail, root } from './project.ts';
 
 /** The files that put everything together by hand. */
@@ -65,41 +66,10 @@ function manifest(): { contributes: { menus: Record<string, unknown[]>; commands
   return JSON.parse(textOf('package.json')) as ReturnType<typeof manifest>;
 }
 
-/** What activation loads, built as esbuild.js does: the extension and the chunks that it reaches without `import()`. */
+/** What activation loads: esbuild.js makes one file of it. */
 async function eagerBytes(): Promise<number> {
-  const { metafile } = await build({
-    absWorkingDir: root,
-    entryPoints: {
-      extension: 'src/extension.ts',
-      datasetWorker: 'src/core/datasets/worker.ts',
-      digestWorker: 'src/core/api/digestWorker.ts',
-      adapterWorker: 'src/core/adapters/worker.ts',
-    },
-    outdir: 'dist',
-    outExtension: { '.js': '.cjs' },
-    bundle: true,
-    splitting: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node22.19',
-    external: ['vscode'],
-    minify: true,
-    legalComments: 'none',
-    metafile: true,
-    write: false,
-    logLevel: 'error',
-  });
-  const reached = new Set(['dist/extension.cjs']);
-  let bytes = 0;
-  // A set also goes through what is added on the way.
-  for (const file of reached) {
-    const output = metafile.outputs[file];
-    if (output === undefined) throw new Error(`esbuild made no ${file}`);
-    bytes += output.bytes;
-    for (const { path: chunk, kind, external } of output.imports)
-      if (kind === 'import-statement' && external !== true) reached.add(chunk);
-  }
-  return bytes;
+  await run(process.execPath, ['esbuild.js', '--minify'], { cwd: root, timeoutMs: 60_000, output: 'hide' });
+  return (await stat(path.join(root, 'dist/extension.cjs'))).size;
 }
 
 main().catch(fail);

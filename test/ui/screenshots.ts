@@ -140,6 +140,7 @@ describe('pictures for the README', () => {
     await page.button('Measure').click();
     await page.waitForVerdict('Complete LoRA adapter');
     await workbench.sideBar.open('Fine-Tuning');
+    await page.frame.locator('.verdict').evaluate((verdict) => verdict.ownerDocument.defaultView?.scrollTo(0, 0));
     await take('adapter');
   });
 });

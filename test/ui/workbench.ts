@@ -105,7 +105,8 @@ export class Workbench {
   async screenshot(name: string, folder = screenshotFolder): Promise<void> {
     if (folder === undefined) return;
     // The caret would make each picture differ, and a pointer left on a row would show its hover.
-    await this.page.mouse.move(700, 899);
+    const { width = 0, height = 0 } = this.page.viewportSize() ?? {};
+    await this.page.mouse.move(width / 2, height - 1);
     await this.page.screenshot({
       path: path.join(folder, `${name}.png`),
       caret: 'hide',

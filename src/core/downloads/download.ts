@@ -106,7 +106,7 @@ export class Download {
       } finally {
         clearTimeout(this.#late);
       }
-      await onDisk(store.complete(this.unfinished, record));
+      await store.complete(this.unfinished, record);
       return record;
     });
   }

@@ -34,6 +34,8 @@ interface Options {
 export class DownloadStore implements Disposable {
   readonly #options: Options;
   readonly #interrupted = new Map<string, ActiveDownload>();
+  /** What was downloaded and could not be stored yet, by the id of its download. */
+  readonly #unstored = new Map<string, DownloadRecord>();
   #stored: Content = { records: [], unfinished: [] };
   #gone: ReadonlySet<string> = new Set();
   /** What is stored, with what is gone. */
@@ -103,15 +105,16 @@ export class DownloadStore implements Disposable {
     });
   }
 
-  /**
-   * Stores that its file has its final name. To be called by its owner.
-   * @throws what the state store does: then others find the part, which is another name of the file, and it complete
-   */
+  /** Its file has its final name: no failure undoes that. To be called by its owner; never rejects. */
   async complete(unfinished: UnfinishedDownload, record: DownloadRecord): Promise<void> {
-    await this.#change((tables, accountId) => {
-      addRecord(tables, accountId, record);
-      markDiscarded(tables, accountId, unfinished.id);
-    });
+    this.#unstored.set(unfinished.id, record);
+    try {
+      await this.#change();
+    } catch {
+      // As on a full disk. Other windows find the part, which is another name of the file, and it complete.
+      this.#accept(this.#stored);
+      return;
+    }
     await this.remove(unfinished).catch(() => undefined);
   }
 
@@ -179,23 +182,33 @@ export class DownloadStore implements Disposable {
     if (content !== undefined) this.#accept(content);
   }
 
-  async #change(work: (tables: Tables, accountId: string) => unknown): Promise<void> {
+  /** With it, what could not be stored before is stored. */
+  async #change(work?: (tables: Tables, accountId: string) => unknown): Promise<void> {
     const { state, accountId } = this.#options;
+    const unstored = [...this.#unstored];
     const content = await state.transaction((tables) => {
-      work(tables, accountId);
+      for (const [id, record] of unstored) {
+        addRecord(tables, accountId, record);
+        markDiscarded(tables, accountId, id);
+      }
+      work?.(tables, accountId);
       tables.touch(TOPIC, accountId);
       return contentOf(tables, accountId);
     });
+    for (const [id] of unstored) this.#unstored.delete(id);
     this.#accept(content);
   }
 
   /** @param gone the files that were not there */
   #accept(stored: Content, gone = this.#gone): void {
     [this.#stored, this.#gone] = [stored, gone];
-    const { records, unfinished } = stored;
+    const records = [...this.#unstored.values()].reverse();
+    const others = stored.records.filter((one) => records.every(({ path: file }) => file !== one.path));
     const next: Content = {
-      records: records.map((record) => (gone.has(keyOf(record)) ? { ...record, isGone: true } : record)),
-      unfinished,
+      records: [...records, ...others].map((record) =>
+        gone.has(keyOf(record)) ? { ...record, isGone: true } : record,
+      ),
+      unfinished: stored.unfinished.filter(({ id }) => !this.#unstored.has(id)),
     };
     const textsOf = ({ records, unfinished }: Content) =>
       new Map([...records, ...unfinished].map((row) => [JSON.stringify(row), row.runId]));
@@ -222,7 +235,7 @@ export class DownloadStore implements Disposable {
   async #checkFiles(): Promise<void> {
     const gone = new Set<string>();
     // One after the other: a drive that hangs takes one thread of the pool.
-    for (const record of this.#stored.records) {
+    for (const record of this.records) {
       const found = await stat(record.path).catch(() => undefined);
       if (found?.size !== record.sizeBytes) gone.add(keyOf(record));
     }

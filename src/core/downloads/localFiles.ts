@@ -10,9 +10,9 @@ export function isAdapter(artifactType: string): boolean {
   return artifactType === ADAPTER;
 }
 
-/** Whether a downloaded file is an adapter that is not known to be gone or broken: an archive or safetensors. */
-export function isSoundAdapter({ artifactType, verified, isGone }: DownloadRecord): boolean {
-  return !isGone && isAdapter(artifactType) && !['length', 'html', 'damaged'].includes(verified);
+/** Whether a downloaded file is an adapter that is not known to be broken: an archive or safetensors. */
+export function isSoundAdapter({ artifactType, verified }: DownloadRecord): boolean {
+  return isAdapter(artifactType) && !['length', 'html', 'damaged'].includes(verified);
 }
 
 /** The sound adapter of a run that was downloaded and is still there, by its length: another artifact is none. */

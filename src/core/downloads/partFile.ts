@@ -16,9 +16,8 @@ const MARK_BYTES = 2 * 1024 * 1024;
 const READ_BYTES = 1024 * 1024;
 /** No sidecar is larger: it has one short line for each few megabytes. */
 const MAX_SIDECAR_BYTES = 4 * 1024 * 1024;
-const { O_APPEND, O_CREAT, O_RDWR } = constants;
 /** Opened to be read and written, made where it is missing; never through a link that somebody put there. */
-const OPEN_OR_MAKE = O_RDWR | O_CREAT | (constants.O_NOFOLLOW || 0);
+const OPEN_OR_MAKE = constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW || 0);
 /** Hexadecimal digits of SHA-256 that a mark holds. */
 const DIGEST_LENGTH = 32;
 const MARK = /^(\d{1,15}) ([0-9a-f]{32})$/;
@@ -73,6 +72,7 @@ export class PartFile {
   readonly #place: PartPlace;
   readonly #part: FileHandle;
   readonly #sidecar: FileHandle;
+  #sidecarBytes: number;
   #hash: Hash = createHash('sha256');
   #etag: string | undefined;
   /** Handed to the disk. */
@@ -82,10 +82,11 @@ export class PartFile {
   /** The last batch that is on its way to the disk, and with it those before. */
   #writing: Promise<void> = Promise.resolve();
 
-  private constructor(place: PartPlace, part: FileHandle, sidecar: FileHandle) {
+  private constructor(place: PartPlace, part: FileHandle, sidecar: FileHandle, sidecarBytes: number) {
     this.#place = place;
     this.#part = part;
     this.#sidecar = sidecar;
+    this.#sidecarBytes = sidecarBytes;
   }
 
   /**
@@ -110,9 +111,14 @@ export class PartFile {
   static async #openFiles(place: PartPlace, openFile: typeof open): Promise<PartFile> {
     const part = await onDisk(openFile(place.part, OPEN_OR_MAKE, 0o666));
     try {
-      const sidecar = await onDisk(openFile(place.sidecar, OPEN_OR_MAKE | O_APPEND, 0o600));
-      await syncFolder(path.dirname(place.part));
-      return new PartFile(place, part, sidecar);
+      const sidecar = await onDisk(openFile(place.sidecar, OPEN_OR_MAKE, 0o600));
+      try {
+        await syncFolder(path.dirname(place.part));
+        return new PartFile(place, part, sidecar, (await onDisk(sidecar.stat())).size);
+      } catch (error) {
+        await sidecar.close();
+        throw error;
+      }
     } catch (error) {
       await part.close();
       throw error;
@@ -135,7 +141,8 @@ export class PartFile {
     const head = { version: 1, id: this.#place.id, etag, totalBytes };
     await onDisk(this.#part.truncate(0));
     await onDisk(this.#sidecar.truncate(0));
-    await onDisk(this.#sidecar.appendFile(`${JSON.stringify(head)}\n`));
+    this.#sidecarBytes = 0;
+    await onDisk(this.#append(`${JSON.stringify(head)}\n`));
     await onDisk(this.#sidecar.sync());
     this.#hash = createHash('sha256');
     this.#etag = etag;
@@ -205,12 +212,18 @@ export class PartFile {
     const write = async () => {
       await before;
       await writeAll(this.#part, batch, start, end);
-      if (isMarked) await this.#sidecar.appendFile(mark);
+      if (isMarked) await this.#append(mark);
     };
     this.#writing = onDisk(write());
     // Whoever waits for one of the next hears of it.
     this.#writing.catch(() => undefined);
     return before;
+  }
+
+  /** At a position: Windows can't shorten a file that was opened to be appended to. */
+  async #append(text: string): Promise<void> {
+    const { bytesWritten } = await this.#sidecar.write(text, this.#sidecarBytes);
+    this.#sidecarBytes += bytesWritten;
   }
 }
 

@@ -87,9 +87,12 @@ export class DetailStore {
   }
 
   async #read(runId: string, isBackground: boolean, isCurrent: () => boolean): Promise<RunDetail> {
+    const before = this.#details.get(runId);
     try {
       const detail = await this.#call((client) => client.getRun(runId, { isBackground }));
-      if (isCurrent()) {
+      // One that somebody waited for meanwhile may be newer.
+      const isNews = !isBackground || this.#details.get(runId) === before;
+      if (isCurrent() && isNews) {
         this.#details.set(runId, detail);
         this.#failures.delete(runId);
         this.#onRead(runId, detail);

@@ -49,9 +49,8 @@ export class Session implements Disposable {
   readonly #disposables = new DisposableStore();
   readonly #onDidChangeState = this.#disposables.add(new Emitter<SessionState>());
   #client: Promise<Client> | undefined;
-  /** The last one that was opened, also after `reconnect`: what it was asked for does not end with a connection. */
   #opened: Client | undefined;
-  /** What another window knows. */
+  /** What another window knows, or an earlier connection: what the service asked for does not end with one. */
   #shared: Pick<SavedList, 'notBeforeMs' | 'readsNotBeforeMs' | 'clockSkewMs'> = {};
   #state: SessionState = 'connecting';
   #offlineSince: number | undefined;
@@ -167,7 +166,10 @@ export class Session implements Disposable {
    * `connecting` fires each time, also while it is the state already.
    */
   reconnect(): void {
+    const { notBeforeMs, readsNotBeforeMs, clockSkewMs } = this;
+    Object.assign(this.#shared, { notBeforeMs, readsNotBeforeMs, clockSkewMs });
     this.#client = undefined;
+    this.#opened = undefined;
     this.runs.drop();
     this.models.refresh.drop();
     this.balance.refresh.drop();

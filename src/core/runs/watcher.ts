@@ -129,7 +129,7 @@ export class Watcher implements Disposable {
     if (this.#polls === undefined && !(await this.#takeOver(true))) return this.#ask();
     const { session, clock } = this.#options;
     const { readAtMs = this.#startedAtMs } = session.balance;
-    this.#isBalanceWanted = clock.nowMs() - readAtMs > BALANCE_MS;
+    this.#isBalanceWanted = Math.abs(clock.nowMs() - readAtMs) > BALANCE_MS;
     if (this.#polling === undefined) return this.#poll();
     this.#isWanted = true;
     return this.#polling;

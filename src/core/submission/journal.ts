@@ -65,6 +65,8 @@ export class Journal implements Disposable {
   readonly #write: typeof writeFileDurably;
   readonly #createWaitMs: number;
   readonly #onDidChange = new Emitter<void>();
+  /** Of charges that are still to be reported, where the disk took none: only this window knows. */
+  readonly #unwrittenNotices = new Set<string>();
   readonly #reported = new Set<string>();
   /** As last read, by their files. */
   readonly #receipts = new Map<string, Receipt>();
@@ -180,9 +182,9 @@ export class Journal implements Disposable {
   settle(lease: Lease, receipt: Receipt): Promise<void> {
     return this.#inTurn(async () => {
       this.#checkOwner(lease, receipt.id);
-      // Before it: a notice without a receipt means nothing. Where the disk does not take it,
-      // a charge that a check finds is in the Runs view alone.
-      if (isCharged(receipt)) await this.#note(receipt.id).catch(() => undefined);
+      // Before it: a notice without a receipt means nothing.
+      if (isCharged(receipt))
+        await this.#note(receipt.id).catch(() => this.#unwrittenNotices.add(receipt.id));
       await this.#put(receipt);
       lease.remove();
     });
@@ -198,7 +200,8 @@ export class Journal implements Disposable {
 
   /** The charges that no window has reported yet: one that was killed right after the answer could not. */
   async unreported(): Promise<ChargedReceipt[]> {
-    const ids = new Set(await namesIn(this.#notices));
+    const written = await namesIn(this.#notices).catch(() => []);
+    const ids = new Set([...written, ...this.#unwrittenNotices]);
     return ids.size === 0 ? [] : (await this.receipts()).filter(isCharged).filter(({ id }) => ids.has(id));
   }
 
@@ -207,6 +210,7 @@ export class Journal implements Disposable {
     const unreported = await this.unreported().catch(() => []);
     const receipt = unreported.find(({ settled }) => settled.run.run_id === runId);
     if (receipt === undefined) return false;
+    if (this.#unwrittenNotices.delete(receipt.id)) return true;
     return unlink(path.join(this.#notices, receipt.id)).then(
       () => true,
       () => false,

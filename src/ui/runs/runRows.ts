@@ -46,7 +46,7 @@ export function downloadsByRun(
   for (const download of downloads.active)
     if (download.accountId === accountId && active.get(download.runId)?.state !== 'downloading')
       active.set(download.runId, download);
-  const records = downloads.records(accountId).filter(isSoundAdapter);
+  const records = downloads.records(accountId).filter((record) => !record.isGone && isSoundAdapter(record));
   return { active, downloaded: new Set(records.map(({ runId }) => runId)) };
 }
 

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { downloadId } from '../../../../src/core/downloads/download.ts';
 import type { Downloads } from '../../../../src/core/downloads/downloads.ts';
+import type { DownloadRecord } from '../../../../src/core/downloads/types.ts';
 import { ACCOUNT, DownloadBench, RUN } from '../../../helpers/runs/downloadBench.ts';
 import { until } from '../../../helpers/runs/support.ts';
 
@@ -216,35 +217,62 @@ describe('Downloads to a disk that fails', () => {
   });
 
   describe('where it is downloaded and that cannot be stored', () => {
-    beforeEach(async () => {
-      bench.server.always = { framing: 'chunked' };
+    let record: DownloadRecord;
+
+    const setUp = async (framing?: 'chunked') => {
+      if (framing !== undefined) bench.server.always = { framing };
       const state = bench.state();
-      let failures = 1;
       window = bench.window({
         state,
         verify: () => {
-          if (failures-- > 0) state.transaction = () => Promise.reject(failure('ENOSPC'));
+          state.transaction = () => Promise.reject(new Error('disk full'));
           return Promise.resolve('zip');
         },
       });
-      await assert.rejects(window.start(bench.request()), { code: 'disk-full' });
-      Reflect.deleteProperty(state, 'transaction');
+      await window.open(ACCOUNT);
+      record = await window.start(bench.request());
       assert.deepEqual(await readFile(bench.target), bench.server.bytes);
+      return state;
+    };
+
+    it('is downloaded for this window', async () => {
+      await setUp();
+      assert.deepEqual([window.active, window.records(ACCOUNT)], [[], [record]]);
+      assert.equal(window.records(ACCOUNT), window.records(ACCOUNT));
     });
 
-    for (const who of ['this', 'the next'])
-      it(`is found complete by ${who} window, without a byte fetched`, async () => {
-        const next = who === 'this' ? window : bench.window({ verify: () => Promise.resolve('zip') });
+    it('stays downloaded, and is stored with the next change', async () => {
+      const state = await setUp();
+      const other = await bench.window().start(bench.request(`${bench.target}2`));
+      await state.check();
+      await until(() => window.records(ACCOUNT).length === 2);
+      assert.deepEqual([window.active, window.records(ACCOUNT)], [[], [record, other]]);
+      Reflect.deleteProperty(state, 'transaction');
+      const third = await window.start(bench.request(`${bench.target}3`));
+      assert.deepEqual([window.active, window.records(ACCOUNT)], [[], [third, record, other]]);
+      const { downloads } = await bench.rows();
+      assert.deepEqual(
+        downloads.map((row) => row['path']),
+        [other.path, record.path],
+      );
+    });
+
+    for (const framing of [undefined, 'chunked'] as const)
+      it(`is found complete by the next window, without a byte fetched (${framing ?? 'of known length'})`, async () => {
+        await setUp(framing);
+        const next = bench.window({ verify: () => Promise.resolve('zip') });
         await next.open(ACCOUNT);
         const [one] = next.active;
         assert.deepEqual([one?.state, one?.receivedBytes], ['interrupted', bench.server.bytes.length]);
-        const record = await next.resume(one?.id ?? '');
-        assert.deepEqual(next.records(ACCOUNT), [record]);
+        const { completedAtMs } = await next.resume(one?.id ?? '');
+        assert.deepEqual(next.records(ACCOUNT), [{ ...record, completedAtMs }]);
         assert.equal(bench.server.requests.length, 1);
-        await bench.assertComplete(next);
+        assert.deepEqual(await bench.left(), ['adapter.zip']);
+        assert.deepEqual((await bench.stored()).unfinished, []);
       });
 
     it('is never written into by the next window, resumed and cancelled', async () => {
+      await setUp('chunked');
       const next = bench.window();
       await next.open(ACCOUNT);
       bench.server.always = { stallAfterBytes: 100 * KIB };

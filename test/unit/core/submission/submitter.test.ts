@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rmSync, truncateSync, unlinkSync } from 'node:fs';
+import { rmSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
 import type http from 'node:http';
 import path from 'node:path';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
@@ -497,7 +497,9 @@ describe('Submitter', () => {
     });
 
     it('is claimed once though the disk cannot store that', async () => {
-      rmSync(path.join(stage.bench.journalFolder, 'notices'), { recursive: true });
+      const notices = path.join(stage.bench.journalFolder, 'notices');
+      rmSync(notices, { recursive: true });
+      writeFileSync(notices, '');
       const outcome = await stage.submit();
       assert.ok(outcome.kind === 'charged');
       const claim = () => stage.bench.journal.claimNotice(outcome.run.run_id);
