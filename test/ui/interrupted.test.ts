@@ -193,7 +193,7 @@ describe('an interrupted submission', () => {
       await vscode.killExtensionHosts();
       await service.shut();
       service.release();
-      const told = await workbench.dialogs.waitForToast(/unanswered may have been charged: /);
+      const told = await workbench.dialogs.waitForToast(/You may have been charged for unanswered: /);
       const toast = workbench.dialogs.toast(told);
       await toast.locator('.codicon-warning').waitFor();
       await firstRowIs(/^unanswered, unanswered\.jsonl, May be charged, no answer$/);

@@ -96,7 +96,7 @@ export const intentSchema = v.object({
   model_id: text,
   /** As it is sent, the marker included. */
   label: v.optional(v.string()),
-  /** The end of the label, by which the run is found. */
+  /** A part of the label, by which the run is found. */
   marker: v.optional(v.string()),
   priority_processing: v.boolean(),
   /** What the user accepted, when (ISO 8601), and the addresses that were shown. */

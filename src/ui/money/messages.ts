@@ -11,12 +11,12 @@ export const budgetSteps = {
   title: (account: string) => vscode.l10n.t('Budget of {0}', sanitizeServiceText(account)),
   perRun: (currency: string) =>
     vscode.l10n.t(
-      'Limit per run, in {0}. You’re warned before a run that may cost more; leave it empty for no limit.',
+      'Limit per run, in {0}. It only warns you; leave it empty for no limit.',
       sanitizeServiceText(currency),
     ),
   perMonth: (currency: string) =>
     vscode.l10n.t(
-      'Limit per calendar month (UTC), in {0}. You’re warned before a run that may exceed it; leave it empty for no limit.',
+      'Limit per calendar month (UTC), in {0}. It only warns you; leave it empty for no limit.',
       sanitizeServiceText(currency),
     ),
   placeholder: () => vscode.l10n.t('No limit'),

@@ -175,7 +175,7 @@ function factsOf({ session, money }: SpendFacts): SpendState['facts'] {
     ...(spending === undefined
       ? []
       : [fact('month', l10n.t('Spent in {0}', monthText(spending.month)), spentText(spending))]),
-    ...(underWay === undefined ? [] : [fact('underWay', l10n.t('Under way'), underWay)]),
+    ...(underWay === undefined ? [] : [fact('underWay', l10n.t('Pending'), underWay)]),
     ...(charged.length === 0
       ? []
       : [

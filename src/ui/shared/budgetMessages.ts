@@ -59,7 +59,7 @@ export function underWayAmount({
 export function underWayText(spending: MonthSpending): string | undefined {
   const amount = underWayAmount(spending);
   if (amount === undefined) return undefined;
-  return spending.underWayUnknown === 0 ? l10n.t('{0} under way', amount) : l10n.t('under way: {0}', amount);
+  return spending.underWayUnknown === 0 ? l10n.t('{0} pending', amount) : l10n.t('pending: {0}', amount);
 }
 
 function spentAndUnderWay(spending: MonthSpending): string {

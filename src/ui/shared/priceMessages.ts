@@ -31,7 +31,7 @@ export function priceText(estimate: Estimate): string {
         formatMoney(estimate.lowCents, estimate.currency),
       );
     case 'included':
-      return l10n.t('Not known until charged · your nearest run was included in your plan');
+      return l10n.t('Not known until charged · your most similar run was included in your plan');
   }
 }
 
@@ -75,7 +75,7 @@ export function unexpectedPrice(
   if (before.kind === 'range' && !isWithin(before, priceCents))
     return l10n.t('{0}, outside the estimate of {1}', price, rangeText(before));
   if (before.kind === 'same' && before.priceCents !== priceCents)
-    return l10n.t('{0}, not {1} as last time', price, money(before));
+    return l10n.t('{0} instead of {1} last time', price, money(before));
   return undefined;
 }
 

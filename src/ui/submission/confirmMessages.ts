@@ -126,8 +126,8 @@ function resentSentence(submission: PendingSubmission): string {
     case 'unsent':
       return moneySentence(submission, Date.now());
     case 'not-charged':
-      return vscode.l10n.t('Not charged so far. If resent within 24 hours, charged at most once.');
+      return vscode.l10n.t('Not charged so far. Resending within 24 hours can’t charge you twice.');
     default:
-      return vscode.l10n.t('You may have been charged. If resent within 24 hours, charged at most once.');
+      return vscode.l10n.t('You may have been charged. Resending within 24 hours can’t charge you twice.');
   }
 }

@@ -86,7 +86,7 @@ export function uncertaintySentence(reason: UncertaintyReason): string {
   const { l10n } = vscode;
   const sentences: Record<UncertaintyReason, string> = {
     candidates: l10n.t('One of your runs looks like this submission.'),
-    balance: l10n.t('No such run, but a lower balance.'),
+    balance: l10n.t('Your balance is lower, but no matching run was found.'),
     'no-marker': l10n.t('Without a marker its run can’t be recognized.'),
     'no-balance': l10n.t('The balance before submitting is unknown.'),
     'key-replaced': l10n.t('The API key has changed; it may belong to another account.'),

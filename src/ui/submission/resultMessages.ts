@@ -23,7 +23,10 @@ export const submissionMessages = {
   submitting: (fileName: string, accountName: string) =>
     vscode.l10n.t('Submitting {0} to {1}', fileName, accountName),
   elsewhere: (name: string, isSandbox: boolean) =>
-    inSandbox(vscode.l10n.t('Nothing was sent: {0} is resolved or open in another window.', name), isSandbox),
+    inSandbox(
+      vscode.l10n.t('Not charged by this window: {0} is resolved or open in another one.', name),
+      isSandbox,
+    ),
   canceled: (fileName: string, isSandbox: boolean) =>
     inSandbox(
       vscode.l10n.t('Not charged: the upload of {0} was canceled.', sanitizeServiceText(fileName)),
@@ -220,11 +223,11 @@ function unconfirmedSentence(
   const text =
     others.length === 0
       ? l10n.t(
-          '{0} may have been charged: the service didn’t confirm it.',
+          'You may have been charged for {0}: the service didn’t confirm it.',
           sanitizeServiceText(submissionName(first)),
         )
       : l10n.t(
-          '{0} submissions may have been charged: the service didn’t confirm them.',
+          'You may have been charged for {0} submissions: the service didn’t confirm them.',
           formatCount(others.length + 1),
         );
   return inSandbox(rest === undefined ? text : `${text} ${rest}`, account.kind === 'sandbox');

@@ -134,7 +134,7 @@ describe('SpendPage', () => {
     await session.balance.refresh();
     await open();
     const named = state().facts.find(({ key }) => key === 'underWay');
-    assert.deepEqual([named?.name, named?.value], ['Under way', '1 price unknown']);
+    assert.deepEqual([named?.name, named?.value], ['Pending', '1 price unknown']);
   });
 
   it('keeps saying that nothing was charged in a sandbox that is gone', async () => {

@@ -236,7 +236,7 @@ describe('RunsTree', () => {
       receipts = [...before, paid(900, 'r0', '0', 1)];
       await priced(/\nPrice: 9\.00 USD, outside the estimate of 3\.20–5\.00 USD\nCreated/);
       receipts = [...before, paid(900, 'r0', '1', 1)];
-      await priced(/\nPrice: 9\.00 USD, not 4\.00 USD as last time\n/);
+      await priced(/\nPrice: 9\.00 USD instead of 4\.00 USD last time\n/);
     });
 
     it('says what decides in few words and an icon, and has the button of its state', async () => {

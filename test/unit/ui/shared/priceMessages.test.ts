@@ -40,7 +40,7 @@ describe('messages of a price', () => {
         'At least 2.80 USD · priority costs extra unless your plan includes it',
         'at least 2.80 USD',
       ],
-      [{ kind: 'included' }, 'Not known until charged · your nearest run was included in your plan'],
+      [{ kind: 'included' }, 'Not known until charged · your most similar run was included in your plan'],
     ];
     for (const [estimate, row, lens] of texts) {
       assert.equal(priceText(estimate), row);
@@ -61,7 +61,7 @@ describe('messages of a price', () => {
       undefined,
     ]);
     assert.equal(unexpectedPrice(range, 590, 'USD'), '5.90 USD, outside the estimate of 2.80–4.10 USD');
-    assert.equal(unexpectedPrice(same, 590, 'USD'), '5.90 USD, not 5.17 USD as last time');
+    assert.equal(unexpectedPrice(same, 590, 'USD'), '5.90 USD instead of 5.17 USD last time');
     for (const [before, cents, of] of [
       [range, 280, 'USD'],
       [range, 410, 'USD'],

@@ -289,11 +289,11 @@ describe('commands of open submissions', () => {
   describe('Continue and Resend', () => {
     const kinds = () =>
       [
-        ['Resend', unknown(), /^You may have been charged\. .*charged at most once/],
+        ['Resend', unknown(), /^You may have been charged\. .*can’t charge you twice/],
         [
           'Resend',
           pendingOf('not-charged', unknown().intent),
-          /^Not charged so far\. .*charged at most once/,
+          /^Not charged so far\. .*can’t charge you twice/,
         ],
         ['Continue', pendingOf('unsent', intentOf({ id: 'one' })), /^Not charged: /],
       ] as const;

@@ -253,7 +253,7 @@ describe('SubmissionNotices', () => {
       pending = [unknown()];
       told.answer = ([button]) => button;
       await begin();
-      assert.match(told.sentences.join(), /^train\.jsonl may have been charged: .+ We’ll keep checking\.$/);
+      assert.match(told.sentences.join(), /^You may have been charged for train\.jsonl: .+ We’ll keep checking\.$/);
       assert.deepEqual([told.isModal, told.buttons], [[false], [['Check Now', 'Show']]]);
       assert.deepEqual(executed, [['fineTuning.resolveSubmission', 'one']]);
       activeChanged.fire(sessionOf('account-1'));
@@ -262,7 +262,7 @@ describe('SubmissionNotices', () => {
     });
 
     it('promises no check of what is too old, or has no API key', async () => {
-      const unconfirmed = 'train.jsonl may have been charged: the service didn’t confirm it.';
+      const unconfirmed = 'You may have been charged for train.jsonl: the service didn’t confirm it.';
       const hour = 60 * 60_000;
       for (const [now, ageMs, others, text] of [
         ['ready', 2 * hour, [], unconfirmed],
@@ -272,7 +272,7 @@ describe('SubmissionNotices', () => {
           'ready',
           2 * hour,
           [unknown('two')],
-          '2 submissions may have been charged: the service didn’t confirm them.',
+          'You may have been charged for 2 submissions: the service didn’t confirm them.',
         ],
       ] as const) {
         forget();
@@ -296,7 +296,7 @@ describe('SubmissionNotices', () => {
     it('combines several, of which the user chooses', async () => {
       told.answer = ([button]) => button;
       for (const [submissions, text] of [
-        [[unknown('one'), unknown('two'), pendingOf('unsent')], /^2 submissions may have been charged: /],
+        [[unknown('one'), unknown('two'), pendingOf('unsent')], /^You may have been charged for 2 submissions: /],
         [[pendingOf('unsent'), pendingOf('unsent')], /^Not charged: 2 uploads/],
       ] as const) {
         pending = [...submissions];
@@ -352,7 +352,7 @@ describe('SubmissionNotices', () => {
       state = 'ready';
       stateChanged.fire('ready');
       await later();
-      assert.match(told.sentences.join(), /^train\.jsonl may have been charged: /);
+      assert.match(told.sentences.join(), /^You may have been charged for train\.jsonl: /);
     });
 
     for (const missing of ['submissionNotices.ts', 'submissionResult.ts'])

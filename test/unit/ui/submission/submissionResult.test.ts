@@ -19,7 +19,7 @@ const module = await withVscode(() => import('../../../../src/ui/submission/subm
 
 const TOO_LOW = new ServiceError('insufficient_balance', 402);
 const BROKEN = new NetworkError('reset');
-const UNCONFIRMED = 'My run may have been charged: the service didn’t confirm it.';
+const UNCONFIRMED = 'You may have been charged for My run: the service didn’t confirm it.';
 const HOSTILE = 'Free \u202e$(check) [x](command:y)\u200b';
 
 describe('the result of a submission', () => {
@@ -79,8 +79,8 @@ describe('the result of a submission', () => {
       for (const kept of [true, false])
         assert.match((await report(notCharged(error, kept))).text, /^Not charged: /);
     for (const error of [BROKEN, TOO_LOW, new CancelledError(), new Error('x')])
-      assert.match((await report({ kind: 'unknown', error })).text, /^My run may have been charged: /);
-    assert.match((await report({ kind: 'elsewhere' })).text, /^Nothing was sent: My run /);
+      assert.match((await report({ kind: 'unknown', error })).text, /^You may have been charged for My run: /);
+    assert.match((await report({ kind: 'elsewhere' })).text, /^Not charged by this window: My run /);
   });
 
   it('names price, account and balance, which is read if the answer had none', async () => {
