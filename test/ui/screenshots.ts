@@ -1,5 +1,5 @@
 // `npm run screenshots`: the README's pictures, taken from the real interface.
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { zipOf } from '../helpers/adapters/support.ts';
@@ -45,29 +45,28 @@ function tickets(count: number, hasFaults: boolean): string {
 }
 
 describe('pictures for the README', () => {
-  let parent: string;
+  /** Its path is in a picture. */
+  const folder = path.join(tmpdir(), 'bakery');
   let vscode: VSCode;
   let workbench: Workbench;
 
-  const file = (name: string) => path.join(parent, 'bakery', name);
+  const file = (name: string) => path.join(folder, name);
 
   before(async () => {
-    parent = await mkdtemp(path.join(tmpdir(), 'fine-tuning-ui-'));
-    // The window's title shows the folder's name.
-    await mkdir(file(''));
+    await mkdir(folder);
     await writeFile(file('drafts.jsonl'), tickets(240, true));
     for (const [name, rows] of Object.entries({ ...DATASETS, 'questions.jsonl': 2_200 }))
       await writeFile(file(name), tickets(rows, false));
     await writeFile(file('bakery-lora.zip'), zipOf(trainedAdapter()));
     vscode = await VSCode.start({ settings: { 'editor.minimap.enabled': false } });
-    workbench = await vscode.open(file(''));
+    workbench = await vscode.open(folder);
     await workbench.page.setViewportSize({ width: 1100, height: 700 });
     await enterSandbox(workbench);
   });
 
   after(async () => {
     await vscode.close();
-    await rm(parent, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true });
   });
 
   async function take(name: string): Promise<void> {
