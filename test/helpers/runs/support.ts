@@ -7,6 +7,7 @@ import { Client, type Connection } from '../../../src/core/api/client.ts';
 import { Transport } from '../../../src/core/api/transport.ts';
 import type { RunSummary } from '../../../src/core/api/types.ts';
 import type { Account } from '../../../src/core/accounts/account.ts';
+import { SYSTEM_CLOCK } from '../../../src/core/base/clock.ts';
 import type { Draft } from '../../../src/core/submission/intent.ts';
 import { Journal, type JournalOptions } from '../../../src/core/submission/journal.ts';
 import { StateStore } from '../../../src/core/storage/state.ts';
@@ -89,6 +90,7 @@ export class Bench {
           clock: { nowMs: now ?? Date.now, sleep: () => Promise.resolve() },
           digestWorker: DIGEST_WORKER,
         }),
+      { ...SYSTEM_CLOCK, ...(now && { nowMs: now }) },
     );
     this.#sessions.push(session);
     return session;
