@@ -9,7 +9,7 @@ import { Preview } from './preview.ts';
 import { RunPage } from './runPage.ts';
 import { chooseClockSpeed, enterSandbox } from './sandbox.ts';
 import { SpendPage } from './spendPage.ts';
-import { walkThroughSteps, type Way } from './submission.ts';
+import { beginSubmission, walkThroughSteps, type Way } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -79,7 +79,7 @@ describe('pictures for the README', () => {
 
   async function begin(way: Way): Promise<void> {
     await workbench.editors.open(file(way.fileName));
-    await workbench.editors.titleAction('Submit Dataset…').click();
+    await beginSubmission(workbench, way.fileName);
     await walkThroughSteps(workbench, way);
   }
 
@@ -139,7 +139,9 @@ describe('pictures for the README', () => {
     await page.button('Measure').click();
     await page.waitForVerdict('Complete LoRA adapter');
     await workbench.sideBar.open('Fine-Tuning');
-    await page.frame.locator('.verdict').evaluate((verdict) => verdict.ownerDocument.defaultView?.scrollTo(0, 0));
+    await page.frame
+      .locator('.verdict')
+      .evaluate((verdict) => verdict.ownerDocument.defaultView?.scrollTo(0, 0));
     await take('adapter');
   });
 });

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { assertAccessible } from './accessible.ts';
 import { chooseScenario, enterSandbox, sandboxLedger, sandboxPrices } from './sandbox.ts';
 import { SpendPage } from './spendPage.ts';
-import { charged, walkThroughSteps } from './submission.ts';
+import { beginSubmission, charged, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -47,7 +47,7 @@ describe('spending', () => {
       ['middle', 'Qwen3 8B', undefined],
     ] as const) {
       await workbench.editors.open(vscode.file(`${name}.jsonl`));
-      await workbench.editors.titleAction('Submit Dataset…').click();
+      await beginSubmission(workbench, `${name}.jsonl`);
       await walkThroughSteps(workbench, {
         fileName: `${name}.jsonl`,
         model,

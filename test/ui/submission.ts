@@ -20,6 +20,16 @@ export interface Way {
   until?: 'summary' | 'terms' | 'confirm';
 }
 
+/** Begins with the button beside the tabs, which for a moment is still that of the editor before. */
+export async function beginSubmission({ editors, quickInput }: Workbench, fileName: string): Promise<void> {
+  for (;;) {
+    await editors.titleAction('Submit Dataset…').click();
+    await quickInput.waitForTitle(/^Submit .+ to /);
+    if ((await quickInput.title()).startsWith(`Submit ${fileName} to `)) return;
+    await quickInput.close();
+  }
+}
+
 /** Walks the way of a submission with the mouse. */
 export async function walkThroughSteps(workbench: Workbench, way: Way): Promise<void> {
   const { quickInput } = workbench;
