@@ -139,9 +139,8 @@ describe('pictures for the README', () => {
     await page.button('Measure').click();
     await page.waitForVerdict('Complete LoRA adapter');
     await workbench.sideBar.open('Fine-Tuning');
-    await page.frame
-      .locator('.verdict')
-      .evaluate((verdict) => verdict.ownerDocument.defaultView?.scrollTo(0, 0));
+    // "Measure" is further down.
+    await page.frame.getByRole('heading', { level: 1 }).scrollIntoViewIfNeeded();
     await take('adapter');
   });
 });
