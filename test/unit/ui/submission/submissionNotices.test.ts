@@ -253,7 +253,10 @@ describe('SubmissionNotices', () => {
       pending = [unknown()];
       told.answer = ([button]) => button;
       await begin();
-      assert.match(told.sentences.join(), /^You may have been charged for train\.jsonl: .+ We’ll keep checking\.$/);
+      assert.match(
+        told.sentences.join(),
+        /^You may have been charged for train\.jsonl: .+ We’ll keep checking\.$/,
+      );
       assert.deepEqual([told.isModal, told.buttons], [[false], [['Check Now', 'Show']]]);
       assert.deepEqual(executed, [['fineTuning.resolveSubmission', 'one']]);
       activeChanged.fire(sessionOf('account-1'));
@@ -296,7 +299,10 @@ describe('SubmissionNotices', () => {
     it('combines several, of which the user chooses', async () => {
       told.answer = ([button]) => button;
       for (const [submissions, text] of [
-        [[unknown('one'), unknown('two'), pendingOf('unsent')], /^You may have been charged for 2 submissions: /],
+        [
+          [unknown('one'), unknown('two'), pendingOf('unsent')],
+          /^You may have been charged for 2 submissions: /,
+        ],
         [[pendingOf('unsent'), pendingOf('unsent')], /^Not charged: 2 uploads/],
       ] as const) {
         pending = [...submissions];

@@ -79,7 +79,10 @@ describe('the result of a submission', () => {
       for (const kept of [true, false])
         assert.match((await report(notCharged(error, kept))).text, /^Not charged: /);
     for (const error of [BROKEN, TOO_LOW, new CancelledError(), new Error('x')])
-      assert.match((await report({ kind: 'unknown', error })).text, /^You may have been charged for My run: /);
+      assert.match(
+        (await report({ kind: 'unknown', error })).text,
+        /^You may have been charged for My run: /,
+      );
     assert.match((await report({ kind: 'elsewhere' })).text, /^Not charged by this window: My run /);
   });
 
