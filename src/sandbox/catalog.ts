@@ -67,8 +67,9 @@ const CENTS: Readonly<Record<PriceRule, (bytes: number) => number>> = {
 const INCLUDED_RUNS = 3;
 
 /**
- * The price of a run, and the plan under which it is priced: priority processing costs half as much again, rounded up, and nothing under the rule `plan`, which
- * also includes the first runs. The model does not affect the price (spec: "What the service does").
+ * The price of a run, and the plan under which it is priced: priority processing costs half as much again, rounded up, and
+ * nothing under the rule `plan`, which also includes the first runs. The model does not affect the price (spec: "What the
+ * service does").
  * @param earlierRuns those of the account
  */
 export function priceOf(

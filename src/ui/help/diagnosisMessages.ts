@@ -49,7 +49,7 @@ export function diagnosisRows(diagnosis: Diagnosis) {
   const { baseUrl, facts, strictSsl } = diagnosis;
   const tried = (find: (facts: ConnectionFacts, url: URL) => Finding): Finding =>
     baseUrl === undefined || facts === undefined
-      ? ['not-checked', l10n.t('There is no service URL to try.')]
+      ? ['not-checked', l10n.t('No service URL to try.')]
       : find(facts, new URL(baseUrl));
   const findings: [string, Finding][] = [
     [l10n.t('Service URL'), serviceUrl(diagnosis)],

@@ -440,6 +440,15 @@ describe('RunStore', () => {
     assert.equal(store.detail('a')?.status, 'completed');
   });
 
+  it('keeps a detail that somebody waited for when an older read in the background ends', async () => {
+    detail('a', 'running');
+    const arrive = await late(() => store.loadDetail('a', { isBackground: true }));
+    detail('a', 'completed');
+    await store.loadDetail('a');
+    assert.equal((await arrive()).status, 'running');
+    assert.equal(store.detail('a')?.status, 'completed');
+  });
+
   it('forgets the details of runs that are all gone, such as after another window has reset the sandbox', async () => {
     listed = [row('b', 2, 'complete'), row('a', 1, 'complete')];
     detail('a', 'completed', { label: 'old' });

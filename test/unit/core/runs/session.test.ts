@@ -75,6 +75,19 @@ describe('Session', () => {
     assert.deepEqual(keys, ['k1', 'k2']);
   });
 
+  it('keeps what the service asked the client before reconnect to wait for', async () => {
+    const { session } = watched();
+    const untilMs = Date.now() + 3_600_000;
+    await session.call((client) => {
+      client.holdUntil(untilMs, untilMs);
+      return Promise.resolve();
+    });
+    const { readsNotBeforeMs } = session;
+    assert.ok(readsNotBeforeMs !== undefined);
+    session.reconnect();
+    assert.deepEqual([session.notBeforeMs, session.readsNotBeforeMs], [untilMs, readsNotBeforeMs]);
+  });
+
   it('learns nothing of a new key and connection from how calls of the old one end', async () => {
     const ends = [new ServiceError('invalid_api_key', 401), new NetworkError('reset'), undefined];
     for (const end of ends) {

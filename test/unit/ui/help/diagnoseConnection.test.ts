@@ -243,6 +243,6 @@ describe('Diagnose Connection', () => {
     assert.deepEqual([set['Service URL'], connections.length], ['OK: https://192.0.2.1', 1]);
     const sandbox = await diagnose({ account: SANDBOX, connect: () => Promise.reject(new Error('x')) });
     assert.match(sandbox['Service URL'] ?? '', /^Problem: /);
-    assert.equal(sandbox['Reachability'], 'Not checked: There is no service URL to try.');
+    assert.equal(sandbox['Reachability'], 'Not checked: No service URL to try.');
   });
 });
