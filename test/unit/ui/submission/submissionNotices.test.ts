@@ -385,7 +385,7 @@ describe('SubmissionNotices', () => {
             journalOpened,
             log: { error: (_what: string, error: unknown) => logged.push(error) },
             openJournal: () => Promise.resolve(),
-            registerCommands: () => ({ dispose: () => undefined }),
+            commands: { add: () => undefined },
             reportError: () => undefined,
           } as unknown as Parameters<typeof activateSubmission>[0]);
           unreported = [receiptOf(unknown(), 'answered')];
@@ -423,7 +423,7 @@ describe('SubmissionNotices', () => {
             journalOpened.fire();
             return Promise.resolve();
           }),
-          registerCommands: () => ({ dispose: () => undefined }),
+          commands: { add: () => undefined },
           reportError: (_error: unknown, retry: () => void) => void retries.push(retry),
         } as unknown as Parameters<typeof activateSubmission>[0]);
         await later();
