@@ -107,7 +107,9 @@ describe('package.json', () => {
   it('has a feature for each command', () => {
     const added = readSources()
       .filter(({ file }) => file.endsWith('/feature.ts'))
-      .flatMap(({ tree }) => [...tree.text.matchAll(/^ +\[COMMANDS\.(\w+)\]:/gm)].map(([, name = '']) => name));
+      .flatMap(({ tree }) =>
+        [...tree.text.matchAll(/^ +\[COMMANDS\.(\w+)\]:/gm)].map(([, name = '']) => name),
+      );
     assert.deepEqual(sorted(added), sorted(Object.keys(COMMANDS)));
   });
 
