@@ -3,7 +3,6 @@ import * as vscode from 'vscode';
 import type { RunDetail } from '../../core/api/types.ts';
 import type { DownloadRecord } from '../../core/downloads/types.ts';
 import { estimateBefore, heldRanges } from '../../core/money/estimate.ts';
-import { runLinkPath } from '../../core/runs/runLink.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { chargedReceiptsOf, type ChargedReceipt, type Receipt } from '../../core/submission/intent.ts';
 import type { Services } from '../../services.ts';
@@ -12,6 +11,7 @@ import { COMMANDS, PANELS } from '../shared/ids.ts';
 import { revealOf } from '../shared/openMessages.ts';
 import { isRecord, isText, WebviewPanels } from '../shared/webview.ts';
 import { runPageState, runPageTitle, type FileNow, type RunPageView } from './pageMessages.ts';
+import { runLinkPath } from './runLinks.ts';
 import type { RunPageButton, RunPageMemory, RunPageRequest, RunPageState } from './protocol.ts';
 
 /** Times go on while the page is visible, and adapters expire. */
