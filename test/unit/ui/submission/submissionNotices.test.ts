@@ -377,7 +377,7 @@ describe('SubmissionNotices', () => {
             journalOpened.fire();
             return Promise.resolve();
           }),
-          registerCommands: () => ({ dispose: () => undefined }),
+          commands: { add: () => undefined },
           reportError: (_error: unknown, retry: () => void) => void retries.push(retry),
         } as unknown as Parameters<typeof activateSubmission>[0]);
         await later();
