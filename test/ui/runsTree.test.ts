@@ -187,7 +187,7 @@ describe('the Runs view', () => {
         await service.shut();
         await command('Refresh');
         // Who asked is told; nobody is told of what is looked at by itself.
-        await workbench.dialogs.waitForToast(/Nothing answers at the service URL\./);
+        await workbench.dialogs.waitForToast(/Can’t reach the service\. Check its URL/);
         await workbench.clearNotifications();
         await message(/^Offline since .+\. This may be out of date\./).waitFor({ timeout: 30_000 });
         // VS Code asks for colors a moment after the rows.

@@ -1,4 +1,4 @@
-import * as vscode from 'vscode';
+import { l10n } from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import type { Balance } from '../../core/api/types.ts';
 import type { SessionState } from '../../core/runs/session.ts';
@@ -22,7 +22,7 @@ export interface BalanceView {
 const MAX_NAME_UNITS = 16;
 
 export function statusItemName(): string {
-  return vscode.l10n.t('Fine-Tuning Balance');
+  return l10n.t('Fine-Tuning Balance');
 }
 
 export function balanceText({ account, hasOthers, balance, state }: BalanceView): string {
@@ -37,7 +37,6 @@ export function balanceText({ account, hasOthers, balance, state }: BalanceView)
 }
 
 export function balanceTooltip({ account, balance, readAtMs, state, isLow, spent }: BalanceView): string {
-  const { l10n } = vscode;
   const isSandbox = account.kind === 'sandbox';
   const lines = [
     l10n.t('Fine-Tuning account: {0}', sanitizeServiceText(account.name)),
