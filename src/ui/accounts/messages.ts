@@ -22,11 +22,7 @@ export const signInWords = {
   name: () => l10n.t('A name for this account'),
   noName: () => l10n.t('Enter a name.'),
   replaceTitle: (accountName: string) => l10n.t('Replace the API Key of {0}', accountName),
-  apiKey: (host: string) =>
-    l10n.t(
-      'API key for {0}. Create one in the API section of the service’s dashboard (at most 3; each is shown once).',
-      host,
-    ),
+  apiKey: (host: string) => l10n.t('API key for {0}, from the API section of the service’s dashboard', host),
   verifying: () => l10n.t('Verifying the API key…'),
 };
 
@@ -37,9 +33,9 @@ export function urlProblem(problem: AddressProblem): string {
     case 'not-a-url':
       return l10n.t('This is not a URL.');
     case 'not-https':
-      return l10n.t('Use https://. http:// would expose your API key (allowed only for localhost).');
+      return l10n.t('Use https://. http:// would expose your API key.');
     case 'has-credentials':
-      return l10n.t('Remove the user name and password from the URL.');
+      return l10n.t('Remove the user name and password.');
     case 'has-query':
       return l10n.t('Remove “?” or “#” and what follows.');
   }
@@ -60,7 +56,7 @@ export function apiKeyProblem(problem: ApiKeyProblem): string {
 export async function confirmPrefix(): Promise<boolean> {
   const use = l10n.t('Use It');
   const choice = await showWarning(
-    l10n.t('API keys start with “{0}”; this text doesn’t.', API_KEY_PREFIX),
+    l10n.t('This doesn’t start with “{0}” like an API key.', API_KEY_PREFIX),
     { modal: true, detail: l10n.t('It would be sent as an API key.') },
     use,
   );
@@ -160,9 +156,9 @@ export async function confirmSignOut(
 
 function submissionsLeft(submissions: Unfinished['submissions']): string[] {
   if (submissions === 'charge')
-    return [l10n.t('You may be charged for an open submission. To check it, sign in to this account again.')];
+    return [l10n.t('You may be charged for an open submission. Sign in again to check it.')];
   return submissions === 'kept'
-    ? [l10n.t('Open submissions were not charged. To continue them, sign in to this account again.')]
+    ? [l10n.t('Open submissions were not charged. Sign in again to continue them.')]
     : [];
 }
 
@@ -190,7 +186,7 @@ export const menuWords = {
 /** The one website of an account. */
 export const websiteWords = {
   title: (accountName: string) => l10n.t('Website of {0}', accountName),
-  prompt: () => l10n.t('Where you add funds and create API keys. Leave it empty for none.'),
+  prompt: () => l10n.t('Where you add funds and create API keys (optional)'),
   notHttps: () => l10n.t('Enter an https:// address without a user name or password.'),
 };
 
@@ -198,7 +194,7 @@ export const websiteWords = {
 export function notifyAccountsSetAside(file: string): void {
   void showWarning(
     l10n.t(
-      'The list of accounts can’t be read and was moved to {0}. Open submissions may have been charged: sign in again to check them.',
+      'Your accounts couldn’t be read and were moved to {0}. Sign in again: open submissions may have been charged.',
       file,
     ),
   );

@@ -3,6 +3,7 @@ import type { Account } from '../../core/accounts/account.ts';
 import type { Balance } from '../../core/api/types.ts';
 import type { SessionState } from '../../core/runs/session.ts';
 import { formatMoment, formatMoney, sandboxNote } from '../shared/format.ts';
+import { keyProblem } from '../shared/runMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 
 /** What the status bar shows of the active account. */
@@ -58,8 +59,8 @@ export function balanceTooltip({ account, balance, readAtMs, state, isLow, spent
         ? l10n.t('The sandbox didn’t start or isn’t responding.')
         : l10n.t('Can’t reach the service.'),
     );
-  if (state === 'key-rejected') lines.push(l10n.t('The service rejected the API key.'));
-  if (state === 'key-missing') lines.push(l10n.t('The API key is not on this machine.'));
+  const keyFault = keyProblem(state);
+  if (keyFault !== undefined) lines.push(keyFault);
   lines.push(l10n.t('Click for the account menu.'));
   return lines.join('\n');
 }

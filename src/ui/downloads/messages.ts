@@ -47,9 +47,7 @@ export function downloadText(view: DownloadView): string {
   const { receivedBytes, totalBytes } = view;
   switch (view.state) {
     case 'waiting':
-      return receivedBytes === 0
-        ? l10n.t('waiting for the network')
-        : l10n.t('waiting for the network at {0}', downloadShare(view));
+      return l10n.t('waiting for the network');
     case 'downloading':
       return totalBytes === undefined
         ? formatBytes(receivedBytes)
@@ -192,18 +190,12 @@ export async function confirmDirectory(directory: string): Promise<'create' | 'o
 /** Reports that the download folder of the setting cannot be used. @param error of the disk; without one it is not a folder's path */
 export function reportUnusableFolder(text: string, error?: DiskError): void {
   const name = sanitizeServiceText(text, 400);
-  const sentences = {
-    'disk-full': l10n.t('Can’t use the download folder “{0}”: its disk is full.', name),
-    'no-permission': l10n.t(
-      'Can’t use the download folder “{0}”: you have no permission to write to it.',
-      name,
-    ),
-    'folder-missing': l10n.t('Can’t use the download folder “{0}”: it can’t be created.', name),
-    disk: l10n.t('Can’t use the download folder “{0}”.', name),
-    none: l10n.t('The download folder “{0}” isn’t an absolute path to a folder.', name),
-  };
+  const sentence =
+    error === undefined
+      ? l10n.t('The download folder “{0}” isn’t an absolute path to a folder.', name)
+      : l10n.t('Can’t use the download folder “{0}”. {1}', name, asText(explain(error)));
   const open = () => commands.executeCommand('workbench.action.openSettings', 'fineTuning.downloadDirectory');
-  notify(showWarning, sentences[error?.code ?? 'none'], { [l10n.t('Open Setting')]: open });
+  notify(showWarning, sentence, { [l10n.t('Open Setting')]: open });
 }
 
 /** Whether to download an adapter again that is on the disk. */

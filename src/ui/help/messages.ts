@@ -12,7 +12,5 @@ export function notifySupportInfoCopied(): void {
 
 /** Reports that there is no issue reporter. */
 export function notifyNoReporter(): void {
-  void showInformation(
-    l10n.t('There is no issue reporter for this extension here. Support info was copied for your report.'),
-  );
+  void showInformation(l10n.t('There is no issue reporter here. Support info was copied.'));
 }

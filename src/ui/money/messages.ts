@@ -1,7 +1,7 @@
 import { l10n, Uri } from 'vscode';
 import type { AccountBudget } from '../../core/accounts/account.ts';
 import { limitsText } from '../shared/budgetMessages.ts';
-import { formatCount } from '../shared/format.ts';
+import { formatRuns } from '../shared/format.ts';
 import { showError, showInformation } from '../shared/notifications.ts';
 import { revealOf } from '../shared/openMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
@@ -10,15 +10,9 @@ import { sanitizeServiceText } from '../shared/serviceText.ts';
 export const budgetSteps = {
   title: (account: string) => l10n.t('Budget of {0}', sanitizeServiceText(account)),
   perRun: (currency: string) =>
-    l10n.t(
-      'Limit per run, in {0}. It only warns you; leave it empty for no limit.',
-      sanitizeServiceText(currency),
-    ),
+    l10n.t('Limit per run in {0}. It only warns you.', sanitizeServiceText(currency)),
   perMonth: (currency: string) =>
-    l10n.t(
-      'Limit per calendar month (UTC), in {0}. It only warns you; leave it empty for no limit.',
-      sanitizeServiceText(currency),
-    ),
+    l10n.t('Limit per month (UTC) in {0}. It only warns you.', sanitizeServiceText(currency)),
   placeholder: () => l10n.t('No limit'),
 };
 
@@ -27,11 +21,7 @@ export function notifyBudget(account: string, budget: AccountBudget | undefined)
   void showInformation(
     budget === undefined
       ? l10n.t('{0} has no budget.', account)
-      : l10n.t(
-          'Budget of {0}: {1}. It warns you before a run; it can’t stop a charge.',
-          account,
-          limitsText(budget),
-        ),
+      : l10n.t('Budget of {0}: {1}. It warns you, but can’t stop a charge.', account, limitsText(budget)),
   );
 }
 
@@ -43,10 +33,7 @@ export const exportWords = {
 
 /** @param isWhole whether every run and price is known */
 export function notifyExported(runs: number, isWhole: boolean, file: Uri): void {
-  const sentence =
-    runs === 1
-      ? l10n.t('Exported 1 run to {0}.', file.fsPath)
-      : l10n.t('Exported {0} runs to {1}.', formatCount(runs), file.fsPath);
+  const sentence = l10n.t('Exported {0} to {1}.', formatRuns(runs), file.fsPath);
   const reveal = revealOf(file);
   const text = isWhole ? sentence : l10n.t('{0} Some runs or prices may be missing.', sentence);
   void showInformation(text, reveal.title).then((choice) => {

@@ -1,14 +1,13 @@
 import { l10n } from 'vscode';
 import { OFFERED_SCENARIOS, SCENARIOS } from '../../sandbox/scenarios.ts';
 import { accountWords } from '../shared/accountMessages.ts';
-import { formatMoney, notAnAmount, parseAmount } from '../shared/format.ts';
+import { formatMoney, notAnAmount, parseAmount, sandboxNote } from '../shared/format.ts';
 import { showInformation, showWarning } from '../shared/notifications.ts';
 import { ask, pick } from '../shared/steps.ts';
 
 /** Notifications. */
 export const sandboxMessages = {
-  inUse: () =>
-    l10n.t('You are in the sandbox. It works like the service, but nothing is trained or charged.'),
+  inUse: () => sandboxNote(),
   scenario: (id: string) =>
     l10n.t('Sandbox scenario: {0}.', scenarioRows().find((row) => row.id === id)?.label ?? id),
   unknownScenario: () => l10n.t('Unknown sandbox scenario. Available: {0}.', OFFERED_SCENARIOS.join(', ')),
@@ -26,12 +25,12 @@ export function scenarioRows(): { id: string; label: string; detail: string }[] 
     row(
       'answer-lost',
       l10n.t('Response lost after the charge'),
-      l10n.t('The connection breaks after the charge. A retry returns the original response.'),
+      l10n.t('A retry returns the original response.'),
     ),
     row(
       'connection-lost',
       l10n.t('Connection lost before the charge'),
-      l10n.t('The connection breaks after the upload, on the first attempt only.'),
+      l10n.t('On the first attempt, after the upload.'),
     ),
     row(
       'rate-limited',
@@ -44,7 +43,7 @@ export function scenarioRows(): { id: string; label: string; detail: string }[] 
     row(
       'short-retention',
       l10n.t('Adapter expires in two hours'),
-      l10n.t('For runs submitted from now on; the expiry reminder appears soon.'),
+      l10n.t('For new runs; the reminder appears soon.'),
     ),
   ];
 }
@@ -99,7 +98,7 @@ export async function askForFunds(currency: string): Promise<number | undefined>
 export async function confirmReset(): Promise<boolean> {
   const reset = l10n.t('Reset');
   const detail = l10n.t(
-    'Deletes its runs, and resets balance, scenario and clock. Receipts and downloaded files are not affected.',
+    'Deletes its runs and resets balance, scenario and clock. Receipts and downloads stay.',
   );
   return (await showWarning(l10n.t('Reset the sandbox?'), { modal: true, detail }, reset)) === reset;
 }

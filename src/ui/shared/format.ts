@@ -119,6 +119,10 @@ export function formatRows(count: number): string {
   return count === 1 ? l10n.t('1 row') : l10n.t('{0} rows', formatCount(count));
 }
 
+export function formatRuns(count: number): string {
+  return count === 1 ? l10n.t('1 run') : l10n.t('{0} runs', formatCount(count));
+}
+
 /**
  * Cents with two decimals, as the language groups and points them; undefined where the number is none. The service's
  * amounts are integers of cents (spec: "Balance"); should one not be, they are rounded, half a cent away from zero.

@@ -157,9 +157,12 @@ describe('"Download Adapter…"', () => {
     });
 
     for (const [code, sentence] of [
-      ['EACCES', /^Can’t use the download folder “.+”: you have no permission to write to it\.$/],
-      ['ENOSPC', /^Can’t use the download folder “.+”: its disk is full\.$/],
-      ['EIO', /^Can’t use the download folder “.+”\.$/],
+      [
+        'EACCES',
+        /^Can’t use the download folder “.+”\. You don’t have permission to write to that folder\.$/,
+      ],
+      ['ENOSPC', /^Can’t use the download folder “.+”\. That folder’s disk is full\.$/],
+      ['EIO', /^Can’t use the download folder “.+”\. Writing to that folder failed\.$/],
     ] as const)
       it(`that cannot be written to says why (${code}), and asks for a folder`, async () => {
         set(out);
