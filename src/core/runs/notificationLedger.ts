@@ -30,20 +30,22 @@ export class NotificationLedger implements Disposable {
   /**
    * Whether this window is the one to show a notification of a run: true for exactly one, ever. Without a usable store it is
    * true once in each window: rather twice than never.
+   * @param isUnseen whether it is only counted, until `see`
    */
-  async claim(accountId: string, runId: string, what: string): Promise<boolean> {
+  async claim(accountId: string, runId: string, what: string, isUnseen = false): Promise<boolean> {
     const key = keyOf(runId, what);
     const known = `${accountId} ${key}`;
     if (this.#claimed.has(known)) return false;
     this.#claimed.add(known);
     try {
-      return await this.#state.transaction((tables) => {
+      const isMine = await this.#state.transaction((tables) => {
         const isNew = tables.run(
-          `INSERT INTO notification (account, key, claimed_at_ms, is_unseen) VALUES (?, ?, ?, 0)
+          `INSERT INTO notification (account, key, claimed_at_ms, is_unseen) VALUES (?, ?, ?, ?)
            ON CONFLICT (account, key) DO NOTHING`,
           accountId,
           key,
           this.#nowMs(),
+          Number(isUnseen),
         );
         if (isNew === 1)
           tables.run(
@@ -51,22 +53,14 @@ export class NotificationLedger implements Disposable {
             accountId,
             this.#nowMs() - STORED_FOR_MS,
           );
+        if (isNew === 1 && isUnseen) tables.touch(TOPIC, accountId);
         return isNew === 1;
       });
+      if (isUnseen) await this.#count(accountId);
+      return isMine;
     } catch {
       return true;
     }
-  }
-
-  /** Counts a finished run as unseen, until `see`. Never rejects. */
-  async addUnseen(accountId: string, runId: string): Promise<void> {
-    await this.#change(
-      accountId,
-      `INSERT INTO notification (account, key, claimed_at_ms, is_unseen) VALUES (?, ?, ?, 1)
-       ON CONFLICT (account, key) DO NOTHING`,
-      keyOf(runId, 'unseen'),
-      this.#nowMs(),
-    );
   }
 
   /** How many finished runs of an account nobody has seen yet: 0 until `follow` has read them. */
@@ -84,28 +78,19 @@ export class NotificationLedger implements Disposable {
     await this.#count(accountId);
   }
 
-  /** All finished runs of an account were seen. Never rejects. */
+  /** All finished runs of an account were seen. Never rejects: otherwise they are another time. */
   async see(accountId: string): Promise<void> {
-    await this.#change(
-      accountId,
-      'UPDATE notification SET is_unseen = 0 WHERE account = ? AND is_unseen = 1',
-    );
+    const sql = 'UPDATE notification SET is_unseen = 0 WHERE account = ? AND is_unseen = 1';
+    const see = this.#state.transaction((tables) => {
+      if (tables.run(sql, accountId) > 0) tables.touch(TOPIC, accountId);
+    });
+    await see.catch(() => undefined);
+    await this.#count(accountId);
   }
 
   dispose(): void {
     for (const one of this.#following.values()) one.dispose();
     this.#onDidChangeUnseen.dispose();
-  }
-
-  async #change(accountId: string, sql: string, ...values: (string | number)[]): Promise<void> {
-    try {
-      await this.#state.transaction((tables) => {
-        if (tables.run(sql, accountId, ...values) > 0) tables.touch(TOPIC, accountId);
-      });
-      await this.#count(accountId);
-    } catch {
-      // It is counted at the next change.
-    }
   }
 
   async #count(accountId: string): Promise<void> {

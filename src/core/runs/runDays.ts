@@ -3,8 +3,6 @@ import { instantOf } from '../base/instant.ts';
 
 /** The runs of one day of the user's calendar, in their order. */
 export interface RunDay {
-  /** Such as `2026-05-03`. */
-  key: string;
   /** Its first moment, in milliseconds since the epoch. */
   startMs: number;
   rows: RunSummary[];
@@ -12,15 +10,8 @@ export interface RunDay {
 
 /** Runs by the local day on which they were created, newest first; one that was just submitted has no time: it is of today. */
 export function groupByDay(rows: readonly RunSummary[], nowMs: number): RunDay[] {
-  const days = new Map<number, RunDay>();
-  for (const run of rows) {
-    const createdMs = instantOf(run.created_at);
-    const startMs = startOfDay(Number.isNaN(createdMs) ? nowMs : createdMs);
-    const day = days.get(startMs);
-    if (day === undefined) days.set(startMs, { key: keyOf(startMs), startMs, rows: [run] });
-    else day.rows.push(run);
-  }
-  return [...days.values()].sort((a, b) => b.startMs - a.startMs);
+  const days = Map.groupBy(rows, ({ created_at }) => startOfDay(instantOf(created_at) || nowMs));
+  return [...days].map(([startMs, of]) => ({ startMs, rows: of })).sort((a, b) => b.startMs - a.startMs);
 }
 
 /** How many days of the calendar lie between a day and now; 0 is today. A day may have 23 hours. */
@@ -31,10 +22,4 @@ export function daysAgo(startMs: number, nowMs: number): number {
 /** The first moment of the day of the user's calendar, in milliseconds since the epoch. */
 export function startOfDay(timeMs: number): number {
   return new Date(timeMs).setHours(0, 0, 0, 0);
-}
-
-function keyOf(startMs: number): string {
-  const date = new Date(startMs);
-  const two = (value: number) => String(value).padStart(2, '0');
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }

@@ -4,7 +4,7 @@ import type { Disposable } from '../base/disposable.ts';
 import { instantOf } from '../base/instant.ts';
 import type { StateStore, Tables } from '../storage/state.ts';
 import { phaseOf } from './phase.ts';
-import type { RunChange, RunStore } from './runStore.ts';
+import type { RunStore } from './runStore.ts';
 
 /** How many details are stored of an account; the oldest are removed first. */
 const MAX_STORED = 2_000;
@@ -45,10 +45,8 @@ export class StoredDetails implements Disposable {
   readonly #accountId: string;
   readonly #onError: (error: unknown) => void;
   readonly #disposables: Disposable[];
-  /** By run: what the table has, as far as this window knows. */
-  readonly #stored = new Map<string, Stored>();
-  /** The highest id that was read. */
-  #lastId = 0;
+  /** What came from the table, or goes there. */
+  readonly #stored = new WeakSet<RunDetail>();
   #reading: Promise<void> = Promise.resolve();
 
   /** @param onError gets what the store did not take: it is read from the service again another time */
@@ -58,10 +56,12 @@ export class StoredDetails implements Disposable {
     this.#accountId = accountId;
     this.#onError = onError;
     this.#disposables = [
-      runs.onDidChange((change) => this.#follow(change)),
-      state.follow(TOPIC, accountId, () => this.#read()),
+      runs.onDidChange(({ added, changed }) =>
+        this.#exchange([...added, ...changed].flatMap((runId) => runs.get(runId) ?? [])),
+      ),
+      state.follow(TOPIC, accountId, () => this.#exchange(runs.rows ?? [])),
     ];
-    this.#read();
+    this.#exchange(runs.rows ?? []);
   }
 
   /** Resolves once the run store has what is stored of its runs. Never rejects. */
@@ -73,66 +73,40 @@ export class StoredDetails implements Disposable {
     for (const one of this.#disposables) one.dispose();
   }
 
-  /** Reads what was stored since this was last called. */
-  #read(): void {
-    const read = async () => {
-      const seenId = this.#lastId;
-      const found = await this.#state.read((tables) => {
-        this.#lastId = Number(tables.get('SELECT max(id) AS id FROM run_detail')?.['id'] ?? 0);
-        return tables.all<Stored>(
-          'SELECT run_id, listed, detail FROM run_detail WHERE +account = ? AND id > ?',
-          this.#accountId,
-          // In another file they begin again.
-          seenId > this.#lastId ? 0 : seenId,
-        );
-      });
-      for (const one of found) this.#stored.set(one.run_id, one);
-      this.#offer(found.flatMap(({ run_id }) => this.#runs.get(run_id) ?? []));
-    };
-    this.#reading = this.#reading.then(read).catch(this.#onError);
-  }
-
-  /** Gives the run store what is stored of those runs whose final detail it does not have. */
-  #offer(rows: readonly RunSummary[]): void {
-    const details = rows.flatMap((run) => {
-      const stored = this.#stored.get(run.run_id);
-      const isMissing = phaseOf(run) === 'finished' && this.#runs.detail(run.run_id) === undefined;
-      return (isMissing && stored && detailOf(run, stored)) || [];
-    });
-    this.#runs.knowDetails(details);
-  }
-
-  #follow({ added, changed, moved }: RunChange): void {
-    const rows = [...added, ...changed].flatMap((runId) => this.#runs.get(runId) ?? []);
-    // A final detail is stored of finished runs alone. What this window has not heard of, another one may have stored.
-    const left = moved.filter(
-      ({ before, after }) => before.status !== after.status && phaseOf(before) === 'finished',
-    );
-    for (const { runId } of left) this.#stored.delete(runId);
-    const final = rows.flatMap((run) => {
-      const detail = this.#runs.detail(run.run_id);
-      const entry = detail && isFinal(run, detail) ? entryOf(run, detail) : undefined;
-      const stored = this.#stored.get(run.run_id);
-      const isStored = stored?.detail === entry?.detail && stored?.listed === entry?.listed;
-      return entry === undefined || isStored ? [] : [entry];
-    });
-    for (const entry of final) this.#stored.set(entry.run_id, entry);
-    if (left.length + final.length > 0)
+  /** Stores those details of these runs that are final, and reads those that are not known. */
+  #exchange(rows: readonly RunSummary[]): void {
+    const finished = rows.filter((run) => phaseOf(run) === 'finished');
+    const news = finished.flatMap((run) => this.#newsOf(run, this.#runs.detail(run.run_id)) ?? []);
+    if (news.length > 0)
       this.#state
         .transaction((tables) => {
-          let changes = 0;
-          for (const { runId, before } of left)
-            changes += tables.run(
-              'DELETE FROM run_detail WHERE account = ? AND run_id = ? AND listed = ?',
-              this.#accountId,
-              runId,
-              before.status,
-            );
-          for (const entry of final) store(tables, this.#accountId, entry);
-          if (changes + final.length > 0) tables.touch(TOPIC, this.#accountId);
+          for (const one of news) store(tables, this.#accountId, one);
+          tables.touch(TOPIC, this.#accountId);
         })
         .catch(this.#onError);
-    this.#offer(rows);
+    const unknown = finished.map(({ run_id }) => run_id).filter((id) => this.#runs.detail(id) === undefined);
+    if (unknown.length > 0)
+      this.#reading = this.#reading.then(() => this.#read(unknown)).catch(this.#onError);
+  }
+
+  #newsOf(run: RunSummary, detail: RunDetail | undefined): Stored | undefined {
+    if (detail === undefined || this.#stored.has(detail) || !isFinal(run, detail)) return undefined;
+    this.#stored.add(detail);
+    return entryOf(run, detail);
+  }
+
+  async #read(runIds: readonly string[]): Promise<void> {
+    const found = await this.#state.read((tables) =>
+      tables.all<Stored>(
+        `SELECT run_id, listed, detail FROM run_detail
+         WHERE account = ? AND run_id IN (SELECT value FROM json_each(?))`,
+        this.#accountId,
+        JSON.stringify(runIds),
+      ),
+    );
+    const details = found.flatMap((one) => detailOf(this.#runs.get(one.run_id), one) ?? []);
+    for (const detail of details) this.#stored.add(detail);
+    this.#runs.knowDetails(details);
   }
 }
 
@@ -159,8 +133,8 @@ function entryOf({ run_id, status }: RunSummary, detail: RunDetail): Stored | un
 }
 
 /** What is stored of a run, if it is of this run in this state, and ours. */
-function detailOf(run: RunSummary, { listed, detail: text }: Stored): RunDetail | undefined {
-  if (run.status !== listed) return undefined;
+function detailOf(run: RunSummary | undefined, { listed, detail: text }: Stored): RunDetail | undefined {
+  if (run?.status !== listed) return undefined;
   try {
     const detail = v.parse(detailSchema, JSON.parse(text));
     const apartMs = Math.abs(instantOf(run.created_at) - instantOf(detail.created_at));

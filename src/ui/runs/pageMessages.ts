@@ -73,8 +73,8 @@ export interface RunPageView extends RunPageMemory {
   downloads: readonly ActiveDownload[];
   /** Of this run. */
   records: readonly DownloadRecord[];
-  /** By path. `null`: there is no such file; undefined: not known yet. */
-  files: ReadonlyMap<string, FileNow | null>;
+  /** The file that was sent. `null`: there is none; undefined: not known yet. */
+  dataset?: FileNow | null | undefined;
   link: string;
   /** By the service's clock. */
   nowMs: number;
@@ -224,8 +224,8 @@ function about(name: string, { action, target, words }: RunPageButton): RunPageB
 }
 
 /** Always the same two buttons: what is not possible now is disabled. */
-function adapterActions({ runId, artifacts: { kind }, files, downloads, records }: KnownRun) {
-  const here = records.filter(({ path }) => files.get(path) != null);
+function adapterActions({ runId, artifacts: { kind }, downloads, records }: KnownRun) {
+  const here = records.filter(({ isGone }) => !isGone);
   const adapter = here.find(({ artifactType, verified }) => artifactType === 'model' && verified !== 'html');
   const isBusy = downloads.some(({ state }) => state !== 'interrupted');
   const words =
@@ -358,14 +358,14 @@ function usualText(usual: ReturnType<typeof usualTime>): string | undefined {
 }
 
 function adapterSection(view: KnownRun): RunPageSection {
-  const { downloads, records, files } = view;
+  const { downloads, records } = view;
   return {
     kind: 'adapter',
     key: 'adapter',
     title: l10n.t('Adapter'),
     text: adapterText(view),
     downloads: downloads.map(downloadOf),
-    files: records.map((record) => fileOf(record, files.get(record.path) === null)),
+    files: records.map(fileOf),
   };
 }
 
@@ -423,8 +423,8 @@ function downloadText({ state, receivedBytes, totalBytes, target }: ActiveDownlo
   }
 }
 
-function fileOf(record: DownloadRecord, isGone: boolean): RunPageFile {
-  const { path, sha256, sizeBytes, completedAtMs, verified } = record;
+function fileOf(record: DownloadRecord): RunPageFile {
+  const { path, sha256, sizeBytes, completedAtMs, verified, isGone = false } = record;
   const name = artifactName(record);
   const copyPath = l10n.t('Copy Path');
   const reveal = revealOf(Uri.file(path));
@@ -562,10 +562,9 @@ function labelText({ session, runId, details }: KnownRun): string {
 }
 
 /** What only the machine knows from which the run was submitted: its dataset and consents. */
-function receipt({ receipt, files }: KnownRun): RunPageSection[] {
+function receipt({ receipt, dataset: now }: KnownRun): RunPageSection[] {
   if (receipt === undefined) return [];
   const { path, sizeBytes, sha256, rows } = receipt.dataset;
-  const now = files.get(path);
   const open = button('openDataset', path, l10n.t('Open Dataset'));
   const fileName = l10n.t('File');
   const dataset = [

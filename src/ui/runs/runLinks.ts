@@ -1,11 +1,14 @@
 import * as vscode from 'vscode';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
-import { isPlainRunId, runIdOfLink, type LinkParts } from '../../core/runs/runLink.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { notifySignedOut } from '../shared/accountMessages.ts';
 import { withProgress } from '../shared/notifications.ts';
 import { findingRun, notifyNoSuchRun, notifyUnsupportedLink } from './noticeMessages.ts';
 import { isNotFound } from './pageMessages.ts';
+
+/** Room for every id that a service may reasonably give; the contract's are UUIDs (spec: "Run creation result"). */
+const PLAIN_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
+const START = '/run/';
 
 /** What following a link needs of the rest. */
 export interface RunLinkParts {
@@ -16,15 +19,25 @@ export interface RunLinkParts {
   onError: (error: unknown, again: () => void) => void;
 }
 
+/** The path of the link to a run. */
+export function runLinkPath(runId: string): string {
+  return START + encodeURIComponent(runId.toWellFormed());
+}
+
 /**
- * Follows a link `/run/<id>` to the page of that run in the active account. A link navigates, and does nothing else: an id that
- * this window does not know is looked up, which only reads.
+ * Follows a link `/run/<id>` to the page of that run in the active account. Whoever made it, it brings nothing
+ * but an id, and navigates: one that this window does not know is looked up, which only reads.
  */
-export async function followRunLink(link: LinkParts, parts: RunLinkParts): Promise<void> {
-  const runId = runIdOfLink(link);
+export async function followRunLink(
+  link: Pick<vscode.Uri, 'path' | 'query' | 'fragment'>,
+  parts: RunLinkParts,
+): Promise<void> {
+  const { path, query, fragment } = link;
+  const runId = query + fragment === '' && path.startsWith(START) ? path.slice(START.length) : '';
   const session = parts.sessions.active;
-  const isKnown = session !== undefined && !session.isLocked && session.runs.get(runId ?? '') !== undefined;
-  if (runId === undefined || (!isKnown && !isPlainRunId(runId))) {
+  const isKnown = session !== undefined && !session.isLocked && session.runs.get(runId) !== undefined;
+  // Another id could be any words of whoever made the link, and is not repeated.
+  if (!isKnown && !PLAIN_ID.test(runId)) {
     notifyUnsupportedLink();
     return;
   }

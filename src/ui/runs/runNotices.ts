@@ -23,7 +23,7 @@ const LABEL_MS = 3_000;
 
 export interface RunNoticesParts {
   sessions: Sessions;
-  ledger: Pick<NotificationLedger, 'claim' | 'addUnseen'>;
+  ledger: Pick<NotificationLedger, 'claim'>;
   /** Makes an account the active one, if it is not and the user agrees. */
   ensureActiveAccount: (accountId: string) => Promise<boolean>;
   /** Whether to offer a download: not where the user wants none, or where it starts automatically. */
@@ -95,22 +95,21 @@ export class RunNotices implements Disposable {
     const { ledger } = this.#parts;
     const { id } = session.account;
     const mine: Notice[] = [];
+    const isCounted = notificationsSetting() === 'badge';
     let isFirst = true;
     // In one order, so that of two windows one gets all.
     for (const notice of notices.toSorted((a, b) => (a.run.run_id < b.run.run_id ? -1 : 1))) {
       const { run, kind } = notice;
       const what = kind === 'finished' ? kind : `${kind}:${run.status}`;
-      if (await ledger.claim(id, run.run_id, what)) mine.push(notice);
+      if (await ledger.claim(id, run.run_id, what, isCounted)) mine.push(notice);
       else if (isFirst) {
         isFirst = false;
         await new Promise((resolve) => setTimeout(resolve, FASTER_MS));
       }
     }
     const [only, ...others] = mine;
-    if (only === undefined) return;
-    if (notificationsSetting() === 'badge') {
-      for (const { run } of mine) await ledger.addUnseen(id, run.run_id);
-    } else if (others.length === 0) await this.#notifyOne(session, only);
+    if (only === undefined || isCounted) return;
+    if (others.length === 0) await this.#notifyOne(session, only);
     else await this.#notifySeveral(session, mine);
   }
 

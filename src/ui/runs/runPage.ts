@@ -1,9 +1,7 @@
 import { stat } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import type { RunDetail } from '../../core/api/types.ts';
-import type { DownloadRecord } from '../../core/downloads/types.ts';
 import { estimateBefore, heldRanges } from '../../core/money/estimate.ts';
-import { runLinkPath } from '../../core/runs/runLink.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { chargedReceiptsOf, type ChargedReceipt, type Receipt } from '../../core/submission/intent.ts';
 import type { Services } from '../../services.ts';
@@ -12,6 +10,7 @@ import { COMMANDS, PANELS } from '../shared/ids.ts';
 import { revealOf } from '../shared/openMessages.ts';
 import { isRecord, isText, WebviewPanels } from '../shared/webview.ts';
 import { runPageState, runPageTitle, type FileNow, type RunPageView } from './pageMessages.ts';
+import { runLinkPath } from './runLinks.ts';
 import type { RunPageButton, RunPageMemory, RunPageRequest, RunPageState } from './protocol.ts';
 
 /** Times go on while the page is visible, and adapters expire. */
@@ -56,8 +55,7 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
   #detail: RunDetail | undefined;
   #receipt: ChargedReceipt | undefined;
   #estimate: RunPageView['estimate'];
-  #records: readonly DownloadRecord[] | undefined;
-  #files = new Map<string, FileNow | null>();
+  #dataset: FileNow | null | undefined;
   /** Whose details are being read. */
   #reading: Session | undefined;
   #readAtMs = -Infinity;
@@ -71,7 +69,9 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
     for (const one of [
       { dispose: () => clearInterval(redraw) },
       sessions.onDidChangeActive(() => this.planDraw()),
-      downloads.onDidChange((change) => this.#downloadChanged(change)),
+      downloads.onDidChange(({ accountId, runId }) => {
+        if (accountId === memory.accountId && runId === memory.runId) this.planDraw();
+      }),
       vscode.window.onDidChangeWindowState(({ focused }) => {
         if (focused && panel.visible) this.#readFiles();
       }),
@@ -124,20 +124,12 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
     this.#readFiles();
   }
 
-  #downloadChanged({ accountId, runId }: { accountId: string; runId: string }): void {
-    if (accountId !== this.accountId || runId !== this.#memory.runId) return;
-    this.planDraw();
-    // Progress comes several times a second.
-    if (this.#parts.downloads.records(accountId) !== this.#records) this.#readFiles();
-  }
-
   /** Finds out whether the dataset and the downloaded files still exist. */
   #readFiles(): void {
-    this.#records = this.#parts.downloads.records(this.accountId);
-    const paths = this.#ownRecords().map(({ path }) => path);
-    if (this.#receipt !== undefined) paths.push(this.#receipt.dataset.path);
-    void Promise.all(paths.map(async (path) => [path, await fileNow(path)] as const)).then((files) => {
-      this.#files = new Map(files);
+    void this.#parts.downloads.check(this.accountId);
+    if (this.#receipt === undefined) return;
+    void fileNow(this.#receipt.dataset.path).then((now) => {
+      this.#dataset = now;
       this.planDraw();
     });
   }
@@ -212,16 +204,11 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
       receiptLoading: this.receiptsLoading,
       estimate: this.#estimate,
       downloads: downloads.active.filter((one) => one.accountId === accountId && one.runId === runId),
-      records: this.#ownRecords(),
-      files: this.#files,
+      records: downloads.records(accountId).filter((one) => one.runId === runId),
+      dataset: this.#dataset,
       link: `${vscode.env.uriScheme}://${context.extension.id}${runLinkPath(runId)}`,
       nowMs: this.nowMs(),
     };
-  }
-
-  #ownRecords(): readonly DownloadRecord[] {
-    const records = this.#parts.downloads.records(this.accountId);
-    return records.filter(({ runId }) => runId === this.#memory.runId);
   }
 
   protected buttonsOf({ actions, notices, sections }: RunPageState): RunPageButton[] {

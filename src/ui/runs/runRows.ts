@@ -28,7 +28,7 @@ const OFFLINE_SCHEME = 'fine-tuning-offline';
 /** A row of the Runs view. Commands take the `run` and `submission` rows as their argument. */
 export type RunsNode =
   | { kind: 'submission'; id: string }
-  | { kind: 'day'; key: string }
+  | { kind: 'day'; startMs: number }
   | { kind: 'run'; runId: string }
   | { kind: 'more' }
   | { kind: 'none' };
@@ -138,7 +138,7 @@ export class DayItem extends vscode.TreeItem {
     const { Expanded, Collapsed } = vscode.TreeItemCollapsibleState;
     super(name, isExpanded ? Expanded : Collapsed);
     // VS Code remembers the state of an ID: a row that expands because a filter left few runs is another row.
-    this.id = `day:${day.key}:${isExpanded ? 'expanded' : 'collapsed'}`;
+    this.id = `day:${day.startMs}:${isExpanded ? 'expanded' : 'collapsed'}`;
     this.description = String(day.rows.length);
     this.tooltip = `${name}, ${formatRuns(day.rows.length)}`;
     this.contextValue = 'day';

@@ -99,7 +99,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   getParent(node: RunsNode): RunsNode | undefined {
     if (node.kind !== 'run') return undefined;
     const day = this.#list?.days?.find(({ rows }) => rows.some(({ run_id }) => run_id === node.runId));
-    return day && this.#day(day.key);
+    return day && this.#day(day.startMs);
   }
 
   getTreeItem(node: RunsNode): vscode.TreeItem {
@@ -107,7 +107,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
       case 'submission':
         return this.#parts.submissions.item(node.id);
       case 'day':
-        return this.#dayItem(node.key);
+        return this.#dayItem(node.startMs);
       case 'run':
         return this.#runItem(node.runId);
       case 'more':
@@ -236,14 +236,15 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     const hasMore = this.#parts.sessions.active?.runs.hasMore === true;
     return [
       ...submissions,
-      ...(days?.map(({ key }) => this.#day(key)) ?? this.#runs(rows)),
+      ...(days?.map(({ startMs }) => this.#day(startMs)) ?? this.#runs(rows)),
       ...(isNone ? [NONE] : []),
       ...(hasMore ? [MORE] : []),
     ];
   }
 
   #runsBelow(node: RunsNode): RunsNode[] {
-    return node.kind === 'day' ? this.#runs(this.#list?.days?.find(({ key }) => key === node.key)?.rows) : [];
+    if (node.kind !== 'day') return [];
+    return this.#runs(this.#list?.days?.find(({ startMs }) => startMs === node.startMs)?.rows);
   }
 
   /** By the service's clock. */
@@ -275,11 +276,11 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     return new RunItem(view, this.#parts.sessions.active?.state === 'offline', nowMs);
   }
 
-  #dayItem(key: string): vscode.TreeItem {
+  #dayItem(startMs: number): vscode.TreeItem {
     const days = this.#list?.days ?? [];
-    const index = days.findIndex((day) => day.key === key);
+    const index = days.findIndex((day) => day.startMs === startMs);
     const day = days[index];
-    return day === undefined ? new vscode.TreeItem(key) : new DayItem(day, index, days, this.#nowMs());
+    return day === undefined ? new vscode.TreeItem('') : new DayItem(day, index, days, this.#nowMs());
   }
 
   #runs(rows: readonly RunSummary[] = []): RunsNode[] {
@@ -291,8 +292,8 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   }
 
   /** Another row on another day: it may no longer be today. */
-  #day(key: string): RunsNode {
-    return this.#node(`day ${key} ${startOfDay(this.#nowMs())}`, { kind: 'day', key });
+  #day(startMs: number): RunsNode {
+    return this.#node(`day ${startMs} ${startOfDay(this.#nowMs())}`, { kind: 'day', startMs });
   }
 
   #submission(id: string): RunsNode {

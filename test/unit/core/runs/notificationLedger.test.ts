@@ -78,7 +78,9 @@ describe('NotificationLedger', () => {
     const changes: string[] = [];
     two.ledger.onDidChangeUnseen((accountId) => changes.push(accountId));
     await Promise.all([one.ledger.follow('a'), two.ledger.follow('a')]);
-    for (const runId of ['r', 's', 's']) await one.ledger.addUnseen('a', runId);
+    for (const runId of ['r', 's', 's']) await one.ledger.claim('a', runId, 'finished', true);
+    await two.ledger.claim('a', 's', 'finished', true);
+    await one.ledger.claim('a', 'shown', 'finished');
     await two.state.check();
     const heard = async (unseen: number) => {
       while (two.ledger.unseen('a') !== unseen) await new Promise((resolve) => setTimeout(resolve, 5));

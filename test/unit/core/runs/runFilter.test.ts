@@ -90,7 +90,8 @@ describe('groupByDay', () => {
     ({ ...row(run_id, undefined), ...(created_at !== undefined && { created_at }) }) satisfies RunSummary;
   const days = (rows: RunSummary[], now: string) =>
     groupByDay(rows, Date.parse(now)).map(
-      ({ key, startMs, rows: of }) => `${key} ${daysAgo(startMs, Date.parse(now))} ${ids(of)}`,
+      ({ startMs, rows: of }) =>
+        `${new Date(startMs).toLocaleDateString('sv')} ${daysAgo(startMs, Date.parse(now))} ${ids(of)}`,
     );
 
   it('uses the user’s calendar, and takes a time without a zone for one of UTC', () => {

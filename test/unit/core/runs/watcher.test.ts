@@ -196,6 +196,22 @@ describe('Watcher', function () {
       assert.equal(polls(), 2);
     });
 
+    it('goes on where the clock was set back: the balance is read when somebody looks, a backoff ends', async () => {
+      bench.rows = [made(bench, 'r', 0)];
+      const [a] = await open('a');
+      await a.session.balance.refresh();
+      bench.clock.setWall(-HOUR);
+      await a.watcher.poll();
+      assert.deepEqual(bench.asked.slice(-2), ['a /runs', 'a /balance']);
+      bench.instead = () => 'lost';
+      await bench.pass(5 * SECOND);
+      assert.equal(a.session.state, 'offline');
+      bench.instead = undefined;
+      bench.clock.setWall(-HOUR);
+      await bench.pass(MINUTE);
+      assert.equal(a.session.state, 'ready');
+    });
+
     describe('with a run that is active deep in the list', () => {
       let a: WatchWindow;
 

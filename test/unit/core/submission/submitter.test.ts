@@ -21,8 +21,6 @@ import {
 } from '../../../helpers/runs/stage.ts';
 import { silent, until } from '../../../helpers/runs/support.ts';
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-
 describe('Submitter', () => {
   let stage: Stage;
   beforeEach(async () => void (stage = await Stage.start()));
@@ -90,20 +88,6 @@ describe('Submitter', () => {
       });
   });
 
-  for (const [name, answer] of [
-    ['201 without a run_id', (...[, , , response]) => sendJson(response, 201, { status: 'queued' })],
-    ['409', conflict],
-    ['402 of a captive portal', (...[, , , response]) => body(response, 402, '<html>pay</html>')],
-    ['307', (...[, , , response]) => void response.writeHead(307, { location: '/api/v1/runs' }).end()],
-  ] as [string, Answer][])
-    it(`is unknown after ${name}: sent once, checked, and stored`, async () => {
-      stage.answers = [answer, created];
-      const outcome = await stage.submit();
-      assert.deepEqual([outcome.kind, stage.states(), stage.posts.length], ['unknown', ['unknown'], 1]);
-      assert.equal(stage.submitter.isUnknown('account-1'), true);
-      assert.deepEqual([stage.intent.lastLook?.complete, stage.intent.firstCleanLook], [true, undefined]);
-    });
-
   it('is charged by any 2xx with a run_id', async () => {
     stage.answers = [(...[, , , response]) => sendJson(response, 200, { run_id: 'r', price_cents: 'x' })];
     const outcome = await stage.submit(await draft());
@@ -111,14 +95,6 @@ describe('Submitter', () => {
     assert.deepEqual([outcome.run.run_id, outcome.run.price_cents], ['r', undefined]);
     assert.equal(stage.own.runs.get('r')?.status, 'queued');
     await until(() => stage.own.balance.current?.balance_cents === 5000);
-  });
-
-  it('uses a new Idempotency-Key and boundary for each draft', async () => {
-    for (const name of ['one', 'two']) await stage.submit(await draft(10, name));
-    const [one, two] = stage.posts;
-    for (const post of stage.posts) assert.match(post.key, UUID);
-    assert.notEqual(one?.key, two?.key);
-    assert.notEqual(one?.body.subarray(0, 60).toString(), two?.body.subarray(0, 60).toString());
   });
 
   describe('where the sender cannot be loaded', () => {

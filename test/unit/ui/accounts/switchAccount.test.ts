@@ -92,7 +92,7 @@ describe('the account menu', () => {
       accounts,
       disposables,
       log: { error: () => assert.fail('not loaded') },
-      registerCommands: () => ({ dispose: () => undefined }),
+      commands: { add: () => undefined },
       sessions: {
         find: () => session,
         onDidChangeActive: new Emitter().event,

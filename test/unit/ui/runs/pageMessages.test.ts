@@ -104,7 +104,6 @@ describe('the state of a run page', () => {
       receiptLoading: 'loaded',
       downloads: [],
       records: [],
-      files: new Map(),
       link: 'vscode://x/run/r',
       nowMs: NOON_MS + 10 * MINUTE,
       ...view,
@@ -260,7 +259,6 @@ describe('the state of a run page', () => {
       state,
       ...more,
     });
-    const here = new Map([['/a.zip', { sizeBytes: 3, changedAtMs: 1 }]]);
     const available = { artifacts_available: true };
 
     it('is promised only where the service does, and actions keep their places', () => {
@@ -277,11 +275,11 @@ describe('the state of a run page', () => {
       for (const [more, enabled] of [
         [{ downloads: [download('downloading')] }, ANY],
         [{ downloads: [download('interrupted')] }, ['Resume Download…', ...ANY]],
-        [{ records: [record()], files: here }, ['Inspect Adapter', 'Download Again…', ...ANY]],
-        [{ records: [record()], files: new Map([['/a.zip', null]]) }, ['Download Adapter…', ...ANY]],
+        [{ records: [record()] }, ['Inspect Adapter', 'Download Again…', ...ANY]],
+        [{ records: [{ ...record(), isGone: true }] }, ['Download Adapter…', ...ANY]],
         // A web page came instead of the adapter.
-        [{ records: [record({ verified: 'html' })], files: here }, ['Download Again…', ...ANY]],
-        [{ records: [record({ artifactType: 'merged' })], files: here }, ['Download Again…', ...ANY]],
+        [{ records: [record({ verified: 'html' })] }, ['Download Again…', ...ANY]],
+        [{ records: [record({ artifactType: 'merged' })] }, ['Download Again…', ...ANY]],
       ] as [Given, string[]][])
         assert.deepEqual(actions({ run: available, ...more }), enabled);
     });
@@ -316,9 +314,9 @@ describe('the state of a run page', () => {
       assert.equal(lines.filter((line) => line.startsWith('Verified')).length, 4);
       const records = [
         record(),
-        { ...record({ artifactType: 'merged', path: '/gone' }), filename: undefined },
+        { ...record({ artifactType: 'merged', isGone: true }), filename: undefined },
       ];
-      const { files } = section('adapter', { records, files: new Map([...here, ['/gone', null]]) });
+      const { files } = section('adapter', { records });
       assert.deepEqual(
         files.map(({ name, isGone, buttons }) => [name, isGone, ...buttons.map(({ action }) => action)]),
         [
@@ -389,19 +387,20 @@ describe('the state of a run page', () => {
   describe('receipt', () => {
     it('shows dataset and consents, and what became of the file since', () => {
       const receipt = receiptOf({ created: { localMs: 5 } });
-      const { path, sizeBytes } = receipt.dataset;
+      const { sizeBytes } = receipt.dataset;
       const now = (file: { sizeBytes: number; changedAtMs: number } | null) =>
-        fact({ receipt, files: new Map([[path, file]]) }, 'dataset', 'now');
+        fact({ receipt, dataset: file }, 'dataset', 'now');
       assert.match(now({ sizeBytes, changedAtMs: 5 }) ?? '', /^unchanged/);
       assert.match(now({ sizeBytes, changedAtMs: 6 }) ?? '', /^modified since \(same size\)$/);
       assert.equal(now({ sizeBytes: 1, changedAtMs: 6 }), 'modified since');
       assert.match(now(null) ?? '', /deleted/);
       assert.equal(fact({ receipt }, 'dataset', 'now'), undefined);
-      const buttons = (file: object | null) => {
-        const files = new Map([[path, file]]) as RunPageView['files'];
-        return section('facts', { receipt, files }, 'dataset').facts[0]?.buttons.map(({ action }) => action);
-      };
-      assert.deepEqual([buttons({ sizeBytes }), buttons(null)], [['openDataset', 'copy'], ['copy']]);
+      const buttons = (dataset: RunPageView['dataset']) =>
+        section('facts', { receipt, dataset }, 'dataset').facts[0]?.buttons.map(({ action }) => action);
+      assert.deepEqual(
+        [buttons({ sizeBytes, changedAtMs: 5 }), buttons(null)],
+        [['openDataset', 'copy'], ['copy']],
+      );
       const rest = {
         ...receipt,
         dataset: { ...receipt.dataset, rows: undefined },

@@ -6,7 +6,7 @@ import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 import { Bench, row } from '../../../helpers/runs/support.ts';
 
-const { followRunLink } = await withVscode(() => import('../../../../src/ui/runs/runLinks.ts'));
+const { followRunLink, runLinkPath } = await withVscode(() => import('../../../../src/ui/runs/runLinks.ts'));
 
 describe('links to runs', () => {
   let bench: Bench;
@@ -37,40 +37,39 @@ describe('links to runs', () => {
   });
   afterEach(() => bench.end());
 
-  const follow = (path: string, query = '') => {
+  const follow = (path: string, query = '', fragment = '') => {
     const parts = {
       accounts: { accounts: Array.from({ length: accounts }) },
       sessions: { active },
       show: (accountId: string, runId: string) => void shown.push([accountId, runId]),
       onError: (error: unknown) => void errors.push(error),
     };
-    return followRunLink({ path, query, fragment: '' }, parts as unknown as RunLinkParts);
+    return followRunLink({ path, query, fragment }, parts as unknown as RunLinkParts);
   };
 
   it('open the page of a run that is known, however odd its id, and ask for nothing', async () => {
-    listed = [row('known', 0), row('a b/ä', 0)];
-    await follow('/run/a b/ä');
-    assert.match(standIn.told.sentences.join(), /^Unsupported link\. [^ä]*$/);
+    const odd = ['a b', 'a/b', '..', 'ä', 'a%2Fb', 'a?b#c', '<b>', '“x”', '👩‍💻', '-a', 'a\n', 'a'.repeat(129)];
+    const links = odd.map((runId) => {
+      const link = runLinkPath(runId);
+      assert.match(link, /^\/run\/[\w.!~*'()%-]+$/);
+      // As VS Code reads it.
+      return decodeURIComponent(link);
+    });
+    for (const link of links) await follow(link);
+    assert.equal(standIn.told.sentences.length, odd.length);
+    for (const sentence of standIn.told.sentences) assert.match(sentence, /^Unsupported link\. [ -~’]*$/);
     assert.deepEqual([shown, requests], [[], []]);
+    listed = odd.map((runId) => row(runId, 0));
     await session.runs.refresh();
-    requests.length = 0;
-    for (const runId of ['known', 'a b/ä']) await follow(`/run/${runId}`);
-    assert.deepEqual(
-      [shown, requests],
-      [
-        [
-          ['account-1', 'known'],
-          ['account-1', 'a b/ä'],
-        ],
-        [],
-      ],
-    );
+    for (const link of links) await follow(link);
+    assert.deepEqual([shown.map(([, runId]) => runId), requests.length], [odd, 1]);
+    assert.equal(runLinkPath('a\ud800'), '/run/a%EF%BF%BD');
   });
 
   it('look up a run that is not known, which only reads', async () => {
-    await follow('/run/abc');
-    assert.deepEqual(shown, [['account-1', 'abc']]);
-    assert.deepEqual(requests, ['GET /api/v1/runs/abc']);
+    for (const runId of ['abc', 'r_1', 'a'.repeat(128)]) await follow(`/run/${runId}`);
+    assert.deepEqual(shown[0], ['account-1', 'abc']);
+    assert.deepEqual([requests[0], requests.length], ['GET /api/v1/runs/abc', 3]);
   });
 
   it('say that the account has no such run, and offer another account where there is one', async () => {
@@ -96,15 +95,15 @@ describe('links to runs', () => {
   });
 
   it('of any other kind do nothing, and none of their words is said', async () => {
-    for (const [path, query] of [
+    const plain = ['/run/abc/artifacts/download', '/run/../balance', '/signIn/service_secret', '/submit/abc'];
+    plain.push('', '/', '/run', '/run/', 'run/abc', '//run/abc', '/Run/abc', '/runs/abc', '/submit');
+    const links = [
       ['/run/abc', 'baseUrl=https://evil.test'],
-      ['/signIn/service_secret'],
-      ['/submit'],
-      ['/run/../balance'],
-      ['/run/abc/artifacts/download'],
-    ] as const)
-      await follow(path, query);
-    assert.equal(standIn.told.sentences.length, 5);
+      ['/run/abc', '', 'x'],
+      ...plain.map((path) => [path]),
+    ];
+    for (const [path = '', query, fragment] of links) await follow(path, query, fragment);
+    assert.equal(standIn.told.sentences.length, links.length);
     for (const sentence of standIn.told.sentences) assert.match(sentence, /^Unsupported link\./);
     assert.deepEqual([shown, requests, standIn.executed], [[], [], []]);
   });

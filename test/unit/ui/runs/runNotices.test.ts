@@ -95,8 +95,11 @@ describe('RunNotices', () => {
     const notices = new createNotices({
       sessions: { active: session, onDidChangeActive: left.event } as unknown as Sessions,
       ledger: {
-        claim: (...key) => Promise.resolve(!claimed.has(key.join()) && claimed.add(key.join()).size > 0),
-        addUnseen: (_, runId) => Promise.resolve(void unseen.push(runId)),
+        claim: (accountId, runId, what, isUnseen) => {
+          const key = [accountId, runId, what].join();
+          if (!claimed.has(key) && isUnseen === true) unseen.push(runId);
+          return Promise.resolve(!claimed.has(key) && claimed.add(key).size > 0);
+        },
       },
       ensureActiveAccount: (accountId) => Promise.resolve(acted.push(accountId) > 0),
       offersDownload: () => offers,

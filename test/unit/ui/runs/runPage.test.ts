@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as vscode from 'vscode';
@@ -55,6 +55,7 @@ describe('RunPage', () => {
   let receipts: () => Promise<Receipt[]>;
   let active: ActiveDownload[];
   let records: DownloadRecord[];
+  let checked: string[];
   let changed: {
     accounts: Emitter<void>;
     receipts: Emitter<void>;
@@ -68,7 +69,7 @@ describe('RunPage', () => {
   beforeEach(async () => {
     standIn.forget();
     bench = await Bench.start();
-    [paths, active, records, rows, isRejected] = [[], [], [], [listed()], false];
+    [paths, active, records, checked, rows, isRejected] = [[], [], [], [], [listed()], false];
     receipts = () => Promise.resolve([]);
     details = () => [200, { run: detail() }];
     held = Promise.resolve();
@@ -127,6 +128,7 @@ describe('RunPage', () => {
           return active;
         },
         records: () => records,
+        check: (accountId: string) => Promise.resolve(void checked.push(accountId)),
         onDidChange: changed.downloads.event,
       },
       log: { error: () => undefined, warn: () => undefined },
@@ -364,26 +366,22 @@ describe('RunPage', () => {
     assert.deepEqual(standIn.executed, [['fineTuning.replaceKey', 'account-1']]);
   });
 
-  it('shows its own downloads, and reads the disk when one is complete or the window gets the focus', async () => {
-    const file = path.join(bench.folder, 'a.zip');
-    await writeFile(file, 'zip');
-    records = [recordOf(file), { ...recordOf('/c.zip'), runId: 'other' }];
+  it('shows its own downloads, and has its files checked when it opens or the window gets the focus', async () => {
+    records = [recordOf('/a.zip'), { ...recordOf('/c.zip'), runId: 'other' }];
     await openRead();
     await until(() => isOffered('inspect'));
-    await rm(file);
+    assert.deepEqual(new Set(checked), new Set([MEMORY.accountId]));
+    checked.length = 0;
+    records = [{ ...recordOf('/a.zip'), isGone: true }];
     active = [downloadOf('downloading'), { ...downloadOf('downloading'), id: 'd2', runId: 'other' }];
     progress();
     await shows('"fraction":0.4');
-    await sleep(DRAWN_MS);
     assert.doesNotMatch(texts(), /"d2"|c\.zip/);
-    assert.ok(isOffered('inspect'), 'progress does not read the disk');
+    assert.ok(!isOffered('inspect'));
+    assert.deepEqual(checked, [], 'progress does not read the disk');
     press('download', 'r');
-    records = [...records];
-    progress();
-    await until(() => !isOffered('inspect'));
-    await writeFile(file, 'zip');
     standIn.focus.changed.fire({ focused: true });
-    await until(() => isOffered('inspect'));
+    assert.deepEqual(checked, [MEMORY.accountId]);
     assert.deepEqual(standIn.executed, [], 'what is disabled cannot be pressed');
   });
 
