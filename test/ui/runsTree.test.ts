@@ -113,7 +113,7 @@ describe('the Runs view', () => {
       await workbench.screenshot('runs-filter-box');
       await workbench.quickInput.accept();
       await message(
-        /Filter “8B” · Llama 3\.1 8B Instruct · Completed: [\d,]+ of 10,000 loaded runs\. [\d,]+ labels are not loaded yet/,
+        /Filter “8B” · Llama 3\.1 8B Instruct · Completed: [\d,]+ of 10,000 loaded runs\. Labels not loaded yet: [\d,]+\./,
       ).waitFor();
       // The rows are drawn a moment after it.
       await until('the rows that do not match go', async () =>
@@ -190,7 +190,7 @@ describe('the Runs view', () => {
         await service.shut();
         await command('Refresh');
         // Who asked is told; nobody is told of what is looked at by itself.
-        await workbench.dialogs.waitForToast(/Nothing answers at the service URL\./);
+        await workbench.dialogs.waitForToast(/Can’t reach the service\. Check its URL/);
         await workbench.clearNotifications();
         await message(/^Offline since .+\. This may be out of date\./).waitFor({ timeout: 30_000 });
         // VS Code asks for colors a moment after the rows.
