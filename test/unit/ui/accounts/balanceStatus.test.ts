@@ -77,7 +77,7 @@ describe('the balance in the status bar', () => {
     await assert.rejects(session.balance.refresh());
     const said = [item()?.text, item()?.tooltip, item()?.accessibilityInformation?.label].join();
     assert.doesNotMatch(said, /12\.34|threshold/);
-    assert.match(said, /account-1.*rejected the API key/s);
+    assert.match(said, /account-1.*rejected this account’s API key/s);
     assert.equal(item()?.backgroundColor?.id, 'statusBarItem.warningBackground');
     isRefused = false;
     session.reconnect();

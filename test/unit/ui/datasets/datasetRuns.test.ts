@@ -157,8 +157,8 @@ describe('DatasetRuns', () => {
 
   it('says that a file has changed since it was trained, and by how many rows', async () => {
     for (const [rows, change] of [
-      [3, ' (7 more rows)'],
-      [11, ' (1 row fewer)'],
+      [3, ' (+7 rows)'],
+      [11, ' (−1 row)'],
       [10, ''],
       [undefined, ''],
     ] as const) {

@@ -119,7 +119,7 @@ describe('SpendPage', () => {
       fact('all') ?? '',
       /^at least (5\.17 USD · 0\.99 EUR|0\.99 EUR · 5\.17 USD) \(3 prices unknown\)$/,
     );
-    assert.match(texts(), /The prices of 2 runs haven’t been read/);
+    assert.match(texts(), /"Prices not read from the service: 2\./);
     act('readPrices');
     await shows('of b');
     assert.match(fact('all') ?? '', /7\.77 USD/);

@@ -269,7 +269,7 @@ describe('SubmissionNotices', () => {
       for (const [now, ageMs, others, text] of [
         ['ready', 2 * hour, [], unconfirmed],
         ['key-rejected', 0, [], `${unconfirmed} The service rejected this API key.`],
-        ['key-missing', 0, [], `${unconfirmed} This account has no API key on this machine.`],
+        ['key-missing', 0, [], `${unconfirmed} The API key isn’t on this machine.`],
         [
           'ready',
           2 * hour,

@@ -178,7 +178,7 @@ describe('the result of a submission', () => {
   it('takes no code of the service for one of the extension’s', async () => {
     for (const code of ['constructor', '__proto__', 'window-closed', 'key-missing']) {
       const { text, buttons } = await report(notCharged(new ServiceError(code, 500), false));
-      assert.match(text, /^Not charged: .* The service answered with the error “.+” \(500\)\.$/);
+      assert.match(text, /^Not charged: .* Service error “.+” \(500\)\.$/);
       assert.deepEqual(buttons, ['Show Log']);
     }
   });

@@ -399,7 +399,7 @@ describe('submitDataset', () => {
     const changed = standIn.told.inputs.findLast(({ items }) => items[1]?.label.startsWith('Run'));
     assert.match(
       changed?.items.at(-1)?.description ?? '',
-      / with Model M, 5\.00 USD; changed since \(2 fewer rows\)$/,
+      / with Model M, 5\.00 USD; changed since \(−2 rows\)$/,
     );
     parts.journal.receipts = () => Promise.reject(new Error('x'));
     await submit();
