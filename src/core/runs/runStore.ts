@@ -71,7 +71,6 @@ export class RunStore implements Disposable {
   #failed = false;
   /** Whose answers count: a later reading of the newest rows makes those of an earlier one old. */
   #reading = 0;
-  #isRefreshing = false;
 
   /** Fires when rows or details changed, and when reading them began to fail or succeeded again. */
   readonly onDidChange = this.#onDidChange.event;
@@ -90,14 +89,7 @@ export class RunStore implements Disposable {
     this.#call = call;
     this.#now = now;
     this.#details = new DetailStore(call, (runId, detail) => this.#acceptDetail(runId, detail));
-    this.refresh = shared(async (isCurrent) => {
-      this.#isRefreshing = true;
-      try {
-        await this.#readNewest();
-      } finally {
-        if (isCurrent()) this.#isRefreshing = false;
-      }
-    });
+    this.refresh = shared(() => this.#readNewest());
     this.loadMore = shared((isCurrent) => this.#readOlder(isCurrent));
   }
 
@@ -106,8 +98,8 @@ export class RunStore implements Disposable {
    * its place. @throws ApiError, KeyMissingError
    */
   async poll(budget: Budget): Promise<void> {
-    if (!this.#isRefreshing) await this.#readNewest(budget);
-    if (this.#isRefreshing) await this.refresh();
+    if (!this.refresh.isRunning()) await this.#readNewest(budget);
+    if (this.refresh.isRunning()) await this.refresh();
   }
 
   /** Whether the newest page could not be read at the last try. */
@@ -263,7 +255,6 @@ export class RunStore implements Disposable {
   /** Lets what is on its way be read again: the API key or the address changed. */
   drop(): void {
     this.#reading++;
-    this.#isRefreshing = false;
     this.refresh.drop();
     this.loadMore.drop();
     this.#details.drop();
@@ -296,7 +287,7 @@ export class RunStore implements Disposable {
     if (readAtMs < this.#readAtMs && this.#readAtMs <= this.#now()) return;
     this.#readAtMs = readAtMs;
     // What is on its way here may be older.
-    if (!this.#isRefreshing) this.#reading++;
+    if (!this.refresh.isRunning()) this.#reading++;
     const { hasMore, skipped, contiguous } = saved;
     const newest = { data: saved.rows.slice(0, contiguous), has_more: hasMore, skipped };
     const alone = { ...newest, data: saved.rows.slice(contiguous) };

@@ -7,9 +7,8 @@ import { ExpectedError } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
 import type { Account } from '../accounts/account.ts';
 import type { Balance } from '../api/types.ts';
-import { Latest } from './latest.ts';
+import { Latest, ModelStore } from './latest.ts';
 import { Budget } from './pacing.ts';
-import { ModelStore } from './modelStore.ts';
 import { RunStore } from './runStore.ts';
 import type { SavedList } from './savedList.ts';
 

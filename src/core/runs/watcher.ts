@@ -130,9 +130,9 @@ export class Watcher implements Disposable {
     const { session, clock } = this.#options;
     const { readAtMs = this.#startedAtMs } = session.balance;
     this.#isBalanceWanted = Math.abs(clock.nowMs() - readAtMs) > BALANCE_MS;
-    if (this.#polling === undefined) return this.#poll();
+    // One that is under way may have begun before what is looked for.
     this.#isWanted = true;
-    return this.#polling;
+    return this.#poll();
   }
 
   dispose(): void {
