@@ -7,7 +7,7 @@ import type { Disposable } from '../base/disposable.ts';
 import { CancelledError, ExpectedError } from '../base/errors.ts';
 import { FolderWatch } from './folderWatch.ts';
 import { hasLocks, identityOf, isBusy, Lease, primaryCodeOf } from './lease.ts';
-import { MIGRATIONS, type Migration } from './migrations.ts';
+import { MIGRATIONS } from './migrations.ts';
 
 const FILE = 'state.sqlite';
 /** A statement blocks the extension host at most this long; the rest is waited for asynchronously. */
@@ -23,8 +23,7 @@ const NOT_A_DATABASE = 26;
 const MOVED = 1032;
 
 /** Why windows cannot share state; only while it is `busy`, another window holding the lock, is that tried again. */
-export type StateProblem =
-  'module-missing' | 'no-locks' | 'read-only' | 'newer' | 'corrupt' | 'busy' | 'failed';
+export type StateProblem = 'module-missing' | 'no-locks' | 'read-only' | 'corrupt' | 'busy' | 'failed';
 
 /** There is no usable store, so nothing can be agreed on with other windows. */
 export class StateUnavailableError extends ExpectedError {
@@ -107,7 +106,7 @@ interface Opened {
 export class StateStore implements Disposable {
   readonly #file: string;
   readonly #onSetAside: (file: string) => void;
-  readonly #migrations: readonly Migration[];
+  readonly #migrations: readonly string[];
   readonly #followers = new Map<string, Set<() => void>>();
   /** The revisions that this window has seen. */
   readonly #seen = new Map<string, number>();
@@ -122,7 +121,7 @@ export class StateStore implements Disposable {
   /**
    * @param folder the extension's storage
    * @param onSetAside gets the path to which a damaged file was moved
-   * @param migrations for tests: an older or newer version of the extension
+   * @param migrations for tests: another version of the extension
    */
   constructor(folder: string, onSetAside: (file: string) => void = () => undefined, migrations = MIGRATIONS) {
     this.#file = path.join(folder, FILE);
@@ -422,8 +421,7 @@ export class StateStore implements Disposable {
   }
 }
 
-/** @throws StateUnavailableError when a later version refused older ones */
-function migrate(database: DatabaseSync, migrations: readonly Migration[]): void {
+function migrate(database: DatabaseSync, migrations: readonly string[]): void {
   // Also where nothing is to be done: it fails where the file cannot be locked or written.
   database.exec('BEGIN IMMEDIATE');
   try {
@@ -432,18 +430,12 @@ function migrate(database: DatabaseSync, migrations: readonly Migration[]): void
       CREATE TABLE IF NOT EXISTS revision (
         account TEXT NOT NULL, topic TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (account, topic)
       ) STRICT`);
-    const read = database.prepare('SELECT value FROM meta WHERE key = ?');
-    const write = database.prepare(
-      'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
-    );
-    const version = Number(read.get('version')?.['value'] ?? 0);
-    if (Number(read.get('min_reader')?.['value'] ?? 0) > migrations.length)
-      throw new StateUnavailableError('newer');
-    for (const [index, { sql, refusesOlder }] of [...migrations.entries()].slice(version)) {
-      database.exec(sql);
-      if (refusesOlder === true) write.run('min_reader', index + 1);
-    }
-    if (version < migrations.length) write.run('version', migrations.length);
+    const version = database.prepare("SELECT value FROM meta WHERE key = 'version'").get()?.['value'] ?? 0;
+    for (const sql of migrations.slice(Number(version))) database.exec(sql);
+    if (Number(version) < migrations.length)
+      database
+        .prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('version', ?)")
+        .run(migrations.length);
     database.exec('COMMIT');
   } catch (error) {
     rollBack(database);
@@ -461,7 +453,6 @@ function rollBack(database: DatabaseSync): void {
 }
 
 function problemOf(error: unknown): StateUnavailableError {
-  if (error instanceof StateUnavailableError) return error;
   if (isBusy(error)) return new StateUnavailableError('no-locks', error);
   if (isDamaged(error)) return new StateUnavailableError('corrupt', error);
   const { code } = error as NodeJS.ErrnoException;
