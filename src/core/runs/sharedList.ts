@@ -4,7 +4,6 @@ import type { StateStore } from '../storage/state.ts';
 import { savedList, type Backoff, type SavedList } from './savedList.ts';
 import type { Session } from './session.ts';
 
-const SAME_SKEW_MS = 5_000;
 /** The topic by which windows learn that the stored list changed. */
 export const LIST_TOPIC = 'run-list';
 
@@ -35,11 +34,6 @@ export class SharedList {
     this.#state = state;
     this.#session = session;
     this.#nowMs = nowMs;
-  }
-
-  /** Whether it names a run, as it was last read or written. */
-  has(runId: string): boolean {
-    return this.#list?.runs?.rows.some((each) => each.run_id === runId) ?? false;
   }
 
   /** As it was last read or written. */
@@ -93,16 +87,12 @@ export class SharedList {
 
   #compose(backoff: Backoff | undefined) {
     const { runs, models, balance, state, offlineSince, notBeforeMs, readsNotBeforeMs } = this.#session;
-    const before = this.#list?.clockSkewMs;
-    const { clockSkewMs = before } = this.#session;
     const saved = runs.save();
     return {
       readAtMs: runs.readAtMs,
       runs: saved,
       balance: balance.current && { readAtMs: balance.readAtMs ?? 0, value: balance.current },
       modelNames: models.namesOf(new Set(saved?.rows.map(({ model_id }) => model_id))),
-      // A `Date` header has whole seconds: what is nearly the same is not stored again.
-      clockSkewMs: Math.abs(Number(clockSkewMs) - Number(before)) < SAME_SKEW_MS ? before : clockSkewMs,
       offlineSinceMs: state === 'offline' ? offlineSince : undefined,
       notBeforeMs,
       readsNotBeforeMs,
