@@ -27,7 +27,6 @@ export class SharedList {
   readonly #state: StateStore;
   readonly #session: Session;
   readonly #nowMs: () => number;
-  #list: SavedList | undefined;
   #work: Promise<unknown> = Promise.resolve();
 
   constructor(state: StateStore, session: Session, nowMs: () => number) {
@@ -36,30 +35,27 @@ export class SharedList {
     this.#nowMs = nowMs;
   }
 
-  /** As it was last read or written. */
-  get backoff(): Backoff | undefined {
-    return this.#list?.backoff;
-  }
-
   /**
    * Takes in what another window stored.
    * @param isOfLiving whether that window still runs: one that has ended does not know the way to the service
+   * @returns what is stored
    * @throws what the store says
    */
-  read(isOfLiving: boolean): Promise<void> {
+  read(isOfLiving: boolean): Promise<SavedList | undefined> {
     return this.#next(async () => {
-      this.#list = await readList(this.#state, this.#session.account.id);
-      if (this.#list !== undefined) this.#accept(this.#list, isOfLiving);
+      const list = await readList(this.#state, this.#session.account.id);
+      if (list !== undefined) this.#accept(list, isOfLiving);
+      return list;
     });
   }
 
   /** Stores what the session knows, where it is something else than what is stored. @throws what the store says */
   write(backoff: Backoff | undefined): Promise<void> {
     return this.#next(async () => {
+      const { id } = this.#session.account;
       // Through JSON: a field that the service did not provide is left out. What the contract does not name is cut off.
       const list = v.parse(savedList, JSON.parse(JSON.stringify(this.#compose(backoff))));
-      if (textOf(list) === textOf(this.#list)) return;
-      const { id } = this.#session.account;
+      if (textOf(list) === textOf(await readList(this.#state, id))) return;
       await this.#state.transaction((tables) => {
         tables.run(
           `INSERT INTO run_list (account, list) VALUES (?, ?)
@@ -69,17 +65,11 @@ export class SharedList {
         );
         tables.touch(LIST_TOPIC, id);
       });
-      this.#list = list;
     });
   }
 
-  /** The file may have become another one: the next `write` stores it again. */
-  forget(): void {
-    this.#list = undefined;
-  }
-
   /** One at a time. */
-  #next(work: () => Promise<void>): Promise<void> {
+  #next<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#work.then(work);
     this.#work = done.catch(() => undefined);
     return done;

@@ -92,7 +92,8 @@ export class Watcher implements Disposable {
     this.#stored = new StoredDetails(runs, state, account.id, onError);
     for (const one of [
       this.#stored,
-      state.follow(LIST_TOPIC, account.id, () => void this.#listChanged()),
+      // Where this window polls, the file has become another one.
+      state.follow(LIST_TOPIC, account.id, () => void (this.#polls ? this.#store() : this.#read())),
       state.follow(POLL_TOPIC, account.id, () => this.#asked()),
       runs.onDidChange((change) => this.#runsChanged(change)),
       models.onDidChange(() => void this.#store()),
@@ -237,8 +238,7 @@ export class Watcher implements Disposable {
       lease = await Lease.take(lockFile, isAfterAnother ? 1 : undefined);
       if (lease === undefined) return false;
       // What was stored before this window polls: the first answer is compared to it.
-      await this.#list.read(false);
-      this.#backoff = this.#list.backoff;
+      this.#backoff = (await this.#list.read(false))?.backoff;
       await recallSubmitted().catch(onError);
     } catch (error) {
       this.#report(error);
@@ -271,12 +271,6 @@ export class Watcher implements Disposable {
 
   async #read(): Promise<void> {
     await this.#list.read(true).catch((error: unknown) => this.#report(error));
-  }
-
-  async #listChanged(): Promise<void> {
-    if (this.#polls === undefined) return this.#read();
-    this.#list.forget();
-    await this.#store();
   }
 
   #asked(): void {
