@@ -13,7 +13,7 @@ import { DetailStore } from './detailStore.ts';
 import { UNKNOWN_WATCHED_MS, type Budget } from './pacing.ts';
 import { phaseOf, type Phase } from './phase.ts';
 import { createdAtMs, mergeFirstPage, mergeLaterPage, oldestMs, PageSearch } from './runPages.ts';
-import type { SavedList, SavedRuns } from './savedList.ts';
+import type { SavedRuns } from './savedList.ts';
 
 /** How many pages are read to close a gap between the newest runs and those that are loaded, or to find one that is new. */
 const MAX_GAP_PAGES = 10;
@@ -205,16 +205,20 @@ export class RunStore implements Disposable {
   }
 
   /** Takes in what the window that polls has read, unless something was read here since. */
-  acceptSaved({
-    readAtMs,
-    runs,
-    offlineSinceMs,
-  }: Pick<SavedList, 'readAtMs' | 'runs' | 'offlineSinceMs'>): void {
-    if (runs !== undefined) {
-      this.knowLabels(runs.labels);
-      this.#acceptSaved(runs, readAtMs);
-    }
-    if (offlineSinceMs !== undefined) this.#setFailed();
+  acceptSaved(saved: SavedRuns, readAtMs: number): void {
+    this.knowLabels(saved.labels);
+    // Where what was read here is of the future, the clock was set back.
+    if (readAtMs < this.#readAtMs && this.#readAtMs <= this.#now()) return;
+    this.#readAtMs = readAtMs;
+    // What is on its way here may be older.
+    if (!this.refresh.isRunning()) this.#reading++;
+    const { hasMore, skipped, contiguous } = saved;
+    const newest = { data: saved.rows.slice(0, contiguous), has_more: hasMore, skipped };
+    const alone = { ...newest, data: saved.rows.slice(contiguous) };
+    const { rows, restarted } = mergeFirstPage(this.#rows ?? [], newest);
+    this.#extendListed(newest.data, restarted);
+    const end = restarted ? { ...ALL, hasMore } : this.#end;
+    this.#publish(mergeLaterPage(rows, alone), saved.rows, skipped, end, new Map(saved.changedAtMs));
   }
 
   /**
@@ -280,21 +284,6 @@ export class RunStore implements Disposable {
     const phase = this.phase(run);
     if (phase === 'waiting' || phase === 'finished') return phase === 'waiting';
     return this.#now() - this.changedAtMs(run) < UNKNOWN_WATCHED_MS;
-  }
-
-  #acceptSaved(saved: SavedRuns, readAtMs: number): void {
-    // Where what was read here is of the future, the clock was set back.
-    if (readAtMs < this.#readAtMs && this.#readAtMs <= this.#now()) return;
-    this.#readAtMs = readAtMs;
-    // What is on its way here may be older.
-    if (!this.refresh.isRunning()) this.#reading++;
-    const { hasMore, skipped, contiguous } = saved;
-    const newest = { data: saved.rows.slice(0, contiguous), has_more: hasMore, skipped };
-    const alone = { ...newest, data: saved.rows.slice(contiguous) };
-    const { rows, restarted } = mergeFirstPage(this.#rows ?? [], newest);
-    this.#extendListed(newest.data, restarted);
-    const end = restarted ? { ...ALL, hasMore } : this.#end;
-    this.#publish(mergeLaterPage(rows, alone), saved.rows, skipped, end, new Map(saved.changedAtMs));
   }
 
   /** @param budget nobody waits for it */

@@ -92,17 +92,16 @@ export class SharedList {
 
   #accept(list: SavedList, isOfLiving: boolean): void {
     const session = this.#session;
-    const offlineSinceMs = isOfLiving ? list.offlineSinceMs : undefined;
     // Before the runs, which are drawn with them.
     if (list.modelNames !== undefined) session.models.keepNames(list.modelNames);
-    session.runs.acceptSaved({ ...list, offlineSinceMs });
+    if (list.runs !== undefined) session.runs.acceptSaved(list.runs, list.readAtMs);
     const { balance } = list;
     // A submission here may know a newer one. Of the future: the clock was set back since.
     const { current, readAtMs = 0 } = session.balance;
     const isNewer = balance !== undefined && (balance.readAtMs > readAtMs || readAtMs > this.#nowMs());
     if (isNewer && !isSameBalance(current, balance.value))
       session.balance.set(balance.value, balance.readAtMs);
-    session.acceptShared({ ...list, offlineSinceMs }, isOfLiving);
+    session.acceptShared(list, isOfLiving);
   }
 }
 

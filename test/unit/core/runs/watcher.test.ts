@@ -477,17 +477,9 @@ describe('Watcher', function () {
       bench.rows = [made(bench, 'r', 30 * MINUTE, 'evaluating')];
       await bench.pass(SECOND);
       await b.session.runs.refresh();
-      b.session.runs.acceptSaved({
-        readAtMs: bench.clock.nowMs() - SECOND,
-        runs: {
-          rows: [made(bench, 'r', 30 * MINUTE)],
-          contiguous: 1,
-          hasMore: false,
-          skipped: 0,
-          labels: [],
-          changedAtMs: [],
-        },
-      });
+      const saved = { rows: [made(bench, 'r', 30 * MINUTE)], contiguous: 1, hasMore: false, skipped: 0 };
+      const readAtMs = bench.clock.nowMs() - SECOND;
+      b.session.runs.acceptSaved({ ...saved, labels: [], changedAtMs: [] }, readAtMs);
       assert.equal(statusIn(b, 'r'), 'evaluating');
       bench.rows = [made(bench, 'r', 30 * MINUTE, 'complete')];
       await bench.pass(3 * MINUTE);
