@@ -1,29 +1,18 @@
-import type * as vscode from 'vscode';
-import { createServices, type Services } from './services.ts';
-import { activateAccounts } from './ui/accounts/feature.ts';
-import { activateAdapters } from './ui/adapters/feature.ts';
-import { activateDatasets } from './ui/datasets/feature.ts';
-import { activateDownloads } from './ui/downloads/feature.ts';
-import { activateHelp } from './ui/help/feature.ts';
-import { activateMoney } from './ui/money/feature.ts';
-import { activateRuns } from './ui/runs/feature.ts';
-import { activateSandbox } from './ui/sandbox/feature.ts';
-import { activateSubmission } from './ui/submission/feature.ts';
+import * as vscode from 'vscode';
+import { COMMANDS } from './ui/shared/ids.ts';
 
-/** Each registers its commands and views, and loads what they need at first use. */
-const FEATURES: readonly ((services: Services) => void)[] = [
-  activateAccounts,
-  activateRuns,
-  activateSubmission,
-  activateMoney,
-  activateDownloads,
-  activateDatasets,
-  activateAdapters,
-  activateSandbox,
-  activateHelp,
-];
-
-export async function activate(context: vscode.ExtensionContext): Promise<void> {
-  const services = await createServices(context);
-  for (const activateFeature of FEATURES) activateFeature(services);
+/**
+ * Does only what VS Code has to wait for: it calls commands as soon as this returns. The features start in a turn of their own, so
+ * that windows and other extensions wait for none of it.
+ */
+export function activate(context: vscode.ExtensionContext): void {
+  let commands: ReturnType<typeof load> | undefined;
+  const load = async () => (await import('./start.ts')).start(context);
+  const started = () => (commands ??= load());
+  for (const id of Object.values(COMMANDS))
+    context.subscriptions.push(
+      vscode.commands.registerCommand(id, async (...args: unknown[]) => (await started()).run(id, args)),
+    );
+  const turn = setImmediate(() => void started());
+  context.subscriptions.push({ dispose: () => clearImmediate(turn) });
 }

@@ -15,7 +15,7 @@ import { Journal } from './core/submission/journal.ts';
 import { Submitter } from './core/submission/submitter.ts';
 import { ApiKeys } from './ui/accounts/apiKeys.ts';
 import { LazySandbox } from './ui/sandbox/lazySandbox.ts';
-import { commandRegistry, ensureActiveAccount as ensureActive } from './ui/shared/commands.ts';
+import { Commands, ensureActiveAccount as ensureActive } from './ui/shared/commands.ts';
 import { inBackground, Log, reportError as report } from './ui/shared/log.ts';
 import { onDidChangeSettings, proxySettings } from './ui/shared/settings.ts';
 import { SubmissionRows } from './ui/submission/submissionRows.ts';
@@ -173,6 +173,6 @@ export async function createServices(context: vscode.ExtensionContext) {
     dist,
     ensureActiveAccount,
     reportError,
-    registerCommands: commandRegistry(accounts, reportError),
+    commands: new Commands(accounts, reportError),
   };
 }

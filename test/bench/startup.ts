@@ -45,6 +45,7 @@ comes first alternates.`,
           ['An empty extension', cell(median(rounds.map((one) => one.empty)), 1)],
           ['Ours, signed in to the sandbox', cell(median(rounds.map((one) => one['fine-tuning'])), 1)],
           ['Ours beyond the empty one', cell(beyond, 1, MAX_BEYOND_MS)],
+          ['Until all of its features have started', cell(median(rounds.map((one) => one.started)), 1)],
         ],
       ),
     ].join('\n\n');

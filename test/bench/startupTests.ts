@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
 
-/** How long each took, in ms. */
-export type Startup = Record<'empty' | 'fine-tuning', number>;
+/** In ms from the call: how long each extension's activation took, and when all features of ours had started. */
+export type Startup = Record<'empty' | 'fine-tuning' | 'started', number>;
 
 const CALM_MS = 3_000;
 
@@ -20,6 +20,11 @@ export async function run(): Promise<void> {
     const startedMs = performance.now();
     await extension.activate();
     tookMs[name] = performance.now() - startedMs;
+    if (name === 'fine-tuning') {
+      // Commands wait for the features; this one does nothing where no filter is set.
+      await vscode.commands.executeCommand('fineTuning.clearRunsFilter');
+      tookMs['started'] = performance.now() - startedMs;
+    }
     await sleep(CALM_MS / 3);
   }
   // So that the next host has an account.

@@ -1,14 +1,11 @@
-// A process of its own for what belongs to a process: its certificates, its memory, its globals. Started by `runChild`.
+// A process of its own for what belongs to a process: its certificates, its globals. Started by `runChild`.
 import { Client, type Connection } from '../../src/core/api/client.ts';
 import { SYSTEM_CLOCK } from '../../src/core/base/clock.ts';
 import { ApiError, NetworkError } from '../../src/core/api/errors.ts';
 import { Transport, type ProxySettings } from '../../src/core/api/transport.ts';
-import type { RunSubmission } from '../../src/core/api/types.ts';
-import { DIGEST_WORKER } from './digestWorker.ts';
 
 export type ChildTask =
   | { kind: 'balance'; connection: Connection; settings: ProxySettings }
-  | { kind: 'memory'; connection: Connection; warmUp: RunSubmission; submission: RunSubmission }
   | { kind: 'globals'; connection: Connection; fetchFirst: boolean };
 
 const DIRECT: ProxySettings = { strictSsl: true, systemCertificates: true, env: {} };
@@ -18,7 +15,6 @@ async function run(task: ChildTask): Promise<unknown> {
   const transport = new Transport(task.kind === 'balance' ? task.settings : DIRECT);
   const client = new Client(task.connection, () => transport, {
     clock: { ...SYSTEM_CLOCK, sleep: () => Promise.resolve() },
-    digestWorker: DIGEST_WORKER,
   });
   const slots = () => SLOTS.map((slot): unknown => Reflect.get(globalThis, slot));
   switch (task.kind) {
@@ -29,14 +25,6 @@ async function run(task: ChildTask): Promise<unknown> {
         if (error instanceof NetworkError) return { reason: error.reason, causeCode: error.causeCode };
         return { code: error instanceof ApiError ? error.code : String(error) };
       }
-    case 'memory': {
-      await client.createRun(task.warmUp);
-      const baselineBytes = process.memoryUsage.rss();
-      let peakBytes = baselineBytes;
-      const onProgress = () => (peakBytes = Math.max(peakBytes, process.memoryUsage.rss()));
-      await client.createRun(task.submission, { onProgress });
-      return { grownBytes: peakBytes - baselineBytes };
-    }
     case 'globals': {
       if (task.fetchFirst) await (await fetch(task.connection.baseUrl)).text();
       const before = slots();

@@ -2,8 +2,6 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import * as vscode from 'vscode';
 import { ApiKeys } from '../../src/ui/accounts/apiKeys.ts';
-import type { AccountStore } from '../../src/core/accounts/accountStore.ts';
-import { commandRegistry } from '../../src/ui/shared/commands.ts';
 import { messagesOf } from './messages.ts';
 
 const run = (command: string, ...args: unknown[]) =>
@@ -65,30 +63,6 @@ describe('the levers of the sandbox, called with arguments', () => {
     assert.deepEqual(await texts('sandbox.clockSpeed', 10), []);
     assert.match((await texts('sandbox.addFunds', 1)).join(), /is now 1,000\.01 USD/);
     await messagesOf(() => run('sandbox.reset'), 'Reset');
-  });
-});
-
-describe('a command that fails', () => {
-  it('can be called once more with its arguments', async () => {
-    const calls: unknown[][] = [];
-    const failures: (() => void)[] = [];
-    const fails = (...args: unknown[]) => {
-      calls.push(args);
-      throw new Error('x');
-    };
-    const register = commandRegistry({} as unknown as AccountStore, (_error, retry) => failures.push(retry));
-    const registration = register('nothing', { 'fineTuning.test.fails': fails } as object);
-    try {
-      await run('test.fails', 'a', 2);
-      failures[0]?.();
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      assert.deepEqual(calls, [
-        ['a', 2],
-        ['a', 2],
-      ]);
-    } finally {
-      registration.dispose();
-    }
   });
 });
 

@@ -99,7 +99,7 @@ describe('accounts', () => {
     await home.shut();
     await typeSignIn(workbench, { address: home.baseUrl, name: 'Home', apiKey: HOME_KEY });
     const detail = await workbench.dialogs.waitForModal('Couldn’t verify the API key. Save it anyway?');
-    assert.match(detail, /Nothing answers at the service URL/);
+    assert.match(detail, /Can’t reach the service\. Check its URL/);
     await workbench.screenshot('key-not-tried');
     await workbench.dialogs.press('Cancel');
     await balance('1,000.00 USD').waitFor();

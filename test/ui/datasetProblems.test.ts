@@ -230,7 +230,7 @@ describe('the problems of a dataset', () => {
       await workbench.editors.closeAll();
       await appendFile(file('sums.jsonl'), `${row(5)}\n`);
       await workbench.editors.openAsText(file('sums.jsonl'));
-      await lens(/ with Qwen3 8B, [\d.]+ USD; changed since \(1 more row\)$/).click();
+      await lens(/ with Qwen3 8B, [\d.]+ USD; changed since \(\+1 row\)$/).click();
       await new RunPage(workbench).heading.waitFor();
       await workbench.editors.closeAll();
     });

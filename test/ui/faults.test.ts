@@ -100,7 +100,7 @@ describe('faults of the service, as the sandbox plays them', () => {
     await chooseScenario(workbench, 'expired-url');
     await download('strange');
     await workbench.dialogs.waitForToast(
-      /Download of strange failed\. The download server rejected every link \(403\)\./,
+      /Download of strange failed\. The download server returned an error \(403\)\./,
     );
     await workbench.screenshot('link-expired');
     assert.deepEqual(await readdir(downloads), []);

@@ -139,7 +139,7 @@ describe('who pays, and what a run will probably cost', () => {
     await workbench.runCommand('Fine-Tuning: Set Budget…');
     await quickInput.waitForTitle(/Budget/);
     await quickInput.fill('0.10');
-    await quickInput.waitForMessage(/calendar month \(UTC\)/);
+    await quickInput.waitForMessage(/Limit per month \(UTC\)/);
     await quickInput.fill('');
     await dialogs.waitForToast(/^Budget of Work: 0\.10 USD per run/);
     await workbench.clearNotifications();

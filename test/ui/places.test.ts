@@ -146,7 +146,7 @@ describe('submitting from each place', () => {
     it('an empty file is refused', async () => {
       const explorer = await workbench.sideBar.explorer();
       await explorer.chooseInContextMenu('empty.jsonl', SUBMIT);
-      await refusal(/empty\.jsonl is empty\. A dataset has one JSON object per line\./);
+      await refusal(/empty\.jsonl is empty\./);
     });
 
     it('a file of one byte too many is refused', async () => {

@@ -34,7 +34,7 @@ describe('spending', () => {
 
   it('is empty before the first run, and says so', async () => {
     await page.open();
-    await page.frame.getByText('No runs yet. What a run costs is listed here').waitFor();
+    await page.frame.getByText('No runs yet.').waitFor();
     assert.equal(await page.button('Export CSV…').getAttribute('aria-disabled'), 'true');
     await assertAccessible(page.frame);
     await workbench.screenshot('spend-empty');
@@ -136,7 +136,7 @@ describe('spending', () => {
     await workbench.quickInput.fill('twenty');
     await workbench.quickInput.waitForMessage('Enter an amount such as 20 or 12.50.');
     await workbench.quickInput.fill('20');
-    await workbench.quickInput.waitForMessage(/calendar month \(UTC\)/);
+    await workbench.quickInput.waitForMessage(/Limit per month \(UTC\)/);
     await workbench.quickInput.fill('50.5');
     await workbench.dialogs.waitForToast(/^Budget of Sandbox: 20\.00 USD per run · 50\.50 USD per month\./);
     await workbench.clearNotifications();

@@ -2,10 +2,9 @@ import { ServiceError } from '../api/errors.ts';
 import type { Artifact, RunDetail } from '../api/types.ts';
 import type { Clock } from '../base/clock.ts';
 import { throwIfCancelled } from '../base/errors.ts';
-import { instantOf } from '../base/instant.ts';
 import { DownloadError } from './downloadErrors.ts';
 import { numberedFileName } from './downloadTarget.ts';
-import { serviceNowMs, type Session } from '../runs/session.ts';
+import type { Session } from '../runs/session.ts';
 import type { ArtifactName } from './types.ts';
 
 /** How long before its end a signed URL is replaced by a fresh one. */
@@ -83,10 +82,7 @@ async function whyNone(
   if (run === undefined) return refused;
   const isCompleted =
     run.status === 'completed' || run.status === 'complete' || detail?.completed_at !== undefined;
-  if (!isCompleted) return new DownloadError('run-not-completed');
-  const expiresAt = session.runs.get(runId)?.artifacts_expires_at;
-  const isOver = instantOf(expiresAt) <= serviceNowMs(session);
-  return new DownloadError('artifacts-expired', isOver ? expiresAt : undefined);
+  return new DownloadError(isCompleted ? 'artifacts-expired' : 'run-not-completed');
 }
 
 export type SignedLink = ReturnType<typeof signedLink>;

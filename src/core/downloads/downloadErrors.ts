@@ -22,12 +22,9 @@ type DownloadProblem =
 /** Why something cannot be downloaded, or not now. */
 export class DownloadError extends ExpectedError {
   readonly code: DownloadProblem;
-  /** Of `artifacts-expired`, the service's text, where it provided a time that is over. */
-  readonly expiredAt: string | undefined;
 
-  constructor(code: DownloadProblem, expiredAt?: string) {
+  constructor(code: DownloadProblem) {
     super(`the download failed: ${code}`);
     this.code = code;
-    this.expiredAt = expiredAt;
   }
 }

@@ -14,7 +14,7 @@ import { keepWelcomeState } from './welcomeState.ts';
 /** Accounts and their API keys: signing in and out, switching, the balance in the status bar. */
 export function activateAccounts(services: Services): void {
   const { accounts, apiKeys, createClient, disposables, downloads, journal, log, openJournal } = services;
-  const { registerCommands, sessions, submitter } = services;
+  const { commands, sessions, submitter } = services;
   const readSpent = async (session: Session) => {
     const { spentLines } = await import('./spentMessages.ts');
     await openJournal();
@@ -71,24 +71,20 @@ export function activateAccounts(services: Services): void {
     submissions: pendingWorkOf(submitter.pending, accountId),
     hasDownloads: downloads.active.some((download) => download.accountId === accountId),
   });
-  disposables.add(
-    registerCommands('accounts', {
-      [COMMANDS.signIn]: async () =>
-        (await import('./signIn.ts')).signIn(accounts, apiKeys, createClient, submissions),
-      [COMMANDS.switchAccount]: async () => (await import('./switchAccount.ts')).switchAccount(accounts),
-      [COMMANDS.replaceKey]: async (account) =>
-        (await import('./signIn.ts')).replaceKey(accounts, apiKeys, createClient, account),
-    }),
-  );
-  disposables.add(
-    registerCommands('account', {
-      [COMMANDS.signOut]: async () =>
-        (await import('./signOut.ts')).signOut(accounts, apiKeys, unfinishedOf, (id) =>
-          downloads.discardAll(id),
-        ),
-      [COMMANDS.refreshBalance]: () => sessions.active?.balance.refresh(),
-      [COMMANDS.openWebsite]: async () =>
-        (await import('../shared/accountMessages.ts')).websiteLink(accounts.active)?.open(),
-    }),
-  );
+  commands.add('accounts', {
+    [COMMANDS.signIn]: async () =>
+      (await import('./signIn.ts')).signIn(accounts, apiKeys, createClient, submissions),
+    [COMMANDS.switchAccount]: async () => (await import('./switchAccount.ts')).switchAccount(accounts),
+    [COMMANDS.replaceKey]: async (account) =>
+      (await import('./signIn.ts')).replaceKey(accounts, apiKeys, createClient, account),
+  });
+  commands.add('account', {
+    [COMMANDS.signOut]: async () =>
+      (await import('./signOut.ts')).signOut(accounts, apiKeys, unfinishedOf, (id) =>
+        downloads.discardAll(id),
+      ),
+    [COMMANDS.refreshBalance]: () => sessions.active?.balance.refresh(),
+    [COMMANDS.openWebsite]: async () =>
+      (await import('../shared/accountMessages.ts')).websiteLink(accounts.active)?.open(),
+  });
 }

@@ -1,4 +1,4 @@
-import * as vscode from 'vscode';
+import { commands, l10n } from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import type { AddressProblem, ApiKeyProblem } from '../../core/api/address.ts';
 import { API_KEY_PREFIX } from '../../core/api/types.ts';
@@ -10,46 +10,38 @@ import { asText, explain } from '../shared/serviceErrors.ts';
 
 /** The steps of signing in and of replacing an API key. */
 export const signInWords = {
-  title: () => vscode.l10n.t('Sign In'),
-  url: () => vscode.l10n.t('Service URL (from your provider)'),
-  account: () => vscode.l10n.t('Which account?'),
+  title: () => l10n.t('Sign In'),
+  url: () => l10n.t('Service URL (from your provider)'),
+  account: () => l10n.t('Which account?'),
   continueAs: (name: string | undefined) =>
-    name === undefined
-      ? vscode.l10n.t('Continue with an Earlier Account')
-      : vscode.l10n.t('Continue as “{0}”', name),
-  lastSubmission: (timeMs: number) => vscode.l10n.t('last submission: {0}', formatDay(timeMs)),
-  keeps: () => vscode.l10n.t('Keeps its submissions and downloads'),
-  newAccount: () => vscode.l10n.t('Add as a New Account'),
-  newAccountDetail: () => vscode.l10n.t('For another account at this service'),
-  name: () => vscode.l10n.t('A name for this account'),
-  noName: () => vscode.l10n.t('Enter a name.'),
-  replaceTitle: (accountName: string) => vscode.l10n.t('Replace the API Key of {0}', accountName),
-  apiKey: (host: string) =>
-    vscode.l10n.t(
-      'API key for {0}. Create one in the API section of the service’s dashboard (at most 3; each is shown once).',
-      host,
-    ),
-  verifying: () => vscode.l10n.t('Verifying the API key…'),
+    name === undefined ? l10n.t('Continue with an Earlier Account') : l10n.t('Continue as “{0}”', name),
+  lastSubmission: (timeMs: number) => l10n.t('last submission: {0}', formatDay(timeMs)),
+  keeps: () => l10n.t('Keeps its submissions and downloads'),
+  newAccount: () => l10n.t('Add as a New Account'),
+  newAccountDetail: () => l10n.t('For another account at this service'),
+  name: () => l10n.t('A name for this account'),
+  noName: () => l10n.t('Enter a name.'),
+  replaceTitle: (accountName: string) => l10n.t('Replace the API Key of {0}', accountName),
+  apiKey: (host: string) => l10n.t('API key for {0}, from the API section of the service’s dashboard', host),
+  verifying: () => l10n.t('Verifying the API key…'),
 };
 
 export function urlProblem(problem: AddressProblem): string {
-  const { l10n } = vscode;
   switch (problem) {
     case 'empty':
       return l10n.t('Enter the service URL.');
     case 'not-a-url':
       return l10n.t('This is not a URL.');
     case 'not-https':
-      return l10n.t('Use https://. http:// would expose your API key (allowed only for localhost).');
+      return l10n.t('Use https://. http:// would expose your API key.');
     case 'has-credentials':
-      return l10n.t('Remove the user name and password from the URL.');
+      return l10n.t('Remove the user name and password.');
     case 'has-query':
       return l10n.t('Remove “?” or “#” and what follows.');
   }
 }
 
 export function apiKeyProblem(problem: ApiKeyProblem): string {
-  const { l10n } = vscode;
   switch (problem) {
     case 'empty':
       return l10n.t('Enter the API key.');
@@ -62,10 +54,9 @@ export function apiKeyProblem(problem: ApiKeyProblem): string {
 
 /** Whether to send a text as an API key that does not look like one. */
 export async function confirmPrefix(): Promise<boolean> {
-  const { l10n } = vscode;
   const use = l10n.t('Use It');
   const choice = await showWarning(
-    l10n.t('API keys start with “{0}”; this text doesn’t.', API_KEY_PREFIX),
+    l10n.t('This doesn’t start with “{0}” like an API key.', API_KEY_PREFIX),
     { modal: true, detail: l10n.t('It would be sent as an API key.') },
     use,
   );
@@ -74,7 +65,6 @@ export async function confirmPrefix(): Promise<boolean> {
 
 /** Whether to save an API key that could not be verified. */
 export async function confirmUnverifiedKey(error: unknown): Promise<boolean> {
-  const { l10n } = vscode;
   const save = l10n.t('Save');
   const choice = await showWarning(
     l10n.t('Couldn’t verify the API key. Save it anyway?'),
@@ -85,15 +75,15 @@ export async function confirmUnverifiedKey(error: unknown): Promise<boolean> {
 }
 
 export function notifySignedIn(name: string): void {
-  void showInformation(vscode.l10n.t('Signed in to {0}.', name));
+  void showInformation(l10n.t('Signed in to {0}.', name));
 }
 
 export function notifyKeyReplaced(name: string): void {
-  void showInformation(vscode.l10n.t('Replaced the API key of {0}.', name));
+  void showInformation(l10n.t('Replaced the API key of {0}.', name));
 }
 
 export function notifyKeyUnverified(name: string): void {
-  void showInformation(vscode.l10n.t('Saved the API key of {0}. It couldn’t be verified yet.', name));
+  void showInformation(l10n.t('Saved the API key of {0}. It couldn’t be verified yet.', name));
 }
 
 /**
@@ -108,7 +98,6 @@ export function notifyKeyRefused(error: unknown, again: CommandId, account: Acco
 
 /** Reports that the API key of an account does not work, and offers to enter another one. */
 export function notifyKeyNeeded(account: Account, state: 'key-rejected' | 'key-missing'): void {
-  const { l10n } = vscode;
   const isRejected = state === 'key-rejected';
   const sentence = isRejected
     ? l10n.t('The service rejected the API key of {0}.', account.name)
@@ -126,13 +115,13 @@ function offerNewKey(
 ): void {
   const website = websiteLink(account);
   void show(sentence, title, ...(website === undefined ? [] : [website.title])).then((choice) => {
-    if (choice === title) void vscode.commands.executeCommand(command, account?.id);
+    if (choice === title) void commands.executeCommand(command, account?.id);
     if (choice === website?.title) website?.open();
   });
 }
 
 export function notifySandboxHasNoKey(): void {
-  void showInformation(vscode.l10n.t('The sandbox creates its own API key.'));
+  void showInformation(l10n.t('The sandbox creates its own API key.'));
 }
 
 /** What of an account is not finished. */
@@ -147,7 +136,6 @@ export async function confirmSignOut(
   { kind, name }: { kind: 'service' | 'sandbox'; name: string },
   { submissions, hasDownloads }: Unfinished,
 ): Promise<boolean> {
-  const { l10n } = vscode;
   const signOut = l10n.t('Sign Out');
   const downloads = hasDownloads ? [l10n.t('Unfinished downloads will be removed.')] : [];
   const detail =
@@ -167,47 +155,46 @@ export async function confirmSignOut(
 }
 
 function submissionsLeft(submissions: Unfinished['submissions']): string[] {
-  const { l10n } = vscode;
   if (submissions === 'charge')
-    return [l10n.t('You may be charged for an open submission. To check it, sign in to this account again.')];
+    return [l10n.t('You may be charged for an open submission. Sign in again to check it.')];
   return submissions === 'kept'
-    ? [l10n.t('Open submissions were not charged. To continue them, sign in to this account again.')]
+    ? [l10n.t('Open submissions were not charged. Sign in again to continue them.')]
     : [];
 }
 
 /** The account menu. */
 export const menuWords = {
-  title: () => vscode.l10n.t('Account'),
-  placeholder: () => vscode.l10n.t('Choose an account or an action'),
-  accounts: () => vscode.l10n.t('Accounts'),
-  actions: () => vscode.l10n.t('Actions'),
-  active: () => vscode.l10n.t('active'),
-  sandbox: () => vscode.l10n.t('no training, no charges'),
-  signIn: () => vscode.l10n.t('Sign In to Another Account…'),
-  signOut: () => vscode.l10n.t('Sign Out…'),
-  addWebsite: () => vscode.l10n.t('Add Website…'),
-  changeWebsite: () => vscode.l10n.t('Change Website…'),
-  refreshBalance: () => vscode.l10n.t('Refresh Balance'),
-  showSpend: () => vscode.l10n.t('Show Spending'),
-  setBudget: () => vscode.l10n.t('Set Budget…'),
-  addFunds: () => vscode.l10n.t('Add Sandbox Funds…'),
-  scenario: () => vscode.l10n.t('Sandbox Scenario…'),
-  clockSpeed: () => vscode.l10n.t('Sandbox Clock Speed…'),
-  reset: () => vscode.l10n.t('Reset Sandbox…'),
+  title: () => l10n.t('Account'),
+  placeholder: () => l10n.t('Choose an account or an action'),
+  accounts: () => l10n.t('Accounts'),
+  actions: () => l10n.t('Actions'),
+  active: () => l10n.t('active'),
+  sandbox: () => l10n.t('no training, no charges'),
+  signIn: () => l10n.t('Sign In to Another Account…'),
+  signOut: () => l10n.t('Sign Out…'),
+  addWebsite: () => l10n.t('Add Website…'),
+  changeWebsite: () => l10n.t('Change Website…'),
+  refreshBalance: () => l10n.t('Refresh Balance'),
+  showSpend: () => l10n.t('Show Spending'),
+  setBudget: () => l10n.t('Set Budget…'),
+  addFunds: () => l10n.t('Add Sandbox Funds…'),
+  scenario: () => l10n.t('Sandbox Scenario…'),
+  clockSpeed: () => l10n.t('Sandbox Clock Speed…'),
+  reset: () => l10n.t('Reset Sandbox…'),
 };
 
 /** The one website of an account. */
 export const websiteWords = {
-  title: (accountName: string) => vscode.l10n.t('Website of {0}', accountName),
-  prompt: () => vscode.l10n.t('Where you add funds and create API keys. Leave it empty for none.'),
-  notHttps: () => vscode.l10n.t('Enter an https:// address without a user name or password.'),
+  title: (accountName: string) => l10n.t('Website of {0}', accountName),
+  prompt: () => l10n.t('Where you add funds and create API keys (optional)'),
+  notHttps: () => l10n.t('Enter an https:// address without a user name or password.'),
 };
 
 /** Reports that the list of accounts could not be read; nothing was deleted. */
 export function notifyAccountsSetAside(file: string): void {
   void showWarning(
-    vscode.l10n.t(
-      'The list of accounts can’t be read and was moved to {0}. Open submissions may have been charged: sign in again to check them.',
+    l10n.t(
+      'Your accounts couldn’t be read and were moved to {0}. Sign in again: open submissions may have been charged.',
       file,
     ),
   );

@@ -1,8 +1,9 @@
-import * as vscode from 'vscode';
+import { l10n } from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import type { Balance } from '../../core/api/types.ts';
 import type { SessionState } from '../../core/runs/session.ts';
 import { formatMoment, formatMoney, sandboxNote } from '../shared/format.ts';
+import { keyProblem } from '../shared/runMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 
 /** What the status bar shows of the active account. */
@@ -22,7 +23,7 @@ export interface BalanceView {
 const MAX_NAME_UNITS = 16;
 
 export function statusItemName(): string {
-  return vscode.l10n.t('Fine-Tuning Balance');
+  return l10n.t('Fine-Tuning Balance');
 }
 
 export function balanceText({ account, hasOthers, balance, state }: BalanceView): string {
@@ -37,7 +38,6 @@ export function balanceText({ account, hasOthers, balance, state }: BalanceView)
 }
 
 export function balanceTooltip({ account, balance, readAtMs, state, isLow, spent }: BalanceView): string {
-  const { l10n } = vscode;
   const isSandbox = account.kind === 'sandbox';
   const lines = [
     l10n.t('Fine-Tuning account: {0}', sanitizeServiceText(account.name)),
@@ -59,8 +59,8 @@ export function balanceTooltip({ account, balance, readAtMs, state, isLow, spent
         ? l10n.t('The sandbox didn’t start or isn’t responding.')
         : l10n.t('Can’t reach the service.'),
     );
-  if (state === 'key-rejected') lines.push(l10n.t('The service rejected the API key.'));
-  if (state === 'key-missing') lines.push(l10n.t('The API key is not on this machine.'));
+  const keyFault = keyProblem(state);
+  if (keyFault !== undefined) lines.push(keyFault);
   lines.push(l10n.t('Click for the account menu.'));
   return lines.join('\n');
 }

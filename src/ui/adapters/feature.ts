@@ -5,7 +5,7 @@ import { COMMANDS, PANELS } from '../shared/ids.ts';
 
 /** The page of an adapter: what is in it, and the commands that load it. */
 export function activateAdapters(services: Services): void {
-  const { context, disposables, dist, downloads, log, registerCommands, sessions } = services;
+  const { context, disposables, dist, downloads, log, commands, sessions } = services;
   const panels = lazy(async () => {
     const { adapterPanels } = await import('./adapterPage.ts');
     const { extensionUri } = context;
@@ -16,13 +16,11 @@ export function activateAdapters(services: Services): void {
       deserializeWebviewPanel: async (panel, state) => (await panels()).deserializeWebviewPanel(panel, state),
     }),
   );
-  disposables.add(
-    registerCommands('nothing', {
-      [COMMANDS.inspectAdapter]: async (...args) => {
-        const { inspectAdapter } = await import('./inspectAdapter.ts');
-        const show = async (file: string) => void (await panels()).show({ file }).check();
-        await inspectAdapter(sessions, downloads, show)(...args);
-      },
-    }),
-  );
+  commands.add('nothing', {
+    [COMMANDS.inspectAdapter]: async (...args) => {
+      const { inspectAdapter } = await import('./inspectAdapter.ts');
+      const show = async (file: string) => void (await panels()).show({ file }).check();
+      await inspectAdapter(sessions, downloads, show)(...args);
+    },
+  });
 }

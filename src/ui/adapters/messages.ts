@@ -1,6 +1,7 @@
 import path from 'node:path';
-import * as vscode from 'vscode';
+import { commands, l10n, Uri, window } from 'vscode';
 import type { Progress } from '../../core/adapters/report.ts';
+import { notOnDisk } from '../shared/datasetMessages.ts';
 import { formatBytes } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { notify, showError, showInformation } from '../shared/notifications.ts';
@@ -12,7 +13,6 @@ import { knownFault } from './reportMessages.ts';
 export async function chooseAdapter(
   downloaded: readonly { file: string; description: string }[],
 ): Promise<string | undefined> {
-  const { l10n } = vscode;
   const items: Choice<'file' | 'folder' | { file: string }>[] = [
     {
       icon: 'file-zip',
@@ -42,7 +42,7 @@ export async function chooseAdapter(
   if (typeof answer.value === 'object') return answer.value.file;
   if (answer.value === 'folder')
     return chooseFolder(l10n.t('Choose the Folder of an Adapter'), l10n.t('Inspect'));
-  const chosen = await vscode.window.showOpenDialog({
+  const chosen = await window.showOpenDialog({
     title: l10n.t('Choose an Adapter'),
     openLabel: l10n.t('Inspect'),
     filters: {
@@ -55,24 +55,22 @@ export async function chooseAdapter(
 
 /** Asks for the folder in which an archive is unpacked, into a subfolder of its own. */
 export function chooseUnpackFolder(archive: string): Promise<string | undefined> {
-  const { l10n } = vscode;
   return chooseFolder(l10n.t('Choose a Folder to Unpack Into'), l10n.t('Unpack Here'), path.dirname(archive));
 }
 
 async function chooseFolder(title: string, openLabel: string, start?: string): Promise<string | undefined> {
-  const chosen = await vscode.window.showOpenDialog({
+  const chosen = await window.showOpenDialog({
     title,
     openLabel,
     canSelectFiles: false,
     canSelectFolders: true,
-    ...(start === undefined ? {} : { defaultUri: vscode.Uri.file(start) }),
+    ...(start === undefined ? {} : { defaultUri: Uri.file(start) }),
   });
   return chosen?.[0]?.fsPath;
 }
 
 /** A run's adapter is not on this disk: offers to download it where the service has it. */
 export function reportNotDownloaded(runId: string, why: 'never' | 'not-yet' | { gone: string }): void {
-  const { l10n } = vscode;
   if (why === 'not-yet') {
     void showInformation(l10n.t('This run has no adapter yet, or it has expired.'));
     return;
@@ -82,19 +80,16 @@ export function reportNotDownloaded(runId: string, why: 'never' | 'not-yet' | { 
       ? l10n.t('This run’s adapter isn’t downloaded.')
       : l10n.t('This run’s adapter was moved or deleted: {0}', why.gone);
   notify(showInformation, text, {
-    [l10n.t('Download Adapter…')]: () => vscode.commands.executeCommand(COMMANDS.downloadAdapter, runId),
+    [l10n.t('Download Adapter…')]: () => commands.executeCommand(COMMANDS.downloadAdapter, runId),
   });
 }
 
 /** A file is not where extensions run. */
 export function reportAdapterNotOnDisk(name: string): void {
-  void showError(
-    vscode.l10n.t('{0} is not on the machine where extensions run. Save a copy there first.', name),
-  );
+  void showError(notOnDisk(name));
 }
 
 export function pageWords(): AdapterPageState['words'] {
-  const { l10n } = vscode;
   return {
     reload: l10n.t('Reload'),
     cancel: l10n.t('Cancel'),
@@ -109,7 +104,7 @@ export function pageWords(): AdapterPageState['words'] {
 
 /** The title of the page's tab. */
 export function pageTitle(fileName: string): string {
-  return vscode.l10n.t('Adapter {0}', fileName);
+  return l10n.t('Adapter {0}', fileName);
 }
 
 /** The page without a report: still reading, or why there is none. */
@@ -117,28 +112,25 @@ export function pageStatus(
   fileName: string,
   why: 'missing' | 'failed' | undefined,
 ): NonNullable<AdapterPageState['status']> {
-  const { l10n } = vscode;
   if (why === undefined) return { text: l10n.t('Reading {0}…', fileName), retry: undefined };
   const text =
     why === 'missing'
-      ? l10n.t('{0} no longer exists. If you moved it, inspect it in its new folder.', fileName)
+      ? l10n.t('{0} no longer exists.', fileName)
       : l10n.t('Couldn’t inspect {0}. See the log for details.', fileName);
   return { text, retry: l10n.t('Retry') };
 }
 
 /** The disk no longer holds what is shown. */
 export function diskNotice(fileName: string, change: 'changed' | 'missing'): string {
-  const { l10n } = vscode;
   return change === 'changed'
-    ? l10n.t('{0} has changed on disk. This page shows the previous version.', fileName)
-    : l10n.t('{0} no longer exists. This page shows what was read before.', fileName);
+    ? l10n.t('{0} has changed on disk.', fileName)
+    : l10n.t('{0} no longer exists.', fileName);
 }
 
 export function workProgress(
   kind: AdapterWork['kind'],
   { doneBytes, totalBytes }: Progress,
 ): NonNullable<AdapterWork['progress']> {
-  const { l10n } = vscode;
   const [done, total] = [formatBytes(doneBytes), formatBytes(totalBytes)];
   return {
     text:
@@ -172,7 +164,6 @@ export function workResult(
 }
 
 function measureResult(fileName: string, { outcome, code }: WorkEnd): string {
-  const { l10n } = vscode;
   if (outcome === 'done') return l10n.t('Measured.');
   if (outcome === 'cancelled') return l10n.t('Measuring was canceled.');
   return code === 'not-an-adapter'
@@ -181,7 +172,6 @@ function measureResult(fileName: string, { outcome, code }: WorkEnd): string {
 }
 
 function unpackResult(fileName: string, { outcome, code = '', folder = '', leftOut = [] }: WorkEnd): string {
-  const { l10n } = vscode;
   if (outcome === 'cancelled') return l10n.t('Unpacking was canceled.');
   if (outcome === 'done')
     return leftOut.length === 0
@@ -191,7 +181,7 @@ function unpackResult(fileName: string, { outcome, code = '', folder = '', leftO
     case 'disk-full':
       return l10n.t('Nothing was unpacked: the disk is full. Unpack elsewhere.');
     case 'no-permission':
-      return l10n.t('Nothing was unpacked: no permission to write to {0}. Unpack elsewhere.', folder);
+      return l10n.t('Nothing was unpacked: no permission for {0}. Unpack elsewhere.', folder);
     case 'folder-exists':
       return l10n.t('Nothing was unpacked: {0} already exists.', folder);
     case 'not-an-adapter':

@@ -1,4 +1,4 @@
-import * as vscode from 'vscode';
+import { l10n } from 'vscode';
 import type { LoraPair, Measurements, PairMeasure, WeightsReport } from '../../core/adapters/report.ts';
 import { formatCount } from '../shared/format.ts';
 import type { AdapterCell, AdapterNote, AdapterPicture, AdapterShade } from './protocol.ts';
@@ -29,7 +29,6 @@ export function adapterPicture(
   measurements: Measurements | undefined,
   canMeasure: boolean,
 ): AdapterPicture {
-  const { l10n } = vscode;
   const measures = measurements && new Map(measurements.pairs.map((measure) => [measure.path, measure]));
   const byModule = [...Map.groupBy(pairs, ({ module }) => module)];
   const hasOutside = pairs.some(({ layer }) => layer === undefined);
@@ -94,7 +93,7 @@ function cellOf(
 }
 
 function layerName(layer: Layer): string {
-  return layer === undefined ? vscode.l10n.t('outside of layers') : vscode.l10n.t('layer {0}', layer);
+  return layer === undefined ? l10n.t('outside of layers') : l10n.t('layer {0}', layer);
 }
 
 function drawn(
@@ -104,7 +103,6 @@ function drawn(
   largestNorm: number,
   isMeasured: boolean,
 ): AdapterCell {
-  const { l10n } = vscode;
   const shade = shadeOf(cell, largestNorm, isMeasured);
   const norm = formatNorm(cell?.norm ?? 0);
   const state = typeof shade === 'string' ? shadeTexts()[shade] : l10n.t('norm {0}', norm);
@@ -140,7 +138,6 @@ function shadeOf(cell: Cell | undefined, largestNorm: number, isMeasured: boolea
 }
 
 function shadeTexts(): Readonly<Record<Exclude<AdapterShade, number>, string>> {
-  const { l10n } = vscode;
   return {
     adapted: l10n.t('adapted'),
     zero: l10n.t('all zero: learned nothing'),
@@ -153,7 +150,6 @@ function shadeTexts(): Readonly<Record<Exclude<AdapterShade, number>, string>> {
 
 /** Only what is in the picture. */
 function legendOf(rows: AdapterPicture['rows'], largestNorm: number): AdapterPicture['legend'] {
-  const { l10n } = vscode;
   const seen = new Set(rows.flatMap(({ cells }) => cells.map(({ shade }) => shade)));
   const all: { shade: AdapterShade; text: string }[] = [
     { shade: 0.1, text: l10n.t('little') },
@@ -166,7 +162,6 @@ function legendOf(rows: AdapterPicture['rows'], largestNorm: number): AdapterPic
 
 /** What the pass over all values found, or would find. */
 function findingsOf(measurements: Measurements | undefined): AdapterNote[] {
-  const { l10n } = vscode;
   if (measurements === undefined) {
     const text = l10n.t('Measuring shows how much each module learned, and finds broken values.');
     return [{ severity: 'info', text }];

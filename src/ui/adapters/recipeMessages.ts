@@ -1,4 +1,4 @@
-import * as vscode from 'vscode';
+import { l10n } from 'vscode';
 import type {
   BlockPurpose,
   Recipe,
@@ -30,7 +30,6 @@ export function adapterRecipes(
   folder: string,
   place: UnpackedPlace | undefined,
 ): AdapterRecipes {
-  const { l10n } = vscode;
   const isPacked = place?.exists === false;
   return {
     title: l10n.t('How to Use It'),
@@ -75,13 +74,11 @@ function blockOf({ purpose, shell, text, placeholders }: RecipeBlock): AdapterTo
   return {
     title: shell === undefined ? title : `${title} (${shell})`,
     text,
-    hint:
-      placeholders.length === 0 ? undefined : vscode.l10n.t('Replace first: {0}', placeholders.join(', ')),
+    hint: placeholders.length === 0 ? undefined : l10n.t('Replace first: {0}', placeholders.join(', ')),
   };
 }
 
 function purposeTitles(): Readonly<Record<BlockPurpose, string>> {
-  const { l10n } = vscode;
   return {
     install: l10n.t('Install'),
     load: l10n.t('Load'),
@@ -98,44 +95,36 @@ function purposeTitles(): Readonly<Record<BlockPurpose, string>> {
 
 /** What stops people, and how to avoid it. */
 export function noteSentences(tool: string, baseModel = ''): Readonly<Record<RecipeNote, string>> {
-  const { l10n } = vscode;
+  // Fields and terms of PEFT are the same in every language.
+  const mergeFirst = (unsupported: string) =>
+    l10n.t('{0} can’t load this adapter ({1}). Merge it with PEFT first.', tool, unsupported);
   return {
     'not-lora': l10n.t('{0} can’t load this type of adapter.', tool),
     'config-missing': l10n.t('{0} needs adapter_config.json, which is missing.', tool),
-    'other-task': l10n.t('{0} only generates text, and this has another task (task_type). Use PEFT.', tool),
-    'task-assumed': l10n.t('The config has no known task (task_type): text generation is assumed.'),
+    'other-task': l10n.t('{0} can’t do this task (task_type). Use PEFT.', tool),
+    'task-assumed': l10n.t('The task (task_type) is unknown: text generation is assumed.'),
     'layers-repeated': l10n.t('{0} can’t repeat layers (layer_replication). Use PEFT.', tool),
     alora: l10n.t('Activated LoRA (aLoRA) acts only after its invocation tokens, and can’t be merged.'),
-    'base-change-lost': l10n.t('Training changed the base model’s weights in a way that no tool can repeat.'),
-    'base-changed': l10n.t(
-      '{0} can’t repeat what training changed in the base model. Merge it with PEFT first.',
-      tool,
-    ),
+    'base-change-lost': l10n.t('Training changed the base model’s weights: no tool can repeat that.'),
+    'base-changed': mergeFirst('init_lora_weights'),
     'base-repeated': l10n.t(
-      'PEFT repeats what training changed in the base model: use the original base, not a quantized one.',
+      'Use the original base model, not a quantized one: training changed its weights.',
     ),
-    'saved-modules': l10n.t('{0} can’t load fully saved modules. Merge it with PEFT first.', tool),
-    dora: l10n.t('{0} can’t load DoRA. Merge it with PEFT first.', tool),
-    bias: l10n.t('{0} can’t load biases. Merge it with PEFT first.', tool),
-    'rank-too-large': l10n.t('{0} can’t load a rank this large. Merge it with PEFT first.', tool),
-    'scale-varies': l10n.t(
-      '{0} scales all modules alike, but this needs different scales. Merge it with PEFT first.',
-      tool,
-    ),
+    'saved-modules': mergeFirst('modules_to_save'),
+    dora: mergeFirst('DoRA'),
+    bias: mergeFirst('bias'),
+    'rank-too-large': mergeFirst('rank'),
+    'scale-varies': mergeFirst('alpha_pattern'),
     'scale-corrected': l10n.t('Keep --lora-scaled: {0} ignores rsLoRA and alpha_pattern.', tool),
     'needs-wsl': l10n.t('vLLM runs on Linux: use WSL, where this folder is below /mnt.'),
     'model-name': l10n.t('Set “model” to the adapter’s name, or the base model answers.'),
     'merged-first': l10n.t('Merging needs memory for the base model and disk space for two copies.'),
     'base-unknown':
       baseModel === ''
-        ? l10n.t('Replace BASE_MODEL with the model that you chose for the run.')
+        ? l10n.t('Replace BASE_MODEL with the model of the run.')
         : l10n.t('“{0}” is not a Hugging Face repository. Replace BASE_MODEL.', baseModel),
-    'same-base': l10n.t(
-      'Use exactly the base model it was trained on; other models load it but give wrong answers.',
-    ),
-    'same-template': l10n.t('Use the chat template and roles from training, or its answers are poor.'),
-    'ollama-template': l10n.t(
-      'If answers look wrong, set TEMPLATE in the Modelfile to the base model’s chat template.',
-    ),
+    'same-base': l10n.t('Use exactly the base model it was trained on; others give wrong answers.'),
+    'same-template': l10n.t('Use the chat template and roles from training.'),
+    'ollama-template': l10n.t('If answers look wrong, set TEMPLATE in the Modelfile.'),
   };
 }

@@ -1,4 +1,4 @@
-import * as vscode from 'vscode';
+import { env, l10n } from 'vscode';
 import type { ArchiveFault, VerdictCode } from '../../core/adapters/faults.ts';
 import type { AdapterConfig } from '../../core/adapters/peftConfig.ts';
 import type { AdapterProblem, ProblemCode } from '../../core/adapters/problems.ts';
@@ -10,7 +10,6 @@ const MAX_NAMES = 20;
 
 /** What the headers say of an adapter, and what measuring added to it. */
 export function adapterOverview(report: AdapterReport, measurements: Measurements | undefined) {
-  const { l10n } = vscode;
   const problems = report.problems.map(problemNote);
   const sections: AdapterSection[] = [
     ...(problems.length > 0 ? [{ title: l10n.t('Problems'), notes: problems }] : []),
@@ -24,7 +23,6 @@ export function adapterVerdict(
   report: AdapterReport,
   measurements: Measurements | undefined,
 ): AdapterVerdict {
-  const { l10n } = vscode;
   const { verdict, config, problems } = report;
   if (verdict.code !== 'adapter') return unreadable(verdict.code, report);
   const has = (severity: AdapterProblem['severity']) =>
@@ -48,19 +46,17 @@ export function adapterVerdict(
     return verdictOf(
       'warning',
       l10n.t('Complete LoRA adapter that learned nothing'),
-      l10n.t('It has no effect. This is normal in the sandbox, which trains nothing.'),
+      l10n.t('It has no effect, which is normal in the sandbox.'),
     );
   if (has('warning'))
     return verdictOf('warning', l10n.t('LoRA adapter with warnings'), l10n.t('Not every tool loads it.'));
   return verdictOf(
     'clean',
     l10n.t('Complete LoRA adapter'),
-    config?.baseModel === undefined
-      ? l10n.t('The weights match the config.')
-      : l10n.t(
-          'The weights match the config. It fits only the model it was trained on, {0}.',
-          config.baseModel,
-        ),
+    l10n.t('The weights match the config.'),
+    ...(config?.baseModel === undefined
+      ? []
+      : [l10n.t('It fits only the model it was trained on, {0}.', config.baseModel)]),
   );
 }
 
@@ -69,7 +65,6 @@ function verdictOf(kind: AdapterVerdict['kind'], title: string, ...sentences: st
 }
 
 function unreadable(code: Exclude<VerdictCode, 'adapter'>, { verdict }: AdapterReport): AdapterVerdict {
-  const { l10n } = vscode;
   const { fault, entry } = verdict;
   const again = l10n.t('Download it again.');
   const inspectFolder = l10n.t('Unpack it yourself, then inspect the folder.');
@@ -80,16 +75,12 @@ function unreadable(code: Exclude<VerdictCode, 'adapter'>, { verdict }: AdapterR
   const texts: Record<typeof code, [title: string, ...sentences: string[]]> = {
     'not-an-archive': [
       l10n.t('Neither an archive nor safetensors'),
-      l10n.t('If you downloaded it, it may be an error page. Download it again.'),
+      l10n.t('It may be an error page. Download it again.'),
     ],
     empty: [l10n.t('Empty'), again],
     broken: [l10n.t('Damaged'), ...detail, again],
     encrypted: [l10n.t('Encrypted'), inspectFolder],
-    unsafe: [
-      l10n.t('Not safe to unpack'),
-      ...detail,
-      l10n.t('Nothing was unpacked. Don’t unpack it by hand either.'),
-    ],
+    unsafe: [l10n.t('Not safe to unpack'), ...detail, l10n.t('Don’t unpack it by hand either.')],
     unsupported: [l10n.t('Unsupported archive'), ...detail, inspectFolder],
     'no-adapter': [
       l10n.t('No adapter found'),
@@ -98,7 +89,7 @@ function unreadable(code: Exclude<VerdictCode, 'adapter'>, { verdict }: AdapterR
     'full-model': [l10n.t('A full model, not an adapter'), l10n.t('It needs no base model.')],
     'pickle-only': [
       l10n.t('Only pickle weights'),
-      l10n.t('Pickle files can run code when loaded, so they were not opened. Ask for safetensors.'),
+      l10n.t('Pickle files can run code and were not opened. Ask for safetensors.'),
     ],
     'too-big': [l10n.t('Too large to inspect'), ...detail],
     unreadable: [l10n.t('Can’t be read'), l10n.t('Check its permissions and the disk.')],
@@ -113,25 +104,25 @@ export function knownFault(code: string): string | undefined {
 }
 
 function faultSentences(): Readonly<Record<ArchiveFault, string>> {
-  const { l10n } = vscode;
+  const mismatch = l10n.t('Its contents don’t match its headers or checksums.');
   return {
     truncated: l10n.t('It is cut off.'),
-    zip: l10n.t('The ZIP’s directory and its contents don’t match.'),
-    gzip: l10n.t('Its compressed data is damaged.'),
-    tar: l10n.t('A tar header is damaged.'),
-    safetensors: l10n.t('The safetensors header is damaged.'),
-    checksum: l10n.t('A checksum doesn’t match.'),
-    length: l10n.t('Its contents don’t have the stated length.'),
+    zip: mismatch,
+    gzip: mismatch,
+    tar: mismatch,
+    safetensors: mismatch,
+    checksum: mismatch,
+    length: mismatch,
     'data-after-end': l10n.t('Trailing data after the archive.'),
     path: l10n.t('It would write files outside its folder.'),
     name: l10n.t('It contains invalid file names.'),
     link: l10n.t('It contains links or special files.'),
-    duplicate: l10n.t('Two of its files have the same name, ignoring case.'),
+    duplicate: l10n.t('Two of its files have the same name.'),
     bomb: l10n.t('It may be a zip bomb.'),
     encrypted: l10n.t('It is encrypted.'),
-    method: l10n.t('It uses an unsupported format.'),
+    method: l10n.t('Its format is unsupported.'),
     'too-large': l10n.t('It is larger than any adapter.'),
-    'header-too-large': l10n.t('Its headers or configs are too large.'),
+    'header-too-large': l10n.t('Its headers are too large.'),
   };
 }
 
@@ -143,7 +134,7 @@ export function problemNote(problem: AdapterProblem): AdapterNote {
     severity,
     text: problemSentences(problem)[code],
     examples,
-    more: rest > 0 && examples.length > 0 ? vscode.l10n.t('and {0} more', formatCount(rest)) : undefined,
+    more: rest > 0 && examples.length > 0 ? l10n.t('and {0} more', formatCount(rest)) : undefined,
   };
 }
 
@@ -152,32 +143,26 @@ export function problemSentences({
   expected,
   actual,
 }: AdapterProblem): Readonly<Record<ProblemCode, string>> {
-  const { l10n } = vscode;
   const [wanted, found] = [expected, actual].map((value) =>
     typeof value === 'number' ? formatCount(value) : (value ?? '?'),
   ) as [string, string];
+  const missing = (field: string) => l10n.t('The config has no {0}.', field);
   return {
     'config-missing': l10n.t('adapter_config.json is missing.'),
     'config-too-large': l10n.t('adapter_config.json is too large to read.'),
     'config-not-json': l10n.t('adapter_config.json is not a valid JSON object.'),
-    'config-bom': l10n.t('adapter_config.json starts with a byte order mark, which PEFT can’t read.'),
+    'config-bom': l10n.t('PEFT can’t read the byte order mark of adapter_config.json.'),
     'config-wrong-type': l10n.t('Config values of the wrong type were ignored:'),
-    'peft-type-missing': l10n.t('The config has no adapter type (peft_type).'),
+    'peft-type-missing': missing('peft_type'),
     'not-lora': l10n.t('This is a {0} adapter, which only PEFT may load.', found),
-    'base-model-missing': l10n.t('The config has no base model.'),
-    'base-model-is-path': l10n.t(
-      'The config names its base model by a path ({0}). Use your own copy.',
-      found,
-    ),
-    'rank-missing': l10n.t('The config has no rank (r).'),
-    'alpha-missing': l10n.t('The config has no alpha (lora_alpha).'),
-    'target-modules-missing': l10n.t('The config has no target modules.'),
+    'base-model-missing': missing('base_model_name_or_path'),
+    'base-model-is-path': l10n.t('The base model is a path ({0}). Use your own copy.', found),
+    'rank-missing': missing('r'),
+    'alpha-missing': missing('lora_alpha'),
+    'target-modules-missing': missing('target_modules'),
     'saved-module-missing': l10n.t('Fully saved modules are missing:'),
-    'base-changed': l10n.t(
-      'Training changed the base model’s weights ({0}). Tools that can’t repeat that give wrong answers: see “How to Use It”.',
-      found,
-    ),
-    'dora-mismatch': l10n.t('The config implies {0} DoRA magnitudes, but there are {1}.', wanted, found),
+    'base-changed': l10n.t('Training changed the base model’s weights ({0}): see “How to Use It”.', found),
+    'dora-mismatch': l10n.t('{0} DoRA magnitudes expected, {1} found.', wanted, found),
     'partner-missing': l10n.t('Modules where A or B is missing:'),
     'pair-mismatch': l10n.t('A and B have different ranks:'),
     'prefix-missing': l10n.t('PEFT ignores tensors whose names don’t start with “base_model.model.”:'),
@@ -186,12 +171,11 @@ export function problemSentences({
     'tensor-unexpected': l10n.t('Tensors that aren’t part of LoRA:'),
     'several-weights': l10n.t('Other weights were not read:'),
     'weights-name': l10n.t('Tools only find weights named adapter_model.safetensors:'),
-    'pickle-present': l10n.t('Pickle files can run code when loaded, so they were not opened:'),
+    'pickle-present': l10n.t('Pickle files can run code and were not opened:'),
   };
 }
 
 function adapterFacts({ file, container, sizeBytes, config, weights }: AdapterReport): AdapterFact[] {
-  const { l10n } = vscode;
   const fact = (name: string, value: string | undefined, hasCopy = false): AdapterFact[] =>
     value === undefined || value === '' ? [] : [{ name, value, ...(hasCopy ? { hasCopy } : {}) }];
   const targets = config?.targetModules;
@@ -200,7 +184,7 @@ function adapterFacts({ file, container, sizeBytes, config, weights }: AdapterRe
     ...fact(l10n.t('Base model'), config?.baseModel, true),
     ...fact(l10n.t('Type'), config && typeText(config)),
     ...fact(l10n.t('Rank'), config && rankText(config, weights)),
-    ...fact(l10n.t('Alpha'), config?.alpha?.toLocaleString(vscode.env.language)),
+    ...fact(l10n.t('Alpha'), config?.alpha?.toLocaleString(env.language)),
     ...fact(l10n.t('Scaling'), config && weights && scalingText(config, weights)),
     ...fact(l10n.t('Target modules'), typeof targets === 'string' ? targets : targets && listText(targets)),
     ...fact(l10n.t('Fully saved modules'), config && listText(config.modulesToSave)),
@@ -225,7 +209,7 @@ function adapterFacts({ file, container, sizeBytes, config, weights }: AdapterRe
 
 function typeText({ peftType, taskType, useDora, useRslora, isAlora }: AdapterConfig): string {
   const flags = [useRslora && 'rsLoRA', useDora && 'DoRA', isAlora && 'aLoRA', taskType];
-  const type = peftType === 'LORA' ? 'LoRA' : (peftType ?? vscode.l10n.t('unknown'));
+  const type = peftType === 'LORA' ? 'LoRA' : (peftType ?? l10n.t('unknown'));
   return [type, ...flags.filter(Boolean)].join(', ');
 }
 
@@ -235,26 +219,26 @@ function rankText({ rank }: AdapterConfig, weights: WeightsReport | undefined): 
   const seen = rangeText(minRank, maxRank);
   return rank === undefined || seen === String(rank)
     ? seen
-    : vscode.l10n.t('{0} in the weights, {1} in the config', seen, rank);
+    : l10n.t('{0} in the weights, {1} in the config', seen, rank);
 }
 
 function scalingText({ useRslora }: AdapterConfig, { pairs }: WeightsReport): string | undefined {
   const scales = pairs.map(({ scale }) => scale).filter((scale) => scale !== undefined);
   if (scales.length === 0) return undefined;
   const [least, most] = [scales.reduce((a, b) => Math.min(a, b)), scales.reduce((a, b) => Math.max(a, b))];
-  const formula = useRslora ? vscode.l10n.t('alpha ÷ √rank') : vscode.l10n.t('alpha ÷ rank');
+  const formula = useRslora ? l10n.t('alpha ÷ √rank') : l10n.t('alpha ÷ rank');
   return `${rangeText(formatNorm(least), formatNorm(most))} (${formula})`;
 }
 
 /** One value, or from one to another. */
 export function rangeText(first: string | number, last: string | number): string {
-  return first === last ? String(first) : vscode.l10n.t('{0} to {1}', first, last);
+  return first === last ? String(first) : l10n.t('{0} to {1}', first, last);
 }
 
 function listText(names: readonly string[]): string {
   const shown = names.slice(0, MAX_NAMES).join(', ');
   const rest = names.length - MAX_NAMES;
-  return rest <= 0 ? shown : vscode.l10n.t('{0} and {1} more', shown, formatCount(rest));
+  return rest <= 0 ? shown : l10n.t('{0} and {1} more', shown, formatCount(rest));
 }
 
 /** `32: 0 to 31`, or the numbers where there are gaps. */
@@ -269,12 +253,11 @@ function layersText(layers: readonly number[]): string | undefined {
 /** A norm or a scale with three digits. */
 export function formatNorm(value: number): string {
   if (value !== 0 && (Math.abs(value) < 0.001 || Math.abs(value) >= 1e6)) return value.toExponential(2);
-  return value.toLocaleString(vscode.env.language, { maximumSignificantDigits: 3 });
+  return value.toLocaleString(env.language, { maximumSignificantDigits: 3 });
 }
 
 /** The files of an archive or a folder. */
 function adapterFiles({ container, entries, entryCount }: AdapterReport): AdapterFiles | undefined {
-  const { l10n } = vscode;
   if (entries.length === 0 || container === 'safetensors') return undefined;
   const notes = {
     config: l10n.t('config'),

@@ -58,7 +58,7 @@ function diagnosticsOf(report: Report): vscode.Diagnostic[] {
   // One place is for what says that there are more.
   const { shown, hiddenErrors, hiddenWarnings } = shownProblems(report, MAX_SHOWN - kind.length - 1);
   const hidden =
-    hiddenErrors + hiddenWarnings === 0 ? [] : [moreSentence(shown.length, hiddenErrors, hiddenWarnings)];
+    hiddenErrors + hiddenWarnings === 0 ? [] : [moreSentence(shown.length, hiddenErrors + hiddenWarnings)];
   return [
     ...kind,
     ...shown.map((problem) =>

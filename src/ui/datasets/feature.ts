@@ -6,7 +6,7 @@ import type { PreviewDocument } from './previewDocument.ts';
 
 /** What is wrong with a dataset, and what is in it. */
 export function activateDatasets(services: Services): void {
-  const { context, datasets, disposables, log, registerCommands, reports } = services;
+  const { context, datasets, disposables, log, commands, reports } = services;
   const previews = lazy(async () => {
     const { DatasetPreviews } = await import('./datasetPreviews.ts');
     return disposables.add(new DatasetPreviews(context.extensionUri, await datasets(), log));
@@ -26,17 +26,15 @@ export function activateDatasets(services: Services): void {
   };
   disposables.add(vscode.workspace.onDidOpenTextDocument(load));
   vscode.workspace.textDocuments.forEach(load);
-  disposables.add(
-    registerCommands('nothing', {
-      [COMMANDS.checkDataset]: async (...args) =>
-        (await import('./checkDataset.ts')).checkDataset(await reports(), log, ...args),
-      [COMMANDS.showDatasetProblems]: async (...args) =>
-        (await import('./checkDataset.ts')).showDatasetProblems(await reports(), ...args),
-      [COMMANDS.convertToJsonl]: async (...args) =>
-        (await import('./rewriteDataset.ts')).rewriteDatasetBeside('json-to-lines', ...args),
-      [COMMANDS.copyWithoutByteOrderMark]: async (...args) =>
-        (await import('./rewriteDataset.ts')).rewriteDatasetBeside('without-bom', ...args),
-      [COMMANDS.previewDataset]: async (...args) => (await previews()).preview(...args),
-    }),
-  );
+  commands.add('nothing', {
+    [COMMANDS.checkDataset]: async (...args) =>
+      (await import('./checkDataset.ts')).checkDataset(await reports(), log, ...args),
+    [COMMANDS.showDatasetProblems]: async (...args) =>
+      (await import('./checkDataset.ts')).showDatasetProblems(await reports(), ...args),
+    [COMMANDS.convertToJsonl]: async (...args) =>
+      (await import('./rewriteDataset.ts')).rewriteDatasetBeside('json-to-lines', ...args),
+    [COMMANDS.copyWithoutByteOrderMark]: async (...args) =>
+      (await import('./rewriteDataset.ts')).rewriteDatasetBeside('without-bom', ...args),
+    [COMMANDS.previewDataset]: async (...args) => (await previews()).preview(...args),
+  });
 }

@@ -2,7 +2,6 @@ import { l10n } from 'vscode';
 import type { ProblemClass, ProblemCode } from '../../core/datasets/problems.ts';
 import type { Format, ShownProblem, Summary, Verdict } from '../../core/datasets/report.ts';
 import {
-  counted,
   formatName,
   sizePhrase,
   verdictLine,
@@ -91,7 +90,7 @@ export const fixMessages = {
   removeBlankLine: () => l10n.t('Remove blank line'),
   removeBlankLines: () => l10n.t('Remove all blank lines'),
   removeBom: () => l10n.t('Remove byte order mark'),
-  removeBoms: () => l10n.t('Remove byte order marks at the start of rows'),
+  removeBoms: () => l10n.t('Remove byte order marks from rows'),
   removeDuplicates: () => l10n.t('Remove all duplicate rows (keep the first)'),
   lineFeeds: () => l10n.t('Change all line endings to LF'),
   showAll: () => l10n.t('Show All in Preview'),
@@ -102,20 +101,13 @@ export const fixMessages = {
 export const rewriteMessages = {
   title: (name: string) => l10n.t('Copying {0}', name),
   created: (newName: string, name: string) => l10n.t('Created {0}. {1} is unchanged.', newName, name),
-  notJson: (name: string) =>
-    l10n.t('Nothing was written: {0} does not consist of complete JSON objects.', name),
-  notWritten: (name: string) =>
-    l10n.t('Couldn’t copy {0}. Check the folder’s permissions and free space.', name),
+  notJson: (name: string) => l10n.t('Nothing was written: {0} isn’t valid JSON.', name),
+  notWritten: (name: string) => l10n.t('Couldn’t copy {0}. Check permissions and free space.', name),
 };
 
 /** What the Problems panel leaves out. */
-export function moreSentence(shown: number, hiddenErrors: number, hiddenWarnings: number): string {
-  const [errors, warnings] = [formatCount(hiddenErrors), formatCount(hiddenWarnings)];
-  const hidden = [
-    ...counted(hiddenErrors, l10n.t('1 more error'), l10n.t('{0} more errors', errors)),
-    ...counted(hiddenWarnings, l10n.t('1 more warning'), l10n.t('{0} more warnings', warnings)),
-  ].join(', ');
-  return l10n.t('Only {0} problems are listed ({1}). The preview shows more.', formatCount(shown), hidden);
+export function moreSentence(shown: number, hidden: number): string {
+  return l10n.t('Only {0} of {1} problems are listed.', formatCount(shown), formatCount(shown + hidden));
 }
 
 /** What a class of problems is called where they are counted. */

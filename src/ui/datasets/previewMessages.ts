@@ -1,4 +1,4 @@
-import * as vscode from 'vscode';
+import { l10n } from 'vscode';
 import {
   summaryOf,
   type CheckFailure,
@@ -28,7 +28,6 @@ const MAX_BARS = 12;
 
 /** The words that the page itself needs; it fills in `{0}`. */
 export function pageWords(): Record<PreviewWord, string> {
-  const { l10n } = vscode;
   return {
     feed: l10n.t('Dataset rows'),
     rowsLoading: l10n.t('Loading…'),
@@ -63,34 +62,34 @@ export function pageWords(): Record<PreviewWord, string> {
 
 /** The title of the page. */
 export function previewTitle(fileName: string): string {
-  return vscode.l10n.t('Preview of {0}', fileName);
+  return l10n.t('Preview of {0}', fileName);
 }
 
 /** The name of a row. */
 export function rowTitle(row: number): string {
-  return vscode.l10n.t('Row {0}', formatCount(row));
+  return l10n.t('Row {0}', formatCount(row));
 }
 
 /** How much of a row is left out. */
 export function restOfRow(bytes: number): string {
-  return vscode.l10n.t('{0} more not shown', formatBytes(bytes));
+  return l10n.t('{0} more not shown', formatBytes(bytes));
 }
 
 /** A row has more problems than are listed with it. */
 export function moreProblems(): string {
-  return vscode.l10n.t('More problems not shown');
+  return l10n.t('More problems not shown');
 }
 
 /** Why there is no verdict on the dataset. */
 export function checkFailure(name: string, failure: CheckFailure | 'too-large'): string {
   return failure === 'too-large'
-    ? vscode.l10n.t('Not checked: {0} is too large for the service.', name)
+    ? l10n.t('Not checked: {0} is too large for the service.', name)
     : failureSentence(name, failure);
 }
 
 /** Where a problem is, as the editor counts. */
 export function placeOf(line: number, column: number): string {
-  return vscode.l10n.t('line {0}, column {1}', formatCount(line), formatCount(column));
+  return l10n.t('line {0}, column {1}', formatCount(line), formatCount(column));
 }
 
 /** What is listed, and how far the work is. */
@@ -98,7 +97,6 @@ export function listStatus(
   { phase, length, searched, problems }: Pick<RowList, 'phase' | 'length' | 'searched' | 'problems'>,
   { rows, isCounted }: Pick<RowFile, 'rows' | 'isCounted'>,
 ): string {
-  const { l10n } = vscode;
   if (!isCounted) return l10n.t('{0} rows so far…', formatCount(rows));
   if (phase === 'all') return formatRows(rows);
   if (phase === 'waiting') return l10n.t('Waiting for the check…');
@@ -115,10 +113,9 @@ export function listStatus(
 
 /** The notice above the rows when they differ from the file on disk, or in an editor. */
 export function changedNotice(name: string, change: 'changed' | 'missing' | 'unsaved'): string {
-  const { l10n } = vscode;
   if (change === 'changed') return l10n.t('{0} has changed on disk.', name);
   if (change === 'missing') return failureSentence(name, 'missing');
-  return l10n.t('{0} has unsaved changes. The saved file is shown.', name);
+  return l10n.t('{0} has unsaved changes, which are not shown.', name);
 }
 
 /** What is known of a file before, during and after its check. */
@@ -138,9 +135,7 @@ export function previewCard({ sizeBytes, report, progress, failure, past }: Card
   return {
     type: 'card',
     progress:
-      progress === undefined
-        ? undefined
-        : { text: vscode.l10n.t('Checking, {0}%…', percent), fraction: progress },
+      progress === undefined ? undefined : { text: l10n.t('Checking, {0}%…', percent), fraction: progress },
     verdict: failure === undefined ? verdictOfCard(report) : { kind: 'none', text: failure },
     facts: [...factsOf(sizeBytes, report), ...pastFacts(report, past)],
     charts: report?.kind === 'rows' ? chartsOf(report) : [],
@@ -156,7 +151,6 @@ function verdictOfCard(report: Report | undefined): PreviewCard['verdict'] {
 }
 
 function factsOf(sizeBytes: number, report: Report | undefined): PreviewCard['facts'] {
-  const { l10n } = vscode;
   const parts = [formatBytes(sizeBytes), sizePhrase(sizeBytes) ?? []].flat();
   const size = { name: l10n.t('Size'), value: parts.join(', ') };
   if (report?.kind !== 'rows') return [size];
@@ -178,7 +172,6 @@ function factsOf(sizeBytes: number, report: Report | undefined): PreviewCard['fa
 }
 
 function pastFacts(report: Report | undefined, past: PastRuns | undefined): PreviewCard['facts'] {
-  const { l10n } = vscode;
   if (report === undefined || past === undefined) return [];
   const { trained, price } = past;
   return [
@@ -191,15 +184,14 @@ function pastFacts(report: Report | undefined, past: PastRuns | undefined): Prev
 
 function lengthsText({ percentiles: { p50, p99 }, maxBytes }: RowLengths): string {
   const [median, most, longest] = [formatBytes(p50), formatBytes(p99), formatBytes(maxBytes)];
-  return vscode.l10n.t('median {0}, 99% up to {1}, longest {2}', median, most, longest);
+  return l10n.t('median {0}, 99% up to {1}, longest {2}', median, most, longest);
 }
 
 function messagesText(count: number): string {
-  return count === 1 ? vscode.l10n.t('1 message') : vscode.l10n.t('{0} messages', formatCount(count));
+  return count === 1 ? l10n.t('1 message') : l10n.t('{0} messages', formatCount(count));
 }
 
 function duplicatesText(report: Report): string {
-  const { l10n } = vscode;
   const count = duplicatesOf(report);
   const text = count === 0 ? l10n.t('none') : formatRows(count);
   return report.duplicatesLookedForRows >= report.rows
@@ -212,7 +204,6 @@ function duplicatesOf(report: Report): number {
 }
 
 function chartsOf(report: Report): PreviewChart[] {
-  const { l10n } = vscode;
   const { lengths, roles } = report.statistics;
   const repeated = duplicatesOf(report);
   return [
@@ -268,7 +259,7 @@ function chart(title: string, parts: readonly Part[]): PreviewChart {
     title,
     parts: parts.map(([name, count]) => ({
       name,
-      value: vscode.l10n.t('{0} ({1}%)', formatCount(count), percentOf(count, sum)),
+      value: l10n.t('{0} ({1}%)', formatCount(count), percentOf(count, sum)),
       share: count / largest,
     })),
   };
@@ -283,7 +274,6 @@ function percentOf(count: number, sum: number): string {
 }
 
 function roleName(role: Role): string {
-  const { l10n } = vscode;
   const names: Record<Role, string> = {
     system: l10n.t('system'),
     user: l10n.t('user'),
@@ -297,7 +287,7 @@ function roleName(role: Role): string {
 function problemsOf({ problems }: Report): NonNullable<PreviewCard['problems']> {
   const classes = Map.groupBy(problems, (group) => group.class);
   return {
-    title: vscode.l10n.t('Problems'),
+    title: l10n.t('Problems'),
     classes: Array.from(classes, ([problemClass, groups]) => ({
       choice: problemClass,
       name: problemClassName(problemClass),

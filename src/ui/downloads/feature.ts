@@ -4,20 +4,16 @@ import { downloadWhenComplete, keepDownloadedFiles, remindBeforeExpiry } from '.
 
 /** Downloading adapters: on request, when a run completes, and a reminder before they expire. */
 export function activateDownloads(services: Services): void {
-  const { disposables, downloads, registerCommands, sessions } = services;
+  const { disposables, downloads, commands, sessions } = services;
   disposables.add(downloadWhenComplete(services));
   disposables.add(remindBeforeExpiry(services));
   disposables.add(keepDownloadedFiles(services));
-  disposables.add(
-    registerCommands('account', {
-      [COMMANDS.downloadAdapter]: async (...args) =>
-        (await import('./downloadAdapter.ts')).downloadAdapter(services, ...args),
-    }),
-  );
-  disposables.add(
-    registerCommands('nothing', {
-      [COMMANDS.cancelDownload]: async (run) =>
-        (await import('./downloadAdapter.ts')).cancelDownload(sessions, downloads, run),
-    }),
-  );
+  commands.add('account', {
+    [COMMANDS.downloadAdapter]: async (...args) =>
+      (await import('./downloadAdapter.ts')).downloadAdapter(services, ...args),
+  });
+  commands.add('nothing', {
+    [COMMANDS.cancelDownload]: async (run) =>
+      (await import('./downloadAdapter.ts')).cancelDownload(sessions, downloads, run),
+  });
 }

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import * as vscode from 'vscode';
+import { commands, l10n, ThemeIcon, Uri, window } from 'vscode';
 import { DiskError } from '../../core/base/diskError.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import { DownloadError } from '../../core/downloads/downloadErrors.ts';
@@ -19,7 +19,7 @@ export type DownloadView = Pick<ActiveDownload, 'state' | 'receivedBytes' | 'tot
 type Downloaded = Pick<DownloadRecord, 'path' | 'artifactType' | 'verified' | 'completedAtMs'>;
 
 export function downloadTitle(name: string): string {
-  return vscode.l10n.t('Downloading the adapter for {0}', name);
+  return l10n.t('Downloading the adapter for {0}', name);
 }
 
 /** Where labels of runs are known. */
@@ -28,7 +28,7 @@ type Labels = Pick<Session['runs'], 'label'>;
 /** The name of a run in sentences: its label or its ID. */
 export function runNameOf(runs: Labels, runId: string): string {
   const label = withoutMarker(runs.label(runId) ?? '');
-  return sanitizeServiceText(label === '' ? vscode.l10n.t('run {0}', runId.slice(0, 8)) : label);
+  return sanitizeServiceText(label === '' ? l10n.t('run {0}', runId.slice(0, 8)) : label);
 }
 
 /** From 0 to 1; undefined where the length is unknown. */
@@ -44,13 +44,10 @@ export function downloadShare(view: DownloadView): string {
 
 /** What a download does now. */
 export function downloadText(view: DownloadView): string {
-  const { l10n } = vscode;
   const { receivedBytes, totalBytes } = view;
   switch (view.state) {
     case 'waiting':
-      return receivedBytes === 0
-        ? l10n.t('waiting for the network')
-        : l10n.t('waiting for the network at {0}', downloadShare(view));
+      return l10n.t('waiting for the network');
     case 'downloading':
       return totalBytes === undefined
         ? formatBytes(receivedBytes)
@@ -65,11 +62,11 @@ export function downloadText(view: DownloadView): string {
 /** The progress of several downloads, one after the other. @param done how many are complete */
 export function downloadProgressText(view: DownloadView, done: number, count: number): string {
   const text = downloadText(view);
-  return count > 1 ? vscode.l10n.t('{0} of {1}: {2}', done + 1, count, text) : text;
+  return count > 1 ? l10n.t('{0} of {1}: {2}', done + 1, count, text) : text;
 }
 
 export function listingTitle(): string {
-  return vscode.l10n.t('Getting the download link');
+  return l10n.t('Getting the download link');
 }
 
 /**
@@ -82,7 +79,6 @@ export function remindOfExpiring(
   isSandbox: boolean,
   actions: { download: () => void; show: () => void },
 ): void {
-  const { l10n } = vscode;
   const text =
     count === 1
       ? l10n.t(
@@ -104,7 +100,6 @@ export function reportDownloadFailed(
   runId: string,
   error: unknown,
 ): void {
-  const { l10n } = vscode;
   const explanation = explain(error);
   const target = { accountId: account.id, id: runId };
   // What the disk or the file itself forbids, it would forbid again.
@@ -112,21 +107,20 @@ export function reportDownloadFailed(
     !(error instanceof DiskError || error instanceof DownloadError) &&
     active.some((one) => one.accountId === account.id && one.runId === runId && one.state === 'interrupted');
   const download = (...mode: string[]) =>
-    void vscode.commands.executeCommand(COMMANDS.downloadAdapter, target, ...mode);
+    void commands.executeCommand(COMMANDS.downloadAdapter, target, ...mode);
   const text = l10n.t('Download of {0} failed. {1}', runNameOf(runs, runId), asText(explanation));
   notify(showError, inSandbox(text, account.kind === 'sandbox'), {
     ...(canResume
       ? { [l10n.t('Resume')]: () => download('resume') }
       : { [explanation.action.title]: () => act(explanation.action, download) }),
-    [l10n.t('Show Log')]: () => vscode.commands.executeCommand(COMMANDS.showLog),
+    [l10n.t('Show Log')]: () => commands.executeCommand(COMMANDS.showLog),
   });
 }
 
 /** Asks for the folder to download to, on the machine that the extension runs on. @param start the workspace's folder */
-export async function chooseDownloadFolder(start: vscode.Uri | undefined): Promise<vscode.Uri | undefined> {
-  const { l10n } = vscode;
-  const isOnDisk = (uri: vscode.Uri | undefined) => uri?.scheme === 'file';
-  const chosen = await vscode.window.showOpenDialog({
+export async function chooseDownloadFolder(start: Uri | undefined): Promise<Uri | undefined> {
+  const isOnDisk = (uri: Uri | undefined) => uri?.scheme === 'file';
+  const chosen = await window.showOpenDialog({
     title: l10n.t('Choose a Folder for the Adapter'),
     openLabel: l10n.t('Download Here'),
     canSelectFiles: false,
@@ -146,13 +140,12 @@ export async function chooseArtifacts(
   artifacts: readonly ArtifactName[],
 ): Promise<readonly ArtifactName[]> {
   if (artifacts.length <= 1) return artifacts;
-  const { l10n } = vscode;
-  const chosen = await vscode.window.showQuickPick(
+  const chosen = await window.showQuickPick(
     artifacts.map((artifact, index) => ({
       label: sanitizeServiceText(artifact.filename ?? artifact.type, 120),
       description:
         artifact.type === 'model' ? l10n.t('the trained adapter') : sanitizeServiceText(artifact.type),
-      iconPath: new vscode.ThemeIcon('file-zip'),
+      iconPath: new ThemeIcon('file-zip'),
       picked: index === 0,
       artifact,
     })),
@@ -169,7 +162,6 @@ export async function chooseArtifacts(
 
 /** Asks what to do where a file of that name exists; it is never replaced. */
 export async function confirmOtherName(name: string, otherName: string): Promise<boolean> {
-  const { l10n } = vscode;
   const keepBoth = l10n.t('Keep Both');
   const choice = await showWarning(
     l10n.t('{0} already exists in that folder.', name),
@@ -184,7 +176,6 @@ export async function confirmOtherName(name: string, otherName: string): Promise
 
 /** Asks whether to create the download folder, which does not exist. `other`: the user chooses a folder this time. */
 export async function confirmDirectory(directory: string): Promise<'create' | 'other' | undefined> {
-  const { l10n } = vscode;
   const create = l10n.t('Create Folder');
   const other = l10n.t('Choose a Folder…');
   const choice = await showWarning(
@@ -198,21 +189,13 @@ export async function confirmDirectory(directory: string): Promise<'create' | 'o
 
 /** Reports that the download folder of the setting cannot be used. @param error of the disk; without one it is not a folder's path */
 export function reportUnusableFolder(text: string, error?: DiskError): void {
-  const { l10n } = vscode;
   const name = sanitizeServiceText(text, 400);
-  const sentences = {
-    'disk-full': l10n.t('Can’t use the download folder “{0}”: its disk is full.', name),
-    'no-permission': l10n.t(
-      'Can’t use the download folder “{0}”: you have no permission to write to it.',
-      name,
-    ),
-    'folder-missing': l10n.t('Can’t use the download folder “{0}”: it can’t be created.', name),
-    disk: l10n.t('Can’t use the download folder “{0}”.', name),
-    none: l10n.t('The download folder “{0}” isn’t an absolute path to a folder.', name),
-  };
-  const open = () =>
-    vscode.commands.executeCommand('workbench.action.openSettings', 'fineTuning.downloadDirectory');
-  notify(showWarning, sentences[error?.code ?? 'none'], { [l10n.t('Open Setting')]: open });
+  const sentence =
+    error === undefined
+      ? l10n.t('The download folder “{0}” isn’t an absolute path to a folder.', name)
+      : l10n.t('Can’t use the download folder “{0}”. {1}', name, asText(explain(error)));
+  const open = () => commands.executeCommand('workbench.action.openSettings', 'fineTuning.downloadDirectory');
+  notify(showWarning, sentence, { [l10n.t('Open Setting')]: open });
 }
 
 /** Whether to download an adapter again that is on the disk. */
@@ -220,9 +203,8 @@ export async function askDownloadAgain(
   name: string,
   { path: file, completedAtMs }: Downloaded,
 ): Promise<boolean> {
-  const { l10n } = vscode;
   const inspect = l10n.t('Inspect');
-  const reveal = revealOf(vscode.Uri.file(file));
+  const reveal = revealOf(Uri.file(file));
   const again = l10n.t('Download Again…');
   const choice = await showInformation(
     l10n.t('The adapter for {0} is already downloaded.', name),
@@ -231,7 +213,7 @@ export async function askDownloadAgain(
     reveal.title,
     again,
   );
-  if (choice === inspect) void vscode.commands.executeCommand(COMMANDS.inspectAdapter, vscode.Uri.file(file));
+  if (choice === inspect) void commands.executeCommand(COMMANDS.inspectAdapter, Uri.file(file));
   if (choice === reveal.title) reveal.show();
   return choice === again;
 }
@@ -242,7 +224,6 @@ export async function askInterrupted(
   view: DownloadView,
   targets: readonly string[],
 ): Promise<'resume' | 'restart' | undefined> {
-  const { l10n } = vscode;
   const resume = l10n.t('Resume');
   const restart = l10n.t('Restart Download');
   const choice = await showInformation(
@@ -256,13 +237,12 @@ export async function askInterrupted(
 
 /** Says that this window is downloading it already. */
 export function reportDownloading(name: string, view: DownloadView, onCancel: () => void): void {
-  const { l10n } = vscode;
   const text = l10n.t('The adapter for {0} is already downloading: {1}.', name, downloadText(view));
   notify(showInformation, text, { [l10n.t('Cancel Download')]: onCancel });
 }
 
 export function reportNoDownload(): void {
-  void showInformation(vscode.l10n.t('No download to cancel.'));
+  void showInformation(l10n.t('No download to cancel.'));
 }
 
 /** Reports what was downloaded, and of an adapter that could not be read why it may be unusable. */
@@ -278,12 +258,12 @@ export function reportDownloaded(files: readonly Downloaded[], isSandbox: boolea
 }
 
 function reportFile(show: typeof showInformation, sentence: string, file: Downloaded): void {
-  const uri = vscode.Uri.file(file.path);
+  const uri = Uri.file(file.path);
   const reveal = revealOf(uri);
-  const inspect = () => vscode.commands.executeCommand(COMMANDS.inspectAdapter, uri);
+  const inspect = () => commands.executeCommand(COMMANDS.inspectAdapter, uri);
   notify(show, sentence, {
     // A web page has nothing to inspect.
-    ...(file.verified !== 'html' && { [vscode.l10n.t('Inspect')]: inspect }),
+    ...(file.verified !== 'html' && { [l10n.t('Inspect')]: inspect }),
     [reveal.title]: () => reveal.show(),
   });
 }
@@ -291,7 +271,6 @@ function reportFile(show: typeof showInformation, sentence: string, file: Downlo
 /** Of a file that is complete but not what it should be; undefined for others. */
 function warningFor({ path: file, artifactType, verified }: Downloaded): string | undefined {
   if (artifactType !== 'model' && verified !== 'damaged') return undefined;
-  const { l10n } = vscode;
   const place = sanitizeServiceText(file, 400);
   switch (verified) {
     case 'damaged':
@@ -306,7 +285,6 @@ function warningFor({ path: file, artifactType, verified }: Downloaded): string 
 }
 
 function downloadedSentence(files: readonly Downloaded[], file: Downloaded): string {
-  const { l10n } = vscode;
   const folder = sanitizeServiceText(path.dirname(file.path), 400);
   if (files.length > 1) return l10n.t('Downloaded {0} files to {1}.', files.length, folder);
   const name = sanitizeServiceText(path.basename(file.path), 120);

@@ -49,7 +49,7 @@ export function diagnosisRows(diagnosis: Diagnosis) {
   const { baseUrl, facts, strictSsl } = diagnosis;
   const tried = (find: (facts: ConnectionFacts, url: URL) => Finding): Finding =>
     baseUrl === undefined || facts === undefined
-      ? ['not-checked', l10n.t('No service URL to try.')]
+      ? ['not-checked', l10n.t('Nothing to try.')]
       : find(facts, new URL(baseUrl));
   const findings: [string, Finding][] = [
     [l10n.t('Service URL'), serviceUrl(diagnosis)],
@@ -77,15 +77,15 @@ function serviceUrl({ account, baseUrl, failure, setting }: Diagnosis): Finding 
       : ['problem', asText(explain(failure)), [COMMANDS.showLog]];
   if (baseUrl !== undefined) return ['ok', baseUrl];
   return setting === ''
-    ? ['not-checked', l10n.t('No account is active. Sign in first.'), [COMMANDS.signIn]]
+    ? ['not-checked', l10n.t('No account is active.'), [COMMANDS.signIn]]
     : ['problem', l10n.t('“fineTuning.baseUrl” must be an https:// URL.'), openSetting('fineTuning.baseUrl')];
 }
 
 function proxy({ route, wasSent, error }: ConnectionFacts, { hostname }: URL): Finding {
   if (route.kind === 'direct')
     return isLoopback(hostname)
-      ? ['ok', l10n.t('Not used for this machine.')]
-      : ['ok', l10n.t('None is set for this host. System proxies and PAC files are not used.')];
+      ? ['ok', l10n.t('Not needed.')]
+      : ['ok', l10n.t('None is set. System proxies and PAC files are not used.')];
   const { source } = route;
   const problem = (sentence: string): Finding =>
     source === 'http.proxy' ? ['problem', sentence, openSetting(source)] : ['problem', sentence];
@@ -107,14 +107,14 @@ function proxy({ route, wasSent, error }: ConnectionFacts, { hostname }: URL): F
 function nameResolution({ route, name }: ConnectionFacts, { hostname }: URL): Finding {
   if (route.kind === 'unusable') return notSent();
   if (route.kind === 'proxy') return ['not-checked', l10n.t('The proxy resolves the name.')];
-  if (name === undefined) return ['not-checked', l10n.t('Not needed for this host.')];
+  if (name === undefined) return ['not-checked', l10n.t('Not needed.')];
   return name === 'found'
     ? ['ok', l10n.t('{0} was found.', hostname)]
-    : ['problem', l10n.t('{0} was not found ({1}). Check the URL, network and VPN.', hostname, name.code)];
+    : ['problem', l10n.t('{0} was not found ({1}). Check URL, network and VPN.', hostname, name.code)];
 }
 
 function certificate({ wasSent, error }: ConnectionFacts, { protocol }: URL, strictSsl: boolean): Finding {
-  if (protocol === 'http:') return ['not-checked', l10n.t('Not needed for this machine.')];
+  if (protocol === 'http:') return ['not-checked', l10n.t('Not needed.')];
   if (isNetworkError(error, 'tls')) return certificateProblem(error.causeCode ?? 'unknown');
   if (!strictSsl)
     return [
@@ -129,13 +129,7 @@ function certificate({ wasSent, error }: ConnectionFacts, { protocol }: URL, str
 
 function certificateProblem(code: string): Finding {
   if (code === 'CERT_NOT_YET_VALID' || code === 'CERT_HAS_EXPIRED')
-    return [
-      'problem',
-      l10n.t(
-        'Not valid now ({0}). Check this machine’s clock; if it’s right, the service must renew it.',
-        code,
-      ),
-    ];
+    return ['problem', l10n.t('Not valid now ({0}). Check this machine’s clock.', code)];
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return ['problem', l10n.t('Made for another host ({0}). Check the service URL.', code)];
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_'))
@@ -156,10 +150,10 @@ function reachability({ route, wasSent, error }: ConnectionFacts): Finding {
 }
 
 function apiKey({ wasSent, error }: ConnectionFacts, { account, hasKey }: Diagnosis): Finding {
-  if (hasKey !== true) return ['not-checked', l10n.t('There is none to try.')];
+  if (hasKey !== true) return ['not-checked', l10n.t('Nothing to try.')];
   if (error === undefined) return ['ok', l10n.t('The service accepted it.')];
   if (!wasSent || !(error instanceof Error) || !isUnauthorized(error)) return notAnswered();
-  const sentence = l10n.t('The service rejected it. Create another one in the service’s dashboard.');
+  const sentence = l10n.t('The service rejected it. Create another in its dashboard.');
   return ['problem', sentence, [COMMANDS.replaceKey, account?.id]];
 }
 
@@ -167,22 +161,17 @@ function clock({ clockSkewMs }: ConnectionFacts): Finding {
   if (clockSkewMs === undefined) return notAnswered();
   const difference = formatDuration(Math.abs(clockSkewMs));
   if (Math.abs(clockSkewMs) < MAX_SKEW_MS) return ['ok', l10n.t('{0} from the service’s clock.', difference)];
-  return [
-    'problem',
-    clockSkewMs > 0
-      ? l10n.t('This machine is {0} behind the service. Let the system set its clock.', difference)
-      : l10n.t('This machine is {0} ahead of the service. Let the system set its clock.', difference),
-  ];
+  return ['problem', l10n.t('This machine’s clock is off by {0}. Let the system set it.', difference)];
 }
 
 function keychain({ account, hasKey }: Diagnosis): Finding {
   if (account === undefined) return ['not-checked', l10n.t('No account is active.')];
-  if (account.kind === 'sandbox') return ['not-checked', l10n.t('The sandbox needs no stored API key.')];
+  if (account.kind === 'sandbox') return ['not-checked', l10n.t('Not needed.')];
   if (hasKey === true) return ['ok', l10n.t('It has the API key of {0}.', account.name)];
   if (hasKey === undefined)
     return ['problem', l10n.t('It can’t be read. See the log for details.'), [COMMANDS.showLog]];
   const sentence = l10n.t(
-    'It has no API key of {0}. Without a system keyring, VS Code forgets it when it closes.',
+    'It has no API key of {0}. Without a system keyring, VS Code forgets it.',
     account.name,
   );
   return ['problem', sentence, [COMMANDS.replaceKey, account.id]];

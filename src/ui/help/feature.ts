@@ -7,19 +7,17 @@ const REST_MS = 2_000;
 
 /** What helps at the beginning, and when something went wrong. */
 export function activateHelp(services: Services): void {
-  const { context, disposables, log, registerCommands } = services;
+  const { context, disposables, log, commands } = services;
   const walkthrough = () => import('./walkthrough.ts');
-  disposables.add(
-    registerCommands('nothing', {
-      [COMMANDS.openWalkthrough]: async () => (await walkthrough()).openWalkthrough(context),
-      [COMMANDS.openSampleDataset]: async () => (await walkthrough()).openSampleDataset(context),
-      [COMMANDS.diagnoseConnection]: async () =>
-        (await import('./diagnoseConnection.ts')).diagnoseConnection(services),
-      [COMMANDS.copySupportInfo]: async () => (await import('./supportInfo.ts')).copySupportInfo(services),
-      [COMMANDS.reportIssue]: async () => (await import('./supportInfo.ts')).reportIssue(services),
-      [COMMANDS.showLog]: () => log.show(),
-    }),
-  );
+  commands.add('nothing', {
+    [COMMANDS.openWalkthrough]: async () => (await walkthrough()).openWalkthrough(context),
+    [COMMANDS.openSampleDataset]: async () => (await walkthrough()).openSampleDataset(context),
+    [COMMANDS.diagnoseConnection]: async () =>
+      (await import('./diagnoseConnection.ts')).diagnoseConnection(services),
+    [COMMANDS.copySupportInfo]: async () => (await import('./supportInfo.ts')).copySupportInfo(services),
+    [COMMANDS.reportIssue]: async () => (await import('./supportInfo.ts')).reportIssue(services),
+    [COMMANDS.showLog]: () => log.show(),
+  });
   const timer = setTimeout(
     () =>
       inBackground(

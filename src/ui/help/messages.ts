@@ -1,20 +1,16 @@
-import * as vscode from 'vscode';
+import { l10n } from 'vscode';
 import { showInformation } from '../shared/notifications.ts';
 
 /** For the copy of the sample dataset. */
-export const sampleWords = { title: () => vscode.l10n.t('Save the Sample Dataset') };
+export const sampleWords = { title: () => l10n.t('Save the Sample Dataset') };
 
 export function notifySupportInfoCopied(): void {
   void showInformation(
-    vscode.l10n.t('Support info copied. It contains no API keys, addresses, file names or labels.'),
+    l10n.t('Support info copied. It contains no API keys, addresses, file names or labels.'),
   );
 }
 
 /** Reports that there is no issue reporter. */
 export function notifyNoReporter(): void {
-  void showInformation(
-    vscode.l10n.t(
-      'There is no issue reporter for this extension here. Support info was copied for your report.',
-    ),
-  );
+  void showInformation(l10n.t('There is no issue reporter here. Support info was copied.'));
 }

@@ -5,20 +5,18 @@ import { COMMANDS, PANELS } from '../shared/ids.ts';
 
 /** What an account spends: its page, and its budget. */
 export function activateMoney(services: Services): void {
-  const { accounts, disposables, registerCommands, sessions } = services;
+  const { accounts, disposables, commands, sessions } = services;
   const panels = lazy(async () => disposables.add((await import('./spendPage.ts')).spendPanels(services)));
   disposables.add(
     vscode.window.registerWebviewPanelSerializer(PANELS.spend, {
       deserializeWebviewPanel: async (panel, state) => (await panels()).deserializeWebviewPanel(panel, state),
     }),
   );
-  disposables.add(
-    registerCommands('account', {
-      [COMMANDS.showSpend]: async () => {
-        const { active } = accounts;
-        if (active !== undefined) (await panels()).show({ accountId: active.id });
-      },
-      [COMMANDS.setBudget]: async () => (await import('./setBudget.ts')).setBudget(accounts, sessions),
-    }),
-  );
+  commands.add('account', {
+    [COMMANDS.showSpend]: async () => {
+      const { active } = accounts;
+      if (active !== undefined) (await panels()).show({ accountId: active.id });
+    },
+    [COMMANDS.setBudget]: async () => (await import('./setBudget.ts')).setBudget(accounts, sessions),
+  });
 }

@@ -20,10 +20,11 @@ import {
   formatDay,
   formatMoney,
   formatRows,
+  formatRuns,
   formatTime,
   sandboxNote,
 } from '../shared/format.ts';
-import { offlineText, serviceText } from '../shared/runMessages.ts';
+import { keyProblem, offlineText, serviceText } from '../shared/runMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import type {
   SpendBalance,
@@ -104,12 +105,7 @@ function statusText({ session, receipts, money }: SpendFacts): string {
     session?.account.kind === 'sandbox' || money.receipts.some(({ origin }) => origin === 'sandbox');
   const isKnownEmpty =
     money.charged.length === 0 && receipts === 'loaded' && session?.isLocked === false && isComplete(session);
-  return [
-    ...(isSandbox ? [sandboxNote()] : []),
-    ...(isKnownEmpty
-      ? [l10n.t('No runs yet. What a run costs is listed here as soon as it is charged.')]
-      : []),
-  ].join(' ');
+  return [...(isSandbox ? [sandboxNote()] : []), ...(isKnownEmpty ? [l10n.t('No runs yet.')] : [])].join(' ');
 }
 
 function noticesOf({ session, receipts, money, reading }: SpendFacts): SpendNotice[] {
@@ -131,14 +127,8 @@ function noticesOf({ session, receipts, money, reading }: SpendFacts): SpendNoti
   const newKey = session && keyAction(session.state);
   if (session === undefined || newKey !== undefined) {
     const buttons = newKey === undefined ? [] : [button('replaceKey', newKey)];
-    const text =
-      session?.state === 'key-rejected'
-        ? l10n.t('The service rejected this account’s API key. Only the receipts on this machine are listed.')
-        : newKey === undefined
-          ? l10n.t('This account is signed out. Only the receipts on this machine are listed.')
-          : l10n.t(
-              'This account’s API key is not on this machine. Only the receipts on this machine are listed.',
-            );
+    const why = (session && keyProblem(session.state)) ?? l10n.t('This account is signed out.');
+    const text = [why, l10n.t('Only the receipts on this machine are listed.')].join(' ');
     return [...found, notice('account', newKey === undefined ? 'info' : 'error', text, ...buttons)];
   }
   if (session.state === 'offline')
@@ -155,10 +145,7 @@ function noticesOf({ session, receipts, money, reading }: SpendFacts): SpendNoti
   if (unread > 0) {
     const isBusy = reading === 'prices';
     const words = isBusy ? l10n.t('Reading Prices…') : l10n.t('Read Prices');
-    const text =
-      unread === 1
-        ? l10n.t('The price of 1 run hasn’t been read from the service.')
-        : l10n.t('The prices of {0} runs haven’t been read from the service.', formatCount(unread));
+    const text = l10n.t('Prices not read from the service: {0}.', formatCount(unread));
     found.push(notice('prices', 'info', text, { ...button('readPrices', words), isDisabled: isBusy }));
   }
   return found;
@@ -181,7 +168,7 @@ function factsOf({ session, money }: SpendFacts): SpendState['facts'] {
       : [
           fact(
             'all',
-            totalName(charged.length),
+            l10n.t('Total of {0}', formatRuns(charged.length)),
             amountsText(all, session !== undefined && isComplete(session)),
           ),
         ]),
@@ -190,14 +177,6 @@ function factsOf({ session, money }: SpendFacts): SpendState['facts'] {
       : [fact('balance', l10n.t('Balance'), formatMoney(balance?.balance_cents, balance?.currency))]),
     ...(budget === undefined ? [] : [fact('budget', l10n.t('Budget'), limitsText(budget))]),
   ];
-}
-
-function totalName(count: number): string {
-  return count === 1 ? l10n.t('Total of 1 run') : l10n.t('Total of {0} runs', formatCount(count));
-}
-
-function runCount(count: number): string {
-  return count === 1 ? l10n.t('1 run') : l10n.t('{0} runs', formatCount(count));
 }
 
 function isComplete({ runs }: Session): boolean {
@@ -337,10 +316,10 @@ function runsSection({ money: { charged }, session, view, mostRows }: SpendFacts
         ? l10n.t('No matching runs')
         : shown.length < listed.length
           ? l10n.t('{0} of {1} runs', ...counts)
-          : runCount(listed.length),
+          : formatRuns(listed.length),
     more: shown.length < listed.length ? button('showMore', l10n.t('Load More')) : undefined,
     note: shown.some(({ isCurrencyAssumed }) => isCurrencyAssumed)
-      ? l10n.t('* Submitted elsewhere, or the response was lost: the currency is assumed from the balance.')
+      ? l10n.t('* Currency assumed from the balance.')
       : undefined,
   };
 }

@@ -14,7 +14,7 @@ import { RunsTree } from './runsTree.ts';
 /** The views of runs and models, the page of a run, and what is notified about them. */
 export function activateRuns(services: Services): void {
   const { accounts, context, disposables, downloads, journal, ledger, openJournal, sessions } = services;
-  const { ensureActiveAccount, registerCommands, reportError, submitted, submitter } = services;
+  const { ensureActiveAccount, commands, reportError, submitted, submitter } = services;
   const { submissionRows: submissions } = services;
 
   const shown = disposables.add(new RunsShown(sessions, context.globalState));
@@ -55,24 +55,20 @@ export function activateRuns(services: Services): void {
   disposables.add(new RunNotices({ sessions, ledger, ensureActiveAccount, offersDownload }));
 
   const load = () => import('./runCommands.ts');
-  disposables.add(
-    registerCommands('account', {
-      [COMMANDS.refresh]: async () => (await load()).refresh(sessions),
-      [COMMANDS.loadMoreRuns]: async () => (await load()).loadMoreRuns(sessions),
-      [COMMANDS.loadAllRuns]: async () => (await load()).loadAllRuns(sessions),
-      [COMMANDS.filterRuns]: async (filter) => (await load()).filterRuns(sessions, shown, filter),
-      [COMMANDS.showRun]: async (run) => (await load()).showRun(sessions, show, run),
-      [COMMANDS.openRunInNewTab]: async (run) => (await load()).showRun(sessions, showInNewTab, run),
-      [COMMANDS.copyRunId]: async (run) => (await load()).copyRunId(sessions, run),
-      [COMMANDS.openModelTerms]: async (model) => (await load()).openModelLink(sessions, 'terms_url', model),
-      [COMMANDS.openModelUsePolicy]: async (model) =>
-        (await load()).openModelLink(sessions, 'use_policy_url', model),
-    }),
-  );
-  disposables.add(
-    registerCommands('nothing', {
-      [COMMANDS.clearRunsFilter]: () => shown.clearFilter(),
-      [COMMANDS.toggleRunGrouping]: () => shown.toggleGrouping(),
-    }),
-  );
+  commands.add('account', {
+    [COMMANDS.refresh]: async () => (await load()).refresh(sessions),
+    [COMMANDS.loadMoreRuns]: async () => (await load()).loadMoreRuns(sessions),
+    [COMMANDS.loadAllRuns]: async () => (await load()).loadAllRuns(sessions),
+    [COMMANDS.filterRuns]: async (filter) => (await load()).filterRuns(sessions, shown, filter),
+    [COMMANDS.showRun]: async (run) => (await load()).showRun(sessions, show, run),
+    [COMMANDS.openRunInNewTab]: async (run) => (await load()).showRun(sessions, showInNewTab, run),
+    [COMMANDS.copyRunId]: async (run) => (await load()).copyRunId(sessions, run),
+    [COMMANDS.openModelTerms]: async (model) => (await load()).openModelLink(sessions, 'terms_url', model),
+    [COMMANDS.openModelUsePolicy]: async (model) =>
+      (await load()).openModelLink(sessions, 'use_policy_url', model),
+  });
+  commands.add('nothing', {
+    [COMMANDS.clearRunsFilter]: () => shown.clearFilter(),
+    [COMMANDS.toggleRunGrouping]: () => shown.toggleGrouping(),
+  });
 }

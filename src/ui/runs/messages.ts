@@ -2,8 +2,8 @@ import { l10n } from 'vscode';
 import type { Phase } from '../../core/runs/phase.ts';
 import type { RunFilter } from '../../core/runs/runFilter.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { formatCount, formatDay, formatMoment, sandboxNote } from '../shared/format.ts';
-import { runWords, type RunView } from '../shared/runMessages.ts';
+import { formatCount, formatDay, sandboxNote } from '../shared/format.ts';
+import { keyProblem, offlineText, runWords, type RunView } from '../shared/runMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 
 // What the views say, rows and what is above them; details, dialogs and notifications are loaded at their first use.
@@ -36,10 +36,6 @@ export function dayName(startMs: number, daysAgo: number): string {
   return daysAgo === 1 ? l10n.t('Yesterday') : formatDay(startMs);
 }
 
-export function runCount(count: number): string {
-  return count === 1 ? l10n.t('1 run') : l10n.t('{0} runs', formatCount(count));
-}
-
 const PHASES: Readonly<Record<Phase, () => string>> = {
   waiting: () => l10n.t('Queued'),
   active: () => l10n.t('Active'),
@@ -53,9 +49,7 @@ export function phaseName(phase: Phase): string {
 
 /** Above rows of which some could not be read. */
 export function skippedText(count: number): string {
-  return count === 1
-    ? l10n.t('1 unreadable entry from the service is hidden.')
-    : l10n.t('{0} unreadable entries from the service are hidden.', formatCount(count));
+  return l10n.t('Unreadable entries hidden: {0}.', formatCount(count));
 }
 
 /** The lines above the rows. @param filter what is said of the filter */
@@ -66,20 +60,15 @@ export function runsMessage(
 ): string {
   // Nothing that was read with a rejected API key is shown; in an empty view the welcome text says why.
   if (isLocked && !hasSubmissions) return '';
-  if (isLocked)
-    return state === 'key-missing'
-      ? l10n.t('Runs are hidden: this account’s API key isn’t on this machine.')
-      : l10n.t('Runs are hidden: the service rejected this account’s API key.');
+  if (isLocked) return keyProblem(state) ?? '';
   const lines: string[] = [];
   const isEmpty = (runs.rows ?? []).length === 0;
-  if (state === 'offline' && !isEmpty && offlineSince !== undefined)
-    lines.push(l10n.t('Offline since {0}. This may be out of date.', formatMoment(offlineSince, Date.now())));
+  if (state === 'offline' && !isEmpty && offlineSince !== undefined) lines.push(offlineText(offlineSince));
   if (state === 'ready' && !isEmpty && runs.failed)
     lines.push(l10n.t('Couldn’t refresh the runs. This may be out of date.'));
   if (filter !== undefined && !isEmpty) lines.push(filter);
   if (account.kind === 'sandbox' && !isEmpty) lines.push(sandboxNote());
-  if (runs.isIncomplete)
-    lines.push(l10n.t('Maybe incomplete: the service reports more runs but sends none.'));
+  if (runs.isIncomplete) lines.push(l10n.t('The service reports more runs, but sends none.'));
   if (runs.skipped > 0) lines.push(skippedText(runs.skipped));
   return lines.join('\n');
 }
@@ -103,9 +92,7 @@ export function filterMessage(
   const lines = [
     l10n.t('Filter {0}: {1} of {2} loaded runs.', filter, formatCount(rows.length), formatCount(loaded)),
   ];
-  if (unlabeled === 1) lines.push(l10n.t('1 label is not loaded yet and was not searched.'));
-  if (unlabeled > 1)
-    lines.push(l10n.t('{0} labels are not loaded yet and were not searched.', formatCount(unlabeled)));
+  if (unlabeled > 0) lines.push(l10n.t('Labels not loaded yet: {0}.', formatCount(unlabeled)));
   if (runs.hasMore) lines.push(l10n.t('Older runs are not loaded.'));
   return lines.join(' ');
 }

@@ -1,9 +1,8 @@
 import { commands, l10n, window } from 'vscode';
 import { COMMANDS } from '../shared/ids.ts';
-import { formatCount, formatRoughly, inSandbox } from '../shared/format.ts';
+import { formatCount, formatRoughly, formatRuns, inSandbox } from '../shared/format.ts';
 import { notify, showInformation, showWarning } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { runCount } from './messages.ts';
 
 export const filterWords = {
   title: () => l10n.t('Filter Runs'),
@@ -30,13 +29,13 @@ export function notifyNotAllLoaded(count: number, reason: string, retry: () => v
   const text =
     count === 0
       ? l10n.t('Couldn’t load the runs. {0}', reason)
-      : l10n.t('Loaded {0}, but not the older ones. {1}', runCount(count), reason);
+      : l10n.t('Loaded {0}, but not the older ones. {1}', formatRuns(count), reason);
   notify(showWarning, text, { [l10n.t('Load More')]: retry });
 }
 
 /** The service reports more runs, but sends no new ones. */
 export function notifyMayBeIncomplete(count: number, retry: () => void): void {
-  const text = l10n.t('Loaded {0}. The service reports more, but sends none.', runCount(count));
+  const text = l10n.t('Loaded {0}. The service reports more, but sends none.', formatRuns(count));
   notify(showWarning, text, { [l10n.t('Load More')]: retry });
 }
 

@@ -31,7 +31,7 @@ import {
   sandboxNote,
 } from '../shared/format.ts';
 import { revealOf } from '../shared/openMessages.ts';
-import { offlineText, runStatus, serviceText } from '../shared/runMessages.ts';
+import { keyProblem, offlineText, runStatus, serviceText } from '../shared/runMessages.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { estimateText, rangeTooltip, unexpectedPrice } from '../shared/priceMessages.ts';
 import { sanitizeServiceText, sanitizeText } from '../shared/serviceText.ts';
@@ -146,14 +146,9 @@ function absent({ accountId, session, runId, isReading }: RunPageView, name: str
   });
   if (session === undefined)
     return because('info', l10n.t('The account of this run is not on this machine.'));
-  const newKey = keyAction(session.state);
-  if (newKey !== undefined) {
-    const text =
-      session.state === 'key-rejected'
-        ? l10n.t('The service rejected this account’s API key. Its data is hidden.')
-        : l10n.t('This account’s API key is not on this machine. Its data is hidden.');
-    return because('error', text, button('replaceKey', accountId, newKey));
-  }
+  const [keyFault, newKey] = [keyProblem(session.state), keyAction(session.state)];
+  if (keyFault !== undefined && newKey !== undefined)
+    return because('error', keyFault, button('replaceKey', accountId, newKey));
   const failure = session.runs.detailFailure(runId);
   if (isNotFound(failure))
     return because(
@@ -375,16 +370,11 @@ function adapterSection(view: KnownRun): RunPageSection {
 }
 
 /** Whether there is an adapter to download; until when, the timeline says. */
-function adapterText({ artifacts: { kind }, run }: KnownRun): string {
-  // As the service's list spells it.
-  const status = serviceText(run.status);
+function adapterText({ artifacts: { kind } }: KnownRun): string {
   switch (kind) {
     case 'not-yet':
-      return l10n.t('The adapter can be downloaded once the run has completed.');
     case 'not-known':
-      return status === ''
-        ? l10n.t('The run’s status is unknown. If it completes, its adapter appears here.')
-        : l10n.t('The service reports “{0}”. If the run completes, its adapter appears here.', status);
+      return l10n.t('If the run completes, its adapter appears here.');
     case 'available':
       return l10n.t('The adapter can be downloaded.');
     case 'expired':
@@ -445,7 +435,7 @@ function fileOf(record: DownloadRecord): RunPageFile {
       ...(isGone ? [l10n.t('The file was moved or deleted.')] : []),
       l10n.t('{0}, downloaded {1}', formatBytes(sizeBytes), formatTime(completedAtMs)),
       VERIFIED[verified](),
-      l10n.t('SHA-256: {0} (no checksum from the service to compare)', sha256),
+      l10n.t('SHA-256: {0}', sha256),
     ],
     path,
     isGone,
@@ -556,7 +546,7 @@ function runSection(view: KnownRun): RunPageSection {
   }
   const isElsewhere = receipt === undefined && receiptLoading === 'loaded';
   const note = isElsewhere
-    ? l10n.t('Submitted from another machine: its dataset and consents aren’t available here.')
+    ? l10n.t('Submitted from another machine, which has its dataset and consents.')
     : undefined;
   return facts('run', l10n.t('Run'), list, note);
 }
@@ -593,7 +583,7 @@ function receipt({ receipt, dataset: now }: KnownRun): RunPageSection[] {
 }
 
 const DATASET_STATES: Readonly<Record<DatasetState, () => string>> = {
-  same: () => l10n.t('unchanged (same size and modification time)'),
+  same: () => l10n.t('unchanged (same size and time)'),
   written: () => l10n.t('modified since (same size)'),
   changed: () => l10n.t('modified since'),
   gone: () => l10n.t('moved or deleted'),

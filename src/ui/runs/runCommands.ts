@@ -9,7 +9,8 @@ import { openServiceLink, notifyNoLink } from '../shared/openMessages.ts';
 import { withCancellableProgress, withViewProgress } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { phaseName, runCount } from './messages.ts';
+import { formatRuns } from '../shared/format.ts';
+import { phaseName } from './messages.ts';
 import {
   filterWords,
   loadAllWords,
@@ -130,13 +131,13 @@ function askForFilter({ runs, models }: Session, current: RunFilter): Promise<Ru
   const phases = (['waiting', 'active', 'finished', 'ended'] as const).flatMap((phase): FilterItem[] => {
     const count = byPhase.get(phase)?.length;
     if (count === undefined) return [];
-    return [{ label: phaseName(phase), description: runCount(count), alwaysShow: true, phases: [phase] }];
+    return [{ label: phaseName(phase), description: formatRuns(count), alwaysShow: true, phases: [phase] }];
   });
   const byModel = [...Map.groupBy(rows, ({ model_id }) => model_id)];
   const offered = byModel
     .sort(([, one], [, other]) => other.length - one.length)
     .map(([modelId, { length }]): FilterItem => {
-      const [name, count] = [models.nameOf(modelId), runCount(length)];
+      const [name, count] = [models.nameOf(modelId), formatRuns(length)];
       const description = name === modelId ? count : `${sanitizeServiceText(modelId)} · ${count}`;
       return { label: sanitizeServiceText(name), description, alwaysShow: true, modelIds: [modelId] };
     });

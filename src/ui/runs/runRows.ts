@@ -17,7 +17,8 @@ import {
   type RunView,
 } from '../shared/runMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { dayName, runAccessibleLabel, runCount, treeWords } from './messages.ts';
+import { formatRuns } from '../shared/format.ts';
+import { dayName, runAccessibleLabel, treeWords } from './messages.ts';
 
 /** Days are expanded at first while no more runs than these are above them. */
 const EXPANDED_RUNS = 100;
@@ -139,7 +140,7 @@ export class DayItem extends vscode.TreeItem {
     // VS Code remembers the state of an ID: a row that expands because a filter left few runs is another row.
     this.id = `day:${day.startMs}:${isExpanded ? 'expanded' : 'collapsed'}`;
     this.description = String(day.rows.length);
-    this.tooltip = `${name}, ${runCount(day.rows.length)}`;
+    this.tooltip = `${name}, ${formatRuns(day.rows.length)}`;
     this.contextValue = 'day';
   }
 }

@@ -3,19 +3,15 @@ import { COMMANDS } from '../shared/ids.ts';
 
 /** The embedded service that anyone can try: its account, and what controls it. */
 export function activateSandbox(services: Services): void {
-  const { disposables, registerCommands } = services;
+  const { commands } = services;
   const load = () => import('./commands.ts');
-  disposables.add(
-    registerCommands('accounts', {
-      [COMMANDS.useSandbox]: async () => (await load()).useSandbox(services),
-    }),
-  );
-  disposables.add(
-    registerCommands('nothing', {
-      [COMMANDS.sandboxScenario]: async (scenario) => (await load()).setScenario(services, scenario),
-      [COMMANDS.sandboxReset]: async () => (await load()).reset(services),
-      [COMMANDS.sandboxAddFunds]: async (cents) => (await load()).addFunds(services, cents),
-      [COMMANDS.sandboxClockSpeed]: async (speed) => (await load()).setClockSpeed(services, speed),
-    }),
-  );
+  commands.add('accounts', {
+    [COMMANDS.useSandbox]: async () => (await load()).useSandbox(services),
+  });
+  commands.add('nothing', {
+    [COMMANDS.sandboxScenario]: async (scenario) => (await load()).setScenario(services, scenario),
+    [COMMANDS.sandboxReset]: async () => (await load()).reset(services),
+    [COMMANDS.sandboxAddFunds]: async (cents) => (await load()).addFunds(services, cents),
+    [COMMANDS.sandboxClockSpeed]: async (speed) => (await load()).setClockSpeed(services, speed),
+  });
 }

@@ -1,40 +1,36 @@
-import * as vscode from 'vscode';
+import { l10n } from 'vscode';
 import { OFFERED_SCENARIOS, SCENARIOS } from '../../sandbox/scenarios.ts';
 import { accountWords } from '../shared/accountMessages.ts';
-import { formatMoney, notAnAmount, parseAmount } from '../shared/format.ts';
+import { formatMoney, notAnAmount, parseAmount, sandboxNote } from '../shared/format.ts';
 import { showInformation, showWarning } from '../shared/notifications.ts';
 import { ask, pick } from '../shared/steps.ts';
 
 /** Notifications. */
 export const sandboxMessages = {
-  inUse: () =>
-    vscode.l10n.t('You are in the sandbox. It works like the service, but nothing is trained or charged.'),
+  inUse: () => sandboxNote(),
   scenario: (id: string) =>
-    vscode.l10n.t('Sandbox scenario: {0}.', scenarioRows().find((row) => row.id === id)?.label ?? id),
-  unknownScenario: () =>
-    vscode.l10n.t('Unknown sandbox scenario. Available: {0}.', OFFERED_SCENARIOS.join(', ')),
+    l10n.t('Sandbox scenario: {0}.', scenarioRows().find((row) => row.id === id)?.label ?? id),
+  unknownScenario: () => l10n.t('Unknown sandbox scenario. Available: {0}.', OFFERED_SCENARIOS.join(', ')),
   funds: (balanceCents: number, currency: string) =>
-    vscode.l10n.t('The sandbox balance is now {0} (not real money).', formatMoney(balanceCents, currency)),
-  fundsRefused: () => vscode.l10n.t('Nothing was added: enter a positive whole number of cents.'),
-  speedRefused: (min: number, max: number) =>
-    vscode.l10n.t('The clock speed must be from {0} to {1}.', min, max),
+    l10n.t('The sandbox balance is now {0} (not real money).', formatMoney(balanceCents, currency)),
+  fundsRefused: () => l10n.t('Nothing was added: enter a positive whole number of cents.'),
+  speedRefused: (min: number, max: number) => l10n.t('The clock speed must be from {0} to {1}.', min, max),
 };
 
 /** The scenarios of the sandbox that users are offered. */
 export function scenarioRows(): { id: string; label: string; detail: string }[] {
-  const { l10n } = vscode;
   const row = (id: string, label: string, detail: string) => ({ id, label, detail });
   return [
     row('none', l10n.t('No fault'), l10n.t('Everything works as documented.')),
     row(
       'answer-lost',
       l10n.t('Response lost after the charge'),
-      l10n.t('The connection breaks after the charge. A retry returns the original response.'),
+      l10n.t('A retry returns the original response.'),
     ),
     row(
       'connection-lost',
       l10n.t('Connection lost before the charge'),
-      l10n.t('The connection breaks after the upload, on the first attempt only.'),
+      l10n.t('On the first attempt, after the upload.'),
     ),
     row(
       'rate-limited',
@@ -47,14 +43,13 @@ export function scenarioRows(): { id: string; label: string; detail: string }[] 
     row(
       'short-retention',
       l10n.t('Adapter expires in two hours'),
-      l10n.t('For runs submitted from now on; the expiry reminder appears soon.'),
+      l10n.t('For new runs; the reminder appears soon.'),
     ),
   ];
 }
 
 /** Asks which fault the sandbox should show. */
 export async function chooseScenario(current: string): Promise<string | undefined> {
-  const { l10n } = vscode;
   // Browser tests pick from all.
   const ids = process.env.FINE_TUNING_SANDBOX_SCENARIOS === 'all' ? SCENARIOS : OFFERED_SCENARIOS;
   const rows = new Map(scenarioRows().map((row) => [row.id, row]));
@@ -64,7 +59,6 @@ export async function chooseScenario(current: string): Promise<string | undefine
 
 /** Asks how fast the sandbox's runs go. */
 export async function chooseClockSpeed(current: number): Promise<number | undefined> {
-  const { l10n } = vscode;
   const items = [1, 10, 100].map((speed) => ({
     value: speed,
     label: l10n.t('{0}×', speed),
@@ -81,7 +75,7 @@ async function choose<T extends string | number>(
 ): Promise<T | undefined> {
   const items = rows.map((row) => ({
     ...row,
-    ...(row.value === current && { description: vscode.l10n.t('current') }),
+    ...(row.value === current && { description: l10n.t('current') }),
   }));
   const answer = await pick<T>({ title }, { placeholder, items, active: current });
   return answer.kind === 'value' ? answer.value : undefined;
@@ -89,7 +83,6 @@ async function choose<T extends string | number>(
 
 /** Asks how much to add, in cents. */
 export async function askForFunds(currency: string): Promise<number | undefined> {
-  const { l10n } = vscode;
   const answer = await ask(
     { title: l10n.t('Add Sandbox Funds') },
     {
@@ -103,10 +96,9 @@ export async function askForFunds(currency: string): Promise<number | undefined>
 
 /** Whether to delete the sandbox's runs. */
 export async function confirmReset(): Promise<boolean> {
-  const { l10n } = vscode;
   const reset = l10n.t('Reset');
   const detail = l10n.t(
-    'Deletes its runs, and resets balance, scenario and clock. Receipts and downloaded files are not affected.',
+    'Deletes its runs and resets balance, scenario and clock. Receipts and downloads stay.',
   );
   return (await showWarning(l10n.t('Reset the sandbox?'), { modal: true, detail }, reset)) === reset;
 }
@@ -114,5 +106,5 @@ export async function confirmReset(): Promise<boolean> {
 /** Whether to switch to the sandbox, for a command that works only there. */
 export async function offerSandbox(): Promise<boolean> {
   const use = accountWords.useSandbox();
-  return (await showInformation(vscode.l10n.t('This command works only in the sandbox.'), use)) === use;
+  return (await showInformation(l10n.t('This command works only in the sandbox.'), use)) === use;
 }

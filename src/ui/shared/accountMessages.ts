@@ -1,4 +1,4 @@
-import * as vscode from 'vscode';
+import { commands, l10n } from 'vscode';
 import { websiteOf, type Account } from '../../core/accounts/account.ts';
 import type { SessionState } from '../../core/runs/session.ts';
 import { COMMANDS } from './ids.ts';
@@ -7,12 +7,12 @@ import { openServiceLink } from './openMessages.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 
 export const accountWords = {
-  signIn: () => vscode.l10n.t('Sign In…'),
-  useSandbox: () => vscode.l10n.t('Use the Sandbox'),
-  openWebsite: () => vscode.l10n.t('Open Website'),
-  replaceKey: () => vscode.l10n.t('Replace API Key…'),
-  enterKey: () => vscode.l10n.t('Enter API Key…'),
-  sandboxName: () => vscode.l10n.t('Sandbox'),
+  signIn: () => l10n.t('Sign In…'),
+  useSandbox: () => l10n.t('Use the Sandbox'),
+  openWebsite: () => l10n.t('Open Website'),
+  replaceKey: () => l10n.t('Replace API Key…'),
+  enterKey: () => l10n.t('Enter API Key…'),
+  sandboxName: () => l10n.t('Sandbox'),
 };
 
 /** Opens the website that the user gave an account, where there is one: no other address is known. */
@@ -32,15 +32,14 @@ export function keyAction(state: SessionState): string | undefined {
 
 /** Reports that no account is active, and offers where to work. */
 export function notifySignedOut(): void {
-  notify(showInformation, vscode.l10n.t('No account is active.'), {
-    [accountWords.signIn()]: () => vscode.commands.executeCommand(COMMANDS.signIn),
-    [accountWords.useSandbox()]: () => vscode.commands.executeCommand(COMMANDS.useSandbox),
+  notify(showInformation, l10n.t('No account is active.'), {
+    [accountWords.signIn()]: () => commands.executeCommand(COMMANDS.signIn),
+    [accountWords.useSandbox()]: () => commands.executeCommand(COMMANDS.useSandbox),
   });
 }
 
 /** Before the first use: asks where to work. */
 export async function askWhereToWork(): Promise<'signIn' | 'sandbox' | undefined> {
-  const { l10n } = vscode;
   const signIn = l10n.t('Sign In');
   const sandbox = accountWords.useSandbox();
   const choice = await showInformation(
@@ -54,7 +53,6 @@ export async function askWhereToWork(): Promise<'signIn' | 'sandbox' | undefined
 
 /** Asks whether to switch to the account that a notification is about. */
 export async function offerAccount(name: string): Promise<boolean> {
-  const { l10n } = vscode;
   const use = l10n.t('Switch to {0}', sanitizeServiceText(name));
   const choice = await showInformation(
     l10n.t('This belongs to {0}, which is not the active account.', name),
@@ -65,12 +63,11 @@ export async function offerAccount(name: string): Promise<boolean> {
 
 /** Reports that something belongs to an account that is signed out, and offers to sign in. */
 export function notifyAccountGone(name?: string): void {
-  const { l10n } = vscode;
   const sentence =
     name === undefined
       ? l10n.t('This belongs to an account that is signed out.')
       : l10n.t('This belongs to {0}, which is signed out.', name);
   notify(showInformation, sentence, {
-    [accountWords.signIn()]: () => vscode.commands.executeCommand(COMMANDS.signIn),
+    [accountWords.signIn()]: () => commands.executeCommand(COMMANDS.signIn),
   });
 }

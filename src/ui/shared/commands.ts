@@ -1,4 +1,3 @@
-import * as vscode from 'vscode';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import type { CommandId } from './ids.ts';
 
@@ -16,37 +15,45 @@ export type Command = (...args: unknown[]) => unknown;
 export type Needs = 'nothing' | 'accounts' | 'account';
 
 /**
- * Makes what registers commands. A command that needs an account and is called with a `Target` runs with the target's account and its
+ * Owns the commands of all features. One that needs an account and is called with a `Target` runs with the target's account and its
  * id.
- * @param reportError gets the error that ended a command, and what calls it again with its arguments
  */
-export function commandRegistry(
-  accounts: AccountStore,
-  reportError: (error: unknown, retry: () => void) => void,
-) {
-  async function run(command: Command, needs: Needs, args: unknown[]): Promise<void> {
-    if (needs !== 'nothing' && accounts.isUnreadable) await accounts.open();
+export class Commands {
+  readonly #accounts: AccountStore;
+  readonly #reportError: (error: unknown, retry: () => void) => void;
+  readonly #byId = new Map<string, { command: Command; needs: Needs }>();
+
+  /** @param reportError gets the error that ended a command, and what calls it again with its arguments */
+  constructor(accounts: AccountStore, reportError: (error: unknown, retry: () => void) => void) {
+    this.#accounts = accounts;
+    this.#reportError = reportError;
+  }
+
+  add(needs: Needs, commands: Partial<Record<CommandId, Command>>): void {
+    for (const [id, command] of Object.entries(commands)) this.#byId.set(id, { command, needs });
+  }
+
+  async run(id: CommandId, args: unknown[]): Promise<void> {
+    try {
+      await this.#run(id, args);
+    } catch (error) {
+      this.#reportError(error, () => void this.run(id, args));
+    }
+  }
+
+  async #run(id: CommandId, args: unknown[]): Promise<void> {
+    const { command, needs } = this.#byId.get(id) ?? {};
+    if (command === undefined) throw new RangeError(id);
+    if (needs !== 'nothing' && this.#accounts.isUnreadable) await this.#accounts.open();
     const [first, ...rest] = args;
     if (isTarget(first)) {
-      if (needs === 'account' && !(await ensureActiveAccount(accounts, first.accountId))) return;
+      if (needs === 'account' && !(await ensureActiveAccount(this.#accounts, first.accountId))) return;
       args = [first.id, ...rest];
     }
-    if (needs === 'account' && accounts.active === undefined)
+    if (needs === 'account' && this.#accounts.active === undefined)
       (await import('./accountMessages.ts')).notifySignedOut();
     else await command(...args);
   }
-  return (needs: Needs, commands: Partial<Record<CommandId, Command>>): vscode.Disposable =>
-    vscode.Disposable.from(
-      ...Object.entries(commands).map(([id, command]) =>
-        vscode.commands.registerCommand(id, async (...args: unknown[]) => {
-          try {
-            await run(command, needs, args);
-          } catch (error) {
-            reportError(error, () => void vscode.commands.executeCommand(id, ...args));
-          }
-        }),
-      ),
-    );
 }
 
 function isTarget(argument: unknown): argument is Target {

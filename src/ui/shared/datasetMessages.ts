@@ -1,4 +1,4 @@
-import * as vscode from 'vscode';
+import { l10n } from 'vscode';
 import { MAX_DATASET_BYTES, WARN_DATASET_BYTES } from '../../core/api/types.ts';
 import {
   isUnread,
@@ -15,14 +15,14 @@ import { sanitizeServiceText } from './serviceText.ts';
 type OtherKind = Exclude<FileKind, 'rows'>;
 
 const FORMATS: Readonly<Record<Format, string>> = {
-  chat: vscode.l10n.t('chat'),
-  'prompt-completion': vscode.l10n.t('prompt/completion'),
-  instruction: vscode.l10n.t('instruction/output'),
-  'question-answer': vscode.l10n.t('question/answer'),
-  text: vscode.l10n.t('plain text'),
-  preference: vscode.l10n.t('preference pairs'),
-  sharegpt: vscode.l10n.t('ShareGPT conversations'),
-  unknown: vscode.l10n.t('an unknown format'),
+  chat: l10n.t('chat'),
+  'prompt-completion': l10n.t('prompt/completion'),
+  instruction: l10n.t('instruction/output'),
+  'question-answer': l10n.t('question/answer'),
+  text: l10n.t('plain text'),
+  preference: l10n.t('preference pairs'),
+  sharegpt: l10n.t('ShareGPT conversations'),
+  unknown: l10n.t('an unknown format'),
 };
 
 /** What a format is called. */
@@ -37,13 +37,12 @@ export function verdictLine(summary: Summary): string {
   return [
     rowCount(summary),
     ...(format === undefined ? [] : [formatName(format)]),
-    ...(foundCounts(summary) ?? [vscode.l10n.t('no problems')]),
+    ...(foundCounts(summary) ?? [l10n.t('no problems')]),
   ].join(' · ');
 }
 
 /** The verdict within a sentence: "7,473 rows of question/answer, 2 warnings". */
 export function verdictPhrase(summary: Summary): string {
-  const { l10n } = vscode;
   if (summary.kind !== 'rows') return KINDS[summary.kind][0];
   const { format } = summary;
   const count = rowCount(summary);
@@ -55,23 +54,14 @@ export function verdictPhrase(summary: Summary): string {
 export function sizePhrase(sizeBytes: number): string | undefined {
   return sizeBytes < WARN_DATASET_BYTES
     ? undefined
-    : vscode.l10n.t('close to the 600 MB limit; the service may reject it');
+    : l10n.t('close to the 600 MB limit; the service may reject it');
 }
 
-/** What may be private beside API keys: "12 email addresses, 1 card number"; undefined where nothing was found. */
+/** What may be private beside API keys: "email addresses (12), payment card numbers (1)"; undefined where nothing was found. */
 export function privacyPhrase({ emailAddresses, cardNumbers }: Summary): string | undefined {
-  const { l10n } = vscode;
   const found = [
-    ...counted(
-      emailAddresses,
-      l10n.t('1 email address'),
-      l10n.t('{0} email addresses', formatCount(emailAddresses)),
-    ),
-    ...counted(
-      cardNumbers,
-      l10n.t('1 payment card number'),
-      l10n.t('{0} payment card numbers', formatCount(cardNumbers)),
-    ),
+    ...(emailAddresses === 0 ? [] : [l10n.t('email addresses ({0})', formatCount(emailAddresses))]),
+    ...(cardNumbers === 0 ? [] : [l10n.t('payment card numbers ({0})', formatCount(cardNumbers))]),
   ];
   return found.length === 0 ? undefined : found.join(', ');
 }
@@ -79,7 +69,7 @@ export function privacyPhrase({ emailAddresses, cardNumbers }: Summary): string 
 /** How much there is to train on. */
 export function tokensPhrase({ estimatedTokens }: Pick<Summary, 'estimatedTokens'>): string {
   const rounded = Number(estimatedTokens.toPrecision(2));
-  return vscode.l10n.t('about {0} tokens (estimate)', formatCount(rounded));
+  return l10n.t('about {0} tokens (estimate)', formatCount(rounded));
 }
 
 /** An earlier run within a sentence: "May 3, 2026 with Qwen3 8B, 5.17 USD". @param otherAccount that paid, if it isn't the active one */
@@ -89,7 +79,6 @@ export function priorPhrase(
   otherAccount: string | undefined,
   time = formatDay(submittedAtMs),
 ): string {
-  const { l10n } = vscode;
   const model = sanitizeServiceText(modelName);
   const run =
     otherAccount === undefined
@@ -111,24 +100,16 @@ export function trainedPhrase(
   { kind, run, modelName, otherAccount }: TrainedBefore & RunNames,
   rows: number | undefined,
 ): string {
-  const { l10n } = vscode;
   const phrase = priorPhrase(run, modelName, otherAccount);
   if (kind === 'same') return phrase;
   const more = rows === undefined || run.rows === undefined ? 0 : rows - run.rows;
-  const count = formatCount(Math.abs(more));
-  if (more === 0) return l10n.t('{0}; changed since', phrase);
-  if (Math.abs(more) === 1)
-    return more > 0
-      ? l10n.t('{0}; changed since (1 more row)', phrase)
-      : l10n.t('{0}; changed since (1 row fewer)', phrase);
-  return more > 0
-    ? l10n.t('{0}; changed since ({1} more rows)', phrase, count)
-    : l10n.t('{0}; changed since ({1} fewer rows)', phrase, count);
+  return more === 0
+    ? l10n.t('{0}; changed since', phrase)
+    : l10n.t('{0}; changed since ({1})', phrase, `${more > 0 ? '+' : '−'}${formatRows(Math.abs(more))}`);
 }
 
 /** What a check found that the summary of a submission has to say: problems, and what may be private. */
 export function checkRows(check: Summary | 'unchecked'): { icon: string; name: string; value: string }[] {
-  const { l10n } = vscode;
   const name = l10n.t('Check');
   if (check === 'unchecked') return [{ icon: 'warning', name, value: l10n.t('skipped, the check failed') }];
   const privacy = privacyPhrase(check);
@@ -147,51 +128,35 @@ export function kindSentence(kind: OtherKind): string {
 /** Name and sentence. */
 const KINDS: Readonly<Record<OtherKind, readonly [string, string]>> = {
   'utf-16': [
-    vscode.l10n.t('UTF-16 instead of UTF-8'),
-    vscode.l10n.t('The file is UTF-16. Save it as UTF-8: change the encoding in the status bar.'),
+    l10n.t('UTF-16 instead of UTF-8'),
+    l10n.t('The file is UTF-16. Change the encoding in the status bar to UTF-8.'),
   ],
-  'utf-32': [
-    vscode.l10n.t('UTF-32 instead of UTF-8'),
-    vscode.l10n.t('The file is UTF-32. Convert it to UTF-8.'),
-  ],
-  gzip: [vscode.l10n.t('compressed'), vscode.l10n.t('The file is compressed (gzip). Decompress it.')],
-  binary: [
-    vscode.l10n.t('not a text file'),
-    vscode.l10n.t('Not a text file. A dataset is a UTF-8 file with one JSON object per line.'),
-  ],
-  'git-lfs': [
-    vscode.l10n.t('a Git LFS pointer'),
-    vscode.l10n.t('The file is a Git LFS pointer, not the dataset. Run git lfs pull.'),
-  ],
-  html: [
-    vscode.l10n.t('a web page'),
-    vscode.l10n.t('The file is a web page, not a dataset. Download the dataset again.'),
-  ],
-  csv: [
-    vscode.l10n.t('CSV instead of JSONL'),
-    vscode.l10n.t('The file is CSV. Convert it to JSONL: one JSON object per line.'),
-  ],
+  'utf-32': [l10n.t('UTF-32 instead of UTF-8'), l10n.t('The file is UTF-32. Convert it to UTF-8.')],
+  gzip: [l10n.t('compressed'), l10n.t('The file is compressed (gzip). Decompress it.')],
+  binary: [l10n.t('not a text file'), l10n.t('Not a text file. A dataset has one JSON object per line.')],
+  'git-lfs': [l10n.t('a Git LFS pointer'), l10n.t('The file is a Git LFS pointer. Run git lfs pull.')],
+  html: [l10n.t('a web page'), l10n.t('The file is a web page. Download the dataset again.')],
+  csv: [l10n.t('CSV instead of JSONL'), l10n.t('The file is CSV. Convert it to JSONL.')],
   python: [
-    vscode.l10n.t('Python literals instead of JSON'),
-    vscode.l10n.t('The rows are Python literals, not JSON. Write them with json.dumps.'),
+    l10n.t('Python literals instead of JSON'),
+    l10n.t('The rows are Python literals. Write them with json.dumps.'),
   ],
   'json-array': [
-    vscode.l10n.t('a JSON array instead of one JSON object per line'),
-    vscode.l10n.t('The file is a single JSON array. Convert it to JSONL: one JSON object per line.'),
+    l10n.t('a JSON array instead of JSONL'),
+    l10n.t('The file is a JSON array. Convert it to JSONL.'),
   ],
   'pretty-json': [
-    vscode.l10n.t('pretty-printed JSON instead of one JSON object per line'),
-    vscode.l10n.t('The file is pretty-printed JSON. Convert it to JSONL: one JSON object per line.'),
+    l10n.t('pretty-printed JSON instead of JSONL'),
+    l10n.t('The file is pretty-printed JSON. Convert it to JSONL.'),
   ],
 };
 
 /** Why a check came to no verdict, and what to do. */
 export function failureSentence(name: string, failure: CheckFailure): string {
-  const { l10n } = vscode;
   const sentences: Readonly<Record<CheckFailure, string>> = {
     missing: l10n.t('{0} no longer exists.', name),
     unreadable: l10n.t('{0} couldn’t be read completely.', name),
-    changing: l10n.t('{0} changed during the check. Check it again once it is complete.', name),
+    changing: l10n.t('{0} changed during the check. Check it again.', name),
     'worker-died': l10n.t('The check of {0} failed. See the log for details.', name),
   };
   return sentences[failure];
@@ -199,104 +164,98 @@ export function failureSentence(name: string, failure: CheckFailure): string {
 
 /** Why a file can't be used as a dataset, and what to do. */
 export function refusal(name: string, problem: DatasetProblem | 'not-on-disk'): string {
-  const { l10n } = vscode;
+  if (problem === 'missing') return failureSentence(name, problem);
   const sentences: Readonly<Record<typeof problem, string>> = {
-    missing: l10n.t('{0} no longer exists.', name),
     folder: l10n.t('{0} is a folder. Choose a JSONL file.', name),
-    'not-a-file': l10n.t('{0} is not a regular file. Choose a JSONL file.', name),
+    'not-a-file': l10n.t('{0} is not a regular file.', name),
     unreadable: l10n.t('{0} can’t be read. Check its permissions.', name),
-    empty: l10n.t('{0} is empty. A dataset has one JSON object per line.', name),
+    empty: l10n.t('{0} is empty.', name),
     'too-large': l10n.t(
-      '{0} is larger than the service’s limit of 600 MB ({1} bytes at most). Split it or remove rows.',
+      '{0} is larger than the service’s limit of 600 MB ({1} bytes). Split it or remove rows.',
       name,
       formatCount(MAX_DATASET_BYTES),
     ),
-    'not-on-disk': l10n.t('{0} is not on the machine where extensions run. Save a copy there first.', name),
+    'not-on-disk': notOnDisk(name),
   };
   return sentences[problem];
 }
 
+/** A file of the client, or of another file system. */
+export function notOnDisk(name: string): string {
+  return l10n.t('{0} is not on the machine where extensions run. Save a copy there first.', name);
+}
+
 /** For choosing a dataset. */
 export const chooseMessages = {
-  title: () => vscode.l10n.t('Choose a Dataset'),
-  open: () => vscode.l10n.t('Use as Dataset'),
-  allFiles: () => vscode.l10n.t('All Files'),
-  whichOne: () => vscode.l10n.t('A run trains on one file. Which one?'),
-  otherFile: () => vscode.l10n.t('Choose Another File…'),
+  title: () => l10n.t('Choose a Dataset'),
+  open: () => l10n.t('Use as Dataset'),
+  allFiles: () => l10n.t('All Files'),
+  whichOne: () => l10n.t('A run trains on one file. Which one?'),
+  otherFile: () => l10n.t('Choose Another File…'),
 };
 
 /** For what a dataset has to pass before it is submitted. */
 export const gateMessages = {
-  unsaved: (name: string) => vscode.l10n.t('{0} has unsaved changes.', name),
-  onlySaved: () => vscode.l10n.t('Only the saved file is submitted.'),
-  save: () => vscode.l10n.t('Save and Continue'),
-  checking: (name: string) => vscode.l10n.t('Checking {0}', name),
-  hashing: (name: string) => vscode.l10n.t('Hashing {0}', name),
-  showProblems: () => vscode.l10n.t('Show Problems'),
-  convert: () => vscode.l10n.t('Convert to JSONL'),
-  checkAgain: () => vscode.l10n.t('Check Again'),
-  submitAnyway: () => vscode.l10n.t('Submit Anyway'),
-  submitAnywayNext: () => vscode.l10n.t('Submit Anyway…'),
-  withoutChecking: () => vscode.l10n.t('Submit Without Checking'),
-  withoutCheckingNext: () => vscode.l10n.t('Submit Without Checking…'),
-  nothingSent: () => vscode.l10n.t('Nothing has been sent.'),
+  unsaved: (name: string) => l10n.t('{0} has unsaved changes.', name),
+  onlySaved: () => l10n.t('Only the saved file is submitted.'),
+  save: () => l10n.t('Save and Continue'),
+  checking: (name: string) => l10n.t('Checking {0}', name),
+  hashing: (name: string) => l10n.t('Hashing {0}', name),
+  showProblems: () => l10n.t('Show Problems'),
+  convert: () => l10n.t('Convert to JSONL'),
+  checkAgain: () => l10n.t('Check Again'),
+  submitAnyway: () => l10n.t('Submit Anyway'),
+  submitAnywayNext: () => l10n.t('Submit Anyway…'),
+  withoutChecking: () => l10n.t('Submit Without Checking'),
+  withoutCheckingNext: () => l10n.t('Submit Without Checking…'),
+  nothingSent: () => l10n.t('Nothing has been sent.'),
   notReady: (name: string, summary: Summary) =>
-    vscode.l10n.t('{0} is not ready to submit: {1}.', name, stoppingPhrase(summary)),
+    l10n.t('{0} is not ready to submit: {1}.', name, stoppingPhrase(summary)),
   notReadyDetail: ({ kind, errors, secrets, unchecked }: Summary): string => {
-    const { l10n } = vscode;
     return [
       ...(kind === 'rows' ? [] : [kindSentence(kind)]),
       ...(kind === 'rows' && errors > 0
-        ? [l10n.t('The service may reject the file, or charge for rows it cannot use.')]
+        ? [l10n.t('The service may reject the file, or charge for unusable rows.')]
         : []),
       ...(kind === 'rows' && secrets > 0
-        ? [l10n.t('Secrets such as API keys would leave this machine, and a model can repeat them.')]
+        ? [l10n.t('Secrets would leave this machine, and a model can repeat them.')]
         : []),
-      ...(unchecked > 0 || isUnread(kind)
-        ? [l10n.t('What could not be checked was not searched for secrets either.')]
-        : []),
+      ...(unchecked > 0 || isUnread(kind) ? [l10n.t('What wasn’t checked may contain secrets.')] : []),
       gateMessages.nothingSent(),
     ].join(' ');
   },
-  despiteProblems: (name: string) => vscode.l10n.t('Submit {0} despite these problems?', name),
+  despiteProblems: (name: string) => l10n.t('Submit {0} despite these problems?', name),
   despiteProblemsDetail: (accountName: string, summary: Summary) =>
-    vscode.l10n.t(
-      'It will be sent to {0} unchanged: {1}. Model, terms and a final confirmation come next.',
+    l10n.t(
+      'It will be sent to {0} unchanged: {1}. A final confirmation follows.',
       accountName,
       stoppingPhrase(summary),
     ),
-  unchecked: (name: string) => vscode.l10n.t('Submit {0} without checking?', name),
-  uncheckedDetail: (name: string, accountName: string) =>
-    vscode.l10n.t(
-      '{0} will be sent to {1} without checking for errors or secrets. Model, terms and a final confirmation come next.',
-      name,
+  unchecked: (name: string) => l10n.t('Submit {0} without checking?', name),
+  uncheckedDetail: (accountName: string) =>
+    l10n.t(
+      'It will be sent to {0} unchecked for errors and secrets. A final confirmation follows.',
       accountName,
     ),
 };
 
 /** What stops a submission until the user confirms: "3 errors, 1 secret", or what the file is instead of rows. */
 function stoppingPhrase(summary: Summary): string {
-  const { l10n } = vscode;
   if (summary.kind !== 'rows') return KINDS[summary.kind][0];
   if (summary.isBlank) return l10n.t('it has only blank rows');
   return [
     ...(foundCounts({ ...summary, warnings: 0 }) ?? []),
-    ...counted(
-      summary.unchecked,
-      l10n.t('1 row too long to check'),
-      l10n.t('{0} rows too long to check', formatCount(summary.unchecked)),
-    ),
+    ...(summary.unchecked === 0 ? [] : [l10n.t('{0} too long to check', formatRows(summary.unchecked))]),
   ].join(', ');
 }
 
 function rowCount({ rows, isBlank }: Summary): string {
-  if (isBlank) return vscode.l10n.t('only blank rows');
+  if (isBlank) return l10n.t('only blank rows');
   return formatRows(rows);
 }
 
 /** Errors, secrets and warnings, as far as there are some; undefined where there are none. */
 function foundCounts({ errors, secrets, warnings }: Summary): string[] | undefined {
-  const { l10n } = vscode;
   const found = [
     ...counted(errors, l10n.t('1 error'), l10n.t('{0} errors', formatCount(errors))),
     ...counted(secrets, l10n.t('1 secret'), l10n.t('{0} secrets', formatCount(secrets))),
@@ -306,6 +265,6 @@ function foundCounts({ errors, secrets, warnings }: Summary): string[] | undefin
 }
 
 /** Nothing, the singular, or the plural. */
-export function counted(count: number, one: string, many: string): string[] {
+function counted(count: number, one: string, many: string): string[] {
   return count === 0 ? [] : [count === 1 ? one : many];
 }

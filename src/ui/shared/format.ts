@@ -1,4 +1,4 @@
-import * as vscode from 'vscode';
+import { env, l10n } from 'vscode';
 import { instantOf } from '../../core/base/instant.ts';
 import { lazyBy } from '../../core/base/lazy.ts';
 import { sanitizeServiceText } from './serviceText.ts';
@@ -20,8 +20,8 @@ const formats = lazyBy((language) => ({
  * letters, and how many decimals a currency has is not the service's word ("cents").
  */
 export function formatMoney(cents: number | undefined, currency?: string): string {
-  const amount = cents === undefined ? undefined : amountText(cents, vscode.env.language);
-  if (amount === undefined) return vscode.l10n.t('unknown');
+  const amount = cents === undefined ? undefined : amountText(cents, env.language);
+  if (amount === undefined) return l10n.t('unknown');
   return currency === undefined ? amount : `${amount} ${sanitizeServiceText(currency, MAX_CURRENCY_UNITS)}`;
 }
 
@@ -32,19 +32,19 @@ export function parseAmount(text: string): number | undefined {
 }
 
 export function notAnAmount(): string {
-  return vscode.l10n.t('Enter an amount such as 20 or 12.50.');
+  return l10n.t('Enter an amount such as 20 or 12.50.');
 }
 
 /** A price without a currency. @param currency of the balance, which is assumed */
 export function formatPrice(cents: number, currency: string | undefined): string {
   return currency === undefined
-    ? vscode.l10n.t('{0} (currency unknown)', formatMoney(cents))
-    : vscode.l10n.t('{0} (currency assumed from the balance)', formatMoney(cents, currency));
+    ? l10n.t('{0} (currency unknown)', formatMoney(cents))
+    : l10n.t('{0} (currency assumed from the balance)', formatMoney(cents, currency));
 }
 
 export function formatBytes(bytes: number): string {
-  if (bytes === 1) return vscode.l10n.t('1 byte');
-  if (bytes < 1_000) return vscode.l10n.t('{0} bytes', bytes);
+  if (bytes === 1) return l10n.t('1 byte');
+  if (bytes < 1_000) return l10n.t('{0} bytes', bytes);
   const units = ['kB', 'MB', 'GB'];
   let value = bytes / 1_000;
   let unit = 0;
@@ -58,33 +58,31 @@ export function formatBytes(bytes: number): string {
 /** `45 s`, `3 min`, `2 h 5 min`, `4 d`. */
 export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1_000));
-  if (seconds < 60) return vscode.l10n.t('{0} s', seconds);
+  if (seconds < 60) return l10n.t('{0} s', seconds);
   const minutes = Math.round(seconds / 60);
-  if (minutes < 60) return vscode.l10n.t('{0} min', minutes);
+  if (minutes < 60) return l10n.t('{0} min', minutes);
   const hours = Math.floor(minutes / 60);
   if (hours < 48)
-    return minutes % 60 === 0
-      ? vscode.l10n.t('{0} h', hours)
-      : vscode.l10n.t('{0} h {1} min', hours, minutes % 60);
-  return vscode.l10n.t('{0} d', Math.round(hours / 24));
+    return minutes % 60 === 0 ? l10n.t('{0} h', hours) : l10n.t('{0} h {1} min', hours, minutes % 60);
+  return l10n.t('{0} d', Math.round(hours / 24));
 }
 
 /** In one unit, never more than it is: `45 s`, `3 min`, `21 h`, `6 days`. */
 export function formatRoughly(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1_000));
-  if (seconds < 60) return vscode.l10n.t('{0} s', seconds);
+  if (seconds < 60) return l10n.t('{0} s', seconds);
   const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return vscode.l10n.t('{0} min', minutes);
+  if (minutes < 60) return l10n.t('{0} min', minutes);
   const hours = Math.floor(minutes / 60);
-  return hours < 48 ? vscode.l10n.t('{0} h', hours) : vscode.l10n.t('{0} days', Math.floor(hours / 24));
+  return hours < 48 ? l10n.t('{0} h', hours) : l10n.t('{0} days', Math.floor(hours / 24));
 }
 
 export function formatAgo(timeMs: number, nowMs: number): string {
   const minutes = Math.floor((nowMs - timeMs) / 60_000);
-  if (minutes < 1) return vscode.l10n.t('just now');
-  if (minutes < 60) return vscode.l10n.t('{0} min ago', minutes);
+  if (minutes < 1) return l10n.t('just now');
+  if (minutes < 60) return l10n.t('{0} min ago', minutes);
   const hours = Math.floor(minutes / 60);
-  return hours < 48 ? vscode.l10n.t('{0} h ago', hours) : vscode.l10n.t('{0} d ago', Math.floor(hours / 24));
+  return hours < 48 ? l10n.t('{0} h ago', hours) : l10n.t('{0} d ago', Math.floor(hours / 24));
 }
 
 /** A time of the service in the user's zone and language, or the text as it came where it is no time. */
@@ -107,18 +105,22 @@ export function formatMoment(timeMs: number, nowMs: number): string {
 
 /** Without the marks of direction that Arabic and Hebrew dates have: in a notification they would be shown as `<U+200F>`. */
 function formatDate(timeMs: number, style: 'time' | 'day' | 'timeOfDay'): string {
-  return formats(vscode.env.language)
+  return formats(env.language)
     [style].format(timeMs)
     .replace(/[\u200e\u200f\u061c]/g, '');
 }
 
 /** A count as the language groups its digits. */
 export function formatCount(count: number): string {
-  return formats(vscode.env.language).count.format(count);
+  return formats(env.language).count.format(count);
 }
 
 export function formatRows(count: number): string {
-  return count === 1 ? vscode.l10n.t('1 row') : vscode.l10n.t('{0} rows', formatCount(count));
+  return count === 1 ? l10n.t('1 row') : l10n.t('{0} rows', formatCount(count));
+}
+
+export function formatRuns(count: number): string {
+  return count === 1 ? l10n.t('1 run') : l10n.t('{0} runs', formatCount(count));
 }
 
 /**
@@ -137,10 +139,10 @@ export function amountText(cents: number, language: string): string | undefined 
 
 /** What is always true of the sandbox. */
 export function sandboxNote(): string {
-  return vscode.l10n.t('Sandbox: no training, no charges.');
+  return l10n.t('Sandbox: no training, no charges.');
 }
 
 /** A notification, which in the sandbox says first that it is the sandbox. */
 export function inSandbox(text: string, isSandbox: boolean): string {
-  return isSandbox ? vscode.l10n.t('Sandbox: {0}', text) : text;
+  return isSandbox ? l10n.t('Sandbox: {0}', text) : text;
 }

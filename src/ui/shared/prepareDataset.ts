@@ -243,7 +243,7 @@ async function confirmUnchecked(
   if (choice === continued)
     choice = await showWarning(
       gateMessages.unchecked(name),
-      { modal: true, detail: gateMessages.uncheckedDetail(name, accountName) },
+      { modal: true, detail: gateMessages.uncheckedDetail(accountName) },
       again,
       unchecked,
     );

@@ -83,24 +83,22 @@ function rangeText({ lowCents, highCents, currency }: PriceRange): string {
   return l10n.t('{0}–{1}', amountText(lowCents, env.language) ?? '', formatMoney(highCents, currency));
 }
 
-function farText(estimate: Extract<Estimate, { kind: 'far' }>): string {
-  const { ratio, isLarger, measure, sizeBytes } = estimate;
-  const values = [formatCount(Math.round(ratio)), formatBytes(sizeBytes), money(estimate)];
-  const [larger, smaller] = {
-    bytes: [
-      l10n.t('Not known until charged · {0} times the size of your nearest run ({1}, {2})', ...values),
-      l10n.t('Not known until charged · your nearest run has {0} times the size ({1}, {2})', ...values),
-    ],
-    rows: [
-      l10n.t('Not known until charged · {0} times the rows of your nearest run ({1}, {2})', ...values),
-      l10n.t('Not known until charged · your nearest run has {0} times the rows ({1}, {2})', ...values),
-    ],
-    characters: [
-      l10n.t('Not known until charged · {0} times the characters of your nearest run ({1}, {2})', ...values),
-      l10n.t('Not known until charged · your nearest run has {0} times the characters ({1}, {2})', ...values),
-    ],
-  }[measure] as [string, string];
-  return isLarger ? larger : smaller;
+function farText({
+  ratio,
+  isLarger,
+  measure,
+  sizeBytes,
+  ...nearest
+}: Extract<Estimate, { kind: 'far' }>): string {
+  const [size, price] = [formatBytes(sizeBytes), money(nearest)];
+  return isLarger && measure === 'bytes'
+    ? l10n.t(
+        'Not known until charged · {0} times the size of your nearest run ({1}, {2})',
+        formatCount(Math.round(ratio)),
+        size,
+        price,
+      )
+    : l10n.t('Not known until charged · your nearest run is too different ({0}, {1})', size, price);
 }
 
 function money({ priceCents, currency }: { priceCents: number; currency: string }): string {

@@ -3,6 +3,7 @@ import { MAX_LABEL_LENGTH, type RunSummary } from '../../core/api/types.ts';
 import { instantOf } from '../../core/base/instant.ts';
 import type { DownloadState } from '../../core/downloads/types.ts';
 import type { Phase } from '../../core/runs/phase.ts';
+import type { SessionState } from '../../core/runs/session.ts';
 import { formatAgo, formatMoment, formatRoughly } from './format.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 
@@ -125,7 +126,13 @@ function agoText({ run }: RunView, nowMs: number): string {
   return Number.isNaN(createdAtMs) ? '' : formatAgo(createdAtMs, nowMs);
 }
 
-/** On a page of an account whose service can't be reached. */
+/** What is wrong with an account's API key; undefined while nothing is known to be. */
+export function keyProblem(state: SessionState): string | undefined {
+  if (state === 'key-rejected') return l10n.t('The service rejected this account’s API key.');
+  return state === 'key-missing' ? l10n.t('This account’s API key is not on this machine.') : undefined;
+}
+
+/** Of an account whose service can't be reached. */
 export function offlineText(sinceMs: number | undefined): string {
   return sinceMs === undefined
     ? l10n.t('Offline. This may be out of date.')

@@ -11,7 +11,7 @@ import {
 } from '../../core/api/errors.ts';
 import { DiskError } from '../../core/base/diskError.ts';
 import { ExpectedError } from '../../core/base/errors.ts';
-import { formatDuration, formatTime } from './format.ts';
+import { formatDuration } from './format.ts';
 import { COMMANDS, type CommandId } from './ids.ts';
 import { showError, showWarning } from './notifications.ts';
 import { sanitizeText } from './serviceText.ts';
@@ -60,7 +60,7 @@ export async function notifyFailed(error: unknown, again: () => void): Promise<v
 export function notifyStateSetAside(file: string): void {
   void showWarning(
     l10n.t(
-      'The stored run lists and download history were damaged and moved to {0}. Downloaded files are not affected.',
+      'Damaged run lists and download history were moved to {0}. Downloaded files are not affected.',
       file,
     ),
   );
@@ -153,106 +153,32 @@ function isGateway(error: unknown, statuses: readonly number[]): error is Unexpe
 }
 
 function sentenceFor(error: unknown, code: string): string {
-  if (isLimited(error))
-    return error.retryAfterMs === undefined
-      ? l10n.t('Too many requests. Wait a moment, then try again.')
-      : l10n.t('Too many requests. Try again in {0}.', waitText(error.retryAfterMs));
-  if (isUnavailable(error))
-    return error.retryAfterMs === undefined
-      ? l10n.t('The service is unavailable. Try again later.')
-      : l10n.t('The service is unavailable. Try again in {0}.', waitText(error.retryAfterMs));
-  if (isForeign(error))
-    return l10n.t('The service answered with the error “{0}” ({1}).', error.code, error.httpStatus);
-  if (error instanceof NetworkError) return networkSentence(error);
+  const { file, retryAfterMs } = error as { file?: string; retryAfterMs?: number };
+  if (code === 'rate_limited' || code === 'unavailable' || code === 'too-early')
+    return [
+      code === 'rate_limited' ? l10n.t('Too many requests.') : l10n.t('The service is unavailable.'),
+      retryAfterMs === undefined
+        ? l10n.t('Try again later.')
+        : l10n.t('Try again in {0}.', waitText(retryAfterMs)),
+    ].join(' ');
+  if (isForeign(error)) return l10n.t('Service error “{0}” ({1}).', error.code, error.httpStatus);
+  if (error instanceof NetworkError)
+    return NETWORK[error.reason] ?? l10n.t('The connection to the service was lost.');
   if (error instanceof UnexpectedAnswerError) return unexpectedSentence(error);
-  if (error instanceof SignedUrlRefusedError) return refusedLinkSentence(error);
+  if (error instanceof SignedUrlRefusedError)
+    return l10n.t('The download server returned an error ({0}).', error.httpStatus);
   if (error instanceof DownloadLinkError) return downloadLinkSentence(error);
   if (error instanceof DatasetChangedError) return changedSentence(error);
   if (error instanceof DiskError) return DISK[error.place][error.code];
-  if (!(error instanceof ExpectedError)) return l10n.t('Something went wrong inside the extension.');
-  const { file, expiredAt, retryAfterMs } = error as ErrorValues;
+  if (!(error instanceof ExpectedError)) return l10n.t('Unexpected error in the extension.');
   if (code === 'accounts-unreadable')
     return l10n.t('Your accounts can’t be read from {0}. Check its permissions.', file ?? '');
-  if (code === 'journal-unreadable' && file !== undefined)
+  if (code === 'journal-unreadable')
     return l10n.t(
       'Can’t read the submission record {0}. Submitting now could charge you twice.',
-      path.basename(file),
+      path.basename(file ?? ''),
     );
-  if (code === 'artifacts-expired' && expiredAt !== undefined)
-    return l10n.t('This adapter expired on {0}. To get it again, start a new run.', formatTime(expiredAt));
-  if (code === 'too-early' && retryAfterMs !== undefined)
-    return l10n.t('The service asked you to wait. Try again in {0}.', waitText(retryAfterMs));
-  return SENTENCES.get(code) ?? l10n.t('Something went wrong ({0}).', code);
-}
-
-/** Values of some of the errors. */
-type ErrorValues = ExpectedError & { file?: string; expiredAt?: string; retryAfterMs?: number };
-
-/** For errors that a code alone describes. */
-const SENTENCES: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    // The service's (spec: "Errors")
-    invalid_api_key: l10n.t('The service rejected this API key.'),
-    'key-rejected': l10n.t('The service rejected this API key.'),
-    validation_failed: l10n.t('The service rejected the request as invalid.'),
-    not_found: l10n.t('The service can’t find this: it is unknown, unfinished or expired.'),
-    insufficient_balance: l10n.t(
-      'The balance is too low for this run. Add funds in the service’s dashboard.',
-    ),
-    model_not_available: l10n.t('This model isn’t available. Choose another one.'),
-    consent_required: l10n.t('The service did not receive both consents.'),
-    idempotency_conflict: l10n.t('This Idempotency-Key was already used for a different request.'),
-
-    // Accounts and the sandbox
-    'key-missing': l10n.t(
-      'This account has no API key on this machine. If you entered it in another window, reload this one.',
-    ),
-    'sandbox-not-started': l10n.t('The sandbox could not be started.'),
-
-    // Submissions
-    'lease-unavailable': l10n.t(
-      'Can’t lock the extension’s folder: two windows could submit the same dataset.',
-    ),
-    'journal-busy': l10n.t('Other windows are writing submission records. Try again in a moment.'),
-    'journal-unreadable': l10n.t('Can’t read the submission records. Submitting now could charge you twice.'),
-    'later-version': l10n.t(
-      'A newer version of this extension has an open submission of this dataset and model. Update to continue it.',
-    ),
-    'not-owner': takenOver(),
-    'lease-lost': takenOver(),
-    'key-replaced': l10n.t(
-      'Can’t resend: it was first sent with another API key, possibly of another account.',
-    ),
-    'window-closed': l10n.t(
-      'Can’t resend: the first attempt was more than 23 hours ago, and the service only prevents double charges for 24 hours.',
-    ),
-    'clocks-disagree': l10n.t(
-      'Can’t resend safely: the time of the first attempt is uncertain (clock change or sleep).',
-    ),
-    candidates: l10n.t('A matching run has appeared. Confirm whether it’s yours before resending.'),
-    'too-early': l10n.t('The service asked you to wait. Try again later.'),
-    'digest-failed': l10n.t('Couldn’t verify that the dataset is unchanged.'),
-
-    // Downloads
-    'run-not-completed': l10n.t('This run hasn’t finished, so it has no adapter.'),
-    'artifacts-expired': l10n.t('This adapter has expired. To get it again, start a new run.'),
-    'run-unknown': l10n.t(
-      'The service doesn’t know this run. It may have expired or belong to another account.',
-    ),
-    'no-artifacts': l10n.t('The service lists no files for this run.'),
-    'artifact-gone': l10n.t('The service no longer offers this file.'),
-    'download-busy': l10n.t('Another window is already downloading this to the same place.'),
-    'download-gone': l10n.t('Nothing to resume: another window finished or discarded this download.'),
-    'download-empty': l10n.t('The downloaded file was empty and has been deleted.'),
-    'length-unknown': l10n.t(
-      'The download server didn’t report the file size, so the download couldn’t be verified. It was deleted.',
-    ),
-    'file-exists': l10n.t('A file of that name appeared during the download and was not overwritten.'),
-  }),
-);
-
-function takenOver(): string {
-  return l10n.t('Another window may have taken over this submission. This window stopped sending it.');
+  return SENTENCES.get(code) ?? l10n.t('Unexpected error ({0}).', code);
 }
 
 /** Rounded up: a request that comes too early is refused again. */
@@ -261,39 +187,89 @@ function waitText(ms: number): string {
   return formatDuration(Math.ceil(ms / unitMs) * unitMs);
 }
 
+const KEY_REJECTED = l10n.t('The service rejected this API key.');
+const TAKEN_OVER = l10n.t('Sending stopped: another window may have taken over this submission.');
+
+/** For errors that a code alone describes. */
+const SENTENCES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    // The service's (spec: "Errors")
+    invalid_api_key: KEY_REJECTED,
+    'key-rejected': KEY_REJECTED,
+    validation_failed: l10n.t('The service rejected the request as invalid.'),
+    not_found: l10n.t('The service can’t find this: it is unknown, unfinished or expired.'),
+    insufficient_balance: l10n.t('The balance is too low for this run. Add funds.'),
+    model_not_available: l10n.t('This model isn’t available. Choose another one.'),
+    consent_required: l10n.t('The service did not receive both consents.'),
+    idempotency_conflict: l10n.t('This Idempotency-Key was already used for a different request.'),
+
+    // Accounts and the sandbox
+    'key-missing': l10n.t(
+      'The API key isn’t on this machine. If you entered it in another window, reload this one.',
+    ),
+    'sandbox-not-started': l10n.t('The sandbox could not be started.'),
+
+    // Submissions
+    'lease-unavailable': l10n.t('Can’t lock the extension’s folder. Submitting now could charge you twice.'),
+    'journal-busy': l10n.t('Other windows are writing submission records. Try again in a moment.'),
+    'later-version': l10n.t(
+      'This submission is open in a newer version of this extension. Update to continue it.',
+    ),
+    'not-owner': TAKEN_OVER,
+    'lease-lost': TAKEN_OVER,
+    'key-replaced': l10n.t('Can’t resend: it was first sent with another API key.'),
+    'window-closed': l10n.t(
+      'Can’t resend more than 23 hours after the first attempt: you could be charged twice.',
+    ),
+    'clocks-disagree': l10n.t('Can’t resend safely: the time of the first attempt is uncertain.'),
+    candidates: l10n.t('A matching run has appeared. Confirm whether it’s yours before resending.'),
+    'digest-failed': l10n.t('Couldn’t verify that the dataset is unchanged.'),
+
+    // Downloads
+    'run-not-completed': l10n.t('This run hasn’t finished, so it has no adapter.'),
+    'artifacts-expired': l10n.t('This adapter has expired. To get it again, start a new run.'),
+    'run-unknown': l10n.t('The service doesn’t know this run. Try another account.'),
+    'no-artifacts': l10n.t('The service lists no files for this run.'),
+    'artifact-gone': l10n.t('The service no longer offers this file.'),
+    'download-busy': l10n.t('Another window is already downloading this.'),
+    'download-gone': l10n.t('Nothing to resume: another window finished or discarded this download.'),
+    'download-empty': l10n.t('The downloaded file was empty and has been deleted.'),
+    'length-unknown': l10n.t('The download was deleted: its size is unknown, so it couldn’t be verified.'),
+    'file-exists': l10n.t('A file of that name appeared and was not overwritten.'),
+  }),
+);
+
+const UNREACHABLE = l10n.t('Can’t reach the service. Check its URL and your connection.');
+
+/** For all others the connection was lost. */
 const NETWORK: Readonly<Partial<Record<NetworkErrorReason, string>>> = {
-  refused: l10n.t('Nothing answers at the service URL. Check the URL and your connection.'),
-  dns: l10n.t('Can’t find the host of the service URL. Check the URL and your connection.'),
-  tls: l10n.t('The service’s certificate is not trusted. Behind a company proxy, install its certificate.'),
-  proxy: l10n.t('The proxy blocked the request. Check the “http.proxy” settings and its password.'),
-  'connect-timeout': l10n.t('The service could not be reached in time.'),
+  refused: UNREACHABLE,
+  dns: UNREACHABLE,
+  'connect-timeout': UNREACHABLE,
   'answer-timeout': l10n.t('The service did not answer in time.'),
-  stalled: l10n.t('The connection stalled and was closed.'),
+  tls: l10n.t('The server’s certificate is not trusted. Behind a company proxy, install its certificate.'),
+  proxy: l10n.t('The proxy blocked the request. Check the “http.proxy” settings and its password.'),
 };
 
-function networkSentence({ reason }: NetworkError): string {
-  return NETWORK[reason] ?? l10n.t('The connection to the service was lost.');
-}
+const RECORDS_FAILED = l10n.t('The submission records can’t be read or written.');
 
 /** Of the folder that the user chose, and of the extension's own with the submissions. */
 const DISK: Readonly<Record<DiskError['place'], Readonly<Record<DiskError['code'], string>>>> = {
   folder: {
-    'disk-full': l10n.t('That folder’s disk is full. Partial files were removed.'),
+    'disk-full': l10n.t('That folder’s disk is full.'),
     'no-permission': l10n.t('You don’t have permission to write to that folder.'),
     'folder-missing': l10n.t('That folder no longer exists.'),
-    disk: l10n.t('Writing to that folder failed. Partial files were removed.'),
+    disk: l10n.t('Writing to that folder failed.'),
   },
   submissions: {
     'disk-full': l10n.t('The disk is full: submissions can’t be recorded.'),
     'no-permission': l10n.t('No permission to write the submission records.'),
-    'folder-missing': l10n.t('The submission records can’t be read or written.'),
-    disk: l10n.t('The submission records can’t be read or written.'),
+    'folder-missing': RECORDS_FAILED,
+    disk: RECORDS_FAILED,
   },
 };
 
 function unexpectedSentence({ kind, httpStatus }: UnexpectedAnswerError): string {
-  if (kind === 'redirect')
-    return l10n.t('The service redirected to another address ({0}). Check the service URL.', httpStatus);
   if (kind === 'html')
     return l10n.t(
       'A web page answered instead of the service ({0}), such as a network’s sign-in page.',
@@ -309,55 +285,21 @@ function unexpectedSentence({ kind, httpStatus }: UnexpectedAnswerError): string
 /** Why the server behind a download link did not send the file; the service has no part in it. */
 function downloadLinkSentence({ failure }: DownloadLinkError): string {
   if (failure instanceof UnexpectedAnswerError)
-    switch (failure.kind) {
-      case 'unsafe-link':
-        return l10n.t('The download link is unsafe (not https, or inside your network) and was not opened.');
-      case 'redirect':
-        return l10n.t(
-          'The download link redirects too often or to an unsafe address ({0}).',
-          failure.httpStatus,
-        );
-      default:
-        return l10n.t('The download link returned something other than the file ({0}).', failure.httpStatus);
-    }
-  if (failure.causeCode === 'ERR_TOO_SHORT')
-    return l10n.t('The download server keeps ending the file too early.');
-  if (failure.causeCode === 'ERR_TOO_LONG')
-    return l10n.t('The download server sends more than the announced file size.');
-  switch (failure.reason) {
-    case 'refused':
-    case 'dns':
-    case 'connect-timeout':
-      return l10n.t('The download server can’t be reached. Check your connection.');
-    case 'tls':
-      return l10n.t(
-        'The download server’s certificate is not trusted. Behind a company proxy, install its certificate.',
-      );
-    case 'proxy':
-      return networkSentence(failure);
-    default:
-      return l10n.t('The connection to the download server was lost.');
-  }
-}
-
-/** 400, 401, 403, 404 and 410 are what storages answer to a signed URL that expired. */
-function refusedLinkSentence({ httpStatus }: SignedUrlRefusedError): string {
-  return [400, 401, 403, 404, 410].includes(httpStatus)
-    ? l10n.t('The download server rejected every link ({0}). Try again later.', httpStatus)
-    : l10n.t('The download server returned an error ({0}).', httpStatus);
+    return failure.kind === 'unsafe-link'
+      ? l10n.t('The download link is unsafe (not https, or inside your network).')
+      : l10n.t('The download link doesn’t lead to the file ({0}).', failure.httpStatus);
+  const { causeCode, reason } = failure;
+  if (causeCode === 'ERR_TOO_SHORT' || causeCode === 'ERR_TOO_LONG')
+    return l10n.t('The downloaded file doesn’t have the announced size.');
+  if (NETWORK[reason] === UNREACHABLE)
+    return l10n.t('The download server can’t be reached. Check your connection.');
+  if (reason === 'tls' || reason === 'proxy') return NETWORK[reason] ?? '';
+  return l10n.t('The connection to the download server was lost.');
 }
 
 function changedSentence({ change, causeCode }: DatasetChangedError): string {
-  switch (change) {
-    case 'grew':
-      return l10n.t('The file has grown since it was chosen.');
-    case 'shrank':
-      return l10n.t('The file has become shorter since it was chosen.');
-    case 'changed':
-      return l10n.t('The file has changed since it was chosen.');
-    case 'unreadable':
-      return causeCode === 'ENOENT'
-        ? l10n.t('The file no longer exists.')
-        : l10n.t('The file could not be read to its end.');
-  }
+  if (change !== 'unreadable') return l10n.t('The file has changed since it was chosen.');
+  return causeCode === 'ENOENT'
+    ? l10n.t('The file no longer exists.')
+    : l10n.t('The file could not be read to its end.');
 }

@@ -1,4 +1,4 @@
-import * as vscode from 'vscode';
+import { l10n } from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import type { Balance, Model } from '../../core/api/types.ts';
 import type { AccountMoney, BalanceNote } from '../../core/money/accountMoney.ts';
@@ -36,16 +36,15 @@ const short = (text: string) => sanitizeServiceText(text, MAX_NAME_UNITS);
 export const confirmMessages = {
   question: ({ account, dataset }: Confirmation) =>
     account.kind === 'sandbox'
-      ? vscode.l10n.t('Submit {0} to the sandbox?', short(dataset.filename))
-      : vscode.l10n.t('Submit {0} to {1} and pay?', short(dataset.filename), short(account.name)),
+      ? l10n.t('Submit {0} to the sandbox?', short(dataset.filename))
+      : l10n.t('Submit {0} to {1} and pay?', short(dataset.filename), short(account.name)),
   submit: ({ account }: Confirmation) =>
-    account.kind === 'sandbox' ? vscode.l10n.t('Submit') : vscode.l10n.t('Submit and Pay'),
+    account.kind === 'sandbox' ? l10n.t('Submit') : l10n.t('Submit and Pay'),
   back: ({ resent }: Confirmation) =>
-    resent === undefined ? vscode.l10n.t('Back to Summary') : vscode.l10n.t('Show Submission'),
-  overBudget: () => vscode.l10n.t('Continue Over Budget'),
+    resent === undefined ? l10n.t('Back to Summary') : l10n.t('Show Submission'),
+  overBudget: () => l10n.t('Continue Over Budget'),
   /** The consents again, since another extension may have accepted the first one: only a user can press this dialog. */
   detail(confirmation: Confirmation): string {
-    const { l10n } = vscode;
     const { account, resent, dataset, model, wanted, balance, money } = confirmation;
     const isSandbox = account.kind === 'sandbox';
     const provider = model.provider ? sanitizeServiceText(model.provider, MAX_PROVIDER_UNITS) : undefined;
@@ -98,7 +97,6 @@ export const confirmMessages = {
 };
 
 function balanceLine(balance: Balance | undefined, note: BalanceNote): string {
-  const { l10n } = vscode;
   if (balance === undefined) return l10n.t('Balance: unknown');
   const amount = formatMoney(balance.balance_cents, balance.currency);
   const lines: Record<NonNullable<BalanceNote>, string> = {
@@ -110,7 +108,6 @@ function balanceLine(balance: Balance | undefined, note: BalanceNote): string {
 }
 
 function termsConsent(policy: string | null | undefined, provider: string | undefined): string {
-  const { l10n } = vscode;
   if (provider === undefined)
     return policy
       ? l10n.t('• accept the model’s license terms and use policy')
@@ -126,8 +123,8 @@ function resentSentence(submission: PendingSubmission): string {
     case 'unsent':
       return moneySentence(submission, Date.now());
     case 'not-charged':
-      return vscode.l10n.t('Not charged so far. Resending within 24 hours can’t charge you twice.');
+      return l10n.t('Not charged so far. Resending within 24 hours can’t charge you twice.');
     default:
-      return vscode.l10n.t('You may have been charged. Resending within 24 hours can’t charge you twice.');
+      return l10n.t('You may have been charged. Resending within 24 hours can’t charge you twice.');
   }
 }

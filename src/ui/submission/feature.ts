@@ -7,35 +7,29 @@ import type { ReportFoundRun } from './submissionResult.ts';
 
 /** From a dataset to a run that is charged once, and what became of a submission whose answer was lost. */
 export function activateSubmission(services: Services): void {
-  const { disposables, journal, journalOpened, log, openJournal, registerCommands, reportError } = services;
+  const { disposables, journal, journalOpened, log, openJournal, commands, reportError } = services;
   const { sessions, submitter } = services;
   const reporter = lazy(async () => (await import('./submissionResult.ts')).foundRunReporter(journal));
   const reportFoundRun: ReportFoundRun = async (...found) => (await reporter())(...found);
   const parts = { ...services, reportFoundRun };
-  disposables.add(
-    registerCommands('nothing', {
-      [COMMANDS.submitDataset]: async (argument, selection, preset) =>
-        (await import('./submitDataset.ts')).submitDataset(services, argument, selection, preset),
-      [COMMANDS.cancelUpload]: async (submission) =>
-        (await import('./resolveSubmission.ts')).cancelUpload(services, submission),
-    }),
-  );
+  commands.add('nothing', {
+    [COMMANDS.submitDataset]: async (argument, selection, preset) =>
+      (await import('./submitDataset.ts')).submitDataset(services, argument, selection, preset),
+    [COMMANDS.cancelUpload]: async (submission) =>
+      (await import('./resolveSubmission.ts')).cancelUpload(services, submission),
+  });
   const resolve = async (submission: unknown) =>
     (await import('./resolveSubmission.ts')).resolveSubmission(parts, submission);
-  disposables.add(
-    registerCommands('accounts', {
-      [COMMANDS.resolveSubmission]: resolve,
-      // Its dialog begins with the check.
-      [COMMANDS.checkSubmission]: resolve,
-      [COMMANDS.continueSubmission]: async (submission) =>
-        (await import('./resolveSubmission.ts')).resolveSubmission(parts, submission, 'continue'),
-    }),
-  );
-  disposables.add(
-    registerCommands('account', {
-      [COMMANDS.submitAgain]: async (run) => (await import('./submitDataset.ts')).submitAgain(services, run),
-    }),
-  );
+  commands.add('accounts', {
+    [COMMANDS.resolveSubmission]: resolve,
+    // Its dialog begins with the check.
+    [COMMANDS.checkSubmission]: resolve,
+    [COMMANDS.continueSubmission]: async (submission) =>
+      (await import('./resolveSubmission.ts')).resolveSubmission(parts, submission, 'continue'),
+  });
+  commands.add('account', {
+    [COMMANDS.submitAgain]: async (run) => (await import('./submitDataset.ts')).submitAgain(services, run),
+  });
   // Needed once there is an open submission, or a charge that was not reported.
   const notices = lazy(async () => {
     const { SubmissionNotices } = await import('./submissionNotices.ts');

@@ -1,4 +1,4 @@
-import * as vscode from 'vscode';
+import { l10n } from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import type { RunDetail } from '../../core/api/types.ts';
 import type { Intent } from '../../core/submission/intent.ts';
@@ -22,68 +22,66 @@ import { sanitizeServiceText } from '../shared/serviceText.ts';
 
 /** The dialog of an open submission: its rows and the questions they lead to. */
 export const resolveMessages = {
-  title: (fileName: string) => vscode.l10n.t('Submission of {0}', fileName),
-  checking: (name: string) => vscode.l10n.t('Checking whether {0} was charged', name),
-  actions: () => vscode.l10n.t('Actions'),
-  known: () => vscode.l10n.t('Details'),
-  checkDetail: () => vscode.l10n.t('Reads your runs and balance. Nothing is sent.'),
-  run: ({ label }: RunDetail) => vscode.l10n.t('This Is the Run: {0}', label || vscode.l10n.t('no label')),
+  title: (fileName: string) => l10n.t('Submission of {0}', fileName),
+  checking: (name: string) => l10n.t('Checking whether {0} was charged', name),
+  actions: () => l10n.t('Actions'),
+  known: () => l10n.t('Details'),
+  checkDetail: () => l10n.t('Reads your runs and balance. Nothing is sent.'),
+  run: ({ label }: RunDetail) => l10n.t('This Is the Run: {0}', label || l10n.t('no label')),
   runDetail: ({ created_at, model_id, price_cents, run_id }: RunDetail, currency: string | undefined) =>
     [
       model_id,
-      created_at === undefined ? vscode.l10n.t('time unknown') : formatTime(created_at),
-      price_cents === undefined ? vscode.l10n.t('price not provided') : formatMoney(price_cents, currency),
+      created_at === undefined ? l10n.t('time unknown') : formatTime(created_at),
+      price_cents === undefined ? l10n.t('price not provided') : formatMoney(price_cents, currency),
       run_id,
     ].join(' · '),
-  isRun: (name: string) => vscode.l10n.t('Is this the run of {0}?', name),
+  isRun: (name: string) => l10n.t('Is this the run of {0}?', name),
   isRunDetail: (run: RunDetail, facts: string) =>
-    vscode.l10n.t(
+    l10n.t(
       '{0}. If it is, you were charged for it.',
       // Short, so that the rest can be read.
       run.label ? `${sanitizeServiceText(run.label)} · ${facts}` : facts,
     ),
-  isRunYes: () => vscode.l10n.t('This Is the Run'),
-  cancel: () => vscode.l10n.t('Cancel Upload'),
+  isRunYes: () => l10n.t('This Is the Run'),
+  cancel: () => l10n.t('Cancel Upload'),
   cancelDetail: (mayBeCharged: boolean) =>
     mayBeCharged
-      ? vscode.l10n.t('Stops resending. You may have been charged already.')
-      : vscode.l10n.t('Not charged if canceled before the upload completes.'),
+      ? l10n.t('Stops resending. You may have been charged already.')
+      : l10n.t('Not charged if canceled before the upload completes.'),
   tooLate: ({ dataset, origin }: Intent) =>
     inSandbox(
-      vscode.l10n.t('{0} is fully uploaded and can no longer be canceled.', dataset.filename),
+      l10n.t('{0} is fully uploaded and can no longer be canceled.', dataset.filename),
       origin === 'sandbox',
     ),
-  noUpload: () => vscode.l10n.t('No upload to cancel.'),
+  noUpload: () => l10n.t('No upload to cancel.'),
   continueDetail: (isRefused: boolean) =>
     isRefused
-      ? vscode.l10n.t('Review and consent again, then submit.')
-      : vscode.l10n.t('Asks first, then uploads the same dataset.'),
-  resendDetail: () => vscode.l10n.t('Asks first; charged at most once within 24 hours.'),
-  discard: () => vscode.l10n.t('Discard…'),
+      ? l10n.t('Review and consent again, then submit.')
+      : l10n.t('Asks first, then uploads the same dataset.'),
+  resendDetail: () => l10n.t('Asks first; charged at most once within 24 hours.'),
+  discard: () => l10n.t('Discard…'),
   discardDetail: (mayBeCharged: boolean) =>
     mayBeCharged
-      ? vscode.l10n.t('Stops checking. You may have been charged.')
-      : vscode.l10n.t('Not charged. Removes it from the list.'),
-  discardQuestion: (name: string) => vscode.l10n.t('Discard the submission of {0}?', name),
+      ? l10n.t('Stops checking. You may have been charged.')
+      : l10n.t('Not charged. Removes it from the list.'),
+  discardQuestion: (name: string) => l10n.t('Discard the submission of {0}?', name),
   discardWarning: (mayBeCharged: boolean) =>
     mayBeCharged
-      ? vscode.l10n.t(
+      ? l10n.t(
           'You may have been charged, and the extension will stop checking. Compare your balance and newest runs first.',
         )
-      : vscode.l10n.t('Not charged. The dataset is not deleted.'),
-  discardYes: () => vscode.l10n.t('Discard'),
-  choose: () => vscode.l10n.t('Choose a Submission'),
-  which: () => vscode.l10n.t('Which submission?'),
-  signedOut: () => vscode.l10n.t('a signed-out account'),
-  noneOpen: () => vscode.l10n.t('No submission needs your attention.'),
-  onlySignedOut: () =>
-    vscode.l10n.t('Open submissions belong to signed-out accounts. Sign in to resolve them.'),
-  resolved: () => vscode.l10n.t('This submission is already resolved.'),
+      : l10n.t('Not charged. The dataset is not deleted.'),
+  discardYes: () => l10n.t('Discard'),
+  choose: () => l10n.t('Choose a Submission'),
+  which: () => l10n.t('Which submission?'),
+  signedOut: () => l10n.t('a signed-out account'),
+  noneOpen: () => l10n.t('No submission needs your attention.'),
+  onlySignedOut: () => l10n.t('Open submissions belong to signed-out accounts. Sign in to resolve them.'),
+  resolved: () => l10n.t('This submission is already resolved.'),
 };
 
 /** Why a check can't tell. */
 export function uncertaintySentence(reason: UncertaintyReason): string {
-  const { l10n } = vscode;
   const sentences: Record<UncertaintyReason, string> = {
     candidates: l10n.t('One of your runs looks like this submission.'),
     balance: l10n.t('Your balance is lower, but no matching run was found.'),
@@ -105,7 +103,6 @@ export function factRows(
   failure: string | undefined,
   nowMs: number,
 ) {
-  const { l10n } = vscode;
   const { state, intent } = submission;
   const { attempts, balanceBefore, dataset, label, lastLook, refused } = intent;
   const isChecked = state === 'unknown' || state === 'not-charged';

@@ -1,4 +1,4 @@
-import * as vscode from 'vscode';
+import { commands, l10n, Uri } from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import { NetworkError, ServiceError, UnexpectedAnswerError } from '../../core/api/errors.ts';
 import type { Balance, RunCreation } from '../../core/api/types.ts';
@@ -21,26 +21,22 @@ import { stateText, submissionName } from './rowMessages.ts';
 /** Buttons, and sentences with nothing to decide. */
 export const submissionMessages = {
   submitting: (fileName: string, accountName: string) =>
-    vscode.l10n.t('Submitting {0} to {1}', fileName, accountName),
+    l10n.t('Submitting {0} to {1}', fileName, accountName),
   elsewhere: (name: string, isSandbox: boolean) =>
-    inSandbox(
-      vscode.l10n.t('Not charged by this window: {0} is resolved or open in another one.', name),
-      isSandbox,
-    ),
+    inSandbox(l10n.t('Not charged by this window: {0} is resolved or open in another one.', name), isSandbox),
   canceled: (fileName: string, isSandbox: boolean) =>
     inSandbox(
-      vscode.l10n.t('Not charged: the upload of {0} was canceled.', sanitizeServiceText(fileName)),
+      l10n.t('Not charged: the upload of {0} was canceled.', sanitizeServiceText(fileName)),
       isSandbox,
     ),
-  showRun: () => vscode.l10n.t('Show Run'),
-  checkNow: () => vscode.l10n.t('Check Now'),
-  continue: () => vscode.l10n.t('Continue…'),
-  resend: () => vscode.l10n.t('Resend…'),
+  showRun: () => l10n.t('Show Run'),
+  checkNow: () => l10n.t('Check Now'),
+  continue: () => l10n.t('Continue…'),
+  resend: () => l10n.t('Resend…'),
 };
 
 /** What is known of the money, in a sentence. */
 export function moneySentence(submission: PendingSubmission, nowMs: number): string {
-  const { l10n } = vscode;
   const { intent, state } = submission;
   switch (state) {
     case 'unsent':
@@ -77,7 +73,6 @@ export function chargedSentence(
   before: Estimate | undefined,
   isFound: boolean,
 ): string {
-  const { l10n } = vscode;
   const price =
     price_cents === undefined
       ? l10n.t('an unknown amount')
@@ -109,15 +104,14 @@ export function notChargedNotification(
   isKept: boolean,
   ensureActiveAccount: (accountId: string) => Promise<boolean>,
 ): { text: string; buttons: Record<string, () => unknown> } {
-  const { l10n } = vscode;
   const filename = sanitizeServiceText(draft.dataset.filename);
   const accountName = sanitizeServiceText(account.name);
   const buttons: Record<string, () => unknown> = {};
   const isSandbox = account.kind === 'sandbox';
   const explanation = explain(error);
   const { action } = explanation;
-  const file = vscode.Uri.file(draft.dataset.path);
-  const go = (command: CommandId, ...args: unknown[]) => vscode.commands.executeCommand(command, ...args);
+  const file = Uri.file(draft.dataset.path);
+  const go = (command: CommandId, ...args: unknown[]) => commands.executeCommand(command, ...args);
   // A button may be older than a switch of accounts.
   const goInAccount = async (command: CommandId, ...args: unknown[]) => {
     if (await ensureActiveAccount(account.id)) await go(command, ...args);
@@ -193,7 +187,7 @@ function checkingText({ state }: Pick<Session, 'state'>, intents: readonly Inten
   if (state === 'key-missing') return asText(explain(new KeyMissingError()));
   const nowMs = Date.now();
   const isChecked = intents.every((intent) => isCheckedAutomatically(intent, nowMs));
-  return isChecked ? vscode.l10n.t('We’ll keep checking.') : undefined;
+  return isChecked ? l10n.t('We’ll keep checking.') : undefined;
 }
 
 /**
@@ -219,7 +213,6 @@ function unconfirmedSentence(
   rest: string | undefined,
   { account }: Pick<Session, 'account'>,
 ): string {
-  const { l10n } = vscode;
   const text =
     others.length === 0
       ? l10n.t(
@@ -236,13 +229,13 @@ function unconfirmedSentence(
 /** @param id undefined where there are several, of which the user chooses */
 export function warnMayBeCharged(text: string, id: string | undefined): void {
   notify(showWarning, text, {
-    [submissionMessages.checkNow()]: () => vscode.commands.executeCommand(COMMANDS.resolveSubmission, id),
-    [vscode.l10n.t('Show')]: () => vscode.commands.executeCommand(`${VIEWS.runs}.focus`),
+    [submissionMessages.checkNow()]: () => commands.executeCommand(COMMANDS.resolveSubmission, id),
+    [l10n.t('Show')]: () => commands.executeCommand(`${VIEWS.runs}.focus`),
   });
 }
 
 export function noChargeFoundSentence(name: string, isSandbox: boolean): string {
-  const text = vscode.l10n.t(
+  const text = l10n.t(
     'Not charged for {0}: two checks found no such run and no lower balance.',
     sanitizeServiceText(name),
   );
@@ -255,7 +248,6 @@ export function leftOpenSentence(
   isUnknown: boolean,
   session: Pick<Session, 'account' | 'state'>,
 ): string {
-  const { l10n } = vscode;
   if (isUnknown) return unconfirmedSentence(intents, checkingText(session, intents), session);
   const [{ dataset }, ...others] = intents;
   const text =
@@ -268,7 +260,7 @@ export function leftOpenSentence(
 /** A file of the journal that could not be read, or was set aside: nothing of it was deleted. */
 export function notifyUnreadableRecord(file: string): void {
   void showWarning(
-    vscode.l10n.t(
+    l10n.t(
       'A submission record can’t be read. You may have been charged for it: compare your balance and runs. File: {0}',
       file,
     ),

@@ -1,4 +1,4 @@
-import * as vscode from 'vscode';
+import { l10n } from 'vscode';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Draft } from '../../core/submission/intent.ts';
 import type { PendingSubmission, SubmissionState } from '../../core/submission/pendingSubmission.ts';
@@ -12,7 +12,6 @@ export function submissionName({ label, marker, dataset }: Pick<Draft, 'label' |
 
 /** The state in one line, the money first: a narrow view cuts the end. */
 export function stateText(submission: PendingSubmission, nowMs: number): string {
-  const { l10n } = vscode;
   const { attempt, intent, retryAtMs = nowMs, state } = submission;
   const texts: Record<SubmissionState, () => string> = {
     queued: () => l10n.t('Upload queued'),
@@ -30,7 +29,6 @@ export function stateText(submission: PendingSubmission, nowMs: number): string 
 }
 
 function refusedText(code: string | undefined): string {
-  const { l10n } = vscode;
   switch (code) {
     case 'insufficient_balance':
       return l10n.t('Not charged · balance too low');
@@ -44,7 +42,6 @@ function refusedText(code: string | undefined): string {
 }
 
 function uploadText(submission: PendingSubmission, nowMs: number): string {
-  const { l10n } = vscode;
   const { attempt, sentBytes, startedAtMs = nowMs, totalBytes } = submission;
   const percent = Math.floor((100 * sentBytes) / totalBytes);
   const passedMs = nowMs - startedAtMs;
@@ -57,13 +54,11 @@ function uploadText(submission: PendingSubmission, nowMs: number): string {
 }
 
 function validatingText({ intent: { attempts } }: PendingSubmission, nowMs: number): string {
-  const { l10n } = vscode;
   const minutes = Math.floor((nowMs - (attempts.at(-1)?.closed?.localMs ?? nowMs)) / 60_000);
   return minutes < 1 ? l10n.t('Validating…') : l10n.t('Validating… · {0} min', minutes);
 }
 
 function unknownText({ intent: { lastLook } }: PendingSubmission, nowMs: number): string {
-  const { l10n } = vscode;
   if (lastLook === undefined) return l10n.t('May be charged · no answer');
   const { length } = lastLook.candidates;
   if (length === 1) return l10n.t('May be charged · 1 possible run');
@@ -98,7 +93,6 @@ export function submissionTooltip(
   nowMs: number,
   accountName?: string,
 ): string {
-  const { l10n } = vscode;
   const { created, dataset, label } = submission.intent;
   return [
     dataset.filename,

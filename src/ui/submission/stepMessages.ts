@@ -1,4 +1,4 @@
-import * as vscode from 'vscode';
+import { l10n } from 'vscode';
 import { websiteOf, type Account } from '../../core/accounts/account.ts';
 import { MAX_LABEL_LENGTH, type Balance, type Model } from '../../core/api/types.ts';
 import type { Summary } from '../../core/datasets/report.ts';
@@ -70,35 +70,34 @@ const provider = (model: Partial<Model>) => sanitizeServiceText(model.provider ?
 export const stepMessages = {
   title: ({ account, dataset: { filename } }: Pick<SubmissionContext, 'account' | 'dataset'>) =>
     account.kind === 'sandbox'
-      ? vscode.l10n.t('Submit {0} to the sandbox', sanitizeServiceText(filename))
-      : vscode.l10n.t('Submit {0} to {1}', sanitizeServiceText(filename), sanitizeServiceText(account.name)),
-  preparing: () => vscode.l10n.t('Loading models and balance…'),
-  noModels: () => vscode.l10n.t('No base models are available. Nothing was submitted.'),
+      ? l10n.t('Submit {0} to the sandbox', sanitizeServiceText(filename))
+      : l10n.t('Submit {0} to {1}', sanitizeServiceText(filename), sanitizeServiceText(account.name)),
+  preparing: () => l10n.t('Loading models and balance…'),
+  noModels: () => l10n.t('No base models are available. Nothing was submitted.'),
 
-  model: () => vscode.l10n.t('Base model (the price doesn’t depend on it)'),
+  model: () => l10n.t('Base model (the price doesn’t depend on it)'),
 
   label: (marker: string | undefined) =>
     marker === undefined
-      ? vscode.l10n.t('Label (optional). Up to {0} characters.', MAX_LABEL_LENGTH)
-      : vscode.l10n.t(
+      ? l10n.t('Label (optional). Up to {0} characters.', MAX_LABEL_LENGTH)
+      : l10n.t(
           'Label (optional). “{0}” is added to help find the run later. Up to {1} characters.',
           marker,
           MAX_LABEL_LENGTH,
         ),
   labelCut: (length: number, maxLength: number) =>
-    vscode.l10n.t('{0} of {1} characters: the end will be cut.', length, maxLength),
+    l10n.t('{0} of {1} characters: the end will be cut.', length, maxLength),
 
-  queue: () => vscode.l10n.t('Queue'),
-  standard: () => vscode.l10n.t('Standard queue'),
-  standardDetail: (waited: QueueTime | undefined) => queueText(vscode.l10n.t('no extra cost'), waited),
-  priority: () => vscode.l10n.t('Priority queue'),
+  queue: () => l10n.t('Queue'),
+  standard: () => l10n.t('Standard queue'),
+  standardDetail: (waited: QueueTime | undefined) => queueText(l10n.t('no extra cost'), waited),
+  priority: () => l10n.t('Priority queue'),
   priorityDetail: (waited: QueueTime | undefined) =>
-    queueText(vscode.l10n.t('costs extra unless your plan includes it'), waited),
+    queueText(l10n.t('costs extra unless your plan includes it'), waited),
 
-  review: () => vscode.l10n.t('Review before submitting. Nothing has been sent yet.'),
+  review: () => l10n.t('Review before submitting. Nothing has been sent yet.'),
   /** Why the summary is shown again; undefined where the user asked for it. */
   restarted(reason: Restart, fileName: string, accountName: string): string | undefined {
-    const { l10n } = vscode;
     const notices: Record<Restart, string | undefined> = {
       'dataset-changed': l10n.t('{0} changed and was checked again. Nothing has been sent yet.', fileName),
       'account-changed': l10n.t('The account is now {0}. Nothing has been sent yet.', accountName),
@@ -109,22 +108,19 @@ export const stepMessages = {
     return notices[reason];
   },
   datasetGone: (fileName: string, { kind }: Account) =>
-    inSandbox(
-      vscode.l10n.t('{0} is not where it was. Choose the dataset to submit.', fileName),
-      kind === 'sandbox',
-    ),
+    inSandbox(l10n.t('{0} is not where it was. Choose the dataset to submit.', fileName), kind === 'sandbox'),
   terms: (model: Model) =>
     provider(model) === ''
-      ? vscode.l10n.t('Terms for {0}', sanitizeServiceText(model.name))
-      : vscode.l10n.t('Terms of {0} for {1}', provider(model), sanitizeServiceText(model.name)),
-  readTerms: () => vscode.l10n.t('Read the terms, then accept. Nothing has been sent yet.'),
-  openTerms: () => vscode.l10n.t('Open license terms'),
-  licenseTerms: () => vscode.l10n.t('License terms'),
-  noTerms: () => vscode.l10n.t('The service gives no license link for this model'),
-  openPolicy: () => vscode.l10n.t('Open use policy'),
-  policy: () => vscode.l10n.t('Use policy'),
-  notOpened: (url: string) => vscode.l10n.t('{0} (not opened: not https)', sanitizeServiceText(url, 200)),
-  accept: () => vscode.l10n.t('Accept and Continue'),
+      ? l10n.t('Terms for {0}', sanitizeServiceText(model.name))
+      : l10n.t('Terms of {0} for {1}', provider(model), sanitizeServiceText(model.name)),
+  readTerms: () => l10n.t('Read the terms, then accept. Nothing has been sent yet.'),
+  openTerms: () => l10n.t('Open license terms'),
+  licenseTerms: () => l10n.t('License terms'),
+  noTerms: () => l10n.t('The service gives no license link for this model'),
+  openPolicy: () => l10n.t('Open use policy'),
+  policy: () => l10n.t('Use policy'),
+  notOpened: (url: string) => l10n.t('{0} (not opened: not https)', sanitizeServiceText(url, 200)),
+  accept: () => l10n.t('Accept and Continue'),
 };
 
 function queueText(price: string, waited: QueueTime | undefined): string {
@@ -153,7 +149,6 @@ export function summaryRows(
   choices: SubmissionChoices,
   sha256: string | undefined,
 ): SummaryRow[] {
-  const { l10n } = vscode;
   const { account, balance, money } = context;
   const { model, label, priority } = choices;
   const wanted = runOf(context, choices, sha256);
@@ -196,11 +191,10 @@ export function summaryRows(
 function payerText(account: Account): string {
   return account.kind === 'sandbox'
     ? sandboxNote()
-    : vscode.l10n.t('{0} ({1})', account.name, new URL(account.baseUrl).host);
+    : l10n.t('{0} ({1})', account.name, new URL(account.baseUrl).host);
 }
 
 function datasetText({ dataset, earlier }: SubmissionContext, sha256: string | undefined): string {
-  const { l10n } = vscode;
   const { place, size } = dataset;
   const { bytes, rows } = size;
   const facts = [place, formatBytes(bytes), ...(rows === undefined ? [] : [formatRows(rows)])];
@@ -219,7 +213,6 @@ function noteRows(
   { model, priority }: SubmissionChoices,
   sha256: string | undefined,
 ): SummaryRow[] {
-  const { l10n } = vscode;
   const { balance, check, dataset, money, priorsOf, trainedBefore } = context;
   const size = sizePhrase(dataset.size.bytes);
   const note = money.balanceNote(runOf(context, { priority }, sha256));
@@ -256,7 +249,6 @@ export function priorRows(
   chosen: { modelId: string | undefined; priority: boolean },
   nowMs: number,
 ): { icon: string; name: string; value: string }[] {
-  const { l10n } = vscode;
   const isSame = ({ modelId, priority, submittedAtMs }: Prior) =>
     modelId === chosen.modelId && priority === chosen.priority && nowMs - submittedAtMs < RECENT_MS;
   const sorted = [...priors.filter(isSame), ...priors.filter((prior) => !isSame(prior))];
@@ -284,19 +276,18 @@ export function priorRows(
 export const openMessages = {
   question: (fileName: string, isOtherAccount: boolean) =>
     isOtherAccount
-      ? vscode.l10n.t(
+      ? l10n.t(
           'Another account of this service has an open submission of {0}.',
           sanitizeServiceText(fileName),
         )
-      : vscode.l10n.t('A submission of {0} is already open.', sanitizeServiceText(fileName)),
+      : l10n.t('A submission of {0} is already open.', sanitizeServiceText(fileName)),
   detail(submission: PendingSubmission, modelName: string, isOtherAccount: boolean): string {
-    const { l10n } = vscode;
     const facts = [moneySentence(submission, Date.now()), sanitizeServiceText(modelName)];
     return isOtherAccount
       ? l10n.t('{0} Model: {1}. If they are the same account, you could be charged twice.', ...facts)
       : l10n.t('{0} Model: {1}. A run with another model is charged separately.', ...facts);
   },
-  open: () => vscode.l10n.t('Open It'),
-  anyway: () => vscode.l10n.t('Submit Anyway'),
-  back: () => vscode.l10n.t('Back to Summary'),
+  open: () => l10n.t('Open It'),
+  anyway: () => l10n.t('Submit Anyway'),
+  back: () => l10n.t('Back to Summary'),
 };

@@ -8,6 +8,7 @@ import {
   UNLISTED_COMMANDS,
   VIEWS,
 } from '../../../src/ui/shared/ids.ts';
+import { readSources } from './sources.ts';
 
 interface MenuItem {
   command: string;
@@ -101,6 +102,15 @@ describe('package.json', () => {
       CONTRACT.views,
     );
     for (const id of CONTRACT.settings) assert.ok(id in contributes.configuration.properties, id);
+  });
+
+  it('has a feature for each command', () => {
+    const added = readSources()
+      .filter(({ file }) => file.endsWith('/feature.ts'))
+      .flatMap(({ tree }) =>
+        [...tree.text.matchAll(/^ +\[COMMANDS\.(\w+)\]:/gm)].map(([, name = '']) => name),
+      );
+    assert.deepEqual(sorted(added), sorted(Object.keys(COMMANDS)));
   });
 
   it('contributes the commands that the code registers, but what lenses, fixes and rows run, and no other', () => {

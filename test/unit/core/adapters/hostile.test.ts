@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { chooseAdapter } from '../../../../src/core/adapters/archive/contents.ts';
-import { BrokenArchiveError } from '../../../../src/core/adapters/faults.ts';
 import { runInWorker } from '../../../../src/core/adapters/runInWorker.ts';
 import { sampleAdapter } from '../../../helpers/adapters/sampleAdapter.ts';
 import { withHeader, type WrittenTensor } from '../../../helpers/adapters/safetensorsWriter.ts';
@@ -57,40 +55,6 @@ describe('a file made to mislead or to cost much', () => {
     }
     const { verdict } = await place.inspect(zipOf({ ...sampleAdapter(), ...configs(15) }));
     assert.equal(verdict.code, 'adapter');
-  });
-
-  it('with broken headers beside it is read, unless all together are too large', async function () {
-    this.timeout(60_000);
-    const odd = withHeader('{}', Buffer.from('x'), 2n ** 63n);
-    const huge = withHeader(Buffer.alloc(40_000_000, '{'), Buffer.from('x'));
-    const inspect = async (more: Record<string, Buffer>) =>
-      (await place.inspect(zipOf({ ...sampleAdapter(), ...more }, { isDeflated: true }))).verdict;
-    assert.deepEqual(await inspect({ 'a.safetensors': odd, 'b/c.safetensors': huge }), { code: 'adapter' });
-    const many = { 'a.safetensors': huge, 'b.safetensors': huge, 'c.safetensors': huge };
-    assert.equal((await inspect(many)).fault, 'header-too-large');
-  });
-
-  it('with very many folders takes little time', () => {
-    const names = Array.from({ length: 10_000 }, (_, at) => `${'folder/'.repeat(20)}${at}/x.safetensors`);
-    const weights = new Map(names.map((name) => [name, new BrokenArchiveError('truncated')]));
-    const { user } = process.cpuUsage();
-    const choice = chooseAdapter({ configs: new Map(), weights });
-    assert.ok(process.cpuUsage().user - user < 3_000_000);
-    assert.equal(choice?.otherWeights.length, 9_999);
-  });
-
-  it('with more dimensions than a tensor has is broken', async () => {
-    for (const [dimensions, fault] of [
-      [64, undefined],
-      [65, 'safetensors'],
-    ] as const) {
-      const tensor = {
-        ...empty('x.lora_A.weight'),
-        shape: [0, ...Array.from({ length: dimensions - 1 }, () => 1)],
-      };
-      const { verdict } = await place.inspect(zipOf(sampleAdapter({ tensors: (all) => [...all, tensor] })));
-      assert.equal(verdict.fault, fault);
-    }
   });
 
   it('with weights that tools do not find by their name has a problem', async () => {

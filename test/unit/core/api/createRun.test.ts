@@ -5,9 +5,8 @@ import { appendFile, open, rename, rm, stat, truncate, utimes, writeFile } from 
 import type { Socket } from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Digest, OpenDataset } from '../../../../src/core/api/dataset.ts';
 import type { RunSubmission } from '../../../../src/core/api/types.ts';
-import { encodeMultipart, uploadBody, type UploadHooks } from '../../../../src/core/api/upload.ts';
+import { encodeMultipart, type UploadHooks } from '../../../../src/core/api/upload.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { DIGEST_WORKER } from '../../../helpers/digestWorker.ts';
 import {
@@ -18,7 +17,6 @@ import {
   startRawServer,
   type TestServer,
 } from '../../../helpers/httpServer.ts';
-import { runChild } from '../../../helpers/runChild.ts';
 import {
   CLOSING,
   CREATED,
@@ -267,24 +265,6 @@ describe('createRun', function () {
   });
 
   describe('the closing boundary', () => {
-    it('is a chunk of its own, announced before it is handed over', async () => {
-      const sha256 = sha256Of(await bench.dataset(3 * MIB + 5));
-      const multipart = encodeMultipart(bench.submission(3 * MIB + 5));
-      const opened = await OpenDataset.open(bench.file, 3 * MIB + 5);
-      const digest = new Digest(DIGEST_WORKER);
-      const { told, hooks } = noted();
-      const chunks: { bytes: number; told: string }[] = [];
-      const { signal } = new AbortController();
-      for await (const chunk of uploadBody(multipart, opened, { digest, sha256 }, hooks, signal))
-        chunks.push({ bytes: chunk.byteLength, told: told.join() });
-      await Promise.all([digest.dispose(), opened.close()]);
-      assert.deepEqual(chunks.shift(), { bytes: multipart.head.byteLength, told: '' });
-      assert.deepEqual(chunks.pop(), { bytes: CLOSING.length, told: 'beforeClose,onClosed' });
-      assert.deepEqual(chunks.pop(), { bytes: 5, told: '' });
-      // Slices fill a write buffer.
-      for (const slice of chunks) assert.ok(slice.bytes >= 64 * 1024 && slice.told === '');
-    });
-
     it('is held back when beforeClose throws, and its error is thrown', async () => {
       await bench.dataset(MIB);
       const service = await bench.receiver();
@@ -373,25 +353,6 @@ describe('createRun', function () {
         const expected = { code: 'invalid_api_key', httpStatus: 401 };
         assert.deepEqual(await fails(server.url, bench.submission(32 * MIB), expected), []);
       });
-
-    it('while the digest is awaited', async () => {
-      await bench.dataset(MIB);
-      const digestWorker = await worker(workerThat(`if (piece === null) { ${NEVER} }`));
-      const service = await bench.served(
-        startHttpServer((request, response) => {
-          let left = Number(request.headers['content-length']) - CLOSING.length;
-          request.on('data', (chunk: Buffer) => {
-            left -= chunk.byteLength;
-            if (left === 0)
-              sendJson(response, 402, { error: { code: 'insufficient_balance', message: 'no' } });
-          });
-        }),
-      );
-      const expected = { code: 'insufficient_balance' };
-      const told = await fails(service.url, bench.submission(MIB), expected, { digestWorker });
-      await delay(20);
-      assert.deepEqual(told, []);
-    });
   });
 
   describe('over a network', () => {
@@ -586,39 +547,5 @@ describe('createRun', function () {
       await fails(server.url, bench.submission(10), CancelledError, { signal: AbortSignal.abort() });
       assert.equal(sockets.size, 0);
     });
-  });
-
-  it('sends and hashes more than it holds in memory, and its process ends', async () => {
-    const sizes: [declared: number, received: number][] = [];
-    const server = await bench.served(
-      startHttpServer((request, response) => {
-        let received = 0;
-        request.on('data', (chunk: Buffer) => (received += chunk.byteLength));
-        request.on('end', () => {
-          sizes.push([Number(request.headers['content-length']), received]);
-          sendJson(response, 201, CREATED);
-        });
-      }),
-    );
-    const [small, big] = [16 * MIB, 128 * MIB];
-    const submissionOf = async (name: string, sizeBytes: number) => {
-      const file = path.join(bench.folder, name);
-      await writeFile(file, '');
-      await truncate(file, sizeBytes);
-      const sha256 = sha256Of(Buffer.alloc(sizeBytes));
-      const submission = bench.submission(sizeBytes);
-      return { ...submission, dataset: { path: file, filename: name, sizeBytes, sha256 } };
-    };
-    const { grownBytes } = await runChild({
-      kind: 'memory',
-      connection: { baseUrl: server.url, apiKey: 'k', keyId: 'key-1' },
-      warmUp: await submissionOf('1.jsonl', small),
-      submission: await submissionOf('2.jsonl', big),
-    });
-    const [warmUp, upload] = sizes;
-    assert.ok(warmUp && upload);
-    assert.equal(upload[0], upload[1]);
-    assert.equal(upload[1] - warmUp[1], big - small);
-    assert.ok(Number(grownBytes) <= 32 * MIB, `it grew by ${Math.round(Number(grownBytes) / MIB)} MiB`);
   });
 });

@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict';
-import { EventEmitter, once } from 'node:events';
-import { readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { ReportBuilder } from '../../../../src/core/datasets/buildReport.ts';
 import { DatasetChecker } from '../../../../src/core/datasets/checker.ts';
-import { FORMATS, verdictOf, type Report } from '../../../../src/core/datasets/report.ts';
-import { PROBLEM_FIELDS, PROBLEMS } from '../../../../src/core/datasets/problems.ts';
-import type { Counts } from '../../../../src/core/datasets/scanner.ts';
-import { PLACE_CODE_COUNT } from '../../../../src/core/datasets/scanner/codes.ts';
-import type { Segment } from '../../../../src/core/datasets/segments.ts';
+import { verdictOf } from '../../../../src/core/datasets/report.ts';
 import { SHARED } from '../../../../src/core/datasets/workerMessages.ts';
 import { chatRows, type ChatRow } from '../../../helpers/chatRows.ts';
 import { checkerFiles, codesOf, problemsOf, useChecker } from '../../../helpers/checker.ts';
@@ -191,130 +184,5 @@ describe('a check of a dataset', () => {
         assert.equal(await readFile(log, 'utf8'), 'segment done segment done done ');
       });
     });
-
-    it('fails for no reason of the file is rejected with its cause, and not as if the file could not be read', () =>
-      withWorker(
-        (worker) => `
-          import { Scanner } from ${JSON.stringify(path.join(path.dirname(worker), 'scanner.ts'))};
-          Scanner.prototype.scan = () => { throw new RangeError('broken scanner'); };
-          ${intact(worker)}`,
-        (own) =>
-          assert.rejects(own.check(smallFile), (error: Error & { code?: string }) => {
-            assert.equal(error.code, 'worker-died');
-            assert.match(String(error.cause), /broken scanner/);
-            return true;
-          }),
-      ));
-
-    it('was idle for a while is not stopped in the middle of a check, whatever failed before', () =>
-      withWorker(
-        atAnswers("if (answer.kind === 'done') Atomics.wait(pause, 0, 0, 150); post(answer, transfer);"),
-        async (own) => {
-          await own.check(smallFile);
-          await assert.rejects(own.check(folder()), { code: 'unreadable' });
-          assert.equal((await own.check(smallFile)).rows, 2);
-        },
-        100,
-      ));
-
-    it('finds no scanner is rejected, and works once there is one', async () => {
-      const { worker, scanner } = await checkerFiles();
-      const late = path.join(folder(), 'late.wasm');
-      const own = new DatasetChecker({ worker, scanner: late });
-      try {
-        await assert.rejects(own.check(smallFile), DIED);
-        await writeFile(late, await readFile(scanner));
-        assert.equal((await own.check(smallFile)).rows, 2);
-      } finally {
-        await own.dispose();
-        await rm(late, { force: true });
-      }
-    });
-
-    it('is idle is stopped, and started again when it is needed', async () => {
-      // Each worker holds a connection as long as it lives.
-      const events = new EventEmitter();
-      let alive = 0;
-      let started = 0;
-      const server = createServer((socket) => {
-        started++;
-        alive++;
-        socket.on('close', () => {
-          alive--;
-          events.emit('end');
-        });
-      }).listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      const { port } = server.address() as AddressInfo;
-      const connected = (worker: string) => `
-        import { connect } from 'node:net';
-        import { once } from 'node:events';
-        await once(connect(${port}, '127.0.0.1').unref(), 'connect');
-        ${intact(worker)}`;
-      await withWorker(
-        connected,
-        async (own) => {
-          await own.check(smallFile);
-          assert.equal(started, 1);
-          while (alive > 0) await once(events, 'end');
-          await own.check(smallFile);
-          assert.equal(started, 2);
-        },
-        1,
-      );
-      server.close();
-    });
-  });
-
-  it('keeps the event loop free while the report is made of very many problems', () => {
-    const LIMIT = 5000;
-    /** Places of all codes, as many as can be located. */
-    const places = Array.from({ length: PLACE_CODE_COUNT }, (_, code) => ({
-      code,
-      fields: Float64Array.from({ length: LIMIT * PROBLEM_FIELDS }, (_, at) =>
-        Math.floor(at / PROBLEM_FIELDS),
-      ),
-      details: [],
-    }));
-    const segment = (number: number): Segment => ({
-      ...{ number, rows: 10_000, blankRows: 0, lineBreaks: 0, characters: 0, places },
-      hashed: [],
-    });
-    const counts: Counts = {
-      totals: new Uint32Array(PLACE_CODE_COUNT).fill(2 * LIMIT),
-      formats: new Uint32Array(FORMATS.length).fill(1),
-      roles: new Uint32Array(5),
-      lengthBins: new Uint32Array(768).fill(1),
-      ...{ maxTurns: 1, maxLength: 1 },
-    };
-    const times = [Infinity, Infinity, Infinity];
-    const timed = <T>(which: number, work: () => T): T => {
-      const startMs = performance.now();
-      const result = work();
-      times[which] = Math.min(times[which]!, performance.now() - startMs);
-      return result;
-    };
-    const isFast = () => Math.max(...times) < 20;
-    let report: Report | undefined;
-    // What else runs on the machine can slow it down for a while.
-    for (let round = 0; round < 100 && !isFast(); round++) {
-      const builder = new ReportBuilder(LIMIT);
-      // The second comes first: both are numbered through with the first.
-      for (const [which, each] of [segment(1), segment(0)].entries())
-        timed(which, () => builder.addSegment(each));
-      builder.addCounts(counts);
-      const file = { path: '', sizeBytes: 1, mtimeMs: 1, ctimeMs: 0 };
-      report = timed(2, () => builder.build(file, 'rows'));
-    }
-    assert.ok(isFast(), times.join(' '));
-    // All but the duplicates, which were none.
-    assert.equal(report?.problems.length, PROBLEMS.length - 1);
-    const different = report.problems.find(({ code }) => code === 'different-format')!;
-    assert.deepEqual([different.located, different.total], [LIMIT, 2 * LIMIT * (FORMATS.length - 2)]);
-    const rows = [...different].map(({ row }) => row);
-    assert.deepEqual(
-      rows,
-      rows.toSorted((one, other) => one - other),
-    );
   });
 });

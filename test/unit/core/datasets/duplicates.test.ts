@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict';
-import { ReportBuilder } from '../../../../src/core/datasets/buildReport.ts';
-import { findSameRows } from '../../../../src/core/datasets/duplicates.ts';
-import { PLACE_CODE_COUNT } from '../../../../src/core/datasets/scanner/codes.ts';
-import { SEGMENT_BYTES, type Segment } from '../../../../src/core/datasets/segments.ts';
+import { SEGMENT_BYTES } from '../../../../src/core/datasets/segments.ts';
 import { problemsOf, useChecker } from '../../../helpers/checker.ts';
 import { Random } from '../../../helpers/random.ts';
 
@@ -78,52 +75,5 @@ describe('duplicate rows', () => {
   it('are told from a million rows that are nearly the same', async () => {
     const rows = Array.from({ length: 1_000_000 }, (_, n) => `{"a":${n % 1000},"b":"${'x'.repeat(40)}${n}"}`);
     assert.deepEqual(await duplicatesIn([...rows, rows[7]].join('\n')), [[1_000_001, 1_000_001, '8']]);
-  });
-
-  it('are those with both halves of a hash, all counted, some located, until the search is stopped', () => {
-    const search = (hashes: number[], limit = 100, goesOn = true) =>
-      findSameRows(Uint32Array.from(hashes), limit, () => goesOn);
-    const rows = [1, 1, 1, 2, 2, 1, 1, 1, 1, 2, 0, 1, 1, 2];
-    assert.deepEqual(search(rows).pairs, [
-      [3, 0],
-      [4, 1],
-      [6, 1],
-    ]);
-    assert.deepEqual(search(Array<number>(100).fill(5), 7).total, 49);
-    assert.equal(search(Array<number>(100).fill(5), 7).pairs.length, 7);
-    assert.deepEqual(search(rows, 100, false), { total: 0, pairs: [] });
-  });
-
-  it('are searched in a bounded number of rows, whichever segment comes first', () => {
-    const segment = (number: number): Segment => ({
-      ...{ number, rows: 10, blankRows: 7, lineBreaks: 2, characters: 0, places: [] },
-      hashed: [
-        {
-          hashes: new Uint32Array(6).fill(number),
-          starts: Uint32Array.of(1, 5, 9),
-          base: 100 * number,
-          runs: Uint32Array.of(0, 1, 2, 2, 9, 11),
-        },
-      ],
-    });
-    const file = { path: '', sizeBytes: 0, mtimeMs: 0, ctimeMs: 0 };
-    const counts = { totals: new Uint32Array(PLACE_CODE_COUNT), formats: new Uint32Array(8) };
-    const others = { roles: new Uint32Array(5), lengthBins: new Uint32Array(1), maxTurns: 0, maxLength: 0 };
-    for (const [limit, hashed, lookedFor] of [
-      [5, 5, 13],
-      [15, 15, 50],
-    ] as const) {
-      const builder = new ReportBuilder(10, limit);
-      for (const number of [3, 1, 0, 2, 4]) builder.addSegment(segment(number));
-      assert.deepEqual(
-        [...builder.hashes],
-        [0, 1, 2, 3, 4].flatMap((n) => Array<number>(6).fill(n)).slice(0, 2 * hashed),
-      );
-      builder.addCounts({ ...counts, ...others });
-      const report = builder.build(file, 'rows', { total: 1, pairs: [[4, 0]] });
-      assert.equal(report.duplicatesLookedForRows, lookedFor);
-      const [{ row, line, offset, detail } = { row: 0 }] = [...report.problems[0]!];
-      assert.deepEqual([row, line, offset, detail], [13, 16, 105, '2']);
-    }
   });
 });

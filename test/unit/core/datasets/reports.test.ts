@@ -171,11 +171,6 @@ describe('Reports', () => {
     assert.equal(reports.get(file), undefined);
   });
 
-  it('does not begin for a signal that is aborted', async () => {
-    await assert.rejects(reports.check(file, AbortSignal.abort()), CancelledError);
-    assert.equal(checks.length, 0);
-  });
-
   it('has the last report when a check was cancelled, and not when it failed', async () => {
     const report = await checked();
     const stop = new AbortController();
@@ -190,20 +185,6 @@ describe('Reports', () => {
     await assert.rejects(failed, { code: 'missing' });
     assert.equal(reports.get(file), undefined);
     assert.deepEqual(changes.at(-1), { path: file, progress: undefined, report: undefined });
-  });
-
-  it('ignores the progress of an abandoned check', async () => {
-    const stop = new AbortController();
-    const cancelled = reports.check(file, stop.signal);
-    const old = await begun(1);
-    stop.abort();
-    await assert.rejects(cancelled, CancelledError);
-    const next = reports.check(file);
-    const check = await begun(2);
-    old.options.onProgress?.(0.9);
-    assert.equal(reports.get(file)?.progress, 0);
-    await check.finish();
-    await next;
   });
 
   it('tells checks that the user asked for from others: fires, and does not release their reports', async () => {
@@ -238,17 +219,6 @@ describe('Reports', () => {
     await appendFile(file, '{}\n');
     await checked('fresh');
     assert.equal(reports.isAskedFor(file), false);
-  });
-
-  it('drops what is known of other bytes only, whoever asked for it', async () => {
-    await reports.dropIfOld(file);
-    assert.equal(changes.length, 0);
-    const report = await checked();
-    await reports.dropIfOld(file);
-    assert.equal(reports.get(file)?.report, report);
-    await appendFile(file, '{}\n');
-    await reports.dropIfOld(file);
-    assert.equal(reports.get(file), undefined);
   });
 
   it('stops checks when it is disposed, and fires no more events', async () => {

@@ -106,16 +106,6 @@ describe('rewriteDataset', () => {
     assert.equal(await readFile(written, 'utf8'), '{}\n\uFEFF{}\n');
   });
 
-  it('copies more than one chunk, and reports its progress', async () => {
-    const row = `{"text":"${'x'.repeat(1_000)}"}`;
-    await writeFile(file('big.jsonl'), `[${Array(3_000).fill(row).join(',\n')}]`);
-    const fractions: number[] = [];
-    const onProgress = (fraction: number) => fractions.push(fraction);
-    const written = await rewriteDataset(file('big.jsonl'), 'json-to-lines', { onProgress });
-    assert.equal(await readFile(written, 'utf8'), `${row}\n`.repeat(3_000));
-    assert.deepEqual([fractions.length, fractions.toSorted(), fractions.at(-1)], [3, fractions, 1]);
-  });
-
   it('leaves nothing where it fails or is cancelled', async () => {
     await writeFile(file('cut.jsonl'), `[${'{"a":1},'.repeat(300_000)}`);
     await assert.rejects(rewriteDataset(file('cut.jsonl'), 'json-to-lines'), { code: 'not-json' });

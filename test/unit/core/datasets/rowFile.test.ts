@@ -89,12 +89,6 @@ describe('RowFile', () => {
     }
   });
 
-  it('keeps to the limit of all rows together, but brings the first', async () => {
-    const rows = await counted(`${'a'.repeat(100)}\n${'b'.repeat(100)}\n${'c'.repeat(100)}\n`);
-    assert.equal((await rows.readRows(1, 3, { rowBytes: 1_000, totalBytes: 250 })).length, 2);
-    assert.equal((await rows.readRows(1, 3, { rowBytes: 1_000, totalBytes: 10 })).length, 1);
-  });
-
   it('takes one row of 200 MB with its length, its beginning, and the row behind it', async function () {
     this.timeout(30_000);
     await writeFile(file, 'first\n');
@@ -112,15 +106,6 @@ describe('RowFile', () => {
         [4, 4],
       ],
     );
-  });
-
-  it('takes 20 MB of newlines in bounded time', async () => {
-    const { user } = process.cpuUsage();
-    const rows = await counted(Buffer.alloc(20_000_000, '\n'));
-    assert.ok(process.cpuUsage().user - user < 2_000_000);
-    assert.equal(rows.rows, 20_000_000);
-    const [row, ...more] = await rows.readRows(19_999_999, 5, NO_LIMITS);
-    assert.deepEqual([row?.offset, row?.sizeBytes, more.length], [19_999_998, 0, 1]);
   });
 
   it('has its first rows before it is counted, and never those it does not know', async () => {
@@ -160,14 +145,6 @@ describe('RowFile', () => {
     assert.ok(!other.isCounted && other.rows < 1_500_000);
   });
 
-  it('is cancelled when it is closed while it reads', async () => {
-    await writeFile(file, Buffer.alloc(20_000_000, 'a'));
-    const rows = await openFile();
-    const counting = rows.count(signal(), () => rows.dispose());
-    await assert.rejects(counting, CancelledError);
-    await assert.rejects(rows.offsetOf(1), CancelledError);
-  });
-
   it('throws for a file that is missing or cannot be read', async () => {
     for (const name of [file, path.join(folder, 'no', 'such')])
       await assert.rejects(RowFile.open(name), { code: 'missing' });
@@ -192,15 +169,6 @@ describe('RowFile', () => {
     assert.equal(await again.look(), 'changed');
     await rm(file);
     assert.equal(await again.look(), 'missing');
-  });
-
-  it('gives what is left of a file that became shorter', async () => {
-    await writeFile(file, 'one\ntwo\nthree\n'.repeat(200_000));
-    const rows = await openFile();
-    await truncate(file, 8);
-    await rows.count(signal(), () => undefined);
-    assert.ok(rows.isCounted);
-    assert.deepEqual(await texts(rows, 1, 5), ['one', 'two']);
   });
 
   it('knows the lines of the editor, which also end at a lone CR', async () => {

@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { link, mkdtemp, open, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { link, mkdtemp, open, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import {
-  PartFile,
-  partStateOf,
-  removePart,
-  type PartPlace,
-} from '../../../../src/core/downloads/partFile.ts';
+import { PartFile, partStateOf, type PartPlace } from '../../../../src/core/downloads/partFile.ts';
 import { sha256Of } from '../../../helpers/runs/downloadBench.ts';
 import { silent } from '../../../helpers/runs/support.ts';
 
@@ -155,21 +150,5 @@ describe('PartFile', () => {
       await (await fill(MIB)).close();
       assert.ok(mine.equals(await readFile(other)));
     });
-  });
-
-  it('leaves nothing open where it cannot be opened', async () => {
-    let opened = 0;
-    const openFile: typeof open = async (...args) => {
-      if (opened++ > 0) throw Object.assign(new Error('EMFILE'), { code: 'EMFILE' });
-      return open(...args);
-    };
-    await assert.rejects(PartFile.open(place, silent(), openFile), { code: 'disk' });
-    const { descriptors } = await import('../../../helpers/api/support.ts');
-    assert.deepEqual(
-      descriptors().filter((target) => target.startsWith(folder)),
-      [],
-    );
-    await removePart(place);
-    assert.deepEqual(await readdir(folder), []);
   });
 });

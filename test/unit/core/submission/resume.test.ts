@@ -318,46 +318,6 @@ describe('Submitter, afterwards', () => {
       assert.equal(stage.posts.length, 1);
     });
 
-    it('needs the time on this machine too: the service’s clock may be set', async () => {
-      const id = await leaveUnknown();
-      stage.dateOffsetMs = 16 * MINUTE;
-      await check(id);
-      stage.dateOffsetMs = 19 * MINUTE;
-      stage.clock.pass(20_000);
-      assert.equal(verdictOf(await check(id)), 'too-early');
-      assert.deepEqual(stage.states(), ['unknown']);
-      assert.equal(verdictOf(await findNothing(id)), 'not-charged');
-    });
-
-    it('cannot tell with another API key', async () => {
-      const id = await leaveUnknown();
-      stage.own = stage.session('account-1', 'key-2');
-      assert.equal(verdictOf(await findNothing(id)), 'key-replaced');
-      assert.deepEqual(stage.states(), ['unknown']);
-    });
-
-    it('is shared by two callers; one may cancel without the other', async () => {
-      const id = await leaveUnknown();
-      stage.gets.length = 0;
-      const both = await Promise.all([check(id), check(id)]);
-      assert.deepEqual([both[0], stage.gets.length], [both[1], 2]);
-      const stop = new AbortController();
-      const gate = Promise.withResolvers<undefined>();
-      let reads = 0;
-      stage.onGet = (_request, response) => {
-        if (++reads > 1) return false;
-        void gate.promise.then(() => sendJson(response, 200, { data: [], has_more: false }, stage.date));
-        return true;
-      };
-      const first = check(id);
-      await until(() => reads === 1);
-      const second = stage.submitter.check(stage.own, id, stop.signal);
-      stop.abort();
-      await assert.rejects(second, CancelledError);
-      gate.resolve(undefined);
-      assert.equal(verdictOf(await first), 'too-early');
-    });
-
     it('reads no runs for what cannot have been charged', async () => {
       const id = await leaveRefused();
       stage.gets.length = 0;
@@ -421,18 +381,6 @@ describe('Submitter, afterwards', () => {
       const receipt = await settled();
       assert.ok(receipt?.kind === 'charged');
       assert.deepEqual([receipt.how, receipt.run.run_id, receipt.run.price_cents], ['found', 'run-1', 100]);
-    });
-
-    it('reads only the run whose label another window has read, and does not throw', async () => {
-      await leaveUnknown(true);
-      await stage.own.runs.refresh();
-      stage.own.runs.knowLabels([['run-1', `Läbel ${MARKER}`]]);
-      stage.onGet = (_request, response) => Boolean(response.destroy());
-      await stage.submitter.settleMarked(stage.own);
-      assert.deepEqual(stage.states(), ['unknown']);
-      stage.onGet = () => false;
-      await stage.submitter.settleMarked(stage.own);
-      assert.deepEqual(stage.states(), []);
     });
   });
 

@@ -76,24 +76,6 @@ describe('Submitter, attempt by attempt', () => {
       assert.deepEqual(atHead.dataset, draft.dataset);
       assert.deepEqual(atHead.consents, draft.consents);
     });
-
-    for (const [failsFrom, heads] of [
-      [1, 0],
-      [2, 0],
-      [3, 1],
-    ] as const)
-      it(`that cannot be written for the ${failsFrom}. time lets no closing boundary be sent`, async () => {
-        let writes = 0;
-        await restart(async (file, text) => {
-          if (!text.includes('"settled"') && ++writes >= failsFrom) throw diskFull();
-          await writeFileDurably(file, text);
-        });
-        let seen = 0;
-        stage.onHead = () => (seen += 1);
-        const outcome = await stage.submit();
-        assert.deepEqual([outcome.kind, codeOf(outcome)], ['not-charged', 'ENOSPC']);
-        assert.deepEqual([stage.posts.length, seen], [0, heads]);
-      });
   });
 
   it('stays open if the disk cannot store that it was discarded', async () => {
@@ -362,22 +344,6 @@ describe('Submitter, attempt by attempt', () => {
           ['unknown', 'clocks-disagree', 1],
         );
       });
-
-      it(`allow another attempt if ${name} and nothing can have been charged`, async () => {
-        let heads = 0;
-        stage.onHead = (request) => {
-          if (++heads > 1) return;
-          change();
-          request.socket.destroy();
-        };
-        stage.answers = [lost, created];
-        await stage.submit(await stage.bench.draft(200_000));
-        // The first one never closed; the second may have been charged, and the clocks have agreed since.
-        const [attempt, second] = stage.intent.attempts;
-        assert.equal(attempt?.closed, undefined);
-        assert.ok(Math.abs((second?.started.serviceMs ?? 0) - stage.clock.serviceMs) < 60_000);
-        assert.deepEqual([heads, stage.posts.length], [2, 1]);
-      });
     }
 
     it('are compared again after that time was stored: a sleep in between holds the boundary back', async () => {
@@ -390,21 +356,6 @@ describe('Submitter, attempt by attempt', () => {
       );
       sleepMs = 0;
       assert.equal((await stage.resume(stage.intent.id)).kind, 'charged');
-    });
-
-    it('give no service time if the answers have none', async () => {
-      await stage.own.balance.refresh();
-      stage.clock.setWall(5 * HOUR);
-      stage.onGet = (request, response) => {
-        response.sendDate = false;
-        if (request.url?.endsWith('/balance') !== true) return false;
-        sendJson(response, 200, { balance_cents: 1, currency: 'EUR' });
-        return true;
-      };
-      stage.answers = [conflict];
-      assert.equal((await stage.submit()).kind, 'unknown');
-      const { started, closed } = stage.intent.attempts[0] as Attempt;
-      assert.deepEqual([started.serviceMs, closed?.serviceMs], [undefined, undefined]);
     });
 
     it('end it at 23 hours, also while the boundary’s time is stored', async () => {
@@ -441,27 +392,6 @@ describe('Submitter, attempt by attempt', () => {
         assert.deepEqual([outcome.kind, heads, stage.clock.sleeps.length], ['not-charged', 0, sleeps]);
       }
       assert.deepEqual(stage.states(), ['unsent', 'unsent']);
-    });
-
-    it('is not used while another call has to wait', async () => {
-      let heads = 0;
-      stage.onHead = () => (heads += 1);
-      for (const [waitMs, kind] of [
-        [30_000, 'charged'],
-        [HOUR, 'not-charged'],
-      ] as const) {
-        stage.clock.sleeps.length = 0;
-        let reads = 0;
-        stage.onGet = () => {
-          // Between the read and the submission, in another window.
-          const notBeforeMs = stage.clock.nowMs() + waitMs;
-          if (reads++ === 0) stage.own.acceptShared({ notBeforeMs }, true);
-          return false;
-        };
-        const outcome = await stage.submit(await stage.bench.draft(10, `${waitMs}.jsonl`));
-        assert.deepEqual([outcome.kind, heads], [kind, 1]);
-        if (kind === 'charged') assert.deepEqual(stage.clock.sleeps, [waitMs + 1000]);
-      }
     });
 
     it('is used though the balance cannot be read', async () => {

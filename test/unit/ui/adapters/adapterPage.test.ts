@@ -97,28 +97,6 @@ describe('The adapter page', () => {
     assert.equal(work.filter(({ result }) => result !== undefined).length, 1);
   });
 
-  it('can be measured again after measuring was canceled', async () => {
-    let starts = 0;
-    const first = ({ signal, onProgress }: WorkerOptions) =>
-      new Promise<never>((_, reject) => {
-        onProgress?.({ doneBytes: 5, totalBytes: 10 });
-        signal?.addEventListener('abort', () => reject(new Error('gone')));
-      });
-    await open(
-      file,
-      doing('measure', (options) => (++starts > 1 ? undefined : first(options))),
-    );
-    await drawn();
-    panel.send({ type: 'measure' });
-    await posted('work', ({ progress }) => progress?.fraction === 0.5);
-    panel.send({ type: 'cancel' });
-    const { result } = await posted('work', (one) => one.result);
-    assert.deepEqual(result, words.workResult('', 'measure', { outcome: 'cancelled' }));
-    assert.deepEqual(logged, []);
-    panel.send({ type: 'measure' });
-    await posted('page', ({ verdict }) => verdict?.kind === 'warning');
-  });
-
   it('unpacks to a folder that the user chooses, or not at all', async () => {
     const other = path.join(folder, 'other');
     await mkdir(other);
@@ -133,24 +111,6 @@ describe('The adapter page', () => {
     assert.deepEqual((await readdir(folder)).sort(), ['adapter.zip', 'other']);
   });
 
-  it('shows what was unpacked where the archive was read again while the folder was chosen', async () => {
-    const other = path.join(folder, 'other');
-    await mkdir(other);
-    await open();
-    await drawn();
-    const chosen = Promise.withResolvers<string>();
-    standIn.told.folder = () => chosen.promise;
-    panel.send({ type: 'unpack', elsewhere: true });
-    panel.posted.length = 0;
-    panel.send({ type: 'reload' });
-    await drawn();
-    chosen.resolve(other);
-    const { result } = await posted('work', (one) => one.result);
-    assert.equal(result?.isError, false);
-    const { recipes } = await posted('page', (one) => one.recipes?.folder);
-    assert.equal(recipes?.folder?.value, path.join(other, 'adapter'));
-  });
-
   it('says why it could not unpack', async () => {
     await open(file, {
       extractAdapter: () => Promise.reject(Object.assign(new Error('no'), { code: 'disk-full' })),
@@ -160,15 +120,6 @@ describe('The adapter page', () => {
     const { result } = await posted('work', (one) => one.result);
     assert.deepEqual(result, words.workResult('', 'unpack', { outcome: 'failed', code: 'disk-full' }));
     assert.deepEqual(logged, ['adapter-unpack']);
-  });
-
-  it('says that an internal error occurred, and logs it', async () => {
-    await open(
-      file,
-      doing('inspect', () => Promise.reject(new TypeError('x'))),
-    );
-    await posted('page', ({ status }) => status?.retry);
-    assert.deepEqual(logged, ['adapter-not-inspected']);
   });
 
   it('uses a folder where it is, and watches its files', async () => {

@@ -102,28 +102,4 @@ describe('PreviewPanel', () => {
     await send({ type: 'goTo', row: 1 });
     assert.deepEqual([posted('list').at(-1)?.length, posted('goTo').at(-1)?.position], [3, 0]);
   });
-
-  it('ignores requests and memories that are none', async () => {
-    const filter = { text: 'a', matchCase: false, problems: undefined };
-    for (const memory of [null, 1, {}, { filter }, { row: 1 }, { filter: {}, row: 1 }, { filter, row: '1' }])
-      await send({ type: 'ready', memory });
-    assert.equal(posted('list').at(-1)?.filter.text, '');
-    const before = panel.posted.length;
-    const { generation } = posted('list').at(-1)!;
-    for (const message of [
-      undefined,
-      { type: 'need', generation, from: -1, count: 1 },
-      { type: 'need', generation, from: 0, count: NaN },
-      { type: 'filter' },
-      { type: 'filter', filter: { ...filter, text: 1 } },
-      { type: 'filter', filter: { ...filter, matchCase: 'yes' } },
-      { type: 'filter', filter: { ...filter, problems: null } },
-      { type: 'goTo', row: 0 },
-      { type: 'goTo', row: 1.5 },
-      { type: 'reload' },
-      { type: 'openSource', row: 1, problem: -1 },
-    ])
-      await send(message);
-    assert.equal(panel.posted.length, before);
-  });
 });

@@ -128,25 +128,6 @@ describe('watching downloads', () => {
       assert.deepEqual(await readdir(folderOf(two, 'two')), [fileOf(two)]);
     });
 
-    it('reports that the folder is gone since the run completed', async () => {
-      watch(first);
-      const runIds = [await stage.submit(first, 'one'), await stage.submit(first, 'two')];
-      await first.session.runs.refresh();
-      stage.pass(HOUR);
-      stage.sandbox.control.setScenario('slow-download');
-      await first.session.runs.refresh();
-      await until(() => first.downloads.active.some(({ receivedBytes }) => receivedBytes > 0));
-      const [active] = first.downloads.active;
-      const other = runIds.find((runId) => runId !== active?.runId);
-      set('always', path.join(stage.out, 'gone'));
-      await first.downloads.discard(active?.id ?? '');
-      await until(() => said().length > 0);
-      assert.equal(
-        said()[0],
-        `Download of ${other === runIds[0] ? 'one' : 'two'} failed. That folder no longer exists.`,
-      );
-    });
-
     for (const [mode, directory] of [
       ['off', 'there'],
       ['ask', 'there'],
@@ -230,17 +211,6 @@ describe('watching downloads', () => {
       await first.session.runs.refresh();
       await isDownloaded(first);
       assert.deepEqual(stage.logged.map(String), ['Error: first', 'Error: second']);
-    });
-
-    it('ends with the window', async () => {
-      const face = watch(first);
-      await stage.submit(first, 'maths');
-      await first.session.runs.refresh();
-      stage.pass(HOUR);
-      face.dispose();
-      await first.session.runs.refresh();
-      await later();
-      assert.deepEqual(await readdir(stage.out), []);
     });
   });
 
@@ -333,44 +303,6 @@ describe('watching downloads', () => {
       await saidTimes(1);
     });
 
-    it('come for a run of which only another artifact is downloaded, or downloading', async () => {
-      const runId = await finished('maths');
-      stage.sandbox.control.setScenario('several-artifacts');
-      const artifact = { type: 'training_log', filename: `training-log-${runId.slice(0, 8)}.jsonl` };
-      const log = (name: string) => ({
-        session: first.session,
-        runId,
-        artifact,
-        target: path.join(stage.out, name),
-      });
-      await first.downloads.start(log('a.jsonl'));
-      stage.pass(6 * DAY);
-      watch(first);
-      await look(first);
-      await saidTimes(1);
-      const active = { ...log('b.jsonl'), accountId: 'account-1', artifactType: artifact.type };
-      Object.defineProperty(first.downloads, 'active', { value: [{ ...active, state: 'downloading' }] });
-      stage.pass(22 * HOUR);
-      await look(first);
-      await saidTimes(2);
-    });
-
-    it('come if they were claimed when their account is left, and are not claimed after that', async () => {
-      await finished('one');
-      await finished('two');
-      stage.pass(6 * DAY + 21 * HOUR);
-      const claims: string[] = [];
-      const claim = (_accountId: string, runId: string) => {
-        claims.push(runId);
-        watching[0]?.dispose();
-        return Promise.resolve(true);
-      };
-      watch({ ...first, ...claiming(claim) });
-      await look(first);
-      await saidTimes(1);
-      assert.equal(claims.length, 1);
-    });
-
     it('come after a check that failed', async () => {
       const failure = new Error('no');
       const claim: Window['ledger']['claim'] = (...args) =>
@@ -398,25 +330,6 @@ describe('watching downloads', () => {
       await saidTimes(1);
     });
 
-    it('are claimed by no window that ends while it reads the label of the run', async () => {
-      await finished('maths');
-      stage.pass(6 * DAY);
-      // Windows that do not know the run's label.
-      const [other, next] = [stage.window(), stage.window()];
-      for (const { session } of [other, next]) session.budget.open(false);
-      const reading = Promise.withResolvers<never>();
-      let reads = 0;
-      other.session.runs.loadDetail = () => (reads++, reading.promise);
-      watch(other);
-      await look(other);
-      await until(() => reads > 0);
-      watching[0]?.dispose();
-      reading.reject(new Error('closed'));
-      watch(next);
-      await look(next);
-      await saidTimes(1);
-    });
-
     it('lead to the download and to the run', async () => {
       watch(first);
       const runId = await finished('maths');
@@ -432,17 +345,6 @@ describe('watching downloads', () => {
         ['fineTuning.downloadAdapter', { accountId: 'account-1', id: runId }],
         ['fineTuning.showRun', { accountId: 'account-1', id: runId }],
       ]);
-    });
-
-    it('name the run by its label, read where nobody knows it', async () => {
-      await finished('maths');
-      stage.pass(6 * DAY);
-      const second = stage.window();
-      second.session.budget.open(false);
-      watch(second);
-      await look(second);
-      await saidTimes(1);
-      assert.match(said()[0] ?? '', /^The adapter for maths expires/);
     });
 
     it('come of themselves when their time comes', async () => {

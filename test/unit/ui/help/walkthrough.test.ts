@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import { DisposableStore } from '../../../../src/core/base/disposable.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
@@ -97,22 +97,5 @@ describe('the walkthrough', () => {
     disposables.dispose();
     await start();
     assert.deepEqual(ticked(), ['checked']);
-  });
-
-  it('ticks again when a page of VS Code opens, which may know the steps only from then on', async () => {
-    accounts.push({ kind: 'sandbox', id: 's' });
-    await start();
-    await delay(600);
-    ticked();
-    standIn.tabsChanged.fire({ opened: [{ input: {} }] });
-    await delay(600);
-    assert.deepEqual(ticked(), []);
-    standIn.tabsChanged.fire({ opened: [{ input: undefined }] });
-    await delay(600);
-    assert.deepEqual(ticked(), ['sandbox']);
-    standIn.tabsChanged.fire({ opened: [{ input: undefined }] });
-    disposables.dispose();
-    await delay(600);
-    assert.deepEqual(ticked(), []);
   });
 });

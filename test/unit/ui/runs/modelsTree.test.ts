@@ -13,7 +13,7 @@ describe('ModelsTree', () => {
     const active = { models: store, isLocked: false, onDidChangeState: onDidChange };
     const sessions = { active, onDidChangeActive: onDidChange } as unknown as Sessions;
     const tree = new ModelsTree(sessions);
-    assert.match(standIn.views.at(-1)?.message ?? '', /^1 unreadable entry/);
+    assert.match(standIn.views.at(-1)?.message ?? '', /^Unreadable entries hidden: 1\./);
     const rows = tree.getChildren().flatMap((provider) => [provider, ...tree.getChildren(provider)]);
     active.isLocked = true;
     assert.deepEqual(tree.getChildren(), []);

@@ -413,7 +413,7 @@ describe('RunsTree', () => {
       assert.deepEqual(texts(), ['Mäths', 'Load More']);
       assert.equal(
         view.message,
-        'Filter “mäths” · m1 · Completed: 1 of 30 loaded runs. 29 labels are not loaded yet and were not searched. Older runs are not loaded.',
+        'Filter “mäths” · m1 · Completed: 1 of 30 loaded runs. Labels not loaded yet: 29. Older runs are not loaded.',
       );
       // A label that becomes known is searched as well.
       session.runs.knowLabels([['r7', 'more mäths']]);
@@ -490,7 +490,7 @@ describe('RunsTree', () => {
     it('says that the list may be incomplete, and how many rows are unreadable', async () => {
       answer = () => [200, { data: [row('a', 1), { odd: true }], has_more: true, next_cursor: null }];
       await session.runs.refresh();
-      assert.match(view.message ?? '', /incomplete.+\n1 unreadable entry/);
+      assert.match(view.message ?? '', /sends none\.\nUnreadable entries hidden: 1\./);
     });
 
     it('says why submissions are shown without runs, and counts nothing that a rejected API key has read', async () => {

@@ -3,7 +3,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { LazySandbox } from '../../../../src/ui/sandbox/lazySandbox.ts';
-import { startSandbox, type Sandbox } from '../../../../src/sandbox/sandbox.ts';
 
 describe('LazySandbox', () => {
   let storage: string;
@@ -44,47 +43,6 @@ describe('LazySandbox', () => {
     assert.deepEqual(lines, []);
   });
 
-  it('stops one that has started only after it was disposed', async () => {
-    const started: Sandbox[] = [];
-    let go = (): void => undefined;
-    const gate = new Promise<void>((resolve) => (go = resolve));
-    lazy = sandboxOf(() =>
-      Promise.resolve({
-        startSandbox: async (options) => {
-          await gate;
-          const sandbox = await startSandbox(options);
-          started.push(sandbox);
-          return sandbox;
-        },
-      }),
-    );
-    const starting = assert.rejects(lazy.start(), { code: 'cancelled' });
-    const disposing = lazy.dispose();
-    go();
-    await Promise.all([starting, disposing]);
-    assert.equal(await answers(started[0]?.baseUrl ?? ''), false);
-    assert.equal(started.length, 1);
-  });
-
-  it('starts none after it was disposed', async () => {
-    await lazy.dispose();
-    await assert.rejects(lazy.start(), { code: 'cancelled' });
-    await assert.rejects(lazy.control(), { code: 'cancelled' });
-  });
-
-  it('is disposed also where it cannot be closed', async () => {
-    lazy = sandboxOf(() =>
-      Promise.resolve({
-        startSandbox: async (options) => {
-          const sandbox = await startSandbox(options);
-          return { ...sandbox, close: () => sandbox.close().then(() => Promise.reject(new Error('no'))) };
-        },
-      }),
-    );
-    await lazy.start();
-    await lazy.dispose();
-  });
-
   it('says that it could not start, has the reason in the log, and tries again', async () => {
     await writeFile(path.join(storage, 'sandbox'), 'a file in the way');
     await assert.rejects(Promise.all([lazy.start(), lazy.control()]), { code: 'sandbox-not-started' });
@@ -92,15 +50,5 @@ describe('LazySandbox', () => {
     assert.match(lines[0] ?? '', /^sandbox-not-started: .*EEXIST/);
     await rm(path.join(storage, 'sandbox'));
     await lazy.start();
-  });
-
-  it('names itself once in the log', async () => {
-    await lazy.start();
-    await lazy.dispose();
-    await writeFile(path.join(storage, 'sandbox', 'sandbox.sqlite'), 'no database');
-    lazy = sandboxOf();
-    await lazy.start();
-    assert.equal(lines.length, 1);
-    assert.match(lines[0] ?? '', /^sandbox: the database /);
   });
 });

@@ -4,7 +4,9 @@ import type { Model } from '../../../../src/core/api/types.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
-const { ensureActiveAccount } = await withVscode(() => import('../../../../src/ui/shared/commands.ts'));
+const { Commands, ensureActiveAccount } = await withVscode(
+  () => import('../../../../src/ui/shared/commands.ts'),
+);
 const { modelOf, runIdOf } = await withVscode(() => import('../../../../src/ui/shared/arguments.ts'));
 await withVscode(() => import('../../../../src/ui/shared/accountMessages.ts'));
 
@@ -43,6 +45,31 @@ describe('commands', () => {
   it('do not run where the switch did not happen, as after a sign-out', async () => {
     standIn.told.answer = ([button]) => button;
     assert.equal(await accountsOf(false).ensure('two'), false);
+  });
+
+  it('take a target of an account by its id, and can be called again after an error, as they were', async () => {
+    standIn.told.answer = () => undefined;
+    const { accounts } = accountsOf(true);
+    const calls: unknown[][] = [];
+    const retries: (() => void)[] = [];
+    const commands = new Commands(accounts as unknown as AccountStore, (_error, retry) =>
+      retries.push(retry),
+    );
+    commands.add('account', {
+      'fineTuning.showRun': (...args) => {
+        calls.push(args);
+        throw new Error('x');
+      },
+    });
+    await commands.run('fineTuning.showRun', [{ accountId: 'two', id: 'a' }]);
+    assert.deepEqual([calls, retries], [[], []]);
+    await commands.run('fineTuning.showRun', [{ accountId: 'one', id: 'a' }, 2]);
+    retries[0]?.();
+    await new Promise(setImmediate);
+    assert.deepEqual(calls, [
+      ['a', 2],
+      ['a', 2],
+    ]);
   });
 
   /** What menus, key bindings, agents and other extensions may hand over. */

@@ -163,7 +163,7 @@ describe('a dataset before its submission', () => {
     assert.equal(line({ format: undefined }), '10 rows · no problems');
     assert.deepEqual(
       messages.checkRows(summaryOf(reportOf(address))).map(({ value }) => value),
-      ['10 rows of chat, 13 warnings', '12 email addresses, 1 payment card number'],
+      ['10 rows of chat, 13 warnings', 'email addresses (12), payment card numbers (1)'],
     );
     assert.deepEqual(
       [messages.sizePhrase(599_999_999), typeof messages.sizePhrase(600_000_000)],

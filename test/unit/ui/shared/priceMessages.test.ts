@@ -29,7 +29,7 @@ describe('messages of a price', () => {
       [far, 'Not known until charged · 9 times the size of your nearest run (4.0 MB, 5.17 USD)'],
       [
         { ...far, isLarger: false, measure: 'rows' },
-        'Not known until charged · your nearest run has 9 times the rows (4.0 MB, 5.17 USD)',
+        'Not known until charged · your nearest run is too different (4.0 MB, 5.17 USD)',
       ],
       [
         { kind: 'changed', atMs, priceCents: 410, currency },

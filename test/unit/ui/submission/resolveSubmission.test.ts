@@ -197,22 +197,6 @@ describe('commands of open submissions', () => {
       assert.equal(standIn.told.inputs.length, 0);
     });
 
-    it('shows what is known if the check fails, and why', async () => {
-      pending = [unknown()];
-      finding = new NetworkError('refused');
-      await resolve('one');
-      const row = standIn.told.inputs[0]?.items.find(({ label }) => label.endsWith('Last check'));
-      assert.ok((row?.description ?? 'none yet') !== 'none yet');
-    });
-
-    it('checks again with "Check Now"', async () => {
-      pending = [unknown()];
-      choose('Check Now');
-      await resolve('one');
-      assert.deepEqual(calls, ['check one in Work', 'check one in Work']);
-      assert.equal(standIn.told.inputs.length, 2);
-    });
-
     it('settles it with the run that the user recognizes and confirms', async () => {
       const run = { run_id: 'r-1', status: 'queued', model_id: 'm', label: 'Mine', price_cents: 100 };
       pending = [unknown()];
@@ -377,17 +361,6 @@ describe('commands of open submissions', () => {
         assert.deepEqual(calls.splice(0).at(-1), 'resume one in Work');
         Object.assign(active.account, { budget: undefined });
       }
-    });
-
-    it('ask no more once it is resolved while the budget is asked about', async () => {
-      pending = [pendingOf('unsent', intentOf({ id: 'one' }))];
-      receipts = [chargedReceipt({ accountId: 'account-1', dataset: intentOf().dataset })];
-      Object.assign(active.account, { budget: { perRunCents: 100, currency: 'USD' } });
-      standIn.told.answer = () => ((pending = []), 'Continue Over Budget');
-      await resolve('one', 'continue');
-      assert.equal(standIn.told.sentences.at(-1), 'This submission is already resolved.');
-      assert.deepEqual(callsOf('resume'), []);
-      Object.assign(active.account, { budget: undefined });
     });
 
     it('lead a refused submission through the steps again, with its choices and without its marker', async () => {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { registerHooks } from 'node:module';
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { DisposableStore } from '../../../../src/core/base/disposable.ts';
@@ -270,7 +269,7 @@ describe('SubmissionNotices', () => {
       for (const [now, ageMs, others, text] of [
         ['ready', 2 * hour, [], unconfirmed],
         ['key-rejected', 0, [], `${unconfirmed} The service rejected this API key.`],
-        ['key-missing', 0, [], `${unconfirmed} This account has no API key on this machine.`],
+        ['key-missing', 0, [], `${unconfirmed} The API key isn’t on this machine.`],
         [
           'ready',
           2 * hour,
@@ -361,51 +360,6 @@ describe('SubmissionNotices', () => {
       assert.match(told.sentences.join(), /^You may have been charged for train\.jsonl: /);
     });
 
-    for (const missing of ['submissionNotices.ts', 'submissionResult.ts'])
-      it(`begins at the next event, with nothing claimed, where ${missing} could not be loaded`, async () => {
-        let isMissing = true;
-        // Its own instance: what another one loaded is not loaded again.
-        const feature = `../../../../src/ui/submission/feature.ts?without=${missing}`;
-        const { activateSubmission: activate } = await withVscode(
-          () => import(feature) as Promise<{ activateSubmission: typeof activateSubmission }>,
-        );
-        const hooks = registerHooks({
-          resolve: (specifier, context, next) => {
-            if (isMissing && specifier.endsWith(missing)) throw new Error('no such file');
-            return next(specifier, context);
-          },
-        });
-        const journalOpened = new Emitter<void>();
-        const disposables = new DisposableStore();
-        const logged: unknown[] = [];
-        try {
-          activate({
-            ...partsOf('account-1'),
-            disposables,
-            journalOpened,
-            log: { error: (_what: string, error: unknown) => logged.push(error) },
-            openJournal: () => Promise.resolve(),
-            registerCommands: () => ({ dispose: () => undefined }),
-            reportError: () => undefined,
-          } as unknown as Parameters<typeof activateSubmission>[0]);
-          unreported = [receiptOf(unknown(), 'answered')];
-          journalOpened.fire();
-          await later();
-          assert.deepEqual(
-            [told.sentences, unreported.length, logged.map(String)],
-            [[], 1, ['Error: no such file']],
-          );
-          isMissing = false;
-          stateChanged.fire('ready');
-          await later();
-          await later();
-          assert.match(told.sentences.join(), /after all/);
-        } finally {
-          hooks.deregister();
-          disposables.dispose();
-        }
-      });
-
     for (const isRecord of [true, false])
       it(`begins once the journal can be read, for ${isRecord ? 'an open submission' : 'an unreported charge'}`, async () => {
         const journalOpened = new Emitter<void>();
@@ -423,7 +377,7 @@ describe('SubmissionNotices', () => {
             journalOpened.fire();
             return Promise.resolve();
           }),
-          registerCommands: () => ({ dispose: () => undefined }),
+          commands: { add: () => undefined },
           reportError: (_error: unknown, retry: () => void) => void retries.push(retry),
         } as unknown as Parameters<typeof activateSubmission>[0]);
         await later();

@@ -114,11 +114,6 @@ describe('the review of a submission', () => {
     );
   });
 
-  it('ends if a box is left for anything but the summary, such as another submission', async () => {
-    for (const row of ['Model', 'Label', 'Queue'])
-      assert.equal(await walk([row, undefined, ...ACCEPTING]), undefined, row);
-  });
-
   it('asks for the model first where none is known', async () => {
     const bare = { model_id: 'base-7b', name: 'base-7b', provider: '', available: true };
     const answers = ['base-7b', ...ACCEPTING];
@@ -138,19 +133,6 @@ describe('the review of a submission', () => {
     assert.equal(await labelOf('My run', { marker: undefined }), 'My run');
     await confirmed(['Label', 'x'.repeat(300), ...ACCEPTING], { marker: undefined });
     assert.equal(rowsOf(standIn.told.inputs.at(-2)).get('Label')?.length, 255);
-  });
-
-  it('warns if the end of the label will be cut', async () => {
-    const room = 255 - marker.length - 1;
-    for (const [length, isWarned] of [
-      [room, false],
-      [room + 1, true],
-    ] as const) {
-      standIn.told.inputs.length = 0;
-      await walk(['Label'], {}, { label: 'x'.repeat(length) });
-      assert.match(standIn.told.inputs[1]?.prompt ?? '', /“ft-.*” is added .* Up to 255 characters/);
-      assert.equal(standIn.told.inputs[1]?.validationMessage !== undefined, isWarned, String(length));
-    }
   });
 
   it('records the time of each consent when it is given, and the links that could be opened', async () => {
@@ -254,27 +236,6 @@ describe('the review of a submission', () => {
     }
   });
 
-  it('notes what the user may not expect, and nothing else', async () => {
-    await walk([]);
-    assert.equal(rowsOf(standIn.told.inputs[0]).has('Check'), false);
-    assert.ok(!standIn.told.inputs[0]?.items.some(({ label }) => label === 'Notes'));
-    await walk([], {
-      check: 'unchecked',
-      dataset: { ...context.dataset, size: { bytes: 610_000_000 } },
-    });
-    const rows = rowsOf(standIn.told.inputs[1]);
-    assert.match(rows.get('Size') ?? '', /close to the 600 MB limit/);
-    assert.equal(rows.get('Check'), 'skipped, the check failed');
-  });
-
-  it('shows the website of the account, and opens it', async () => {
-    assert.equal(await walk(['Website']), undefined);
-    assert.equal(rowsOf(standIn.told.inputs[0]).has('Website'), false);
-    await walk(['Website'], { account: { ...account, website: 'https://pay.test/' } });
-    assert.equal(rowsOf(standIn.told.inputs[1]).get('Website'), 'https://pay.test/');
-    assert.deepEqual([standIn.executed, standIn.told.inputs.length], [[['open', 'https://pay.test/']], 2]);
-  });
-
   it('says whether the dataset of a run that is submitted again is the same', async () => {
     const [earlier] = [{ ...intentOf(), settled: { kind: 'discarded', at: { localMs: 0 } } as const }];
     for (const [sha256, filename, text] of [
@@ -375,13 +336,6 @@ describe('the review of a submission', () => {
         for (const [index, line] of details.entries()) assert.ok(asked[index]?.includes(line), line);
         assert.equal(standIn.told.sentences.at(-1), 'Submit train.jsonl to Work and pay?');
       }
-    });
-
-    it('“at least” for the priority queue where only the standard one is known', async () => {
-      await confirmed(ACCEPTING, { money: moneyOf({ receipts }) }, { priority: true });
-      const [, least] =
-        /^At least ([\d.]+ USD)/.exec(rowsOf(standIn.told.inputs[0]).get('Price') ?? '') ?? [];
-      assert.ok(standIn.told.details[0]?.includes(`Price: known only after the charge; at least ${least}.`));
     });
 
     it('and fills in a balance that comes late, with what is known of the digest', async () => {

@@ -241,19 +241,6 @@ describe('submitDataset', () => {
     assert.deepEqual([drafts, standIn.told.inputs.length, standIn.told.sentences], [[], 1, []]);
   });
 
-  it('says in the choice of the queue how long the account’s runs waited in each', async () => {
-    receipts = ['a', 'b', 'c'].map((run_id, index) => {
-      const started_at = `2026-05-01T10:0${index + 1}:00Z`;
-      details.set(run_id, { created_at: '2026-05-01T10:00:00Z', started_at });
-      return chargedReceipt({ accountId: 'account-1', priority_processing: true, run: { run_id } });
-    });
-    await submit({ modelId: 'm' }, ['Queue']);
-    assert.deepEqual(
-      standIn.told.inputs[1]?.items.map(({ description }) => description),
-      ['no extra cost', 'costs extra unless your plan includes it · waited 2 min (median of 3 runs)'],
-    );
-  });
-
   it('checks what is unchanged since it was refused no second time, and anything else', async () => {
     const dataset = {
       ...{ path: file, filename: 'train.jsonl', ...stampOf(statSync(file, { bigint: true })) },
@@ -386,17 +373,6 @@ describe('submitDataset', () => {
     assert.deepEqual([drafts.length, besides], [1, [['theirs']]]);
   });
 
-  it('asks nothing about another file, another service, or a refused submission', async () => {
-    const dataset = { ...intentOf().dataset, path: file, sha256: SHA256 };
-    pending = [
-      pendingOf('unknown', intentOf({ dataset: { ...intentOf().dataset, path: file } })),
-      pendingOf('unknown', intentOf({ dataset, accountId: 'account-2', origin: 'https://other.test' })),
-      pendingOf('refused', intentOf({ dataset })),
-    ];
-    await submit();
-    assert.equal(drafts.length, 1);
-  });
-
   it('resolves the submission that turned out to be open for the chosen model', async () => {
     result = { kind: 'open', id: 'other' };
     await submit();
@@ -423,7 +399,7 @@ describe('submitDataset', () => {
     const changed = standIn.told.inputs.findLast(({ items }) => items[1]?.label.startsWith('Run'));
     assert.match(
       changed?.items.at(-1)?.description ?? '',
-      / with Model M, 5\.00 USD; changed since \(2 fewer rows\)$/,
+      / with Model M, 5\.00 USD; changed since \(−2 rows\)$/,
     );
     parts.journal.receipts = () => Promise.reject(new Error('x'));
     await submit();

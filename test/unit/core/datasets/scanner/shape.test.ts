@@ -148,15 +148,6 @@ describe('the shape of rows', () => {
     assert.equal(report.formats.unknown, 1);
   });
 
-  it('knows the lengths of short rows exactly', async () => {
-    const row = (length: number) => `{"text":"${'x'.repeat(length - 11)}"}\n`;
-    const { lengths } = (await check([31, 14, 15, 13, 12].map(row).join(''))).statistics;
-    assert.deepEqual(lengths.percentiles, { p50: 14, p99: 31 });
-    const four = (await check([15, 14, 13, 12].map(row).join(''))).statistics.lengths;
-    assert.deepEqual([four.percentiles.p50, four.maxBytes], [13, 15]);
-    assert.deepEqual(four.histogram, [{ fromBytes: 1, toBytes: 32, rows: 4 }]);
-  });
-
   it('counts rows, characters, formats, roles, turns and lengths like a plain program', async () => {
     const random = new Random(5);
     const text = () =>

@@ -1,0 +1,32 @@
+import type * as vscode from 'vscode';
+import { createServices, type Services } from './services.ts';
+import { activateAccounts } from './ui/accounts/feature.ts';
+import { activateAdapters } from './ui/adapters/feature.ts';
+import { activateDatasets } from './ui/datasets/feature.ts';
+import { activateDownloads } from './ui/downloads/feature.ts';
+import { activateHelp } from './ui/help/feature.ts';
+import { activateMoney } from './ui/money/feature.ts';
+import { activateRuns } from './ui/runs/feature.ts';
+import { activateSandbox } from './ui/sandbox/feature.ts';
+import { activateSubmission } from './ui/submission/feature.ts';
+import type { Commands } from './ui/shared/commands.ts';
+
+/** Each registers its commands and views, and loads what they need at first use. */
+const FEATURES: readonly ((services: Services) => void)[] = [
+  activateAccounts,
+  activateRuns,
+  activateSubmission,
+  activateMoney,
+  activateDownloads,
+  activateDatasets,
+  activateAdapters,
+  activateSandbox,
+  activateHelp,
+];
+
+/** Starts every feature, and returns what runs their commands. */
+export async function start(context: vscode.ExtensionContext): Promise<Commands> {
+  const services = await createServices(context);
+  for (const activateFeature of FEATURES) activateFeature(services);
+  return services.commands;
+}
