@@ -19,7 +19,6 @@ import {
 import { adapterFolder, fingerprintOf, isPacked, unpackedPlace, type UnpackedPlace } from './adapterPlace.ts';
 import {
   chooseUnpackFolder,
-  diskNotice,
   pageStatus,
   pageTitle,
   pageWords,
@@ -274,7 +273,7 @@ export class AdapterPage implements Disposable {
 
   #page(): AdapterPageState {
     const { report, problem, measurements, place, change } = this.#known;
-    const notice = change && diskNotice(this.#name, change);
+    const notice = change && diskSentence(this.#name, change);
     const page = {
       type: 'page',
       words: pageWords(),

@@ -159,7 +159,7 @@ describe('"Download Adapter…"', () => {
     for (const [code, sentence] of [
       [
         'EACCES',
-        /^Can’t use the download folder “.+”\. You don’t have permission to write to that folder\.$/,
+        /^Can’t use the download folder “.+”\. No permission to write to that folder\.$/,
       ],
       ['ENOSPC', /^Can’t use the download folder “.+”\. That folder’s disk is full\.$/],
       ['EIO', /^Can’t use the download folder “.+”\. Writing to that folder failed\.$/],
