@@ -210,7 +210,8 @@ describe('downloads', () => {
       service.control.setScenario('none');
       // Due half a minute later by the service's clock. Had it been due before, this one would have said it.
       await finished('soon').waitFor();
-      service.passTime(30_000);
+      // A little more: the service's clock is known to the second.
+      service.passTime(35_000);
       await workbench.runCommand('Fine-Tuning: Refresh');
       const reminder = workbench.dialogs.toast(/The adapter for soon expires in /);
       await reminder.waitFor({ timeout: 60_000 });

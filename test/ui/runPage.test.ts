@@ -71,7 +71,7 @@ describe('the page of a run', () => {
     before(async () => {
       await signIn(workbench, { address: service.baseUrl, name: 'Work', apiKey: KEY });
       await workbench.sideBar.open('Fine-Tuning');
-      service.control.setSpeed(100);
+      service.control.setSpeed(1_000);
       for (const label of ['first', 'second']) await submit(label);
       await workbench.sideBar
         .view('Runs')
@@ -140,6 +140,7 @@ describe('the page of a run', () => {
 
     it('goes on by itself, and keeps the focus while it is drawn anew', async () => {
       await page.button('Submit Again…').focus();
+      service.control.setSpeed(20);
       await page.status.filter({ hasText: 'running' }).waitFor({ timeout: 40_000 });
       await page
         .event('Started')

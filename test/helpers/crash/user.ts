@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Simulation } from './simulation.ts';
-import { Died, type Shown, type Told, type WindowProcess } from './windowProcess.ts';
+import type { Shown, Told } from './window.ts';
+import { Died, type WindowProcess } from './windowProcess.ts';
 
 const MINUTE_MS = 60_000;
 /** The longest Retry-After of any fault. */

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import fs, { mkdir, readdir, writeFile } from 'node:fs/promises';
-import { syncBuiltinESMExports } from 'node:module';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DownloadStage, type Window } from '../../../helpers/runs/downloadStage.ts';
 import { until } from '../../../helpers/runs/support.ts';
@@ -71,8 +70,6 @@ describe('"Download Adapter…"', () => {
   const said = () => standIn.told.sentences;
   const set = (directory: string) => standIn.settings.set('fineTuning.downloadDirectory', directory);
 
-  const title = () => standIn.told.titles.at(-1);
-
   it('downloads into the folder that is chosen, and reports where it is', async () => {
     press('Inspect');
     await download({ kind: 'run', runId });
@@ -84,21 +81,6 @@ describe('"Download Adapter…"', () => {
     assert.equal((uri as { fsPath: string }).fsPath, path.join(out, file));
     assert.ok(standIn.told.progress.includes('waiting for the network'));
     assert.ok(standIn.told.progress.includes('verifying'), standIn.told.progress.join());
-  });
-
-  it('is titled by the label, though that is read only when it begins', async () => {
-    // One that has read nothing but the list.
-    window = stage.window();
-    assert.equal(window.session.runs.label(runId), undefined);
-    await download(runId);
-    assert.equal(title(), 'Downloading the adapter for maths');
-  });
-
-  it('without a run asks which, and continues as a call of its own', async () => {
-    await window.session.runs.refresh();
-    standIn.told.pick = ({ items }) => items[0]?.label;
-    await download(undefined);
-    assert.deepEqual(standIn.executed, [['fineTuning.downloadAdapter', runId]]);
   });
 
   it('says that a run has not finished, is unknown or expired, before a folder is asked for', async () => {
@@ -156,6 +138,7 @@ describe('"Download Adapter…"', () => {
       ]);
     });
 
+<<<<<<< HEAD
     for (const [code, sentence] of [
       [
         'EACCES',
@@ -186,6 +169,8 @@ describe('"Download Adapter…"', () => {
         assert.deepEqual([await readdir(out), await readdir(other)], [[], [file]]);
       });
 
+=======
+>>>>>>> main
     it('removes a folder that was made for nothing', async () => {
       set(out);
       const { ended } = await begin();
@@ -282,18 +267,6 @@ describe('"Download Adapter…"', () => {
       assert.deepEqual(await readdir(out), [file]);
     });
 
-    for (const [answer, answers, shown] of [
-      ['that is read first', true, /^Downloading the adapter for maths$/],
-      ['unless the service does not answer', false, /^Downloading the adapter for run [0-9a-f]+$/],
-    ] as const)
-      it(`resumes without asking where that was asked already, titled by the label, ${answer}`, async () => {
-        await interrupt();
-        if (!answers) window.session.runs.loadDetail = () => new Promise(() => undefined);
-        await download(runId, 'resume');
-        assert.match(title() ?? '', shown);
-        assert.deepEqual([await readdir(out), said().length], [[file], 1]);
-      });
-
     it('discards it and starts again, elsewhere', async () => {
       await interrupt();
       press('Restart Download');
@@ -323,48 +296,11 @@ describe('"Download Adapter…"', () => {
     assert.deepEqual([active(), await readdir(out)], [[], []]);
   });
 
-  it('goes beside the download of another run', async () => {
-    stage.sandbox.control.setScenario('slow-download');
-    const other = await submit();
-    stage.pass(3_600_000);
-    const both = Promise.all([download(runId), download(other)]);
-    await until(() => active().filter(({ receivedBytes }) => receivedBytes > 0).length === 2);
-    await cancel(other);
-    assert.deepEqual(
-      active().map((one) => one.runId),
-      [runId],
-    );
-    // Without a run: the only one.
-    await cancel(undefined);
-    await both;
-    assert.deepEqual(said(), []);
-    assert.deepEqual(await readdir(out), []);
-  });
-
-  it('of an account that is not the active one, or where none is, is cancelled by its id', async () => {
-    for (const other of [stage.window('account-2').session, undefined]) {
-      const { ended } = await begin();
-      const elsewhere = (id: unknown) => commands.cancelDownload({ active: other }, window.downloads, id);
-      // What is on its way of a run belongs to its account.
-      await elsewhere(runId);
-      assert.equal(active().length, 1);
-      await elsewhere(active()[0]?.id);
-      await ended;
-      assert.deepEqual([active(), await readdir(out)], [[], []]);
-    }
-  });
-
   it('"Cancel Download" without a row discards nothing unasked', async () => {
     await interrupt();
     await cancel(undefined);
     assert.deepEqual([standIn.told.inputs.length, active().length], [1, 1]);
     await cancel({ kind: 'run', runId });
     assert.deepEqual([active(), await readdir(out)], [[], []]);
-  });
-
-  it('"Cancel Download" says where there is none', async () => {
-    await cancel(runId);
-    await cancel(undefined);
-    assert.deepEqual(said(), ['No download to cancel.', 'No download to cancel.']);
   });
 });
