@@ -138,39 +138,6 @@ describe('"Download Adapter…"', () => {
       ]);
     });
 
-<<<<<<< HEAD
-    for (const [code, sentence] of [
-      [
-        'EACCES',
-        /^Can’t use the download folder “.+”\. No permission to write to that folder\.$/,
-      ],
-      ['ENOSPC', /^Can’t use the download folder “.+”\. That folder’s disk is full\.$/],
-      ['EIO', /^Can’t use the download folder “.+”\. Writing to that folder failed\.$/],
-    ] as const)
-      it(`that cannot be written to says why (${code}), and asks for a folder`, async () => {
-        set(out);
-        const other = path.join(stage.bench.folder, 'other');
-        await mkdir(other);
-        standIn.told.folder = () => other;
-        const real = fs.mkdir;
-        const refuse = (folder: string, options: object) =>
-          folder.startsWith(out)
-            ? Promise.reject(Object.assign(new Error(code), { code }))
-            : real(folder, options);
-        fs.mkdir = refuse as typeof real;
-        syncBuiltinESMExports();
-        try {
-          await download(runId);
-        } finally {
-          fs.mkdir = real;
-          syncBuiltinESMExports();
-        }
-        assert.match(said()[0] ?? '', sentence);
-        assert.deepEqual([await readdir(out), await readdir(other)], [[], [file]]);
-      });
-
-=======
->>>>>>> main
     it('removes a folder that was made for nothing', async () => {
       set(out);
       const { ended } = await begin();
