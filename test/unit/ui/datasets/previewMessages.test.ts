@@ -160,7 +160,7 @@ describe('the texts of datasets', () => {
       [text, detail, action, lens],
       ['JSONL, 5,000 rows · no known training format', '', 'Check Dataset', ''],
     );
-    assert.equal(of(reportOf({ kind: 'csv' })).text, 'CSV instead of JSONL');
+    assert.equal(of(reportOf({ kind: 'csv' })).text, 'CSV, not JSONL');
     assert.equal(of(undefined).text, 'Not checked');
   });
 });

@@ -32,7 +32,7 @@ describe('download messages', () => {
   it('reportDownloaded warns of a file that is not known to be an adapter', () => {
     for (const [verified, type, sentence] of [
       ['zip', 'model', /^Downloaded a\.zip to \/out\.$/],
-      ['unread', 'model', /^Downloaded .* couldn’t be checked\.$/],
+      ['unread', 'model', /^Downloaded .* Only its size/],
       ['length', 'log', /^Downloaded .* Only its size/],
       ['length', 'model', /not a known adapter format/],
       ['html', 'model', /a web page/],
