@@ -19,7 +19,7 @@ function cells(): Cell[] {
   return all.filter(({ name }) => name === second);
 }
 
-const stage = await Stage.start();
+const stage = await new Stage().start();
 let [done, failed] = [0, 0];
 await runCells(cells(), stage, AT_ONCE, (result) => {
   done++;

@@ -64,7 +64,7 @@ describe('accounts', () => {
     assert.equal(await quickInput.hidesInput(), true);
     await workbench.screenshot('sign-in-key');
     await quickInput.fill('service_two words');
-    await quickInput.waitForMessage(/must not contain spaces/);
+    await quickInput.waitForMessage(/contains spaces or invalid characters/);
     assert.deepEqual(work.requests, []);
   });
 

@@ -63,7 +63,7 @@ describe('adapter page', () => {
 
     it('measures how much each module learned', async () => {
       await page.button('Measure').click();
-      await page.frame.getByText(/None of the [\d,]+ values is NaN or infinite\./).waitFor();
+      await page.frame.getByText(/No NaN or infinite values \([\d,]+ checked\)\./).waitFor();
       await page.button('Measure').waitFor({ state: 'detached' });
       const last = page.grid.getByRole('gridcell', { name: /^o_proj, layer 31: rank 32, .*, norm \d/ });
       await last.waitFor();
@@ -236,7 +236,7 @@ describe('adapter page', () => {
       await page.open('lora.zip');
       await page.waitForVerdict('Complete LoRA adapter');
       await page.button('Measure').click();
-      await page.frame.getByText(/values is NaN or infinite/).waitFor();
+      await page.frame.getByText(/No NaN or infinite values/).waitFor();
     });
 
     for (const theme of ['light', 'high contrast', 'dark'] as const) {

@@ -153,7 +153,7 @@ describe('consents and steps of a submission', () => {
       await quickInput.item(CONTINUE).waitFor();
       assert.equal(await descriptionOf('Model'), 'Qwen3 8B, Alibaba Cloud');
       assert.match((await descriptionOf('Label')) ?? '', /^kept ft-[\da-z]{8}$/);
-      assert.equal(await descriptionOf('Queue'), 'Priority: costs extra unless your plan includes it');
+      assert.equal(await descriptionOf('Queue'), 'Priority · costs extra unless your plan includes it');
       await quickInput.close();
     });
 

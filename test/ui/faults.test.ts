@@ -86,7 +86,7 @@ describe('faults of the service, as the sandbox plays them', () => {
       .waitFor();
     await workbench.page
       .locator('.activitybar')
-      .getByRole('tab', { name: /^Fine-Tuning.* - 3 active runs$/ })
+      .getByRole('tab', { name: /^Fine-Tuning.* - 3 runs active$/ })
       .waitFor();
     await workbench.screenshot('unknown-status');
   });

@@ -119,7 +119,7 @@ describe('who pays, and what a run will probably cost', () => {
       .item('Dataset')
       .getByText(/ · changed since /)
       .waitFor();
-    assert.match(await descriptionOf('Queue'), /^Priority: /);
+    assert.match(await descriptionOf('Queue'), /^Priority · /);
     await quickInput.close();
     assert.equal(work.submissions, 4);
   });

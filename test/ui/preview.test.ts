@@ -288,7 +288,7 @@ describe('dataset preview', () => {
 
     it('says that it is UTF-16', async () => {
       await preview.open('utf16.jsonl');
-      await preview.frame.locator('.notice', { hasText: 'The file is UTF-16.' }).waitFor();
+      await preview.frame.locator('.notice', { hasText: 'The file is UTF-16, not UTF-8.' }).waitFor();
       await workbench.screenshot('preview-utf16');
     });
 

@@ -43,7 +43,7 @@ export async function walkThroughSteps(workbench: Workbench, way: Way): Promise<
   await quickInput.item(CONTINUE).waitFor();
   if (way.label !== undefined) {
     await quickInput.pick('Label');
-    await quickInput.waitForMessage(/^Label \(optional\)\./);
+    await quickInput.waitForMessage(/^Label \(optional, /);
     await quickInput.fill(way.label);
     await quickInput.item(CONTINUE).waitFor();
   }

@@ -18,7 +18,6 @@ export const signInWords = {
   lastSubmission: (timeMs: number) => l10n.t('last submission: {0}', formatDay(timeMs)),
   keeps: () => l10n.t('Keeps its submissions and downloads'),
   newAccount: () => l10n.t('Add as a New Account'),
-  newAccountDetail: () => l10n.t('For another account at this service'),
   name: () => l10n.t('A name for this account'),
   noName: () => l10n.t('Enter a name.'),
   replaceTitle: (accountName: string) => l10n.t('Replace the API Key of {0}', accountName),
@@ -46,9 +45,8 @@ export function apiKeyProblem(problem: ApiKeyProblem): string {
     case 'empty':
       return l10n.t('Enter the API key.');
     case 'inner-blank':
-      return l10n.t('The API key must not contain spaces.');
     case 'not-header-safe':
-      return l10n.t('The API key contains invalid characters.');
+      return l10n.t('The API key contains spaces or invalid characters.');
   }
 }
 
@@ -165,7 +163,6 @@ function submissionsLeft(submissions: Unfinished['submissions']): string[] {
 /** The account menu. */
 export const menuWords = {
   title: () => l10n.t('Account'),
-  placeholder: () => l10n.t('Choose an account or an action'),
   accounts: () => l10n.t('Accounts'),
   actions: () => l10n.t('Actions'),
   active: () => l10n.t('active'),

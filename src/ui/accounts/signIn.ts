@@ -157,7 +157,7 @@ function pickAccount(place: Place, former: readonly FormerAccount[]) {
         detail: signInWords.keeps(),
         value: account,
       })),
-      { icon: 'add', label: signInWords.newAccount(), detail: signInWords.newAccountDetail(), value: {} },
+      { icon: 'add', label: signInWords.newAccount(), value: {} },
     ],
   });
 }

@@ -26,7 +26,6 @@ export async function switchAccount(accounts: AccountStore): Promise<void> {
   const answer = await pick<Target>(
     { title: menuWords.title() },
     {
-      placeholder: menuWords.placeholder(),
       items:
         rows.length > 0
           ? [separator(menuWords.accounts()), ...rows, separator(menuWords.actions()), ...actionsOf(accounts)]

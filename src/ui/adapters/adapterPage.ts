@@ -5,6 +5,7 @@ import { recipesOf } from '../../core/adapters/recipes.ts';
 import type { AdapterReport, Measurements, Progress } from '../../core/adapters/report.ts';
 import { runInWorker } from '../../core/adapters/runInWorker.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
+import { diskSentence } from '../shared/datasetMessages.ts';
 import { PANELS } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
 import {
@@ -19,7 +20,6 @@ import {
 import { adapterFolder, fingerprintOf, isPacked, unpackedPlace, type UnpackedPlace } from './adapterPlace.ts';
 import {
   chooseUnpackFolder,
-  diskNotice,
   pageStatus,
   pageTitle,
   pageWords,
@@ -274,7 +274,7 @@ export class AdapterPage implements Disposable {
 
   #page(): AdapterPageState {
     const { report, problem, measurements, place, change } = this.#known;
-    const notice = change && diskNotice(this.#name, change);
+    const notice = change && diskSentence(this.#name, change);
     const page = {
       type: 'page',
       words: pageWords(),

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { commands, l10n, Uri, window } from 'vscode';
 import type { Progress } from '../../core/adapters/report.ts';
-import { notOnDisk } from '../shared/datasetMessages.ts';
+import { diskSentence, notOnDisk } from '../shared/datasetMessages.ts';
 import { formatBytes } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { notify, showError, showInformation } from '../shared/notifications.ts';
@@ -34,10 +34,7 @@ export async function chooseAdapter(
       value: { file },
     })),
   ];
-  const answer = await pick(
-    { title: l10n.t('Inspect an Adapter') },
-    { placeholder: l10n.t('Which adapter?'), items },
-  );
+  const answer = await pick({ title: l10n.t('Inspect an Adapter') }, { items });
   if (answer.kind !== 'value') return undefined;
   if (typeof answer.value === 'object') return answer.value.file;
   if (answer.value === 'folder')
@@ -115,16 +112,9 @@ export function pageStatus(
   if (why === undefined) return { text: l10n.t('Reading {0}…', fileName), retry: undefined };
   const text =
     why === 'missing'
-      ? l10n.t('{0} no longer exists.', fileName)
+      ? diskSentence(fileName, 'missing')
       : l10n.t('Couldn’t inspect {0}. See the log for details.', fileName);
   return { text, retry: l10n.t('Retry') };
-}
-
-/** The disk no longer holds what is shown. */
-export function diskNotice(fileName: string, change: 'changed' | 'missing'): string {
-  return change === 'changed'
-    ? l10n.t('{0} has changed on disk.', fileName)
-    : l10n.t('{0} no longer exists.', fileName);
 }
 
 export function workProgress(
@@ -163,32 +153,32 @@ export function workResult(
   };
 }
 
-function measureResult(fileName: string, { outcome, code }: WorkEnd): string {
+function measureResult(fileName: string, { outcome, code = '' }: WorkEnd): string {
   if (outcome === 'done') return l10n.t('Measured.');
-  if (outcome === 'cancelled') return l10n.t('Measuring was canceled.');
-  return code === 'not-an-adapter'
-    ? l10n.t('{0} no longer contains an adapter. Reload the page.', fileName)
-    : l10n.t('Couldn’t measure {0}. See the log for details.', fileName);
+  if (outcome === 'cancelled') return l10n.t('Canceled.');
+  return l10n.t('Couldn’t measure {0}. {1}', fileName, failureReason(code, ''));
 }
 
 function unpackResult(fileName: string, { outcome, code = '', folder = '', leftOut = [] }: WorkEnd): string {
-  if (outcome === 'cancelled') return l10n.t('Unpacking was canceled.');
-  if (outcome === 'done')
-    return leftOut.length === 0
-      ? l10n.t('Unpacked to {0}.', folder)
-      : l10n.t('Unpacked to {0}, without pickle files: {1}.', folder, leftOut.join(', '));
+  if (outcome === 'cancelled') return l10n.t('Canceled.');
+  if (outcome === 'failed')
+    return l10n.t('Couldn’t unpack {0}. {1}', fileName, knownFault(code) ?? failureReason(code, folder));
+  return leftOut.length === 0
+    ? l10n.t('Unpacked to {0}.', folder)
+    : l10n.t('Unpacked to {0}, without pickle files: {1}.', folder, leftOut.join(', '));
+}
+
+function failureReason(code: string, folder: string): string {
   switch (code) {
     case 'disk-full':
-      return l10n.t('Nothing was unpacked: the disk is full. Unpack elsewhere.');
+      return l10n.t('The disk is full.');
     case 'no-permission':
-      return l10n.t('Nothing was unpacked: no permission for {0}. Unpack elsewhere.', folder);
+      return l10n.t('No permission to write to {0}.', folder);
     case 'folder-exists':
-      return l10n.t('Nothing was unpacked: {0} already exists.', folder);
+      return l10n.t('{0} already exists.', folder);
     case 'not-an-adapter':
-      return l10n.t('Nothing was unpacked: {0} no longer contains an adapter.', fileName);
+      return l10n.t('It no longer contains an adapter.');
+    default:
+      return l10n.t('See the log for details.');
   }
-  const fault = knownFault(code);
-  return fault === undefined
-    ? l10n.t('Couldn’t unpack {0}. See the log for details.', fileName)
-    : l10n.t('Couldn’t unpack {0}. {1}', fileName, fault);
 }

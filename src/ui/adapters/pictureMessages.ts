@@ -163,7 +163,7 @@ function legendOf(rows: AdapterPicture['rows'], largestNorm: number): AdapterPic
 /** What the pass over all values found, or would find. */
 function findingsOf(measurements: Measurements | undefined): AdapterNote[] {
   if (measurements === undefined) {
-    const text = l10n.t('Measuring shows how much each module learned, and finds broken values.');
+    const text = l10n.t('Measuring shows how much each module learned.');
     return [{ severity: 'info', text }];
   }
   const { pairs, values, nans, infinities, nonFinite, hasNoEffect, notMeasured } = measurements;
@@ -174,11 +174,11 @@ function findingsOf(measurements: Measurements | undefined): AdapterNote[] {
   if (nans + infinities > 0) {
     const counts = [nans, infinities].map(formatCount);
     add('error', l10n.t('NaN: {0}, infinite: {1}. They are in:', ...counts), nonFinite);
-  } else add('info', l10n.t('None of the {0} values is NaN or infinite.', formatCount(values)));
-  if (hasNoEffect) add('warning', l10n.t('Nothing was learned: in every module A or B is all zero.'));
+  } else add('info', l10n.t('No NaN or infinite values ({0} checked).', formatCount(values)));
+  if (hasNoEffect) add('warning', l10n.t('Nothing was learned: A or B is all zero.'));
   else if (zeros > 0) {
     const counts = [zeros, pairs.length].map(formatCount);
-    add('warning', l10n.t('{0} of {1} modules learned nothing: A or B is all zero.', ...counts));
+    add('warning', l10n.t('{0} of {1} modules learned nothing.', ...counts));
   }
   if (notMeasured.length > 0) {
     const types = notMeasured.map(({ dtype, tensors }) => `${dtype} (${formatCount(tensors)})`);

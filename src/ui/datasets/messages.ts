@@ -153,6 +153,7 @@ const CLASSES: Readonly<Record<ProblemClass, string>> = {
   privacy: l10n.t('Privacy'),
 };
 
+const AN_ARRAY = l10n.t('Use an array of objects.');
 const REMOVE = l10n.t('Remove it.');
 const NOTHING_TO_LEARN = l10n.t('Nothing to learn from.');
 const repeats = (masked: string) => l10n.t('A model can repeat it ({0}).', masked);
@@ -198,8 +199,8 @@ const PROBLEMS: Readonly<Record<ProblemCode, ProblemText>> = {
   'too-many-keys': [l10n.t('Too many keys'), l10n.t('Not all were compared.')],
   'unknown-format': [l10n.t('Unknown format'), l10n.t('Use messages, or prompt and completion.')],
   'different-format': [l10n.t('Different format'), l10n.t('Use that of most rows.')],
-  'messages-not-array': [l10n.t('Messages not an array'), l10n.t('Use an array of objects.')],
-  'conversations-not-array': [l10n.t('Conversations not an array'), l10n.t('Use an array of objects.')],
+  'messages-not-array': [l10n.t('Messages not an array'), AN_ARRAY],
+  'conversations-not-array': [l10n.t('Conversations not an array'), AN_ARRAY],
   'messages-empty': [l10n.t('No messages'), NOTHING_TO_LEARN],
   'message-not-object': [l10n.t('Message not an object'), l10n.t('It needs a role and content.')],
   'role-missing': [l10n.t('Missing role'), l10n.t('Add one, like user.')],

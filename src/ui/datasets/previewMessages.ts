@@ -9,6 +9,7 @@ import {
 import type { RowFile } from '../../core/datasets/rowFile.ts';
 import type { RowList } from '../../core/datasets/rowList.ts';
 import {
+  diskSentence,
   failureSentence,
   formatName,
   kindSentence,
@@ -113,9 +114,9 @@ export function listStatus(
 
 /** The notice above the rows when they differ from the file on disk, or in an editor. */
 export function changedNotice(name: string, change: 'changed' | 'missing' | 'unsaved'): string {
-  if (change === 'changed') return l10n.t('{0} has changed on disk.', name);
-  if (change === 'missing') return failureSentence(name, 'missing');
-  return l10n.t('{0} has unsaved changes, which are not shown.', name);
+  return change === 'unsaved'
+    ? l10n.t('{0} has unsaved changes, which are not shown.', name)
+    : diskSentence(name, change);
 }
 
 /** What is known of a file before, during and after its check. */

@@ -151,7 +151,6 @@ export async function chooseArtifacts(
     })),
     {
       title: l10n.t('Download from {0}', name),
-      placeHolder: l10n.t('Choose files to download'),
       canPickMany: true,
       ignoreFocusOut: true,
       matchOnDescription: true,
@@ -288,12 +287,9 @@ function downloadedSentence(files: readonly Downloaded[], file: Downloaded): str
   const folder = sanitizeServiceText(path.dirname(file.path), 400);
   if (files.length > 1) return l10n.t('Downloaded {0} files to {1}.', files.length, folder);
   const name = sanitizeServiceText(path.basename(file.path), 120);
-  switch (file.verified) {
-    case 'length':
-      return l10n.t('Downloaded {0} to {1}. Only its size could be verified.', name, folder);
-    case 'unread':
-      return l10n.t('Downloaded {0} to {1}. Its contents couldn’t be checked.', name, folder);
-    default:
-      return l10n.t('Downloaded {0} to {1}.', name, folder);
-  }
+  const isReadable = file.verified !== 'length' && file.verified !== 'unread';
+  return [
+    l10n.t('Downloaded {0} to {1}.', name, folder),
+    ...(isReadable ? [] : [l10n.t('Only its size could be verified.')]),
+  ].join(' ');
 }

@@ -168,8 +168,7 @@ function keychain({ account, hasKey }: Diagnosis): Finding {
   if (account === undefined) return ['not-checked', l10n.t('No account is active.')];
   if (account.kind === 'sandbox') return ['not-checked', l10n.t('Not needed.')];
   if (hasKey === true) return ['ok', l10n.t('It has the API key of {0}.', account.name)];
-  if (hasKey === undefined)
-    return ['problem', l10n.t('It can’t be read. See the log for details.'), [COMMANDS.showLog]];
+  if (hasKey === undefined) return ['problem', l10n.t('It can’t be read.'), [COMMANDS.showLog]];
   const sentence = l10n.t(
     'It has no API key of {0}. Without a system keyring, VS Code forgets it.',
     account.name,

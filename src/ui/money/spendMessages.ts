@@ -275,10 +275,11 @@ function balanceSection({ money: { receipts }, session }: SpendFacts): SpendBala
     low: money(low),
     from: when(first.atMs),
     to: when(last.atMs),
-    tableTitle:
-      points.length > MAX_BALANCES
-        ? l10n.t('Balance as a table (last {0} of {1})', MAX_BALANCES, formatCount(points.length))
-        : l10n.t('Balance as a table'),
+    tableTitle: l10n.t(
+      'Balance as a table ({0} of {1})',
+      formatCount(Math.min(MAX_BALANCES, points.length)),
+      formatCount(points.length),
+    ),
     columns: [l10n.t('Time'), l10n.t('Balance')],
     rows: points
       .slice(-MAX_BALANCES)

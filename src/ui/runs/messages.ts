@@ -2,7 +2,7 @@ import { l10n } from 'vscode';
 import type { Phase } from '../../core/runs/phase.ts';
 import type { RunFilter } from '../../core/runs/runFilter.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { formatCount, formatDay, sandboxNote } from '../shared/format.ts';
+import { formatCount, formatDay, formatRuns, sandboxNote } from '../shared/format.ts';
 import { keyProblem, offlineText, runWords, type RunView } from '../shared/runMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 
@@ -13,10 +13,8 @@ export const treeWords = {
   showRun: () => l10n.t('Show Run'),
   noneMatch: () => l10n.t('No loaded runs match. Select to clear the filter.'),
   noAccount: () => l10n.t('No account is active.'),
-  activeRuns: (count: number) =>
-    count === 1 ? l10n.t('1 active run') : l10n.t('{0} active runs', formatCount(count)),
-  unseen: (count: number) =>
-    count === 1 ? l10n.t('1 run has ended') : l10n.t('{0} runs have ended', formatCount(count)),
+  activeRuns: (count: number) => l10n.t('{0} active', formatRuns(count)),
+  unseen: (count: number) => l10n.t('{0} ended', formatRuns(count)),
   unavailable: () => l10n.t('not available'),
   modelTooltip: (name: string, id: string, isAvailable: boolean) =>
     isAvailable ? l10n.t('{0} ({1})', name, id) : l10n.t('{0} ({1}), not available', name, id),

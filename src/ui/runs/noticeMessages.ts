@@ -86,15 +86,12 @@ export function notifySeveral(
 ): void {
   const words = [...new Set(statuses)].map((status) => l10n.t('“{0}”', statusWord(status)));
   const reported = sanitizeServiceText(words.join(', '));
-  const [done, others] = [formatCount(completed), formatCount(statuses.length)];
-  const text =
-    statuses.length === 0
-      ? l10n.t('{0} runs completed.', done)
-      : completed === 0
-        ? l10n.t('The service reports {0} for {1} runs.', reported, others)
-        : completed === 1
-          ? l10n.t('1 run completed; the service reports {0} for {1}.', reported, others)
-          : l10n.t('{0} runs completed; the service reports {1} for {2}.', done, reported, others);
+  const text = [
+    ...(completed === 0 ? [] : [l10n.t('{0} completed.', formatRuns(completed))]),
+    ...(statuses.length === 0
+      ? []
+      : [l10n.t('The service reports {0} for {1}.', reported, formatRuns(statuses.length))]),
+  ].join(' ');
   notify(showInformation, inSandbox(text, isSandbox), { [l10n.t('Show Runs')]: show });
 }
 

@@ -448,14 +448,17 @@ function fileOf(record: DownloadRecord): RunPageFile {
   };
 }
 
+const checksumsMatch = () => l10n.t('Verified: its checksums match.');
+const sizeOnly = () => l10n.t('Complete. Only its size could be verified.');
+
 /** The contract has no digest: the length and the archive's own checksums are all there is to verify. */
 const VERIFIED: Readonly<Record<DownloadRecord['verified'], () => string>> = {
-  zip: () => l10n.t('Verified: all ZIP checksums match.'),
-  gzip: () => l10n.t('Verified: the gzip checksum matches.'),
-  tar: () => l10n.t('Verified: all tar header checksums match.'),
-  safetensors: () => l10n.t('Verified: the lengths in the safetensors header match.'),
-  unread: () => l10n.t('Complete, but its contents couldn’t be checked.'),
-  length: () => l10n.t('Complete. Only its size could be verified.'),
+  zip: checksumsMatch,
+  gzip: checksumsMatch,
+  tar: checksumsMatch,
+  safetensors: () => l10n.t('Verified: the lengths in its header match.'),
+  unread: sizeOnly,
+  length: sizeOnly,
   html: () => l10n.t('This is a web page, not an adapter.'),
   damaged: () => l10n.t('Complete, but its archive looks damaged.'),
 };

@@ -18,33 +18,16 @@ export const sandboxMessages = {
 };
 
 /** The scenarios of the sandbox that users are offered. */
-export function scenarioRows(): { id: string; label: string; detail: string }[] {
-  const row = (id: string, label: string, detail: string) => ({ id, label, detail });
+export function scenarioRows(): { id: string; label: string }[] {
   return [
-    row('none', l10n.t('No fault'), l10n.t('Everything works as documented.')),
-    row(
-      'answer-lost',
-      l10n.t('Response lost after the charge'),
-      l10n.t('A retry returns the original response.'),
-    ),
-    row(
-      'connection-lost',
-      l10n.t('Connection lost before the charge'),
-      l10n.t('On the first attempt, after the upload.'),
-    ),
-    row(
-      'rate-limited',
-      l10n.t('Too many requests'),
-      l10n.t('The first attempt gets a 429 with Retry-After.'),
-    ),
-    row('insufficient-balance', l10n.t('Balance too low'), l10n.t('Every submission gets a 402.')),
-    row('failed-run', l10n.t('Failed run'), l10n.t('Runs end as “failed”, without an adapter.')),
-    row('cut-download', l10n.t('Interrupted download'), l10n.t('Downloads break off in the middle.')),
-    row(
-      'short-retention',
-      l10n.t('Adapter expires in two hours'),
-      l10n.t('For new runs; the reminder appears soon.'),
-    ),
+    { id: 'none', label: l10n.t('No fault') },
+    { id: 'answer-lost', label: l10n.t('Response lost after the charge') },
+    { id: 'connection-lost', label: l10n.t('Connection lost before the charge') },
+    { id: 'rate-limited', label: l10n.t('Too many requests') },
+    { id: 'insufficient-balance', label: l10n.t('Balance too low') },
+    { id: 'failed-run', label: l10n.t('Failed run') },
+    { id: 'cut-download', label: l10n.t('Interrupted download') },
+    { id: 'short-retention', label: l10n.t('Adapter expires in two hours') },
   ];
 }
 
@@ -53,8 +36,8 @@ export async function chooseScenario(current: string): Promise<string | undefine
   // Browser tests pick from all.
   const ids = process.env.FINE_TUNING_SANDBOX_SCENARIOS === 'all' ? SCENARIOS : OFFERED_SCENARIOS;
   const rows = new Map(scenarioRows().map((row) => [row.id, row]));
-  const items = ids.map((id) => ({ value: id, label: id, detail: '', ...rows.get(id) }));
-  return choose(l10n.t('Sandbox Scenario'), l10n.t('What should the sandbox do?'), items, current);
+  const items = ids.map((id) => ({ value: id, label: rows.get(id)?.label ?? id }));
+  return choose(l10n.t('Sandbox Scenario'), items, current);
 }
 
 /** Asks how fast the sandbox's runs go. */
@@ -64,20 +47,19 @@ export async function chooseClockSpeed(current: number): Promise<number | undefi
     label: l10n.t('{0}×', speed),
     detail: l10n.t('A small run takes about {0} s.', Math.round(360 / speed)),
   }));
-  return choose(l10n.t('Sandbox Clock Speed'), l10n.t('How fast should runs go?'), items, current);
+  return choose(l10n.t('Sandbox Clock Speed'), items, current);
 }
 
 async function choose<T extends string | number>(
   title: string,
-  placeholder: string,
-  rows: readonly { value: T; label: string; detail: string }[],
+  rows: readonly { value: T; label: string; detail?: string }[],
   current: T,
 ): Promise<T | undefined> {
   const items = rows.map((row) => ({
     ...row,
     ...(row.value === current && { description: l10n.t('current') }),
   }));
-  const answer = await pick<T>({ title }, { placeholder, items, active: current });
+  const answer = await pick<T>({ title }, { items, active: current });
   return answer.kind === 'value' ? answer.value : undefined;
 }
 

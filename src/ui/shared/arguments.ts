@@ -64,7 +64,6 @@ export async function chooseRun(argument: unknown, runs: readonly RunChoice[]): 
   const answer = await pick(
     { title: chooseRunWords.title() },
     {
-      placeholder: chooseRunWords.which(),
       items: runs.map(({ runId, name, description }) => ({
         label: name,
         description,

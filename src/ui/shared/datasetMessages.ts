@@ -122,39 +122,31 @@ export function checkRows(check: Summary | 'unchecked'): { icon: string; name: s
 
 /** What a file is instead of rows, and what to do. */
 export function kindSentence(kind: OtherKind): string {
-  return KINDS[kind][1];
+  const [name, advice] = KINDS[kind];
+  return [l10n.t('The file is {0}.', name), advice].join(' ');
 }
 
-/** Name and sentence. */
+const TO_UTF_8 = l10n.t('Convert it to UTF-8.');
+const TO_JSONL = l10n.t('Convert it to JSONL.');
+
+/** What it is, and what to do. */
 const KINDS: Readonly<Record<OtherKind, readonly [string, string]>> = {
-  'utf-16': [
-    l10n.t('UTF-16 instead of UTF-8'),
-    l10n.t('The file is UTF-16. Change the encoding in the status bar to UTF-8.'),
-  ],
-  'utf-32': [l10n.t('UTF-32 instead of UTF-8'), l10n.t('The file is UTF-32. Convert it to UTF-8.')],
-  gzip: [l10n.t('compressed'), l10n.t('The file is compressed (gzip). Decompress it.')],
-  binary: [l10n.t('not a text file'), l10n.t('Not a text file. A dataset has one JSON object per line.')],
-  'git-lfs': [l10n.t('a Git LFS pointer'), l10n.t('The file is a Git LFS pointer. Run git lfs pull.')],
-  html: [l10n.t('a web page'), l10n.t('The file is a web page. Download the dataset again.')],
-  csv: [l10n.t('CSV instead of JSONL'), l10n.t('The file is CSV. Convert it to JSONL.')],
-  python: [
-    l10n.t('Python literals instead of JSON'),
-    l10n.t('The rows are Python literals. Write them with json.dumps.'),
-  ],
-  'json-array': [
-    l10n.t('a JSON array instead of JSONL'),
-    l10n.t('The file is a JSON array. Convert it to JSONL.'),
-  ],
-  'pretty-json': [
-    l10n.t('pretty-printed JSON instead of JSONL'),
-    l10n.t('The file is pretty-printed JSON. Convert it to JSONL.'),
-  ],
+  'utf-16': [l10n.t('UTF-16, not UTF-8'), l10n.t('Change the encoding in the status bar.')],
+  'utf-32': [l10n.t('UTF-32, not UTF-8'), TO_UTF_8],
+  gzip: [l10n.t('compressed (gzip)'), l10n.t('Decompress it.')],
+  binary: [l10n.t('not text'), l10n.t('A dataset has one JSON object per line.')],
+  'git-lfs': [l10n.t('a Git LFS pointer'), l10n.t('Run git lfs pull.')],
+  html: [l10n.t('a web page'), l10n.t('Download the dataset again.')],
+  csv: [l10n.t('CSV, not JSONL'), TO_JSONL],
+  python: [l10n.t('Python, not JSON'), l10n.t('Write rows with json.dumps.')],
+  'json-array': [l10n.t('a JSON array, not JSONL'), TO_JSONL],
+  'pretty-json': [l10n.t('pretty-printed JSON, not JSONL'), TO_JSONL],
 };
 
 /** Why a check came to no verdict, and what to do. */
 export function failureSentence(name: string, failure: CheckFailure): string {
   const sentences: Readonly<Record<CheckFailure, string>> = {
-    missing: l10n.t('{0} no longer exists.', name),
+    missing: diskSentence(name, 'missing'),
     unreadable: l10n.t('{0} couldn’t be read completely.', name),
     changing: l10n.t('{0} changed during the check. Check it again.', name),
     'worker-died': l10n.t('The check of {0} failed. See the log for details.', name),
@@ -164,7 +156,7 @@ export function failureSentence(name: string, failure: CheckFailure): string {
 
 /** Why a file can't be used as a dataset, and what to do. */
 export function refusal(name: string, problem: DatasetProblem | 'not-on-disk'): string {
-  if (problem === 'missing') return failureSentence(name, problem);
+  if (problem === 'missing') return diskSentence(name, problem);
   const sentences: Readonly<Record<typeof problem, string>> = {
     folder: l10n.t('{0} is a folder. Choose a JSONL file.', name),
     'not-a-file': l10n.t('{0} is not a regular file.', name),
@@ -178,6 +170,13 @@ export function refusal(name: string, problem: DatasetProblem | 'not-on-disk'): 
     'not-on-disk': notOnDisk(name),
   };
   return sentences[problem];
+}
+
+/** The disk no longer holds what is shown. */
+export function diskSentence(name: string, change: 'changed' | 'missing'): string {
+  return change === 'changed'
+    ? l10n.t('{0} has changed on disk.', name)
+    : l10n.t('{0} no longer exists.', name);
 }
 
 /** A file of the client, or of another file system. */
@@ -213,7 +212,7 @@ export const gateMessages = {
     l10n.t('{0} is not ready to submit: {1}.', name, stoppingPhrase(summary)),
   notReadyDetail: ({ kind, errors, secrets, unchecked }: Summary): string => {
     return [
-      ...(kind === 'rows' ? [] : [kindSentence(kind)]),
+      ...(kind === 'rows' ? [] : [KINDS[kind][1]]),
       ...(kind === 'rows' && errors > 0
         ? [l10n.t('The service may reject the file, or charge for unusable rows.')]
         : []),

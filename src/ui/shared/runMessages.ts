@@ -141,6 +141,5 @@ export function offlineText(sinceMs: number | undefined): string {
 
 export const chooseRunWords = {
   title: () => l10n.t('Choose a Run'),
-  which: () => l10n.t('Which run?'),
   none: () => l10n.t('No matching runs yet.'),
 };

@@ -211,10 +211,8 @@ const SENTENCES: ReadonlyMap<string, string> = new Map(
 
     // Submissions
     'lease-unavailable': l10n.t('Can’t lock the extension’s folder. Submitting now could charge you twice.'),
-    'journal-busy': l10n.t('Other windows are writing submission records. Try again in a moment.'),
-    'later-version': l10n.t(
-      'This submission is open in a newer version of this extension. Update to continue it.',
-    ),
+    'journal-busy': l10n.t('Other windows are busy submitting. Try again in a moment.'),
+    'later-version': l10n.t('A newer version of this extension has this submission. Update to continue.'),
     'not-owner': TAKEN_OVER,
     'lease-lost': TAKEN_OVER,
     'key-replaced': l10n.t('Can’t resend: it was first sent with another API key.'),
@@ -226,15 +224,15 @@ const SENTENCES: ReadonlyMap<string, string> = new Map(
     'digest-failed': l10n.t('Couldn’t verify that the dataset is unchanged.'),
 
     // Downloads
-    'run-not-completed': l10n.t('This run hasn’t finished, so it has no adapter.'),
+    'run-not-completed': l10n.t('This run has no adapter yet.'),
     'artifacts-expired': l10n.t('This adapter has expired. To get it again, start a new run.'),
     'run-unknown': l10n.t('The service doesn’t know this run. Try another account.'),
     'no-artifacts': l10n.t('The service lists no files for this run.'),
     'artifact-gone': l10n.t('The service no longer offers this file.'),
     'download-busy': l10n.t('Another window is already downloading this.'),
     'download-gone': l10n.t('Nothing to resume: another window finished or discarded this download.'),
-    'download-empty': l10n.t('The downloaded file was empty and has been deleted.'),
-    'length-unknown': l10n.t('The download was deleted: its size is unknown, so it couldn’t be verified.'),
+    'download-empty': l10n.t('The downloaded file was empty and was deleted.'),
+    'length-unknown': l10n.t('The download was deleted: without its size it couldn’t be verified.'),
     'file-exists': l10n.t('A file of that name appeared and was not overwritten.'),
   }),
 );
@@ -257,7 +255,7 @@ const RECORDS_FAILED = l10n.t('The submission records can’t be read or written
 const DISK: Readonly<Record<DiskError['place'], Readonly<Record<DiskError['code'], string>>>> = {
   folder: {
     'disk-full': l10n.t('That folder’s disk is full.'),
-    'no-permission': l10n.t('You don’t have permission to write to that folder.'),
+    'no-permission': l10n.t('No permission to write to that folder.'),
     'folder-missing': l10n.t('That folder no longer exists.'),
     disk: l10n.t('Writing to that folder failed.'),
   },

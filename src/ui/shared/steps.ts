@@ -60,7 +60,7 @@ const HANDOVER_MS = 100;
 export function pick<T>(
   place: Place,
   options: {
-    placeholder: string;
+    placeholder?: string;
     items: readonly Choice<T>[];
     active?: T;
     /** Rows that do something and leave the dialog open. */
@@ -72,7 +72,7 @@ export function pick<T>(
   },
 ): Promise<Answer<T>> {
   const input = vscode.window.createQuickPick<Choice<T>>();
-  input.placeholder = sanitizeText(options.placeholder);
+  input.placeholder = sanitizeText(options.placeholder ?? '');
   input.matchOnDescription = true;
   input.matchOnDetail = true;
   input.items = options.items.map(harmlessRow);

@@ -81,14 +81,15 @@ export const confirmMessages = {
       ...(isSandbox
         ? []
         : [
-            resent === undefined
-              ? l10n.t(
-                  'You’re charged when the service accepts the dataset. A run can’t be canceled or refunded.',
-                )
-              : l10n.t('A run can’t be canceled or refunded.'),
+            [
+              ...(resent === undefined
+                ? [l10n.t('You’re charged when the service accepts the dataset.')]
+                : []),
+              l10n.t('A run can’t be canceled or refunded.'),
+            ].join(' '),
           ]),
       l10n.t('By submitting you:'),
-      termsConsent(model.use_policy_url, provider),
+      termsConsent(model.use_policy_url, provider ?? sanitizeServiceText(model.name, MAX_PROVIDER_UNITS)),
       l10n.t('• accept the service’s data policy'),
       l10n.t('• confirm you have the rights to this dataset'),
       l10n.t('• understand that results aren’t guaranteed'),
@@ -107,11 +108,7 @@ function balanceLine(balance: Balance | undefined, note: BalanceNote): string {
   return note === undefined ? l10n.t('Balance: {0}', amount) : lines[note];
 }
 
-function termsConsent(policy: string | null | undefined, provider: string | undefined): string {
-  if (provider === undefined)
-    return policy
-      ? l10n.t('• accept the model’s license terms and use policy')
-      : l10n.t('• accept the model’s license terms');
+function termsConsent(policy: string | null | undefined, provider: string): string {
   return policy
     ? l10n.t('• accept the license terms and use policy of {0}', provider)
     : l10n.t('• accept the license terms of {0}', provider);

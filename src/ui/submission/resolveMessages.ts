@@ -67,13 +67,10 @@ export const resolveMessages = {
   discardQuestion: (name: string) => l10n.t('Discard the submission of {0}?', name),
   discardWarning: (mayBeCharged: boolean) =>
     mayBeCharged
-      ? l10n.t(
-          'You may have been charged, and the extension will stop checking. Compare your balance and newest runs first.',
-        )
+      ? l10n.t('You may have been charged, and checks will stop. Compare your balance and runs first.')
       : l10n.t('Not charged. The dataset is not deleted.'),
   discardYes: () => l10n.t('Discard'),
   choose: () => l10n.t('Choose a Submission'),
-  which: () => l10n.t('Which submission?'),
   signedOut: () => l10n.t('a signed-out account'),
   noneOpen: () => l10n.t('No submission needs your attention.'),
   onlySignedOut: () => l10n.t('Open submissions belong to signed-out accounts. Sign in to resolve them.'),

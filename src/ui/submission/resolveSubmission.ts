@@ -153,7 +153,6 @@ async function pickSubmission(
   const answer = await pick<PendingSubmission>(
     { title: resolveMessages.choose() },
     {
-      placeholder: resolveMessages.which(),
       items: submissions.map((one) => ({
         label: submissionName(one.intent),
         description: submissionDescription(one, Date.now(), otherAccount(one.accountId)),

@@ -261,7 +261,7 @@ export function leftOpenSentence(
 export function notifyUnreadableRecord(file: string): void {
   void showWarning(
     l10n.t(
-      'A submission record can’t be read. You may have been charged for it: compare your balance and runs. File: {0}',
+      'You may have been charged: the submission record {0} can’t be read. Compare your balance and runs.',
       file,
     ),
   );

@@ -79,12 +79,8 @@ export const stepMessages = {
 
   label: (marker: string | undefined) =>
     marker === undefined
-      ? l10n.t('Label (optional). Up to {0} characters.', MAX_LABEL_LENGTH)
-      : l10n.t(
-          'Label (optional). “{0}” is added to help find the run later. Up to {1} characters.',
-          marker,
-          MAX_LABEL_LENGTH,
-        ),
+      ? l10n.t('Label (optional, up to {0} characters)', MAX_LABEL_LENGTH)
+      : l10n.t('Label (optional, up to {1} characters). “{0}” is added.', marker, MAX_LABEL_LENGTH),
   labelCut: (length: number, maxLength: number) =>
     l10n.t('{0} of {1} characters: the end will be cut.', length, maxLength),
 
@@ -92,20 +88,20 @@ export const stepMessages = {
   standard: () => l10n.t('Standard queue'),
   standardDetail: (waited: QueueTime | undefined) => queueText(l10n.t('no extra cost'), waited),
   priority: () => l10n.t('Priority queue'),
-  priorityDetail: (waited: QueueTime | undefined) =>
-    queueText(l10n.t('costs extra unless your plan includes it'), waited),
+  priorityDetail: (waited: QueueTime | undefined) => queueText(extraCost(), waited),
 
   review: () => l10n.t('Review before submitting. Nothing has been sent yet.'),
   /** Why the summary is shown again; undefined where the user asked for it. */
   restarted(reason: Restart, fileName: string, accountName: string): string | undefined {
-    const notices: Record<Restart, string | undefined> = {
-      'dataset-changed': l10n.t('{0} changed and was checked again. Nothing has been sent yet.', fileName),
-      'account-changed': l10n.t('The account is now {0}. Nothing has been sent yet.', accountName),
-      reconnected: l10n.t('The connection to {0} changed. Nothing has been sent yet.', accountName),
-      'submitted-meanwhile': l10n.t('{0} was submitted meanwhile. Nothing more has been sent yet.', fileName),
-      'other-dataset': undefined,
+    if (reason === 'other-dataset') return undefined;
+    if (reason === 'submitted-meanwhile')
+      return l10n.t('{0} was submitted meanwhile. Nothing more has been sent yet.', fileName);
+    const notices: Record<typeof reason, string> = {
+      'dataset-changed': l10n.t('{0} changed and was checked again.', fileName),
+      'account-changed': l10n.t('The account is now {0}.', accountName),
+      reconnected: l10n.t('The connection to {0} changed.', accountName),
     };
-    return notices[reason];
+    return [notices[reason], l10n.t('Nothing has been sent yet.')].join(' ');
   },
   datasetGone: (fileName: string, { kind }: Account) =>
     inSandbox(l10n.t('{0} is not where it was. Choose the dataset to submit.', fileName), kind === 'sandbox'),
@@ -122,6 +118,10 @@ export const stepMessages = {
   notOpened: (url: string) => l10n.t('{0} (not opened: not https)', sanitizeServiceText(url, 200)),
   accept: () => l10n.t('Accept and Continue'),
 };
+
+function extraCost(): string {
+  return l10n.t('costs extra unless your plan includes it');
+}
 
 function queueText(price: string, waited: QueueTime | undefined): string {
   return waited === undefined ? price : `${price} · ${queueTimeText(waited)}`;
@@ -168,7 +168,7 @@ export function summaryRows(
     {
       icon: 'rocket',
       name: l10n.t('Queue'),
-      value: priority ? l10n.t('Priority: costs extra unless your plan includes it') : l10n.t('Standard'),
+      value: priority ? [l10n.t('Priority'), extraCost()].join(' · ') : l10n.t('Standard'),
       target: 'queue',
     },
     { icon: 'file', name: l10n.t('Dataset'), value: datasetText(context, sha256), target: 'dataset' },

@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Simulation } from './simulation.ts';
 import type { Ledger, Post } from './service.ts';
 import { CANARIES, DATASET } from './stage.ts';
-import type { Shown, Told, WindowProcess } from './windowProcess.ts';
+import type { Shown, Told } from './window.ts';
+import type { WindowProcess } from './windowProcess.ts';
 
 /*
  * I1 at most one charge · I2 the same bytes each time · I3 one Idempotency-Key at a time · I4 the truth about the charge ·
@@ -146,9 +147,11 @@ function verifyRequests(simulation: Simulation): void {
   if (posts.length > 0) violate('I6: it was sent to another account');
   for (const { authorization } of reads)
     if (authorization !== `Bearer ${CANARIES.otherApiKey}`) violate('I6: an API key went to another account');
-  for (const { headers } of elsewhere)
-    if (headers.authorization !== undefined || headers['content-length'] !== undefined)
-      violate('I6: an API key or a body went to another origin');
+  if (
+    elsewhere.ledger.posts.length > 0 ||
+    elsewhere.ledger.reads.some(({ authorization }) => authorization !== '')
+  )
+    violate('I6: an API key or a body went to another origin');
 }
 
 /** I5: nothing that must stay secret in what the processes wrote, printed or said. */

@@ -1,52 +1,43 @@
 type Message =
   { call: number; name: string; args: unknown[] } | { answer: number; value?: unknown; error?: string };
+type Methods = Record<string, (...args: never[]) => unknown>;
 
 /** Calls between a process and the one that forked it: each names a method of the other side. They arrive in order. */
 export class Rpc {
   readonly #send: (message: Message) => void;
-  readonly #methods: (name: string) => (...args: never[]) => unknown;
-  readonly #calls = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
-  #count = 0;
+  readonly #methods: () => Methods;
+  readonly #calls: PromiseWithResolvers<unknown>[] = [];
 
-  constructor(send: (message: Message) => void, methods: (name: string) => (...args: never[]) => unknown) {
+  constructor(send: (message: Message) => void, methods: () => Methods) {
     this.#send = send;
     this.#methods = methods;
   }
 
   call(name: string, ...args: unknown[]): Promise<unknown> {
-    const call = ++this.#count;
-    const answered = new Promise<unknown>((resolve, reject) => this.#calls.set(call, { resolve, reject }));
-    this.#send({ call, name, args });
-    return answered;
+    const answered = Promise.withResolvers<unknown>();
+    this.#send({ call: this.#calls.push(answered) - 1, name, args });
+    return answered.promise;
   }
 
-  hear(message: unknown): void {
+  async hear(message: unknown): Promise<void> {
     const heard = message as Message;
-    if ('call' in heard) {
-      void this.#answer(heard.call, heard.name, heard.args);
+    if ('answer' in heard) {
+      const { resolve, reject } = this.#calls[heard.answer]!;
+      if (heard.error === undefined) resolve(heard.value);
+      else reject(new Error(heard.error));
       return;
     }
-    const { answer, value, error } = heard;
-    if (error === undefined) this.#calls.get(answer)?.resolve(value);
-    else this.#calls.get(answer)?.reject(new Error(error));
-    this.#calls.delete(answer);
+    const { call: answer, name, args } = heard;
+    try {
+      const value = await this.#methods()[name]!(...(args as never[]));
+      this.#send({ answer, value: value ?? null });
+    } catch (error) {
+      this.#send({ answer, error: `${name}: ${error instanceof Error ? error.stack : String(error)}` });
+    }
   }
 
   /** The other side is gone. */
   end(error: Error): void {
-    for (const { reject } of this.#calls.values()) reject(error);
-    this.#calls.clear();
-  }
-
-  async #answer(answer: number, name: string, args: unknown[]): Promise<void> {
-    try {
-      const value = await this.#methods(name)(...(args as never[]));
-      this.#send({ answer, value: value ?? null });
-    } catch (error) {
-      this.#send({
-        answer,
-        error: `${name}: ${error instanceof Error ? String(error.stack) : String(error)}`,
-      });
-    }
+    for (const { reject } of this.#calls) reject(error);
   }
 }

@@ -1,10 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import type http from 'node:http';
+import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { newMarker, withMarker } from '../../../src/core/runs/marker.ts';
 import type { Draft, Intent } from '../../../src/core/submission/intent.ts';
-import { startHttpServer, type TestServer } from '../httpServer.ts';
 import { Random } from '../random.ts';
 import type { Cell, Crash, CrashPoint } from './cells.ts';
 import { SimulatedClock } from './clock.ts';
@@ -13,15 +11,8 @@ import { Claims, verify } from './invariants.ts';
 import { HostileService, type Post } from './service.ts';
 import { CANARIES, DATASET, type Stage } from './stage.ts';
 import { User } from './user.ts';
-import type {
-  AttemptPlan,
-  Shown,
-  Surroundings,
-  Told,
-  WindowConfig,
-  WindowMethods,
-  WindowProcess,
-} from './windowProcess.ts';
+import type { AttemptPlan, Shown, Told, WindowConfig, WindowMethods } from './window.ts';
+import type { Surroundings, WindowProcess } from './windowProcess.ts';
 
 /** A longer Retry-After is not waited for; jitter comes on top. */
 const LONGEST_WAIT_MS = 11 * 60_000;
@@ -41,10 +32,11 @@ export interface CellResult {
 
 /** Runs one cell and checks every invariant. Never throws: what goes wrong is a violation. */
 export async function runCell(cell: Cell, stage: Stage): Promise<CellResult> {
-  const simulation = await Simulation.start(cell, stage);
+  const simulation = new Simulation(cell, stage);
   const user = new User(simulation);
   let timer: NodeJS.Timeout | undefined;
   try {
+    await simulation.start();
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Error('I7: it never ends')), LIMIT_MS);
     });
@@ -100,8 +92,8 @@ export class Simulation implements Surroundings {
   readonly service: HostileService;
   /** Of another account, which never gets what is not its own. */
   readonly otherService: HostileService;
-  /** What came to the address that redirects lead to. */
-  readonly elsewhere: http.IncomingMessage[];
+  /** Where redirects lead. */
+  readonly elsewhere: HostileService;
   readonly account: WindowConfig['account'];
   readonly claims: Claims;
   readonly windows: WindowProcess[] = [];
@@ -125,26 +117,18 @@ export class Simulation implements Surroundings {
   readonly #faults = new Map<string, Fault>();
   readonly #posts = new Map<number, number>();
   readonly #random: Random;
-  readonly #elsewhere: TestServer;
   readonly #pausedAtService = Promise.withResolvers<undefined>();
   readonly #released = Promise.withResolvers<undefined>();
   #nextFault = 0;
   #isCanceled = false;
 
-  private constructor(
-    cell: Cell,
-    stage: Stage,
-    folder: string,
-    elsewhere: TestServer,
-    seen: http.IncomingMessage[],
-  ) {
+  constructor(cell: Cell, stage: Stage) {
+    const folder = mkdtempSync(path.join(stage.folder, 'cell-'));
     this.cell = cell;
     this.#stage = stage;
     this.folder = new CellFolder(folder);
     this.clock = new SimulatedClock(`${folder}.time`);
     this.#random = new Random(cell.seed);
-    this.#elsewhere = elsewhere;
-    this.elsewhere = seen;
     const { mode, pageRows, listLagMs } = cell;
     this.service = new HostileService({
       mode,
@@ -153,35 +137,29 @@ export class Simulation implements Surroundings {
         `${CANARIES.row} ${authorization.replace(/^Bearer /, '')} ${CANARIES.signedUrl}`,
       faultOf: ({ window, ordinal }) => this.#faults.get(`${window}:${ordinal}`) ?? FAULTS.ok,
       readFault: (url) => this.#readFault(url),
-      elsewhere: () => `${elsewhere.url}/api/v1/runs`,
+      elsewhere: () => `${this.elsewhere.url}/api/v1/runs`,
       onPost: (post) => this.#onPost(post),
       onPoint: (point, post) => this.#onPoint(point, post),
       withoutDate: cell.withoutDate === true,
       ...(pageRows !== undefined && { pageRows }),
       ...(listLagMs !== undefined && { listLagMs }),
     });
-    this.otherService = new HostileService({ mode, clock: this.clock, faultOf: () => FAULTS.ok });
+    const { clock } = this;
+    this.otherService = new HostileService({ mode, clock, faultOf: () => FAULTS.ok });
+    this.elsewhere = new HostileService({ mode, clock, faultOf: () => FAULTS.ok });
     this.claims = new Claims(this.service.ledger, (text) => this.violate(text));
     this.account = { id: 'account-1', baseUrl: '', apiKey: CANARIES.apiKey, keyId: 'key-1' };
   }
 
-  static async start(cell: Cell, stage: Stage): Promise<Simulation> {
-    const folder = await mkdtemp(path.join(stage.folder, 'cell-'));
-    const seen: http.IncomingMessage[] = [];
-    const elsewhere = await startHttpServer((request, response) => {
-      seen.push(request);
-      response.end('{}');
-    });
-    const simulation = new Simulation(cell, stage, folder, elsewhere, seen);
-    const { clock, service, account } = simulation;
-    await service.start();
+  async start(): Promise<void> {
+    const { cell, clock, service, account } = this;
+    await Promise.all([service.start(), this.elsewhere.start()]);
     account.baseUrl = service.url;
-    await simulation.folder.writeDataset();
+    await this.folder.writeDataset();
     clock.setWall(cell.wallOffsetMs ?? 0);
     // Old ones and just now: of the same model.
     for (let index = 0; index < (cell.otherRuns ?? 0); index++)
       service.addRun('qwen3-8b', `other ${index}`, 10, clock.nowMs - index * 7 * 60_000);
-    return simulation;
   }
 
   async end(): Promise<void> {
@@ -189,9 +167,7 @@ export class Simulation implements Surroundings {
     for (const window of this.windows)
       if (this.violations.length > 0) await window.kill();
       else this.#stage.giveBack(window);
-    await this.service.close();
-    await this.otherService.close();
-    await this.#elsewhere.close();
+    for (const each of [this.service, this.otherService, this.elsewhere]) await each.close();
     this.clock.dispose();
     // A window that was closed may still be about its last file; the stage removes the rest.
     await rm(this.folder.path, { recursive: true, force: true }).catch(() => undefined);

@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { build } from 'esbuild';
@@ -20,40 +21,30 @@ export const DATASET = { text: TEXT, sha256: sha256(TEXT), sizeBytes: Buffer.byt
 
 /** What all cells share: the bundled program of a window, processes, a server with a certificate that nobody trusts, a folder. */
 export class Stage {
-  readonly folder: string;
-  readonly distrusted: TestServer;
+  readonly folder = mkdtempSync(path.join(tmpdir(), 'crash-test-'));
+  readonly #program = path.join(this.folder, 'window.cjs');
   readonly #idle: WindowProcess[] = [];
+  distrusted!: TestServer;
 
-  private constructor(folder: string, distrusted: TestServer) {
-    this.folder = folder;
-    this.distrusted = distrusted;
-  }
-
-  static async start(): Promise<Stage> {
-    const folder = await mkdtemp(path.join(tmpdir(), 'crash-test-'));
-    try {
-      await build({
-        absWorkingDir: path.resolve(import.meta.dirname, '../../..'),
-        entryPoints: ['test/helpers/crash/window.ts'],
-        outfile: path.join(folder, 'window.cjs'),
-        bundle: true,
-        platform: 'node',
-        format: 'cjs',
-        target: 'node22.19',
-        alias: { 'node:worker_threads': path.resolve(import.meta.dirname, 'digestThread.ts') },
-        logLevel: 'error',
-      });
-      return new Stage(folder, await startHttpsServer((_request, response) => void response.end()));
-    } catch (error) {
-      await rm(folder, { recursive: true, force: true });
-      throw error;
-    }
+  async start(): Promise<this> {
+    await build({
+      absWorkingDir: path.resolve(import.meta.dirname, '../../..'),
+      entryPoints: ['test/helpers/crash/window.ts'],
+      outfile: this.#program,
+      bundle: true,
+      platform: 'node',
+      format: 'cjs',
+      target: 'node22.19',
+      alias: { 'node:worker_threads': path.resolve(import.meta.dirname, 'digestThread.ts') },
+      logLevel: 'error',
+    });
+    this.distrusted = await startHttpsServer((_request, response) => void response.end());
+    return this;
   }
 
   /** A process that has no cell. */
   take(): WindowProcess {
-    const program = path.join(this.folder, 'window.cjs');
-    return this.#idle.pop() ?? new WindowProcess(program, path.join(this.folder, 'cache'));
+    return this.#idle.pop() ?? new WindowProcess(this.#program, path.join(this.folder, 'cache'));
   }
 
   /** Takes back a process whose window was closed. */

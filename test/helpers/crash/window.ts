@@ -1,7 +1,6 @@
 // A process that is one window after another: the real submitter, journal, session, client and transport, and no VS Code. The
 // simulation is the user, the network and the time.
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readlinkSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Client } from '../../../src/core/api/client.ts';
@@ -12,16 +11,61 @@ import { ExpectedError } from '../../../src/core/base/errors.ts';
 import { Session } from '../../../src/core/runs/session.ts';
 import { writeFileDurably } from '../../../src/core/storage/durableFile.ts';
 import type { Lease } from '../../../src/core/storage/lease.ts';
+import type { RunCreation } from '../../../src/core/api/types.ts';
 import type { Draft, Intent, Receipt } from '../../../src/core/submission/intent.ts';
 import { Journal } from '../../../src/core/submission/journal.ts';
-import type { PendingSubmission, SubmissionResult } from '../../../src/core/submission/pendingSubmission.ts';
+import type {
+  PendingSubmission,
+  SubmissionResult,
+  SubmissionState,
+} from '../../../src/core/submission/pendingSubmission.ts';
 import { Submitter } from '../../../src/core/submission/submitter.ts';
 import { Random } from '../random.ts';
 import type { Crash, CrashPoint } from './cells.ts';
 import { ProcessClock } from './clock.ts';
-import { lieOf, type Send, type Write } from './lies.ts';
+import { lieOf, type LieName, type Send, type Write } from './lies.ts';
 import { Rpc } from './rpc.ts';
-import type { AttemptPlan, Shown, Told, WindowConfig, WindowMethods } from './windowProcess.ts';
+
+export interface WindowConfig {
+  window: number;
+  folder: string;
+  clockFile: string;
+  account: { id: string; baseUrl: string; apiKey: string; keyId: string };
+  crash?: Crash;
+  /** What its storage or its network does against the rules. */
+  lie?: LieName;
+  seed: number;
+}
+
+/** A pending submission as the user sees it. */
+export interface Shown {
+  id: string;
+  accountId: string;
+  state: SubmissionState;
+  intent: Intent;
+}
+
+/** What the user reads of a result, with everything of an error that could reach a log or the user. */
+export interface Told {
+  kind: string;
+  id?: string;
+  run?: RunCreation;
+  reason?: string;
+  candidates?: readonly { run_id: string }[];
+  kept?: boolean;
+  error?: { code: string; text: string; serviceMessage: string };
+}
+
+/** What happens to the attempt that is about to be sent. */
+export interface AttemptPlan {
+  connect?: 'refused' | 'dns' | 'tls';
+  /** Another address in the place of the service's. */
+  insteadOf?: string;
+  isSilent: boolean;
+}
+
+/** What the user can do in a window. */
+export type WindowMethods = Window['methods'] & { start: typeof start };
 
 /** So much of the body has left when a process is killed in its middle. */
 const MIDDLE_BYTES = 60_000;
@@ -35,7 +79,7 @@ const NO_WRITE: ReadonlySet<CrashPoint> = new Set(['intent durable', 'mid-body',
 
 const rpc = new Rpc(
   (message) => process.send?.(message),
-  (name) => window.methods[name as keyof WindowMethods],
+  () => ({ start, ...window?.methods }),
 );
 
 /** Ends the process where the cell wants it to, or pauses it there. */
@@ -187,7 +231,6 @@ class CrashingTransport extends Transport {
 }
 
 class Window {
-  readonly #config: WindowConfig;
   readonly #hook: CrashHook;
   readonly #clock: ProcessClock;
   readonly #transport: CrashingTransport;
@@ -198,7 +241,6 @@ class Window {
   #abort = new AbortController();
 
   constructor(config: WindowConfig) {
-    this.#config = config;
     this.#account = config.account;
     const random = new Random(config.seed);
     this.#hook = new CrashHook(config.crash);
@@ -226,60 +268,47 @@ class Window {
     });
   }
 
-  readonly methods: { [Name in keyof WindowMethods]: (...args: Parameters<WindowMethods[Name]>) => unknown } =
-    {
-      start: () => this.#journal.open(),
-      submit: (draft: Draft) => {
-        const { id, result } = this.#submitter.submit(this.#session, draft, this.#abort.signal);
-        return toldOf(result, id);
-      },
-      resume: (id) => toldOf(this.#submitter.resume(this.#session, id, this.#abort.signal).result, id),
-      check: (id) =>
-        told(async () => {
-          const result = await this.#submitter.check(this.#session, id);
-          if (result === undefined) return { kind: 'elsewhere', id };
-          const { verdict, ...rest } = result;
-          return { kind: verdict, id, ...rest };
-        }),
-      checkDue: () => this.#submitter.checkDue(this.#session),
-      adopt: (id, runId) =>
-        told(async () => {
-          const isDone = await this.#submitter.adopt(this.#session, id, runId);
-          return { kind: isDone ? 'adopted' : 'elsewhere', id };
-        }),
-      // Where the disk does not take it the user reads so, and it stays.
-      discard: (id) => this.#submitter.discard(id).catch(() => false),
-      cancel: (id) => this.#submitter.cancel(id),
-      abort: () => {
-        this.#abort.abort();
-        this.#abort = new AbortController();
-      },
-      pending: () => this.#submitter.pending.map(shownOf),
-      receipts: () => this.#journal.receipts(),
-      reconnect: (account) => {
-        this.#account = account;
-        this.#session.reconnect();
-      },
-      goOn: () => this.#hook.goOn(),
-      descriptors: () => descriptorsIn(this.#config.folder),
-      close: () => {
-        for (const part of [this.#submitter, this.#journal, this.#session, this.#transport, this.#clock])
-          part.dispose();
-      },
-    };
-}
-
-/** What this process has open in a folder. */
-function descriptorsIn(folder: string): string[] {
-  return readdirSync('/proc/self/fd').flatMap((fd) => {
-    try {
-      const target = readlinkSync(`/proc/self/fd/${fd}`);
-      return target.startsWith(folder) ? [target.slice(folder.length + 1)] : [];
-    } catch {
-      // Closed meanwhile, such as the one that reads this folder.
-      return [];
-    }
-  });
+  readonly methods = {
+    open: () => this.#journal.open(),
+    submit: (draft: Draft) => {
+      const { id, result } = this.#submitter.submit(this.#session, draft, this.#abort.signal);
+      return toldOf(result, id);
+    },
+    resume: (id: string) => toldOf(this.#submitter.resume(this.#session, id, this.#abort.signal).result, id),
+    check: (id: string) =>
+      told(async () => {
+        const result = await this.#submitter.check(this.#session, id);
+        if (result === undefined) return { kind: 'elsewhere', id };
+        const { verdict, ...rest } = result;
+        return { kind: verdict, id, ...rest };
+      }),
+    checkDue: () => this.#submitter.checkDue(this.#session),
+    adopt: (id: string, runId: string) =>
+      told(async () => {
+        const isDone = await this.#submitter.adopt(this.#session, id, runId);
+        return { kind: isDone ? 'adopted' : 'elsewhere', id };
+      }),
+    // Where the disk does not take it the user reads so, and it stays.
+    discard: (id: string) => this.#submitter.discard(id).catch(() => false),
+    cancel: (id: string) => this.#submitter.cancel(id),
+    /** Cancel in the notification. */
+    abort: () => {
+      this.#abort.abort();
+      this.#abort = new AbortController();
+    },
+    pending: () => this.#submitter.pending.map(shownOf),
+    receipts: () => this.#journal.receipts(),
+    reconnect: (account: WindowConfig['account']) => {
+      this.#account = account;
+      this.#session.reconnect();
+    },
+    /** Lets it leave the point at which it pauses. */
+    goOn: () => this.#hook.goOn(),
+    close: () => {
+      for (const part of [this.#submitter, this.#journal, this.#session, this.#transport, this.#clock])
+        part.dispose();
+    },
+  };
 }
 
 function shownOf({ id, accountId, state, intent }: PendingSubmission): Shown {
@@ -303,9 +332,12 @@ function errorOf(error: unknown): NonNullable<Told['error']> {
   };
 }
 
-let window: Window;
-process.on('message', (message: { name?: string; args?: [WindowConfig] }) => {
-  if (message.name === 'start' && message.args) window = new Window(message.args[0]);
-  rpc.hear(message);
-});
+/** Becomes a window of a cell, in the place of the one before. */
+function start(config: WindowConfig): Promise<void> {
+  window = new Window(config);
+  return window.methods.open();
+}
+
+let window: Window | undefined;
+process.on('message', (message) => void rpc.hear(message));
 process.on('disconnect', () => process.exit(1));

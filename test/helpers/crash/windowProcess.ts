@@ -1,70 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import type { RunCreation } from '../../../src/core/api/types.ts';
-import type { Draft, Intent, Receipt } from '../../../src/core/submission/intent.ts';
-import type { SubmissionState } from '../../../src/core/submission/pendingSubmission.ts';
-import type { Crash, CrashPoint } from './cells.ts';
-import type { LieName } from './lies.ts';
+import type { CrashPoint } from './cells.ts';
 import { Rpc } from './rpc.ts';
-
-export interface WindowConfig {
-  window: number;
-  folder: string;
-  clockFile: string;
-  account: { id: string; baseUrl: string; apiKey: string; keyId: string };
-  crash?: Crash;
-  /** What its storage or its network does against the rules. */
-  lie?: LieName;
-  seed: number;
-}
-
-/** A pending submission as the user sees it. */
-export interface Shown {
-  id: string;
-  accountId: string;
-  state: SubmissionState;
-  intent: Intent;
-}
-
-/** What the user reads of a result, with everything of an error that could reach a log or the user. */
-export interface Told {
-  kind: string;
-  id?: string;
-  run?: RunCreation;
-  reason?: string;
-  candidates?: readonly { run_id: string }[];
-  kept?: boolean;
-  error?: { code: string; text: string; serviceMessage: string };
-}
-
-/** What the user can do in a window. */
-export interface WindowMethods {
-  start: (config: WindowConfig) => null;
-  submit: (draft: Draft) => Told;
-  resume: (id: string) => Told;
-  check: (id: string) => Told;
-  checkDue: () => null;
-  adopt: (id: string, runId: string) => Told;
-  discard: (id: string) => boolean;
-  cancel: (id: string) => boolean;
-  /** Cancel in the notification. */
-  abort: () => null;
-  pending: () => Shown[];
-  receipts: () => Receipt[];
-  reconnect: (account: WindowConfig['account']) => null;
-  /** Lets it leave the point at which it pauses. */
-  goOn: () => null;
-  /** What this process has open of the folder and the dataset. */
-  descriptors: () => string[];
-  close: () => null;
-}
-
-/** What happens to the attempt that is about to be sent. */
-export interface AttemptPlan {
-  connect?: 'refused' | 'dns' | 'tls';
-  /** Another address in the place of the service's. */
-  insteadOf?: string;
-  isSilent: boolean;
-}
+import type { AttemptPlan, Shown, WindowConfig, WindowMethods } from './window.ts';
 
 /** What the simulation does for a window. */
 export interface Surroundings {
@@ -120,9 +57,9 @@ export class WindowProcess {
     };
     this.#rpc = new Rpc(
       (message) => this.#child.send(message, () => undefined),
-      (name) => methods[name]!,
+      () => methods,
     );
-    this.#child.on('message', (message) => this.#rpc.hear(message));
+    this.#child.on('message', (message) => void this.#rpc.hear(message));
     this.#child.on('error', () => undefined);
     this.#ended = new Promise((resolve) => {
       this.#child.once('close', () => {
@@ -147,9 +84,9 @@ export class WindowProcess {
   async call<Name extends keyof WindowMethods>(
     method: Name,
     ...args: Parameters<WindowMethods[Name]>
-  ): Promise<ReturnType<WindowMethods[Name]>> {
+  ): Promise<Awaited<ReturnType<WindowMethods[Name]>>> {
     if (this.isOver) throw new Died();
-    const value = (await this.#rpc.call(method, ...args)) as ReturnType<WindowMethods[Name]>;
+    const value = (await this.#rpc.call(method, ...args)) as Awaited<ReturnType<WindowMethods[Name]>>;
     this.#surroundings?.answered(this, method, args, value);
     return value;
   }

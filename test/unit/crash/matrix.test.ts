@@ -51,7 +51,7 @@ describe('At most one charge, and the truth', function () {
   const results: CellResult[] = [];
 
   before(async () => {
-    stage = await Stage.start();
+    stage = await new Stage().start();
     const told = lies.map((cell) => ({ ...cell, lie: cell.name as LieName }));
     const cells = [...Object.values(sections).flat(), ...lieless.values(), ...told];
     for (const { name } of cells) ends.set(name, Promise.withResolvers());

@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { STARTING_BALANCE_CENTS } from '../../../src/sandbox/catalog.ts';
 import { DEFAULT_SPEED } from '../../../src/sandbox/scenarios.ts';
-import { SECOND, START, useBench } from '../../helpers/sandbox/stage.ts';
+import { useBench } from '../../helpers/sandbox/stage.ts';
 
 describe('sandbox control', () => {
   const bench = useBench();
   const control = () => bench().sandbox.control;
-  const detail = async (runId: string) => (await bench().get(`/runs/${runId}`)).body.run;
 
   it('adds funds, and nothing that is no amount', async () => {
     assert.equal(control().addFunds(1), STARTING_BALANCE_CENTS + 1);
@@ -33,26 +32,5 @@ describe('sandbox control', () => {
     const { accountId } = bench().sandbox;
     await bench().start();
     assert.equal(bench().sandbox.accountId, accountId);
-  });
-
-  it('rescales what is left of a queued and of a running run, and nothing of an ended one', async () => {
-    const ended = (await bench().submit()).body.run_id;
-    bench().time += 100 * SECOND;
-    const running = (await bench().submit()).body.run_id;
-    bench().time += 16 * SECOND;
-    const queued = (await bench().submit()).body.run_id;
-    // At 10: the running one has 20 s left, the queued one 6 s and then 30 s.
-    const before = await detail(ended);
-    control().setSpeed(5);
-    assert.deepEqual(await detail(ended), before);
-    const changedAt = bench().time;
-    bench().time += 39 * SECOND;
-    assert.equal((await detail(running)).status, 'running');
-    assert.equal((await detail(queued)).started_at, new Date(changedAt + 12 * SECOND).toISOString());
-    bench().time += SECOND;
-    assert.equal((await detail(running)).completed_at, new Date(changedAt + 40 * SECOND).toISOString());
-    assert.equal((await detail(running)).started_at, new Date(START + 106 * SECOND).toISOString());
-    bench().time = changedAt + 72 * SECOND;
-    assert.equal((await detail(queued)).status, 'completed');
   });
 });

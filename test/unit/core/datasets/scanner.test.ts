@@ -253,40 +253,5 @@ describe('the scanner, beside another reading of the same rows', () => {
           assert.deepEqual({ line, column }, placeOf(bytes, offset));
       }
     });
-
-    it('follows a row through several pieces', async () => {
-      const long = (bytes: number) => `{"text":"${'y'.repeat(bytes)}\r"}`;
-      const bytes = Buffer.from(`${long(9_000_000)}\n{"text":1}\n${long(5_000_000)}\n\n${long(4_000_000)}x`);
-      const report = await check(bytes);
-      assert.equal(report.rows, 5);
-      const found = problemsOf(report).filter(
-        ({ severity, code }) => severity === 'error' || code === 'field-wrong-type',
-      );
-      assert.deepEqual(
-        found.map(({ code, row, line }) => [code, row, line]),
-        [
-          ['control-character', 1, 1],
-          ['field-wrong-type', 2, 3],
-          ['control-character', 3, 4],
-          ['control-character', 5, 7],
-        ],
-      );
-      for (const { offset, line, column } of found)
-        assert.deepEqual({ line, column }, placeOf(bytes, offset));
-    });
-
-    it('finds the same with one worker and with two', async () => {
-      const random = new Random(7);
-      const some = Array.from({ length: 3000 }, () => mutated(random, Buffer.from(randomJson(random))));
-      const bytes = Buffer.concat(Array.from({ length: 200_000 }, () => [random.of(some), LF]).flat());
-      assert.ok(bytes.length > 3 * SEGMENT_BYTES);
-      const [one, two] = [await check(bytes, { workers: 1 }), await check(bytes, { workers: 2 })];
-      assert.deepEqual(
-        { ...one, path: '', mtimeMs: 0, ctimeMs: 0 },
-        { ...two, path: '', mtimeMs: 0, ctimeMs: 0 },
-      );
-      assert.deepEqual(problemsOf(one), problemsOf(two));
-      assert.ok(one.problems.some(({ total, located }) => total > located && located === 5000));
-    });
   });
 });

@@ -241,22 +241,6 @@ describe('Downloads to a disk that fails', () => {
       assert.equal(window.records(ACCOUNT), window.records(ACCOUNT));
     });
 
-    it('stays downloaded, and is stored with the next change', async () => {
-      const state = await setUp();
-      const other = await bench.window().start(bench.request(`${bench.target}2`));
-      await state.check();
-      await until(() => window.records(ACCOUNT).length === 2);
-      assert.deepEqual([window.active, window.records(ACCOUNT)], [[], [record, other]]);
-      Reflect.deleteProperty(state, 'transaction');
-      const third = await window.start(bench.request(`${bench.target}3`));
-      assert.deepEqual([window.active, window.records(ACCOUNT)], [[], [third, record, other]]);
-      const { downloads } = await bench.rows();
-      assert.deepEqual(
-        downloads.map((row) => row['path']),
-        [other.path, record.path],
-      );
-    });
-
     for (const framing of [undefined, 'chunked'] as const)
       it(`is found complete by the next window, without a byte fetched (${framing ?? 'of known length'})`, async () => {
         await setUp(framing);
@@ -284,28 +268,6 @@ describe('Downloads to a disk that fails', () => {
       assert.ok(bench.server.bytes.equals(await readFile(bench.target)));
       assert.deepEqual(await bench.left(), ['adapter.zip']);
     });
-  });
-
-  it('forgets the oldest of very many downloads, and of those discarded on a disk that is away', async () => {
-    await bench.state().transaction((tables) => {
-      const numbers = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)';
-      tables.run(
-        `${numbers} INSERT INTO download SELECT ?1, i, '', '', NULL, 1, '', 'zip', 0 FROM n`,
-        ACCOUNT,
-        2_000,
-      );
-      tables.run(
-        `${numbers} INSERT INTO unfinished_download SELECT ?1, i, '', '', NULL, '', 1 FROM n`,
-        ACCOUNT,
-        100,
-      );
-    });
-    await window.start(bench.request());
-    const { downloads, unfinished } = await bench.rows();
-    assert.equal(downloads.length, 2_000);
-    assert.deepEqual([downloads[0]?.['path'], downloads.at(-1)?.['path']], ['2', bench.target]);
-    // What was downloaded counted until its part was removed.
-    assert.deepEqual([unfinished.length, unfinished[0]?.['id']], [99, '2']);
   });
 
   it('are opened also where code of the extension cannot be loaded', async () => {

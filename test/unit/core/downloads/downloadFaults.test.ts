@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { BrokenArchiveError } from '../../../../src/core/adapters/faults.ts';
-import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { Downloads } from '../../../../src/core/downloads/downloads.ts';
 import { localAdapter } from '../../../../src/core/downloads/localFiles.ts';
 import type { BlobFault } from '../../../helpers/blobServer.ts';
@@ -63,15 +62,6 @@ describe('Downloads from a storage that errs', () => {
       );
       assert.equal(bench.server.signed, 1);
     });
-
-  it('starts again where more comes than there is', async () => {
-    const bytes = bench.server.bytes;
-    const more = Buffer.concat([bytes, Buffer.from('more')]);
-    const contentRange = `bytes ${100 * KIB}-${400 * KIB - 1}/${400 * KIB}`;
-    bench.server.faults.push(cut, { framing: 'chunked', contentRange, bytes: more }, { bytes });
-    await bench.assertDownloads(window);
-    assert.deepEqual(bench.starts(), [0, 100 * KIB, 0]);
-  });
 
   describe('gives up and keeps what came', () => {
     it('where nothing comes, after a bounded time', async () => {
@@ -203,25 +193,6 @@ describe('Downloads from a storage that errs', () => {
         await bench.assertDownloads(window);
         assert.equal(bench.server.signed, signed);
       });
-
-    it('uses one that is stale at once', async () => {
-      bench.server.expiresInS = 0;
-      await bench.assertDownloads(window);
-      assert.equal(bench.server.signed, 1);
-    });
-  });
-
-  it('reports what came last where nothing more comes', async () => {
-    bench.server.faults.push({ stallAfterBytes: 200 * KIB });
-    const reported = Promise.withResolvers<unknown>();
-    window.onDidChange(() => {
-      if (window.active[0]?.receivedBytes === 200 * KIB) reported.resolve(undefined);
-    });
-    const cancelled = assert.rejects(window.start(bench.request()), CancelledError);
-    // The clock does not move, so that nothing is due but the last report.
-    await reported.promise;
-    await window.dispose();
-    await cancelled;
   });
 
   describe('while the service gives none out', () => {

@@ -60,14 +60,6 @@ describe('Downloads', () => {
       assert.deepEqual(Object.keys(headers).sort(), ['accept-encoding', 'connection', 'host']);
   });
 
-  it('takes an empty artifact that is no adapter', async () => {
-    bench.server.bytes = Buffer.alloc(0);
-    bench.server.artifactType = 'log';
-    const log = { type: 'log', filename: 'adapter.zip' };
-    assert.equal((await window.start(bench.request(bench.target, log))).sizeBytes, 0);
-    await bench.assertComplete(window);
-  });
-
   it('reports how far it is', async () => {
     bench.server.faults.push({ cutAfterBytes: 100 * KIB });
     const states: string[] = [];
@@ -217,31 +209,6 @@ describe('Downloads', () => {
       window = bench.window();
       await window.open(ACCOUNT);
       await bench.assertNothingLeft(window);
-    });
-
-    it('is not removed if it was started again after that', async () => {
-      const away = `${bench.out}-away`;
-      await rename(bench.out, away);
-      await window.discard(window.active[0]?.id ?? '');
-      await rename(away, bench.out);
-      bench.server.faults.push({ status: 418 });
-      await assert.rejects(window.start(bench.request()), { code: 'signed-url-refused' });
-      window = bench.window();
-      await window.open(ACCOUNT);
-      assert.equal(window.active[0]?.receivedBytes, 200 * KIB);
-      assert.equal((await bench.left()).length, 2);
-    });
-
-    it('is offered by a window that was open all the time, once it checks', async () => {
-      const first = bench.window();
-      bench.server.faults.push({ stallAfterBytes: 50 * KIB });
-      await first.open(ACCOUNT);
-      const interrupted = assert.rejects(first.resume(first.active[0]?.id ?? ''), CancelledError);
-      await until(() => window.active.length === 0 && first.active[0]?.receivedBytes === 250 * KIB);
-      await first.dispose();
-      await interrupted;
-      await window.check(ACCOUNT);
-      assert.equal(window.active[0]?.receivedBytes, 250 * KIB);
     });
   });
 });

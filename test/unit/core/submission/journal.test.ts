@@ -196,19 +196,6 @@ describe('Journal', () => {
       assert.deepEqual(stored('settled'), []);
     });
 
-    it('who is found by everyone', async () => {
-      const [journal, unaware] = [await opened(), await opened()];
-      const intent = sampleIntent();
-      const lease = await create(journal, intent);
-      for (const each of [journal, unaware]) {
-        assert.equal(await each.isOwned(intent.id), true);
-        assert.equal(await each.acquire(intent.id), undefined);
-      }
-      lease.release();
-      assert.equal(await journal.isOwned(intent.id), false);
-      assert.deepEqual((await unaware.acquire(intent.id))?.intent, intent);
-    });
-
     it('who reads it again when taking it over', async () => {
       const [journal, unaware] = [await opened(), await opened()];
       const intent = sampleIntent();
@@ -370,21 +357,6 @@ describe('Journal', () => {
       ]);
       await Promise.all(work);
       assert.equal(written, intents.length);
-    });
-
-    it('until it is disposed, also while it opens', async () => {
-      const journal = new Journal(directory);
-      journal.onDidChange(() => assert.fail('disposed'));
-      const opening = journal.open();
-      journal.dispose();
-      await opening;
-      const other = await opened();
-      other.dispose();
-      const intent = sampleIntent();
-      await create(await opened(), intent);
-      await new Promise((resolve) => setTimeout(resolve, 80));
-      assert.deepEqual([journal.intents, other.intents], [[], []]);
-      await journal.reload();
     });
   });
 

@@ -92,13 +92,6 @@ describe('files of the journal', () => {
       assert.equal(told.length, 2, 'told once');
     });
 
-  it('ignores what has other names', async () => {
-    for (const name of ['.DS_Store', 'notes.txt', 'a.json.unreadable-1', 'a.JSON~'])
-      writeFileSync(inside(name), 'x');
-    const journal = await opened();
-    assert.deepEqual([journal.intents, await journal.receipts(), told], [[], [], []]);
-  });
-
   it('leaves those of a later version, reports once, and creates nothing for the same bytes and model', async () => {
     const good = sampleIntent();
     const later = { ...sampleIntent(), version: 2, more: true, attempts: 'other' };

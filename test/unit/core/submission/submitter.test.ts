@@ -3,22 +3,11 @@ import { rmSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
 import type http from 'node:http';
 import path from 'node:path';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
-import type { Session } from '../../../../src/core/runs/session.ts';
 import { writeFileDurably } from '../../../../src/core/storage/durableFile.ts';
 import type { SubmissionResult, SubmissionState } from '../../../../src/core/submission/pendingSubmission.ts';
 import { Submitter } from '../../../../src/core/submission/submitter.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
-import {
-  type Answer,
-  chargedAndLost,
-  codeOf,
-  conflict,
-  created,
-  lost,
-  type Post,
-  Stage,
-  tooPoor,
-} from '../../../helpers/runs/stage.ts';
+import { type Answer, codeOf, conflict, created, lost, Stage, tooPoor } from '../../../helpers/runs/stage.ts';
 import { silent, until } from '../../../helpers/runs/support.ts';
 
 describe('Submitter', () => {
@@ -391,47 +380,7 @@ describe('Submitter', () => {
     assert.deepEqual([...attempts], [0]);
   });
 
-  it('reports progress in bytes of the request, up to the last, for each attempt', async () => {
-    stage.answers = [chargedAndLost, created];
-    const seen: [attempt: number, sent: number, total: number][] = [];
-    const { onProgress, result } = stage.submitter.submit(stage.own, await draft(200_000), silent());
-    onProgress(({ attempt, state, sentBytes, totalBytes }) => {
-      if (state === 'uploading' || state === 'validating') seen.push([attempt, sentBytes, totalBytes]);
-    });
-    await result;
-    const size = stage.posts[0]?.body.byteLength;
-    for (const wanted of [1, 2]) {
-      const sent = seen.filter(([attempt]) => attempt === wanted).map(([, bytes]) => bytes);
-      const ascending = sent.toSorted((a, b) => a - b);
-      assert.deepEqual(ascending, sent);
-      assert.equal(sent.at(-1), size);
-    }
-    assert.equal(seen.at(-1)?.[2], size);
-  });
-
   describe('two windows', () => {
-    it('see the same intent, which only its owner may change', async () => {
-      const { submitter: other } = await stage.otherWindow();
-      stage.answers = [() => undefined];
-      const outcome = stage.submit();
-      await until(() => stage.posts.length === 1 && stage.states(other)[0] === 'elsewhere');
-      const { id } = stage.intent;
-      const mine: Session = stage.session();
-      assert.deepEqual(await other.resume(mine, id, silent()).result, { kind: 'elsewhere' });
-      assert.equal(await other.check(mine, id), undefined);
-      assert.deepEqual(
-        [await other.adopt(mine, id, 'run-1'), await other.discard(id), other.cancel(id)],
-        [false, false, false],
-      );
-      assert.deepEqual(stage.states(), ['validating']);
-      // Once the owner has ended, the next window takes over at once, and finds what was charged.
-      stage.charge(stage.posts[0] as Post);
-      stage.submitter.dispose();
-      await outcome;
-      assert.equal((await other.resume(mine, id, silent()).result).kind, 'charged');
-      assert.deepEqual([stage.posts.length, stage.runs.length], [1, 1]);
-    });
-
     it('that resume at once resend it once', async () => {
       stage.answers = [conflict, created];
       await stage.submit();

@@ -5,15 +5,10 @@ import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ServiceAccount } from '../../../../src/core/accounts/account.ts';
 import { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
-import { DisposableStore } from '../../../../src/core/base/disposable.ts';
-import { Emitter } from '../../../../src/core/base/event.ts';
-import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
-import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const { switchAccount } = await withVscode(() => import('../../../../src/ui/accounts/switchAccount.ts'));
-const { activateAccounts } = await withVscode(() => import('../../../../src/ui/accounts/feature.ts'));
 const { notifyKeyNeeded } = await withVscode(() => import('../../../../src/ui/accounts/messages.ts'));
 
 describe('the account menu', () => {
@@ -80,59 +75,5 @@ describe('the account menu', () => {
     await turn();
     assert.deepEqual(standIn.told.buttons, [['Replace API Key…'], ['Replace API Key…', 'Open Website']]);
     assert.deepEqual(standIn.executed, [['open', 'https://pay.test/']]);
-  });
-
-  it('a notice of a rejected API key waits for what is being sent, and is left out if that says so', async () => {
-    const changed = new Emitter<PendingSubmission>();
-    const stateChanged = new Emitter<object>();
-    const session = { account: work, state: 'key-rejected' };
-    let pending: PendingSubmission[] = [];
-    const disposables = new DisposableStore();
-    activateAccounts({
-      accounts,
-      disposables,
-      log: { error: () => assert.fail('not loaded') },
-      commands: { add: () => undefined },
-      sessions: {
-        find: () => session,
-        onDidChangeActive: new Emitter().event,
-        onDidChangeState: stateChanged.event,
-      },
-      submitter: {
-        get pending() {
-          return pending;
-        },
-        onDidChange: changed.event,
-      },
-    } as unknown as Parameters<typeof activateAccounts>[0]);
-    const attempts = [wholeAttempt(0)];
-    const at = (state: PendingSubmission['state'], changes = {}) =>
-      pendingOf(state, intentOf({ id: 'one', accountId: 'w', attempts, ...changes }));
-    const refused = (code: string) => at('refused', { refused: { at: { localMs: 0 }, code } });
-    const told = async (state: string, ...steps: (PendingSubmission | undefined)[]) => {
-      standIn.forget();
-      pending = [at('uploading')];
-      stateChanged.fire({ session, state: 'key-rejected' });
-      changed.fire(at('validating', { id: 'another' }));
-      session.state = state;
-      for (const step of steps) {
-        await turn();
-        assert.deepEqual(standIn.told.sentences, []);
-        pending = step === undefined ? [] : [step];
-        changed.fire(step ?? at('validating'));
-      }
-      await turn();
-      session.state = 'key-rejected';
-      return standIn.told.sentences.length;
-    };
-    const sending = [at('waiting'), at('uploading'), at('validating'), at('checking')];
-    // Charged, or canceled; without an answer; refused for something else; failed for something else.
-    for (const end of [undefined, at('unknown'), refused('insufficient_balance'), at('unsent')])
-      assert.equal(await told('key-rejected', ...sending, end), 1, end?.state);
-    // The refusal of the API key, and what is not sent again because of it.
-    assert.equal(await told('key-rejected', at('validating'), refused('invalid_api_key')), 0);
-    assert.equal(await told('key-rejected', at('waiting'), at('unsent')), 0);
-    assert.equal(await told('ready', at('validating'), undefined), 0, 'replaced meanwhile');
-    disposables.dispose();
   });
 });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import fs, { mkdir, readdir, writeFile } from 'node:fs/promises';
-import { syncBuiltinESMExports } from 'node:module';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DownloadStage, type Window } from '../../../helpers/runs/downloadStage.ts';
 import { until } from '../../../helpers/runs/support.ts';
@@ -71,8 +70,6 @@ describe('"Download Adapter…"', () => {
   const said = () => standIn.told.sentences;
   const set = (directory: string) => standIn.settings.set('fineTuning.downloadDirectory', directory);
 
-  const title = () => standIn.told.titles.at(-1);
-
   it('downloads into the folder that is chosen, and reports where it is', async () => {
     press('Inspect');
     await download({ kind: 'run', runId });
@@ -84,21 +81,6 @@ describe('"Download Adapter…"', () => {
     assert.equal((uri as { fsPath: string }).fsPath, path.join(out, file));
     assert.ok(standIn.told.progress.includes('waiting for the network'));
     assert.ok(standIn.told.progress.includes('verifying'), standIn.told.progress.join());
-  });
-
-  it('is titled by the label, though that is read only when it begins', async () => {
-    // One that has read nothing but the list.
-    window = stage.window();
-    assert.equal(window.session.runs.label(runId), undefined);
-    await download(runId);
-    assert.equal(title(), 'Downloading the adapter for maths');
-  });
-
-  it('without a run asks which, and continues as a call of its own', async () => {
-    await window.session.runs.refresh();
-    standIn.told.pick = ({ items }) => items[0]?.label;
-    await download(undefined);
-    assert.deepEqual(standIn.executed, [['fineTuning.downloadAdapter', runId]]);
   });
 
   it('says that a run has not finished, is unknown or expired, before a folder is asked for', async () => {
@@ -155,36 +137,6 @@ describe('"Download Adapter…"', () => {
         'fineTuning.downloadDirectory',
       ]);
     });
-
-    for (const [code, sentence] of [
-      [
-        'EACCES',
-        /^Can’t use the download folder “.+”\. You don’t have permission to write to that folder\.$/,
-      ],
-      ['ENOSPC', /^Can’t use the download folder “.+”\. That folder’s disk is full\.$/],
-      ['EIO', /^Can’t use the download folder “.+”\. Writing to that folder failed\.$/],
-    ] as const)
-      it(`that cannot be written to says why (${code}), and asks for a folder`, async () => {
-        set(out);
-        const other = path.join(stage.bench.folder, 'other');
-        await mkdir(other);
-        standIn.told.folder = () => other;
-        const real = fs.mkdir;
-        const refuse = (folder: string, options: object) =>
-          folder.startsWith(out)
-            ? Promise.reject(Object.assign(new Error(code), { code }))
-            : real(folder, options);
-        fs.mkdir = refuse as typeof real;
-        syncBuiltinESMExports();
-        try {
-          await download(runId);
-        } finally {
-          fs.mkdir = real;
-          syncBuiltinESMExports();
-        }
-        assert.match(said()[0] ?? '', sentence);
-        assert.deepEqual([await readdir(out), await readdir(other)], [[], [file]]);
-      });
 
     it('removes a folder that was made for nothing', async () => {
       set(out);
@@ -282,18 +234,6 @@ describe('"Download Adapter…"', () => {
       assert.deepEqual(await readdir(out), [file]);
     });
 
-    for (const [answer, answers, shown] of [
-      ['that is read first', true, /^Downloading the adapter for maths$/],
-      ['unless the service does not answer', false, /^Downloading the adapter for run [0-9a-f]+$/],
-    ] as const)
-      it(`resumes without asking where that was asked already, titled by the label, ${answer}`, async () => {
-        await interrupt();
-        if (!answers) window.session.runs.loadDetail = () => new Promise(() => undefined);
-        await download(runId, 'resume');
-        assert.match(title() ?? '', shown);
-        assert.deepEqual([await readdir(out), said().length], [[file], 1]);
-      });
-
     it('discards it and starts again, elsewhere', async () => {
       await interrupt();
       press('Restart Download');
@@ -323,48 +263,11 @@ describe('"Download Adapter…"', () => {
     assert.deepEqual([active(), await readdir(out)], [[], []]);
   });
 
-  it('goes beside the download of another run', async () => {
-    stage.sandbox.control.setScenario('slow-download');
-    const other = await submit();
-    stage.pass(3_600_000);
-    const both = Promise.all([download(runId), download(other)]);
-    await until(() => active().filter(({ receivedBytes }) => receivedBytes > 0).length === 2);
-    await cancel(other);
-    assert.deepEqual(
-      active().map((one) => one.runId),
-      [runId],
-    );
-    // Without a run: the only one.
-    await cancel(undefined);
-    await both;
-    assert.deepEqual(said(), []);
-    assert.deepEqual(await readdir(out), []);
-  });
-
-  it('of an account that is not the active one, or where none is, is cancelled by its id', async () => {
-    for (const other of [stage.window('account-2').session, undefined]) {
-      const { ended } = await begin();
-      const elsewhere = (id: unknown) => commands.cancelDownload({ active: other }, window.downloads, id);
-      // What is on its way of a run belongs to its account.
-      await elsewhere(runId);
-      assert.equal(active().length, 1);
-      await elsewhere(active()[0]?.id);
-      await ended;
-      assert.deepEqual([active(), await readdir(out)], [[], []]);
-    }
-  });
-
   it('"Cancel Download" without a row discards nothing unasked', async () => {
     await interrupt();
     await cancel(undefined);
     assert.deepEqual([standIn.told.inputs.length, active().length], [1, 1]);
     await cancel({ kind: 'run', runId });
     assert.deepEqual([active(), await readdir(out)], [[], []]);
-  });
-
-  it('"Cancel Download" says where there is none', async () => {
-    await cancel(runId);
-    await cancel(undefined);
-    assert.deepEqual(said(), ['No download to cancel.', 'No download to cancel.']);
   });
 });

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import type { Account } from '../../../../src/core/accounts/account.ts';
 import type { Connection } from '../../../../src/core/api/client.ts';
 import { NetworkError, ServiceError, UnexpectedAnswerError } from '../../../../src/core/api/errors.ts';
-import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
@@ -155,19 +154,6 @@ describe('Diagnose Connection', () => {
           assert.deepEqual(standIn.executed, isLinked ? [link] : [], text);
         }
     });
-
-    it('whose URL cannot be understood, it says that nothing was sent', async () => {
-      const error = new NetworkError('proxy', 'ERR_UNUSABLE_PROXY');
-      const rows = await diagnose({ error, settings: { ...BY_SETTING, 'http.proxy': 'socks5://p.test' } });
-      assert.deepEqual(
-        ['Proxy', 'Name resolution', 'Reachability'].map((name) => rows[name]),
-        [
-          'Problem: The URL in “http.proxy” is invalid. Write it like http://host:8080.',
-          'Not checked: Nothing was sent.',
-          'Not checked: Nothing was sent.',
-        ],
-      );
-    });
   });
 
   it('says what is wrong with a certificate, and sends to the system’s only where that helps', async () => {
@@ -214,22 +200,6 @@ describe('Diagnose Connection', () => {
     assert.deepEqual(connections, [{ baseUrl: WORK.baseUrl, apiKey: 'none', keyId: 'none' }]);
     const locked = await diagnose({ connect: () => Promise.reject(new Error('locked')) });
     assert.match(locked['Keychain'] ?? '', /^Problem: It can’t be read/);
-  });
-
-  it('shows nothing when it is canceled, whatever it waits for', async () => {
-    const diagnosing = diagnose({ connect: () => new Promise(() => undefined) });
-    await new Promise((resolve) => setTimeout(resolve, 1_100));
-    standIn.cancelled.fire();
-    await assert.rejects(diagnosing, CancelledError);
-    assert.deepEqual([standIn.told.titles, standIn.told.inputs], [['Diagnose Connection'], []]);
-  });
-
-  it('waits as the service asked', async () => {
-    const rows = await diagnose({ notBeforeMs: 7, error: new ServiceError('rate_limited', 429, '', 60_000) });
-    assert.deepEqual(
-      [rows['Reachability'], rows['Certificate']],
-      ['Not checked: Too many requests. Try again in 1 min.', 'Not checked: The service did not say.'],
-    );
   });
 
   it('tries the URL of the setting without an account, and says where there is none or no sandbox', async () => {

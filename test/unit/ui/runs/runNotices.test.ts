@@ -276,10 +276,12 @@ describe('RunNotices', () => {
     for (let count = 0; count < 3; count++) open();
     const changes = [done('a'), done('b'), done('c'), status('d', 'failed'), status('e', 'x)[error](')];
     for (const { runs } of windows) runs.move(...changes);
-    assert.deepEqual(await shown(), ['3 runs completed; the service reports “failed”, “x)[error] (” for 2.']);
+    assert.deepEqual(await shown(), [
+      '3 runs completed. The service reports “failed”, “x)[error] (” for 2 runs.',
+    ]);
     assert.deepEqual(standIn.executed, [['fineTuning.runs.focus']]);
     for (const [moved, sentence] of [
-      [[done('f'), status('g', 'failed')], '1 run completed; the service reports “failed” for 1.'],
+      [[done('f'), status('g', 'failed')], '1 run completed. The service reports “failed” for 1 run.'],
       [[status('h', 'failed'), status('i', 'failed')], 'The service reports “failed” for 2 runs.'],
     ] as const) {
       windows[0]?.runs.move(...moved);

@@ -90,7 +90,7 @@ describe('RunsTree', () => {
       ledger: {
         unseen: () => unseen,
         see: (accountId: string) => Promise.resolve(void seen.push(accountId)),
-        follow: () => Promise.resolve(),
+        follow: () => ({ dispose: () => undefined }),
         onDidChangeUnseen: unseenChanged.event,
       },
       shown,
@@ -545,7 +545,7 @@ describe('RunsTree', () => {
       assert.equal(view.badge?.value, 2);
       standIn.settings.set('fineTuning.notifications', 'badge');
       unseenChanged.fire(session.account.id);
-      assert.deepEqual([view.badge, seen], [{ value: 3, tooltip: '3 runs have ended' }, []]);
+      assert.deepEqual([view.badge, seen], [{ value: 3, tooltip: '3 runs ended' }, []]);
       // Seen is what the view shows in the window with the focus.
       standIn.focus.focused = false;
       view.show(true);

@@ -326,7 +326,7 @@ describe('commands of open submissions', () => {
         else await assert.rejects(resolve('one', 'continue'), models);
         models = [];
         await resolve('one', 'continue');
-        if (isOpen) assert.match(standIn.told.details.join(), /^• accept the model’s license terms$/m);
+        if (isOpen) assert.match(standIn.told.details.join(), /^• accept the license terms of /m);
         else
           assert.deepEqual(standIn.told.sentences, ['No base models are available. Nothing was submitted.']);
         assert.equal(callsOf('resume').length, isOpen ? 2 : 0);

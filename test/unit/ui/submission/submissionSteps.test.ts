@@ -107,7 +107,7 @@ describe('the review of a submission', () => {
     assert.deepEqual([label, taken, priority], [`Mine ${marker}`, other, true]);
     const last = rowsOf(standIn.told.inputs.at(-2));
     assert.equal(last.get('Label'), `Mine ${marker}`);
-    assert.equal(last.get('Queue'), 'Priority: costs extra unless your plan includes it');
+    assert.equal(last.get('Queue'), 'Priority · costs extra unless your plan includes it');
     assert.match(
       standIn.told.details.at(-1) ?? '',
       /^Model: Other \(Maker\) · priority \(may cost extra\)$/m,
@@ -121,7 +121,7 @@ describe('the review of a submission', () => {
     assert.equal(standIn.told.inputs[2]?.title, 'Terms for base-7b');
     const detail = standIn.told.details.at(-1) ?? '';
     assert.match(detail, /^Model: base-7b · standard queue$/m);
-    assert.match(detail, /^• accept the model’s license terms$/m);
+    assert.match(detail, /^• accept the license terms of base-7b$/m);
     assert.equal(await walk([undefined], {}, { model: undefined }), undefined);
   });
 

@@ -156,7 +156,7 @@ describe('submitDataset', () => {
       const items = standIn.told.inputs[0]?.items ?? [];
       return ['Model', 'Label', 'Queue'].map((name) => {
         const text = items.find(({ label }) => label.endsWith(name))?.description;
-        return text?.replace(/ ft-.*|[:,].*/, '');
+        return text?.replace(/ ft-.*|( ·|,).*/, '');
       });
     };
     await submit({ modelId: 'm', label: 'Earlier', priority: true }, []);

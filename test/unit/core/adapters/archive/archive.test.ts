@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import path from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { deflateRawSync, gzipSync } from 'node:zlib';
 import { openArchive } from '../../../../../src/core/adapters/archive/openArchive.ts';
 import { inspectAdapter } from '../../../../../src/core/adapters/inspect.ts';
@@ -93,24 +91,6 @@ describe('an archive', () => {
           assert.equal(await verifyArchive(file), kind);
         }
       });
-
-    it('made by the tar of this system, in each of its formats', async () => {
-      const folder = path.join(place.folder, 'tarred');
-      await mkdir(path.join(folder, 'sub'), { recursive: true });
-      await writeFile(path.join(folder, 'sub', `${'é'.repeat(70)}.txt`), DATA);
-      await writeFile(path.join(folder, 'adapter.safetensors'), Buffer.alloc(100_000, 7));
-      for (const format of ['v7', 'ustar', 'pax', 'gnu', 'oldgnu'])
-        for (const pack of ['-c', '-cz']) {
-          const file = place.name();
-          const { status } = spawnSync('tar', [pack, `--format=${format}`, '-f', file, '-C', folder, '.']);
-          // Another tar than GNU's, or names that the format has no room for.
-          if (status !== 0) continue;
-          const files = await readAll(file);
-          assert.deepEqual(files.get('adapter.safetensors'), Buffer.alloc(100_000, 7), format);
-          assert.equal(files.size, 2);
-          assert.equal(await verifyArchive(file), pack === '-c' ? 'tar' : 'gzip');
-        }
-    });
 
     it('in several members of gzip', async () => {
       const bytes = tarOf(sampleAdapter());
