@@ -120,20 +120,11 @@ export async function createServices(context: vscode.ExtensionContext) {
   const checked = disposables.add(new vscode.EventEmitter<void>());
   /** Checks of datasets, what earlier runs say of them, and with them what shows their problems in the editor. */
   const datasets = lazy(async () => {
-    const [{ DatasetChecker }, { Reports }, { DatasetRuns }, { showProblemsInEditor }] = await Promise.all([
-      import('./core/datasets/checker.ts'),
-      import('./core/datasets/reports.ts'),
-      import('./ui/datasets/datasetRuns.ts'),
-      import('./ui/datasets/problemsInEditor.ts'),
-    ]);
-    const checker = disposables.add(
-      new DatasetChecker({ worker: dist('datasetWorker.cjs'), scanner: dist('scanner.wasm') }),
-    );
-    const reports = disposables.add(new Reports(checker));
-    reports.onDidCheck(() => checked.fire());
+    const { startChecks } = await import('./ui/datasets/checks.ts');
+    const files = { worker: dist('datasetWorker.cjs'), scanner: dist('scanner.wasm') };
     const parts = { digestWorker, journal, log, openJournal, sessions };
-    const runs = disposables.add(new DatasetRuns(reports, parts));
-    disposables.add(showProblemsInEditor(reports, runs, log));
+    const { reports, runs } = startChecks(disposables, files, parts);
+    reports.onDidCheck(() => checked.fire());
     return { reports, runs };
   });
   const reports = async () => (await datasets()).reports;

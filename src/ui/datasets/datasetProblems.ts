@@ -1,12 +1,12 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
+import { hasDatasetRows } from '../../core/datasets/fileKind.ts';
 import type { Problem } from '../../core/datasets/problems.ts';
 import { type Report, shownProblems } from '../../core/datasets/report.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
-import { onDidChangeSettings } from '../shared/settings.ts';
+import { datasetFileSetting, onDidChangeSettings } from '../shared/settings.ts';
 import { EXTENSION_NAME } from '../shared/ids.ts';
 import { kindSentence } from '../shared/datasetMessages.ts';
-import { isDataset } from './datasetFiles.ts';
 import { moreSentence, problemSentence } from './messages.ts';
 
 /** Above this many UTF-16 units VS Code doesn't give a document to extensions, and shows none of their diagnostics in it. */
@@ -94,4 +94,14 @@ export function openDocument(path: string): vscode.TextDocument | undefined {
 export function canShowProblems(path: string, sizeBytes: number): boolean {
   // A file has at least as many bytes as UTF-16 units.
   return sizeBytes <= MAX_SYNCED_UNITS || openDocument(path) !== undefined;
+}
+
+/**
+ * Whether a JSONL file is treated as a dataset, with its problems and its verdict: the user asked for its check or submission, or the
+ * setting says so, or else its rows do. Logs and exports are JSONL files, too, and are left alone.
+ */
+export function isDataset(reports: Reports, uri: vscode.Uri): boolean {
+  if (reports.isAskedFor(uri.fsPath)) return true;
+  const report = reports.get(uri.fsPath)?.report;
+  return datasetFileSetting(uri) ?? (report !== undefined && hasDatasetRows(report));
 }

@@ -21,7 +21,8 @@ import { followActive } from '../shared/activeSession.ts';
 import type { RunNames } from '../shared/datasetMessages.ts';
 import type { Log } from '../shared/log.ts';
 
-interface Parts {
+/** What it works with. */
+export interface DatasetRunsParts {
   digestWorker: string;
   journal: Pick<Journal, 'onDidChange' | 'receipts'>;
   log: Pick<Log, 'error'>;
@@ -50,7 +51,7 @@ interface Followed {
 
 /** Owns what the receipts of the active account's service say of the files that have a report, and hashes those that may be in one. */
 export class DatasetRuns implements Disposable {
-  readonly #parts: Parts;
+  readonly #parts: DatasetRunsParts;
   readonly #store = new DisposableStore();
   readonly #changed = this.#store.add(new Emitter<void>());
   readonly #files = new Map<string, Followed>();
@@ -60,7 +61,7 @@ export class DatasetRuns implements Disposable {
   /** Fires when more or something else may be known of any file. */
   readonly onDidChange = this.#changed.event;
 
-  constructor(reports: Pick<Reports, 'onDidChange'>, parts: Parts) {
+  constructor(reports: Pick<Reports, 'onDidChange'>, parts: DatasetRunsParts) {
     this.#parts = parts;
     const read = () => void this.#read();
     this.#store.add(reports.onDidChange((state) => this.#follow(state)));

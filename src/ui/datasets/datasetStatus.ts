@@ -6,8 +6,7 @@ import { trainedPhrase } from '../shared/datasetMessages.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { likelyPrice, rangeTooltip } from '../shared/priceMessages.ts';
 import { codeLensSetting, onDidChangeSettings } from '../shared/settings.ts';
-import { isDataset } from './datasetFiles.ts';
-import { openDocument } from './datasetProblems.ts';
+import { isDataset, openDocument } from './datasetProblems.ts';
 import type { DatasetRuns } from './datasetRuns.ts';
 import { checkMessages, datasetStatus } from './messages.ts';
 

@@ -1,0 +1,28 @@
+import { DatasetChecker } from '../../core/datasets/checker.ts';
+import { Reports } from '../../core/datasets/reports.ts';
+import type { DisposableStore } from '../../core/base/disposable.ts';
+import type { Log } from '../shared/log.ts';
+import { AutoCheck } from './autoCheck.ts';
+import { DatasetFixes } from './datasetFixes.ts';
+import { DatasetProblems } from './datasetProblems.ts';
+import { DatasetRuns, type DatasetRunsParts } from './datasetRuns.ts';
+import { DatasetStatus } from './datasetStatus.ts';
+
+/**
+ * Starts the checks of datasets and what shows their results in the editor: Problems, language status, CodeLens and quick fixes.
+ * Documents are checked when they are opened or saved.
+ * @param files of the worker and the scanner
+ */
+export function startChecks(
+  disposables: DisposableStore,
+  files: { worker: string; scanner: string },
+  parts: DatasetRunsParts & { log: Log },
+): { reports: Reports; runs: DatasetRuns } {
+  const reports = disposables.add(new Reports(disposables.add(new DatasetChecker(files))));
+  const runs = disposables.add(new DatasetRuns(reports, parts));
+  disposables.add(new DatasetProblems(reports));
+  disposables.add(new DatasetStatus(reports, runs));
+  disposables.add(new DatasetFixes(reports));
+  disposables.add(new AutoCheck(reports, parts.log));
+  return { reports, runs };
+}
