@@ -6,6 +6,7 @@ import { isUnauthorized, NetworkError, ServiceError } from '../../core/api/error
 import { formatDuration } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
+import { TERMS } from '../shared/termMessages.ts';
 
 /** What is known of the way to the service of the active account or, without one, of the setting. */
 export interface Diagnosis {
@@ -32,7 +33,7 @@ type Finding = [verdict: Verdict, detail: string, fix?: [command: string, ...arg
 const VERDICTS: Readonly<Record<Verdict, { icon: string; description: string }>> = {
   ok: { icon: 'pass', description: l10n.t('OK') },
   problem: { icon: 'error', description: l10n.t('Problem') },
-  'not-checked': { icon: 'circle-slash', description: l10n.t('Not checked') },
+  'not-checked': { icon: 'circle-slash', description: TERMS.notChecked },
 };
 
 export const diagnosisWords = {
@@ -77,7 +78,7 @@ function serviceUrl({ account, baseUrl, failure, setting }: Diagnosis): Finding 
       : ['problem', asText(explain(failure)), [COMMANDS.showLog]];
   if (baseUrl !== undefined) return ['ok', baseUrl];
   return setting === ''
-    ? ['not-checked', l10n.t('No account is active.'), [COMMANDS.signIn]]
+    ? ['not-checked', TERMS.noAccount, [COMMANDS.signIn]]
     : ['problem', l10n.t('“fineTuning.baseUrl” must be an https:// URL.'), openSetting('fineTuning.baseUrl')];
 }
 
@@ -165,7 +166,7 @@ function clock({ clockSkewMs }: ConnectionFacts): Finding {
 }
 
 function keychain({ account, hasKey }: Diagnosis): Finding {
-  if (account === undefined) return ['not-checked', l10n.t('No account is active.')];
+  if (account === undefined) return ['not-checked', TERMS.noAccount];
   if (account.kind === 'sandbox') return ['not-checked', l10n.t('Not needed.')];
   if (hasKey === true) return ['ok', l10n.t('It has the API key of {0}.', account.name)];
   if (hasKey === undefined) return ['problem', l10n.t('It can’t be read.'), [COMMANDS.showLog]];

@@ -15,6 +15,7 @@ import { formatDuration } from './format.ts';
 import { COMMANDS, type CommandId } from './ids.ts';
 import { showError, showWarning } from './notifications.ts';
 import { sanitizeText } from './serviceText.ts';
+import { TERMS } from './termMessages.ts';
 
 /** What the button of an error does: a command, or `again`, what failed from its first question on. */
 interface Action {
@@ -72,22 +73,22 @@ export function act({ command }: Action, again: () => void): void {
   else void commands.executeCommand(command);
 }
 
-const SHOW_LOG: Readonly<Action> = { title: l10n.t('Show Log'), command: COMMANDS.showLog };
+const SHOW_LOG: Readonly<Action> = { title: TERMS.showLog, command: COMMANDS.showLog };
 
 /** The buttons for codes; for all others it is the log's. */
 const ACTIONS: readonly (Action & { codes: readonly string[] })[] = [
   {
-    title: l10n.t('Retry'),
+    title: TERMS.retry,
     command: 'again',
     codes: ['network', 'rate_limited', 'unavailable', 'accounts-unreadable', 'download-empty'],
   },
   {
-    title: l10n.t('Submit Again…'),
+    title: TERMS.submitAgain,
     command: 'again',
     codes: ['dataset-changed', 'model_not_available', 'consent_required'],
   },
   {
-    title: l10n.t('Download Again…'),
+    title: TERMS.downloadAgain,
     command: 'again',
     codes: [
       'storage',
@@ -108,13 +109,13 @@ const ACTIONS: readonly (Action & { codes: readonly string[] })[] = [
       ...['artifacts-expired', 'no-artifacts'],
     ],
   },
-  { title: l10n.t('Refresh Balance'), command: COMMANDS.refreshBalance, codes: ['insufficient_balance'] },
+  { title: TERMS.refreshBalance, command: COMMANDS.refreshBalance, codes: ['insufficient_balance'] },
   {
-    title: l10n.t('Replace API Key…'),
+    title: TERMS.replaceApiKey,
     command: COMMANDS.replaceKey,
     codes: ['invalid_api_key', 'key-rejected'],
   },
-  { title: l10n.t('Enter API Key…'), command: COMMANDS.replaceKey, codes: ['key-missing'] },
+  { title: TERMS.enterApiKey, command: COMMANDS.replaceKey, codes: ['key-missing'] },
 ];
 
 /** The code that the tables know; that of a service outside the contract may be equal to any, and is none of them. */

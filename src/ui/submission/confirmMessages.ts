@@ -7,6 +7,7 @@ import type { PendingSubmission } from '../../core/submission/pendingSubmission.
 import { formatBytes, formatMoney, formatRows, sandboxNote } from '../shared/format.ts';
 import { likelyPrice } from '../shared/priceMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { TERMS } from '../shared/termMessages.ts';
 import { moneySentence } from './resultMessages.ts';
 
 /** What the last question before anything is sent names. */
@@ -41,7 +42,7 @@ export const confirmMessages = {
   submit: ({ account }: Confirmation) =>
     account.kind === 'sandbox' ? l10n.t('Submit') : l10n.t('Submit and Pay'),
   back: ({ resent }: Confirmation) =>
-    resent === undefined ? l10n.t('Back to Summary') : l10n.t('Show Submission'),
+    resent === undefined ? TERMS.backToSummary : l10n.t('Show Submission'),
   overBudget: () => l10n.t('Continue Over Budget'),
   /** The consents again, since another extension may have accepted the first one: only a user can press this dialog. */
   detail(confirmation: Confirmation): string {
