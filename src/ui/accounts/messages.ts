@@ -22,7 +22,7 @@ export const signInWords = {
   name: () => l10n.t('A name for this account'),
   noName: () => l10n.t('Enter a name.'),
   replaceTitle: (accountName: string) => l10n.t('Replace the API Key of {0}', accountName),
-  apiKey: (host: string) => l10n.t('API key for {0}, from the API section of the service’s dashboard', host),
+  apiKey: (host: string) => l10n.t('API key for {0}, from the service’s dashboard', host),
   verifying: () => l10n.t('Verifying the API key…'),
 };
 

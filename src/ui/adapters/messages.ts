@@ -6,7 +6,7 @@ import { formatBytes } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { notify, showError, showInformation } from '../shared/notifications.ts';
 import { pick, type Choice } from '../shared/steps.ts';
-import { TERMS } from '../shared/termMessages.ts';
+import { factLine, TERMS } from '../shared/termMessages.ts';
 import type { AdapterPageState, AdapterWork } from './protocol.ts';
 import { knownFault } from './reportMessages.ts';
 
@@ -92,7 +92,7 @@ export function pageWords(): AdapterPageState['words'] {
     reload: TERMS.reload,
     cancel: TERMS.cancel,
     copy: TERMS.copy,
-    copyOf: l10n.t('Copy: {0}', '{0}'),
+    copyOf: factLine(TERMS.copy, '{0}'),
     tools: l10n.t('Tools that load adapters'),
     progress: l10n.t('Progress'),
     error: l10n.t('Error:'),

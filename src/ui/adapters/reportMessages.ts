@@ -32,7 +32,7 @@ export function adapterVerdict(
     return verdictOf(
       'error',
       l10n.t('Adapter with broken values'),
-      l10n.t('Some values are NaN or infinite, so its answers are useless.'),
+      l10n.t('Some values are NaN or infinite.'),
       l10n.t('Check the dataset, then train again.'),
     );
   if (has('error'))
@@ -105,6 +105,7 @@ export function knownFault(code: string): string | undefined {
 }
 
 function faultSentences(): Readonly<Record<ArchiveFault, string>> {
+  const unsafe = l10n.t('It contains unsafe paths, names or links.');
   const mismatch = l10n.t('Its contents don’t match its headers or checksums.');
   return {
     truncated: l10n.t('It is cut off.'),
@@ -115,9 +116,9 @@ function faultSentences(): Readonly<Record<ArchiveFault, string>> {
     checksum: mismatch,
     length: mismatch,
     'data-after-end': l10n.t('Trailing data after the archive.'),
-    path: l10n.t('It would write files outside its folder.'),
-    name: l10n.t('It contains invalid file names.'),
-    link: l10n.t('It contains links or special files.'),
+    path: unsafe,
+    name: unsafe,
+    link: unsafe,
     duplicate: l10n.t('Two of its files have the same name.'),
     bomb: l10n.t('It may be a zip bomb.'),
     encrypted: l10n.t('It is encrypted.'),

@@ -20,7 +20,7 @@ export type DownloadView = Pick<ActiveDownload, 'state' | 'receivedBytes' | 'tot
 type Downloaded = Pick<DownloadRecord, 'path' | 'artifactType' | 'verified' | 'completedAtMs'>;
 
 export function downloadTitle(name: string): string {
-  return l10n.t('Downloading the adapter for {0}', name);
+  return l10n.t('Downloading {0}', name);
 }
 
 /** Where labels of runs are known. */

@@ -118,13 +118,7 @@ function noticesOf({ session, receipts, money, reading }: SpendFacts): SpendNoti
   ): SpendNotice => ({ key, kind, text, buttons });
   const found: SpendNotice[] = [];
   if (receipts === 'failed')
-    found.push(
-      notice(
-        'receipts',
-        'error',
-        l10n.t('Couldn’t read the receipts on this machine. See the log for details.'),
-      ),
-    );
+    found.push(notice('receipts', 'error', l10n.t('Couldn’t read the receipts on this machine.')));
   const newKey = session && keyAction(session.state);
   if (session === undefined || newKey !== undefined) {
     const buttons = newKey === undefined ? [] : [button('replaceKey', newKey)];

@@ -7,7 +7,7 @@ import { TERMS } from '../shared/termMessages.ts';
 
 export const filterWords = {
   title: () => l10n.t('Filter Runs'),
-  placeholder: () => l10n.t('Search labels, models and IDs; check phases and models'),
+  placeholder: () => l10n.t('Search labels, models and IDs'),
   phase: () => l10n.t('Phase'),
   model: () => TERMS.model,
 };

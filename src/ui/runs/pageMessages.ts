@@ -35,7 +35,7 @@ import { keyProblem, offlineText, runStatus, serviceText } from '../shared/runMe
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { estimateText, rangeTooltip, unexpectedPrice } from '../shared/priceMessages.ts';
 import { sanitizeServiceText, sanitizeText } from '../shared/serviceText.ts';
-import { TERMS } from '../shared/termMessages.ts';
+import { factLine, TERMS } from '../shared/termMessages.ts';
 import type {
   RunPageButton,
   RunPageDownload,
@@ -145,8 +145,7 @@ function absent({ accountId, session, runId, isReading }: RunPageView, name: str
     actions: [],
     sections: [],
   });
-  if (session === undefined)
-    return because('info', l10n.t('The account of this run is not on this machine.'));
+  if (session === undefined) return because('info', l10n.t('This run’s account is not on this machine.'));
   const [keyFault, newKey] = [keyProblem(session.state), keyAction(session.state)];
   if (keyFault !== undefined && newKey !== undefined)
     return because('error', keyFault, button('replaceKey', accountId, newKey));
@@ -182,12 +181,12 @@ function present(view: KnownRun, name: string): Content {
 function heading({ session, run, phase, modelName }: KnownRun, name: string): RunPageHeading {
   const { account } = session;
   const whose =
-    account.kind === 'sandbox' ? sandboxNote() : l10n.t('Account: {0}', sanitizeServiceText(account.name));
+    account.kind === 'sandbox' ? sandboxNote() : factLine(TERMS.account, sanitizeServiceText(account.name));
   return {
     title: name,
     phase,
     status: runStatus(run.status, phase),
-    lines: name === modelName ? [whose] : [l10n.t('Model: {0}', serviceText(modelName)), whose],
+    lines: name === modelName ? [whose] : [factLine(TERMS.model, serviceText(modelName)), whose],
   };
 }
 
@@ -302,7 +301,7 @@ function timeline(view: KnownRun): RunPageSection {
       createdAtMs === undefined
         ? entry('queued', 'unknown', TERMS.queued, missingText('loaded'))
         : entry('queued', queuedState, TERMS.queued, createdAtMs, isWaiting ? soFar : []),
-      event('started', l10n.t('Started'), startedAtMs, startedNotes),
+      event('started', TERMS.started, startedAtMs, startedNotes),
       event('completed', TERMS.completed, completedAtMs, training, [usually('training') ?? []].flat()),
       expiry(view),
     ],
@@ -325,7 +324,7 @@ function submitted({ receipt, receiptLoading }: KnownRun): RunPageEntry {
 }
 
 function expiry({ artifacts: { kind, expiresAtMs }, phase, nowMs }: KnownRun): RunPageEntry {
-  const name = kind === 'expired' ? l10n.t('Adapter expired') : l10n.t('Adapter expires');
+  const name = kind === 'expired' ? l10n.t('Adapter expired') : TERMS.adapterExpires;
   if (kind === 'not-yet') return entry('adapter', 'next', name, l10n.t('not yet'));
   if (expiresAtMs === undefined)
     return entry('adapter', 'unknown', name, missingText('loaded', phase === 'active'));
@@ -492,7 +491,7 @@ function moneySection({ session, phase, detail, details, receipt, estimate }: Kn
   const list = [
     fact('price', TERMS.price, price),
     fact('plan', TERMS.plan, plan === undefined ? missingText(details) : serviceText(plan)),
-    ...(expected === undefined ? [] : [fact('estimate', l10n.t('Estimate'), expected)]),
+    ...(expected === undefined ? [] : [fact('estimate', TERMS.estimate, expected)]),
     ...(receipt === undefined ? [] : balanceFacts(receipt, priceCents)),
   ];
   const unexpected =
@@ -504,7 +503,7 @@ function moneySection({ session, phase, detail, details, receipt, estimate }: Kn
       ? l10n.t('Charged {0}.', unexpected)
       : // Where it is not known whether the run has ended, users ask about the money.
         (phase === 'active' || phase === 'ended') && priceCents !== undefined
-        ? l10n.t('The price was charged when the run was submitted.')
+        ? l10n.t('Charged when the run was submitted.')
         : estimate?.before.kind === 'range'
           ? rangeTooltip(estimate.held)
           : undefined;
@@ -533,11 +532,11 @@ function runSection(view: KnownRun): RunPageSection {
   const modelId = serviceText(run.model_id);
   const model = modelName === run.model_id ? modelId : `${serviceText(modelName)} (${modelId})`;
   const status = inDetails === inList ? inList : l10n.t('{0} (details), {1} (list)', inDetails, inList);
-  const [idName, linkName] = [l10n.t('Run ID'), l10n.t('Link')];
+  const [idName, linkName] = [TERMS.runId, l10n.t('Link')];
   const list = [
     fact('model', TERMS.model, model),
     fact('label', TERMS.label, labelText(view)),
-    fact('status', l10n.t('Status'), status),
+    fact('status', TERMS.status, status),
     fact('run', idName, serviceText(runId), copy(idName, runId)),
     fact('link', linkName, link, copy(linkName, link)),
   ];
@@ -549,9 +548,7 @@ function runSection(view: KnownRun): RunPageSection {
     list.push(fact('idempotency', 'Idempotency-Key', receipt.id, copy('Idempotency-Key', receipt.id)));
   }
   const isElsewhere = receipt === undefined && receiptLoading === 'loaded';
-  const note = isElsewhere
-    ? l10n.t('Submitted from another machine, which has its dataset and consents.')
-    : undefined;
+  const note = isElsewhere ? l10n.t('Submitted from another machine.') : undefined;
   return facts('run', l10n.t('Run'), list, note);
 }
 
@@ -562,7 +559,7 @@ function labelText({ session, runId, details }: KnownRun): string {
   if (label === undefined || label === '') return TERMS.none;
   return withoutMarker(label) === label
     ? serviceText(label)
-    : l10n.t('{0} (with this extension’s marker)', serviceText(label));
+    : l10n.t('{0} (with marker)', serviceText(label));
 }
 
 /** What only the machine knows from which the run was submitted: its dataset and consents. */

@@ -233,10 +233,7 @@ export const gateMessages = {
     ),
   unchecked: (name: string) => l10n.t('Submit {0} without checking?', name),
   uncheckedDetail: (accountName: string) =>
-    l10n.t(
-      'It will be sent to {0} unchecked for errors and secrets. A final confirmation follows.',
-      accountName,
-    ),
+    l10n.t('It will be sent to {0} unchecked. A final confirmation follows.', accountName),
 };
 
 /** What stops a submission until the user confirms: "3 errors, 1 secret", or what the file is instead of rows. */

@@ -61,7 +61,7 @@ export async function notifyFailed(error: unknown, again: () => void): Promise<v
 export function notifyStateSetAside(file: string): void {
   void showWarning(
     l10n.t(
-      'Damaged run lists and download history were moved to {0}. Downloaded files are not affected.',
+      'Damaged run lists and download history were moved to {0}.',
       file,
     ),
   );
@@ -189,7 +189,7 @@ function waitText(ms: number): string {
 }
 
 const KEY_REJECTED = l10n.t('The service rejected this API key.');
-const TAKEN_OVER = l10n.t('Sending stopped: another window may have taken over this submission.');
+const TAKEN_OVER = l10n.t('Sending stopped: another window may have taken over.');
 
 /** For errors that a code alone describes. */
 const SENTENCES: ReadonlyMap<string, string> = new Map(
@@ -198,7 +198,7 @@ const SENTENCES: ReadonlyMap<string, string> = new Map(
     invalid_api_key: KEY_REJECTED,
     'key-rejected': KEY_REJECTED,
     validation_failed: l10n.t('The service rejected the request as invalid.'),
-    not_found: l10n.t('The service can’t find this: it is unknown, unfinished or expired.'),
+    not_found: l10n.t('The service can’t find this.'),
     insufficient_balance: l10n.t('The balance is too low for this run. Add funds.'),
     model_not_available: l10n.t('This model isn’t available. Choose another one.'),
     consent_required: l10n.t('The service did not receive both consents.'),
@@ -218,7 +218,7 @@ const SENTENCES: ReadonlyMap<string, string> = new Map(
     'lease-lost': TAKEN_OVER,
     'key-replaced': l10n.t('Can’t resend: it was first sent with another API key.'),
     'window-closed': l10n.t(
-      'Can’t resend more than 23 hours after the first attempt: you could be charged twice.',
+      'Can’t resend after 23 hours: you could be charged twice.',
     ),
     'clocks-disagree': l10n.t('Can’t resend safely: the time of the first attempt is uncertain.'),
     candidates: l10n.t('A matching run has appeared. Confirm whether it’s yours before resending.'),
@@ -226,12 +226,12 @@ const SENTENCES: ReadonlyMap<string, string> = new Map(
 
     // Downloads
     'run-not-completed': l10n.t('This run has no adapter yet.'),
-    'artifacts-expired': l10n.t('This adapter has expired. To get it again, start a new run.'),
+    'artifacts-expired': l10n.t('This adapter has expired. Start a new run.'),
     'run-unknown': l10n.t('The service doesn’t know this run. Try another account.'),
     'no-artifacts': l10n.t('The service lists no files for this run.'),
     'artifact-gone': l10n.t('The service no longer offers this file.'),
     'download-busy': l10n.t('Another window is already downloading this.'),
-    'download-gone': l10n.t('Nothing to resume: another window finished or discarded this download.'),
+    'download-gone': l10n.t('Another window finished or discarded this download.'),
     'download-empty': l10n.t('The downloaded file was empty and was deleted.'),
     'length-unknown': l10n.t('The download was deleted: without its size it couldn’t be verified.'),
     'file-exists': l10n.t('A file of that name appeared and was not overwritten.'),
@@ -247,7 +247,7 @@ const NETWORK: Readonly<Partial<Record<NetworkErrorReason, string>>> = {
   'connect-timeout': UNREACHABLE,
   'answer-timeout': l10n.t('The service did not answer in time.'),
   tls: l10n.t('The server’s certificate is not trusted. Behind a company proxy, install its certificate.'),
-  proxy: l10n.t('The proxy blocked the request. Check the “http.proxy” settings and its password.'),
+  proxy: l10n.t('The proxy blocked the request. Check “http.proxy” and its password.'),
 };
 
 const RECORDS_FAILED = l10n.t('The submission records can’t be read or written.');
@@ -271,7 +271,7 @@ const DISK: Readonly<Record<DiskError['place'], Readonly<Record<DiskError['code'
 function unexpectedSentence({ kind, httpStatus }: UnexpectedAnswerError): string {
   if (kind === 'html')
     return l10n.t(
-      'A web page answered instead of the service ({0}), such as a network’s sign-in page.',
+      'A web page answered ({0}), such as a network’s sign-in page.',
       httpStatus,
     );
   if (kind === 'no-error-body' && httpStatus === 413)
@@ -300,5 +300,5 @@ function changedSentence({ change, causeCode }: DatasetChangedError): string {
   if (change !== 'unreadable') return l10n.t('The file has changed since it was chosen.');
   return causeCode === 'ENOENT'
     ? l10n.t('The file no longer exists.')
-    : l10n.t('The file could not be read to its end.');
+    : l10n.t('The file could not be read.');
 }

@@ -4,6 +4,7 @@ import { l10n } from 'vscode';
 export const TERMS = {
   account: l10n.t('Account'),
   actions: l10n.t('Actions'),
+  adapterExpires: l10n.t('Adapter expires'),
   addSandboxFunds: l10n.t('Add Sandbox Funds'),
   allFiles: l10n.t('All Files'),
   attempts: l10n.t('Attempts'),
@@ -26,6 +27,7 @@ export const TERMS = {
   downloadAgain: l10n.t('Download Again…'),
   duplicates: l10n.t('Duplicates'),
   enterApiKey: l10n.t('Enter API Key…'),
+  estimate: l10n.t('Estimate'),
   inspect: l10n.t('Inspect'),
   justNow: l10n.t('just now'),
   label: l10n.t('Label'),
@@ -48,6 +50,7 @@ export const TERMS = {
   replaceApiKey: l10n.t('Replace API Key…'),
   retry: l10n.t('Retry'),
   rows: l10n.t('Rows'),
+  runId: l10n.t('Run ID'),
   setBudget: l10n.t('Set Budget…'),
   show: l10n.t('Show'),
   showLog: l10n.t('Show Log'),
@@ -56,6 +59,8 @@ export const TERMS = {
   signIn: l10n.t('Sign In'),
   size: l10n.t('Size'),
   standard: l10n.t('Standard'),
+  started: l10n.t('Started'),
+  status: l10n.t('Status'),
   submitAgain: l10n.t('Submit Again…'),
   submitAnyway: l10n.t('Submit Anyway'),
   submitted: l10n.t('Submitted'),
@@ -64,3 +69,8 @@ export const TERMS = {
   unknown: l10n.t('unknown'),
   usePolicy: l10n.t('Use policy'),
 } as const;
+
+/** A fact in a list of lines. */
+export function factLine(name: string, value: string): string {
+  return l10n.t('{0}: {1}', name, value);
+}

@@ -74,7 +74,7 @@ export const resolveMessages = {
   choose: () => l10n.t('Choose a Submission'),
   signedOut: () => l10n.t('a signed-out account'),
   noneOpen: () => l10n.t('No submission needs your attention.'),
-  onlySignedOut: () => l10n.t('Open submissions belong to signed-out accounts. Sign in to resolve them.'),
+  onlySignedOut: () => l10n.t('Sign in to resolve the submissions of signed-out accounts.'),
   resolved: () => l10n.t('This submission is already resolved.'),
 };
 
