@@ -4,6 +4,7 @@ export interface Shared<T> {
   (): Promise<T>;
   /** What runs now no longer counts: the next call starts again. */
   drop(): void;
+  isRunning(): boolean;
 }
 
 /**
@@ -30,5 +31,8 @@ export function shared<T>(work: (isCurrent: () => boolean) => Promise<T>): Share
     return mine;
   };
   const call = () => running ?? begin();
-  return Object.assign(call, { drop: () => void (running = undefined) });
+  return Object.assign(call, {
+    drop: () => void (running = undefined),
+    isRunning: () => running !== undefined,
+  });
 }

@@ -17,7 +17,6 @@ export class NotificationLedger implements Disposable {
   readonly #onDidChangeUnseen = new Emitter<string>();
   readonly #claimed = new Set<string>();
   readonly #unseen = new Map<string, number>();
-  readonly #following = new Map<string, Disposable>();
 
   /** Fires with the account's id when the number of its unseen runs changed, in whichever window. */
   readonly onDidChangeUnseen = this.#onDidChangeUnseen.event;
@@ -68,14 +67,10 @@ export class NotificationLedger implements Disposable {
     return this.#unseen.get(accountId) ?? 0;
   }
 
-  /** Reads how many are unseen, and follows what other windows do. Never rejects. */
-  async follow(accountId: string): Promise<void> {
-    if (!this.#following.has(accountId))
-      this.#following.set(
-        accountId,
-        this.#state.follow(TOPIC, accountId, () => void this.#count(accountId)),
-      );
-    await this.#count(accountId);
+  /** Reads how many are unseen, and follows what other windows do. */
+  follow(accountId: string): Disposable {
+    void this.#count(accountId);
+    return this.#state.follow(TOPIC, accountId, () => void this.#count(accountId));
   }
 
   /** All finished runs of an account were seen. Never rejects: otherwise they are another time. */
@@ -89,7 +84,6 @@ export class NotificationLedger implements Disposable {
   }
 
   dispose(): void {
-    for (const one of this.#following.values()) one.dispose();
     this.#onDidChangeUnseen.dispose();
   }
 

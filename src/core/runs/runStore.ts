@@ -13,7 +13,7 @@ import { DetailStore } from './detailStore.ts';
 import { UNKNOWN_WATCHED_MS, type Budget } from './pacing.ts';
 import { phaseOf, type Phase } from './phase.ts';
 import { createdAtMs, mergeFirstPage, mergeLaterPage, oldestMs, PageSearch } from './runPages.ts';
-import type { SavedList, SavedRuns } from './savedList.ts';
+import type { SavedRuns } from './savedList.ts';
 
 /** How many pages are read to close a gap between the newest runs and those that are loaded, or to find one that is new. */
 const MAX_GAP_PAGES = 10;
@@ -71,7 +71,6 @@ export class RunStore implements Disposable {
   #failed = false;
   /** Whose answers count: a later reading of the newest rows makes those of an earlier one old. */
   #reading = 0;
-  #isRefreshing = false;
 
   /** Fires when rows or details changed, and when reading them began to fail or succeeded again. */
   readonly onDidChange = this.#onDidChange.event;
@@ -90,14 +89,7 @@ export class RunStore implements Disposable {
     this.#call = call;
     this.#now = now;
     this.#details = new DetailStore(call, (runId, detail) => this.#acceptDetail(runId, detail));
-    this.refresh = shared(async (isCurrent) => {
-      this.#isRefreshing = true;
-      try {
-        await this.#readNewest();
-      } finally {
-        if (isCurrent()) this.#isRefreshing = false;
-      }
-    });
+    this.refresh = shared(() => this.#readNewest());
     this.loadMore = shared((isCurrent) => this.#readOlder(isCurrent));
   }
 
@@ -106,8 +98,8 @@ export class RunStore implements Disposable {
    * its place. @throws ApiError, KeyMissingError
    */
   async poll(budget: Budget): Promise<void> {
-    if (!this.#isRefreshing) await this.#readNewest(budget);
-    if (this.#isRefreshing) await this.refresh();
+    if (!this.refresh.isRunning()) await this.#readNewest(budget);
+    if (this.refresh.isRunning()) await this.refresh();
   }
 
   /** Whether the newest page could not be read at the last try. */
@@ -213,16 +205,20 @@ export class RunStore implements Disposable {
   }
 
   /** Takes in what the window that polls has read, unless something was read here since. */
-  acceptSaved({
-    readAtMs,
-    runs,
-    offlineSinceMs,
-  }: Pick<SavedList, 'readAtMs' | 'runs' | 'offlineSinceMs'>): void {
-    if (runs !== undefined) {
-      this.knowLabels(runs.labels);
-      this.#acceptSaved(runs, readAtMs);
-    }
-    if (offlineSinceMs !== undefined) this.#setFailed();
+  acceptSaved(saved: SavedRuns, readAtMs: number): void {
+    this.knowLabels(saved.labels);
+    // Where what was read here is of the future, the clock was set back.
+    if (readAtMs < this.#readAtMs && this.#readAtMs <= this.#now()) return;
+    this.#readAtMs = readAtMs;
+    // What is on its way here may be older.
+    if (!this.refresh.isRunning()) this.#reading++;
+    const { hasMore, skipped, contiguous } = saved;
+    const newest = { data: saved.rows.slice(0, contiguous), has_more: hasMore, skipped };
+    const alone = { ...newest, data: saved.rows.slice(contiguous) };
+    const { rows, restarted } = mergeFirstPage(this.#rows ?? [], newest);
+    this.#extendListed(newest.data, restarted);
+    const end = restarted ? { ...ALL, hasMore } : this.#end;
+    this.#publish(mergeLaterPage(rows, alone), saved.rows, skipped, end, new Map(saved.changedAtMs));
   }
 
   /**
@@ -263,7 +259,6 @@ export class RunStore implements Disposable {
   /** Lets what is on its way be read again: the API key or the address changed. */
   drop(): void {
     this.#reading++;
-    this.#isRefreshing = false;
     this.refresh.drop();
     this.loadMore.drop();
     this.#details.drop();
@@ -289,21 +284,6 @@ export class RunStore implements Disposable {
     const phase = this.phase(run);
     if (phase === 'waiting' || phase === 'finished') return phase === 'waiting';
     return this.#now() - this.changedAtMs(run) < UNKNOWN_WATCHED_MS;
-  }
-
-  #acceptSaved(saved: SavedRuns, readAtMs: number): void {
-    // Where what was read here is of the future, the clock was set back.
-    if (readAtMs < this.#readAtMs && this.#readAtMs <= this.#now()) return;
-    this.#readAtMs = readAtMs;
-    // What is on its way here may be older.
-    if (!this.#isRefreshing) this.#reading++;
-    const { hasMore, skipped, contiguous } = saved;
-    const newest = { data: saved.rows.slice(0, contiguous), has_more: hasMore, skipped };
-    const alone = { ...newest, data: saved.rows.slice(contiguous) };
-    const { rows, restarted } = mergeFirstPage(this.#rows ?? [], newest);
-    this.#extendListed(newest.data, restarted);
-    const end = restarted ? { ...ALL, hasMore } : this.#end;
-    this.#publish(mergeLaterPage(rows, alone), saved.rows, skipped, end, new Map(saved.changedAtMs));
   }
 
   /** @param budget nobody waits for it */

@@ -36,8 +36,6 @@ export const savedList = v.object({
   ),
   /** The display names of the models, by their ids. */
   modelNames: v.optional(pairs(v.string())),
-  /** How far the service's clock is ahead of this machine's. */
-  clockSkewMs: v.optional(v.number()),
   /** Undefined when the service answers. */
   offlineSinceMs: v.optional(v.number()),
   /** The service asked for nothing to be sent before then. */

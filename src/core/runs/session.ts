@@ -7,9 +7,8 @@ import { ExpectedError } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
 import type { Account } from '../accounts/account.ts';
 import type { Balance } from '../api/types.ts';
-import { Latest } from './latest.ts';
+import { Latest, ModelStore } from './latest.ts';
 import { Budget } from './pacing.ts';
-import { ModelStore } from './modelStore.ts';
 import { RunStore } from './runStore.ts';
 import type { SavedList } from './savedList.ts';
 
@@ -51,7 +50,7 @@ export class Session implements Disposable {
   #client: Promise<Client> | undefined;
   #opened: Client | undefined;
   /** What another window knows, or an earlier connection: what the service asked for does not end with one. */
-  #shared: Pick<SavedList, 'notBeforeMs' | 'readsNotBeforeMs' | 'clockSkewMs'> = {};
+  readonly #shared: Partial<Pick<Client, 'notBeforeMs' | 'readsNotBeforeMs' | 'clockSkewMs'>> = {};
   #state: SessionState = 'connecting';
   #offlineSince: number | undefined;
   #disposed = false;
@@ -104,8 +103,7 @@ export class Session implements Disposable {
   }
 
   /**
-   * How far the service's clock was ahead of this machine's at the last answer, here or in another window, in milliseconds;
-   * undefined where it is not known. For what is shown: what is sent is decided by the client's own answers.
+   * How far the service's clock was ahead of this machine's at the last answer, in milliseconds; undefined until one came. For what is shown: what is sent is decided by the client's own answers.
    */
   get clockSkewMs(): number | undefined {
     return this.#opened?.clockSkewMs ?? this.#shared.clockSkewMs;
@@ -116,10 +114,9 @@ export class Session implements Disposable {
    * @param isOfLiving whether that window still runs: what one that has ended knew of the way is old
    */
   acceptShared(
-    { offlineSinceMs, notBeforeMs, readsNotBeforeMs, clockSkewMs }: Partial<SavedList>,
+    { offlineSinceMs, notBeforeMs, readsNotBeforeMs }: Partial<SavedList>,
     isOfLiving: boolean,
   ): void {
-    if (clockSkewMs !== undefined) this.#shared.clockSkewMs = clockSkewMs;
     if (notBeforeMs !== undefined) {
       Object.assign(this.#shared, { notBeforeMs, readsNotBeforeMs });
       this.#opened?.holdUntil(notBeforeMs, readsNotBeforeMs);

@@ -4,7 +4,6 @@ import type { StateStore } from '../storage/state.ts';
 import { savedList, type Backoff, type SavedList } from './savedList.ts';
 import type { Session } from './session.ts';
 
-const SAME_SKEW_MS = 5_000;
 /** The topic by which windows learn that the stored list changed. */
 export const LIST_TOPIC = 'run-list';
 
@@ -28,7 +27,6 @@ export class SharedList {
   readonly #state: StateStore;
   readonly #session: Session;
   readonly #nowMs: () => number;
-  #list: SavedList | undefined;
   #work: Promise<unknown> = Promise.resolve();
 
   constructor(state: StateStore, session: Session, nowMs: () => number) {
@@ -37,35 +35,27 @@ export class SharedList {
     this.#nowMs = nowMs;
   }
 
-  /** Whether it names a run, as it was last read or written. */
-  has(runId: string): boolean {
-    return this.#list?.runs?.rows.some((each) => each.run_id === runId) ?? false;
-  }
-
-  /** As it was last read or written. */
-  get backoff(): Backoff | undefined {
-    return this.#list?.backoff;
-  }
-
   /**
    * Takes in what another window stored.
    * @param isOfLiving whether that window still runs: one that has ended does not know the way to the service
+   * @returns what is stored
    * @throws what the store says
    */
-  read(isOfLiving: boolean): Promise<void> {
+  read(isOfLiving: boolean): Promise<SavedList | undefined> {
     return this.#next(async () => {
-      this.#list = await readList(this.#state, this.#session.account.id);
-      if (this.#list !== undefined) this.#accept(this.#list, isOfLiving);
+      const list = await readList(this.#state, this.#session.account.id);
+      if (list !== undefined) this.#accept(list, isOfLiving);
+      return list;
     });
   }
 
   /** Stores what the session knows, where it is something else than what is stored. @throws what the store says */
   write(backoff: Backoff | undefined): Promise<void> {
     return this.#next(async () => {
+      const { id } = this.#session.account;
       // Through JSON: a field that the service did not provide is left out. What the contract does not name is cut off.
       const list = v.parse(savedList, JSON.parse(JSON.stringify(this.#compose(backoff))));
-      if (textOf(list) === textOf(this.#list)) return;
-      const { id } = this.#session.account;
+      if (textOf(list) === textOf(await readList(this.#state, id))) return;
       await this.#state.transaction((tables) => {
         tables.run(
           `INSERT INTO run_list (account, list) VALUES (?, ?)
@@ -75,17 +65,11 @@ export class SharedList {
         );
         tables.touch(LIST_TOPIC, id);
       });
-      this.#list = list;
     });
   }
 
-  /** The file may have become another one: the next `write` stores it again. */
-  forget(): void {
-    this.#list = undefined;
-  }
-
   /** One at a time. */
-  #next(work: () => Promise<void>): Promise<void> {
+  #next<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#work.then(work);
     this.#work = done.catch(() => undefined);
     return done;
@@ -93,16 +77,12 @@ export class SharedList {
 
   #compose(backoff: Backoff | undefined) {
     const { runs, models, balance, state, offlineSince, notBeforeMs, readsNotBeforeMs } = this.#session;
-    const before = this.#list?.clockSkewMs;
-    const { clockSkewMs = before } = this.#session;
     const saved = runs.save();
     return {
       readAtMs: runs.readAtMs,
       runs: saved,
       balance: balance.current && { readAtMs: balance.readAtMs ?? 0, value: balance.current },
       modelNames: models.namesOf(new Set(saved?.rows.map(({ model_id }) => model_id))),
-      // A `Date` header has whole seconds: what is nearly the same is not stored again.
-      clockSkewMs: Math.abs(Number(clockSkewMs) - Number(before)) < SAME_SKEW_MS ? before : clockSkewMs,
       offlineSinceMs: state === 'offline' ? offlineSince : undefined,
       notBeforeMs,
       readsNotBeforeMs,
@@ -112,17 +92,16 @@ export class SharedList {
 
   #accept(list: SavedList, isOfLiving: boolean): void {
     const session = this.#session;
-    const offlineSinceMs = isOfLiving ? list.offlineSinceMs : undefined;
     // Before the runs, which are drawn with them.
     if (list.modelNames !== undefined) session.models.keepNames(list.modelNames);
-    session.runs.acceptSaved({ ...list, offlineSinceMs });
+    if (list.runs !== undefined) session.runs.acceptSaved(list.runs, list.readAtMs);
     const { balance } = list;
     // A submission here may know a newer one. Of the future: the clock was set back since.
     const { current, readAtMs = 0 } = session.balance;
     const isNewer = balance !== undefined && (balance.readAtMs > readAtMs || readAtMs > this.#nowMs());
     if (isNewer && !isSameBalance(current, balance.value))
       session.balance.set(balance.value, balance.readAtMs);
-    session.acceptShared({ ...list, offlineSinceMs }, isOfLiving);
+    session.acceptShared(list, isOfLiving);
   }
 }
 

@@ -59,7 +59,8 @@ export class StoredDetails implements Disposable {
       runs.onDidChange(({ added, changed }) =>
         this.#exchange([...added, ...changed].flatMap((runId) => runs.get(runId) ?? [])),
       ),
-      state.follow(TOPIC, accountId, () => this.#exchange(runs.rows ?? [])),
+      // What another window just stored is the newest.
+      state.follow(TOPIC, accountId, () => this.#learn('ORDER BY id DESC LIMIT 100')),
     ];
     this.#exchange(runs.rows ?? []);
   }
@@ -86,7 +87,11 @@ export class StoredDetails implements Disposable {
         .catch(this.#onError);
     const unknown = finished.map(({ run_id }) => run_id).filter((id) => this.#runs.detail(id) === undefined);
     if (unknown.length > 0)
-      this.#reading = this.#reading.then(() => this.#read(unknown)).catch(this.#onError);
+      this.#learn('AND run_id IN (SELECT value FROM json_each(?))', JSON.stringify(unknown));
+  }
+
+  #learn(which: string, ...values: string[]): void {
+    this.#reading = this.#reading.then(() => this.#read(which, values)).catch(this.#onError);
   }
 
   #newsOf(run: RunSummary, detail: RunDetail | undefined): Stored | undefined {
@@ -95,15 +100,9 @@ export class StoredDetails implements Disposable {
     return entryOf(run, detail);
   }
 
-  async #read(runIds: readonly string[]): Promise<void> {
-    const found = await this.#state.read((tables) =>
-      tables.all<Stored>(
-        `SELECT run_id, listed, detail FROM run_detail
-         WHERE account = ? AND run_id IN (SELECT value FROM json_each(?))`,
-        this.#accountId,
-        JSON.stringify(runIds),
-      ),
-    );
+  async #read(which: string, values: readonly string[]): Promise<void> {
+    const sql = `SELECT run_id, listed, detail FROM run_detail WHERE account = ? ${which}`;
+    const found = await this.#state.read((tables) => tables.all<Stored>(sql, this.#accountId, ...values));
     const details = found.flatMap((one) => detailOf(this.#runs.get(one.run_id), one) ?? []);
     for (const detail of details) this.#stored.add(detail);
     this.#runs.knowDetails(details);

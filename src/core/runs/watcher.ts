@@ -1,9 +1,11 @@
+import type { RunSummary } from '../api/types.ts';
 import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { RETRIES, retryDelayMs } from '../base/retry.ts';
 import { Lease } from '../storage/lease.ts';
 import type { StateStore } from '../storage/state.ts';
 import { OFFLINE_MS, pollEveryMs } from './pacing.ts';
+import { createdAtMs } from './runPages.ts';
 import type { RunChange } from './runStore.ts';
 import type { Backoff } from './savedList.ts';
 import type { Session } from './session.ts';
@@ -17,7 +19,7 @@ const POLL_TOPIC = 'poll';
 const SEEN_MS = 10 * 60_000;
 /** How often a window with the focus asks, while runs are active. */
 const FOCUS_MS = 5 * 60_000;
-/** How often a window asks for a run that the one that polls does not know yet, and for how long. */
+/** How often a window asks for a run that the one that polls may not know yet, and for how long. */
 const MISSED_MS = 30_000;
 const MISSED_FOR_MS = 10 * 60_000;
 /** The balance is read again at most this often when somebody asks. */
@@ -90,7 +92,8 @@ export class Watcher implements Disposable {
     this.#stored = new StoredDetails(runs, state, account.id, onError);
     for (const one of [
       this.#stored,
-      state.follow(LIST_TOPIC, account.id, () => void this.#listChanged()),
+      // Where this window polls, the file has become another one.
+      state.follow(LIST_TOPIC, account.id, () => void (this.#polls ? this.#store() : this.#read())),
       state.follow(POLL_TOPIC, account.id, () => this.#asked()),
       runs.onDidChange((change) => this.#runsChanged(change)),
       models.onDidChange(() => void this.#store()),
@@ -130,9 +133,9 @@ export class Watcher implements Disposable {
     const { session, clock } = this.#options;
     const { readAtMs = this.#startedAtMs } = session.balance;
     this.#isBalanceWanted = Math.abs(clock.nowMs() - readAtMs) > BALANCE_MS;
-    if (this.#polling === undefined) return this.#poll();
+    // One that is under way may have begun before what is looked for.
     this.#isWanted = true;
-    return this.#polling;
+    return this.#poll();
   }
 
   dispose(): void {
@@ -235,8 +238,7 @@ export class Watcher implements Disposable {
       lease = await Lease.take(lockFile, isAfterAnother ? 1 : undefined);
       if (lease === undefined) return false;
       // What was stored before this window polls: the first answer is compared to it.
-      await this.#list.read(false);
-      this.#backoff = this.#list.backoff;
+      this.#backoff = (await this.#list.read(false))?.backoff;
       await recallSubmitted().catch(onError);
     } catch (error) {
       this.#report(error);
@@ -271,12 +273,6 @@ export class Watcher implements Disposable {
     await this.#list.read(true).catch((error: unknown) => this.#report(error));
   }
 
-  async #listChanged(): Promise<void> {
-    if (this.#polls === undefined) return this.#read();
-    this.#list.forget();
-    await this.#store();
-  }
-
   #asked(): void {
     if (this.#polls === undefined) return;
     this.#seenAtMs = this.#options.clock.monotonicMs();
@@ -297,28 +293,25 @@ export class Watcher implements Disposable {
     const { session, isFocused } = this.#options;
     if (session.isLocked) return Infinity;
     const { watched } = session.runs;
-    if (watched.some(({ run_id }) => this.#isMissed(run_id))) return MISSED_MS;
+    if (watched.some((run) => this.#isMissed(run))) return MISSED_MS;
     if (session.state === 'offline') return OFFLINE_MS;
     return watched.length > 0 && isFocused() ? FOCUS_MS : Infinity;
   }
 
   #runsChanged({ added }: RunChange): void {
     this.readMissing();
-    if (this.#polls !== undefined) {
-      void this.#store();
-      return;
-    }
+    const { runs } = this.#options.session;
+    const isMissed = runs.watched.some((run) => added.includes(run.run_id) && this.#isMissed(run));
+    if (this.#polls !== undefined) void this.#store();
     // Without rows: the sandbox was reset here.
-    const isMissed = this.#options.session.runs.rows === undefined || added.some((id) => this.#isMissed(id));
-    if (isMissed) void this.poll();
+    else if (isMissed || runs.rows === undefined) void this.poll();
   }
 
-  /** A run that was submitted or found here, and that the window that polls does not know. */
-  #isMissed(runId: string): boolean {
+  /** A run that was submitted here just now, and that no list has named: the window that polls may not know it. */
+  #isMissed(run: RunSummary): boolean {
     const { session, clock } = this.#options;
-    if (this.#list.has(runId)) return false;
-    const run = session.runs.watched.find(({ run_id }) => run_id === runId);
-    return run !== undefined && clock.nowMs() - session.runs.changedAtMs(run) < MISSED_FOR_MS;
+    const ageMs = clock.nowMs() - session.runs.changedAtMs(run);
+    return createdAtMs(run) === Infinity && ageMs < MISSED_FOR_MS;
   }
 
   #poll(): Promise<void> {

@@ -1,21 +1,12 @@
-/** One change of the tables in `state.sqlite`. */
-export interface Migration {
-  /** Only adds: versions of the extension that do not know it still read and write beside it. */
-  readonly sql: string;
-  /** Versions that do not know this one must not use the file any longer. */
-  readonly refusesOlder?: boolean;
-}
-
 /**
  * All tables of `state.sqlite`, in the order in which they came. Append only: the version of a file is how many of these it
- * has. The queries of a table are in one module of its room, and always name their columns. A table is STRICT, and its
- * first column is the account's id.
+ * has. One only adds: versions of the extension that do not know it still read and write beside it; what they must not touch
+ * belongs in another file. The queries of a table are in one module of its room, and always name their columns. A table is
+ * STRICT, and its first column is the account's id.
  */
-export const MIGRATIONS: readonly Migration[] = [
+export const MIGRATIONS: readonly string[] = [
   // core/downloads/downloadStore.ts
-  {
-    sql: `
-      CREATE TABLE download (
+  `CREATE TABLE download (
         account TEXT NOT NULL, path TEXT NOT NULL, run TEXT NOT NULL, type TEXT NOT NULL, filename TEXT,
         size INTEGER NOT NULL, sha256 TEXT NOT NULL, verified TEXT NOT NULL, completed_ms INTEGER NOT NULL,
         PRIMARY KEY (account, path)
@@ -24,12 +15,10 @@ export const MIGRATIONS: readonly Migration[] = [
         account TEXT NOT NULL, id TEXT NOT NULL, run TEXT NOT NULL, type TEXT NOT NULL, filename TEXT,
         target TEXT NOT NULL, discarded INTEGER NOT NULL, PRIMARY KEY (account, id)
       ) STRICT`,
-  },
   // core/runs/sharedList.ts
-  { sql: 'CREATE TABLE run_list (account TEXT PRIMARY KEY, list TEXT NOT NULL) STRICT' },
+  'CREATE TABLE run_list (account TEXT PRIMARY KEY, list TEXT NOT NULL) STRICT',
   // core/runs/storedDetails.ts
-  {
-    sql: `CREATE TABLE run_detail (
+  `CREATE TABLE run_detail (
       account TEXT NOT NULL,
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       run_id TEXT NOT NULL,
@@ -37,15 +26,12 @@ export const MIGRATIONS: readonly Migration[] = [
       detail TEXT NOT NULL,
       UNIQUE (account, run_id)
     ) STRICT`,
-  },
   // core/runs/notificationLedger.ts
-  {
-    sql: `CREATE TABLE notification (
+  `CREATE TABLE notification (
       account TEXT NOT NULL,
       key TEXT NOT NULL,
       claimed_at_ms INTEGER NOT NULL,
       is_unseen INTEGER NOT NULL,
       PRIMARY KEY (account, key)
     ) STRICT`,
-  },
 ];

@@ -7,7 +7,7 @@ import type { Disposable } from '../base/disposable.ts';
 import { CancelledError, ExpectedError } from '../base/errors.ts';
 import { FolderWatch } from './folderWatch.ts';
 import { hasLocks, identityOf, isBusy, Lease, primaryCodeOf } from './lease.ts';
-import { MIGRATIONS, type Migration } from './migrations.ts';
+import { MIGRATIONS } from './migrations.ts';
 
 const FILE = 'state.sqlite';
 /** A statement blocks the extension host at most this long; the rest is waited for asynchronously. */
@@ -23,8 +23,7 @@ const NOT_A_DATABASE = 26;
 const MOVED = 1032;
 
 /** Why windows cannot share state; only while it is `busy`, another window holding the lock, is that tried again. */
-export type StateProblem =
-  'module-missing' | 'no-locks' | 'read-only' | 'newer' | 'corrupt' | 'busy' | 'failed';
+export type StateProblem = 'module-missing' | 'no-locks' | 'read-only' | 'corrupt' | 'busy' | 'failed';
 
 /** There is no usable store, so nothing can be agreed on with other windows. */
 export class StateUnavailableError extends ExpectedError {
@@ -41,8 +40,6 @@ export class StateUnavailableError extends ExpectedError {
 export class Tables {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
-  /** The revisions that the running transaction made. */
-  readonly touched = new Map<string, number>();
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -65,13 +62,12 @@ export class Tables {
 
   /** Has the other windows that follow this topic read it again. */
   touch(topic: string, accountId: string): void {
-    const row = this.get(
+    this.run(
       `INSERT INTO revision (account, topic, number) VALUES (?, ?, 1)
-       ON CONFLICT (account, topic) DO UPDATE SET number = number + 1 RETURNING number`,
+       ON CONFLICT (account, topic) DO UPDATE SET number = number + 1`,
       accountId,
       topic,
     );
-    this.touched.set(keyOf(topic, accountId), Number(row?.['number']));
   }
 
   #prepared(sql: string): StatementSync {
@@ -107,7 +103,7 @@ interface Opened {
 export class StateStore implements Disposable {
   readonly #file: string;
   readonly #onSetAside: (file: string) => void;
-  readonly #migrations: readonly Migration[];
+  readonly #migrations: readonly string[];
   readonly #followers = new Map<string, Set<() => void>>();
   /** The revisions that this window has seen. */
   readonly #seen = new Map<string, number>();
@@ -122,7 +118,7 @@ export class StateStore implements Disposable {
   /**
    * @param folder the extension's storage
    * @param onSetAside gets the path to which a damaged file was moved
-   * @param migrations for tests: an older or newer version of the extension
+   * @param migrations for tests: another version of the extension
    */
   constructor(folder: string, onSetAside: (file: string) => void = () => undefined, migrations = MIGRATIONS) {
     this.#file = path.join(folder, FILE);
@@ -164,7 +160,7 @@ export class StateStore implements Disposable {
     return this.#retried('BEGIN IMMEDIATE', work);
   }
 
-  /** Calls back when another window touched a topic of an account, and when the file has become another one. */
+  /** Calls back when another window touched a topic of an account (late, also where this one did), or the file became another. */
   follow(topic: string, accountId: string, listener: () => void): Disposable {
     const key = keyOf(topic, accountId);
     const listeners = this.#followers.get(key) ?? new Set();
@@ -256,23 +252,18 @@ export class StateStore implements Disposable {
     if (this.#isDisposed) throw new CancelledError();
     if (this.#opened === undefined) throw this.#problem ?? new StateUnavailableError('failed');
     const { database, tables, identity } = this.#opened;
-    tables.touched.clear();
     database.exec(begin);
-    let result: T;
     try {
       // Renamed or deleted: what is written there nobody else would see. Compared under the lock.
       if (identity !== undefined && identityOf(this.#file) !== identity)
         throw Object.assign(new Error('state.sqlite was moved or replaced'), { errcode: MOVED });
-      result = work(tables);
+      const result = work(tables);
       this.#commit(database);
+      return result;
     } catch (error) {
       rollBack(database);
       throw error;
     }
-    // Where another window changed it as well, what that one did is still to be read.
-    for (const [key, number] of tables.touched)
-      if (number === (this.#seen.get(key) ?? 0) + 1) this.#seen.set(key, number);
-    return result;
   }
 
   #commit(database: DatabaseSync): void {
@@ -422,8 +413,7 @@ export class StateStore implements Disposable {
   }
 }
 
-/** @throws StateUnavailableError when a later version refused older ones */
-function migrate(database: DatabaseSync, migrations: readonly Migration[]): void {
+function migrate(database: DatabaseSync, migrations: readonly string[]): void {
   // Also where nothing is to be done: it fails where the file cannot be locked or written.
   database.exec('BEGIN IMMEDIATE');
   try {
@@ -432,18 +422,12 @@ function migrate(database: DatabaseSync, migrations: readonly Migration[]): void
       CREATE TABLE IF NOT EXISTS revision (
         account TEXT NOT NULL, topic TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (account, topic)
       ) STRICT`);
-    const read = database.prepare('SELECT value FROM meta WHERE key = ?');
-    const write = database.prepare(
-      'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
-    );
-    const version = Number(read.get('version')?.['value'] ?? 0);
-    if (Number(read.get('min_reader')?.['value'] ?? 0) > migrations.length)
-      throw new StateUnavailableError('newer');
-    for (const [index, { sql, refusesOlder }] of [...migrations.entries()].slice(version)) {
-      database.exec(sql);
-      if (refusesOlder === true) write.run('min_reader', index + 1);
-    }
-    if (version < migrations.length) write.run('version', migrations.length);
+    const version = database.prepare("SELECT value FROM meta WHERE key = 'version'").get()?.['value'] ?? 0;
+    for (const sql of migrations.slice(Number(version))) database.exec(sql);
+    if (Number(version) < migrations.length)
+      database
+        .prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('version', ?)")
+        .run(migrations.length);
     database.exec('COMMIT');
   } catch (error) {
     rollBack(database);
@@ -461,7 +445,6 @@ function rollBack(database: DatabaseSync): void {
 }
 
 function problemOf(error: unknown): StateUnavailableError {
-  if (error instanceof StateUnavailableError) return error;
   if (isBusy(error)) return new StateUnavailableError('no-locks', error);
   if (isDamaged(error)) return new StateUnavailableError('corrupt', error);
   const { code } = error as NodeJS.ErrnoException;

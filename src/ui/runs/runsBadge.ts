@@ -39,8 +39,8 @@ export function showRunsBadge(
     followActive(sessions, (session) => {
       draw();
       if (session === undefined) return [];
-      void ledger.follow(session.account.id);
-      return [session.runs.onDidChange(draw), session.onDidChangeState(draw)];
+      const { account, runs } = session;
+      return [ledger.follow(account.id), runs.onDidChange(draw), session.onDidChangeState(draw)];
     }),
   ])
     store.add(one);

@@ -79,15 +79,13 @@ export class WatchBench {
   /** While set, answers wait for it. */
   gate: Promise<unknown> | undefined;
   balance_cents = 1_000;
-  /** How far the service's clock is ahead of the windows'. */
-  aheadMs = 0;
   /** What windows take in that was submitted earlier. */
   recallSubmitted: (session: Session) => Promise<void> = () => Promise.resolve();
   /** Who asked for what, such as `a /runs`. */
   readonly asked: string[] = [];
   readonly #transport = new DirectTransport(
     (request) => this.#answer(request),
-    () => new Date(this.clock.nowMs() + this.aheadMs).toUTCString(),
+    () => new Date(this.clock.nowMs()).toUTCString(),
   );
   readonly #windows: WatchWindow[] = [];
 

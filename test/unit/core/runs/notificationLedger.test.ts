@@ -77,7 +77,8 @@ describe('NotificationLedger', () => {
     const [one, two] = [window(), window()];
     const changes: string[] = [];
     two.ledger.onDidChangeUnseen((accountId) => changes.push(accountId));
-    await Promise.all([one.ledger.follow('a'), two.ledger.follow('a')]);
+    open.push(one.ledger.follow('a'), two.ledger.follow('a'));
+    await Promise.all([one.state.open(), two.state.open()]);
     for (const runId of ['r', 's', 's']) await one.ledger.claim('a', runId, 'finished', true);
     await two.ledger.claim('a', 's', 'finished', true);
     await one.ledger.claim('a', 'shown', 'finished');

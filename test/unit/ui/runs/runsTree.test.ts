@@ -90,7 +90,7 @@ describe('RunsTree', () => {
       ledger: {
         unseen: () => unseen,
         see: (accountId: string) => Promise.resolve(void seen.push(accountId)),
-        follow: () => Promise.resolve(),
+        follow: () => ({ dispose: () => undefined }),
         onDidChangeUnseen: unseenChanged.event,
       },
       shown,
