@@ -170,27 +170,6 @@ export class StateStore implements Disposable {
     return { dispose: () => listeners.delete(own) };
   }
 
-  /** The accounts of which anything is stored. */
-  accountIds(): Promise<string[]> {
-    return this.read((tables) =>
-      tables.all<{ account: string }>('SELECT DISTINCT account FROM revision').map(({ account }) => account),
-    );
-  }
-
-  /** Removes everything that is stored of accounts. */
-  removeAccounts(accountIds: readonly string[]): Promise<void> {
-    return this.transaction((tables) => {
-      const all = tables.all<{ name: string }>(
-        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'meta' AND name NOT LIKE 'sqlite_%'",
-      );
-      for (const { name } of all)
-        tables.run(
-          `DELETE FROM "${name}" WHERE account IN (SELECT value FROM json_each(?))`,
-          JSON.stringify(accountIds),
-        );
-    });
-  }
-
   /** Checks what other windows changed; happens every 5 seconds and when the folder changes. Never rejects. */
   async check(): Promise<void> {
     await this.open();
