@@ -67,57 +67,35 @@ export const l10n = {
 };
 /** What commands were run, with their arguments. */
 export const executed: unknown[][] = [];
-/** What was said; `answer` chooses a button, `pick` a row of a quick pick (by its label) or the text of an input box. */
-export const told: {
-  sentences: string[];
+/** What was said, and how it is answered. */
+const untold = () => ({
+  sentences: [] as string[],
   /** What stood below the sentences of modal dialogs. */
-  details: string[];
+  details: [] as string[],
   /** Of each sentence, whether it was a modal dialog. */
-  isModal: boolean[];
-  buttons: string[][];
+  isModal: [] as boolean[],
+  buttons: [] as string[][],
   /** What the progress of work said. */
-  progress: string[];
+  progress: [] as string[],
   /** The titles of work. */
-  titles: string[];
+  titles: [] as string[],
   /** Quick picks and input boxes that were shown. */
-  inputs: InputStandIn[];
-  answer: (buttons: string[]) => string | undefined;
-  pick: (input: InputStandIn) => string | undefined;
+  inputs: [] as InputStandIn[],
+  /** Chooses a button. */
+  answer: (() => undefined) as (buttons: string[]) => string | undefined,
+  /** A row of a quick pick (by its label) or the text of an input box. */
+  pick: (() => undefined) as (input: InputStandIn) => string | undefined,
   /** Ticks rows of a list that allows several; undefined hides it. */
-  tick: (items: readonly TickItem[]) => readonly TickItem[] | undefined;
+  tick: (items: readonly TickItem[]): readonly TickItem[] | undefined => items.filter(({ picked }) => picked),
   /** The path that a dialog for a folder gets, or a URI; undefined closes it. */
-  folder: () => string | undefined | Promise<string>;
-} = {
-  sentences: [],
-  details: [],
-  isModal: [],
-  buttons: [],
-  progress: [],
-  titles: [],
-  inputs: [],
-  answer: () => undefined,
-  pick: () => undefined,
-  tick: (items) => items.filter(({ picked }) => picked),
-  folder: () => undefined,
-};
+  folder: (): string | undefined | Promise<string> => undefined,
+});
+export const told = untold();
 
 /** Forgets what was said and done, and how it is answered. */
 export function forget(): void {
   executed.length = 0;
-  for (const list of [
-    told.sentences,
-    told.details,
-    told.isModal,
-    told.buttons,
-    told.progress,
-    told.titles,
-    told.inputs,
-  ])
-    list.length = 0;
-  told.answer = () => undefined;
-  told.pick = () => undefined;
-  told.tick = (items) => items.filter(({ picked }) => picked);
-  told.folder = () => undefined;
+  Object.assign(told, untold());
 }
 
 export const StatusBarAlignment = { Left: 1, Right: 2 };

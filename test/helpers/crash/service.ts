@@ -13,8 +13,6 @@ export const MODES = [
   '409 in flight',
   /** After 24 hours the Idempotency-Key is as good as new. */
   'forgets',
-  /** 409 for another raw body. */
-  'fingerprints',
 ] as const;
 export type Mode = (typeof MODES)[number];
 
@@ -72,7 +70,6 @@ interface Answer {
 
 /** What is known of an Idempotency-Key. */
 interface Known {
-  digest: string;
   firstMs: number;
   dueMs?: number;
   answer?: Answer;
@@ -234,7 +231,6 @@ export class HostileService {
   #price(post: Post, lateMs: number): Answer {
     let known = this.#knownOf(post.idempotencyKey);
     if (known !== undefined) {
-      if (this.#options.mode === 'fingerprints' && known.digest !== post.digest) return CONFLICT;
       if (known.answer === undefined && known.dueMs !== undefined) {
         if (this.#options.mode === '409 in flight') return CONFLICT;
         // Whoever asks again waits for the first.
@@ -259,8 +255,8 @@ export class HostileService {
     return (known.answer ??= answer);
   }
 
-  #remember({ idempotencyKey, digest }: Post): Known {
-    const known: Known = { digest, firstMs: this.#clock.nowMs };
+  #remember({ idempotencyKey }: Post): Known {
+    const known: Known = { firstMs: this.#clock.nowMs };
     this.#known.set(idempotencyKey, known);
     return known;
   }

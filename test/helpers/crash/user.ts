@@ -165,22 +165,9 @@ export class User {
 
   async #read(window: WindowProcess, { kind, error }: Told): Promise<void> {
     if (kind === 'charged') this.#isCharged = true;
-    await this.#seesNothingOpen(window);
     if (error?.code === 'dataset-changed') this.#disappointments += 1;
     if (error?.code === 'invalid_api_key' || error?.code === 'key-rejected')
       await this.#simulation.replaceKey(window);
-  }
-
-  /** I9: after a result nothing is open; other windows' locks are only probed, for a moment. */
-  async #seesNothingOpen(window: WindowProcess): Promise<void> {
-    for (let tries = 0; ; tries++) {
-      const open = await window.call('descriptors');
-      const left = open.filter((file) => file.endsWith('.jsonl') || file.endsWith('.lock'));
-      const isSure = tries >= 20 || left.some((file) => file.endsWith('.jsonl'));
-      if (left.length > 0 && isSure) this.#simulation.violate(`I9: open after the end: ${left.join(', ')}`);
-      if (left.length === 0 || isSure) return;
-      await delay(10);
-    }
   }
 }
 

@@ -1,7 +1,6 @@
 // A process that is one window after another: the real submitter, journal, session, client and transport, and no VS Code. The
 // simulation is the user, the network and the time.
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readlinkSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Client } from '../../../src/core/api/client.ts';
@@ -232,7 +231,6 @@ class CrashingTransport extends Transport {
 }
 
 class Window {
-  readonly #config: WindowConfig;
   readonly #hook: CrashHook;
   readonly #clock: ProcessClock;
   readonly #transport: CrashingTransport;
@@ -243,7 +241,6 @@ class Window {
   #abort = new AbortController();
 
   constructor(config: WindowConfig) {
-    this.#config = config;
     this.#account = config.account;
     const random = new Random(config.seed);
     this.#hook = new CrashHook(config.crash);
@@ -307,25 +304,11 @@ class Window {
     },
     /** Lets it leave the point at which it pauses. */
     goOn: () => this.#hook.goOn(),
-    descriptors: () => descriptorsIn(this.#config.folder),
     close: () => {
       for (const part of [this.#submitter, this.#journal, this.#session, this.#transport, this.#clock])
         part.dispose();
     },
   };
-}
-
-/** What this process has open in a folder. */
-function descriptorsIn(folder: string): string[] {
-  return readdirSync('/proc/self/fd').flatMap((fd) => {
-    try {
-      const target = readlinkSync(`/proc/self/fd/${fd}`);
-      return target.startsWith(folder) ? [target.slice(folder.length + 1)] : [];
-    } catch {
-      // Closed meanwhile, such as the one that reads this folder.
-      return [];
-    }
-  });
 }
 
 function shownOf({ id, accountId, state, intent }: PendingSubmission): Shown {

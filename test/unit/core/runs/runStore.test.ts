@@ -217,17 +217,6 @@ describe('RunStore', () => {
     assert.equal(urls.length, 1);
   });
 
-  it('searches no further for an active run that is gone, or that no list has yet', async () => {
-    listed = [row('r901', 901), ...many(900)];
-    await store.refresh();
-    await store.loadMore();
-    listed.shift();
-    store.insertCreated({ run_id: 'new' }, 'm', undefined);
-    urls.length = 0;
-    await store.refresh();
-    assert.deepEqual([urls.length, store.get('r901'), store.get('new')?.status], [1, undefined, 'queued']);
-  });
-
   it('shows the newest of 10,000 runs after one answer, and compares only what was read', async () => {
     listed = many(10_000);
     await store.refresh();
@@ -260,19 +249,6 @@ describe('RunStore', () => {
     listed = [{ odd: true }];
     await store.refresh();
     assert.ok(!store.isCompleteSince(0));
-  });
-
-  it('drops an older page that arrives after the list was read from its beginning', async () => {
-    listed = many(300);
-    await store.refresh();
-    await store.loadMore();
-    const arrive = await late(() => store.loadMore());
-    listed = many(4_000);
-    await store.refresh();
-    await arrive();
-    assert.deepEqual(ids(store.rows), ids(many(4_000).slice(0, 1_000)));
-    await store.loadMore();
-    assert.deepEqual(ids(store.rows), ids(many(4_000).slice(0, 1_100)));
   });
 
   it('ends where the service says so, whatever cursor it names', async () => {
@@ -322,18 +298,6 @@ describe('RunStore', () => {
       assert.equal(urls.length, 10);
       assert.equal(changes.length, 1, 'what the view says of it is drawn');
     });
-
-  it('is left by a refresh, too, that searches for a run which the service no longer lists', async () => {
-    listed = [...many(250).slice(0, 249), row('r1', 1, 'queued')];
-    await store.refresh();
-    for (let more = 0; more < 2; more++) await store.loadMore();
-    assert.equal(store.watched.length, 1);
-    odds = () => ({ next_cursor: urls.length % 2 === 0 ? '0' : '100' });
-    urls = [];
-    await store.refresh();
-    assert.ok(urls.length <= 12, String(urls.length));
-    assert.equal(store.rows?.length, 250);
-  });
 
   it('counts rows that it could not read', async () => {
     listed = [row('b', 2), { run_id: 7 }, 'x', row('a', 1)];
@@ -409,25 +373,6 @@ describe('RunStore', () => {
     assert.deepEqual([label, reads, runs.detailFailure('a')], ['L', 3, undefined]);
   });
 
-  it('lets details that got no answer be read again when the service answers', async () => {
-    let isUp = true;
-    const server = await bench.serve((request, response) => {
-      if (!isUp) request.socket.destroy();
-      else sendJson(response, 200, { data: [row('a', 1, 'running')], has_more: false });
-    });
-    const { runs } = bench.session({ baseUrl: server.url, apiKey: 'k', keyId: 'key-1' });
-    await runs.refresh();
-    const told: RunChange[] = [];
-    runs.onDidChange((change) => told.push(change));
-    isUp = false;
-    await assert.rejects(runs.loadDetail('a'), { code: 'network' });
-    assert.notEqual(runs.detailFailure('a'), undefined);
-    isUp = true;
-    await runs.refresh();
-    assert.equal(runs.detailFailure('a'), undefined);
-    assert.deepEqual(told, [{ added: [], changed: ['a'], moved: [] }]);
-  });
-
   it('ignores a detail that was asked for before the run changed', async () => {
     listed = [row('a', 1, 'running')];
     detail('a', 'running');
@@ -475,31 +420,6 @@ describe('RunStore', () => {
     );
     await store.refresh();
     assert.equal(store.get('r5')?.model_id, 'm');
-  });
-
-  it('reports no change of a run whose end was known from its detail alone', async () => {
-    for (const [runId, status] of [
-      ['ended', 'completed'],
-      ['going', 'running'],
-    ] as const) {
-      detail(runId, status, { created_at: String(row(runId, 5).created_at) });
-      await store.loadDetail(runId);
-    }
-    changes.length = 0;
-    const complete = (runId: string) => ({ ...row(runId, 5, 'complete'), artifacts_available: true });
-    listed = [complete('ended'), complete('going')];
-    await store.refresh();
-    assert.deepEqual(
-      [changes[0]?.changed, changes[0]?.moved.map(({ runId }) => runId)],
-      [['ended', 'going'], ['going']],
-    );
-    assert.equal(store.detail('ended')?.status, 'completed');
-    listed = [{ ...complete('ended'), artifacts_available: false }];
-    await store.refresh();
-    assert.deepEqual(
-      changes.at(-1)?.moved.map(({ runId }) => runId),
-      ['ended'],
-    );
   });
 
   it('forgets everything, also what was still on its way', async () => {

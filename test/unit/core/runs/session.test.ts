@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Connection } from '../../../../src/core/api/client.ts';
 import { NetworkError, ServiceError } from '../../../../src/core/api/errors.ts';
-import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { KeyRejectedError, type SessionState } from '../../../../src/core/runs/session.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { Bench, row, until } from '../../../helpers/runs/support.ts';
@@ -73,19 +72,6 @@ describe('Session', () => {
     await session.balance.refresh();
     assert.deepEqual(states, ['key-rejected', 'connecting', 'ready']);
     assert.deepEqual(keys, ['k1', 'k2']);
-  });
-
-  it('keeps what the service asked the client before reconnect to wait for', async () => {
-    const { session } = watched();
-    const untilMs = Date.now() + 3_600_000;
-    await session.call((client) => {
-      client.holdUntil(untilMs, untilMs);
-      return Promise.resolve();
-    });
-    const { readsNotBeforeMs } = session;
-    assert.ok(readsNotBeforeMs !== undefined);
-    session.reconnect();
-    assert.deepEqual([session.notBeforeMs, session.readsNotBeforeMs], [untilMs, readsNotBeforeMs]);
   });
 
   it('learns nothing of a new key and connection from how calls of the old one end', async () => {
@@ -227,12 +213,6 @@ describe('Session', () => {
     slow.resolve({ baseUrl: url, apiKey: 'k1', keyId: 'key-1' });
     await read;
     assert.deepEqual(keys, ['k2']);
-  });
-
-  it('learns nothing from a cancel', async () => {
-    const { session, states } = watched();
-    await assert.rejects(session.call(() => Promise.reject(new CancelledError())));
-    assert.deepEqual(states, []);
   });
 
   it('is offline when its connection cannot be had, and tries again at the next call', async () => {

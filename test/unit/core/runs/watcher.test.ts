@@ -97,19 +97,6 @@ describe('Watcher', function () {
       assert.equal(polls(), 2);
     });
 
-    it('asks whether the service is back where another request found it out of reach', async () => {
-      bench.rows = [made(bench, 'r', MINUTE, 'complete')];
-      const [a] = await open('a');
-      bench.instead = () => 'lost';
-      await assert.rejects(a.session.call((client) => client.getBalance({ isBackground: true })));
-      assert.equal(a.session.state, 'offline');
-      bench.instead = undefined;
-      await bench.pass(MINUTE + SECOND);
-      assert.deepEqual([polls(), a.session.state], [2, 'ready']);
-      await bench.pass(HOUR);
-      assert.equal(polls(), 2);
-    });
-
     it('watches an unknown status for a week without a change, ever slower, and counts it so long', async () => {
       const DAY = 24 * HOUR;
       bench.rows = [made(bench, 'r', 7 * DAY - HOUR, 'halted')];
@@ -125,26 +112,6 @@ describe('Watcher', function () {
       assert.equal(a.session.runs.activeCount, 1);
       await bench.pass(5 * SECOND);
       assert.equal(polls(), atEnd + 2);
-    });
-
-    it('waits an hour for artifacts of a run that was seen to end without them', async () => {
-      bench.rows = [made(bench, 'r', 0, 'running')];
-      const [a] = await open('a');
-      bench.rows = [{ ...made(bench, 'r', 0, 'complete'), artifacts_available: false }];
-      await bench.pass(MINUTE);
-      assert.equal(a.session.runs.activeCount, 0);
-      bench.rows = [made(bench, 'r', MINUTE, 'complete')];
-      await bench.pass(2 * MINUTE);
-      assert.deepEqual(
-        a.moved.map(({ after }) => [after.status, after.artifacts_available]),
-        [
-          ['complete', false],
-          ['complete', true],
-        ],
-      );
-      const before = polls();
-      await bench.pass(20 * MINUTE);
-      assert.equal(polls(), before);
     });
 
     it('reads the balance in scheduled polls only while a submission is uncertain', async () => {
@@ -225,14 +192,6 @@ describe('Watcher', function () {
         bench.rows = bench.rows.map((row) => (row.run_id === runId ? { ...row, status: 'complete' } : row));
       };
 
-      it('counts all pages in the budget, and polls less often', async () => {
-        const before = polls();
-        await bench.pass(HOUR / 3);
-        const pages = polls() - before;
-        // A look that has begun is ended.
-        assert.ok(pages >= 35 && pages <= 74, String(pages));
-      });
-
       it('polls a new run often, and that again when there is plenty', async () => {
         bench.rows = [made(bench, 'new', 0), ...bench.rows];
         await a.watcher.poll();
@@ -261,17 +220,6 @@ describe('Watcher', function () {
       const before = bench.asked.length;
       await bench.pass(HOUR);
       assert.equal(bench.asked.length, before);
-    });
-
-    it('asks ever so often for what alone cannot be read', async () => {
-      const [a] = await open('a');
-      bench.instead = (what) =>
-        what === '/models' ? [500, { error: { code: 'x', message: '' } }] : undefined;
-      a.watcher.readAll();
-      await bench.pass(HOUR);
-      const asked = bench.asked.filter((one) => one === 'a /models').length;
-      assert.ok(asked >= 12 && asked <= 18, String(asked));
-      assert.equal(a.session.balance.current?.balance_cents, 1_000);
     });
 
     it('reads the labels of the newest 50 runs while they are shown, each once, and leaves plenty for polls', async () => {
@@ -469,21 +417,6 @@ describe('Watcher', function () {
       assert.ok(!bench.asked.some((one) => one.startsWith('b ')));
     });
 
-    it('prefers what was read here later, and takes what is stored later', async () => {
-      bench.rows = [made(bench, 'r', 30 * MINUTE)];
-      const [, b] = await open('a', 'b');
-      bench.rows = [made(bench, 'r', 30 * MINUTE, 'evaluating')];
-      await bench.pass(SECOND);
-      await b.session.runs.refresh();
-      const saved = { rows: [made(bench, 'r', 30 * MINUTE)], contiguous: 1, hasMore: false, skipped: 0 };
-      const readAtMs = bench.clock.nowMs() - SECOND;
-      b.session.runs.acceptSaved({ ...saved, labels: [], changedAtMs: [] }, readAtMs);
-      assert.equal(statusIn(b, 'r'), 'evaluating');
-      bench.rows = [made(bench, 'r', 30 * MINUTE, 'complete')];
-      await bench.pass(3 * MINUTE);
-      await bench.until(() => statusIn(b, 'r') === 'complete');
-    });
-
     it('leaves the service alone in all windows until it may be asked again', async () => {
       bench.rows = [made(bench, 'r', 0)];
       const [a, b] = await open('a', 'b');
@@ -501,27 +434,6 @@ describe('Watcher', function () {
       assert.equal(bench.asked.length, 1);
       await bench.pass(2 * SECOND);
       assert.equal(bench.asked[1], 'a /runs');
-    });
-
-    it('does not begin the ten minutes of a long Retry-After again with each start of a window', async () => {
-      bench.rows = [made(bench, 'r', 0)];
-      const [a] = await open('a');
-      bench.instead = () => rateLimited(86_400);
-      await bench.pass(5 * SECOND);
-      await bench.list((list) => list.notBeforeMs !== undefined);
-      a.dispose();
-      bench.instead = undefined;
-      await bench.pass(8 * MINUTE);
-      const b = bench.window('b');
-      await b.watcher.poll();
-      await bench.until(() => b.session.notBeforeMs !== undefined);
-      await assert.rejects(b.session.balance.refresh(), (error: { code: string; retryAfterMs: number }) => {
-        assert.equal(error.code, 'rate_limited');
-        assert.ok(error.retryAfterMs <= 2 * MINUTE, `${error.retryAfterMs} ms`);
-        return true;
-      });
-      await bench.pass(2 * MINUTE);
-      await b.session.balance.refresh();
     });
 
     it('gives the lease up where the API key is refused, to a window that has another', async () => {
@@ -555,69 +467,6 @@ describe('Watcher', function () {
       release();
       await bench.until(() => b.moved.length > 0);
       assert.deepEqual(movesIn(b), ['r: running → complete']);
-    });
-
-    it('has the names of those models alone that its runs have, and not all of a long one', async () => {
-      bench.rows = [made(bench, 'r', HOUR, 'complete')];
-      bench.instead = (what) => {
-        if (what !== '/models') return undefined;
-        const name = 'N'.repeat(5_000);
-        const models = ['m', 'm', ...Array.from({ length: 500 }, (_, index) => `other-${index}`)];
-        return [
-          200,
-          { data: models.map((model_id) => ({ model_id, name, provider: 'p', available: true })) },
-        ];
-      };
-      const [a] = await open('a');
-      await a.session.models.refresh();
-      const { modelNames } = await bench.list(({ modelNames: names = [] }) => names.length > 0);
-      assert.deepEqual(modelNames, [['m', 'N'.repeat(200)]]);
-    });
-
-    it('has the models’ names, for a window that cannot reach the service', async () => {
-      bench.rows = [made(bench, 'r', HOUR, 'complete')];
-      const [a] = await open('a');
-      await a.session.models.refresh();
-      await bench.list(({ modelNames = [] }) => modelNames.length === 1);
-      a.dispose();
-      bench.instead = () => 'lost';
-      const { session, watcher } = bench.window('b');
-      await watcher.poll();
-      assert.deepEqual([session.state, session.runs.rows?.length], ['offline', 1]);
-      assert.equal(session.models.nameOf('m'), 'Model M');
-      // It is not what is on offer now.
-      assert.equal(session.models.models, undefined);
-    });
-
-    it('reports the end of what was submitted and never listed before the windows were closed', async () => {
-      bench.rows = [made(bench, 's', HOUR, 'complete')];
-      const [a] = await open('a');
-      a.dispose();
-      bench.rows = [made(bench, 'new', MINUTE, 'complete'), made(bench, 's', HOUR, 'complete')];
-      bench.recallSubmitted = (session) => {
-        assert.equal(session.runs.rows?.length, 1);
-        session.runs.insertCreated({ run_id: 'new' }, 'm', 'Läbel');
-        return Promise.resolve();
-      };
-      const b = bench.window('b');
-      await b.watcher.poll();
-      assert.deepEqual(movesIn(b), ['new: queued → complete']);
-    });
-
-    it('polls by itself where the window before has ended without any answer', async () => {
-      bench.rows = [made(bench, 's', HOUR, 'complete')];
-      const release = hold();
-      const a = bench.window('a');
-      void a.watcher.poll();
-      // It is the one that watches by now.
-      await bench.until(() => polls() === 1);
-      const b = bench.window('b');
-      await b.watcher.poll();
-      a.dispose();
-      release();
-      await bench.pass(MINUTE);
-      assert.equal(statusIn(b, 's'), 'complete');
-      assert.equal(polls(), 2);
     });
 
     it('watches what was submitted in a window that ended before any list had it', async () => {
@@ -709,22 +558,6 @@ describe('Watcher', function () {
       await bench.list(({ runs }) => runs?.rows[0]?.status === 'complete');
       await bench.until(() => statusIn(b, 'r') === 'complete');
       assert.ok(!bench.asked.includes('b /runs'));
-    });
-
-    it('resets no backoff where the window is reloaded', async () => {
-      bench.rows = [made(bench, 'r', 0)];
-      const [a] = await open('a');
-      bench.instead = () => 'lost';
-      await bench.pass(10 * MINUTE);
-      const { backoff } = await bench.list(({ backoff: stored }) => (stored?.failures ?? 0) >= 5);
-      a.dispose();
-      const before = polls();
-      const b = bench.window('b');
-      await b.watcher.poll();
-      assert.equal(polls(), before + 1, 'what the user asks for is sent');
-      await bench.list(({ backoff: stored }) => stored?.failures === (backoff?.failures ?? 0) + 1);
-      await bench.pass(MINUTE);
-      assert.equal(polls(), before + 1);
     });
   });
 });

@@ -108,41 +108,6 @@ describe('the texts of datasets', () => {
     assert.deepEqual(facts(cardOf(reportOf())), [undefined, undefined]);
   });
 
-  it('show how far an outlier is from the other rows, in few bars', () => {
-    const { statistics, ...base } = reportOf();
-    const bars = (counts: readonly number[]) => {
-      const histogram = counts.map((rows, index) => {
-        const fromBytes = 1_000 * 2 ** index;
-        return { fromBytes, toBytes: 2 * fromBytes, rows };
-      });
-      const lengths = { ...statistics.lengths, histogram };
-      return cardOf({ ...base, statistics: { ...statistics, lengths } }).charts[0]?.parts.map(
-        ({ name, share }) => [name, share],
-      );
-    };
-    assert.deepEqual(bars([4, 0, 1]), [
-      ['1.0 kB to 2.0 kB', 1],
-      ['2.0 kB to 4.0 kB', 0],
-      ['4.0 kB to 8.0 kB', 0.25],
-    ]);
-    const many = bars([2, 2, ...Array<number>(14).fill(0), 1]);
-    assert.equal(many?.length, 9);
-    assert.deepEqual(
-      [many[0], many[8]],
-      [
-        ['1.0 kB to 4.0 kB', 1],
-        ['65.5 MB to 131.1 MB', 0.25],
-      ],
-    );
-  });
-
-  it('show no statistics of a file without rows', () => {
-    for (const kind of ['utf-16', 'binary', 'json-array'] as const) {
-      const card = cardOf(reportOf({ kind }));
-      assert.deepEqual([card.verdict.kind, card.charts.length, fact(card, 'Rows')], ['errors', 0, undefined]);
-    }
-  });
-
   it('show which rows are listed, and how far a search is', () => {
     const list = { phase: 'done', length: 1, searched: 0, problems: undefined } as const;
     const file = { rows: 5, isCounted: true };

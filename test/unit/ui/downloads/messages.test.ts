@@ -47,12 +47,6 @@ describe('download messages', () => {
     }
   });
 
-  it('askInterrupted names every target', async () => {
-    const view = { state: 'interrupted', receivedBytes: 1, totalBytes: 2 } as const;
-    await messages.askInterrupted('maths', view, ['/a.zip', '/b.jsonl']);
-    assert.deepEqual(standIn.told.details, ['/a.zip\n/b.jsonl']);
-  });
-
   it('downloadText says how far a download is, never 100% before it is complete', () => {
     const { downloadText, downloadShare } = messages;
     const sizes = { receivedBytes: 5_000, totalBytes: 10_000 };
@@ -86,13 +80,6 @@ describe('download messages', () => {
       report(lost, stopped).sentences[0] ?? '',
       /^Sandbox: Download of maths failed\. The connection /,
     );
-  });
-
-  it('runNameOf takes the label without its marker or the ID, and makes no link', () => {
-    const name = (label: string | undefined) => messages.runNameOf({ label: () => label }, '3fa85f64-5717');
-    assert.equal(name('maths ft-7k3m9qpx'), 'maths');
-    assert.equal(name(undefined), 'run 3fa85f64');
-    assert.doesNotMatch(name('[x](command:y)'), /\]\(/);
   });
 
   it('explain has a sentence for each code of DownloadError', () => {

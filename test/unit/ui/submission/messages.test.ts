@@ -6,8 +6,9 @@ import type { RunNames } from '../../../../src/ui/shared/datasetMessages.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
 
-const { submissionAccessibleLabel, submissionDescription, submissionName, submissionTooltip } =
-  await withVscode(() => import('../../../../src/ui/submission/rowMessages.ts'));
+const { submissionAccessibleLabel, submissionDescription, submissionTooltip } = await withVscode(
+  () => import('../../../../src/ui/submission/rowMessages.ts'),
+);
 const { moneySentence } = await withVscode(() => import('../../../../src/ui/submission/resultMessages.ts'));
 const { factRows, uncertaintySentence } = await withVscode(
   () => import('../../../../src/ui/submission/resolveMessages.ts'),
@@ -81,17 +82,6 @@ describe('messages of submissions', () => {
       'Label: My run',
       'Size: 600.0 MB',
     ]);
-  });
-
-  it('a submission is named by its label without the marker, or by its file', () => {
-    for (const [label, marker, name] of [
-      ['My run ft-7k3m9qpx', 'ft-7k3m9qpx', 'My run'],
-      ['ft-7k3m9qpx My long run', 'ft-7k3m9qpx', 'My long run'],
-      ['ft-7k3m9qpx', 'ft-7k3m9qpx', 'train.jsonl'],
-      ['My run ft-7k3m9qpx', undefined, 'My run ft-7k3m9qpx'],
-      [undefined, undefined, 'train.jsonl'],
-    ] as const)
-      assert.equal(submissionName({ dataset: intentOf().dataset, label, marker }), name);
   });
 
   it('a sentence about the money never denies a possible charge, nor suggests an impossible one', () => {
@@ -203,20 +193,6 @@ describe('messages of submissions', () => {
           rowsOf([prior(ageMs)], chosen)[0] ?? '',
           /^history Trained before: .+ 2026 with Model M, 5.17 USD$/,
         );
-    });
-
-    it('are those of the same choices before all others, and counted from the fourth on', () => {
-      const rows = rowsOf([
-        prior(hour, { modelName: 'other', modelId: 'x' }),
-        prior(5 * hour, { modelName: 'same' }),
-        prior(40 * hour, { modelName: 'old' }),
-        ...[50, 60].map((age) => prior(age * hour, { modelName: 'older' })),
-      ]);
-      assert.deepEqual(
-        rows.slice(0, 3).map((row) => /with (\w+)/.exec(row)?.[1]),
-        ['same', 'other', 'old'],
-      );
-      assert.equal(rows[3], 'history Trained before: 2 more');
     });
   });
 });
