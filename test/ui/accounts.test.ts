@@ -71,7 +71,7 @@ describe('accounts', () => {
   it('an API key without the prefix is asked about, not refused', async () => {
     const { quickInput, dialogs } = workbench;
     await quickInput.fill(BARE_KEY);
-    await dialogs.waitForModal(/start with “service_”; this text doesn’t/);
+    await dialogs.waitForModal(/start with “service_”; this doesn’t/);
     await workbench.screenshot('key-without-prefix');
     await dialogs.press('Cancel');
     await quickInput.waitForMessage(/API key for/);

@@ -305,7 +305,7 @@ describe('dataset preview', () => {
       await workbench.editors.waitForLine('{"text":"three"}');
       await workbench.editors.typeAtStart('x');
       await workbench.editors.titleAction('Preview Dataset').click();
-      await preview.frame.getByText('changing.jsonl has unsaved changes.').waitFor();
+      await preview.frame.getByText('changing.jsonl has unsaved changes, which are not shown.').waitFor();
       await preview.rows.first().waitFor();
       await rm(file('changing.jsonl'));
       await preview.frame.getByText(/changing\.jsonl no longer exists\./).waitFor();

@@ -185,7 +185,7 @@ describe('the page of a run', () => {
       await page.section('Adapter').getByText(path.join(adapters, name), { exact: true }).waitFor();
       await page
         .section('Adapter')
-        .getByText(/^SHA-256: [\da-f]{64} /)
+        .getByText(/^SHA-256: [\da-f]{64}/)
         .waitFor();
       await page.button('Inspect Adapter').first().waitFor();
       await page.button('Download Again…').waitFor();

@@ -54,7 +54,7 @@ export function apiKeyProblem(problem: ApiKeyProblem): string {
 export async function confirmPrefix(): Promise<boolean> {
   const use = l10n.t('Use It');
   const choice = await showWarning(
-    l10n.t('This doesn’t start with “{0}” like an API key.', API_KEY_PREFIX),
+    l10n.t('API keys start with “{0}”; this doesn’t.', API_KEY_PREFIX),
     { modal: true, detail: l10n.t('It would be sent as an API key.') },
     use,
   );

@@ -128,9 +128,9 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     return item;
   }
 
-  /** Selects a run in the view, if the view shows it. */
+  /** Selects a run if the view is open and shows it: nobody is taken there from elsewhere. */
   async reveal(runId: string): Promise<void> {
-    if (this.#list?.rows.some(({ run_id }) => run_id === runId) !== true) return;
+    if (!this.#view.visible || this.#list?.rows.some(({ run_id }) => run_id === runId) !== true) return;
     await this.#view.reveal(this.#run(runId), { select: true, focus: false });
   }
 

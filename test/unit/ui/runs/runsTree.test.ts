@@ -447,6 +447,9 @@ describe('RunsTree', () => {
       // One object for each row, so that one can be revealed.
       assert.equal(tree.getParent(below), yesterday);
       await tree.reveal('r40');
+      assert.deepEqual(view.revealed, [], 'the view is not open');
+      view.show(true);
+      await tree.reveal('r40');
       assert.deepEqual(view.revealed, [below]);
       // What a filter leaves is expanded, also where VS Code remembers that its day was not.
       const collapsed = items.at(-2)?.id;
