@@ -156,11 +156,11 @@ describe('downloads', () => {
       service.holdsDownloads = true;
       await downloadAgain(where);
       await isHeld();
-      await workbench.dialogs.waitForToast(/Downloading the adapter for maths: .+ of [\d.]+ kB/);
+      await workbench.dialogs.waitForToast(/Downloading maths: .+ of [\d.]+ kB/);
       await workbench.screenshot('downloading');
       assert.deepEqual(await visible(where), []);
-      await workbench.dialogs.pressInToast('Downloading the adapter for maths', 'Cancel');
-      await workbench.dialogs.toast('Downloading the adapter for maths').waitFor({ state: 'hidden' });
+      await workbench.dialogs.pressInToast('Downloading maths', 'Cancel');
+      await workbench.dialogs.toast('Downloading maths').waitFor({ state: 'hidden' });
       await isEmpty(where);
     });
 
@@ -170,7 +170,7 @@ describe('downloads', () => {
       await downloadAgain(where);
       await isHeld();
       await workbench.sideBar.view('Runs').pressInRow(/^Run maths, /, 'Cancel Download');
-      await workbench.dialogs.toast('Downloading the adapter for maths').waitFor({ state: 'hidden' });
+      await workbench.dialogs.toast('Downloading maths').waitFor({ state: 'hidden' });
       await isEmpty(where);
     });
 

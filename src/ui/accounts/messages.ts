@@ -7,10 +7,11 @@ import { formatDay } from '../shared/format.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { showError, showInformation, showWarning } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
+import { TERMS } from '../shared/termMessages.ts';
 
 /** The steps of signing in and of replacing an API key. */
 export const signInWords = {
-  title: () => l10n.t('Sign In'),
+  title: () => TERMS.signIn,
   url: () => l10n.t('Service URL (from your provider)'),
   account: () => l10n.t('Which account?'),
   continueAs: (name: string | undefined) =>
@@ -21,7 +22,7 @@ export const signInWords = {
   name: () => l10n.t('A name for this account'),
   noName: () => l10n.t('Enter a name.'),
   replaceTitle: (accountName: string) => l10n.t('Replace the API Key of {0}', accountName),
-  apiKey: (host: string) => l10n.t('API key for {0}, from the API section of the service’s dashboard', host),
+  apiKey: (host: string) => l10n.t('API key for {0}, from the service’s dashboard', host),
   verifying: () => l10n.t('Verifying the API key…'),
 };
 
@@ -162,18 +163,18 @@ function submissionsLeft(submissions: Unfinished['submissions']): string[] {
 
 /** The account menu. */
 export const menuWords = {
-  title: () => l10n.t('Account'),
+  title: () => TERMS.account,
   accounts: () => l10n.t('Accounts'),
-  actions: () => l10n.t('Actions'),
+  actions: () => TERMS.actions,
   active: () => l10n.t('active'),
   sandbox: () => l10n.t('no training, no charges'),
   signIn: () => l10n.t('Sign In to Another Account…'),
   signOut: () => l10n.t('Sign Out…'),
   addWebsite: () => l10n.t('Add Website…'),
   changeWebsite: () => l10n.t('Change Website…'),
-  refreshBalance: () => l10n.t('Refresh Balance'),
+  refreshBalance: () => TERMS.refreshBalance,
   showSpend: () => l10n.t('Show Spending'),
-  setBudget: () => l10n.t('Set Budget…'),
+  setBudget: () => TERMS.setBudget,
   addFunds: () => l10n.t('Add Sandbox Funds…'),
   scenario: () => l10n.t('Sandbox Scenario…'),
   clockSpeed: () => l10n.t('Sandbox Clock Speed…'),

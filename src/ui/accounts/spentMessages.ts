@@ -1,6 +1,7 @@
 import { l10n } from 'vscode';
 import { accountMoneyOf, type MoneyFacts } from '../../core/money/accountMoney.ts';
 import { limitsText, monthText, spentText } from '../shared/budgetMessages.ts';
+import { factLine, TERMS } from '../shared/termMessages.ts';
 
 /** What an account has spent this month, and its budget, a line each. */
 export function spentLines(facts: Omit<MoneyFacts, 'pending'>): string[] {
@@ -10,6 +11,6 @@ export function spentLines(facts: Omit<MoneyFacts, 'pending'>): string[] {
     ...(spending === undefined
       ? []
       : [l10n.t('Spent in {0}: {1}', monthText(spending.month), spentText(spending))]),
-    ...(budget === undefined ? [] : [l10n.t('Budget: {0}', limitsText(budget))]),
+    ...(budget === undefined ? [] : [factLine(TERMS.budget, limitsText(budget))]),
   ];
 }

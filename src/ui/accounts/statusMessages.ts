@@ -5,6 +5,7 @@ import type { SessionState } from '../../core/runs/session.ts';
 import { formatMoment, formatMoney, sandboxNote } from '../shared/format.ts';
 import { keyProblem } from '../shared/runMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { factLine, TERMS } from '../shared/termMessages.ts';
 
 /** What the status bar shows of the active account. */
 export interface BalanceView {
@@ -47,7 +48,7 @@ export function balanceTooltip({ account, balance, readAtMs, state, isLow, spent
     const money = formatMoney(balance.balance_cents, balance.currency);
     lines.push(
       readAtMs === undefined
-        ? l10n.t('Balance: {0}', money)
+        ? factLine(TERMS.balance, money)
         : l10n.t('Balance: {0} (read {1})', money, formatMoment(readAtMs, Date.now())),
     );
   }

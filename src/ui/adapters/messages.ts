@@ -6,6 +6,7 @@ import { formatBytes } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { notify, showError, showInformation } from '../shared/notifications.ts';
 import { pick, type Choice } from '../shared/steps.ts';
+import { factLine, TERMS } from '../shared/termMessages.ts';
 import type { AdapterPageState, AdapterWork } from './protocol.ts';
 import { knownFault } from './reportMessages.ts';
 
@@ -22,7 +23,7 @@ export async function chooseAdapter(
     },
     {
       icon: 'folder',
-      label: l10n.t('Choose a Folder…'),
+      label: TERMS.chooseFolder,
       description: l10n.t('an unpacked adapter'),
       value: 'folder',
     },
@@ -38,13 +39,13 @@ export async function chooseAdapter(
   if (answer.kind !== 'value') return undefined;
   if (typeof answer.value === 'object') return answer.value.file;
   if (answer.value === 'folder')
-    return chooseFolder(l10n.t('Choose the Folder of an Adapter'), l10n.t('Inspect'));
+    return chooseFolder(l10n.t('Choose the Folder of an Adapter'), TERMS.inspect);
   const chosen = await window.showOpenDialog({
     title: l10n.t('Choose an Adapter'),
-    openLabel: l10n.t('Inspect'),
+    openLabel: TERMS.inspect,
     filters: {
       [l10n.t('Adapters')]: ['zip', 'safetensors', 'tar', 'tgz', 'gz'],
-      [l10n.t('All Files')]: ['*'],
+      [TERMS.allFiles]: ['*'],
     },
   });
   return chosen?.[0]?.fsPath;
@@ -77,7 +78,7 @@ export function reportNotDownloaded(runId: string, why: 'never' | 'not-yet' | { 
       ? l10n.t('This run’s adapter isn’t downloaded.')
       : l10n.t('This run’s adapter was moved or deleted: {0}', why.gone);
   notify(showInformation, text, {
-    [l10n.t('Download Adapter…')]: () => commands.executeCommand(COMMANDS.downloadAdapter, runId),
+    [TERMS.downloadAdapter]: () => commands.executeCommand(COMMANDS.downloadAdapter, runId),
   });
 }
 
@@ -88,10 +89,10 @@ export function reportAdapterNotOnDisk(name: string): void {
 
 export function pageWords(): AdapterPageState['words'] {
   return {
-    reload: l10n.t('Reload'),
-    cancel: l10n.t('Cancel'),
-    copy: l10n.t('Copy'),
-    copyOf: l10n.t('Copy: {0}', '{0}'),
+    reload: TERMS.reload,
+    cancel: TERMS.cancel,
+    copy: TERMS.copy,
+    copyOf: factLine(TERMS.copy, '{0}'),
     tools: l10n.t('Tools that load adapters'),
     progress: l10n.t('Progress'),
     error: l10n.t('Error:'),
@@ -114,7 +115,7 @@ export function pageStatus(
     why === 'missing'
       ? diskSentence(fileName, 'missing')
       : l10n.t('Couldn’t inspect {0}. See the log for details.', fileName);
-  return { text, retry: l10n.t('Retry') };
+  return { text, retry: TERMS.retry };
 }
 
 export function workProgress(

@@ -49,7 +49,7 @@ export function adapterPicture(
     caption:
       measurements === undefined
         ? l10n.t('Which modules are adapted, by layer')
-        : l10n.t('How much each module learned: the norm of B, which starts at zero'),
+        : l10n.t('How much each module learned (norm of B)'),
     hint: l10n.t('Arrow keys move between modules and layers.'),
     corner: l10n.t('Module'),
     columns: columns.map((layer, index) => ({

@@ -4,6 +4,7 @@ import type { AdapterConfig } from '../../core/adapters/peftConfig.ts';
 import type { AdapterProblem, ProblemCode } from '../../core/adapters/problems.ts';
 import type { AdapterReport, Measurements, WeightsReport } from '../../core/adapters/report.ts';
 import { formatBytes, formatCount } from '../shared/format.ts';
+import { TERMS } from '../shared/termMessages.ts';
 import type { AdapterFact, AdapterFiles, AdapterNote, AdapterSection, AdapterVerdict } from './protocol.ts';
 
 const MAX_NAMES = 20;
@@ -12,7 +13,7 @@ const MAX_NAMES = 20;
 export function adapterOverview(report: AdapterReport, measurements: Measurements | undefined) {
   const problems = report.problems.map(problemNote);
   const sections: AdapterSection[] = [
-    ...(problems.length > 0 ? [{ title: l10n.t('Problems'), notes: problems }] : []),
+    ...(problems.length > 0 ? [{ title: TERMS.problems, notes: problems }] : []),
     { title: l10n.t('Facts'), facts: adapterFacts(report) },
   ];
   return { verdict: adapterVerdict(report, measurements), sections, files: adapterFiles(report) };
@@ -31,7 +32,7 @@ export function adapterVerdict(
     return verdictOf(
       'error',
       l10n.t('Adapter with broken values'),
-      l10n.t('Some values are NaN or infinite, so its answers are useless.'),
+      l10n.t('Some values are NaN or infinite.'),
       l10n.t('Check the dataset, then train again.'),
     );
   if (has('error'))
@@ -104,6 +105,7 @@ export function knownFault(code: string): string | undefined {
 }
 
 function faultSentences(): Readonly<Record<ArchiveFault, string>> {
+  const unsafe = l10n.t('It contains unsafe paths, names or links.');
   const mismatch = l10n.t('Its contents don’t match its headers or checksums.');
   return {
     truncated: l10n.t('It is cut off.'),
@@ -114,9 +116,9 @@ function faultSentences(): Readonly<Record<ArchiveFault, string>> {
     checksum: mismatch,
     length: mismatch,
     'data-after-end': l10n.t('Trailing data after the archive.'),
-    path: l10n.t('It would write files outside its folder.'),
-    name: l10n.t('It contains invalid file names.'),
-    link: l10n.t('It contains links or special files.'),
+    path: unsafe,
+    name: unsafe,
+    link: unsafe,
     duplicate: l10n.t('Two of its files have the same name.'),
     bomb: l10n.t('It may be a zip bomb.'),
     encrypted: l10n.t('It is encrypted.'),
@@ -201,7 +203,7 @@ function adapterFacts({ file, container, sizeBytes, config, weights }: AdapterRe
         : dtypes[0]?.dtype,
     ),
     ...fact(l10n.t('PEFT version'), config?.peftVersion),
-    ...fact(l10n.t('Size'), formatBytes(sizeBytes)),
+    ...fact(TERMS.size, formatBytes(sizeBytes)),
     ...fact(l10n.t('Format'), container === 'folder' ? l10n.t('folder') : container),
     ...fact(l10n.t('Path'), file, true),
   ];
@@ -209,7 +211,7 @@ function adapterFacts({ file, container, sizeBytes, config, weights }: AdapterRe
 
 function typeText({ peftType, taskType, useDora, useRslora, isAlora }: AdapterConfig): string {
   const flags = [useRslora && 'rsLoRA', useDora && 'DoRA', isAlora && 'aLoRA', taskType];
-  const type = peftType === 'LORA' ? 'LoRA' : (peftType ?? l10n.t('unknown'));
+  const type = peftType === 'LORA' ? 'LoRA' : (peftType ?? TERMS.unknown);
   return [type, ...flags.filter(Boolean)].join(', ');
 }
 
@@ -270,7 +272,7 @@ function adapterFiles({ container, entries, entryCount }: AdapterReport): Adapte
   return {
     title: l10n.t('Files'),
     nameHeader: l10n.t('Name'),
-    sizeHeader: l10n.t('Size'),
+    sizeHeader: TERMS.size,
     rows: entries.map(({ name, sizeBytes, kind }) => ({
       name,
       size: formatBytes(sizeBytes),

@@ -9,6 +9,7 @@ import {
   privacyPhrase,
 } from '../shared/datasetMessages.ts';
 import { formatCount, formatRows } from '../shared/format.ts';
+import { TERMS } from '../shared/termMessages.ts';
 
 /** For the command that checks datasets. */
 export const checkMessages = {
@@ -65,17 +66,17 @@ export interface DatasetState {
 
 export function datasetStatus({ summary, isDataset, isBusy, isDirty, price }: DatasetState): DatasetStatus {
   const name = l10n.t('Dataset Check');
-  const check = summary === undefined || !isDataset ? l10n.t('Check Dataset') : l10n.t('Check Again');
+  const check = summary === undefined || !isDataset ? TERMS.checkDataset : TERMS.checkAgain;
   const found = summary && (isDataset || summary.kind !== 'rows' ? verdictLine : otherRows)(summary);
-  const verdict = isBusy ? l10n.t('Checking…') : found;
-  const text = verdict ?? l10n.t('Not checked');
+  const verdict = isBusy ? TERMS.checking : found;
+  const text = verdict ?? TERMS.notChecked;
   if (!isDataset) return { name, text, detail: '', action: check, lens: '' };
   const detail = isDirty && summary !== undefined ? l10n.t('as saved') : '';
   return {
     name,
     text,
     detail,
-    action: summary === undefined || summary.verdict === 'clean' ? check : l10n.t('Show Problems'),
+    action: summary === undefined || summary.verdict === 'clean' ? check : TERMS.showProblems,
     lens: [verdict ?? check, ...(isBusy ? [] : [price ?? '', detail])].filter(Boolean).join(' · '),
   };
 }
@@ -91,7 +92,7 @@ export const fixMessages = {
   removeBlankLines: () => l10n.t('Remove all blank lines'),
   removeBom: () => l10n.t('Remove byte order mark'),
   removeBoms: () => l10n.t('Remove byte order marks from rows'),
-  removeDuplicates: () => l10n.t('Remove all duplicate rows (keep the first)'),
+  removeDuplicates: () => l10n.t('Remove duplicate rows'),
   lineFeeds: () => l10n.t('Change all line endings to LF'),
   showAll: () => l10n.t('Show All in Preview'),
   withoutBom: () => l10n.t('Save copy without BOM'),
@@ -149,7 +150,7 @@ const CLASSES: Readonly<Record<ProblemClass, string>> = {
   lines: l10n.t('Lines'),
   values: l10n.t('Values'),
   shape: l10n.t('Structure'),
-  duplicates: l10n.t('Duplicates'),
+  duplicates: TERMS.duplicates,
   privacy: l10n.t('Privacy'),
 };
 

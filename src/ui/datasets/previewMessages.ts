@@ -20,6 +20,7 @@ import {
 } from '../shared/datasetMessages.ts';
 import { formatBytes, formatCount, formatRows } from '../shared/format.ts';
 import { priceText } from '../shared/priceMessages.ts';
+import { TERMS } from '../shared/termMessages.ts';
 import type { PastRuns } from './datasetRuns.ts';
 import { problemClassName, problemName } from './messages.ts';
 import type { PreviewCard, PreviewChart, PreviewWord } from './protocol.ts';
@@ -31,7 +32,7 @@ const MAX_BARS = 12;
 export function pageWords(): Record<PreviewWord, string> {
   return {
     feed: l10n.t('Dataset rows'),
-    rowsLoading: l10n.t('Loading…'),
+    rowsLoading: TERMS.loading,
     search: l10n.t('Search in rows'),
     matchCase: l10n.t('Match Case'),
     clearFilter: l10n.t('Show All Rows'),
@@ -42,7 +43,7 @@ export function pageWords(): Record<PreviewWord, string> {
     goToRowHint: l10n.t('Row number'),
     showDetails: l10n.t('Show Details'),
     hideDetails: l10n.t('Hide Details'),
-    details: l10n.t('Details'),
+    details: TERMS.details,
     raw: l10n.t('Raw'),
     openSource: l10n.t('Open in Editor'),
     showMore: l10n.t('Show More'),
@@ -54,9 +55,9 @@ export function pageWords(): Record<PreviewWord, string> {
     toolCall: l10n.t('calls {0}', '{0}'),
     toolCallId: l10n.t('answers {0}', '{0}'),
     noRole: l10n.t('no role'),
-    reload: l10n.t('Reload'),
+    reload: TERMS.reload,
     noMatch: l10n.t('No matching rows'),
-    problemsOfRow: l10n.t('Problems'),
+    problemsOfRow: TERMS.problems,
     keyboard: l10n.t('Arrow keys: move. Enter: raw text.'),
   };
 }
@@ -153,7 +154,7 @@ function verdictOfCard(report: Report | undefined): PreviewCard['verdict'] {
 
 function factsOf(sizeBytes: number, report: Report | undefined): PreviewCard['facts'] {
   const parts = [formatBytes(sizeBytes), sizePhrase(sizeBytes) ?? []].flat();
-  const size = { name: l10n.t('Size'), value: parts.join(', ') };
+  const size = { name: TERMS.size, value: parts.join(', ') };
   if (report?.kind !== 'rows') return [size];
   const { rows, blankRows, statistics } = report;
   const count = formatCount(rows);
@@ -161,14 +162,14 @@ function factsOf(sizeBytes: number, report: Report | undefined): PreviewCard['fa
   return [
     size,
     {
-      name: l10n.t('Rows'),
+      name: TERMS.rows,
       value: blankRows === 0 ? count : l10n.t('{0}, {1} blank', count, formatCount(blankRows)),
     },
     { name: l10n.t('Characters'), value: formatCount(characters) },
     { name: l10n.t('Tokens'), value: tokensPhrase(statistics) },
     { name: l10n.t('Row length'), value: lengthsText(statistics.lengths) },
     ...(maxTurns > 0 ? [{ name: l10n.t('Longest conversation'), value: messagesText(maxTurns) }] : []),
-    { name: l10n.t('Duplicates'), value: duplicatesText(report) },
+    { name: TERMS.duplicates, value: duplicatesText(report) },
   ];
 }
 
@@ -178,8 +179,8 @@ function pastFacts(report: Report | undefined, past: PastRuns | undefined): Prev
   return [
     ...(trained === undefined
       ? []
-      : [{ name: l10n.t('Trained before'), value: trainedPhrase(trained, report.rows) }]),
-    { name: l10n.t('Price'), value: priceText(price) },
+      : [{ name: TERMS.trainedBefore, value: trainedPhrase(trained, report.rows) }]),
+    { name: TERMS.price, value: priceText(price) },
   ];
 }
 
@@ -194,7 +195,7 @@ function messagesText(count: number): string {
 
 function duplicatesText(report: Report): string {
   const count = duplicatesOf(report);
-  const text = count === 0 ? l10n.t('none') : formatRows(count);
+  const text = count === 0 ? TERMS.none : formatRows(count);
   return report.duplicatesLookedForRows >= report.rows
     ? text
     : l10n.t('{0} (first {1} rows)', text, formatCount(report.duplicatesLookedForRows));
@@ -217,7 +218,7 @@ function chartsOf(report: Report): PreviewChart[] {
     ),
     chart(l10n.t('Formats'), occurring(report.formats, formatName)),
     chart(
-      l10n.t('Duplicates'),
+      TERMS.duplicates,
       repeated === 0
         ? []
         : [
@@ -288,7 +289,7 @@ function roleName(role: Role): string {
 function problemsOf({ problems }: Report): NonNullable<PreviewCard['problems']> {
   const classes = Map.groupBy(problems, (group) => group.class);
   return {
-    title: l10n.t('Problems'),
+    title: TERMS.problems,
     classes: Array.from(classes, ([problemClass, groups]) => ({
       choice: problemClass,
       name: problemClassName(problemClass),

@@ -12,6 +12,7 @@ import { notify, showError, showInformation, showWarning } from '../shared/notif
 import { revealOf } from '../shared/openMessages.ts';
 import { act, asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { TERMS } from '../shared/termMessages.ts';
 
 /** How far a download is. */
 export type DownloadView = Pick<ActiveDownload, 'state' | 'receivedBytes' | 'totalBytes'>;
@@ -19,7 +20,7 @@ export type DownloadView = Pick<ActiveDownload, 'state' | 'receivedBytes' | 'tot
 type Downloaded = Pick<DownloadRecord, 'path' | 'artifactType' | 'verified' | 'completedAtMs'>;
 
 export function downloadTitle(name: string): string {
-  return l10n.t('Downloading the adapter for {0}', name);
+  return l10n.t('Downloading {0}', name);
 }
 
 /** Where labels of runs are known. */
@@ -88,8 +89,8 @@ export function remindOfExpiring(
         )
       : l10n.t('{0} adapters expire within 24 h.', formatCount(count));
   notify(showWarning, inSandbox(text, isSandbox), {
-    [count === 1 ? l10n.t('Download') : l10n.t('Download…')]: actions.download,
-    [l10n.t('Show')]: actions.show,
+    [count === 1 ? TERMS.download : l10n.t('Download…')]: actions.download,
+    [TERMS.show]: actions.show,
   });
 }
 
@@ -113,7 +114,7 @@ export function reportDownloadFailed(
     ...(canResume
       ? { [l10n.t('Resume')]: () => download('resume') }
       : { [explanation.action.title]: () => act(explanation.action, download) }),
-    [l10n.t('Show Log')]: () => commands.executeCommand(COMMANDS.showLog),
+    [TERMS.showLog]: () => commands.executeCommand(COMMANDS.showLog),
   });
 }
 
@@ -176,7 +177,7 @@ export async function confirmOtherName(name: string, otherName: string): Promise
 /** Asks whether to create the download folder, which does not exist. `other`: the user chooses a folder this time. */
 export async function confirmDirectory(directory: string): Promise<'create' | 'other' | undefined> {
   const create = l10n.t('Create Folder');
-  const other = l10n.t('Choose a Folder…');
+  const other = TERMS.chooseFolder;
   const choice = await showWarning(
     l10n.t('The download folder does not exist.'),
     { modal: true, detail: l10n.t('{0}\nThe drive may be disconnected.', directory) },
@@ -202,9 +203,9 @@ export async function askDownloadAgain(
   name: string,
   { path: file, completedAtMs }: Downloaded,
 ): Promise<boolean> {
-  const inspect = l10n.t('Inspect');
+  const inspect = TERMS.inspect;
   const reveal = revealOf(Uri.file(file));
-  const again = l10n.t('Download Again…');
+  const again = TERMS.downloadAgain;
   const choice = await showInformation(
     l10n.t('The adapter for {0} is already downloaded.', name),
     { modal: true, detail: l10n.t('{0}: {1}', formatTime(completedAtMs), file) },
@@ -262,7 +263,7 @@ function reportFile(show: typeof showInformation, sentence: string, file: Downlo
   const inspect = () => commands.executeCommand(COMMANDS.inspectAdapter, uri);
   notify(show, sentence, {
     // A web page has nothing to inspect.
-    ...(file.verified !== 'html' && { [l10n.t('Inspect')]: inspect }),
+    ...(file.verified !== 'html' && { [TERMS.inspect]: inspect }),
     [reveal.title]: () => reveal.show(),
   });
 }

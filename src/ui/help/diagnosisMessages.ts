@@ -6,6 +6,7 @@ import { isUnauthorized, NetworkError, ServiceError } from '../../core/api/error
 import { formatDuration } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
+import { TERMS } from '../shared/termMessages.ts';
 
 /** What is known of the way to the service of the active account or, without one, of the setting. */
 export interface Diagnosis {
@@ -32,15 +33,18 @@ type Finding = [verdict: Verdict, detail: string, fix?: [command: string, ...arg
 const VERDICTS: Readonly<Record<Verdict, { icon: string; description: string }>> = {
   ok: { icon: 'pass', description: l10n.t('OK') },
   problem: { icon: 'error', description: l10n.t('Problem') },
-  'not-checked': { icon: 'circle-slash', description: l10n.t('Not checked') },
+  'not-checked': { icon: 'circle-slash', description: TERMS.notChecked },
 };
+
+const NOT_NEEDED = l10n.t('Not needed.');
+const NOTHING_TO_TRY = l10n.t('Nothing to try.');
 
 export const diagnosisWords = {
   title: () => l10n.t('Diagnose Connection'),
   placeholder: (rows: readonly { verdict: Verdict }[]) => {
     const problems = rows.filter(({ verdict }) => verdict === 'problem').length;
     if (problems === 0) return l10n.t('No problems found');
-    return problems === 1 ? l10n.t('1 problem found') : l10n.t('{0} problems found', problems);
+    return l10n.t('Problems found: {0}', problems);
   },
 };
 
@@ -49,7 +53,7 @@ export function diagnosisRows(diagnosis: Diagnosis) {
   const { baseUrl, facts, strictSsl } = diagnosis;
   const tried = (find: (facts: ConnectionFacts, url: URL) => Finding): Finding =>
     baseUrl === undefined || facts === undefined
-      ? ['not-checked', l10n.t('Nothing to try.')]
+      ? ['not-checked', NOTHING_TO_TRY]
       : find(facts, new URL(baseUrl));
   const findings: [string, Finding][] = [
     [l10n.t('Service URL'), serviceUrl(diagnosis)],
@@ -77,14 +81,14 @@ function serviceUrl({ account, baseUrl, failure, setting }: Diagnosis): Finding 
       : ['problem', asText(explain(failure)), [COMMANDS.showLog]];
   if (baseUrl !== undefined) return ['ok', baseUrl];
   return setting === ''
-    ? ['not-checked', l10n.t('No account is active.'), [COMMANDS.signIn]]
+    ? ['not-checked', TERMS.noAccount, [COMMANDS.signIn]]
     : ['problem', l10n.t('“fineTuning.baseUrl” must be an https:// URL.'), openSetting('fineTuning.baseUrl')];
 }
 
 function proxy({ route, wasSent, error }: ConnectionFacts, { hostname }: URL): Finding {
   if (route.kind === 'direct')
     return isLoopback(hostname)
-      ? ['ok', l10n.t('Not needed.')]
+      ? ['ok', NOT_NEEDED]
       : ['ok', l10n.t('None is set. System proxies and PAC files are not used.')];
   const { source } = route;
   const problem = (sentence: string): Finding =>
@@ -107,14 +111,14 @@ function proxy({ route, wasSent, error }: ConnectionFacts, { hostname }: URL): F
 function nameResolution({ route, name }: ConnectionFacts, { hostname }: URL): Finding {
   if (route.kind === 'unusable') return notSent();
   if (route.kind === 'proxy') return ['not-checked', l10n.t('The proxy resolves the name.')];
-  if (name === undefined) return ['not-checked', l10n.t('Not needed.')];
+  if (name === undefined) return ['not-checked', NOT_NEEDED];
   return name === 'found'
     ? ['ok', l10n.t('{0} was found.', hostname)]
     : ['problem', l10n.t('{0} was not found ({1}). Check URL, network and VPN.', hostname, name.code)];
 }
 
 function certificate({ wasSent, error }: ConnectionFacts, { protocol }: URL, strictSsl: boolean): Finding {
-  if (protocol === 'http:') return ['not-checked', l10n.t('Not needed.')];
+  if (protocol === 'http:') return ['not-checked', NOT_NEEDED];
   if (isNetworkError(error, 'tls')) return certificateProblem(error.causeCode ?? 'unknown');
   if (!strictSsl)
     return [
@@ -150,7 +154,7 @@ function reachability({ route, wasSent, error }: ConnectionFacts): Finding {
 }
 
 function apiKey({ wasSent, error }: ConnectionFacts, { account, hasKey }: Diagnosis): Finding {
-  if (hasKey !== true) return ['not-checked', l10n.t('Nothing to try.')];
+  if (hasKey !== true) return ['not-checked', NOTHING_TO_TRY];
   if (error === undefined) return ['ok', l10n.t('The service accepted it.')];
   if (!wasSent || !(error instanceof Error) || !isUnauthorized(error)) return notAnswered();
   const sentence = l10n.t('The service rejected it. Create another in its dashboard.');
@@ -165,8 +169,8 @@ function clock({ clockSkewMs }: ConnectionFacts): Finding {
 }
 
 function keychain({ account, hasKey }: Diagnosis): Finding {
-  if (account === undefined) return ['not-checked', l10n.t('No account is active.')];
-  if (account.kind === 'sandbox') return ['not-checked', l10n.t('Not needed.')];
+  if (account === undefined) return ['not-checked', TERMS.noAccount];
+  if (account.kind === 'sandbox') return ['not-checked', NOT_NEEDED];
   if (hasKey === true) return ['ok', l10n.t('It has the API key of {0}.', account.name)];
   if (hasKey === undefined) return ['problem', l10n.t('It can’t be read.'), [COMMANDS.showLog]];
   const sentence = l10n.t(

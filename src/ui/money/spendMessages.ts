@@ -26,6 +26,7 @@ import {
 } from '../shared/format.ts';
 import { keyProblem, offlineText, serviceText } from '../shared/runMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { TERMS } from '../shared/termMessages.ts';
 import type {
   SpendBalance,
   SpendButton,
@@ -79,12 +80,12 @@ export function spendPageState(facts: SpendFacts): SpendState {
     memory: { accountId, view },
     title: l10n.t('Spending of {0}', accountName(facts)),
     status: statusText(facts),
-    actionsName: l10n.t('Actions'),
+    actionsName: TERMS.actions,
     actions: [
-      ...(session === undefined ? [] : [button('setBudget', l10n.t('Set Budget…'))]),
+      ...(session === undefined ? [] : [button('setBudget', TERMS.setBudget)]),
       { ...button('exportCsv', l10n.t('Export CSV…')), isDisabled: isEmpty },
       { ...button('exportJsonl', l10n.t('Export JSONL…')), isDisabled: isEmpty },
-      ...(session === undefined ? [] : [button('refresh', l10n.t('Refresh'))]),
+      ...(session === undefined ? [] : [button('refresh', TERMS.refresh)]),
     ],
     notices: noticesOf(facts),
     facts: receipts === 'loading' ? [] : factsOf(facts),
@@ -99,7 +100,7 @@ function accountName({ session, formerName }: Whose): string {
 }
 
 function statusText({ session, receipts, money }: SpendFacts): string {
-  if (receipts === 'loading') return l10n.t('Loading…');
+  if (receipts === 'loading') return TERMS.loading;
   // Without an account only its receipts say so.
   const isSandbox =
     session?.account.kind === 'sandbox' || money.receipts.some(({ origin }) => origin === 'sandbox');
@@ -117,13 +118,7 @@ function noticesOf({ session, receipts, money, reading }: SpendFacts): SpendNoti
   ): SpendNotice => ({ key, kind, text, buttons });
   const found: SpendNotice[] = [];
   if (receipts === 'failed')
-    found.push(
-      notice(
-        'receipts',
-        'error',
-        l10n.t('Couldn’t read the receipts on this machine. See the log for details.'),
-      ),
-    );
+    found.push(notice('receipts', 'error', l10n.t('Couldn’t read the receipts on this machine.')));
   const newKey = session && keyAction(session.state);
   if (session === undefined || newKey !== undefined) {
     const buttons = newKey === undefined ? [] : [button('replaceKey', newKey)];
@@ -133,7 +128,7 @@ function noticesOf({ session, receipts, money, reading }: SpendFacts): SpendNoti
   }
   if (session.state === 'offline')
     found.push(
-      notice('offline', 'warning', offlineText(session.offlineSince), button('refresh', l10n.t('Retry'))),
+      notice('offline', 'warning', offlineText(session.offlineSince), button('refresh', TERMS.retry)),
     );
   if (!isComplete(session)) {
     const isBusy = reading === 'runs';
@@ -174,8 +169,8 @@ function factsOf({ session, money }: SpendFacts): SpendState['facts'] {
         ]),
     ...(session === undefined
       ? []
-      : [fact('balance', l10n.t('Balance'), formatMoney(balance?.balance_cents, balance?.currency))]),
-    ...(budget === undefined ? [] : [fact('budget', l10n.t('Budget'), limitsText(budget))]),
+      : [fact('balance', TERMS.balance, formatMoney(balance?.balance_cents, balance?.currency))]),
+    ...(budget === undefined ? [] : [fact('budget', TERMS.budget, limitsText(budget))]),
   ];
 }
 
@@ -186,9 +181,9 @@ function isComplete({ runs }: Session): boolean {
 function groupsSection({ money: { charged }, session, view: { groupBy } }: SpendFacts): SpendGroups {
   const names: Readonly<Record<GroupBy, string>> = {
     month: l10n.t('Month'),
-    model: l10n.t('Model'),
-    label: l10n.t('Label'),
-    plan: l10n.t('Plan'),
+    model: TERMS.model,
+    label: TERMS.label,
+    plan: TERMS.plan,
   };
   const groups = groupsOf(charged, groupBy);
   const most = Math.max(1, ...groups.map(({ mainCents }) => mainCents));
@@ -241,7 +236,7 @@ function groupName(key: string | undefined, groupBy: GroupBy, session: Session |
 }
 
 function modelName(modelId: string, session: Session | undefined): string {
-  return serviceText(session?.models.nameOf(modelId) ?? modelId) || l10n.t('unknown');
+  return serviceText(session?.models.nameOf(modelId) ?? modelId) || TERMS.unknown;
 }
 
 function balanceSection({ money: { receipts }, session }: SpendFacts): SpendBalance | undefined {
@@ -280,7 +275,7 @@ function balanceSection({ money: { receipts }, session }: SpendFacts): SpendBala
       formatCount(Math.min(MAX_BALANCES, points.length)),
       formatCount(points.length),
     ),
-    columns: [l10n.t('Time'), l10n.t('Balance')],
+    columns: [l10n.t('Time'), TERMS.balance],
     rows: points
       .slice(-MAX_BALANCES)
       .map(({ atMs, cents }) => [formatTime(atMs), money(cents)] as const)
@@ -293,13 +288,13 @@ function runsSection({ money: { charged }, session, view, mostRows }: SpendFacts
   const listed = listedRuns(charged, view, (modelId) => session?.models.nameOf(modelId) ?? modelId);
   const shown = listed.slice(0, mostRows);
   const columns: Readonly<Record<SpendColumn, string>> = {
-    date: l10n.t('Submitted'),
-    price: l10n.t('Price'),
-    label: l10n.t('Label'),
-    model: l10n.t('Model'),
-    dataset: l10n.t('Dataset'),
-    queue: l10n.t('Queue'),
-    plan: l10n.t('Plan'),
+    date: TERMS.submitted,
+    price: TERMS.price,
+    label: TERMS.label,
+    model: TERMS.model,
+    dataset: TERMS.dataset,
+    queue: TERMS.queue,
+    plan: TERMS.plan,
     balance: l10n.t('Balance after'),
   };
   const counts = [formatCount(shown.length), formatCount(listed.length)] as const;
@@ -318,7 +313,7 @@ function runsSection({ money: { charged }, session, view, mostRows }: SpendFacts
         : shown.length < listed.length
           ? l10n.t('{0} of {1} runs', ...counts)
           : formatRuns(listed.length),
-    more: shown.length < listed.length ? button('showMore', l10n.t('Load More')) : undefined,
+    more: shown.length < listed.length ? button('showMore', TERMS.loadMore) : undefined,
     note: shown.some(({ isCurrencyAssumed }) => isCurrencyAssumed)
       ? l10n.t('* Currency assumed from the balance.')
       : undefined,
@@ -339,18 +334,17 @@ export const COLUMNS: readonly SpendColumn[] = [
 
 function rowOf(run: ChargedRun, session: Session | undefined): SpendRow {
   const { runId, createdAtMs, priceCents, currency, isCurrencyAssumed, label, modelId, plan, receipt } = run;
-  const unknown = l10n.t('unknown');
+  const unknown = TERMS.unknown;
   const afterCents = receipt?.settled.run.balance_after_cents;
   const price = priceCents === undefined ? unknown : formatMoney(priceCents, currency);
-  const date = createdAtMs === undefined ? l10n.t('just now') : formatTime(createdAtMs);
+  const date = createdAtMs === undefined ? TERMS.justNow : formatTime(createdAtMs);
   const cells: Readonly<Record<SpendColumn, string>> = {
     date,
     price: isCurrencyAssumed ? `${price}*` : price,
     label: label === undefined ? '–' : serviceText(label),
     model: modelName(modelId, session),
     dataset: receipt === undefined ? l10n.t('submitted elsewhere') : datasetText(receipt.dataset),
-    queue:
-      receipt === undefined ? unknown : receipt.priority_processing ? l10n.t('Priority') : l10n.t('Standard'),
+    queue: receipt === undefined ? unknown : receipt.priority_processing ? TERMS.priority : TERMS.standard,
     plan: plan === undefined ? unknown : serviceText(plan),
     balance: afterCents === undefined ? unknown : formatMoney(afterCents, currency),
   };

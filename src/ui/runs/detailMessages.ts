@@ -6,6 +6,7 @@ import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import { formatDuration, formatMoney, formatPrice, formatTime } from '../shared/format.ts';
 import { estimateText, unexpectedPrice } from '../shared/priceMessages.ts';
 import { runStatus, serviceText, type RunView } from '../shared/runMessages.ts';
+import { factLine, TERMS } from '../shared/termMessages.ts';
 
 /**
  * What the tooltip of a run's row says: everything that is known, uncut.
@@ -23,13 +24,13 @@ export function runTooltip(
   const createdAt = run.created_at ?? detail?.created_at;
   const prices = priceLines(receipts, run_id);
   if (prices.length === 0 && price_cents !== undefined)
-    prices.push(l10n.t('Price: {0}', formatPrice(price_cents, currency)));
+    prices.push(factLine(TERMS.price, formatPrice(price_cents, currency)));
   const lines = [
-    label === undefined ? '' : l10n.t('Label: {0}', label),
-    l10n.t('Model: {0}', modelName === model_id ? modelName : `${modelName} (${serviceText(model_id)})`),
-    l10n.t('Status: {0}', runStatus(run.status, phase)),
+    label === undefined ? '' : factLine(TERMS.label, label),
+    factLine(TERMS.model, modelName === model_id ? modelName : `${modelName} (${serviceText(model_id)})`),
+    factLine(TERMS.status, runStatus(run.status, phase)),
     ...prices,
-    plan === undefined ? '' : l10n.t('Plan: {0}', serviceText(plan)),
+    plan === undefined ? '' : factLine(TERMS.plan, serviceText(plan)),
     createdAt === undefined ? '' : l10n.t('Created: {0}', formatTime(createdAt)),
   ];
   if (started_at !== undefined) {
@@ -37,7 +38,7 @@ export function runTooltip(
     lines.push(
       queueMs >= 0
         ? l10n.t('Started: {0}, after {1} in the queue', time, formatDuration(queueMs))
-        : l10n.t('Started: {0}', time),
+        : factLine(TERMS.started, time),
     );
   }
   if (completed_at !== undefined) {
@@ -45,12 +46,12 @@ export function runTooltip(
     lines.push(
       trainingMs >= 0
         ? l10n.t('Completed: {0}, after {1} of training', time, formatDuration(trainingMs))
-        : l10n.t('Completed: {0}', time),
+        : factLine(TERMS.completed, time),
     );
   }
   if (artifacts_available && expiresAt !== undefined)
-    lines.push(l10n.t('Adapter expires: {0}', formatTime(expiresAt)));
-  return [...lines.filter((line) => line !== ''), l10n.t('Run ID: {0}', serviceText(run_id))].join('\n');
+    lines.push(factLine(TERMS.adapterExpires, formatTime(expiresAt)));
+  return [...lines.filter((line) => line !== ''), factLine(TERMS.runId, serviceText(run_id))].join('\n');
 }
 
 /** What was charged, and what was known of it before. */
@@ -61,10 +62,10 @@ function priceLines(receipts: readonly ChargedReceipt[], runId: string): string[
   const before = estimateBefore(receipts, receipt);
   const currency = currencyOf(receipt);
   const unexpected = unexpectedPrice(before, priceCents, currency);
-  if (unexpected !== undefined) return [l10n.t('Price: {0}', unexpected)];
+  if (unexpected !== undefined) return [factLine(TERMS.price, unexpected)];
   const expected = estimateText(before);
   return [
-    l10n.t('Price: {0}', formatMoney(priceCents, currency)),
-    ...(expected === undefined ? [] : [l10n.t('Estimate: {0}', expected)]),
+    factLine(TERMS.price, formatMoney(priceCents, currency)),
+    ...(expected === undefined ? [] : [factLine(TERMS.estimate, expected)]),
   ];
 }

@@ -5,14 +5,15 @@ import type { Session } from '../../core/runs/session.ts';
 import { formatCount, formatDay, formatRuns, sandboxNote } from '../shared/format.ts';
 import { keyProblem, offlineText, runWords, type RunView } from '../shared/runMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { TERMS } from '../shared/termMessages.ts';
 
 // What the views say, rows and what is above them; details, dialogs and notifications are loaded at their first use.
 
 export const treeWords = {
-  loadMore: () => l10n.t('Load More'),
-  showRun: () => l10n.t('Show Run'),
+  loadMore: () => TERMS.loadMore,
+  showRun: () => TERMS.showRun,
   noneMatch: () => l10n.t('No loaded runs match. Select to clear the filter.'),
-  noAccount: () => l10n.t('No account is active.'),
+  noAccount: () => TERMS.noAccount,
   activeRuns: (count: number) => l10n.t('{0} active', formatRuns(count)),
   unseen: (count: number) => l10n.t('{0} ended', formatRuns(count)),
   unavailable: () => l10n.t('not available'),
@@ -35,9 +36,9 @@ export function dayName(startMs: number, daysAgo: number): string {
 }
 
 const PHASES: Readonly<Record<Phase, () => string>> = {
-  waiting: () => l10n.t('Queued'),
+  waiting: () => TERMS.queued,
   active: () => l10n.t('Active'),
-  finished: () => l10n.t('Completed'),
+  finished: () => TERMS.completed,
   ended: () => l10n.t('Failed or canceled'),
 };
 

@@ -3,12 +3,13 @@ import { COMMANDS } from '../shared/ids.ts';
 import { formatCount, formatRoughly, formatRuns, inSandbox } from '../shared/format.ts';
 import { notify, showInformation, showWarning } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { TERMS } from '../shared/termMessages.ts';
 
 export const filterWords = {
   title: () => l10n.t('Filter Runs'),
-  placeholder: () => l10n.t('Search labels, models and IDs; check phases and models'),
+  placeholder: () => l10n.t('Search labels, models and IDs'),
   phase: () => l10n.t('Phase'),
-  model: () => l10n.t('Model'),
+  model: () => TERMS.model,
 };
 
 export const loadAllWords = {
@@ -30,13 +31,13 @@ export function notifyNotAllLoaded(count: number, reason: string, retry: () => v
     count === 0
       ? l10n.t('Couldn’t load the runs. {0}', reason)
       : l10n.t('Loaded {0}, but not the older ones. {1}', formatRuns(count), reason);
-  notify(showWarning, text, { [l10n.t('Load More')]: retry });
+  notify(showWarning, text, { [TERMS.loadMore]: retry });
 }
 
 /** The service reports more runs, but sends no new ones. */
 export function notifyMayBeIncomplete(count: number, retry: () => void): void {
   const text = l10n.t('Loaded {0}. The service reports more, but sends none.', formatRuns(count));
-  notify(showWarning, text, { [l10n.t('Load More')]: retry });
+  notify(showWarning, text, { [TERMS.loadMore]: retry });
 }
 
 /** How a notification names a run. */
@@ -62,19 +63,19 @@ export function notifyCompleted(
       ? l10n.t('{0} completed. Its adapter expires in {1}.', named(run), formatRoughly(leftMs))
       : l10n.t('{0} completed.', named(run));
   notify(showInformation, inSandbox(text, isSandbox), {
-    ...(download && { [l10n.t('Download')]: download }),
-    [l10n.t('Show Run')]: show,
+    ...(download && { [TERMS.download]: download }),
+    [TERMS.showRun]: show,
   });
 }
 
 /** A status that the contract does not name, in the service's own words. */
 export function notifyStatus(run: RunName, status: string, isSandbox: boolean, show: () => void): void {
   const text = l10n.t('{0}: the service reports “{1}”.', named(run), statusWord(status));
-  notify(showInformation, inSandbox(text, isSandbox), { [l10n.t('Show Run')]: show });
+  notify(showInformation, inSandbox(text, isSandbox), { [TERMS.showRun]: show });
 }
 
 function statusWord(status: string): string {
-  return sanitizeServiceText(status) || l10n.t('unknown');
+  return sanitizeServiceText(status) || TERMS.unknown;
 }
 
 /** Several runs at once. @param statuses of those that have not completed */
@@ -104,7 +105,7 @@ export function notifyUnsupportedLink(): void {
 export function notifyNoSuchRun(accountName: string, runId: string, canSwitch: boolean): void {
   const text = l10n.t('{0} has no such run: {1}', accountName, runId);
   const switchAccount = () => commands.executeCommand(COMMANDS.switchAccount);
-  notify(showWarning, text, canSwitch ? { [l10n.t('Switch Account…')]: switchAccount } : {});
+  notify(showWarning, text, canSwitch ? { [TERMS.switchAccount]: switchAccount } : {});
 }
 
 export function findingRun(): string {

@@ -35,6 +35,7 @@ import { keyProblem, offlineText, runStatus, serviceText } from '../shared/runMe
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { estimateText, rangeTooltip, unexpectedPrice } from '../shared/priceMessages.ts';
 import { sanitizeServiceText, sanitizeText } from '../shared/serviceText.ts';
+import { factLine, TERMS } from '../shared/termMessages.ts';
 import type {
   RunPageButton,
   RunPageDownload,
@@ -101,7 +102,7 @@ export function runPageState(view: RunPageView): RunPageState {
   const name = nameOf(view, known);
   const content = known === undefined ? absent(view, name) : present(known, name);
   const memory = { accountId, runId, ...(isKept === true && { isKept }) };
-  return { type: 'state', memory, actionsName: l10n.t('Actions'), ...content };
+  return { type: 'state', memory, actionsName: TERMS.actions, ...content };
 }
 
 /** Whether the service says that the account has no such run (spec: "GET /api/v1/runs/{run_id}"). */
@@ -144,8 +145,7 @@ function absent({ accountId, session, runId, isReading }: RunPageView, name: str
     actions: [],
     sections: [],
   });
-  if (session === undefined)
-    return because('info', l10n.t('The account of this run is not on this machine.'));
+  if (session === undefined) return because('info', l10n.t('This run’s account is not on this machine.'));
   const [keyFault, newKey] = [keyProblem(session.state), keyAction(session.state)];
   if (keyFault !== undefined && newKey !== undefined)
     return because('error', keyFault, button('replaceKey', accountId, newKey));
@@ -154,7 +154,7 @@ function absent({ accountId, session, runId, isReading }: RunPageView, name: str
     return because(
       'warning',
       l10n.t('{0} has no such run. Try another account.', sanitizeServiceText(session.account.name)),
-      button('switchAccount', '', l10n.t('Switch Account…')),
+      button('switchAccount', '', TERMS.switchAccount),
       retry(runId),
     );
   if (failure !== undefined) return because('error', asText(explain(failure)), retry(runId));
@@ -170,9 +170,9 @@ function present(view: KnownRun, name: string): Content {
     notices: notices(view),
     actions: [
       ...adapterActions(view),
-      button('submitAgain', runId, l10n.t('Submit Again…')),
+      button('submitAgain', runId, TERMS.submitAgain),
       button('copy', runId, l10n.t('Copy Run ID')),
-      button('refresh', runId, l10n.t('Refresh')),
+      button('refresh', runId, TERMS.refresh),
     ],
     sections: [timeline(view), adapterSection(view), moneySection(view), runSection(view), ...receipt(view)],
   };
@@ -181,12 +181,12 @@ function present(view: KnownRun, name: string): Content {
 function heading({ session, run, phase, modelName }: KnownRun, name: string): RunPageHeading {
   const { account } = session;
   const whose =
-    account.kind === 'sandbox' ? sandboxNote() : l10n.t('Account: {0}', sanitizeServiceText(account.name));
+    account.kind === 'sandbox' ? sandboxNote() : factLine(TERMS.account, sanitizeServiceText(account.name));
   return {
     title: name,
     phase,
     status: runStatus(run.status, phase),
-    lines: name === modelName ? [whose] : [l10n.t('Model: {0}', serviceText(modelName)), whose],
+    lines: name === modelName ? [whose] : [factLine(TERMS.model, serviceText(modelName)), whose],
   };
 }
 
@@ -215,7 +215,7 @@ function button(action: RunPageButton['action'], target: string, words: string):
 }
 
 function retry(runId: string): RunPageButton {
-  return button('refresh', runId, l10n.t('Retry'));
+  return button('refresh', runId, TERMS.retry);
 }
 
 /** A button's name for screen readers says with what it does something. */
@@ -232,8 +232,8 @@ function adapterActions({ runId, artifacts: { kind }, downloads, records }: Know
     downloads.length > 0 && !isBusy
       ? l10n.t('Resume Download…')
       : here.length > 0
-        ? l10n.t('Download Again…')
-        : l10n.t('Download Adapter…');
+        ? TERMS.downloadAgain
+        : TERMS.downloadAdapter;
   const canDownload = (kind === 'available' || kind === 'unknown') && !isBusy;
   return [
     {
@@ -299,17 +299,17 @@ function timeline(view: KnownRun): RunPageSection {
     entries: [
       submitted(view),
       createdAtMs === undefined
-        ? entry('queued', 'unknown', l10n.t('Queued'), missingText('loaded'))
-        : entry('queued', queuedState, l10n.t('Queued'), createdAtMs, isWaiting ? soFar : []),
-      event('started', l10n.t('Started'), startedAtMs, startedNotes),
-      event('completed', l10n.t('Completed'), completedAtMs, training, [usually('training') ?? []].flat()),
+        ? entry('queued', 'unknown', TERMS.queued, missingText('loaded'))
+        : entry('queued', queuedState, TERMS.queued, createdAtMs, isWaiting ? soFar : []),
+      event('started', TERMS.started, startedAtMs, startedNotes),
+      event('completed', TERMS.completed, completedAtMs, training, [usually('training') ?? []].flat()),
       expiry(view),
     ],
   };
 }
 
 function submitted({ receipt, receiptLoading }: KnownRun): RunPageEntry {
-  const name = l10n.t('Submitted');
+  const name = TERMS.submitted;
   if (receipt === undefined) {
     const text =
       receiptLoading === 'loaded' ? l10n.t('unknown on this machine') : missingText(receiptLoading);
@@ -324,7 +324,7 @@ function submitted({ receipt, receiptLoading }: KnownRun): RunPageEntry {
 }
 
 function expiry({ artifacts: { kind, expiresAtMs }, phase, nowMs }: KnownRun): RunPageEntry {
-  const name = kind === 'expired' ? l10n.t('Adapter expired') : l10n.t('Adapter expires');
+  const name = kind === 'expired' ? l10n.t('Adapter expired') : TERMS.adapterExpires;
   if (kind === 'not-yet') return entry('adapter', 'next', name, l10n.t('not yet'));
   if (expiresAtMs === undefined)
     return entry('adapter', 'unknown', name, missingText('loaded', phase === 'active'));
@@ -396,7 +396,7 @@ function downloadOf(download: ActiveDownload): RunPageDownload {
   const { id, state, receivedBytes, totalBytes } = download;
   const name = artifactName(download);
   const isBusy = state !== 'interrupted';
-  const words = isBusy ? l10n.t('Cancel') : l10n.t('Discard');
+  const words = isBusy ? TERMS.cancel : TERMS.discard;
   return {
     key: id,
     name,
@@ -426,7 +426,7 @@ function downloadText({ state, receivedBytes, totalBytes, target }: ActiveDownlo
 function fileOf(record: DownloadRecord): RunPageFile {
   const { path, sha256, sizeBytes, completedAtMs, verified, isGone = false } = record;
   const name = artifactName(record);
-  const copyPath = l10n.t('Copy Path');
+  const copyPath = TERMS.copyPath;
   const reveal = revealOf(Uri.file(path));
   return {
     key: `${completedAtMs} ${path}`,
@@ -473,7 +473,7 @@ function fact(key: string, name: string, value: string, ...buttons: RunPageButto
 
 /** A button that copies a fact. */
 function copy(name: string, text: string): RunPageButton {
-  return { ...button('copy', text, l10n.t('Copy')), label: l10n.t('Copy {0}', name) };
+  return { ...button('copy', text, TERMS.copy), label: l10n.t('Copy {0}', name) };
 }
 
 function moneySection({ session, phase, detail, details, receipt, estimate }: KnownRun): RunPageSection {
@@ -489,9 +489,9 @@ function moneySection({ session, phase, detail, details, receipt, estimate }: Kn
         ? formatPrice(priceCents, session.balance.current?.currency)
         : formatMoney(priceCents, charged.currency);
   const list = [
-    fact('price', l10n.t('Price'), price),
-    fact('plan', l10n.t('Plan'), plan === undefined ? missingText(details) : serviceText(plan)),
-    ...(expected === undefined ? [] : [fact('estimate', l10n.t('Estimate'), expected)]),
+    fact('price', TERMS.price, price),
+    fact('plan', TERMS.plan, plan === undefined ? missingText(details) : serviceText(plan)),
+    ...(expected === undefined ? [] : [fact('estimate', TERMS.estimate, expected)]),
     ...(receipt === undefined ? [] : balanceFacts(receipt, priceCents)),
   ];
   const unexpected =
@@ -503,7 +503,7 @@ function moneySection({ session, phase, detail, details, receipt, estimate }: Kn
       ? l10n.t('Charged {0}.', unexpected)
       : // Where it is not known whether the run has ended, users ask about the money.
         (phase === 'active' || phase === 'ended') && priceCents !== undefined
-        ? l10n.t('The price was charged when the run was submitted.')
+        ? l10n.t('Charged when the run was submitted.')
         : estimate?.before.kind === 'range'
           ? rangeTooltip(estimate.held)
           : undefined;
@@ -512,7 +512,7 @@ function moneySection({ session, phase, detail, details, receipt, estimate }: Kn
 
 function balanceFacts(receipt: ChargedReceipt, priceCents: number | undefined): RunPageFact[] {
   const effect = balanceEffectOf(receipt, priceCents);
-  const name = l10n.t('Balance');
+  const name = TERMS.balance;
   if (effect === undefined) return [fact('effect', name, missingText('loaded'))];
   const { beforeCents, afterCents, otherCents, currency } = effect;
   const money = (cents: number) => formatMoney(cents, currency);
@@ -527,30 +527,28 @@ function balanceFacts(receipt: ChargedReceipt, priceCents: number | undefined): 
 
 function runSection(view: KnownRun): RunPageSection {
   const { runId, run, modelName, detail, link, receipt, receiptLoading } = view;
-  const named = (status: string) => serviceText(status) || l10n.t('unknown');
+  const named = (status: string) => serviceText(status) || TERMS.unknown;
   const [inDetails, inList] = [named(detail?.status ?? run.status), named(run.status)];
   const modelId = serviceText(run.model_id);
   const model = modelName === run.model_id ? modelId : `${serviceText(modelName)} (${modelId})`;
   const status = inDetails === inList ? inList : l10n.t('{0} (details), {1} (list)', inDetails, inList);
-  const [idName, linkName] = [l10n.t('Run ID'), l10n.t('Link')];
+  const [idName, linkName] = [TERMS.runId, l10n.t('Link')];
   const list = [
-    fact('model', l10n.t('Model'), model),
-    fact('label', l10n.t('Label'), labelText(view)),
-    fact('status', l10n.t('Status'), status),
+    fact('model', TERMS.model, model),
+    fact('label', TERMS.label, labelText(view)),
+    fact('status', TERMS.status, status),
     fact('run', idName, serviceText(runId), copy(idName, runId)),
     fact('link', linkName, link, copy(linkName, link)),
   ];
   if (receipt !== undefined) {
-    const queue = receipt.priority_processing ? l10n.t('Priority') : l10n.t('Standard');
+    const queue = receipt.priority_processing ? TERMS.priority : TERMS.standard;
     const attempts = formatCount(Math.max(1, receipt.attempts.length));
-    list.splice(3, 0, fact('queue', l10n.t('Queue'), queue));
-    list.push(fact('attempts', l10n.t('Attempts'), attempts));
+    list.splice(3, 0, fact('queue', TERMS.queue, queue));
+    list.push(fact('attempts', TERMS.attempts, attempts));
     list.push(fact('idempotency', 'Idempotency-Key', receipt.id, copy('Idempotency-Key', receipt.id)));
   }
   const isElsewhere = receipt === undefined && receiptLoading === 'loaded';
-  const note = isElsewhere
-    ? l10n.t('Submitted from another machine, which has its dataset and consents.')
-    : undefined;
+  const note = isElsewhere ? l10n.t('Submitted from another machine.') : undefined;
   return facts('run', l10n.t('Run'), list, note);
 }
 
@@ -558,10 +556,10 @@ function labelText({ session, runId, details }: KnownRun): string {
   const label = session.runs.label(runId);
   // Only the details have labels.
   if (label === undefined && details !== 'loaded') return missingText(details);
-  if (label === undefined || label === '') return l10n.t('none');
+  if (label === undefined || label === '') return TERMS.none;
   return withoutMarker(label) === label
     ? serviceText(label)
-    : l10n.t('{0} (with this extension’s marker)', serviceText(label));
+    : l10n.t('{0} (with marker)', serviceText(label));
 }
 
 /** What only the machine knows from which the run was submitted: its dataset and consents. */
@@ -575,12 +573,12 @@ function receipt({ receipt, dataset: now }: KnownRun): RunPageSection[] {
     ...(now === undefined
       ? []
       : [fact('now', l10n.t('Now'), DATASET_STATES[datasetStateOf(receipt, now ?? undefined)]())]),
-    fact('rows', l10n.t('Rows'), rows === undefined ? l10n.t('not counted') : formatCount(rows)),
-    fact('size', l10n.t('Size'), formatBytes(sizeBytes)),
+    fact('rows', TERMS.rows, rows === undefined ? l10n.t('not counted') : formatCount(rows)),
+    fact('size', TERMS.size, formatBytes(sizeBytes)),
     fact('sha256', 'SHA-256', sha256, copy('SHA-256', sha256)),
   ];
   return [
-    facts('dataset', l10n.t('Dataset'), dataset),
+    facts('dataset', TERMS.dataset, dataset),
     facts('consents', l10n.t('Consents'), consentFacts(receipt.consents)),
   ];
 }
@@ -596,7 +594,7 @@ function consentFacts({ model_terms, data_policy }: ChargedReceipt['consents']):
   const accepted = (at: string) => l10n.t('accepted {0}', formatTime(at));
   const { urls, accepted_at } = model_terms;
   // Two are stored in the order in which they were shown; one alone may be either.
-  const names = urls.length === 2 ? [l10n.t('License terms'), l10n.t('Use policy')] : [];
+  const names = urls.length === 2 ? [TERMS.licenseTerms, TERMS.usePolicy] : [];
   const shown = l10n.t('Link shown');
   const links = urls.map((url, index) => {
     const name = names[index] ?? shown;
@@ -604,7 +602,7 @@ function consentFacts({ model_terms, data_policy }: ChargedReceipt['consents']):
   });
   return [
     fact('terms', l10n.t('Terms of the provider'), accepted(accepted_at)),
-    ...(links.length > 0 ? links : [fact('link', shown, l10n.t('none'))]),
+    ...(links.length > 0 ? links : [fact('link', shown, TERMS.none)]),
     fact('data-policy', l10n.t('Data policy'), accepted(data_policy.accepted_at)),
   ];
 }

@@ -4,6 +4,7 @@ import { accountWords } from '../shared/accountMessages.ts';
 import { formatMoney, notAnAmount, parseAmount, sandboxNote } from '../shared/format.ts';
 import { showInformation, showWarning } from '../shared/notifications.ts';
 import { ask, pick } from '../shared/steps.ts';
+import { TERMS } from '../shared/termMessages.ts';
 
 /** Notifications. */
 export const sandboxMessages = {
@@ -66,7 +67,7 @@ async function choose<T extends string | number>(
 /** Asks how much to add, in cents. */
 export async function askForFunds(currency: string): Promise<number | undefined> {
   const answer = await ask(
-    { title: l10n.t('Add Sandbox Funds') },
+    { title: TERMS.addSandboxFunds },
     {
       prompt: l10n.t('Amount in {0} (not real money)', currency),
       value: '100',

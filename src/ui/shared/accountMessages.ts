@@ -5,13 +5,14 @@ import { COMMANDS } from './ids.ts';
 import { notify, showInformation } from './notifications.ts';
 import { openServiceLink } from './openMessages.ts';
 import { sanitizeServiceText } from './serviceText.ts';
+import { TERMS } from './termMessages.ts';
 
 export const accountWords = {
   signIn: () => l10n.t('Sign In…'),
   useSandbox: () => l10n.t('Use the Sandbox'),
   openWebsite: () => l10n.t('Open Website'),
-  replaceKey: () => l10n.t('Replace API Key…'),
-  enterKey: () => l10n.t('Enter API Key…'),
+  replaceKey: () => TERMS.replaceApiKey,
+  enterKey: () => TERMS.enterApiKey,
   sandboxName: () => l10n.t('Sandbox'),
 };
 
@@ -32,7 +33,7 @@ export function keyAction(state: SessionState): string | undefined {
 
 /** Reports that no account is active, and offers where to work. */
 export function notifySignedOut(): void {
-  notify(showInformation, l10n.t('No account is active.'), {
+  notify(showInformation, TERMS.noAccount, {
     [accountWords.signIn()]: () => commands.executeCommand(COMMANDS.signIn),
     [accountWords.useSandbox()]: () => commands.executeCommand(COMMANDS.useSandbox),
   });
@@ -40,7 +41,7 @@ export function notifySignedOut(): void {
 
 /** Before the first use: asks where to work. */
 export async function askWhereToWork(): Promise<'signIn' | 'sandbox' | undefined> {
-  const signIn = l10n.t('Sign In');
+  const signIn = TERMS.signIn;
   const sandbox = accountWords.useSandbox();
   const choice = await showInformation(
     l10n.t('Sign in first, or try it in the sandbox.'),

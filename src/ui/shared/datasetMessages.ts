@@ -11,6 +11,7 @@ import type { DatasetProblem } from '../../core/datasets/fileKind.ts';
 import type { Prior, TrainedBefore } from '../../core/submission/trainedBefore.ts';
 import { formatCount, formatDay, formatMoney, formatRows } from './format.ts';
 import { sanitizeServiceText } from './serviceText.ts';
+import { TERMS } from './termMessages.ts';
 
 type OtherKind = Exclude<FileKind, 'rows'>;
 
@@ -188,7 +189,7 @@ export function notOnDisk(name: string): string {
 export const chooseMessages = {
   title: () => l10n.t('Choose a Dataset'),
   open: () => l10n.t('Use as Dataset'),
-  allFiles: () => l10n.t('All Files'),
+  allFiles: () => TERMS.allFiles,
   whichOne: () => l10n.t('A run trains on one file. Which one?'),
   otherFile: () => l10n.t('Choose Another File…'),
 };
@@ -200,10 +201,10 @@ export const gateMessages = {
   save: () => l10n.t('Save and Continue'),
   checking: (name: string) => l10n.t('Checking {0}', name),
   hashing: (name: string) => l10n.t('Hashing {0}', name),
-  showProblems: () => l10n.t('Show Problems'),
+  showProblems: () => TERMS.showProblems,
   convert: () => l10n.t('Convert to JSONL'),
-  checkAgain: () => l10n.t('Check Again'),
-  submitAnyway: () => l10n.t('Submit Anyway'),
+  checkAgain: () => TERMS.checkAgain,
+  submitAnyway: () => TERMS.submitAnyway,
   submitAnywayNext: () => l10n.t('Submit Anyway…'),
   withoutChecking: () => l10n.t('Submit Without Checking'),
   withoutCheckingNext: () => l10n.t('Submit Without Checking…'),
@@ -232,10 +233,7 @@ export const gateMessages = {
     ),
   unchecked: (name: string) => l10n.t('Submit {0} without checking?', name),
   uncheckedDetail: (accountName: string) =>
-    l10n.t(
-      'It will be sent to {0} unchecked for errors and secrets. A final confirmation follows.',
-      accountName,
-    ),
+    l10n.t('It will be sent to {0} unchecked. A final confirmation follows.', accountName),
 };
 
 /** What stops a submission until the user confirms: "3 errors, 1 secret", or what the file is instead of rows. */

@@ -2,6 +2,7 @@ import { env, l10n } from 'vscode';
 import { instantOf } from '../../core/base/instant.ts';
 import { lazyBy } from '../../core/base/lazy.ts';
 import { sanitizeServiceText } from './serviceText.ts';
+import { TERMS } from './termMessages.ts';
 
 /** A currency code has three letters; this is room for what a service may call one. */
 const MAX_CURRENCY_UNITS = 12;
@@ -21,7 +22,7 @@ const formats = lazyBy((language) => ({
  */
 export function formatMoney(cents: number | undefined, currency?: string): string {
   const amount = cents === undefined ? undefined : amountText(cents, env.language);
-  if (amount === undefined) return l10n.t('unknown');
+  if (amount === undefined) return TERMS.unknown;
   return currency === undefined ? amount : `${amount} ${sanitizeServiceText(currency, MAX_CURRENCY_UNITS)}`;
 }
 
@@ -79,7 +80,7 @@ export function formatRoughly(ms: number): string {
 
 export function formatAgo(timeMs: number, nowMs: number): string {
   const minutes = Math.floor((nowMs - timeMs) / 60_000);
-  if (minutes < 1) return l10n.t('just now');
+  if (minutes < 1) return TERMS.justNow;
   if (minutes < 60) return l10n.t('{0} min ago', minutes);
   const hours = Math.floor(minutes / 60);
   return hours < 48 ? l10n.t('{0} h ago', hours) : l10n.t('{0} d ago', Math.floor(hours / 24));

@@ -1,6 +1,7 @@
 import { commands, env, l10n, UIKind, Uri, workspace } from 'vscode';
 import { isOpenableUrl } from '../../core/api/address.ts';
 import { showInformation } from './notifications.ts';
+import { TERMS } from './termMessages.ts';
 
 /** A button that shows a file on the extension host's machine, and what it does. */
 export interface Reveal {
@@ -16,7 +17,7 @@ export function revealOf(file: Uri): Reveal {
     ? [l10n.t('Reveal in Explorer View'), 'revealInExplorer']
     : isHere
       ? [fileManagerTitle(), 'revealFileInOS']
-      : [l10n.t('Copy Path'), 'copyFilePath'];
+      : [TERMS.copyPath, 'copyFilePath'];
   return { title, show: () => void commands.executeCommand(command, file) };
 }
 

@@ -6,6 +6,7 @@ import type { Phase } from '../../core/runs/phase.ts';
 import type { SessionState } from '../../core/runs/session.ts';
 import { formatAgo, formatMoment, formatRoughly } from './format.ts';
 import { sanitizeServiceText } from './serviceText.ts';
+import { TERMS } from './termMessages.ts';
 
 /** An adapter that is not downloaded is warned of this long before it expires. */
 const EXPIRING_MS = 72 * 3_600_000;
@@ -36,8 +37,8 @@ export function rowLabel(name: string): string {
 
 /** `Queued`, `Completed` or the service's own word: it has many for what is between, and after a failure. */
 export function runStatus(status: string, phase: Phase): string {
-  if (phase === 'waiting') return l10n.t('Queued');
-  return phase === 'finished' ? l10n.t('Completed') : serviceText(status) || l10n.t('Status unknown');
+  if (phase === 'waiting') return TERMS.queued;
+  return phase === 'finished' ? TERMS.completed : serviceText(status) || l10n.t('Status unknown');
 }
 
 /** What decides about a run: its row says it with an icon and a few words. */
@@ -98,7 +99,7 @@ function stateText(state: RunState, { run, download }: RunView, nowMs: number): 
   switch (state) {
     case 'queued': {
       const queuedMs = nowMs - instantOf(run.created_at);
-      return queuedMs >= 60_000 ? l10n.t('Queued {0}', formatRoughly(queuedMs)) : l10n.t('Queued');
+      return queuedMs >= 60_000 ? l10n.t('Queued {0}', formatRoughly(queuedMs)) : TERMS.queued;
     }
     case 'active':
     case 'ended':

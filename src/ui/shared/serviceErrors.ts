@@ -15,6 +15,7 @@ import { formatDuration } from './format.ts';
 import { COMMANDS, type CommandId } from './ids.ts';
 import { showError, showWarning } from './notifications.ts';
 import { sanitizeText } from './serviceText.ts';
+import { TERMS } from './termMessages.ts';
 
 /** What the button of an error does: a command, or `again`, what failed from its first question on. */
 interface Action {
@@ -60,7 +61,7 @@ export async function notifyFailed(error: unknown, again: () => void): Promise<v
 export function notifyStateSetAside(file: string): void {
   void showWarning(
     l10n.t(
-      'Damaged run lists and download history were moved to {0}. Downloaded files are not affected.',
+      'Damaged run lists and download history were moved to {0}.',
       file,
     ),
   );
@@ -72,22 +73,22 @@ export function act({ command }: Action, again: () => void): void {
   else void commands.executeCommand(command);
 }
 
-const SHOW_LOG: Readonly<Action> = { title: l10n.t('Show Log'), command: COMMANDS.showLog };
+const SHOW_LOG: Readonly<Action> = { title: TERMS.showLog, command: COMMANDS.showLog };
 
 /** The buttons for codes; for all others it is the log's. */
 const ACTIONS: readonly (Action & { codes: readonly string[] })[] = [
   {
-    title: l10n.t('Retry'),
+    title: TERMS.retry,
     command: 'again',
     codes: ['network', 'rate_limited', 'unavailable', 'accounts-unreadable', 'download-empty'],
   },
   {
-    title: l10n.t('Submit Again…'),
+    title: TERMS.submitAgain,
     command: 'again',
     codes: ['dataset-changed', 'model_not_available', 'consent_required'],
   },
   {
-    title: l10n.t('Download Again…'),
+    title: TERMS.downloadAgain,
     command: 'again',
     codes: [
       'storage',
@@ -108,13 +109,13 @@ const ACTIONS: readonly (Action & { codes: readonly string[] })[] = [
       ...['artifacts-expired', 'no-artifacts'],
     ],
   },
-  { title: l10n.t('Refresh Balance'), command: COMMANDS.refreshBalance, codes: ['insufficient_balance'] },
+  { title: TERMS.refreshBalance, command: COMMANDS.refreshBalance, codes: ['insufficient_balance'] },
   {
-    title: l10n.t('Replace API Key…'),
+    title: TERMS.replaceApiKey,
     command: COMMANDS.replaceKey,
     codes: ['invalid_api_key', 'key-rejected'],
   },
-  { title: l10n.t('Enter API Key…'), command: COMMANDS.replaceKey, codes: ['key-missing'] },
+  { title: TERMS.enterApiKey, command: COMMANDS.replaceKey, codes: ['key-missing'] },
 ];
 
 /** The code that the tables know; that of a service outside the contract may be equal to any, and is none of them. */
@@ -188,7 +189,7 @@ function waitText(ms: number): string {
 }
 
 const KEY_REJECTED = l10n.t('The service rejected this API key.');
-const TAKEN_OVER = l10n.t('Sending stopped: another window may have taken over this submission.');
+const TAKEN_OVER = l10n.t('Sending stopped: another window may have taken over.');
 
 /** For errors that a code alone describes. */
 const SENTENCES: ReadonlyMap<string, string> = new Map(
@@ -197,7 +198,7 @@ const SENTENCES: ReadonlyMap<string, string> = new Map(
     invalid_api_key: KEY_REJECTED,
     'key-rejected': KEY_REJECTED,
     validation_failed: l10n.t('The service rejected the request as invalid.'),
-    not_found: l10n.t('The service can’t find this: it is unknown, unfinished or expired.'),
+    not_found: l10n.t('The service can’t find this.'),
     insufficient_balance: l10n.t('The balance is too low for this run. Add funds.'),
     model_not_available: l10n.t('This model isn’t available. Choose another one.'),
     consent_required: l10n.t('The service did not receive both consents.'),
@@ -217,7 +218,7 @@ const SENTENCES: ReadonlyMap<string, string> = new Map(
     'lease-lost': TAKEN_OVER,
     'key-replaced': l10n.t('Can’t resend: it was first sent with another API key.'),
     'window-closed': l10n.t(
-      'Can’t resend more than 23 hours after the first attempt: you could be charged twice.',
+      'Can’t resend after 23 hours: you could be charged twice.',
     ),
     'clocks-disagree': l10n.t('Can’t resend safely: the time of the first attempt is uncertain.'),
     candidates: l10n.t('A matching run has appeared. Confirm whether it’s yours before resending.'),
@@ -225,12 +226,12 @@ const SENTENCES: ReadonlyMap<string, string> = new Map(
 
     // Downloads
     'run-not-completed': l10n.t('This run has no adapter yet.'),
-    'artifacts-expired': l10n.t('This adapter has expired. To get it again, start a new run.'),
+    'artifacts-expired': l10n.t('This adapter has expired. Start a new run.'),
     'run-unknown': l10n.t('The service doesn’t know this run. Try another account.'),
     'no-artifacts': l10n.t('The service lists no files for this run.'),
     'artifact-gone': l10n.t('The service no longer offers this file.'),
     'download-busy': l10n.t('Another window is already downloading this.'),
-    'download-gone': l10n.t('Nothing to resume: another window finished or discarded this download.'),
+    'download-gone': l10n.t('Another window finished or discarded this download.'),
     'download-empty': l10n.t('The downloaded file was empty and was deleted.'),
     'length-unknown': l10n.t('The download was deleted: without its size it couldn’t be verified.'),
     'file-exists': l10n.t('A file of that name appeared and was not overwritten.'),
@@ -246,7 +247,7 @@ const NETWORK: Readonly<Partial<Record<NetworkErrorReason, string>>> = {
   'connect-timeout': UNREACHABLE,
   'answer-timeout': l10n.t('The service did not answer in time.'),
   tls: l10n.t('The server’s certificate is not trusted. Behind a company proxy, install its certificate.'),
-  proxy: l10n.t('The proxy blocked the request. Check the “http.proxy” settings and its password.'),
+  proxy: l10n.t('The proxy blocked the request. Check “http.proxy” and its password.'),
 };
 
 const RECORDS_FAILED = l10n.t('The submission records can’t be read or written.');
@@ -270,7 +271,7 @@ const DISK: Readonly<Record<DiskError['place'], Readonly<Record<DiskError['code'
 function unexpectedSentence({ kind, httpStatus }: UnexpectedAnswerError): string {
   if (kind === 'html')
     return l10n.t(
-      'A web page answered instead of the service ({0}), such as a network’s sign-in page.',
+      'A web page answered ({0}), such as a network’s sign-in page.',
       httpStatus,
     );
   if (kind === 'no-error-body' && httpStatus === 413)
@@ -299,5 +300,5 @@ function changedSentence({ change, causeCode }: DatasetChangedError): string {
   if (change !== 'unreadable') return l10n.t('The file has changed since it was chosen.');
   return causeCode === 'ENOENT'
     ? l10n.t('The file no longer exists.')
-    : l10n.t('The file could not be read to its end.');
+    : l10n.t('The file could not be read.');
 }

@@ -7,6 +7,7 @@ import type { PendingSubmission } from '../../core/submission/pendingSubmission.
 import { formatBytes, formatMoney, formatRows, sandboxNote } from '../shared/format.ts';
 import { likelyPrice } from '../shared/priceMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { factLine, TERMS } from '../shared/termMessages.ts';
 import { moneySentence } from './resultMessages.ts';
 
 /** What the last question before anything is sent names. */
@@ -41,7 +42,7 @@ export const confirmMessages = {
   submit: ({ account }: Confirmation) =>
     account.kind === 'sandbox' ? l10n.t('Submit') : l10n.t('Submit and Pay'),
   back: ({ resent }: Confirmation) =>
-    resent === undefined ? l10n.t('Back to Summary') : l10n.t('Show Submission'),
+    resent === undefined ? TERMS.backToSummary : l10n.t('Show Submission'),
   overBudget: () => l10n.t('Continue Over Budget'),
   /** The consents again, since another extension may have accepted the first one: only a user can press this dialog. */
   detail(confirmation: Confirmation): string {
@@ -69,11 +70,11 @@ export const confirmMessages = {
       wanted.priority
         ? l10n.t('Model: {0} · priority (may cost extra)', name)
         : l10n.t('Model: {0} · standard queue', name),
-      l10n.t('Dataset: {0}', facts.join(' · ')),
+      factLine(TERMS.dataset, facts.join(' · ')),
       ...(isSandbox
         ? likely === undefined
           ? []
-          : [l10n.t('Price: {0}', likely)]
+          : [factLine(TERMS.price, likely)]
         : likely === undefined
           ? [l10n.t('Price: known only after the charge.')]
           : [l10n.t('Price: known only after the charge; {0}.', likely)]),
@@ -105,7 +106,7 @@ function balanceLine(balance: Balance | undefined, note: BalanceNote): string {
     'probably-too-low': l10n.t('Balance: {0} · probably too low', amount),
     'may-be-too-low': l10n.t('Balance: {0} · may be too low', amount),
   };
-  return note === undefined ? l10n.t('Balance: {0}', amount) : lines[note];
+  return note === undefined ? factLine(TERMS.balance, amount) : lines[note];
 }
 
 function termsConsent(policy: string | null | undefined, provider: string): string {

@@ -19,13 +19,14 @@ import {
   sandboxNote,
 } from '../shared/format.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { TERMS } from '../shared/termMessages.ts';
 
 /** The dialog of an open submission: its rows and the questions they lead to. */
 export const resolveMessages = {
   title: (fileName: string) => l10n.t('Submission of {0}', fileName),
   checking: (name: string) => l10n.t('Checking whether {0} was charged', name),
-  actions: () => l10n.t('Actions'),
-  known: () => l10n.t('Details'),
+  actions: () => TERMS.actions,
+  known: () => TERMS.details,
   checkDetail: () => l10n.t('Reads your runs and balance. Nothing is sent.'),
   run: ({ label }: RunDetail) => l10n.t('This Is the Run: {0}', label || l10n.t('no label')),
   runDetail: ({ created_at, model_id, price_cents, run_id }: RunDetail, currency: string | undefined) =>
@@ -69,11 +70,11 @@ export const resolveMessages = {
     mayBeCharged
       ? l10n.t('You may have been charged, and checks will stop. Compare your balance and runs first.')
       : l10n.t('Not charged. The dataset is not deleted.'),
-  discardYes: () => l10n.t('Discard'),
+  discardYes: () => TERMS.discard,
   choose: () => l10n.t('Choose a Submission'),
   signedOut: () => l10n.t('a signed-out account'),
   noneOpen: () => l10n.t('No submission needs your attention.'),
-  onlySignedOut: () => l10n.t('Open submissions belong to signed-out accounts. Sign in to resolve them.'),
+  onlySignedOut: () => l10n.t('Sign in to resolve the submissions of signed-out accounts.'),
   resolved: () => l10n.t('This submission is already resolved.'),
 };
 
@@ -130,20 +131,20 @@ export function factRows(
     ['cloud-upload', l10n.t('Fully uploaded'), [...new Set(uploaded)].join(', ') || l10n.t('never')],
     [
       'history',
-      l10n.t('Attempts'),
+      TERMS.attempts,
       first === undefined
-        ? l10n.t('none')
+        ? TERMS.none
         : l10n.t('{0}, first at {1}', formatCount(attempts.length), time(first.started.localMs)),
     ],
     [
       'file',
-      l10n.t('Dataset'),
+      TERMS.dataset,
       [dataset.filename, size, ...(dataset.rows === undefined ? [] : [formatRows(dataset.rows)])].join(', '),
     ],
-    ['symbol-misc', l10n.t('Model'), modelName],
-    ['tag', l10n.t('Label'), label ?? l10n.t('none')],
-    ['rocket', l10n.t('Queue'), intent.priority_processing ? l10n.t('priority') : l10n.t('standard')],
-    ['account', l10n.t('Account'), account.kind === 'sandbox' ? sandboxNote() : account.name],
+    ['symbol-misc', TERMS.model, modelName],
+    ['tag', TERMS.label, label ?? TERMS.none],
+    ['rocket', TERMS.queue, intent.priority_processing ? l10n.t('priority') : l10n.t('standard')],
+    ['account', TERMS.account, account.kind === 'sandbox' ? sandboxNote() : account.name],
     ['error', l10n.t('Error code'), refused?.code],
     ['key', l10n.t('Idempotency-Key'), attempts.length > 0 && submission.id],
   ];

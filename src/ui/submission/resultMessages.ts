@@ -16,6 +16,7 @@ import { notify, showWarning } from '../shared/notifications.ts';
 import { unexpectedPrice } from '../shared/priceMessages.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { TERMS } from '../shared/termMessages.ts';
 import { stateText, submissionName } from './rowMessages.ts';
 
 /** Buttons, and sentences with nothing to decide. */
@@ -29,7 +30,7 @@ export const submissionMessages = {
       l10n.t('Not charged: the upload of {0} was canceled.', sanitizeServiceText(fileName)),
       isSandbox,
     ),
-  showRun: () => l10n.t('Show Run'),
+  showRun: () => TERMS.showRun,
   checkNow: () => l10n.t('Check Now'),
   continue: () => l10n.t('Continue…'),
   resend: () => l10n.t('Resend…'),
@@ -119,7 +120,7 @@ export function notChargedNotification(
   const addContinue = () => {
     if (isKept) buttons[submissionMessages.continue()] = () => go(COMMANDS.continueSubmission, id);
     else if (action.command === 'again')
-      buttons[l10n.t('Submit Again…')] = () =>
+      buttons[TERMS.submitAgain] = () =>
         goInAccount(COMMANDS.submitDataset, file, undefined, presetOf(draft));
   };
   const isMissing = error instanceof KeyMissingError;
@@ -134,7 +135,7 @@ export function notChargedNotification(
         accountName,
         sanitizeServiceText(submissionName(draft)),
       );
-      if (isSandbox) buttons[l10n.t('Add Sandbox Funds')] = () => goInAccount(COMMANDS.sandboxAddFunds);
+      if (isSandbox) buttons[TERMS.addSandboxFunds] = () => goInAccount(COMMANDS.sandboxAddFunds);
       else if (website !== undefined) buttons[website.title] = website.open;
       addContinue();
       break;
@@ -143,7 +144,7 @@ export function notChargedNotification(
         ...explanation,
         sentence: l10n.t('Not charged: the service rejected {0} as invalid.', filename),
       });
-      buttons[l10n.t('Check Dataset')] = () => go(COMMANDS.checkDataset, file);
+      buttons[TERMS.checkDataset] = () => go(COMMANDS.checkDataset, file);
       break;
     case 'model_not_available': {
       const modelName = sanitizeServiceText(models.nameOf(draft.model_id));
@@ -168,7 +169,7 @@ export function notChargedNotification(
     default:
       sentence = l10n.t('Not charged: the upload of {0} failed. {1}', filename, asText(explanation));
       addContinue();
-      buttons[l10n.t('Show Log')] = () => go(COMMANDS.showLog);
+      buttons[TERMS.showLog] = () => go(COMMANDS.showLog);
   }
   return { text: inSandbox(sentence, isSandbox), buttons };
 }
@@ -230,7 +231,7 @@ function unconfirmedSentence(
 export function warnMayBeCharged(text: string, id: string | undefined): void {
   notify(showWarning, text, {
     [submissionMessages.checkNow()]: () => commands.executeCommand(COMMANDS.resolveSubmission, id),
-    [l10n.t('Show')]: () => commands.executeCommand(`${VIEWS.runs}.focus`),
+    [TERMS.show]: () => commands.executeCommand(`${VIEWS.runs}.focus`),
   });
 }
 

@@ -3,6 +3,7 @@ import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Draft } from '../../core/submission/intent.ts';
 import type { PendingSubmission, SubmissionState } from '../../core/submission/pendingSubmission.ts';
 import { formatBytes, formatCount, formatDuration, formatMoment, formatTime } from '../shared/format.ts';
+import { factLine, TERMS } from '../shared/termMessages.ts';
 
 /** The label as the user gave it, or the file's name. */
 export function submissionName({ label, marker, dataset }: Pick<Draft, 'label' | 'marker' | 'dataset'>) {
@@ -18,7 +19,7 @@ export function stateText(submission: PendingSubmission, nowMs: number): string 
     uploading: () => uploadText(submission, nowMs),
     validating: () => validatingText(submission, nowMs),
     waiting: () => l10n.t('Retry in {0} · attempt {1}', formatDuration(retryAtMs - nowMs), attempt + 1),
-    checking: () => l10n.t('Checking…'),
+    checking: () => TERMS.checking,
     elsewhere: () => l10n.t('Other window'),
     unsent: () => l10n.t('Not charged · upload stopped'),
     'not-charged': () => l10n.t('Not charged · 2 checks'),
@@ -97,10 +98,10 @@ export function submissionTooltip(
   return [
     dataset.filename,
     submissionDescription(submission, nowMs),
-    ...(accountName === undefined ? [] : [l10n.t('Account: {0}', accountName)]),
-    l10n.t('Model: {0}', modelName),
-    ...(label === undefined ? [] : [l10n.t('Label: {0}', label)]),
-    l10n.t('Size: {0}', formatBytes(dataset.sizeBytes)),
-    l10n.t('Started: {0}', formatTime(created.localMs)),
+    ...(accountName === undefined ? [] : [factLine(TERMS.account, accountName)]),
+    factLine(TERMS.model, modelName),
+    ...(label === undefined ? [] : [factLine(TERMS.label, label)]),
+    factLine(TERMS.size, formatBytes(dataset.sizeBytes)),
+    factLine(TERMS.started, formatTime(created.localMs)),
   ].join('\n');
 }

@@ -28,6 +28,7 @@ import {
 } from '../shared/format.ts';
 import { priceText } from '../shared/priceMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { TERMS } from '../shared/termMessages.ts';
 import { moneySentence } from './resultMessages.ts';
 
 /** Why a review begins again with the check. */
@@ -84,7 +85,7 @@ export const stepMessages = {
   labelCut: (length: number, maxLength: number) =>
     l10n.t('{0} of {1} characters: the end will be cut.', length, maxLength),
 
-  queue: () => l10n.t('Queue'),
+  queue: () => TERMS.queue,
   standard: () => l10n.t('Standard queue'),
   standardDetail: (waited: QueueTime | undefined) => queueText(l10n.t('no extra cost'), waited),
   priority: () => l10n.t('Priority queue'),
@@ -111,10 +112,10 @@ export const stepMessages = {
       : l10n.t('Terms of {0} for {1}', provider(model), sanitizeServiceText(model.name)),
   readTerms: () => l10n.t('Read the terms, then accept. Nothing has been sent yet.'),
   openTerms: () => l10n.t('Open license terms'),
-  licenseTerms: () => l10n.t('License terms'),
+  licenseTerms: () => TERMS.licenseTerms,
   noTerms: () => l10n.t('The service gives no license link for this model'),
   openPolicy: () => l10n.t('Open use policy'),
-  policy: () => l10n.t('Use policy'),
+  policy: () => TERMS.usePolicy,
   notOpened: (url: string) => l10n.t('{0} (not opened: not https)', sanitizeServiceText(url, 200)),
   accept: () => l10n.t('Accept and Continue'),
 };
@@ -160,27 +161,27 @@ export function summaryRows(
     { section: l10n.t('Run · Enter changes a row') },
     {
       icon: 'symbol-misc',
-      name: l10n.t('Model'),
+      name: TERMS.model,
       value: [model?.name, model?.provider].filter(Boolean).join(', '),
       target: 'model',
     },
-    { icon: 'tag', name: l10n.t('Label'), value: label || l10n.t('none'), target: 'label' },
+    { icon: 'tag', name: TERMS.label, value: label || TERMS.none, target: 'label' },
     {
       icon: 'rocket',
-      name: l10n.t('Queue'),
-      value: priority ? [l10n.t('Priority'), extraCost()].join(' · ') : l10n.t('Standard'),
+      name: TERMS.queue,
+      value: priority ? [TERMS.priority, extraCost()].join(' · ') : TERMS.standard,
       target: 'queue',
     },
-    { icon: 'file', name: l10n.t('Dataset'), value: datasetText(context, sha256), target: 'dataset' },
+    { icon: 'file', name: TERMS.dataset, value: datasetText(context, sha256), target: 'dataset' },
     { section: l10n.t('Money') },
-    { icon: 'account', name: l10n.t('Account'), value: payerText(account) },
-    { icon: 'graph', name: l10n.t('Price'), value: priceText(money.estimate(wanted)) },
+    { icon: 'account', name: TERMS.account, value: payerText(account) },
+    { icon: 'graph', name: TERMS.price, value: priceText(money.estimate(wanted)) },
     {
       icon: 'credit-card',
-      name: l10n.t('Balance'),
+      name: TERMS.balance,
       value: formatMoney(balance?.balance_cents, balance?.currency),
     },
-    ...(budget === undefined ? [] : [{ icon: 'target', name: l10n.t('Budget'), value: budget }]),
+    ...(budget === undefined ? [] : [{ icon: 'target', name: TERMS.budget, value: budget }]),
     ...(website === undefined
       ? []
       : [{ icon: 'globe', name: l10n.t('Website'), value: website, target: 'website' as const }]),
@@ -220,7 +221,7 @@ function noteRows(
   return [
     ...(note === undefined || balance === undefined
       ? []
-      : [{ icon: 'warning', name: l10n.t('Balance'), value: balanceNoteText(note, balance) }]),
+      : [{ icon: 'warning', name: TERMS.balance, value: balanceNoteText(note, balance) }]),
     ...(sha256 === undefined
       ? []
       : priorRows(priorsOf(sha256), { modelId: model?.model_id, priority }, Date.now())),
@@ -228,13 +229,13 @@ function noteRows(
       ? [
           {
             icon: 'history',
-            name: l10n.t('Trained before'),
+            name: TERMS.trainedBefore,
             value: trainedPhrase(trained, dataset.size.rows),
           },
         ]
       : []),
     ...(check === undefined ? [] : checkRows(check)),
-    ...(size === undefined ? [] : [{ icon: 'warning', name: l10n.t('Size'), value: size }]),
+    ...(size === undefined ? [] : [{ icon: 'warning', name: TERMS.size, value: size }]),
   ];
 }
 
@@ -258,7 +259,7 @@ export function priorRows(
     return {
       ...(isSame(prior)
         ? { icon: 'warning', name: l10n.t('Submitted before') }
-        : { icon: 'history', name: l10n.t('Trained before') }),
+        : { icon: 'history', name: TERMS.trainedBefore }),
       value: priorPhrase(prior, modelName, otherAccount, time),
     };
   });
@@ -266,7 +267,7 @@ export function priorRows(
   if (more > 0)
     rows.push({
       icon: 'history',
-      name: l10n.t('Trained before'),
+      name: TERMS.trainedBefore,
       value: l10n.t('{0} more', formatCount(more)),
     });
   return rows;
@@ -288,6 +289,6 @@ export const openMessages = {
       : l10n.t('{0} Model: {1}. A run with another model is charged separately.', ...facts);
   },
   open: () => l10n.t('Open It'),
-  anyway: () => l10n.t('Submit Anyway'),
-  back: () => l10n.t('Back to Summary'),
+  anyway: () => TERMS.submitAnyway,
+  back: () => TERMS.backToSummary,
 };

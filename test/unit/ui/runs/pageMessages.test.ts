@@ -371,7 +371,7 @@ describe('the state of a run page', () => {
         [280, 240].map(
           (low) => section('facts', { ...failed, receipt, estimate: estimateOf(low) }, 'money').note,
         ),
-        [outside.note, 'The price was charged when the run was submitted.'],
+        [outside.note, 'Charged when the run was submitted.'],
       );
     });
 
@@ -379,7 +379,7 @@ describe('the state of a run page', () => {
       const note = (status: string, given: Given = {}) =>
         section('facts', { run: { status }, detail: bare({ status, price_cents: 1 }), ...given }, 'money')
           .note;
-      assert.match(note('failed') ?? '', /charged when the run was submitted/);
+      assert.match(note('failed') ?? '', /^Charged when the run was submitted/);
       assert.deepEqual([note('queued'), note('failed', { detail: bare() })], [undefined, undefined]);
     });
   });
