@@ -1,7 +1,6 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { originOf, type Account } from './core/accounts/account.ts';
-import { removeOrphanedAccounts } from './core/accounts/accountFolder.ts';
 import { AccountStore } from './core/accounts/accountStore.ts';
 import { Client, type Connection } from './core/api/client.ts';
 import { Transport } from './core/api/transport.ts';
@@ -103,7 +102,6 @@ export async function createServices(context: vscode.ExtensionContext) {
 
   // What all windows share of each account's runs.
   const runsFolder = path.join(storage, 'runs');
-  void removeOrphanedAccounts(runsFolder, state, () => accounts.readKnownIds());
   const ledger = disposables.add(new NotificationLedger(state));
   const downloads = disposables.add(
     new Downloads({

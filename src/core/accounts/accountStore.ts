@@ -120,16 +120,6 @@ export class AccountStore implements Disposable {
     return this.#content.accounts.find((account) => account.id === this.#content.activeId);
   }
 
-  /** Reads the accounts that are signed in or may come back; undefined where the file cannot be read. */
-  async readKnownIds(): Promise<string[] | undefined> {
-    try {
-      const { accounts, former } = contentOf(await readFile(this.#file, 'utf8'));
-      return [...accounts, ...former].map(({ id }) => id);
-    } catch {
-      return undefined;
-    }
-  }
-
   /**
    * Adds the account, or replaces the one with its id, and makes it active. Its budget and website stay, also where it was
    * signed out of. There is one sandbox: a new one replaces it.

@@ -8,10 +8,6 @@ import { DownloadError } from './downloadErrors.ts';
 import type { ActiveDownload, DownloadRecord, UnfinishedDownload } from './types.ts';
 
 const TOPIC = 'downloads';
-/** Older ones are forgotten. */
-const MAX_RECORDS = 2_000;
-/** Each is looked for at every start. The oldest are forgotten: their disk does not come back. */
-const MAX_DISCARDED = 100;
 
 interface Content {
   /** Newest first. */
@@ -34,8 +30,6 @@ interface Options {
 export class DownloadStore implements Disposable {
   readonly #options: Options;
   readonly #interrupted = new Map<string, ActiveDownload>();
-  /** What was downloaded and could not be stored yet, by the id of its download. */
-  readonly #unstored = new Map<string, DownloadRecord>();
   #stored: Content = { records: [], unfinished: [] };
   #gone: ReadonlySet<string> = new Set();
   /** What is stored, with what is gone. */
@@ -107,12 +101,16 @@ export class DownloadStore implements Disposable {
 
   /** Its file has its final name: no failure undoes that. To be called by its owner; never rejects. */
   async complete(unfinished: UnfinishedDownload, record: DownloadRecord): Promise<void> {
-    this.#unstored.set(unfinished.id, record);
+    const { id } = unfinished;
     try {
-      await this.#change();
+      await this.#change((tables, accountId) => {
+        addRecord(tables, accountId, record);
+        markDiscarded(tables, accountId, id);
+      });
     } catch {
-      // As on a full disk. Other windows find the part, which is another name of the file, and it complete.
-      this.#accept(this.#stored);
+      // As on a full disk. The next window finds the part, which is another name of the file, and it complete.
+      const { records, unfinished: others } = this.#stored;
+      this.#accept({ records: [record, ...records], unfinished: others.filter((one) => one.id !== id) });
       return;
     }
     await this.remove(unfinished).catch(() => undefined);
@@ -144,13 +142,12 @@ export class DownloadStore implements Disposable {
   async checkOne(id: string, code?: string): Promise<void> {
     const unfinished = this.unfinished.find((one) => one.id === id);
     const isFree = unfinished !== undefined && !(await Lease.isTaken(this.#lockOf(id)).catch(() => true));
-    // An update of the extension may have removed the file of this version.
-    const parts = isFree ? await import('./partFile.ts').catch(() => undefined) : undefined;
-    if (!isFree || parts === undefined) {
+    if (!isFree) {
       this.#interrupted.delete(id);
       return;
     }
-    const state = await parts.partStateOf(parts.partPlaceOf(unfinished));
+    const { partPlaceOf, partStateOf } = await import('./partFile.ts');
+    const state = await partStateOf(partPlaceOf(unfinished));
     this.#interrupted.set(id, {
       ...unfinished,
       accountId: this.#options.accountId,
@@ -182,33 +179,24 @@ export class DownloadStore implements Disposable {
     if (content !== undefined) this.#accept(content);
   }
 
-  /** With it, what could not be stored before is stored. */
-  async #change(work?: (tables: Tables, accountId: string) => unknown): Promise<void> {
+  async #change(work: (tables: Tables, accountId: string) => unknown): Promise<void> {
     const { state, accountId } = this.#options;
-    const unstored = [...this.#unstored];
     const content = await state.transaction((tables) => {
-      for (const [id, record] of unstored) {
-        addRecord(tables, accountId, record);
-        markDiscarded(tables, accountId, id);
-      }
-      work?.(tables, accountId);
+      work(tables, accountId);
       tables.touch(TOPIC, accountId);
       return contentOf(tables, accountId);
     });
-    for (const [id] of unstored) this.#unstored.delete(id);
     this.#accept(content);
   }
 
   /** @param gone the files that were not there */
   #accept(stored: Content, gone = this.#gone): void {
     [this.#stored, this.#gone] = [stored, gone];
-    const records = [...this.#unstored.values()].reverse();
-    const others = stored.records.filter((one) => records.every(({ path: file }) => file !== one.path));
     const next: Content = {
-      records: [...records, ...others].map((record) =>
+      ...stored,
+      records: stored.records.map((record) =>
         gone.has(keyOf(record)) ? { ...record, isGone: true } : record,
       ),
-      unfinished: stored.unfinished.filter(({ id }) => !this.#unstored.has(id)),
     };
     const textsOf = ({ records, unfinished }: Content) =>
       new Map([...records, ...unfinished].map((row) => [JSON.stringify(row), row.runId]));
@@ -273,22 +261,10 @@ function addRecord(tables: Tables, accountId: string, record: DownloadRecord): v
     ...[accountId, file, runId, artifactType, filename ?? null],
     ...[sizeBytes, sha256, verified, record.completedAtMs],
   );
-  tables.run(
-    `DELETE FROM download WHERE account = ?1 AND rowid NOT IN
-       (SELECT rowid FROM download WHERE account = ?1 ORDER BY rowid DESC LIMIT ?2)`,
-    accountId,
-    MAX_RECORDS,
-  );
 }
 
 function markDiscarded(tables: Tables, accountId: string, id: string): void {
   tables.run('UPDATE unfinished_download SET discarded = 1 WHERE account = ? AND id = ?', accountId, id);
-  tables.run(
-    `DELETE FROM unfinished_download WHERE account = ?1 AND discarded = 1 AND rowid NOT IN
-       (SELECT rowid FROM unfinished_download WHERE account = ?1 AND discarded = 1 ORDER BY rowid DESC LIMIT ?2)`,
-    accountId,
-    MAX_DISCARDED,
-  );
 }
 
 function contentOf(tables: Tables, accountId: string): Content {

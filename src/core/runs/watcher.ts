@@ -2,6 +2,7 @@ import type { RunSummary } from '../api/types.ts';
 import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { RETRIES, retryDelayMs } from '../base/retry.ts';
+import { shared } from '../base/sharedWork.ts';
 import { Lease } from '../storage/lease.ts';
 import type { StateStore } from '../storage/state.ts';
 import { OFFLINE_MS, pollEveryMs } from './pacing.ts';
@@ -66,7 +67,8 @@ export class Watcher implements Disposable {
   /** While this window polls; without a lease only where nothing can be shared with other windows. */
   #polls: { lease: Lease | undefined } | undefined;
   #takingOver: Promise<boolean> | undefined;
-  #polling: Promise<void> | undefined;
+  /** One at a time. */
+  readonly #poll = shared(() => this.#pollOnce());
   /** Somebody asked for a poll that could not be sent yet. */
   #isWanted = false;
   #isBalanceWanted = false;
@@ -232,9 +234,7 @@ export class Watcher implements Disposable {
     if (isAfterAnother && session.isLocked) return false;
     let lease: Lease | undefined;
     try {
-      await state.open();
-      // Busy is for a while: what is read is stored then.
-      if (state.problem !== 'busy') await state.requireShared();
+      await state.requireShared();
       lease = await Lease.take(lockFile, isAfterAnother ? 1 : undefined);
       if (lease === undefined) return false;
       // What was stored before this window polls: the first answer is compared to it.
@@ -301,10 +301,10 @@ export class Watcher implements Disposable {
   #runsChanged({ added }: RunChange): void {
     this.readMissing();
     const { runs } = this.#options.session;
-    const isMissed = runs.watched.some((run) => added.includes(run.run_id) && this.#isMissed(run));
+    const isMissed = (run: RunSummary) => added.includes(run.run_id) && this.#isMissed(run);
     if (this.#polls !== undefined) void this.#store();
     // Without rows: the sandbox was reset here.
-    else if (isMissed || runs.rows === undefined) void this.poll();
+    else if (runs.rows === undefined || runs.watched.some(isMissed)) void this.poll();
   }
 
   /** A run that was submitted here just now, and that no list has named: the window that polls may not know it. */
@@ -312,11 +312,6 @@ export class Watcher implements Disposable {
     const { session, clock } = this.#options;
     const ageMs = clock.nowMs() - session.runs.changedAtMs(run);
     return createdAtMs(run) === Infinity && ageMs < MISSED_FOR_MS;
-  }
-
-  #poll(): Promise<void> {
-    this.#polling ??= this.#pollOnce().finally(() => (this.#polling = undefined));
-    return this.#polling;
   }
 
   async #pollOnce(): Promise<void> {
@@ -347,7 +342,7 @@ export class Watcher implements Disposable {
 
   /** Stores what changed beside polls, which do so at their end. */
   async #store(): Promise<void> {
-    if (this.#polling === undefined) await this.#storeNow();
+    if (!this.#poll.isRunning()) await this.#storeNow();
   }
 
   async #storeNow(): Promise<void> {

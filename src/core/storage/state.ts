@@ -13,6 +13,8 @@ const FILE = 'state.sqlite';
 /** A statement blocks the extension host at most this long; the rest is waited for asynchronously. */
 const BUSY_MS = 20;
 const RETRY_FOR_MS = 5_000;
+/** Without the file a window has nothing of what was stored, until it is reloaded. */
+const OPEN_FOR_MS = 30_000;
 const RETRY_EVERY_MS = 25;
 const TICK_MS = 5_000;
 /** Result codes of SQLite. */
@@ -22,7 +24,7 @@ const CANNOT_OPEN = 14;
 const NOT_A_DATABASE = 26;
 const MOVED = 1032;
 
-/** Why windows cannot share state; only while it is `busy`, another window holding the lock, is that tried again. */
+/** Why windows cannot share state. `busy`: another window held the lock all the time. */
 export type StateProblem = 'module-missing' | 'no-locks' | 'read-only' | 'corrupt' | 'busy' | 'failed';
 
 /** There is no usable store, so nothing can be agreed on with other windows. */
@@ -170,31 +172,9 @@ export class StateStore implements Disposable {
     return { dispose: () => listeners.delete(own) };
   }
 
-  /** The accounts of which anything is stored. */
-  accountIds(): Promise<string[]> {
-    return this.read((tables) =>
-      tables.all<{ account: string }>('SELECT DISTINCT account FROM revision').map(({ account }) => account),
-    );
-  }
-
-  /** Removes everything that is stored of accounts. */
-  removeAccounts(accountIds: readonly string[]): Promise<void> {
-    return this.transaction((tables) => {
-      const all = tables.all<{ name: string }>(
-        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'meta' AND name NOT LIKE 'sqlite_%'",
-      );
-      for (const { name } of all)
-        tables.run(
-          `DELETE FROM "${name}" WHERE account IN (SELECT value FROM json_each(?))`,
-          JSON.stringify(accountIds),
-        );
-    });
-  }
-
   /** Checks what other windows changed; happens every 5 seconds and when the folder changes. Never rejects. */
   async check(): Promise<void> {
     await this.open();
-    if (this.problem === 'busy') await this.#openShared();
     if (this.#isDisposed || this.#problem !== undefined) return;
     try {
       const changed = await this.read((tables) => this.#changedSince(tables));
@@ -217,7 +197,7 @@ export class StateStore implements Disposable {
     const folder = path.dirname(this.#file);
     await mkdir(folder, { recursive: true }).catch(() => undefined);
     await this.#openFile();
-    if (this.#isDisposed || (this.#problem !== undefined && this.problem !== 'busy')) return;
+    if (this.#isDisposed || this.#problem !== undefined) return;
     this.#acknowledge();
     // A commit makes and removes a journal in the folder.
     this.#watch = new FolderWatch(folder, `${FILE}-journal`, () => this.check());
@@ -289,21 +269,6 @@ export class StateStore implements Disposable {
     this.#haveAllRead();
   }
 
-  /** Leaves this window's memory for the file. Never rejects. */
-  async #openShared(): Promise<void> {
-    const { DatabaseSync: Database } = await import('node:sqlite');
-    if (this.#isDisposed || this.problem !== 'busy') return;
-    try {
-      const opened = this.#openOnce(Database);
-      this.#close();
-      this.#opened = opened;
-      this.#problem = undefined;
-      this.#haveAllRead();
-    } catch {
-      // The next tick tries again.
-    }
-  }
-
   /** The file has become another one. */
   #haveAllRead(): void {
     this.#acknowledge();
@@ -332,15 +297,17 @@ export class StateStore implements Disposable {
       this.#problem = new StateUnavailableError('module-missing');
       return;
     }
-    const endMs = performance.now() + RETRY_FOR_MS;
-    for (let isRecovered = false; ;)
+    const endMs = performance.now() + OPEN_FOR_MS;
+    let isRecovered = false;
+    // Ever longer: each time it is seen whether files can be locked at all.
+    for (let waitMs = RETRY_EVERY_MS; ; waitMs = Math.min(2 * waitMs, 1_000))
       try {
         if (this.#isDisposed) return;
         this.#opened = this.#openOnce(Database);
         return;
       } catch (error) {
         const isHeld = isBusy(error) && hasLocks(path.dirname(this.#file), Database);
-        if (isHeld && performance.now() < endMs) await delay(RETRY_EVERY_MS * (0.5 + Math.random()));
+        if (isHeld && performance.now() < endMs) await delay(waitMs * (0.5 + Math.random()));
         else if (isDamaged(error) && !isRecovered) {
           isRecovered = true;
           await this.#setAside(identityOf(this.#file));

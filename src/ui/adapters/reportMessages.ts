@@ -136,8 +136,12 @@ export function problemNote(problem: AdapterProblem): AdapterNote {
     severity,
     text: problemSentences(problem)[code],
     examples,
-    more: rest > 0 && examples.length > 0 ? l10n.t('and {0} more', formatCount(rest)) : undefined,
+    more: examples.length > 0 ? moreText(rest) : undefined,
   };
+}
+
+function moreText(rest: number): string | undefined {
+  return rest > 0 ? l10n.t('and {0} more', formatCount(rest)) : undefined;
 }
 
 /** What is wrong, or good to know. A colon leads to the examples. */
@@ -278,6 +282,6 @@ function adapterFiles({ container, entries, entryCount }: AdapterReport): Adapte
       size: formatBytes(sizeBytes),
       note: notes[kind],
     })),
-    more: rest > 0 ? l10n.t('and {0} more', formatCount(rest)) : undefined,
+    more: moreText(rest),
   };
 }

@@ -85,7 +85,7 @@ export function moreProblems(): string {
 /** Why there is no verdict on the dataset. */
 export function checkFailure(name: string, failure: CheckFailure | 'too-large'): string {
   return failure === 'too-large'
-    ? l10n.t('Not checked: {0} is too large for the service.', name)
+    ? l10n.t('{0} is too large for the service.', name)
     : failureSentence(name, failure);
 }
 

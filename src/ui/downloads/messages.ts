@@ -12,7 +12,7 @@ import { notify, showError, showInformation, showWarning } from '../shared/notif
 import { revealOf } from '../shared/openMessages.ts';
 import { act, asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { TERMS } from '../shared/termMessages.ts';
+import { factLine, TERMS } from '../shared/termMessages.ts';
 
 /** How far a download is. */
 export type DownloadView = Pick<ActiveDownload, 'state' | 'receivedBytes' | 'totalBytes'>;
@@ -208,7 +208,7 @@ export async function askDownloadAgain(
   const again = TERMS.downloadAgain;
   const choice = await showInformation(
     l10n.t('The adapter for {0} is already downloaded.', name),
-    { modal: true, detail: l10n.t('{0}: {1}', formatTime(completedAtMs), file) },
+    { modal: true, detail: factLine(formatTime(completedAtMs), file) },
     inspect,
     reveal.title,
     again,

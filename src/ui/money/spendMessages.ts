@@ -223,16 +223,9 @@ function groupsSection({ money: { charged }, session, view: { groupBy } }: Spend
 }
 
 function groupName(key: string | undefined, groupBy: GroupBy, session: Session | undefined): string {
-  switch (groupBy) {
-    case 'month':
-      return key === undefined ? l10n.t('Date unknown') : monthText(key, 'with-year');
-    case 'model':
-      return modelName(key ?? '', session);
-    case 'label':
-      return key === undefined ? l10n.t('No label known') : serviceText(key);
-    case 'plan':
-      return key === undefined ? l10n.t('No plan known') : serviceText(key);
-  }
+  if (key === undefined) return TERMS.unknown;
+  if (groupBy === 'month') return monthText(key, 'with-year');
+  return groupBy === 'model' ? modelName(key, session) : serviceText(key);
 }
 
 function modelName(modelId: string, session: Session | undefined): string {

@@ -8,6 +8,14 @@ import { estimateText, unexpectedPrice } from '../shared/priceMessages.ts';
 import { runStatus, serviceText, type RunView } from '../shared/runMessages.ts';
 import { factLine, TERMS } from '../shared/termMessages.ts';
 
+export function queuedFor(ms: number): string {
+  return l10n.t('after {0} in the queue', formatDuration(ms));
+}
+
+export function trainedFor(ms: number): string {
+  return l10n.t('after {0} of training', formatDuration(ms));
+}
+
 /**
  * What the tooltip of a run's row says: everything that is known, uncut.
  * @param receipts of its account
@@ -33,22 +41,18 @@ export function runTooltip(
     plan === undefined ? '' : factLine(TERMS.plan, serviceText(plan)),
     createdAt === undefined ? '' : l10n.t('Created: {0}', formatTime(createdAt)),
   ];
-  if (started_at !== undefined) {
-    const [time, queueMs] = [formatTime(started_at), instantOf(started_at) - instantOf(createdAt)];
-    lines.push(
-      queueMs >= 0
-        ? l10n.t('Started: {0}, after {1} in the queue', time, formatDuration(queueMs))
-        : factLine(TERMS.started, time),
-    );
-  }
-  if (completed_at !== undefined) {
-    const [time, trainingMs] = [formatTime(completed_at), instantOf(completed_at) - instantOf(started_at)];
-    lines.push(
-      trainingMs >= 0
-        ? l10n.t('Completed: {0}, after {1} of training', time, formatDuration(trainingMs))
-        : factLine(TERMS.completed, time),
-    );
-  }
+  const event = (
+    name: string,
+    time: string | undefined,
+    after: string | undefined,
+    say: (ms: number) => string,
+  ) => {
+    if (time === undefined) return;
+    const ms = instantOf(time) - instantOf(after);
+    lines.push(factLine(name, ms >= 0 ? [formatTime(time), say(ms)].join(', ') : formatTime(time)));
+  };
+  event(TERMS.started, started_at, createdAt, queuedFor);
+  event(TERMS.completed, completed_at, started_at, trainedFor);
   if (artifacts_available && expiresAt !== undefined)
     lines.push(factLine(TERMS.adapterExpires, formatTime(expiresAt)));
   return [...lines.filter((line) => line !== ''), factLine(TERMS.runId, serviceText(run_id))].join('\n');

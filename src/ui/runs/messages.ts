@@ -18,7 +18,7 @@ export const treeWords = {
   unseen: (count: number) => l10n.t('{0} ended', formatRuns(count)),
   unavailable: () => l10n.t('not available'),
   modelTooltip: (name: string, id: string, isAvailable: boolean) =>
-    isAvailable ? l10n.t('{0} ({1})', name, id) : l10n.t('{0} ({1}), not available', name, id),
+    [l10n.t('{0} ({1})', name, id), ...(isAvailable ? [] : [treeWords.unavailable()])].join(', '),
   unknownProvider: () => l10n.t('Provider unknown'),
   provider: (name: string, count: number) =>
     count === 1 ? l10n.t('{0}, 1 model', name) : l10n.t('{0}, {1} models', name, count),

@@ -31,7 +31,7 @@ import {
   sandboxNote,
 } from '../shared/format.ts';
 import { revealOf } from '../shared/openMessages.ts';
-import { keyProblem, offlineText, runStatus, serviceText } from '../shared/runMessages.ts';
+import { keyProblem, leftText, offlineText, runStatus, serviceText } from '../shared/runMessages.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { estimateText, rangeTooltip, unexpectedPrice } from '../shared/priceMessages.ts';
 import { sanitizeServiceText, sanitizeText } from '../shared/serviceText.ts';
@@ -48,6 +48,7 @@ import type {
   RunPageSection,
   RunPageState,
 } from './protocol.ts';
+import { queuedFor, trainedFor } from './detailMessages.ts';
 
 /** Enough of an ID to name a run of which nothing else is known. */
 const SHORT_ID_LENGTH = 8;
@@ -220,7 +221,7 @@ function retry(runId: string): RunPageButton {
 
 /** A button's name for screen readers says with what it does something. */
 function about(name: string, { action, target, words }: RunPageButton): RunPageButton {
-  return { action, target, words, label: l10n.t('{0}: {1}', words, name) };
+  return { action, target, words, label: factLine(words, name) };
 }
 
 /** Always the same two buttons: what is not possible now is disabled. */
@@ -267,9 +268,9 @@ function timeline(view: KnownRun): RunPageSection {
     const usual = usually(span);
     return usual === undefined ? text : l10n.t('{0} ({1})', text, usual);
   };
-  const took = (span: Span, say: (duration: string) => string) => {
+  const took = (span: Span, say: (ms: number) => string) => {
     const ms = spanMs(times, span);
-    return ms === undefined ? [] : [withUsual(say(formatDuration(ms)), span)];
+    return ms === undefined ? [] : [withUsual(say(ms), span)];
   };
   const since = (atMs: number | undefined, say: (duration: string) => string) =>
     atMs === undefined ? [] : [say(formatDuration(nowMs - atMs))];
@@ -288,10 +289,10 @@ function timeline(view: KnownRun): RunPageSection {
       : entry(key, 'done', name, atMs, notes);
   const queuedState = isWaiting ? 'now' : 'done';
   const soFar = since(createdAtMs, (duration) => withUsual(l10n.t('{0} so far', duration), 'queue'));
-  const startedNotes = took('queue', (duration) => l10n.t('after {0} in the queue', duration));
+  const startedNotes = took('queue', queuedFor);
   // Whether it is still training no status of the contract says.
   if (phase === 'active') startedNotes.push(...since(startedAtMs, (duration) => l10n.t('{0} ago', duration)));
-  const training = took('training', (duration) => l10n.t('after {0} of training', duration));
+  const training = took('training', trainedFor);
   return {
     kind: 'timeline',
     key: 'timeline',
@@ -311,8 +312,7 @@ function timeline(view: KnownRun): RunPageSection {
 function submitted({ receipt, receiptLoading }: KnownRun): RunPageEntry {
   const name = TERMS.submitted;
   if (receipt === undefined) {
-    const text =
-      receiptLoading === 'loaded' ? l10n.t('unknown on this machine') : missingText(receiptLoading);
+    const text = receiptLoading === 'loaded' ? TERMS.unknown : missingText(receiptLoading);
     return entry('submitted', 'unknown', name, text);
   }
   const { attempts, created, dataset, settled } = receipt;
@@ -329,7 +329,7 @@ function expiry({ artifacts: { kind, expiresAtMs }, phase, nowMs }: KnownRun): R
   if (expiresAtMs === undefined)
     return entry('adapter', 'unknown', name, missingText('loaded', phase === 'active'));
   if (kind === 'expired') return entry('adapter', 'over', name, expiresAtMs);
-  const left = l10n.t('{0} left', formatRoughly(expiresAtMs - nowMs));
+  const left = leftText(formatRoughly(expiresAtMs - nowMs));
   return entry('adapter', 'next', name, expiresAtMs, [left]);
 }
 
@@ -435,7 +435,7 @@ function fileOf(record: DownloadRecord): RunPageFile {
       ...(isGone ? [l10n.t('The file was moved or deleted.')] : []),
       l10n.t('{0}, downloaded {1}', formatBytes(sizeBytes), formatTime(completedAtMs)),
       VERIFIED[verified](),
-      l10n.t('SHA-256: {0}', sha256),
+      factLine('SHA-256', sha256),
     ],
     path,
     isGone,
@@ -449,18 +449,18 @@ function fileOf(record: DownloadRecord): RunPageFile {
 }
 
 const checksumsMatch = () => l10n.t('Verified: its checksums match.');
-const sizeOnly = () => l10n.t('Complete. Only its size could be verified.');
+const sizeOnly = () => l10n.t('Only its size could be verified.');
 
 /** The contract has no digest: the length and the archive's own checksums are all there is to verify. */
 const VERIFIED: Readonly<Record<DownloadRecord['verified'], () => string>> = {
   zip: checksumsMatch,
   gzip: checksumsMatch,
   tar: checksumsMatch,
-  safetensors: () => l10n.t('Verified: the lengths in its header match.'),
+  safetensors: () => l10n.t('Verified: its lengths match.'),
   unread: sizeOnly,
   length: sizeOnly,
-  html: () => l10n.t('This is a web page, not an adapter.'),
-  damaged: () => l10n.t('Complete, but its archive looks damaged.'),
+  html: () => l10n.t('A web page, not an adapter.'),
+  damaged: () => l10n.t('Its archive looks damaged.'),
 };
 
 function facts(key: string, title: string, list: readonly RunPageFact[], note?: string): RunPageSection {
@@ -527,24 +527,19 @@ function balanceFacts(receipt: ChargedReceipt, priceCents: number | undefined): 
 
 function runSection(view: KnownRun): RunPageSection {
   const { runId, run, modelName, detail, link, receipt, receiptLoading } = view;
-  const named = (status: string) => serviceText(status) || TERMS.unknown;
-  const [inDetails, inList] = [named(detail?.status ?? run.status), named(run.status)];
   const modelId = serviceText(run.model_id);
   const model = modelName === run.model_id ? modelId : `${serviceText(modelName)} (${modelId})`;
-  const status = inDetails === inList ? inList : l10n.t('{0} (details), {1} (list)', inDetails, inList);
   const [idName, linkName] = [TERMS.runId, l10n.t('Link')];
   const list = [
     fact('model', TERMS.model, model),
     fact('label', TERMS.label, labelText(view)),
-    fact('status', TERMS.status, status),
+    fact('status', TERMS.status, serviceText(detail?.status ?? run.status) || TERMS.unknown),
     fact('run', idName, serviceText(runId), copy(idName, runId)),
     fact('link', linkName, link, copy(linkName, link)),
   ];
   if (receipt !== undefined) {
     const queue = receipt.priority_processing ? TERMS.priority : TERMS.standard;
-    const attempts = formatCount(Math.max(1, receipt.attempts.length));
     list.splice(3, 0, fact('queue', TERMS.queue, queue));
-    list.push(fact('attempts', TERMS.attempts, attempts));
     list.push(fact('idempotency', 'Idempotency-Key', receipt.id, copy('Idempotency-Key', receipt.id)));
   }
   const isElsewhere = receipt === undefined && receiptLoading === 'loaded';
@@ -557,9 +552,7 @@ function labelText({ session, runId, details }: KnownRun): string {
   // Only the details have labels.
   if (label === undefined && details !== 'loaded') return missingText(details);
   if (label === undefined || label === '') return TERMS.none;
-  return withoutMarker(label) === label
-    ? serviceText(label)
-    : l10n.t('{0} (with marker)', serviceText(label));
+  return serviceText(label);
 }
 
 /** What only the machine knows from which the run was submitted: its dataset and consents. */
@@ -573,7 +566,7 @@ function receipt({ receipt, dataset: now }: KnownRun): RunPageSection[] {
     ...(now === undefined
       ? []
       : [fact('now', l10n.t('Now'), DATASET_STATES[datasetStateOf(receipt, now ?? undefined)]())]),
-    fact('rows', TERMS.rows, rows === undefined ? l10n.t('not counted') : formatCount(rows)),
+    fact('rows', TERMS.rows, rows === undefined ? TERMS.unknown : formatCount(rows)),
     fact('size', TERMS.size, formatBytes(sizeBytes)),
     fact('sha256', 'SHA-256', sha256, copy('SHA-256', sha256)),
   ];
@@ -583,10 +576,11 @@ function receipt({ receipt, dataset: now }: KnownRun): RunPageSection[] {
   ];
 }
 
+const modified = () => l10n.t('modified since');
 const DATASET_STATES: Readonly<Record<DatasetState, () => string>> = {
   same: () => l10n.t('unchanged (same size and time)'),
-  written: () => l10n.t('modified since (same size)'),
-  changed: () => l10n.t('modified since'),
+  written: modified,
+  changed: modified,
   gone: () => l10n.t('moved or deleted'),
 };
 

@@ -119,18 +119,12 @@ export function overBudget(
     isKnown ? l10n.t('This run: {0}', priceText(estimate)) : l10n.t('This run’s price isn’t known.'),
     l10n.t('The budget warns you; it can’t stop the service from charging.'),
   ];
-  return { message: overText(worst, account), detail: lines.join('\n') };
-}
-
-function overText({ limit, over }: LimitCheck, account: string): string {
   const name = sanitizeServiceText(account);
-  if (limit === 'run')
-    return over === 'will'
-      ? l10n.t('This run will exceed the budget per run of {0}.', name)
-      : l10n.t('This run may exceed the budget per run of {0}.', name);
-  return over === 'will'
-    ? l10n.t('This run will exceed the monthly budget of {0}.', name)
-    : l10n.t('This run may exceed the monthly budget of {0}.', name);
+  const message =
+    worst.over === 'will'
+      ? l10n.t('This run will exceed the budget of {0}.', name)
+      : l10n.t('This run may exceed the budget of {0}.', name);
+  return { message, detail: lines.join('\n') };
 }
 
 /** Warns of a balance before anything is uploaded. */

@@ -200,7 +200,6 @@ export const gateMessages = {
   onlySaved: () => l10n.t('Only the saved file is submitted.'),
   save: () => l10n.t('Save and Continue'),
   checking: (name: string) => l10n.t('Checking {0}', name),
-  hashing: (name: string) => l10n.t('Hashing {0}', name),
   showProblems: () => TERMS.showProblems,
   convert: () => l10n.t('Convert to JSONL'),
   checkAgain: () => TERMS.checkAgain,

@@ -6,33 +6,32 @@ import { amountText, formatBytes, formatCount, formatDay, formatMoney } from './
 export function priceText(estimate: Estimate): string {
   switch (estimate.kind) {
     case 'none':
-      return l10n.t('Not known until charged');
+      return notKnown();
     case 'range':
       return l10n.t('Likely {0} · from {1} runs', rangeText(estimate), formatCount(estimate.runs));
     case 'same':
       return l10n.t('{0} last time ({1})', money(estimate), formatDay(estimate.atMs));
     case 'one':
-      return l10n.t(
-        'Not known until charged · one earlier run ({0}) cost {1}',
-        formatBytes(estimate.sizeBytes),
-        money(estimate),
+      return notKnown(
+        l10n.t('one earlier run ({0}) cost {1}', formatBytes(estimate.sizeBytes), money(estimate)),
       );
     case 'changed':
-      return l10n.t(
-        'Not known until charged · prices changed on {0} ({1})',
-        formatDay(estimate.atMs),
-        money(estimate),
-      );
+      return notKnown(l10n.t('prices changed on {0} ({1})', formatDay(estimate.atMs), money(estimate)));
     case 'far':
-      return farText(estimate);
+      return notKnown(farText(estimate));
     case 'priority':
       return l10n.t(
         'At least {0} · priority costs extra unless your plan includes it',
         formatMoney(estimate.lowCents, estimate.currency),
       );
     case 'included':
-      return l10n.t('Not known until charged · your most similar run was included in your plan');
+      return notKnown(l10n.t('your most similar run was included in your plan'));
   }
+}
+
+/** @param reason why there is no estimate */
+function notKnown(...reason: string[]): string {
+  return [l10n.t('Not known until charged'), ...reason].join(' · ');
 }
 
 /** What a CodeLens and the last question add; undefined where there is nothing to say. */
@@ -92,13 +91,8 @@ function farText({
 }: Extract<Estimate, { kind: 'far' }>): string {
   const [size, price] = [formatBytes(sizeBytes), money(nearest)];
   return isLarger && measure === 'bytes'
-    ? l10n.t(
-        'Not known until charged · {0} times the size of your nearest run ({1}, {2})',
-        formatCount(Math.round(ratio)),
-        size,
-        price,
-      )
-    : l10n.t('Not known until charged · your nearest run is too different ({0}, {1})', size, price);
+    ? l10n.t('{0} times the size of your nearest run ({1}, {2})', formatCount(Math.round(ratio)), size, price)
+    : l10n.t('your nearest run is too different ({0}, {1})', size, price);
 }
 
 function money({ priceCents, currency }: { priceCents: number; currency: string }): string {

@@ -106,7 +106,7 @@ function stateText(state: RunState, { run, download }: RunView, nowMs: number): 
       return sanitizeServiceText(run.status) || l10n.t('Status unknown');
     case 'available':
     case 'expiring':
-      return Number.isNaN(leftMs) ? l10n.t('Not downloaded') : l10n.t('{0} left', formatRoughly(leftMs));
+      return Number.isNaN(leftMs) ? l10n.t('Not downloaded') : leftText(formatRoughly(leftMs));
     case 'expired':
       return l10n.t('Expired');
     case 'no-adapter':
@@ -120,6 +120,10 @@ function stateText(state: RunState, { run, download }: RunView, nowMs: number): 
     case 'downloaded':
       return l10n.t('Downloaded');
   }
+}
+
+export function leftText(duration: string): string {
+  return l10n.t('{0} left', duration);
 }
 
 function agoText({ run }: RunView, nowMs: number): string {

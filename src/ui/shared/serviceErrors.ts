@@ -59,12 +59,7 @@ export async function notifyFailed(error: unknown, again: () => void): Promise<v
 
 /** Reports that the file of lists and downloads was damaged. */
 export function notifyStateSetAside(file: string): void {
-  void showWarning(
-    l10n.t(
-      'Damaged run lists and download history were moved to {0}.',
-      file,
-    ),
-  );
+  void showWarning(l10n.t('Damaged run lists and download history were moved to {0}.', file));
 }
 
 /** Does what an action's button says. @param again does again what failed */
@@ -217,9 +212,7 @@ const SENTENCES: ReadonlyMap<string, string> = new Map(
     'not-owner': TAKEN_OVER,
     'lease-lost': TAKEN_OVER,
     'key-replaced': l10n.t('Can’t resend: it was first sent with another API key.'),
-    'window-closed': l10n.t(
-      'Can’t resend after 23 hours: you could be charged twice.',
-    ),
+    'window-closed': l10n.t('Can’t resend after 23 hours: you could be charged twice.'),
     'clocks-disagree': l10n.t('Can’t resend safely: the time of the first attempt is uncertain.'),
     candidates: l10n.t('A matching run has appeared. Confirm whether it’s yours before resending.'),
     'digest-failed': l10n.t('Couldn’t verify that the dataset is unchanged.'),
@@ -270,10 +263,7 @@ const DISK: Readonly<Record<DiskError['place'], Readonly<Record<DiskError['code'
 
 function unexpectedSentence({ kind, httpStatus }: UnexpectedAnswerError): string {
   if (kind === 'html')
-    return l10n.t(
-      'A web page answered ({0}), such as a network’s sign-in page.',
-      httpStatus,
-    );
+    return l10n.t('A web page answered ({0}), such as a network’s sign-in page.', httpStatus);
   if (kind === 'no-error-body' && httpStatus === 413)
     return l10n.t('A proxy or gateway rejected the upload as too large (413).');
   if (kind === 'no-error-body' && httpStatus === 422)

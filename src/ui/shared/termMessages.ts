@@ -7,7 +7,6 @@ export const TERMS = {
   adapterExpires: l10n.t('Adapter expires'),
   addSandboxFunds: l10n.t('Add Sandbox Funds'),
   allFiles: l10n.t('All Files'),
-  attempts: l10n.t('Attempts'),
   backToSummary: l10n.t('Back to Summary'),
   balance: l10n.t('Balance'),
   budget: l10n.t('Budget'),

@@ -67,9 +67,10 @@ export const confirmMessages = {
               sanitizeServiceText(new URL(account.baseUrl).host, MAX_HOST_UNITS),
             ),
           ]),
-      wanted.priority
-        ? l10n.t('Model: {0} · priority (may cost extra)', name)
-        : l10n.t('Model: {0} · standard queue', name),
+      factLine(
+        TERMS.model,
+        [name, wanted.priority ? l10n.t('priority (may cost extra)') : l10n.t('standard queue')].join(' · '),
+      ),
       factLine(TERMS.dataset, facts.join(' · ')),
       ...(isSandbox
         ? likely === undefined
@@ -99,14 +100,14 @@ export const confirmMessages = {
 };
 
 function balanceLine(balance: Balance | undefined, note: BalanceNote): string {
-  if (balance === undefined) return l10n.t('Balance: unknown');
-  const amount = formatMoney(balance.balance_cents, balance.currency);
-  const lines: Record<NonNullable<BalanceNote>, string> = {
-    empty: l10n.t('Balance: {0} · too low unless in your plan', amount),
-    'probably-too-low': l10n.t('Balance: {0} · probably too low', amount),
-    'may-be-too-low': l10n.t('Balance: {0} · may be too low', amount),
+  const notes: Record<NonNullable<BalanceNote>, string> = {
+    empty: l10n.t('too low unless in your plan'),
+    'probably-too-low': l10n.t('probably too low'),
+    'may-be-too-low': l10n.t('may be too low'),
   };
-  return note === undefined ? factLine(TERMS.balance, amount) : lines[note];
+  const amount = formatMoney(balance?.balance_cents, balance?.currency);
+  const isNoted = balance !== undefined && note !== undefined;
+  return factLine(TERMS.balance, isNoted ? [amount, notes[note]].join(' · ') : amount);
 }
 
 function termsConsent(policy: string | null | undefined, provider: string): string {

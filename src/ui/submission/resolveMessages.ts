@@ -131,7 +131,7 @@ export function factRows(
     ['cloud-upload', l10n.t('Fully uploaded'), [...new Set(uploaded)].join(', ') || l10n.t('never')],
     [
       'history',
-      TERMS.attempts,
+      l10n.t('Attempts'),
       first === undefined
         ? TERMS.none
         : l10n.t('{0}, first at {1}', formatCount(attempts.length), time(first.started.localMs)),

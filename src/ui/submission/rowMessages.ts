@@ -3,6 +3,7 @@ import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Draft } from '../../core/submission/intent.ts';
 import type { PendingSubmission, SubmissionState } from '../../core/submission/pendingSubmission.ts';
 import { formatBytes, formatCount, formatDuration, formatMoment, formatTime } from '../shared/format.ts';
+import { leftText } from '../shared/runMessages.ts';
 import { factLine, TERMS } from '../shared/termMessages.ts';
 
 /** The label as the user gave it, or the file's name. */
@@ -18,27 +19,34 @@ export function stateText(submission: PendingSubmission, nowMs: number): string 
     queued: () => l10n.t('Upload queued'),
     uploading: () => uploadText(submission, nowMs),
     validating: () => validatingText(submission, nowMs),
-    waiting: () => l10n.t('Retry in {0} · attempt {1}', formatDuration(retryAtMs - nowMs), attempt + 1),
+    waiting: () =>
+      [l10n.t('Retry in {0}', formatDuration(retryAtMs - nowMs)), l10n.t('attempt {0}', attempt + 1)].join(
+        ' · ',
+      ),
     checking: () => TERMS.checking,
     elsewhere: () => l10n.t('Other window'),
-    unsent: () => l10n.t('Not charged · upload stopped'),
-    'not-charged': () => l10n.t('Not charged · 2 checks'),
+    unsent: () => notCharged(l10n.t('upload stopped')),
+    'not-charged': () => notCharged(l10n.t('2 checks')),
     unknown: () => unknownText(submission, nowMs),
     refused: () => refusedText(intent.refused?.code),
   };
   return texts[state]();
 }
 
+function notCharged(why: string): string {
+  return [l10n.t('Not charged'), why].join(' · ');
+}
+
 function refusedText(code: string | undefined): string {
   switch (code) {
     case 'insufficient_balance':
-      return l10n.t('Not charged · balance too low');
+      return notCharged(l10n.t('balance too low'));
     case 'model_not_available':
-      return l10n.t('Not charged · model unavailable');
+      return notCharged(l10n.t('model unavailable'));
     case 'invalid_api_key':
-      return l10n.t('Not charged · API key rejected');
+      return notCharged(l10n.t('API key rejected'));
     default:
-      return l10n.t('Not charged · refused');
+      return notCharged(l10n.t('refused'));
   }
 }
 
@@ -47,11 +55,10 @@ function uploadText(submission: PendingSubmission, nowMs: number): string {
   const percent = Math.floor((100 * sentBytes) / totalBytes);
   const passedMs = nowMs - startedAtMs;
   const leftMs = (passedMs * (totalBytes - sentBytes)) / sentBytes;
-  const text =
-    passedMs < 500 || sentBytes === 0
-      ? l10n.t('Uploading {0}%', percent)
-      : l10n.t('Uploading {0}% · {1} left', percent, formatDuration(leftMs));
-  return attempt > 1 ? l10n.t('{0} · attempt {1}', text, attempt) : text;
+  const parts = [l10n.t('Uploading {0}%', percent)];
+  if (passedMs >= 500 && sentBytes > 0) parts.push(leftText(formatDuration(leftMs)));
+  if (attempt > 1) parts.push(l10n.t('attempt {0}', attempt));
+  return parts.join(' · ');
 }
 
 function validatingText({ intent: { attempts } }: PendingSubmission, nowMs: number): string {
@@ -60,11 +67,16 @@ function validatingText({ intent: { attempts } }: PendingSubmission, nowMs: numb
 }
 
 function unknownText({ intent: { lastLook } }: PendingSubmission, nowMs: number): string {
-  if (lastLook === undefined) return l10n.t('May be charged · no answer');
-  const { length } = lastLook.candidates;
-  if (length === 1) return l10n.t('May be charged · 1 possible run');
-  if (length > 1) return l10n.t('May be charged · {0} possible runs', formatCount(length));
-  return l10n.t('May be charged · checked {0}', formatMoment(lastLook.at.localMs, nowMs));
+  const runs = lastLook?.candidates.length ?? 0;
+  const why =
+    lastLook === undefined
+      ? l10n.t('no answer')
+      : runs === 0
+        ? l10n.t('checked {0}', formatMoment(lastLook.at.localMs, nowMs))
+        : runs === 1
+          ? l10n.t('1 possible run')
+          : l10n.t('{0} possible runs', formatCount(runs));
+  return [l10n.t('May be charged'), why].join(' · ');
 }
 
 /** The gray text of a row. @param accountName of another account than the active one */

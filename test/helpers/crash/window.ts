@@ -24,7 +24,7 @@ import { Random } from '../random.ts';
 import type { Crash, CrashPoint } from './cells.ts';
 import { ProcessClock } from './clock.ts';
 import { lieOf, type LieName, type Send, type Write } from './lies.ts';
-import { Rpc } from './rpc.ts';
+import { Rpc } from '../rpc.ts';
 
 export interface WindowConfig {
   window: number;

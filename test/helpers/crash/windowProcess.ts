@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import type { CrashPoint } from './cells.ts';
-import { Rpc } from './rpc.ts';
+import { Rpc } from '../rpc.ts';
 import type { AttemptPlan, Shown, WindowConfig, WindowMethods } from './window.ts';
 
 /** What the simulation does for a window. */

@@ -1,26 +1,29 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { ChildRequest } from '../journalChild.ts';
+import type { ChildMethods } from '../journalChild.ts';
+import { Rpc } from '../rpc.ts';
 
 const SCRIPT = fileURLToPath(new URL('../journalChild.ts', import.meta.url));
 
 /** Another window's process. */
 export class OtherWindow {
   readonly #child: ChildProcess = fork(SCRIPT, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-  readonly #exit = once(this.#child, 'exit');
+  readonly #exit = once(this.#child, 'exit').then(() => this.#rpc.end(new Error('the process ended')));
+  readonly #rpc = new Rpc(
+    (message) => this.#child.send(message),
+    () => ({}),
+  );
 
-  async ask(request: ChildRequest): Promise<unknown> {
-    const answered = once(this.#child, 'message') as Promise<[{ value?: unknown; error?: string }]>;
-    this.#child.send(request);
-    const [{ value, error }] = await Promise.race([
-      answered,
-      this.#exit.then(() => {
-        throw new Error('the process ended');
-      }),
-    ]);
-    if (error !== undefined) throw new Error(error);
-    return value;
+  constructor() {
+    this.#child.on('message', (message) => void this.#rpc.hear(message));
+  }
+
+  ask<Name extends keyof ChildMethods>(
+    name: Name,
+    ...args: Parameters<ChildMethods[Name]>
+  ): Promise<unknown> {
+    return this.#rpc.call(name, ...args);
   }
 
   /** Stops it from running, as a machine that sleeps does. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { runInWorker } from '../../../../src/core/adapters/runInWorker.ts';
 import { sampleAdapter } from '../../../helpers/adapters/sampleAdapter.ts';
 import { withHeader, type WrittenTensor } from '../../../helpers/adapters/safetensorsWriter.ts';
-import { Place, tarOf, WORKER, zipOf } from '../../../helpers/adapters/support.ts';
+import { Place, WORKER, zipOf } from '../../../helpers/adapters/support.ts';
 
 const WEIGHTS = 'adapter_model.safetensors';
 
@@ -64,19 +64,5 @@ describe('a file made to mislead or to cost much', () => {
       report.problems.map(({ code, severity, examples }) => [code, severity, examples]),
       [['weights-name', 'error', ['lora.safetensors']]],
     );
-  });
-
-  it('of the same sizes as another is distinguished by a sample', async () => {
-    const [one, other] = [sampleAdapter({ seed: 1 }), sampleAdapter({ seed: 2 })];
-    assert.equal(one[WEIGHTS]!.length, other[WEIGHTS]!.length);
-    const samples = await Promise.all(
-      [zipOf(one), tarOf(one), zipOf(one, { isDeflated: true }), zipOf(other)].map(
-        async (bytes) => (await place.inspect(bytes)).sample,
-      ),
-    );
-    assert.ok(samples[0] !== undefined && samples[0] === samples[1] && samples[1] === samples[2]);
-    assert.notEqual(samples[0], samples[3]);
-    const config = await place.inspect(zipOf(sampleAdapter({ seed: 1, config: { lora_alpha: 9 } })));
-    assert.notEqual(config.sample, samples[0]);
   });
 });

@@ -113,12 +113,6 @@ describe('measuring an adapter', () => {
     }
   });
 
-  it('names the types that it does not measure', async () => {
-    const { notMeasured, values, pairs, hasNoEffect } = await measureSample({ dtype: 'F64' });
-    assert.deepEqual(notMeasured, [{ dtype: 'F64', tensors: 8 }]);
-    assert.deepEqual([values, hasNoEffect, pairs[0]?.norm], [0, false, undefined]);
-  });
-
   it('ends at once when it is cancelled', async () => {
     await assert.rejects(measure(zipOf(sampleAdapter()), { signal: AbortSignal.abort() }), {
       code: 'cancelled',

@@ -400,13 +400,6 @@ describe('Client', () => {
       assert.equal(seen.length, 1);
     });
 
-    it('neither waits nor sends in the background', async () => {
-      await refused({ 'retry-after': '1' });
-      const limited = { code: 'rate_limited', retryAfterMs: 1_000 };
-      await assert.rejects(one.listRuns({}, { isBackground: true }), limited);
-      assert.deepEqual([slept, seen], [[], []]);
-    });
-
     it('sends no submission before', async () => {
       const folder = await mkdtemp(path.join(tmpdir(), 'client-'));
       const file = path.join(folder, 'd.jsonl');
@@ -432,12 +425,6 @@ describe('Client', () => {
       assert.equal((await one.createRun(submission, hooks)).run_id, 'r');
       assert.equal(closed, 1);
       await rm(folder, { recursive: true });
-    });
-
-    it('waits a little after a 429 without Retry-After', async () => {
-      await refused({});
-      assert.equal(one.notBeforeMs, nowMs + 500);
-      await assert.rejects(one.getBalance({ isBackground: true }), { retryAfterMs: 500 });
     });
 
     it('takes a 503 with Retry-After like a 429, and says which it was; without one, or a 404, it does not wait', async () => {

@@ -72,8 +72,8 @@ describe('duplicate rows', () => {
     }
   });
 
-  it('are told from a million rows that are nearly the same', async () => {
-    const rows = Array.from({ length: 1_000_000 }, (_, n) => `{"a":${n % 1000},"b":"${'x'.repeat(40)}${n}"}`);
-    assert.deepEqual(await duplicatesIn([...rows, rows[7]].join('\n')), [[1_000_001, 1_000_001, '8']]);
+  it('are told from 300,000 rows that are nearly the same', async () => {
+    const rows = Array.from({ length: 300_000 }, (_, n) => `{"a":${n % 1000},"b":"${'x'.repeat(40)}${n}"}`);
+    assert.deepEqual(await duplicatesIn([...rows, rows[7]].join('\n')), [[300_001, 300_001, '8']]);
   });
 });

@@ -220,15 +220,4 @@ describe('Reports', () => {
     await checked('fresh');
     assert.equal(reports.isAskedFor(file), false);
   });
-
-  it('stops checks when it is disposed, and fires no more events', async () => {
-    const waiting = reports.check(file);
-    const check = await begun(1);
-    const count = changes.length;
-    reports.dispose();
-    assert.equal(check.options.signal?.aborted, true);
-    await assert.rejects(waiting, CancelledError);
-    assert.equal(changes.length, count);
-    assert.equal(reports.get(file), undefined);
-  });
 });

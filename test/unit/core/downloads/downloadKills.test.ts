@@ -11,7 +11,7 @@ import type { DownloadTask } from '../../../helpers/downloadChild.ts';
 import { Random } from '../../../helpers/random.ts';
 import { sha256Of } from '../../../helpers/runs/downloadBench.ts';
 
-const KILLS = 40;
+const KILLS = 24;
 const LANES = 4;
 const SIZE_BYTES = 12_000_000;
 /** How long a process lives at most after the bytes that it gets, or, of some, after it begins. */

@@ -130,19 +130,6 @@ describe('PartFile', () => {
       }
     });
 
-    it('where the file system counts no names', async () => {
-      await (await fill(5 * MIB)).close();
-      const openFile: typeof open = async (...args) => {
-        const handle = await open(...args);
-        const stat = handle.stat.bind(handle);
-        const value = async () => Object.assign(await stat(), { nlink: 0 });
-        return Object.defineProperty(handle, 'stat', { value });
-      };
-      const part = await PartFile.open(place, silent(), openFile);
-      assert.ok(part.receivedBytes > 0);
-      await part.close();
-    });
-
     it('never a part that got another name and is not complete', async () => {
       const other = path.join(folder, 'mine.zip');
       await link(place.part, other);

@@ -26,7 +26,7 @@ import { withVscode } from '../../../helpers/standInForVscode.ts';
 
 const { spendPageState } = await withVscode(() => import('../../../../src/ui/money/spendMessages.ts'));
 
-const SUBMISSIONS = 200;
+const SUBMISSIONS = 150;
 /** Another one tells another story. */
 const SEED = Number(process.env['REPLAY_SEED'] ?? 20_310_503);
 
@@ -165,7 +165,7 @@ class Replay {
   }
 }
 
-/** Whole, and not through to the disk: 200 submissions would mostly wait for that. */
+/** Whole, and not through to the disk: so many submissions would mostly wait for that. */
 async function writeQuickly(file: string, text: string): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true });
   await writeFile(`${file}.tmp`, text);
@@ -183,7 +183,7 @@ function centsOf(text = ''): number {
 
 const threads = createRequire(import.meta.url)('node:worker_threads') as { Worker: unknown };
 
-describe('the money of 200 submissions with refusals, lost answers and crashes', () => {
+describe('the money of 150 submissions with refusals, lost answers and crashes', () => {
   let replay: Replay;
   const { Worker } = threads;
   const hashIn = (worker: unknown) => {

@@ -45,7 +45,7 @@ describe('Lease', () => {
   });
   afterEach(async () => {
     for (const lease of taken.splice(0)) lease.release();
-    await other.ask({ do: 'release' });
+    await other.ask('release');
     await rm(folder, { recursive: true, force: true });
   });
 
@@ -70,11 +70,11 @@ describe('Lease', () => {
     const mine = await take();
     assert.equal(await take(file, 1), undefined);
     assert.equal(await Lease.isTaken(file), true);
-    assert.equal(await other.ask({ do: 'take', file }), false);
+    assert.equal(await other.ask('take', file), false);
     mine?.release();
-    assert.equal(await other.ask({ do: 'take', file }), true);
+    assert.equal(await other.ask('take', file), true);
     assert.equal(await take(), undefined);
-    await other.ask({ do: 'release' });
+    await other.ask('release');
     const again = await take();
     assert.equal(again?.isHeld(), true);
     // One who holds it for a moment is waited for.
@@ -85,7 +85,7 @@ describe('Lease', () => {
   it('is not had from a process that sleeps, and at once from one that was killed', async function () {
     if (process.platform === 'win32') this.skip();
     const owner = window();
-    assert.equal(await owner.ask({ do: 'take', file }), true);
+    assert.equal(await owner.ask('take', file), true);
     owner.suspend();
     assert.equal(await take(), undefined);
     assert.equal(await Lease.isTaken(file), true);
@@ -124,7 +124,7 @@ describe('Lease', () => {
 
   it('has one holder while many want it', async () => {
     const more = [other, window(), window()];
-    const counts = await Promise.all(more.map((each) => each.ask({ do: 'churn', file, times: 100 })));
+    const counts = await Promise.all(more.map((each) => each.ask('churn', file, 100)));
     assert.deepEqual(counts, [0, 0, 0]);
   });
 
@@ -186,10 +186,10 @@ describe('Lease', () => {
     const mine = await take();
     for (let times = 0; times < 3; times++) assert.equal(await Lease.isTaken(file), true);
     assert.equal(mine?.isHeld(), true);
-    assert.equal(await other.ask({ do: 'take', file }), false);
+    assert.equal(await other.ask('take', file), false);
     mine.release();
     assert.equal(await Lease.isTaken(file), false);
-    assert.equal(await other.ask({ do: 'take', file }), true);
+    assert.equal(await other.ask('take', file), true);
     assert.equal(await Lease.isTaken(file), true);
   });
 

@@ -55,7 +55,7 @@ describe('Journal', () => {
   async function otherWindow(): Promise<OtherWindow> {
     const window = new OtherWindow();
     windows.push(window);
-    await window.ask({ do: 'open', directory });
+    await window.ask('open', directory);
     return window;
   }
 
@@ -158,9 +158,7 @@ describe('Journal', () => {
       const racers = await Promise.all([otherWindow(), otherWindow()]);
       for (let round = 0; round < 10; round++) {
         const wish = sampleIntent();
-        const ids = await Promise.all(
-          racers.map((racer) => racer.ask({ do: 'create', intent: sameWish(wish) })),
-        );
+        const ids = await Promise.all(racers.map((racer) => racer.ask('create', sameWish(wish))));
         assert.equal(ids[0], ids[1]);
         assert.equal(stored('open').length, round + 1);
       }
@@ -228,7 +226,7 @@ describe('Journal', () => {
       const owner = await otherWindow();
       const journal = await opened();
       const intent = sampleIntent();
-      await owner.ask({ do: 'create', intent });
+      await owner.ask('create', intent);
       owner.suspend();
       assert.equal(await journal.acquire(intent.id), undefined);
       assert.equal(await journal.isOwned(intent.id), true);
@@ -326,15 +324,15 @@ describe('Journal', () => {
       journal.onDidChange(() => fired++);
       const other = await otherWindow();
       const intent = sampleIntent();
-      await other.ask({ do: 'create', intent });
+      await other.ask('create', intent);
       await until(() => fired === 1);
       assert.deepEqual(journal.intents, [intent]);
-      await other.ask({ do: 'write', intent: { ...intent, keyId: 'b' } });
+      await other.ask('write', { ...intent, keyId: 'b' });
       await until(() => fired === 2);
       assert.equal(journal.intents[0]?.keyId, 'b');
       await journal.reload();
       assert.equal(fired, 2, 'nothing has changed');
-      await other.ask({ do: 'settle', receipt: chargedAt(intent, 1) });
+      await other.ask('settle', chargedAt(intent, 1));
       await until(() => fired === 3);
       assert.deepEqual(journal.intents, []);
     });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rmSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
+import { rmSync, truncateSync, writeFileSync } from 'node:fs';
 import type http from 'node:http';
 import path from 'node:path';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
@@ -26,8 +26,6 @@ describe('Submitter', () => {
   };
   const body = (response: http.ServerResponse, status: number, text: string) =>
     void response.writeHead(status).end(text);
-  const removeLease = () =>
-    unlinkSync(path.join(stage.bench.journalFolder, 'leases', `${stage.intent.id}.lock`));
 
   describe('with the sandbox', () => {
     it('is charged once; runs and balance show it, and a receipt is stored', async () => {
@@ -394,18 +392,6 @@ describe('Submitter', () => {
       assert.deepEqual(outcomes.map(({ kind }) => kind).sort(), ['charged', 'elsewhere', 'elsewhere']);
       assert.deepEqual([stage.posts.length, stage.runs.length], [2, 1]);
     });
-  });
-
-  it('holds the closing boundary back once the lease is lost, also while that is written', async () => {
-    stage.onHead = removeLease;
-    assert.equal((await stage.submit(await draft(200_000))).kind, 'elsewhere');
-    assert.equal(stage.posts.length, 0);
-    await restart(async (file, text) => {
-      await writeFileDurably(file, text);
-      if (text.includes('"closed"')) removeLease();
-    });
-    assert.equal((await stage.submit()).kind, 'elsewhere');
-    assert.equal(stage.posts.length, 0);
   });
 
   describe('a notice of a charge', () => {

@@ -96,19 +96,6 @@ describe('Submitter, attempt by attempt', () => {
   });
 
   describe('an attempt that may have been charged', () => {
-    it('is resent with the same key and bytes until it is charged', async () => {
-      stage.answers = [lost, broken, slow('1'), lost, created];
-      const outcome = await stage.submit();
-      assert.equal(outcome.kind, 'charged');
-      assert.equal(stage.posts.length, 5);
-      const [first] = stage.posts;
-      for (const { key, body } of stage.posts) {
-        assert.equal(key, first?.key);
-        assert.ok(body.equals(first?.body as Buffer));
-      }
-      assert.deepEqual(stage.states(), []);
-    });
-
     it('is sent five times at most; the waits double, with jitter; then it is checked', async () => {
       stage.answers = [
         (...answer) => {
@@ -268,23 +255,6 @@ describe('Submitter, attempt by attempt', () => {
         assert.deepEqual([codeOf(again), stage.posts.length], ['too-early', 1]);
       });
 
-    it('still applies in the next window after a canceled wait', async () => {
-      const stop = new AbortController();
-      stage.answers = [slow('300'), created];
-      stage.clock.isHeld = true;
-      stage.submitter.onDidChange(({ state }) => state === 'waiting' && stop.abort());
-      assert.equal((await stage.submit(undefined, stage.own, stop.signal)).kind, 'unknown');
-      stage.clock.isHeld = false;
-      stage.clock.pass(100_000);
-      stage.gets.length = 0;
-      const { id } = stage.intent;
-      await stage.newSubmitter().checkDue(stage.own);
-      const waits = stage.clock.sleeps.length;
-      assert.equal((await stage.resume(id)).kind, 'charged');
-      assert.ok((stage.clock.sleeps[waits] ?? 0) >= 199_000);
-      assert.deepEqual([stage.posts.length, (gaps()[0] ?? 0) >= 300_000], [2, true]);
-    });
-
     for (const isComplete of [true, false])
       it(`applies for the time that is left, and can be canceled, ${isComplete ? '' : 'not '}sent completely`, async () => {
         if (!isComplete) stage.onHead = refuse(429, 'rate_limited', { 'retry-after': '700' });
@@ -310,18 +280,6 @@ describe('Submitter, attempt by attempt', () => {
         assert.ok(waited.length > 0 && waited.every((ms) => ms > 5_000 && ms <= 8_000), waited.join());
         assert.deepEqual(stage.states(), [isComplete ? 'unknown' : 'unsent']);
       });
-
-    it('is measured by the service’s clock if this machine’s was set forward', async () => {
-      stage.onHead = (request, response) =>
-        refuse(429, 'rate_limited', { ...stage.date, 'retry-after': '700' })(request, response);
-      assert.equal((await stage.submit(await stage.bench.draft(300_000))).kind, 'not-charged');
-      stage.onHead = () => undefined;
-      const fromMs = stage.clock.serviceMs;
-      stage.clock.setWall(HOUR);
-      stage.clock.pass(200_000);
-      assert.equal((await stage.resume(stage.intent.id)).kind, 'charged');
-      assert.ok((stage.posts[0]?.atMs ?? 0) - fromMs >= 699_000);
-    });
   });
 
   describe('the clocks', () => {

@@ -118,7 +118,10 @@ describe('The adapter page', () => {
     await drawn();
     panel.send({ type: 'unpack', elsewhere: false });
     const { result } = await posted('work', (one) => one.result);
-    assert.deepEqual(result, words.workResult('adapter.zip', 'unpack', { outcome: 'failed', code: 'disk-full' }));
+    assert.deepEqual(
+      result,
+      words.workResult('adapter.zip', 'unpack', { outcome: 'failed', code: 'disk-full' }),
+    );
     assert.deepEqual(logged, ['adapter-unpack']);
   });
 

@@ -65,7 +65,7 @@ describe('messages of a budget', () => {
       { limit: 'month', limitCents: 1_300, over: 'will' },
     ] as const;
     assert.deepEqual(overBudget(checked(limits), 'Work'), {
-      message: 'This run will exceed the monthly budget of Work.',
+      message: 'This run will exceed the budget of Work.',
       detail: [
         'Budget per run: 3.00 USD',
         'Budget for November (UTC): 13.00 USD',

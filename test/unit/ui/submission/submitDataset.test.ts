@@ -373,12 +373,6 @@ describe('submitDataset', () => {
     assert.deepEqual([drafts.length, besides], [1, [['theirs']]]);
   });
 
-  it('resolves the submission that turned out to be open for the chosen model', async () => {
-    result = { kind: 'open', id: 'other' };
-    await submit();
-    assert.deepEqual(standIn.executed, [['fineTuning.resolveSubmission', 'other']]);
-  });
-
   it('points out what was or may have been charged before, and continues if that can’t be read', async () => {
     const dataset = { ...intentOf().dataset, sha256: SHA256 };
     const at = { localMs: 0 };
