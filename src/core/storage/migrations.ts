@@ -1,7 +1,7 @@
 /**
  * All tables of `state.sqlite`, in the order in which they came. Append only: the version of a file is how many of these it
- * has. One only adds: versions of the extension that do not know it still read and write beside it; what they must not touch
- * belongs in another file. The queries of a table are in one module of its room, and always name their columns. A table is
+ * has. One only adds: versions of the extension that do not know it still read and write beside it. One that they would spoil
+ * sets `min_reader` in `meta` to its own number: they use the file no longer. The queries of a table are in one module of its room, and always name their columns. A table is
  * STRICT, and its first column is the account's id.
  */
 export const MIGRATIONS: readonly string[] = [

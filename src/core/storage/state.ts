@@ -24,8 +24,9 @@ const CANNOT_OPEN = 14;
 const NOT_A_DATABASE = 26;
 const MOVED = 1032;
 
-/** Why windows cannot share state. `busy`: another window held the lock all the time. */
-export type StateProblem = 'module-missing' | 'no-locks' | 'read-only' | 'corrupt' | 'busy' | 'failed';
+/** Why windows cannot share state. `busy`: another window held the lock all the time; `newer`: a later version of the extension has it. */
+export type StateProblem =
+  'module-missing' | 'no-locks' | 'read-only' | 'newer' | 'corrupt' | 'busy' | 'failed';
 
 /** There is no usable store, so nothing can be agreed on with other windows. */
 export class StateUnavailableError extends ExpectedError {
@@ -380,6 +381,7 @@ export class StateStore implements Disposable {
   }
 }
 
+/** @throws StateUnavailableError when a later version refused older ones */
 function migrate(database: DatabaseSync, migrations: readonly string[]): void {
   // Also where nothing is to be done: it fails where the file cannot be locked or written.
   database.exec('BEGIN IMMEDIATE');
@@ -389,9 +391,12 @@ function migrate(database: DatabaseSync, migrations: readonly string[]): void {
       CREATE TABLE IF NOT EXISTS revision (
         account TEXT NOT NULL, topic TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (account, topic)
       ) STRICT`);
-    const version = database.prepare("SELECT value FROM meta WHERE key = 'version'").get()?.['value'] ?? 0;
-    for (const sql of migrations.slice(Number(version))) database.exec(sql);
-    if (Number(version) < migrations.length)
+    const read = database.prepare('SELECT value FROM meta WHERE key = ?');
+    const meta = (key: string) => Number(read.get(key)?.['value'] ?? 0);
+    if (meta('min_reader') > migrations.length) throw new StateUnavailableError('newer');
+    const version = meta('version');
+    for (const sql of migrations.slice(version)) database.exec(sql);
+    if (version < migrations.length)
       database
         .prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('version', ?)")
         .run(migrations.length);
@@ -412,6 +417,7 @@ function rollBack(database: DatabaseSync): void {
 }
 
 function problemOf(error: unknown): StateUnavailableError {
+  if (error instanceof StateUnavailableError) return error;
   if (isBusy(error)) return new StateUnavailableError('no-locks', error);
   if (isDamaged(error)) return new StateUnavailableError('corrupt', error);
   const { code } = error as NodeJS.ErrnoException;

@@ -230,7 +230,7 @@ describe('StateStore', () => {
     assert.deepEqual(await namesOf(one), ['x', 'y']);
   });
 
-  it('lets an older version write beside a newer one', async () => {
+  it('lets an older version write beside a newer one, unless that refuses it', async () => {
     const newer = [...TEST_TABLES, "ALTER TABLE item ADD COLUMN extra TEXT NOT NULL DEFAULT ''"];
     const [older, next] = [store(), store(newer)];
     await add(older, 'x');
@@ -239,7 +239,13 @@ describe('StateStore', () => {
     await add(next, 'z');
     assert.deepEqual(await namesOf(older), ['x', 'y', 'z']);
     assert.deepEqual(await namesOf(store()), ['x', 'y', 'z'], 'an older one that is started later');
-    assert.deepEqual(aside, []);
+    await store([
+      ...newer,
+      `INSERT INTO meta (key, value) VALUES ('min_reader', ${newer.length + 1})`,
+    ]).open();
+    const refused = store();
+    await refused.open();
+    assert.deepEqual([refused.problem, aside], ['newer', []]);
   });
 
   it('has tables that stay as they were written: an older file has them already', () => {
