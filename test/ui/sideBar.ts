@@ -122,8 +122,13 @@ export class View {
   /** Presses an action that stands in the row while the pointer is on it. */
   async pressInRow(name: string | RegExp, action: string): Promise<void> {
     const row = this.row(name).first();
-    await row.hover();
-    await row.getByRole('button', { name: action }).click();
+    const button = row.getByRole('button', { name: action });
+    // A row that moves leaves the pointer on another one.
+    for (let attempt = 0; attempt < 5; attempt++) {
+      await row.hover();
+      if (await happens(button.click({ timeout: 3_000 }))) return;
+    }
+    assert.fail(`${action} cannot be pressed`);
   }
 
   /** Clicks an item of the row's context menu. */
