@@ -39,7 +39,7 @@ export async function chooseAdapter(
   if (answer.kind !== 'value') return undefined;
   if (typeof answer.value === 'object') return answer.value.file;
   if (answer.value === 'folder')
-    return chooseFolder(l10n.t('Choose the Folder of an Adapter'), TERMS.inspect);
+    return chooseFolder(l10n.t('Choose an Adapter Folder'), TERMS.inspect);
   const chosen = await window.showOpenDialog({
     title: l10n.t('Choose an Adapter'),
     openLabel: TERMS.inspect,

@@ -93,7 +93,7 @@ function cellOf(
 }
 
 function layerName(layer: Layer): string {
-  return layer === undefined ? l10n.t('outside of layers') : l10n.t('layer {0}', layer);
+  return layer === undefined ? l10n.t('outside layers') : l10n.t('layer {0}', layer);
 }
 
 function drawn(

@@ -33,7 +33,7 @@ export function adapterVerdict(
       'error',
       l10n.t('Adapter with broken values'),
       l10n.t('Some values are NaN or infinite.'),
-      l10n.t('Check the dataset, then train again.'),
+      l10n.t('Check the dataset before a new run.'),
     );
   if (has('error'))
     return verdictOf(

@@ -278,7 +278,7 @@ function warningFor({ path: file, artifactType, verified }: Downloaded): string 
     case 'html':
       return l10n.t('Downloaded {0}, but it’s a web page, not an adapter.', place);
     case 'length':
-      return l10n.t('Downloaded {0}, but it’s not a known adapter format.', place);
+      return l10n.t('Downloaded {0}, but its format is unknown.', place);
     default:
       return undefined;
   }

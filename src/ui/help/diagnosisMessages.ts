@@ -37,7 +37,7 @@ const VERDICTS: Readonly<Record<Verdict, { icon: string; description: string }>>
 };
 
 const NOT_NEEDED = l10n.t('Not needed.');
-const NOTHING_TO_TRY = l10n.t('Nothing to try.');
+const NOTHING_TO_TRY = l10n.t('Not possible.');
 
 export const diagnosisWords = {
   title: () => l10n.t('Diagnose Connection'),
@@ -164,7 +164,7 @@ function apiKey({ wasSent, error }: ConnectionFacts, { account, hasKey }: Diagno
 function clock({ clockSkewMs }: ConnectionFacts): Finding {
   if (clockSkewMs === undefined) return notAnswered();
   const difference = formatDuration(Math.abs(clockSkewMs));
-  if (Math.abs(clockSkewMs) < MAX_SKEW_MS) return ['ok', l10n.t('{0} from the service’s clock.', difference)];
+  if (Math.abs(clockSkewMs) < MAX_SKEW_MS) return ['ok', l10n.t('{0} off the service’s clock.', difference)];
   return ['problem', l10n.t('This machine’s clock is off by {0}. Let the system set it.', difference)];
 }
 
@@ -174,7 +174,7 @@ function keychain({ account, hasKey }: Diagnosis): Finding {
   if (hasKey === true) return ['ok', l10n.t('It has the API key of {0}.', account.name)];
   if (hasKey === undefined) return ['problem', l10n.t('It can’t be read.'), [COMMANDS.showLog]];
   const sentence = l10n.t(
-    'It has no API key of {0}. Without a system keyring, VS Code forgets it.',
+    'No API key of {0}. Without a keychain, VS Code forgets it on exit.',
     account.name,
   );
   return ['problem', sentence, [COMMANDS.replaceKey, account.id]];

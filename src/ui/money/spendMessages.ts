@@ -78,7 +78,7 @@ export function spendPageState(facts: SpendFacts): SpendState {
   return {
     type: 'state',
     memory: { accountId, view },
-    title: l10n.t('Spending of {0}', accountName(facts)),
+    title: l10n.t('Spending: {0}', accountName(facts)),
     status: statusText(facts),
     actionsName: TERMS.actions,
     actions: [
@@ -264,7 +264,7 @@ function balanceSection({ money: { receipts }, session }: SpendFacts): SpendBala
     from: when(first.atMs),
     to: when(last.atMs),
     tableTitle: l10n.t(
-      'Balance as a table ({0} of {1})',
+      'Balance table (last {0} of {1})',
       formatCount(Math.min(MAX_BALANCES, points.length)),
       formatCount(points.length),
     ),

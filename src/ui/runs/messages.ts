@@ -91,7 +91,7 @@ export function filterMessage(
   const lines = [
     l10n.t('Filter {0}: {1} of {2} loaded runs.', filter, formatCount(rows.length), formatCount(loaded)),
   ];
-  if (unlabeled > 0) lines.push(l10n.t('Labels not loaded yet: {0}.', formatCount(unlabeled)));
+  if (unlabeled > 0) lines.push(l10n.t('Labels not searched: {0}.', formatCount(unlabeled)));
   if (runs.hasMore) lines.push(l10n.t('Older runs are not loaded.'));
   return lines.join(' ');
 }

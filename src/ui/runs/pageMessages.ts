@@ -543,7 +543,7 @@ function runSection(view: KnownRun): RunPageSection {
     list.push(fact('idempotency', 'Idempotency-Key', receipt.id, copy('Idempotency-Key', receipt.id)));
   }
   const isElsewhere = receipt === undefined && receiptLoading === 'loaded';
-  const note = isElsewhere ? l10n.t('Submitted from another machine.') : undefined;
+  const note = isElsewhere ? l10n.t('Submitted elsewhere.') : undefined;
   return facts('run', l10n.t('Run'), list, note);
 }
 

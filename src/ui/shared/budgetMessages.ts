@@ -59,7 +59,7 @@ export function underWayAmount({
 export function underWayText(spending: MonthSpending): string | undefined {
   const amount = underWayAmount(spending);
   if (amount === undefined) return undefined;
-  return spending.underWayUnknown === 0 ? l10n.t('{0} pending', amount) : l10n.t('pending: {0}', amount);
+  return spending.underWayUnknown === 0 ? l10n.t('{0} under way', amount) : l10n.t('under way: {0}', amount);
 }
 
 function spentAndUnderWay(spending: MonthSpending): string {
@@ -120,10 +120,15 @@ export function overBudget(
     l10n.t('The budget warns you; it can’t stop the service from charging.'),
   ];
   const name = sanitizeServiceText(account);
+  const isMonthly = worst.limit === 'month';
   const message =
     worst.over === 'will'
-      ? l10n.t('This run will exceed the budget of {0}.', name)
-      : l10n.t('This run may exceed the budget of {0}.', name);
+      ? isMonthly
+        ? l10n.t('This run will exceed the monthly budget of {0}.', name)
+        : l10n.t('This run will exceed the per-run budget of {0}.', name)
+      : isMonthly
+        ? l10n.t('This run may exceed the monthly budget of {0}.', name)
+        : l10n.t('This run may exceed the per-run budget of {0}.', name);
   return { message, detail: lines.join('\n') };
 }
 

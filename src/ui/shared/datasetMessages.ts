@@ -132,7 +132,7 @@ const TO_JSONL = l10n.t('Convert it to JSONL.');
 
 /** What it is, and what to do. */
 const KINDS: Readonly<Record<OtherKind, readonly [string, string]>> = {
-  'utf-16': [l10n.t('UTF-16, not UTF-8'), l10n.t('Change the encoding in the status bar.')],
+  'utf-16': [l10n.t('UTF-16, not UTF-8'), l10n.t('Use Save with Encoding (UTF-8) in the status bar.')],
   'utf-32': [l10n.t('UTF-32, not UTF-8'), TO_UTF_8],
   gzip: [l10n.t('compressed (gzip)'), l10n.t('Decompress it.')],
   binary: [l10n.t('not text'), l10n.t('A dataset has one JSON object per line.')],

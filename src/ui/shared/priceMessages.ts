@@ -25,7 +25,7 @@ export function priceText(estimate: Estimate): string {
         formatMoney(estimate.lowCents, estimate.currency),
       );
     case 'included':
-      return notKnown(l10n.t('your most similar run was included in your plan'));
+      return notKnown(l10n.t('your nearest run was included in your plan'));
   }
 }
 
@@ -92,7 +92,7 @@ function farText({
   const [size, price] = [formatBytes(sizeBytes), money(nearest)];
   return isLarger && measure === 'bytes'
     ? l10n.t('{0} times the size of your nearest run ({1}, {2})', formatCount(Math.round(ratio)), size, price)
-    : l10n.t('your nearest run is too different ({0}, {1})', size, price);
+    : l10n.t('your nearest run differs in size ({0}, {1})', size, price);
 }
 
 function money({ priceCents, currency }: { priceCents: number; currency: string }): string {

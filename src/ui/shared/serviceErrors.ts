@@ -193,7 +193,7 @@ const SENTENCES: ReadonlyMap<string, string> = new Map(
     invalid_api_key: KEY_REJECTED,
     'key-rejected': KEY_REJECTED,
     validation_failed: l10n.t('The service rejected the request as invalid.'),
-    not_found: l10n.t('The service can’t find this.'),
+    not_found: l10n.t('Not found, or expired.'),
     insufficient_balance: l10n.t('The balance is too low for this run. Add funds.'),
     model_not_available: l10n.t('This model isn’t available. Choose another one.'),
     consent_required: l10n.t('The service did not receive both consents.'),
@@ -219,7 +219,7 @@ const SENTENCES: ReadonlyMap<string, string> = new Map(
 
     // Downloads
     'run-not-completed': l10n.t('This run has no adapter yet.'),
-    'artifacts-expired': l10n.t('This adapter has expired. Start a new run.'),
+    'artifacts-expired': l10n.t('This adapter has expired.'),
     'run-unknown': l10n.t('The service doesn’t know this run. Try another account.'),
     'no-artifacts': l10n.t('The service lists no files for this run.'),
     'artifact-gone': l10n.t('The service no longer offers this file.'),
@@ -263,7 +263,7 @@ const DISK: Readonly<Record<DiskError['place'], Readonly<Record<DiskError['code'
 
 function unexpectedSentence({ kind, httpStatus }: UnexpectedAnswerError): string {
   if (kind === 'html')
-    return l10n.t('A web page answered ({0}), such as a network’s sign-in page.', httpStatus);
+    return l10n.t('A web page answered ({0}). Does your network need a sign-in?', httpStatus);
   if (kind === 'no-error-body' && httpStatus === 413)
     return l10n.t('A proxy or gateway rejected the upload as too large (413).');
   if (kind === 'no-error-body' && httpStatus === 422)

@@ -122,8 +122,8 @@ function resentSentence(submission: PendingSubmission): string {
     case 'unsent':
       return moneySentence(submission, Date.now());
     case 'not-charged':
-      return l10n.t('Not charged so far. Resending within 24 hours can’t charge you twice.');
+      return l10n.t('Not charged so far. Resending now can’t charge you twice.');
     default:
-      return l10n.t('You may have been charged. Resending within 24 hours can’t charge you twice.');
+      return l10n.t('You may have been charged. Resending now can’t charge you twice.');
   }
 }

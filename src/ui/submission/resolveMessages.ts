@@ -59,7 +59,7 @@ export const resolveMessages = {
     isRefused
       ? l10n.t('Review and consent again, then submit.')
       : l10n.t('Asks first, then uploads the same dataset.'),
-  resendDetail: () => l10n.t('Asks first; charged at most once within 24 hours.'),
+  resendDetail: () => l10n.t('Asks first; can’t charge you twice.'),
   discard: () => l10n.t('Discard…'),
   discardDetail: (mayBeCharged: boolean) =>
     mayBeCharged
@@ -83,7 +83,7 @@ export function uncertaintySentence(reason: UncertaintyReason): string {
   const sentences: Record<UncertaintyReason, string> = {
     candidates: l10n.t('One of your runs looks like this submission.'),
     balance: l10n.t('Your balance is lower, but no matching run was found.'),
-    'no-marker': l10n.t('Without a marker its run can’t be recognized.'),
+    'no-marker': l10n.t('No marker: look for its run in Runs.'),
     'no-balance': l10n.t('The balance before submitting is unknown.'),
     'key-replaced': l10n.t('The API key has changed; it may belong to another account.'),
     'too-early': l10n.t('Too early to tell: the service may still be validating.'),

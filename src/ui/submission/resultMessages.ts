@@ -24,7 +24,7 @@ export const submissionMessages = {
   submitting: (fileName: string, accountName: string) =>
     l10n.t('Submitting {0} to {1}', fileName, accountName),
   elsewhere: (name: string, isSandbox: boolean) =>
-    inSandbox(l10n.t('Not charged by this window: {0} is resolved or open in another one.', name), isSandbox),
+    inSandbox(l10n.t('This window didn’t submit {0}. See Runs.', name), isSandbox),
   canceled: (fileName: string, isSandbox: boolean) =>
     inSandbox(
       l10n.t('Not charged: the upload of {0} was canceled.', sanitizeServiceText(fileName)),

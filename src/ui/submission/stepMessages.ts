@@ -285,8 +285,8 @@ export const openMessages = {
   detail(submission: PendingSubmission, modelName: string, isOtherAccount: boolean): string {
     const facts = [moneySentence(submission, Date.now()), sanitizeServiceText(modelName)];
     return isOtherAccount
-      ? l10n.t('{0} Model: {1}. If they are the same account, you could be charged twice.', ...facts)
-      : l10n.t('{0} Model: {1}. A run with another model is charged separately.', ...facts);
+      ? l10n.t('{0}\nModel: {1}. If they are the same account, you could be charged twice.', ...facts)
+      : l10n.t('{0}\nModel: {1}. A run with another model is charged separately.', ...facts);
   },
   open: () => l10n.t('Open It'),
   anyway: () => TERMS.submitAnyway,
