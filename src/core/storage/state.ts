@@ -299,16 +299,14 @@ export class StateStore implements Disposable {
       return;
     }
     const endMs = performance.now() + OPEN_FOR_MS;
-    let isRecovered = false;
-    // Ever longer: each time it is seen whether files can be locked at all.
-    for (let waitMs = RETRY_EVERY_MS; ; waitMs = Math.min(2 * waitMs, 1_000))
+    for (let isRecovered = false; ;)
       try {
         if (this.#isDisposed) return;
         this.#opened = this.#openOnce(Database);
         return;
       } catch (error) {
         const isHeld = isBusy(error) && hasLocks(path.dirname(this.#file), Database);
-        if (isHeld && performance.now() < endMs) await delay(waitMs * (0.5 + Math.random()));
+        if (isHeld && performance.now() < endMs) await delay(RETRY_EVERY_MS * (0.5 + Math.random()));
         else if (isDamaged(error) && !isRecovered) {
           isRecovered = true;
           await this.#setAside(identityOf(this.#file));
