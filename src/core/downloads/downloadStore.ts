@@ -8,6 +8,10 @@ import { DownloadError } from './downloadErrors.ts';
 import type { ActiveDownload, DownloadRecord, UnfinishedDownload } from './types.ts';
 
 const TOPIC = 'downloads';
+/** Older ones are forgotten. */
+const MAX_RECORDS = 2_000;
+/** Each is looked for at every start. The oldest are forgotten: their disk does not come back. */
+const MAX_DISCARDED = 100;
 
 interface Content {
   /** Newest first. */
@@ -140,12 +144,13 @@ export class DownloadStore implements Disposable {
   async checkOne(id: string, code?: string): Promise<void> {
     const unfinished = this.unfinished.find((one) => one.id === id);
     const isFree = unfinished !== undefined && !(await Lease.isTaken(this.#lockOf(id)).catch(() => true));
-    if (!isFree) {
+    // An update of the extension may have removed the file of this version.
+    const parts = isFree ? await import('./partFile.ts').catch(() => undefined) : undefined;
+    if (!isFree || parts === undefined) {
       this.#interrupted.delete(id);
       return;
     }
-    const { partPlaceOf, partStateOf } = await import('./partFile.ts');
-    const state = await partStateOf(partPlaceOf(unfinished));
+    const state = await parts.partStateOf(parts.partPlaceOf(unfinished));
     this.#interrupted.set(id, {
       ...unfinished,
       accountId: this.#options.accountId,
@@ -268,10 +273,22 @@ function addRecord(tables: Tables, accountId: string, record: DownloadRecord): v
     ...[accountId, file, runId, artifactType, filename ?? null],
     ...[sizeBytes, sha256, verified, record.completedAtMs],
   );
+  tables.run(
+    `DELETE FROM download WHERE account = ?1 AND rowid NOT IN
+       (SELECT rowid FROM download WHERE account = ?1 ORDER BY rowid DESC LIMIT ?2)`,
+    accountId,
+    MAX_RECORDS,
+  );
 }
 
 function markDiscarded(tables: Tables, accountId: string, id: string): void {
   tables.run('UPDATE unfinished_download SET discarded = 1 WHERE account = ? AND id = ?', accountId, id);
+  tables.run(
+    `DELETE FROM unfinished_download WHERE account = ?1 AND discarded = 1 AND rowid NOT IN
+       (SELECT rowid FROM unfinished_download WHERE account = ?1 AND discarded = 1 ORDER BY rowid DESC LIMIT ?2)`,
+    accountId,
+    MAX_DISCARDED,
+  );
 }
 
 function contentOf(tables: Tables, accountId: string): Content {

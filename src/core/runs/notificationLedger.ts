@@ -3,6 +3,8 @@ import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
 import type { StateStore } from '../storage/state.ts';
 
+/** Older entries are removed: no list still shows that such a run changed just now. */
+const STORED_FOR_MS = 90 * 24 * 60 * 60_000;
 const TOPIC = 'unseen';
 
 /**
@@ -11,6 +13,7 @@ const TOPIC = 'unseen';
  */
 export class NotificationLedger implements Disposable {
   readonly #state: StateStore;
+  readonly #nowMs: () => number;
   readonly #onDidChangeUnseen = new Emitter<string>();
   readonly #claimed = new Set<string>();
   readonly #unseen = new Map<string, number>();
@@ -18,8 +21,9 @@ export class NotificationLedger implements Disposable {
   /** Fires with the account's id when the number of its unseen runs changed, in whichever window. */
   readonly onDidChangeUnseen = this.#onDidChangeUnseen.event;
 
-  constructor(state: StateStore) {
+  constructor(state: StateStore, nowMs: () => number = Date.now) {
     this.#state = state;
+    this.#nowMs = nowMs;
   }
 
   /**
@@ -39,9 +43,15 @@ export class NotificationLedger implements Disposable {
            ON CONFLICT (account, key) DO NOTHING`,
           accountId,
           key,
-          Date.now(),
+          this.#nowMs(),
           Number(isUnseen),
         );
+        if (isNew === 1)
+          tables.run(
+            'DELETE FROM notification WHERE account = ? AND claimed_at_ms < ?',
+            accountId,
+            this.#nowMs() - STORED_FOR_MS,
+          );
         if (isNew === 1 && isUnseen) tables.touch(TOPIC, accountId);
         return isNew === 1;
       });

@@ -2,10 +2,12 @@ import * as v from 'valibot';
 import type { RunDetail, RunSummary } from '../api/types.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { instantOf } from '../base/instant.ts';
-import type { StateStore } from '../storage/state.ts';
+import type { StateStore, Tables } from '../storage/state.ts';
 import { phaseOf } from './phase.ts';
 import type { RunStore } from './runStore.ts';
 
+/** How many details are stored of an account; the oldest are removed first. */
+const MAX_STORED = 2_000;
 /** Far more than a detail with the longest label, however that is escaped. */
 const MAX_BYTES = 3_500;
 /** How far the times of creation in list and detail may differ: one of them may be in whole seconds. */
@@ -79,11 +81,7 @@ export class StoredDetails implements Disposable {
     if (news.length > 0)
       this.#state
         .transaction((tables) => {
-          for (const { run_id, listed, detail } of news)
-            tables.run(
-              'INSERT OR REPLACE INTO run_detail (account, run_id, listed, detail) VALUES (?, ?, ?, ?)',
-              ...[this.#accountId, run_id, listed, detail],
-            );
+          for (const one of news) store(tables, this.#accountId, one);
           tables.touch(TOPIC, this.#accountId);
         })
         .catch(this.#onError);
@@ -109,6 +107,21 @@ export class StoredDetails implements Disposable {
     for (const detail of details) this.#stored.add(detail);
     this.#runs.knowDetails(details);
   }
+}
+
+function store(tables: Tables, accountId: string, { run_id, listed, detail }: Stored): void {
+  tables.run(
+    'INSERT OR REPLACE INTO run_detail (account, run_id, listed, detail) VALUES (?, ?, ?, ?)',
+    accountId,
+    run_id,
+    listed,
+    detail,
+  );
+  tables.run(
+    `DELETE FROM run_detail WHERE account = ?1 AND id <= (
+       SELECT id FROM run_detail WHERE account = ?1 ORDER BY id DESC LIMIT 1 OFFSET ${MAX_STORED})`,
+    accountId,
+  );
 }
 
 /** As it is stored; undefined where it is too long to be of the contract. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { registerHooks } from 'node:module';
 import { link, open, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -267,6 +268,33 @@ describe('Downloads to a disk that fails', () => {
       assert.ok(bench.server.bytes.equals(await readFile(bench.target)));
       assert.deepEqual(await bench.left(), ['adapter.zip']);
     });
+  });
+
+  it('are opened also where code of the extension cannot be loaded', async () => {
+    const unfinished = { id: 'one', runId: 'run', artifactType: 'model', filename: undefined };
+    await bench.store().begin({ ...unfinished, target: bench.target });
+    const specifier = '../../../../src/core/downloads/downloadStore.ts?incomplete';
+    const { DownloadStore } = (await import(
+      specifier
+    )) as typeof import('../../../../src/core/downloads/downloadStore.ts');
+    const hooks = registerHooks({
+      resolve: (name, context, next) => {
+        if (context.parentURL?.endsWith('?incomplete')) throw new Error('no such file');
+        return next(name, context);
+      },
+    });
+    const store = new DownloadStore({
+      accountId: ACCOUNT,
+      state: bench.state(),
+      locks: path.join(bench.folder, 'locks'),
+      isRunning: () => false,
+      onChange: () => undefined,
+    });
+    await store.open().finally(() => hooks.deregister());
+    assert.deepEqual([store.unfinished.length, store.interrupted.length], [1, 0]);
+    await store.checkOne('one');
+    assert.equal(store.interrupted.length, 1);
+    store.dispose();
   });
 
   it('remembers one file of a name, and finds out that it is gone, or back', async () => {

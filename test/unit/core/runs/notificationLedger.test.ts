@@ -5,6 +5,9 @@ import path from 'node:path';
 import { NotificationLedger } from '../../../../src/core/runs/notificationLedger.ts';
 import { StateStore } from '../../../../src/core/storage/state.ts';
 
+const DAY = 24 * 60 * 60_000;
+const NOW = Date.UTC(2031, 4, 3);
+
 describe('NotificationLedger', () => {
   let folder: string;
   const open: { dispose(): void }[] = [];
@@ -17,9 +20,9 @@ describe('NotificationLedger', () => {
     await rm(folder, { recursive: true });
   });
 
-  function window() {
+  function window(nowMs = NOW) {
     const state = new StateStore(folder);
-    const ledger = new NotificationLedger(state);
+    const ledger = new NotificationLedger(state, () => nowMs);
     open.push(ledger, state);
     return { state, ledger };
   }
@@ -59,6 +62,15 @@ describe('NotificationLedger', () => {
       assert.equal(await ledger.claim('a', 'r', 'finished'), true);
       assert.equal(await ledger.claim('a', 'r', 'finished'), false);
     }
+  });
+
+  it('forgets what is older than 90 days', async () => {
+    await window().ledger.claim('a', 'old', 'finished');
+    await window(NOW + 2 * DAY).ledger.claim('a', 'young', 'finished');
+    await window(NOW + 91 * DAY).ledger.claim('a', 'new', 'finished');
+    const later = window(NOW + 91 * DAY).ledger;
+    assert.equal(await later.claim('a', 'old', 'finished'), true);
+    assert.equal(await later.claim('a', 'young', 'finished'), false);
   });
 
   it('counts finished runs that nobody has seen, in all windows', async () => {

@@ -139,4 +139,23 @@ describe('StoredDetails', () => {
       assert.equal((await detailAfterRestart('a'))?.label, label);
     }
   });
+
+  it('stores the newest 2,000', async () => {
+    const runs = await window();
+    await state.transaction((tables) => {
+      for (let index = 0; index < 2_000; index++)
+        tables.run(
+          "INSERT INTO run_detail (account, run_id, listed, detail) VALUES ('account-1', ?, 'complete', 'odd')",
+          `r${index}`,
+        );
+    });
+    listed = [row('a', 1, 'complete')];
+    details.set('a', finished('a'));
+    await runs.refresh();
+    await runs.loadDetail('a');
+    for (let turn = 0; turn < 100 && !(await storedIds()).includes('a'); turn++)
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    const ids = await storedIds();
+    assert.deepEqual([ids.length, ids[0], ids.at(-1)], [2_000, 'r1', 'a']);
+  });
 });
