@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { watchLockOf } from '../../core/accounts/accountFolder.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import type { Event } from '../../core/base/event.ts';
+import { lazy } from '../../core/base/lazy.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { WatchOptions } from '../../core/runs/watcher.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
@@ -27,12 +28,21 @@ interface RunsView {
 
 /** Keeps the stores of the active account fresh. What fails shows as the session's state; the log has the reason. */
 export function keepActiveFresh(parts: ActiveRunsParts, view: RunsView): Disposable {
+  const onError = (error: unknown) => parts.log.warn(String(error));
   return followActive(parts.sessions, (session) => {
     if (session === undefined) return [];
+    showReceiptLabels(session, parts).catch(onError);
     const watching = new DisposableStore();
-    const onError = (error: unknown) => parts.log.warn(String(error));
-    watch(session, parts, view, watching, onError).catch(onError);
-    return [watching];
+    const watched = lazy(() => watch(session, parts, view, watching, onError));
+    // Where it could not be loaded, this is tried again at the next event.
+    const begin = () => void watched().catch(onError);
+    begin();
+    return [
+      watching,
+      view.onDidShow(begin),
+      vscode.window.onDidChangeWindowState(begin),
+      parts.submitter.onDidChange(begin),
+    ];
   });
 }
 
@@ -44,8 +54,6 @@ async function watch(
   watching: DisposableStore,
   onError: WatchOptions['onError'],
 ): Promise<void> {
-  const recall = async () => recallSubmitted(session, await receiptsOf(session.account.id));
-  recall().catch(onError);
   const { Watcher } = await import('../../core/runs/watcher.ts');
   if (watching.disposed) return;
   const { id } = session.account;
@@ -56,7 +64,7 @@ async function watch(
     isFocused: () => vscode.window.state.focused,
     areRowsShown: () => view.isVisible,
     isAwaiting: () => submitter.isUnknown(id),
-    recallSubmitted: recall,
+    recallSubmitted: async () => recallSubmitted(session, await receiptsOf(id)),
     onError,
   });
   let readAtMs = performance.now();
@@ -81,13 +89,17 @@ async function watch(
     watching.add(one);
 }
 
-/** Labels, which no list has. And the end of a run is notified as well, though none named it before the windows were closed. */
-function recallSubmitted({ runs }: Session, receipts: readonly ChargedReceipt[]): void {
+async function showReceiptLabels({ account, runs }: Session, { receiptsOf }: ActiveRunsParts): Promise<void> {
+  const receipts = await receiptsOf(account.id);
   runs.knowLabels(
     receipts.flatMap(({ settled, label }) =>
       label === undefined ? [] : [[settled.run.run_id, label] as const],
     ),
   );
+}
+
+/** The end of a run is notified as well, though no list named it before the windows were closed. */
+function recallSubmitted({ runs }: Session, receipts: readonly ChargedReceipt[]): void {
   if (runs.rows === undefined) return;
   for (const { settled, model_id, label } of receipts)
     if (settled.at.localMs > runs.readAtMs) runs.insertCreated(settled.run, model_id, label);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { registerHooks } from 'node:module';
 import path from 'node:path';
 import type { Disposable } from '../../../../src/core/base/disposable.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
@@ -45,8 +46,8 @@ describe('keepActiveFresh', () => {
     await bench.end();
   });
 
-  const begin = () => {
-    kept = keepActiveFresh(
+  const begin = (keep = keepActiveFresh) => {
+    kept = keep(
       {
         sessions: { active: session, onDidChangeActive: new Emitter().event },
         submitter: new Submitter(bench.journal),
@@ -70,6 +71,31 @@ describe('keepActiveFresh', () => {
     assert.deepEqual(asked.toSorted(), ['balance', 'models', 'runs']);
     session.reconnect();
     await until(() => count('models') === 2 && count('balance') === 2);
+  });
+
+  it('begins at the next event where it could not be loaded', async () => {
+    let isMissing = true;
+    const failing = registerHooks({
+      resolve: (specifier, context, next) => {
+        if (isMissing && specifier.endsWith('/watcher.ts')) throw new Error('no such file');
+        return next(specifier, context);
+      },
+    });
+    // Its own instance: what another one loaded is not loaded again.
+    const instance = '../../../../src/ui/runs/activeRuns.ts?without=watcher';
+    const own = (await withVscode(() => import(instance))) as { keepActiveFresh: typeof keepActiveFresh };
+    try {
+      begin(own.keepActiveFresh);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      assert.deepEqual(asked, []);
+      isMissing = false;
+      shows.fire();
+      await until(isRead);
+      shows.fire();
+      assert.deepEqual(asked.toSorted(), ['balance', 'models', 'runs']);
+    } finally {
+      failing.deregister();
+    }
   });
 
   it('knows what was submitted after the list was last stored, nothing older, and all labels', async () => {
