@@ -234,7 +234,9 @@ export class Watcher implements Disposable {
     if (isAfterAnother && session.isLocked) return false;
     let lease: Lease | undefined;
     try {
-      await state.requireShared();
+      await state.open();
+      // Busy is for a while: what is read is stored then.
+      if (state.problem !== 'busy') await state.requireShared();
       lease = await Lease.take(lockFile, isAfterAnother ? 1 : undefined);
       if (lease === undefined) return false;
       // What was stored before this window polls: the first answer is compared to it.

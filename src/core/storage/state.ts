@@ -13,8 +13,6 @@ const FILE = 'state.sqlite';
 /** A statement blocks the extension host at most this long; the rest is waited for asynchronously. */
 const BUSY_MS = 20;
 const RETRY_FOR_MS = 5_000;
-/** Without the file a window has nothing of what was stored, until it is reloaded. */
-const OPEN_FOR_MS = 30_000;
 const RETRY_EVERY_MS = 25;
 const TICK_MS = 5_000;
 /** Result codes of SQLite. */
@@ -24,7 +22,10 @@ const CANNOT_OPEN = 14;
 const NOT_A_DATABASE = 26;
 const MOVED = 1032;
 
-/** Why windows cannot share state. `busy`: another window held the lock all the time; `newer`: a later version of the extension has it. */
+/**
+ * Why windows cannot share state. `newer`: a later version of the extension refused this one. Only while it is `busy`, another
+ * window holding the lock, is that tried again.
+ */
 export type StateProblem =
   'module-missing' | 'no-locks' | 'read-only' | 'newer' | 'corrupt' | 'busy' | 'failed';
 
@@ -176,6 +177,7 @@ export class StateStore implements Disposable {
   /** Checks what other windows changed; happens every 5 seconds and when the folder changes. Never rejects. */
   async check(): Promise<void> {
     await this.open();
+    if (this.problem === 'busy') await this.#openShared();
     if (this.#isDisposed || this.#problem !== undefined) return;
     try {
       const changed = await this.read((tables) => this.#changedSince(tables));
@@ -198,7 +200,7 @@ export class StateStore implements Disposable {
     const folder = path.dirname(this.#file);
     await mkdir(folder, { recursive: true }).catch(() => undefined);
     await this.#openFile();
-    if (this.#isDisposed || this.#problem !== undefined) return;
+    if (this.#isDisposed || (this.#problem !== undefined && this.problem !== 'busy')) return;
     this.#acknowledge();
     // A commit makes and removes a journal in the folder.
     this.#watch = new FolderWatch(folder, `${FILE}-journal`, () => this.check());
@@ -270,6 +272,21 @@ export class StateStore implements Disposable {
     this.#haveAllRead();
   }
 
+  /** Leaves this window's memory for the file. Never rejects. */
+  async #openShared(): Promise<void> {
+    const { DatabaseSync: Database } = await import('node:sqlite');
+    if (this.#isDisposed || this.problem !== 'busy') return;
+    try {
+      const opened = this.#openOnce(Database);
+      this.#close();
+      this.#opened = opened;
+      this.#problem = undefined;
+      this.#haveAllRead();
+    } catch {
+      // The next tick tries again.
+    }
+  }
+
   /** The file has become another one. */
   #haveAllRead(): void {
     this.#acknowledge();
@@ -298,7 +315,7 @@ export class StateStore implements Disposable {
       this.#problem = new StateUnavailableError('module-missing');
       return;
     }
-    const endMs = performance.now() + OPEN_FOR_MS;
+    const endMs = performance.now() + RETRY_FOR_MS;
     for (let isRecovered = false; ;)
       try {
         if (this.#isDisposed) return;

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { mock } from 'node:test';
 import { DatabaseSync } from 'node:sqlite';
+import { StateStore } from '../../../../src/core/storage/state.ts';
 import { made, WatchBench, type Answer, type WatchWindow } from '../../../helpers/runs/watchBench.ts';
 
 const SECOND = 1000;
@@ -546,6 +548,29 @@ describe('Watcher', function () {
       assert.deepEqual(bench.asked, ['a /runs', 'b /runs', 'a /runs', 'b /runs']);
       const codes = [a, b].map((window) => window.errors.map((error) => (error as { code?: string }).code));
       assert.deepEqual(codes, [['state-unavailable'], ['state-unavailable']]);
+    });
+
+    it('polls in one window alone where the stored list is locked for a while, and shares it afterwards', async () => {
+      bench.rows = [made(bench, 'r', 0)];
+      const first = new StateStore(bench.folder);
+      await first.open();
+      first.dispose();
+      const holder = new DatabaseSync(path.join(bench.folder, 'state.sqlite'));
+      holder.exec('BEGIN EXCLUSIVE');
+      let nowMs = 0;
+      const now = mock.method(performance, 'now', () => (nowMs += 3_000));
+      const windows = ['a', 'b'].map((name) => bench.window(name));
+      await Promise.all(windows.map(({ state }) => state.open()));
+      now.mock.restore();
+      await Promise.all(windows.map(({ watcher }) => watcher.poll()));
+      await bench.pass(MINUTE);
+      const who = () => [...new Set(bench.asked.map((one) => one.split(' ')[0]))];
+      const [only] = who();
+      assert.equal(who().length, 1);
+      holder.close();
+      await bench.pass(MINUTE);
+      for (const one of windows) assert.equal(statusIn(one, 'r'), 'running');
+      assert.deepEqual(who(), [only]);
     });
 
     it('stores it again, and shares it, after the file was deleted', async function () {
