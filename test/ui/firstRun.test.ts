@@ -69,7 +69,7 @@ describe('the first run', () => {
     await dialogs.pressInToast(SAMPLE, 'Show Problems');
     await goToProblem('Trailing comma. Remove it.', 'Ln 3,');
     await page.keyboard.press('Delete');
-    await goToProblem('No assistant message. Add an answer to learn.', 'Ln 6,');
+    await goToProblem('No assistant message. Add one to learn from.', 'Ln 6,');
     for (const key of ['End', 'ArrowLeft', 'ArrowLeft']) await page.keyboard.press(key);
     await page.keyboard.insertText(',{"role":"assistant","content":"In the dark."}');
     await page.keyboard.press('Control+S');

@@ -146,7 +146,7 @@ describe('who pays, and what a run will probably cost', () => {
     await submit('middle', { until: 'summary' });
     assert.match(await descriptionOf('Budget'), /^0\.10 USD per run/);
     await quickInput.pick('Continue');
-    const question = 'This run will exceed the budget of Work.';
+    const question = 'This run will exceed the per-run budget of Work.';
     assert.match(await dialogs.waitForModal(question), /it can’t stop the service from charging\.$/);
     await workbench.screenshot('over-budget');
     await workbench.page.keyboard.press('Enter');

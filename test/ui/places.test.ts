@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
 import type { Locator } from 'playwright-core';
+import { Preview } from './preview.ts';
 import { enterSandbox, sandboxLedger } from './sandbox.ts';
 import { walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
@@ -98,6 +99,8 @@ describe('submitting from each place', () => {
     });
 
     it('a file with unsaved changes: Cancel leaves it so, "Save and Continue" saves it', async () => {
+      // A preview of the same file has nothing to save.
+      await new Preview(workbench).open('draft.jsonl');
       await workbench.editors.open(file('draft.jsonl'));
       await workbench.editors.typeAtStart('{"messages":[]}\n');
       await workbench.editors.titleAction(SUBMIT).click();

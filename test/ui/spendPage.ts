@@ -13,7 +13,7 @@ export class SpendPage {
 
   async open(): Promise<void> {
     await this.#workbench.runCommand('Fine-Tuning: Show Spending');
-    await this.frame.getByRole('heading', { level: 1, name: /^Spending of / }).waitFor();
+    await this.frame.getByRole('heading', { level: 1, name: /^Spending: / }).waitFor();
   }
 
   button(name: string | RegExp): Locator {

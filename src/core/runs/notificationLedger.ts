@@ -38,22 +38,24 @@ export class NotificationLedger implements Disposable {
     this.#claimed.add(known);
     try {
       const isMine = await this.#state.transaction((tables) => {
-        const isNew = tables.run(
-          `INSERT INTO notification (account, key, claimed_at_ms, is_unseen) VALUES (?, ?, ?, ?)
-           ON CONFLICT (account, key) DO NOTHING`,
-          accountId,
-          key,
-          this.#nowMs(),
-          Number(isUnseen),
-        );
-        if (isNew === 1)
+        const insert = (each: string, counts: boolean) =>
           tables.run(
-            'DELETE FROM notification WHERE account = ? AND claimed_at_ms < ?',
+            `INSERT INTO notification (account, key, claimed_at_ms, is_unseen) VALUES (?, ?, ?, ?)
+             ON CONFLICT (account, key) DO NOTHING`,
             accountId,
-            this.#nowMs() - STORED_FOR_MS,
+            each,
+            this.#nowMs(),
+            Number(counts),
           );
-        if (isNew === 1 && isUnseen) tables.touch(TOPIC, accountId);
-        return isNew === 1;
+        if (insert(key, false) !== 1) return false;
+        tables.run(
+          'DELETE FROM notification WHERE account = ? AND claimed_at_ms < ?',
+          accountId,
+          this.#nowMs() - STORED_FOR_MS,
+        );
+        // A run counts once, whatever is claimed of it.
+        if (isUnseen && insert(keyOf(runId, 'unseen'), true) === 1) tables.touch(TOPIC, accountId);
+        return true;
       });
       if (isUnseen) await this.#count(accountId);
       return isMine;

@@ -28,11 +28,17 @@ export class SharedList {
   readonly #session: Session;
   readonly #nowMs: () => number;
   #work: Promise<unknown> = Promise.resolve();
+  #runIds: ReadonlySet<string> = new Set();
 
   constructor(state: StateStore, session: Session, nowMs: () => number) {
     this.#state = state;
     this.#session = session;
     this.#nowMs = nowMs;
+  }
+
+  /** Whether it names a run, as it was last read or written. */
+  has(runId: string): boolean {
+    return this.#runIds.has(runId);
   }
 
   /**
@@ -44,6 +50,7 @@ export class SharedList {
   read(isOfLiving: boolean): Promise<SavedList | undefined> {
     return this.#next(async () => {
       const list = await readList(this.#state, this.#session.account.id);
+      this.#noteRuns(list);
       if (list !== undefined) this.#accept(list, isOfLiving);
       return list;
     });
@@ -65,7 +72,12 @@ export class SharedList {
         );
         tables.touch(LIST_TOPIC, id);
       });
+      this.#noteRuns(list);
     });
+  }
+
+  #noteRuns(list: SavedList | undefined): void {
+    this.#runIds = new Set(list?.runs?.rows.map(({ run_id }) => run_id));
   }
 
   /** One at a time. */

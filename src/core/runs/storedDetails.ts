@@ -4,7 +4,7 @@ import type { Disposable } from '../base/disposable.ts';
 import { instantOf } from '../base/instant.ts';
 import type { StateStore, Tables } from '../storage/state.ts';
 import { phaseOf } from './phase.ts';
-import type { RunStore } from './runStore.ts';
+import type { Moved, RunStore } from './runStore.ts';
 
 /** How many details are stored of an account; the oldest are removed first. */
 const MAX_STORED = 2_000;
@@ -56,9 +56,10 @@ export class StoredDetails implements Disposable {
     this.#accountId = accountId;
     this.#onError = onError;
     this.#disposables = [
-      runs.onDidChange(({ added, changed }) =>
-        this.#exchange([...added, ...changed].flatMap((runId) => runs.get(runId) ?? [])),
-      ),
+      runs.onDidChange(({ added, changed, moved }) => {
+        this.#forget(moved);
+        this.#exchange([...added, ...changed].flatMap((runId) => runs.get(runId) ?? []));
+      }),
       // What another window just stored is the newest.
       state.follow(TOPIC, accountId, () => this.#learn('ORDER BY id DESC LIMIT 100')),
     ];
@@ -72,6 +73,20 @@ export class StoredDetails implements Disposable {
 
   dispose(): void {
     for (const one of this.#disposables) one.dispose();
+  }
+
+  /** Removes what is stored of runs that are finished no longer: once they are again, it may be another end. */
+  #forget(moved: readonly Moved[]): void {
+    const left = moved.filter(
+      ({ before, after }) => before.status !== after.status && phaseOf(before) === 'finished',
+    );
+    if (left.length === 0) return;
+    const sql = 'DELETE FROM run_detail WHERE account = ? AND run_id = ? AND listed = ?';
+    this.#state
+      .transaction((tables) => {
+        for (const { runId, before } of left) tables.run(sql, this.#accountId, runId, before.status);
+      })
+      .catch(this.#onError);
   }
 
   /** Stores those details of these runs that are final, and reads those that are not known. */

@@ -1,4 +1,3 @@
-import type { RunSummary } from '../api/types.ts';
 import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { RETRIES, retryDelayMs } from '../base/retry.ts';
@@ -6,7 +5,6 @@ import { shared } from '../base/sharedWork.ts';
 import { Lease } from '../storage/lease.ts';
 import type { StateStore } from '../storage/state.ts';
 import { OFFLINE_MS, pollEveryMs } from './pacing.ts';
-import { createdAtMs } from './runPages.ts';
 import type { RunChange } from './runStore.ts';
 import type { Backoff } from './savedList.ts';
 import type { Session } from './session.ts';
@@ -20,7 +18,7 @@ const POLL_TOPIC = 'poll';
 const SEEN_MS = 10 * 60_000;
 /** How often a window with the focus asks, while runs are active. */
 const FOCUS_MS = 5 * 60_000;
-/** How often a window asks for a run that the one that polls may not know yet, and for how long. */
+/** How often a window asks for a run that the one that polls does not know yet, and for how long. */
 const MISSED_MS = 30_000;
 const MISSED_FOR_MS = 10 * 60_000;
 /** The balance is read again at most this often when somebody asks. */
@@ -295,25 +293,25 @@ export class Watcher implements Disposable {
     const { session, isFocused } = this.#options;
     if (session.isLocked) return Infinity;
     const { watched } = session.runs;
-    if (watched.some((run) => this.#isMissed(run))) return MISSED_MS;
+    if (watched.some(({ run_id }) => this.#isMissed(run_id))) return MISSED_MS;
     if (session.state === 'offline') return OFFLINE_MS;
     return watched.length > 0 && isFocused() ? FOCUS_MS : Infinity;
   }
 
   #runsChanged({ added }: RunChange): void {
     this.readMissing();
-    const { runs } = this.#options.session;
-    const isMissed = (run: RunSummary) => added.includes(run.run_id) && this.#isMissed(run);
-    if (this.#polls !== undefined) void this.#store();
     // Without rows: the sandbox was reset here.
-    else if (runs.rows === undefined || runs.watched.some(isMissed)) void this.poll();
+    if (this.#polls !== undefined) void this.#store();
+    else if (this.#options.session.runs.rows === undefined || added.some((id) => this.#isMissed(id)))
+      void this.poll();
   }
 
-  /** A run that was submitted here just now, and that no list has named: the window that polls may not know it. */
-  #isMissed(run: RunSummary): boolean {
+  /** A run that was submitted or found here, and that the window that polls does not know. */
+  #isMissed(runId: string): boolean {
     const { session, clock } = this.#options;
-    const ageMs = clock.nowMs() - session.runs.changedAtMs(run);
-    return createdAtMs(run) === Infinity && ageMs < MISSED_FOR_MS;
+    if (this.#list.has(runId)) return false;
+    const run = session.runs.watched.find(({ run_id }) => run_id === runId);
+    return run !== undefined && clock.nowMs() - session.runs.changedAtMs(run) < MISSED_FOR_MS;
   }
 
   async #pollOnce(): Promise<void> {

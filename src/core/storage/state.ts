@@ -44,6 +44,8 @@ export class StateUnavailableError extends ExpectedError {
 export class Tables {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
+  /** The revisions that the running transaction made. */
+  readonly touched = new Map<string, number>();
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -66,12 +68,13 @@ export class Tables {
 
   /** Has the other windows that follow this topic read it again. */
   touch(topic: string, accountId: string): void {
-    this.run(
+    const row = this.get(
       `INSERT INTO revision (account, topic, number) VALUES (?, ?, 1)
-       ON CONFLICT (account, topic) DO UPDATE SET number = number + 1`,
+       ON CONFLICT (account, topic) DO UPDATE SET number = number + 1 RETURNING number`,
       accountId,
       topic,
     );
+    this.touched.set(keyOf(topic, accountId), Number(row?.['number']));
   }
 
   #prepared(sql: string): StatementSync {
@@ -164,7 +167,7 @@ export class StateStore implements Disposable {
     return this.#retried('BEGIN IMMEDIATE', work);
   }
 
-  /** Calls back when another window touched a topic of an account (late, also where this one did), or the file became another. */
+  /** Calls back when another window touched a topic of an account, and when the file has become another one. */
   follow(topic: string, accountId: string, listener: () => void): Disposable {
     const key = keyOf(topic, accountId);
     const listeners = this.#followers.get(key) ?? new Set();
@@ -235,18 +238,23 @@ export class StateStore implements Disposable {
     if (this.#isDisposed) throw new CancelledError();
     if (this.#opened === undefined) throw this.#problem ?? new StateUnavailableError('failed');
     const { database, tables, identity } = this.#opened;
+    tables.touched.clear();
     database.exec(begin);
+    let result: T;
     try {
       // Renamed or deleted: what is written there nobody else would see. Compared under the lock.
       if (identity !== undefined && identityOf(this.#file) !== identity)
         throw Object.assign(new Error('state.sqlite was moved or replaced'), { errcode: MOVED });
-      const result = work(tables);
+      result = work(tables);
       this.#commit(database);
-      return result;
     } catch (error) {
       rollBack(database);
       throw error;
     }
+    // Where another window changed it as well, what that one did is still to be read.
+    for (const [key, number] of tables.touched)
+      if (number === (this.#seen.get(key) ?? 0) + 1) this.#seen.set(key, number);
+    return result;
   }
 
   #commit(database: DatabaseSync): void {

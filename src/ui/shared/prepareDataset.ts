@@ -165,7 +165,10 @@ async function saveIfNeeded(uri: vscode.Uri): Promise<vscode.Uri | undefined> {
     { modal: true, detail: gateMessages.onlySaved() },
     save,
   );
-  return choice === save ? vscode.workspace.save(uri) : undefined;
+  if (choice !== save) return undefined;
+  const saved = await vscode.workspace.save(uri);
+  // It answers for all editors of the file, and a preview has nothing to save.
+  return saved ?? (tabsOf(uri).some(({ isDirty }) => isDirty) ? undefined : uri);
 }
 
 /** The file, or undefined after an error message when it can't be a dataset at all. */

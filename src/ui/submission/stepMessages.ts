@@ -1,6 +1,6 @@
 import { l10n } from 'vscode';
 import { websiteOf, type Account } from '../../core/accounts/account.ts';
-import { MAX_LABEL_LENGTH, type Balance, type Model } from '../../core/api/types.ts';
+import type { Balance, Model } from '../../core/api/types.ts';
 import type { Summary } from '../../core/datasets/report.ts';
 import type { AccountMoney } from '../../core/money/accountMoney.ts';
 import type { DatasetSize, Wanted } from '../../core/money/estimate.ts';
@@ -78,10 +78,10 @@ export const stepMessages = {
 
   model: () => l10n.t('Base model (the price doesn’t depend on it)'),
 
-  label: (marker: string | undefined) =>
+  label: (marker: string | undefined, maxLength: number) =>
     marker === undefined
-      ? l10n.t('Label (optional, up to {0} characters)', MAX_LABEL_LENGTH)
-      : l10n.t('Label (optional, up to {1} characters). “{0}” is added.', marker, MAX_LABEL_LENGTH),
+      ? l10n.t('Label (optional, up to {0} characters)', maxLength)
+      : l10n.t('Label (optional, up to {1} characters). “{0}” is added.', marker, maxLength),
   labelCut: (length: number, maxLength: number) =>
     l10n.t('{0} of {1} characters: the end will be cut.', length, maxLength),
 

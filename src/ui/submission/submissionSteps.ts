@@ -219,7 +219,7 @@ async function askForLabel(
   // A space separates the two.
   const maxLength = MAX_LABEL_LENGTH - (marker === undefined ? 0 : marker.length + 1);
   const answer = await ask(place, {
-    prompt: stepMessages.label(marker),
+    prompt: stepMessages.label(marker, maxLength),
     value: label,
     validate: ({ length }) =>
       length <= maxLength

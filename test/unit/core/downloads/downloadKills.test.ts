@@ -44,7 +44,7 @@ describe('Downloads whose process is killed', function () {
     const lanes = Array.from({ length: LANES }, (_, index) => runLane(index, new Random(seed + index)));
     const ends = await Promise.allSettled(lanes);
     const counts = ends.map((end) => {
-      if (end.status === 'rejected') throw new Error(`with the seed ${seed}`, { cause: end.reason });
+      if (end.status === 'rejected') throw new Error(`with the seed ${seed}: ${String(end.reason)}`);
       return end.value;
     });
     const sum = (which: 'completed' | 'resumed') => counts.reduce((total, count) => total + count[which], 0);

@@ -210,5 +210,17 @@ describe('Downloads', () => {
       await window.open(ACCOUNT);
       await bench.assertNothingLeft(window);
     });
+    it('is not removed if it was started again after that', async () => {
+      const away = `${bench.out}-away`;
+      await rename(bench.out, away);
+      await window.discard(window.active[0]?.id ?? '');
+      await rename(away, bench.out);
+      bench.server.faults.push({ status: 418 });
+      await assert.rejects(window.start(bench.request()), { code: 'signed-url-refused' });
+      window = bench.window();
+      await window.open(ACCOUNT);
+      assert.equal(window.active[0]?.receivedBytes, 200 * KIB);
+      assert.equal((await bench.left()).length, 2);
+    });
   });
 });

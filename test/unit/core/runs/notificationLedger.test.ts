@@ -81,6 +81,7 @@ describe('NotificationLedger', () => {
     await Promise.all([one.state.open(), two.state.open()]);
     for (const runId of ['r', 's', 's']) await one.ledger.claim('a', runId, 'finished', true);
     await two.ledger.claim('a', 's', 'finished', true);
+    await two.ledger.claim('a', 's', 'failed', true);
     await one.ledger.claim('a', 'shown', 'finished');
     await two.state.check();
     const heard = async (unseen: number) => {

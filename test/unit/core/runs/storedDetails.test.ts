@@ -126,6 +126,29 @@ describe('StoredDetails', () => {
     assert.doesNotMatch(JSON.stringify(await inTable()), /secret|url/);
   });
 
+  it('removes the detail of a run that changes again', async () => {
+    const runs = await read([row('a', 1, 'complete'), finished('a')]);
+    await untilStored('a');
+    listed = [row('a', 1, 'evaluating')];
+    await runs.refresh();
+    await untilStored();
+    assert.equal(await detailAfterRestart('a'), undefined);
+  });
+
+  it('leaves what another window stored that has heard of the end of the run before', async () => {
+    const late = await window();
+    listed = [row('a', 1, 'running')];
+    await late.refresh();
+    await read([row('a', 1, 'complete'), finished('a')]);
+    await untilStored('a');
+    late.knowLabels([['a', 'Läbel a']]);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    assert.deepEqual([await storedIds(), late.detail('a')], [['a'], undefined]);
+    await late.refresh();
+    await until(() => late.detail('a')?.price_cents === 120);
+    assert.equal(urls.filter((one) => one.endsWith('/runs/a')).length, 1);
+  });
+
   it('gives no detail of another state, or of another run with the same ID, but one whose time is in whole seconds', async () => {
     const run = row('a', 1, 'complete');
     await read([run, finished('a')]);

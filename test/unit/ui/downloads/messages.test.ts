@@ -34,7 +34,7 @@ describe('download messages', () => {
       ['zip', 'model', /^Downloaded a\.zip to \/out\.$/],
       ['unread', 'model', /^Downloaded .* Only its size/],
       ['length', 'log', /^Downloaded .* Only its size/],
-      ['length', 'model', /not a known adapter format/],
+      ['length', 'model', /its format is unknown/],
       ['html', 'model', /a web page/],
       ['damaged', 'model', /looks damaged/],
       ['damaged', 'log', /looks damaged/],

@@ -85,7 +85,7 @@ describe('watching downloads', () => {
       watch(unsure);
       await finish(unsure);
       await until(() => said().length > 0);
-      assert.match(said()[0] ?? '', /not a known adapter format/);
+      assert.match(said()[0] ?? '', /its format is unknown/);
     });
 
     it('ignores runs that had completed when they were first seen', async () => {

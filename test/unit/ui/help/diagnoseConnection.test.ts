@@ -74,7 +74,7 @@ describe('Diagnose Connection', () => {
       Certificate: 'OK: Trusted.',
       Reachability: 'OK: The service answered.',
       'API key': 'OK: The service accepted it.',
-      Clock: 'OK: 1 s from the service’s clock.',
+      Clock: 'OK: 1 s off the service’s clock.',
       Keychain: 'OK: It has the API key of Work.',
     });
     assert.deepEqual([standIn.told.inputs[0]?.placeholder, connections], ['No problems found', [KEY]]);
@@ -192,8 +192,8 @@ describe('Diagnose Connection', () => {
       [rows['Reachability'], rows['API key'], rows['Keychain']],
       [
         'OK: The service answered.',
-        'Not checked: Nothing to try.',
-        'Problem: It has no API key of Work. Without a system keyring, VS Code forgets it.',
+        'Not checked: Not possible.',
+        'Problem: No API key of Work. Without a keychain, VS Code forgets it on exit.',
       ],
     );
     assert.deepEqual(standIn.executed, [['fineTuning.replaceKey', 'w']]);
@@ -213,6 +213,6 @@ describe('Diagnose Connection', () => {
     assert.deepEqual([set['Service URL'], connections.length], ['OK: https://192.0.2.1', 1]);
     const sandbox = await diagnose({ account: SANDBOX, connect: () => Promise.reject(new Error('x')) });
     assert.match(sandbox['Service URL'] ?? '', /^Problem: /);
-    assert.equal(sandbox['Reachability'], 'Not checked: Nothing to try.');
+    assert.equal(sandbox['Reachability'], 'Not checked: Not possible.');
   });
 });

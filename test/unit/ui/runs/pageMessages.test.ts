@@ -411,7 +411,7 @@ describe('the state of a run page', () => {
 
     it('says that there is none only where that is known', () => {
       const note = (given: Given) => section('facts', given, 'run').note;
-      assert.match(note({}) ?? '', /another machine/);
+      assert.match(note({}) ?? '', /Submitted elsewhere/);
       for (const receiptLoading of ['loading', 'failed'] as const)
         assert.equal(note({ receiptLoading }), undefined);
       assert.equal(note({ receipt: receiptOf() }), undefined);

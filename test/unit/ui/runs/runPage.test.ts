@@ -298,7 +298,7 @@ describe('RunPage', () => {
     await shows('could not be loaded');
     receipts = () => Promise.resolve([{ ...charged('/other.jsonl'), accountId: 'other' }]);
     changed.receipts.fire();
-    await shows('another machine');
+    await shows('Submitted elsewhere');
     receipts = () => Promise.resolve([charged('/data/train.jsonl')]);
     changed.receipts.fire();
     await shows('/data/train.jsonl');

@@ -413,7 +413,7 @@ describe('RunsTree', () => {
       assert.deepEqual(texts(), ['Mäths', 'Load More']);
       assert.equal(
         view.message,
-        'Filter “mäths” · m1 · Completed: 1 of 30 loaded runs. Labels not loaded yet: 29. Older runs are not loaded.',
+        'Filter “mäths” · m1 · Completed: 1 of 30 loaded runs. Labels not searched: 29. Older runs are not loaded.',
       );
       // A label that becomes known is searched as well.
       session.runs.knowLabels([['r7', 'more mäths']]);

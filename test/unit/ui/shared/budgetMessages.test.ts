@@ -38,7 +38,7 @@ describe('messages of a budget', () => {
     );
     assert.equal(
       underWayText({ ...spending, underWayCents: 0, underWayUnknown: 1 }),
-      'pending: 1 price unknown',
+      'under way: 1 price unknown',
     );
   });
 
@@ -50,7 +50,7 @@ describe('messages of a budget', () => {
           { limit: 'month', limitCents: 5_000, over: undefined },
         ]),
       ),
-      '5.00 USD per run · 50.00 USD in November (UTC): spent 12.40 USD · 4.10 USD pending',
+      '5.00 USD per run · 50.00 USD in November (UTC): spent 12.40 USD · 4.10 USD under way',
     );
     assert.equal(budgetText({ kind: 'unset' }), undefined);
     assert.equal(
@@ -65,11 +65,11 @@ describe('messages of a budget', () => {
       { limit: 'month', limitCents: 1_300, over: 'will' },
     ] as const;
     assert.deepEqual(overBudget(checked(limits), 'Work'), {
-      message: 'This run will exceed the budget of Work.',
+      message: 'This run will exceed the monthly budget of Work.',
       detail: [
         'Budget per run: 3.00 USD',
         'Budget for November (UTC): 13.00 USD',
-        'Spent: 12.40 USD · 4.10 USD pending',
+        'Spent: 12.40 USD · 4.10 USD under way',
         'This run: Likely 2.80–4.10 USD · from 5 runs',
         'The budget warns you; it can’t stop the service from charging.',
       ].join('\n'),

@@ -29,7 +29,7 @@ describe('messages of a price', () => {
       [far, 'Not known until charged · 9 times the size of your nearest run (4.0 MB, 5.17 USD)'],
       [
         { ...far, isLarger: false, measure: 'rows' },
-        'Not known until charged · your nearest run is too different (4.0 MB, 5.17 USD)',
+        'Not known until charged · your nearest run differs in size (4.0 MB, 5.17 USD)',
       ],
       [
         { kind: 'changed', atMs, priceCents: 410, currency },
@@ -40,7 +40,7 @@ describe('messages of a price', () => {
         'At least 2.80 USD · priority costs extra unless your plan includes it',
         'at least 2.80 USD',
       ],
-      [{ kind: 'included' }, 'Not known until charged · your most similar run was included in your plan'],
+      [{ kind: 'included' }, 'Not known until charged · your nearest run was included in your plan'],
     ];
     for (const [estimate, row, lens] of texts) {
       assert.equal(priceText(estimate), row);

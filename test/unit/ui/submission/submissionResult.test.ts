@@ -83,7 +83,7 @@ describe('the result of a submission', () => {
         (await report({ kind: 'unknown', error })).text,
         /^You may have been charged for My run: /,
       );
-    assert.match((await report({ kind: 'elsewhere' })).text, /^Not charged by this window: My run /);
+    assert.match((await report({ kind: 'elsewhere' })).text, /^This window didn’t submit My run\. /);
   });
 
   it('names price, account and balance, which is read if the answer had none', async () => {

@@ -297,7 +297,7 @@ describe('the review of a submission', () => {
       const money = moneyOf({ account: { ...account, budget }, receipts, balance: balance(40_000) });
       press('Back to Summary');
       await walk(['Continue'], { money });
-      assert.match(standIn.told.sentences[0] ?? '', /^This run will exceed the budget of Work\.$/);
+      assert.match(standIn.told.sentences[0] ?? '', /^This run will exceed the per-run budget of Work\.$/);
       assert.match(standIn.told.details[0] ?? '', /it can’t stop the service from charging\.$/);
       assert.deepEqual(standIn.told.buttons, [['Back to Summary', 'Continue Over Budget']]);
       assert.equal(standIn.told.inputs.length, 2, 'the summary again');
