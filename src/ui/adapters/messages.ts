@@ -38,8 +38,7 @@ export async function chooseAdapter(
   const answer = await pick({ title: l10n.t('Inspect an Adapter') }, { items });
   if (answer.kind !== 'value') return undefined;
   if (typeof answer.value === 'object') return answer.value.file;
-  if (answer.value === 'folder')
-    return chooseFolder(l10n.t('Choose an Adapter Folder'), TERMS.inspect);
+  if (answer.value === 'folder') return chooseFolder(l10n.t('Choose an Adapter Folder'), TERMS.inspect);
   const chosen = await window.showOpenDialog({
     title: l10n.t('Choose an Adapter'),
     openLabel: TERMS.inspect,

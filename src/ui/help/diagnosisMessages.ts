@@ -173,10 +173,7 @@ function keychain({ account, hasKey }: Diagnosis): Finding {
   if (account.kind === 'sandbox') return ['not-checked', NOT_NEEDED];
   if (hasKey === true) return ['ok', l10n.t('It has the API key of {0}.', account.name)];
   if (hasKey === undefined) return ['problem', l10n.t('It can’t be read.'), [COMMANDS.showLog]];
-  const sentence = l10n.t(
-    'No API key of {0}. Without a keychain, VS Code forgets it on exit.',
-    account.name,
-  );
+  const sentence = l10n.t('No API key of {0}. Without a keychain, VS Code forgets it on exit.', account.name);
   return ['problem', sentence, [COMMANDS.replaceKey, account.id]];
 }
 
