@@ -101,7 +101,7 @@ describe('submitting from each place', () => {
     it('a file with unsaved changes: Cancel leaves it so, "Save and Continue" saves it', async () => {
       // A preview of the same file has nothing to save.
       await new Preview(workbench).open('draft.jsonl');
-      await workbench.editors.open(file('draft.jsonl'));
+      await workbench.editors.openAsText(file('draft.jsonl'));
       await workbench.editors.typeAtStart('{"messages":[]}\n');
       await workbench.editors.titleAction(SUBMIT).click();
       const detail = await workbench.dialogs.waitForModal('draft.jsonl has unsaved changes.');

@@ -85,7 +85,7 @@ describe('two windows', () => {
     await walkThroughSteps(loser, { fileName: 'both.jsonl', model: 'Qwen3 8B', until: 'summary' });
     await loser.quickInput.pick('Continue');
     const detail = await loser.dialogs.waitForModal('A submission of both.jsonl is already open.');
-    assert.match(detail, /Continue (in the other window|there)\. Model: Qwen3 8B\. /);
+    assert.match(detail, /Continue (in the other window|there)\.\nModel: Qwen3 8B\. /);
     await loser.screenshot('open-already');
     await loser.dialogs.press('Open It');
     await loser.quickInput.waitForTitle('Submission of both.jsonl');
