@@ -57,6 +57,7 @@ describe('Downloads whose process is killed', function () {
     const [out, runsFolder] = [path.join(folder, `out-${index}`), path.join(folder, `runs-${index}`)];
     const target = path.join(out, 'adapter.zip');
     const counts = { completed: 0, resumed: 0 };
+    let isAgain = false;
     await mkdir(out);
 
     /** Lets a process live until it ends, or so long after it began or got some bytes. */
@@ -76,7 +77,8 @@ describe('Downloads whose process is killed', function () {
       running.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
       await once(running, 'close');
       const [request] = server.requests;
-      if (request !== undefined) {
+      // After a complete one, of which a kill may have left the part, everything is fetched again.
+      if (request !== undefined && !isAgain) {
         const lostBytes = writtenBytes - request.startByte;
         assert.ok(lostBytes <= LOST_BYTES, `${lostBytes} fetched again`);
         if (request.status === 206) counts.resumed += 1;
@@ -84,6 +86,7 @@ describe('Downloads whose process is killed', function () {
       if (said.trim() !== '')
         assert.equal((JSON.parse(said) as { sha256?: string }).sha256, sha256Of(server.bytes));
       const bytes = await readFile(target).catch(() => undefined);
+      if (bytes !== undefined || request !== undefined) isAgain = bytes !== undefined;
       if (bytes === undefined) return;
       assert.ok(bytes.equals(server.bytes), 'a corrupt file under the final name');
       await rm(target);
