@@ -108,7 +108,14 @@ export const commands = {
     executed.push(call);
     return Promise.resolve();
   },
+  registerCommand: (id: string, run: (...args: unknown[]) => Promise<unknown>) => {
+    registered.set(id, run);
+    return { dispose: () => registered.delete(id) };
+  },
 };
+
+/** What commands run, by their ids. */
+export const registered = new Map<string, (...args: unknown[]) => Promise<unknown>>();
 
 /** What `vscode.workspace.getConfiguration` has; nothing is set unless a test sets it. */
 export const settings = new Map<string, unknown>();

@@ -12,5 +12,5 @@ export function notifySupportInfoCopied(): void {
 
 /** Reports that there is no issue reporter. */
 export function notifyNoReporter(): void {
-  void showInformation(l10n.t('There is no issue reporter here. Support info was copied.'));
+  void showInformation(l10n.t('Issue reporting isn’t available here. Support info was copied.'));
 }

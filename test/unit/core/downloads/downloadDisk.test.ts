@@ -241,6 +241,22 @@ describe('Downloads to a disk that fails', () => {
       assert.equal(window.records(ACCOUNT), window.records(ACCOUNT));
     });
 
+    it('stays downloaded, and is stored with the next change', async () => {
+      const state = await setUp();
+      const other = await bench.window().start(bench.request(`${bench.target}2`));
+      await state.check();
+      await until(() => window.records(ACCOUNT).length === 2);
+      assert.deepEqual([window.active, window.records(ACCOUNT)], [[], [record, other]]);
+      Reflect.deleteProperty(state, 'transaction');
+      const third = await window.start(bench.request(`${bench.target}3`));
+      assert.deepEqual([window.active, window.records(ACCOUNT)], [[], [third, record, other]]);
+      const { downloads } = await bench.rows();
+      assert.deepEqual(
+        downloads.map((row) => row['path']),
+        [other.path, record.path],
+      );
+    });
+
     for (const framing of [undefined, 'chunked'] as const)
       it(`is found complete by the next window, without a byte fetched (${framing ?? 'of known length'})`, async () => {
         await setUp(framing);

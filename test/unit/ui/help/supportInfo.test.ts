@@ -167,6 +167,6 @@ describe('the support info', () => {
       standIn.commands.executeCommand = executeCommand;
     }
     assert.equal(standIn.executed[0]?.[0], 'copy');
-    assert.match(standIn.told.sentences.join(), /^There is no issue reporter/);
+    assert.match(standIn.told.sentences.join(), /^Issue reporting isn’t available/);
   });
 });
