@@ -5,7 +5,7 @@ import { AccountStore } from './core/accounts/accountStore.ts';
 import { Client, type Connection } from './core/api/client.ts';
 import { Transport } from './core/api/transport.ts';
 import { DisposableStore } from './core/base/disposable.ts';
-import { lazy } from './core/base/lazy.ts';
+import { lazy } from './core/base/async.ts';
 import { Downloads } from './core/downloads/downloads.ts';
 import { Sessions } from './core/runs/sessions.ts';
 import { NotificationLedger } from './core/runs/notificationLedger.ts';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { CancelledError, unlessCancelled } from '../../core/base/errors.ts';
-import type { RunFilter } from '../../core/runs/runFilter.ts';
+import type { RunFilter } from '../../core/runs/runList.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { chooseRun, modelOf, runChoices } from '../shared/arguments.ts';

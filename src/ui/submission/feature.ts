@@ -1,5 +1,5 @@
 import { onDisk } from '../../core/base/diskError.ts';
-import { lazy } from '../../core/base/lazy.ts';
+import { lazy } from '../../core/base/async.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { inBackground } from '../shared/log.ts';
