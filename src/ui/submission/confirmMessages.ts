@@ -4,7 +4,8 @@ import type { Balance, Model } from '../../core/api/types.ts';
 import type { AccountMoney, BalanceNote } from '../../core/money/accountMoney.ts';
 import type { Wanted } from '../../core/money/estimate.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
-import { formatBytes, formatMoney, formatRows, sandboxNote } from '../shared/format.ts';
+import type { Prior } from '../../core/submission/receipts.ts';
+import { formatAgo, formatBytes, formatMoney, formatRows, sandboxNote } from '../shared/format.ts';
 import { likelyPrice } from '../shared/priceMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/termMessages.ts';
@@ -19,6 +20,8 @@ export interface Confirmation {
   wanted: Wanted;
   balance: Balance | undefined;
   money: Pick<AccountMoney, 'balanceNote' | 'checkBudget' | 'estimate'>;
+  /** What it repeats, most likely by mistake: the last submission of the same bytes. */
+  repeated?: Prior | undefined;
   /** What is sent again, with the same Idempotency-Key. */
   resent?: PendingSubmission;
 }
@@ -46,7 +49,7 @@ export const confirmMessages = {
   overBudget: () => l10n.t('Continue Over Budget'),
   /** The consents again, since another extension may have accepted the first one: only a user can press this dialog. */
   detail(confirmation: Confirmation): string {
-    const { account, resent, dataset, model, wanted, balance, money } = confirmation;
+    const { account, resent, dataset, model, wanted, balance, money, repeated } = confirmation;
     const isSandbox = account.kind === 'sandbox';
     const provider = model.provider ? sanitizeServiceText(model.provider, MAX_PROVIDER_UNITS) : undefined;
     const modelName = sanitizeServiceText(model.name, MAX_MODEL_UNITS);
@@ -72,6 +75,7 @@ export const confirmMessages = {
         [name, wanted.priority ? l10n.t('priority (may cost extra)') : l10n.t('standard queue')].join(' · '),
       ),
       factLine(TERMS.dataset, facts.join(' · ')),
+      ...(repeated === undefined ? [] : [factLine(TERMS.submittedBefore, repeatedFacts(repeated))]),
       ...(isSandbox
         ? likely === undefined
           ? []
@@ -98,6 +102,12 @@ export const confirmMessages = {
     ].join('\n');
   },
 };
+
+/** What that cost is the likely price. */
+function repeatedFacts({ submittedAtMs, runId }: Prior): string {
+  const time = formatAgo(submittedAtMs, Date.now());
+  return runId === undefined ? [time, TERMS.mayBeCharged].join(' · ') : time;
+}
 
 function balanceLine(balance: Balance | undefined, note: BalanceNote): string {
   const notes: Record<NonNullable<BalanceNote>, string> = {
