@@ -15,7 +15,7 @@ import type { Intent } from '../../core/submission/intent.ts';
 import { notifySignedOut, websiteLink } from '../shared/accountMessages.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { withCancellableProgress } from '../shared/notifications.ts';
-import { baseUrlSetting } from '../shared/settings.ts';
+import { setting } from '../shared/settings.ts';
 import { ask, pick, runSteps, type Answer, type Place, type Step, type StepEnd } from '../shared/steps.ts';
 import { TERMS } from '../shared/termMessages.ts';
 import type { ApiKeys } from './apiKeys.ts';
@@ -136,7 +136,7 @@ function askToSignIn(accounts: AccountStore, submitted: readonly Intent[]): Prom
       return next(answer, (apiKey) => ({ ...draft, apiKey }));
     },
   ];
-  const empty = { url: baseUrlSetting(), baseUrl: '', id: undefined, name: '', apiKey: '' };
+  const empty = { url: setting('baseUrl'), baseUrl: '', id: undefined, name: '', apiKey: '' };
   return runSteps(TERMS.signIn, steps, empty);
 }
 

@@ -1,5 +1,4 @@
 import { l10n, Uri } from 'vscode';
-import { ServiceError } from '../../core/api/errors.ts';
 import type { RunDetail, RunSummary } from '../../core/api/types.ts';
 import { currencyOf, type Estimate, type heldRanges } from '../../core/money/estimate.ts';
 import type { ActiveDownload, DownloadRecord } from '../../core/downloads/types.ts';
@@ -33,7 +32,7 @@ import {
 } from '../shared/format.ts';
 import { revealOf } from '../shared/openMessages.ts';
 import { keyProblem, leftText, offlineText, runStatus, serviceText } from '../shared/runMessages.ts';
-import { asText, explain } from '../shared/serviceErrors.ts';
+import { asText, explain, isNotFound } from '../shared/serviceErrors.ts';
 import { estimateText, rangeTooltip, unexpectedPrice } from '../shared/priceMessages.ts';
 import { sanitizeServiceText, sanitizeText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/termMessages.ts';
@@ -105,11 +104,6 @@ export function runPageState(view: RunPageView): RunPageState {
   const content = known === undefined ? absent(view, name) : present(known, name);
   const memory = { accountId, runId, ...(isKept === true && { isKept }) };
   return { type: 'state', memory, actionsName: TERMS.actions, ...content };
-}
-
-/** Whether the service says that the account has no such run (spec: "GET /api/v1/runs/{run_id}"). */
-export function isNotFound(error: unknown): boolean {
-  return error instanceof ServiceError && error.httpStatus === 404;
 }
 
 type Content = Pick<RunPageState, 'heading' | 'notices' | 'actions' | 'sections'>;

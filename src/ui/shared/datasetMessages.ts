@@ -193,7 +193,7 @@ export const chooseMessages = {
   open: l10n.t('Use as Dataset'),
   whichOne: l10n.t('A run trains on one file. Which one?'),
   otherFile: l10n.t('Choose Another File…'),
-};
+} as const;
 
 export function checkingTitle(name: string): string {
   return l10n.t('Checking {0}', name);
