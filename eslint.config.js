@@ -41,12 +41,12 @@ export default tseslint.config(
   },
   {
     files: ['src/**/*.ts'],
-    ignores: ['src/core/base/instant.ts'],
+    ignores: ['src/core/base/clock.ts'],
     rules: {
       // It reads a time without a zone as local.
       'no-restricted-properties': [
         'error',
-        { object: 'Date', property: 'parse', message: 'Read it with src/core/base/instant.ts.' },
+        { object: 'Date', property: 'parse', message: 'Read it with src/core/base/clock.ts.' },
       ],
     },
   },

@@ -5,7 +5,7 @@ import { AccountStore } from './core/accounts/accountStore.ts';
 import { Client, type Connection } from './core/api/client.ts';
 import { Transport } from './core/api/transport.ts';
 import { DisposableStore } from './core/base/disposable.ts';
-import { lazy } from './core/base/lazy.ts';
+import { lazy } from './core/base/async.ts';
 import { Downloads } from './core/downloads/downloads.ts';
 import { Sessions } from './core/runs/sessions.ts';
 import { NotificationLedger } from './core/runs/notificationLedger.ts';
@@ -17,6 +17,7 @@ import { LazySandbox } from './ui/sandbox/lazySandbox.ts';
 import { Commands, ensureActiveAccount as ensureActive } from './ui/shared/commands.ts';
 import { inBackground, Log, reportError as report } from './ui/shared/log.ts';
 import { onDidChangeSettings, proxySettings } from './ui/shared/settings.ts';
+import type { SetAside } from './ui/shared/setAsideMessages.ts';
 import { SubmissionRows } from './ui/submission/submissionRows.ts';
 
 /** What every feature gets: the stores of core, and VS Code's context. Everything in it is disposed with the extension. */
@@ -28,15 +29,13 @@ export async function createServices(context: vscode.ExtensionContext) {
   const storage = context.globalStorageUri.fsPath;
   const dist = (file: string) => path.join(context.extensionPath, 'dist', file);
   const log = disposables.add(new Log());
+  const setAside = (what: SetAside) => (file: string) =>
+    inBackground(
+      log,
+      import('./ui/shared/setAsideMessages.ts').then(({ notifySetAside }) => notifySetAside(what, file)),
+    );
   // What all windows share, money aside. Made first, so that it is closed last.
-  const state = disposables.add(
-    new StateStore(storage, (file) =>
-      inBackground(
-        log,
-        import('./ui/shared/serviceErrors.ts').then((m) => m.notifyStateSetAside(file)),
-      ),
-    ),
-  );
+  const state = disposables.add(new StateStore(storage, setAside('state')));
   state.requireShared().catch((error: unknown) => log.warn(String(error)));
 
   // The way to the service. A new transport when VS Code's proxy settings change; clients ask for it at each request.
@@ -48,14 +47,7 @@ export async function createServices(context: vscode.ExtensionContext) {
   // Accounts, their API keys, and one session for each.
   const apiKeys = disposables.add(new ApiKeys(context.secrets));
   const sandbox = disposables.add(new LazySandbox(storage, log));
-  const accounts = disposables.add(
-    new AccountStore(storage, (file) =>
-      inBackground(
-        log,
-        import('./ui/accounts/messages.ts').then((m) => m.notifyAccountsSetAside(file)),
-      ),
-    ),
-  );
+  const accounts = disposables.add(new AccountStore(storage, setAside('accounts')));
   const openAccounts = async (): Promise<void> => {
     try {
       await accounts.open();
@@ -65,7 +57,11 @@ export async function createServices(context: vscode.ExtensionContext) {
   };
   await openAccounts();
   const connect = async (account: Account): Promise<Connection | undefined> => {
-    if (account.kind === 'sandbox') return sandbox.start();
+    if (account.kind === 'sandbox') {
+      const { baseUrl, apiKey } = await sandbox.start();
+      // It is one account, whichever API key each start makes.
+      return { baseUrl, apiKey, keyId: 'sandbox' };
+    }
     const key = await apiKeys.read({ accountId: account.id, origin: originOf(account) });
     return key === undefined ? undefined : { baseUrl: account.baseUrl, ...key };
   };
@@ -82,21 +78,9 @@ export async function createServices(context: vscode.ExtensionContext) {
   );
 
   // Submissions: the journal outlives this window.
-  const journal = disposables.add(
-    new Journal(path.join(storage, 'submissions'), {
-      onSetAside: (file) =>
-        inBackground(
-          log,
-          import('./ui/submission/resultMessages.ts').then((m) => m.notifyUnreadableRecord(file)),
-        ),
-    }),
-  );
-  /** Fires when the journal could be read for the first time. */
-  const journalOpened = disposables.add(new vscode.EventEmitter<void>());
-  const openJournal = lazy(async () => {
-    await journal.open();
-    journalOpened.fire();
-  });
+  const folder = path.join(storage, 'submissions');
+  const journal = disposables.add(new Journal(folder, { onSetAside: setAside('submission') }));
+  const openJournal = lazy(() => journal.open());
   const submitter = disposables.add(new Submitter(journal));
   const submissionRows = disposables.add(new SubmissionRows(sessions, submitter));
 
@@ -125,9 +109,7 @@ export async function createServices(context: vscode.ExtensionContext) {
     reports.onDidCheck(() => checked.fire());
     return { reports, runs };
   });
-  const reports = async () => (await datasets()).reports;
 
-  const ensureActiveAccount = (accountId: string) => ensureActive(accounts, accountId);
   /** Reports an error that ended what the user asked for, unless the session's state says the same. */
   const reportError = (error: unknown, retry: () => void): void => {
     if (!sessions.isReportedByState(error)) report(log, error, retry);
@@ -148,7 +130,6 @@ export async function createServices(context: vscode.ExtensionContext) {
     createClient,
     journal,
     openJournal,
-    journalOpened,
     submitter,
     submissionRows,
     submitted,
@@ -157,10 +138,10 @@ export async function createServices(context: vscode.ExtensionContext) {
     downloads,
     datasets,
     checked,
-    reports,
+    reports: async () => (await datasets()).reports,
     digestWorker,
     dist,
-    ensureActiveAccount,
+    ensureActiveAccount: (accountId: string) => ensureActive(accounts, accountId),
     reportError,
     commands: new Commands(accounts, reportError),
   };

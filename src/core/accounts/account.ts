@@ -1,3 +1,5 @@
+import path from 'node:path';
+
 /**
  * A local record of an account at the service, which has no call that says who one is. Runs, caches and
  * downloads belong to the `id`; replacing the API key does not change it.
@@ -87,4 +89,19 @@ export function originOf(account: ServiceAccount): string {
 /** Where an account's submissions go, and nowhere else; the sandbox has another address at each start. */
 export function placeOf(account: Account): string {
   return account.kind === 'sandbox' ? 'sandbox' : originOf(account);
+}
+
+/**
+ * Where the lock files of one account are; all windows of the machine share them. It need not exist. IDs are UUIDs, but come
+ * from a file that the user may edit: whatever it says, the folder is inside the one of all accounts.
+ * @param runsFolder the folder of all accounts, in the extension's storage
+ */
+export function accountFolder(runsFolder: string, accountId: string): string {
+  const isPlain = /^[0-9a-z-]{1,64}$/.test(accountId);
+  return path.join(runsFolder, isPlain ? accountId : `_${Buffer.from(accountId).toString('hex')}`);
+}
+
+/** The lock file of who watches an account's runs: for `Lease` alone. */
+export function watchLockOf(runsFolder: string, accountId: string): string {
+  return path.join(accountFolder(runsFolder, accountId), 'watch.lock');
 }

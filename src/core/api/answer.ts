@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { CancelledError } from '../base/errors.ts';
-import { parseHttpDate } from '../base/instant.ts';
+import { parseHttpDate } from '../base/clock.ts';
 import { toPlainLine } from '../base/plainText.ts';
 import { MAX_RETRY_AFTER_MS } from '../base/retry.ts';
 import { ApiError, ServiceError, UnexpectedAnswerError } from './errors.ts';

@@ -1,22 +1,21 @@
 import type { GenericSchema } from 'valibot';
-import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
+import { SYSTEM_CLOCK, type Clock, parseHttpDate } from '../base/clock.ts';
 import { throwIfCancelled } from '../base/errors.ts';
-import { parseHttpDate } from '../base/instant.ts';
 import { MAX_RETRY_AFTER_MS, RETRIES, retryDelayMs } from '../base/retry.ts';
 import * as answers from './answer.ts';
 import { mayPass, retryAfterOf, ServiceError, UnexpectedAnswerError } from './errors.ts';
 import type { HttpRequest } from './exchange.ts';
 import { RateGate } from './rateGate.ts';
 import type { Transport } from './transport.ts';
-import { API_PATH } from './types.ts';
-import type {
-  Artifact,
-  Balance,
-  ModelList,
-  RunCreation,
-  RunDetail,
-  RunPage,
-  RunSubmission,
+import {
+  API_PATH,
+  type Artifact,
+  type Balance,
+  type ModelList,
+  type RunCreation,
+  type RunDetail,
+  type RunPage,
+  type RunSubmission,
 } from './types.ts';
 import type { UploadHooks } from './upload.ts';
 

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { unlessCancelled } from '../base/errors.ts';
 import { isLoopback } from './address.ts';
 import type { Client } from './client.ts';
-import { type ProxySettings, resolveRoute, type Route } from './proxy.ts';
+import { type ProxySettings, resolveRoute, type Route } from './transport.ts';
 
 const LOOKUP_MS = 5_000;
 

@@ -1,6 +1,15 @@
 import type { Dispatcher } from 'undici';
+import send from 'undici/lib/api/api-request.js';
 import { CancelledError, unlessCancelled } from '../base/errors.ts';
 import { NetworkError, type NetworkErrorReason } from './errors.ts';
+
+/**
+ * This file alone loads undici, at first use, and through deep imports: the package's root module may replace the dispatcher behind
+ * every other extension's `fetch`.
+ */
+export { default as connect } from 'undici/lib/api/api-connect.js';
+export { default as Agent } from 'undici/lib/dispatcher/agent.js';
+export { default as ProxyAgent } from 'undici/lib/dispatcher/proxy-agent.js';
 
 /** Time limits in milliseconds (safety: the service validates and prices a whole dataset before it answers). */
 export interface Timeouts {
@@ -42,12 +51,6 @@ export interface HttpAnswer {
 
 type Dispatch = Pick<Dispatcher, 'dispatch'>;
 
-/** undici's `request`, as the deep import has it. */
-type SendRequest = (
-  this: Dispatch,
-  options: Dispatcher.RequestOptions & { origin: string },
-) => Promise<Dispatcher.ResponseData>;
-
 /**
  * One HTTP exchange: it ends with an answer or an error of this room, and in bounded time. Each stage has its own limit,
  * undici's are off; an answer that comes before the request is sent whole is an answer like any other.
@@ -58,7 +61,6 @@ export async function exchange(
   { method, url, headers, body, streamed, signal }: HttpRequest,
   timeouts: Timeouts,
   throughProxy: boolean,
-  send: SendRequest,
   dispatcher: Dispatch,
 ): Promise<HttpAnswer> {
   /** Its reason is what the exchange throws. */

@@ -1,20 +1,17 @@
-import tls from 'node:tls';
-import type { SecureContext } from 'node:tls';
+import tls, { type SecureContext } from 'node:tls';
 import type { Dispatcher } from 'undici';
 import type { Disposable } from '../base/disposable.ts';
 import { throwIfCancelled } from '../base/errors.ts';
-import { isSecure } from './address.ts';
+import { isSecure, isLoopback } from './address.ts';
 import { NetworkError } from './errors.ts';
 import type { HttpAnswer, HttpRequest, Timeouts } from './exchange.ts';
-import { type ProxySettings, resolveRoute, type Route } from './proxy.ts';
 
-export type { ProxySettings } from './proxy.ts';
-
-type Undici = typeof import('./undici.ts');
+/** `exchange.ts` and undici, which are loaded at the first request. */
+type Loaded = typeof import('./exchange.ts');
 type UsableRoute = Exclude<Route, { kind: 'unusable' }>;
 type TlsOptions = { secureContext?: SecureContext; rejectUnauthorized?: false };
 type SocketOptions = TlsOptions & { signal?: AbortSignal };
-type Connect = NonNullable<ConstructorParameters<Undici['Agent']>[0]>['connect'];
+type Connect = NonNullable<ConstructorParameters<Loaded['Agent']>[0]>['connect'];
 
 const TIMEOUTS: Readonly<Timeouts> = {
   connectMs: 30_000,
@@ -50,12 +47,12 @@ export class Transport implements Disposable {
     if (!isSecure(request.url)) throw new NetworkError('other', 'ERR_NOT_HTTPS');
     const route = resolveRoute(request.url, this.#settings);
     if (route.kind === 'unusable') throw new NetworkError('proxy', 'ERR_UNUSABLE_PROXY');
-    const [undici, { exchange }] = await Promise.all([import('./undici.ts'), import('./exchange.ts')]);
+    const loaded = await import('./exchange.ts');
     const send = (dispatcher: Dispatcher) =>
-      exchange(request, this.#timeouts, route.kind === 'proxy', undici.request, dispatcher);
-    if (request.method === 'GET') return send(this.#kept(undici, route, request.url.protocol));
+      loaded.exchange(request, this.#timeouts, route.kind === 'proxy', dispatcher);
+    if (request.method === 'GET') return send(this.#kept(loaded, route, request.url.protocol));
     // A POST is never repeated, so it never takes a kept connection that the other side may just be closing.
-    const own = this.#created(undici, route, request.url.protocol, request.signal);
+    const own = this.#created(loaded, route, request.url.protocol, request.signal);
     try {
       return await send(own);
     } finally {
@@ -69,37 +66,37 @@ export class Transport implements Disposable {
     for (const dispatcher of this.#dispatchers.values()) closeWhenIdle(dispatcher);
   }
 
-  #kept(undici: Undici, route: UsableRoute, protocol: string): Dispatcher {
+  #kept(loaded: Loaded, route: UsableRoute, protocol: string): Dispatcher {
     const key = JSON.stringify([route, protocol]);
     let dispatcher = this.#dispatchers.get(key);
     if (dispatcher === undefined) {
-      dispatcher = this.#created(undici, route, protocol);
+      dispatcher = this.#created(loaded, route, protocol);
       this.#dispatchers.set(key, dispatcher);
     }
     return dispatcher;
   }
 
   /** @param signal ends connections too that do not stand yet, for which undici alone would wait */
-  #created(undici: Undici, route: UsableRoute, protocol: string, signal?: AbortSignal): Dispatcher {
+  #created(loaded: Loaded, route: UsableRoute, protocol: string, signal?: AbortSignal): Dispatcher {
     const socket = { ...(protocol === 'https:' && this.#tlsOptions()), ...(signal && { signal }) };
-    const dispatcher = this.#routed(undici, route, socket);
+    const dispatcher = this.#routed(loaded, route, socket);
     if (this.#disposed) closeWhenIdle(dispatcher);
     return dispatcher;
   }
 
-  #routed(undici: Undici, route: UsableRoute, socket: SocketOptions): Dispatcher {
+  #routed(loaded: Loaded, route: UsableRoute, socket: SocketOptions): Dispatcher {
     const { connectMs } = this.#timeouts;
     const options = { allowH2: false, headersTimeout: 0, bodyTimeout: 0, connectTimeout: connectMs };
     if (route.kind === 'direct')
-      return new undici.Agent({ ...options, connect: { ...socket, timeout: connectMs } });
-    return new undici.ProxyAgent({
+      return new loaded.Agent({ ...options, connect: { ...socket, timeout: connectMs } });
+    return new loaded.ProxyAgent({
       ...options,
       uri: route.url,
       ...(route.authorization !== undefined && { token: route.authorization }),
       requestTls: socket,
       proxyTls: socket,
       // undici's own factory needs the root module, and waits five minutes for the answer to CONNECT.
-      clientFactory: (_origin, options) => tunnelling(undici, options as { connect: Connect }, connectMs),
+      clientFactory: (_origin, options) => tunnelling(loaded, options as { connect: Connect }, connectMs),
     });
   }
 
@@ -114,7 +111,7 @@ export class Transport implements Disposable {
 
 /** The client that asks a proxy for a tunnel. */
 function tunnelling(
-  { Agent, connect }: Undici,
+  { Agent, connect }: Loaded,
   options: { connect: Connect },
   connectMs: number,
 ): Dispatcher {
@@ -134,4 +131,77 @@ function trustedAuthorities(systemCertificates: boolean): tls.SecureContext | un
   const list = (tls as Partial<typeof tls>).getCACertificates;
   if (!systemCertificates || list === undefined) return undefined;
   return tls.createSecureContext({ ca: [...new Set([...list('default'), ...list('system')])] });
+}
+
+/** What VS Code and the environment say about proxies and certificates. Empty means "not set". */
+export interface ProxySettings {
+  /** `http.proxy` */
+  httpProxy?: string;
+  /** `http.proxyAuthorization`: the Proxy-Authorization header for the proxy that `httpProxy` names. */
+  proxyAuthorization?: string;
+  /** `http.noProxy` */
+  noProxy?: string[];
+  /** `http.proxyStrictSSL` */
+  strictSsl: boolean;
+  /** `http.systemCertificates` */
+  systemCertificates: boolean;
+  env: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * The way to a target. `unusable`: a proxy is asked for that cannot be understood; going around it would be wrong.
+ * `source`: `http.proxy` or the environment's variable that asks for the proxy.
+ */
+export type Route =
+  | { kind: 'direct' }
+  /** `url` holds no credentials; `authorization` is the value of Proxy-Authorization. */
+  | { kind: 'proxy'; source: string; url: string; authorization?: string }
+  | { kind: 'unusable'; source: string };
+
+/**
+ * VS Code's order: loopback goes direct; then `http.noProxy`, which when set puts NO_PROXY aside; then `http.proxy`;
+ * then the environment. Proxies speak http or https.
+ */
+export function resolveRoute(target: URL, settings: ProxySettings): Route {
+  if (isLoopback(target.hostname)) return { kind: 'direct' };
+  const { httpProxy, proxyAuthorization, noProxy = [], env } = settings;
+  const exceptions = noProxy.length > 0 ? noProxy : (env['NO_PROXY'] || env['no_proxy'] || '').split(',');
+  if (exceptions.some((exception) => matches(target, exception))) return { kind: 'direct' };
+  const named = httpProxy?.trim();
+  if (named) return toRoute('http.proxy', named, proxyAuthorization);
+  const source = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].find((name) => env[name]?.trim());
+  // VS Code’s credentials are for the proxy that its setting names.
+  return source === undefined ? { kind: 'direct' } : toRoute(source, env[source]?.trim() ?? '');
+}
+
+/** `*`, a host with the hosts below it (with or without a leading `.` or `*.`), each with or without a port. */
+function matches(target: URL, exception: string): boolean {
+  const text = exception.trim().toLowerCase();
+  // With more colons it is an IPv6 address without brackets, which has no port.
+  const [, name = '', port] = /^(\[.*\]|[^:]*)(?::(\d+))?$/.exec(text) ?? ['', text];
+  if (name === '*') return true;
+  const host = name.replace(/^\[|\]$/g, '').replace(/^\*?\./, '');
+  if (host === '' || (port !== undefined && port !== (target.port || '443'))) return false;
+  return `.${target.hostname.replace(/^\[|\]$/g, '')}`.endsWith(`.${host}`);
+}
+
+function toRoute(source: string, proxy: string, proxyAuthorization?: string): Route {
+  const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(proxy) ? proxy : `http://${proxy}`);
+  if (url === null || !/^https?:$/.test(url.protocol)) return { kind: 'unusable', source };
+  const authorization = proxyAuthorization || basicAuthorization(url);
+  return { kind: 'proxy', source, url: url.origin, ...(authorization && { authorization }) };
+}
+
+function basicAuthorization({ username, password }: URL): string | undefined {
+  if (username === '' && password === '') return undefined;
+  const credentials = `${percentDecoded(username)}:${percentDecoded(password)}`;
+  return `Basic ${Buffer.from(credentials).toString('base64')}`;
+}
+
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // a password with a bare %
+  }
 }

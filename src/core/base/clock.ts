@@ -26,3 +26,31 @@ export const SYSTEM_CLOCK: Clock = {
     }
   },
 };
+
+/** ISO 8601 as services write it: a day, or a day and a time, with or without a zone. */
+const ISO = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d(?::?\d\d)?)?)?$/;
+
+/** The end of a time in another notation that names its zone. A day may end like an offset: `12-05-2026`. */
+const ZONED = /(?:z|utc|gmt|:\d\d(?:\.\d{1,9})? ?(?:utc|gmt)?[+-]\d\d:?\d\d)$/i;
+
+/**
+ * Milliseconds since the epoch of a time of the service (spec: "ISO 8601 UTC timestamp"); NaN where it is none. `Date.parse`
+ * would read a time without a zone as local.
+ */
+export function instantOf(text: string | undefined): number {
+  const iso = ISO.exec(text ?? '');
+  if (iso === null) return text !== undefined && ZONED.test(text.slice(-32)) ? Date.parse(text) : NaN;
+  const [, day = '', time, zone = 'Z'] = iso;
+  if (time === undefined) return Date.parse(day);
+  const offset = zone === 'Z' ? zone : `${zone.slice(0, 3)}:${zone.slice(3).replace(':', '') || '00'}`;
+  return Date.parse(`${day}T${time}${offset}`);
+}
+
+/** Milliseconds since the epoch of an HTTP date (RFC 9110, 5.6.7); undefined for anything else. */
+export function parseHttpDate(value: string | undefined): number | undefined {
+  // `Date.parse` alone would read "-1" as a year.
+  if (value === undefined || !/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(value))
+    return undefined;
+  const ms = Date.parse(value);
+  return Number.isNaN(ms) ? undefined : ms;
+}

@@ -1,6 +1,6 @@
 import type { open } from 'node:fs/promises';
 import path from 'node:path';
-import { accountFolder } from '../accounts/accountFolder.ts';
+import { accountFolder } from '../accounts/account.ts';
 import type { Transport } from '../api/transport.ts';
 import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
 import type { Disposable } from '../base/disposable.ts';

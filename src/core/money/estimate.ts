@@ -1,5 +1,5 @@
 import type { ChargedReceipt, Intent } from '../submission/intent.ts';
-import { chargedAt } from '../submission/runFacts.ts';
+import { chargedAt } from '../submission/receipts.ts';
 
 /** What a price may depend on, as far as it was counted. */
 export interface DatasetSize {

@@ -1,9 +1,9 @@
 import type { Balance, RunDetail, RunSummary } from '../api/types.ts';
-import { instantOf } from '../base/instant.ts';
+import { instantOf } from '../base/clock.ts';
 import { withoutMarker } from '../runs/marker.ts';
 import type { RunStore } from '../runs/runStore.ts';
 import type { ChargedReceipt } from '../submission/intent.ts';
-import { balanceReadAt, chargedAt, spanMs, timeOf, timesOf } from '../submission/runFacts.ts';
+import { balanceReadAt, chargedAt, spanMs, timeOf, timesOf } from '../submission/receipts.ts';
 import { currencyOf } from './estimate.ts';
 
 /** A run of an account, which was charged, whether it was submitted from this machine or not. */

@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts';
 import { ServiceError, UnexpectedAnswerError } from '../api/errors.ts';
 import type { RunDetail } from '../api/types.ts';
-import { shared, type Shared } from '../base/sharedWork.ts';
+import { shared, type Shared } from '../base/async.ts';
 
 /** Owns the details of runs as far as they were read, and why one could not be: a row is drawn more often than asked for. */
 export class DetailStore {

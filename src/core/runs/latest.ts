@@ -2,7 +2,7 @@ import type { CallOptions, Client } from '../api/client.ts';
 import type { Model, ModelList } from '../api/types.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
-import { shared, type Shared } from '../base/sharedWork.ts';
+import { shared, type Shared } from '../base/async.ts';
 
 /** So much of a display name is stored. */
 const MAX_STORED_UNITS = 200;

@@ -8,11 +8,18 @@ import {
 } from '../api/types.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
-import { shared, type Shared } from '../base/sharedWork.ts';
+import { shared, type Shared } from '../base/async.ts';
 import { DetailStore } from './detailStore.ts';
 import { UNKNOWN_WATCHED_MS, type Budget } from './pacing.ts';
-import { phaseOf, type Phase } from './phase.ts';
-import { createdAtMs, mergeFirstPage, mergeLaterPage, oldestMs, PageSearch } from './runPages.ts';
+import {
+  phaseOf,
+  type Phase,
+  createdAtMs,
+  mergeFirstPage,
+  mergeLaterPage,
+  oldestMs,
+  PageSearch,
+} from './runList.ts';
 import type { SavedRuns } from './savedList.ts';
 
 /** How many pages are read to close a gap between the newest runs and those that are loaded, or to find one that is new. */

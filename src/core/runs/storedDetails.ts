@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import type { RunDetail, RunSummary } from '../api/types.ts';
 import type { Disposable } from '../base/disposable.ts';
-import { instantOf } from '../base/instant.ts';
+import { instantOf } from '../base/clock.ts';
 import type { StateStore, Tables } from '../storage/state.ts';
-import { phaseOf } from './phase.ts';
+import { phaseOf } from './runList.ts';
 import type { Moved, RunStore } from './runStore.ts';
 
 /** How many details are stored of an account; the oldest are removed first. */

@@ -1,7 +1,7 @@
 import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { RETRIES, retryDelayMs } from '../base/retry.ts';
-import { shared } from '../base/sharedWork.ts';
+import { shared } from '../base/async.ts';
 import { Lease } from '../storage/lease.ts';
 import type { StateStore } from '../storage/state.ts';
 import { OFFLINE_MS, pollEveryMs } from './pacing.ts';

@@ -17,8 +17,9 @@ import {
   type Intent,
   type Receipt,
   type Wish,
+  intentText,
+  readJournalFile,
 } from './intent.ts';
-import { intentText, readJournalFile } from './journalFile.ts';
 
 /** The user waits for it: longer than other windows take to see whether it is free. */
 const ACQUIRE_TRIES = 20;

@@ -1,9 +1,8 @@
 import type { Client } from '../api/client.ts';
 import { isUnauthorized } from '../api/errors.ts';
 import type { RunCreation, RunDetail, RunSummary } from '../api/types.ts';
-import type { Clock } from '../base/clock.ts';
+import { type Clock, instantOf } from '../base/clock.ts';
 import { throwIfCancelled } from '../base/errors.ts';
-import { instantOf } from '../base/instant.ts';
 import { folded, hasMarker } from '../runs/marker.ts';
 import type { Session } from '../runs/session.ts';
 import type { Lease } from '../storage/lease.ts';

@@ -2,7 +2,7 @@ import { placeOf, type Account } from '../accounts/account.ts';
 import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
-import { lazy } from '../base/lazy.ts';
+import { lazy } from '../base/async.ts';
 import type { Session } from '../runs/session.ts';
 import { mayBeCharged, newIntent, type Draft } from './intent.ts';
 import type { Journal } from './journal.ts';

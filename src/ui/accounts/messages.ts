@@ -152,13 +152,3 @@ export const websiteWords = {
   prompt: () => l10n.t('Where you add funds and create API keys (optional)'),
   notHttps: () => l10n.t('Enter an https:// address without a user name or password.'),
 };
-
-/** Reports that the list of accounts could not be read; nothing was deleted. */
-export function notifyAccountsSetAside(file: string): void {
-  void showWarning(
-    l10n.t(
-      'Your accounts couldn’t be read and were moved to {0}. Sign in again: open submissions may have been charged.',
-      file,
-    ),
-  );
-}

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { lazy } from '../../core/base/lazy.ts';
+import { lazy } from '../../core/base/async.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
 

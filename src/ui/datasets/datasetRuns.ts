@@ -12,11 +12,7 @@ import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { chargedReceiptsOf, type Receipt } from '../../core/submission/intent.ts';
 import type { Journal } from '../../core/submission/journal.ts';
-import {
-  trainedBefore,
-  wasSubmittedInSize,
-  type TrainedBefore,
-} from '../../core/submission/trainedBefore.ts';
+import { trainedBefore, wasSubmittedInSize, type TrainedBefore } from '../../core/submission/receipts.ts';
 import { followActive } from '../shared/activeSession.ts';
 import type { RunNames } from '../shared/datasetMessages.ts';
 import type { Log } from '../shared/log.ts';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { instantOf } from '../../core/base/instant.ts';
+import { instantOf } from '../../core/base/clock.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import { isAdapter, localAdapter } from '../../core/downloads/localFiles.ts';
 import { reminderAt, type Reminder } from '../../core/downloads/reminders.ts';

@@ -1,6 +1,6 @@
 import { l10n } from 'vscode';
 import type { RunDetail } from '../../core/api/types.ts';
-import { instantOf } from '../../core/base/instant.ts';
+import { instantOf } from '../../core/base/clock.ts';
 import { currencyOf, estimateBefore } from '../../core/money/estimate.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import { formatDuration, formatMoney, formatPrice, formatTime } from '../shared/format.ts';

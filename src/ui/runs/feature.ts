@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { Services } from '../../services.ts';
-import { lazy } from '../../core/base/lazy.ts';
+import { lazy } from '../../core/base/async.ts';
 import { chargedReceiptsOf } from '../../core/submission/intent.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
 import { autoDownloadFolder, downloadWhenCompleteSetting } from '../shared/settings.ts';

@@ -3,7 +3,7 @@ import type { RunDetail, RunSummary } from '../../core/api/types.ts';
 import { currencyOf, type Estimate, type heldRanges } from '../../core/money/estimate.ts';
 import type { ActiveDownload, DownloadRecord } from '../../core/downloads/types.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
-import type { Phase } from '../../core/runs/phase.ts';
+import type { Phase } from '../../core/runs/runList.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import {
@@ -16,7 +16,7 @@ import {
   type ArtifactsState,
   type DatasetState,
   type Span,
-} from '../../core/submission/runFacts.ts';
+} from '../../core/submission/receipts.ts';
 import { keyAction } from '../shared/accountMessages.ts';
 import type { Loading } from '../shared/accountPage.ts';
 import {

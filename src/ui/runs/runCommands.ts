@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import { CancelledError, unlessCancelled } from '../../core/base/errors.ts';
-import type { RunFilter } from '../../core/runs/runFilter.ts';
+import type { RunFilter } from '../../core/runs/runList.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { notifySignedOut } from '../shared/accountMessages.ts';

@@ -1,10 +1,10 @@
 import * as vscode from 'vscode';
 import type { RunSummary } from '../../core/api/types.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
-import { instantOf } from '../../core/base/instant.ts';
+import { instantOf } from '../../core/base/clock.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
-import { phaseOf } from '../../core/runs/phase.ts';
+import { phaseOf } from '../../core/runs/runList.ts';
 import type { Moved, RunStore } from '../../core/runs/runStore.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';

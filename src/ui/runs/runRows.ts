@@ -5,7 +5,7 @@ import { isSoundAdapter } from '../../core/downloads/localFiles.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import type { ActiveDownload } from '../../core/downloads/types.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
-import { daysAgo, type RunDay } from '../../core/runs/runDays.ts';
+import { daysAgo, type RunDay } from '../../core/runs/runList.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import {

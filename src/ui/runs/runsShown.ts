@@ -2,10 +2,15 @@ import * as vscode from 'vscode';
 import type { RunSummary } from '../../core/api/types.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
 import { Emitter } from '../../core/base/event.ts';
-import { lazyBy } from '../../core/base/lazy.ts';
+import { lazyBy } from '../../core/base/async.ts';
 import { hasMarker } from '../../core/runs/marker.ts';
-import { groupByDay, type RunDay } from '../../core/runs/runDays.ts';
-import { filterRuns, isEmptyFilter, type RunFilter } from '../../core/runs/runFilter.ts';
+import {
+  groupByDay,
+  type RunDay,
+  filterRuns,
+  isEmptyFilter,
+  type RunFilter,
+} from '../../core/runs/runList.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { openMarkers, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';

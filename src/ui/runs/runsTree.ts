@@ -3,7 +3,7 @@ import type { RunSummary } from '../../core/api/types.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
-import { startOfDay } from '../../core/runs/runDays.ts';
+import { startOfDay } from '../../core/runs/runList.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';

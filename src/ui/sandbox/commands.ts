@@ -27,7 +27,7 @@ async function controlOf(parts: Parts): Promise<SandboxControl | undefined> {
     if (!(await offerSandbox())) return undefined;
     await useSandbox(parts);
   }
-  return parts.sandbox.control();
+  return (await parts.sandbox.start()).control;
 }
 
 /** Lets the sandbox show a fault: the one of the argument, or one that the user picks. */

@@ -9,7 +9,7 @@ import {
   type Summary,
 } from '../../core/datasets/report.ts';
 import type { DatasetProblem } from '../../core/datasets/fileKind.ts';
-import type { Prior, TrainedBefore } from '../../core/submission/trainedBefore.ts';
+import type { Prior, TrainedBefore } from '../../core/submission/receipts.ts';
 import { compact, formatCount, formatDay, formatMoney, formatRows } from './format.ts';
 import { askModal, showWarning } from './notifications.ts';
 import { sanitizeServiceText } from './serviceText.ts';

@@ -1,6 +1,6 @@
 import { env, l10n } from 'vscode';
-import { instantOf } from '../../core/base/instant.ts';
-import { lazyBy } from '../../core/base/lazy.ts';
+import { instantOf } from '../../core/base/clock.ts';
+import { lazyBy } from '../../core/base/async.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 import { TERMS } from './termMessages.ts';
 

@@ -13,7 +13,7 @@ import { DiskError } from '../../core/base/diskError.ts';
 import { ExpectedError } from '../../core/base/errors.ts';
 import { formatDuration } from './format.ts';
 import { COMMANDS, type CommandId } from './ids.ts';
-import { showError, showWarning } from './notifications.ts';
+import { showError } from './notifications.ts';
 import { sanitizeText } from './serviceText.ts';
 import { TERMS } from './termMessages.ts';
 
@@ -60,11 +60,6 @@ export async function notifyFailed(error: unknown, again: () => void): Promise<v
   const explanation = explain(error);
   const { action } = explanation;
   if ((await showError(asText(explanation), action.title)) !== undefined) act(action, again);
-}
-
-/** Reports that the file of lists and downloads was damaged. */
-export function notifyStateSetAside(file: string): void {
-  void showWarning(l10n.t('Damaged run lists and download history were moved to {0}.', file));
 }
 
 /** Does what an action's button says. @param again does again what failed */

@@ -1,5 +1,5 @@
-import { asDiskError } from '../../core/base/diskError.ts';
-import { lazy } from '../../core/base/lazy.ts';
+import { onDisk } from '../../core/base/diskError.ts';
+import { lazy } from '../../core/base/async.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { inBackground } from '../shared/log.ts';
@@ -7,7 +7,7 @@ import type { ReportFoundRun } from './submissionResult.ts';
 
 /** From a dataset to a run that is charged once, and what became of a submission whose answer was lost. */
 export function activateSubmission(services: Services): void {
-  const { disposables, journal, journalOpened, log, openJournal, commands, reportError } = services;
+  const { disposables, journal, log, openJournal, commands, reportError } = services;
   const { sessions, submitter } = services;
   const reporter = lazy(async () => (await import('./submissionResult.ts')).foundRunReporter(journal));
   const reportFoundRun: ReportFoundRun = async (...found) => (await reporter())(...found);
@@ -36,26 +36,16 @@ export function activateSubmission(services: Services): void {
     // Loaded before anything is claimed that it has to report.
     return disposables.add(new SubmissionNotices({ ...services, reportFoundRun: await reporter() }));
   });
-  let isOpen = false;
   const started = lazy(async () => {
+    await onDisk(openJournal(), 'submissions');
     const isNeeded = submitter.pending.length > 0 || (await journal.unreported().catch(() => [])).length > 0;
     if (isNeeded) await (await notices()).start();
   });
   // What failed is tried again at the next event.
-  const start = () => {
-    if (isOpen) inBackground(log, started());
-  };
+  const startAgain = () => inBackground(log, started());
   disposables.add(submitter.onDidChange(() => inBackground(log, notices())));
-  disposables.add(submitter.onDidChange(start));
-  disposables.add(sessions.onDidChangeState(start));
-  disposables.add(
-    journalOpened.event(() => {
-      isOpen = true;
-      start();
-    }),
-  );
-  const open = (): void => {
-    openJournal().catch((error: unknown) => reportError(asDiskError(error, 'submissions'), open));
-  };
-  open();
+  disposables.add(submitter.onDidChange(startAgain));
+  disposables.add(sessions.onDidChangeState(startAgain));
+  const start = () => void started().catch((error: unknown) => reportError(error, start));
+  start();
 }

@@ -257,13 +257,3 @@ export function leftOpenSentence(
       : l10n.t('Not charged: {0} uploads were interrupted.', formatCount(intents.length));
   return inSandbox(text, session.account.kind === 'sandbox');
 }
-
-/** A file of the journal that could not be read, or was set aside: nothing of it was deleted. */
-export function notifyUnreadableRecord(file: string): void {
-  void showWarning(
-    l10n.t(
-      'You may have been charged: the submission record {0} can’t be read. Compare your balance and runs.',
-      file,
-    ),
-  );
-}

@@ -7,7 +7,7 @@ import type { DatasetSize, Wanted } from '../../core/money/estimate.ts';
 import type { queueTimes, QueueTime } from '../../core/money/spending.ts';
 import type { Receipt } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
-import type { Prior, TrainedBefore } from '../../core/submission/trainedBefore.ts';
+import type { Prior, TrainedBefore } from '../../core/submission/receipts.ts';
 import { balanceNoteText, budgetText, queueTimeText } from '../shared/budgetMessages.ts';
 import {
   checkRows,

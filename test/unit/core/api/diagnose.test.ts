@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { Client } from '../../../../src/core/api/client.ts';
 import { diagnose } from '../../../../src/core/api/diagnose.ts';
 import { NetworkError, ServiceError } from '../../../../src/core/api/errors.ts';
-import type { ProxySettings } from '../../../../src/core/api/proxy.ts';
-import { Transport } from '../../../../src/core/api/transport.ts';
+import { type ProxySettings, Transport } from '../../../../src/core/api/transport.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { sendJson, startHttpServer, type TestServer } from '../../../helpers/httpServer.ts';
 

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import fs, { mkdtemp, rm } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { mock } from 'node:test';
-import type { Intent } from '../../../../src/core/submission/intent.ts';
+import { type Intent, intentText } from '../../../../src/core/submission/intent.ts';
 import { Journal } from '../../../../src/core/submission/journal.ts';
-import { intentText } from '../../../../src/core/submission/journalFile.ts';
 import { chargedAt, sameWish, sampleIntent } from '../../../helpers/submissions.ts';
+
+import fs, { mkdtemp, rm } from 'node:fs/promises';
 
 describe('files of the journal', () => {
   let folder: string;

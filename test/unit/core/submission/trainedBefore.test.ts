@@ -1,10 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Receipt } from '../../../../src/core/submission/intent.ts';
-import {
-  priorsOf,
-  trainedBefore,
-  wasSubmittedInSize,
-} from '../../../../src/core/submission/trainedBefore.ts';
+import { priorsOf, trainedBefore, wasSubmittedInSize } from '../../../../src/core/submission/receipts.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { intentOf } from '../../../helpers/submissions.ts';
 

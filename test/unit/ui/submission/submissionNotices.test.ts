@@ -3,7 +3,7 @@ import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { DisposableStore } from '../../../../src/core/base/disposable.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
-import { lazy } from '../../../../src/core/base/lazy.ts';
+import { lazy } from '../../../../src/core/base/async.ts';
 import type { Session, SessionState } from '../../../../src/core/runs/session.ts';
 import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
@@ -362,19 +362,16 @@ describe('SubmissionNotices', () => {
 
     for (const isRecord of [true, false])
       it(`begins once the journal can be read, for ${isRecord ? 'an open submission' : 'an unreported charge'}`, async () => {
-        const journalOpened = new Emitter<void>();
         let failures = 1;
         const retries: (() => void)[] = [];
         const disposables = new DisposableStore();
         activateSubmission({
           ...partsOf('account-1'),
           disposables,
-          journalOpened,
           openJournal: lazy(() => {
             if (failures-- > 0) return Promise.reject(new Error('locked'));
             if (isRecord) pending = [pendingOf('unsent', intentOf({ id: 'one' }))];
             else unreported = [receiptOf(unknown(), 'answered')];
-            journalOpened.fire();
             return Promise.resolve();
           }),
           commands: { add: () => undefined },

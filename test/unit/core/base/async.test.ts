@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { shared } from '../../../../src/core/base/sharedWork.ts';
+import { shared } from '../../../../src/core/base/async.ts';
 
 describe('shared', () => {
   /** Works that began, each ended by hand, and what was kept. */

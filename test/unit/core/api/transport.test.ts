@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { resolveRoute, type ProxySettings } from '../../../../src/core/api/proxy.ts';
+import { resolveRoute, type ProxySettings } from '../../../../src/core/api/transport.ts';
 
 describe('route', () => {
   const route = (settings: Partial<ProxySettings>, url = 'https://api.host.example') =>

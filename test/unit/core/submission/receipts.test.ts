@@ -9,7 +9,7 @@ import {
   spanMs,
   timesOf,
   usualTime,
-} from '../../../../src/core/submission/runFacts.ts';
+} from '../../../../src/core/submission/receipts.ts';
 import { intentOf } from '../../../helpers/submissions.ts';
 import { row } from '../../../helpers/runs/support.ts';
 

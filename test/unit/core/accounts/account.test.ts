@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import { accountFolder } from '../../../../src/core/accounts/accountFolder.ts';
+import { accountFolder } from '../../../../src/core/accounts/account.ts';
 
 const ID = '7b0c1c5e-8a35-4c64-9a08-2f6f0d6f2f11';
 

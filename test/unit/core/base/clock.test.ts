@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { instantOf } from '../../../../src/core/base/instant.ts';
+import { instantOf } from '../../../../src/core/base/clock.ts';
 
 describe('instantOf', () => {
   const zone = process.env.TZ;

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import type { RunSummary } from '../../../../src/core/api/types.ts';
-import { daysAgo, groupByDay } from '../../../../src/core/runs/runDays.ts';
-import { filterRuns, isEmptyFilter, type RunFilter } from '../../../../src/core/runs/runFilter.ts';
-import { phaseOf } from '../../../../src/core/runs/phase.ts';
+import {
+  daysAgo,
+  groupByDay,
+  filterRuns,
+  isEmptyFilter,
+  type RunFilter,
+  phaseOf,
+} from '../../../../src/core/runs/runList.ts';
 import { row } from '../../../helpers/runs/support.ts';
 
 const ids = (rows: readonly RunSummary[]) => rows.map(({ run_id }) => run_id).join('');

@@ -1,5 +1,106 @@
-import type { RunPage, RunSummary } from '../api/types.ts';
-import { instantOf } from '../base/instant.ts';
+import type { RunPage, RunSummary, RunDetail } from '../api/types.ts';
+import { instantOf } from '../base/clock.ts';
+
+/**
+ * How far a run is. The complete list of states is not shown (spec: "States and transitions"), so every other status counts as
+ * active and is shown as it came. `ended`: its word reads as an end. It may not be one, so the run is still watched.
+ */
+export type Phase = 'waiting' | 'active' | 'finished' | 'ended';
+
+const END = /fail|error|cancel|reject|expire|abort/i;
+
+/** Lists say `complete`, details `completed`; an available artifact or an end time means finished, too. */
+export function phaseOf(run: RunSummary, detail?: RunDetail): Phase {
+  const statuses = [run.status, detail?.status];
+  if (statuses.includes('complete') || statuses.includes('completed')) return 'finished';
+  if (run.artifacts_available || detail?.completed_at !== undefined) return 'finished';
+  if (run.status === 'queued') return 'waiting';
+  return END.test(run.status) ? 'ended' : 'active';
+}
+
+/** The runs of one day of the user's calendar, in their order. */
+export interface RunDay {
+  /** Its first moment, in milliseconds since the epoch. */
+  startMs: number;
+  rows: RunSummary[];
+}
+
+/** Runs by the local day on which they were created, newest first; one that was just submitted has no time: it is of today. */
+export function groupByDay(rows: readonly RunSummary[], nowMs: number): RunDay[] {
+  const days = Map.groupBy(rows, ({ created_at }) => startOfDay(instantOf(created_at) || nowMs));
+  return [...days].map(([startMs, of]) => ({ startMs, rows: of })).sort((a, b) => b.startMs - a.startMs);
+}
+
+/** How many days of the calendar lie between a day and now; 0 is today. A day may have 23 hours. */
+export function daysAgo(startMs: number, nowMs: number): number {
+  return Math.round((startOfDay(nowMs) - startMs) / (24 * 60 * 60_000));
+}
+
+/** The first moment of the day of the user's calendar, in milliseconds since the epoch. */
+export function startOfDay(timeMs: number): number {
+  return new Date(timeMs).setHours(0, 0, 0, 0);
+}
+
+/** Which runs are shown: those that hold every word, are of one of the models and in one of the phases. Empty: all. */
+export interface RunFilter {
+  readonly text: string;
+  readonly modelIds: readonly string[];
+  readonly phases: readonly Phase[];
+}
+
+/** What is known of runs besides their rows. */
+export interface RunLookup {
+  label(runId: string): string | undefined;
+  phase(run: RunSummary): Phase;
+  modelName(modelId: string): string;
+}
+
+export function isEmptyFilter({ text, modelIds, phases }: RunFilter): boolean {
+  return wordsOf(text).length + modelIds.length + phases.length === 0;
+}
+
+/** So much of an id's beginning names it; less is in many a UUID. */
+const MIN_ID_LENGTH = 4;
+
+/**
+ * The runs that a filter lets through, in their order. Words are looked for in label and model, whatever their case, and at the
+ * beginning of the id.
+ */
+export function filterRuns(
+  rows: readonly RunSummary[],
+  filter: RunFilter,
+  lookup: RunLookup,
+): readonly RunSummary[] {
+  if (isEmptyFilter(filter)) return rows;
+  const words = wordsOf(filter.text);
+  const modelIds = new Set(filter.modelIds);
+  const phases = new Set(filter.phases);
+  return rows.filter((run) => {
+    if (modelIds.size > 0 && !modelIds.has(run.model_id)) return false;
+    if (phases.size > 0 && !phases.has(lookup.phase(run))) return false;
+    if (words.length === 0) return true;
+    const text = [lookup.label(run.run_id) ?? '', lookup.modelName(run.model_id), run.model_id]
+      .map(folded)
+      .join('\n');
+    const id = folded(run.run_id);
+    const isOfId = (word: string) => word === id || (word.length >= MIN_ID_LENGTH && id.startsWith(word));
+    return words.every((word) => text.includes(word) || isOfId(word));
+  });
+}
+
+function wordsOf(text: string): string[] {
+  return folded(text)
+    .split(/\s+/)
+    .filter((word) => word !== '');
+}
+
+/** More of a text is not searched: normalizing a megabyte of accents takes minutes. */
+const MAX_UNITS = 1024;
+
+/** However a keyboard or a service composes accents. */
+function folded(text: string): string {
+  return text.slice(0, MAX_UNITS).normalize('NFC').toLowerCase();
+}
 
 /**
  * Merges the newest page, or the newest ones together, into the loaded rows. Rows of other pages stay. A row that should
