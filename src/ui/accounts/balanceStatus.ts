@@ -3,7 +3,7 @@ import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import type { Balance } from '../../core/api/types.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { lowBalanceSetting, onDidChangeSettings } from '../shared/settings.ts';
+import { onDidChangeSettings, setting } from '../shared/settings.ts';
 import { balanceText, balanceTooltip, statusItemName } from './statusMessages.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
@@ -97,7 +97,7 @@ export class BalanceStatus implements Disposable {
     }
     // Nothing that a rejected key once read is shown.
     const balance = session.isLocked ? undefined : session.balance.current;
-    const threshold = lowBalanceSetting();
+    const threshold = setting('lowBalance');
     const isLow = threshold > 0 && balance !== undefined && balance.balance_cents < threshold * 100;
     const view = {
       account: session.account,

@@ -15,8 +15,9 @@ import type { Intent } from '../../core/submission/intent.ts';
 import { notifySignedOut, websiteLink } from '../shared/accountMessages.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { withCancellableProgress } from '../shared/notifications.ts';
-import { baseUrlSetting } from '../shared/settings.ts';
+import { setting } from '../shared/settings.ts';
 import { ask, pick, runSteps, type Answer, type Place, type Step, type StepEnd } from '../shared/steps.ts';
+import { TERMS } from '../shared/termMessages.ts';
 import type { ApiKeys } from './apiKeys.ts';
 import {
   apiKeyProblem,
@@ -28,7 +29,7 @@ import {
   notifySandboxHasNoKey,
   notifySignedIn,
   signInWords,
-  urlProblem,
+  URL_PROBLEMS,
 } from './messages.ts';
 
 type CreateClient = (connection: Connection) => Pick<Client, 'getBalance'>;
@@ -107,7 +108,7 @@ function askToSignIn(accounts: AccountStore, submitted: readonly Intent[]): Prom
         value: draft.url,
         validate: (text) => {
           const parsed = parseAddress(text);
-          return parsed.ok ? undefined : urlProblem(parsed.problem);
+          return parsed.ok ? undefined : URL_PROBLEMS[parsed.problem];
         },
       });
       return next(answer, (url) => {
@@ -135,8 +136,8 @@ function askToSignIn(accounts: AccountStore, submitted: readonly Intent[]): Prom
       return next(answer, (apiKey) => ({ ...draft, apiKey }));
     },
   ];
-  const empty = { url: baseUrlSetting(), baseUrl: '', id: undefined, name: '', apiKey: '' };
-  return runSteps(signInWords.title(), steps, empty);
+  const empty = { url: setting('baseUrl'), baseUrl: '', id: undefined, name: '', apiKey: '' };
+  return runSteps(TERMS.signIn, steps, empty);
 }
 
 function formerOf({ former }: AccountStore, id: string | undefined): Account | undefined {

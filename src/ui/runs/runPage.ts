@@ -10,7 +10,7 @@ import { COMMANDS, PANELS } from '../shared/ids.ts';
 import { revealOf } from '../shared/openMessages.ts';
 import { isRecord, isText, WebviewPanels } from '../shared/webview.ts';
 import { runPageState, runPageTitle, type FileNow, type RunPageView } from './pageMessages.ts';
-import { runLinkPath } from './runLinks.ts';
+import { runLinkPath } from './runCommands.ts';
 import type { RunPageButton, RunPageMemory, RunPageRequest, RunPageState } from './protocol.ts';
 
 /** Times go on while the page is visible, and adapters expire. */

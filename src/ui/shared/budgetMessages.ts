@@ -5,7 +5,7 @@ import type { BudgetCheck, LimitCheck, MonthSpending } from '../../core/money/bu
 import type { Amounts, QueueTime } from '../../core/money/spending.ts';
 import { startOfMonth } from '../../core/money/spending.ts';
 import type { Balance } from '../../core/api/types.ts';
-import { formatCount, formatDuration, formatMoney } from './format.ts';
+import { compact, formatCount, formatDuration, formatMoney } from './format.ts';
 import { priceText } from './priceMessages.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 
@@ -35,12 +35,12 @@ export function spentText({ spentCents, currency, unknownPrices, isComplete }: M
 
 /** @param known empty where there is no known price */
 function leastText(known: string, unknown: number, isComplete: boolean): string {
-  const reasons = [
-    ...(unknown === 0 ? [] : [pricesUnknown(unknown)]),
-    ...(isComplete ? [] : [l10n.t('not all runs loaded')]),
-  ].join(', ');
-  if (known === '') return reasons;
-  return reasons === '' ? known : l10n.t('at least {0} ({1})', known, reasons);
+  const reasons = compact(
+    unknown > 0 && pricesUnknown(unknown),
+    !isComplete && l10n.t('not all runs loaded'),
+  ).join(', ');
+  if (known === '' || reasons === '') return known || reasons;
+  return l10n.t('at least {0} ({1})', known, reasons);
 }
 
 /** What submissions without an outcome may cost; undefined where there are none. */
@@ -63,31 +63,27 @@ export function underWayText(spending: MonthSpending): string | undefined {
 }
 
 function spentAndUnderWay(spending: MonthSpending): string {
-  return [spentText(spending), underWayText(spending) ?? []].flat().join(' · ');
+  return compact(spentText(spending), underWayText(spending)).join(' · ');
 }
 
 /** What the user wants to spend at most: `5.00 USD per run · 50.00 USD per month`. */
 export function limitsText({ perRunCents, perMonthCents, currency }: AccountBudget): string {
-  return [
-    ...(perRunCents === undefined ? [] : [l10n.t('{0} per run', formatMoney(perRunCents, currency))]),
-    ...(perMonthCents === undefined ? [] : [l10n.t('{0} per month', formatMoney(perMonthCents, currency))]),
-  ].join(' · ');
+  return compact(
+    perRunCents !== undefined && l10n.t('{0} per run', formatMoney(perRunCents, currency)),
+    perMonthCents !== undefined && l10n.t('{0} per month', formatMoney(perMonthCents, currency)),
+  ).join(' · ');
 }
 
 /** The budget beside other facts; undefined where there is none. */
 export function budgetText(check: BudgetCheck): string | undefined {
-  switch (check.kind) {
-    case 'unset':
-      return undefined;
-    case 'other-currency':
-      return l10n.t(
-        'Budget not checked: it is in {0}, this account is charged in {1}',
-        sanitizeServiceText(check.budgetCurrency),
-        sanitizeServiceText(check.currency),
-      );
-    case 'checked':
-      return check.limits.map((limit) => limitText(limit, check.spending)).join(' · ');
-  }
+  if (check.kind === 'unset') return undefined;
+  if (check.kind === 'checked')
+    return check.limits.map((limit) => limitText(limit, check.spending)).join(' · ');
+  return l10n.t(
+    'Budget not checked: it is in {0}, this account is charged in {1}',
+    sanitizeServiceText(check.budgetCurrency),
+    sanitizeServiceText(check.currency),
+  );
 }
 
 function limitText({ limit, limitCents }: LimitCheck, spending: MonthSpending): string {
@@ -137,17 +133,12 @@ export function balanceNoteText(
   note: NonNullable<BalanceNote>,
   { balance_cents, currency }: Balance,
 ): string {
-  switch (note) {
-    case 'empty':
-      return l10n.t(
-        'The balance is {0}. The service will refuse this run unless your plan includes it.',
-        formatMoney(balance_cents, currency),
-      );
-    case 'probably-too-low':
-      return l10n.t('The balance is probably too low for this run.');
-    case 'may-be-too-low':
-      return l10n.t('The balance may be too low for this run.');
-  }
+  if (note === 'probably-too-low') return l10n.t('The balance is probably too low for this run.');
+  if (note === 'may-be-too-low') return l10n.t('The balance may be too low for this run.');
+  return l10n.t(
+    'The balance is {0}. The service will refuse this run unless your plan includes it.',
+    formatMoney(balance_cents, currency),
+  );
 }
 
 /** How long runs of a queue waited. */

@@ -16,6 +16,7 @@ export const TERMS = {
   checking: l10n.t('Checking…'),
   chooseFolder: l10n.t('Choose a Folder…'),
   completed: l10n.t('Completed'),
+  convertToJsonl: l10n.t('Convert to JSONL'),
   copy: l10n.t('Copy'),
   copyPath: l10n.t('Copy Path'),
   dataset: l10n.t('Dataset'),

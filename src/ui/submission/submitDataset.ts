@@ -20,7 +20,7 @@ import { modelOf, chooseRun, runChoices } from '../shared/arguments.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { showWarning, withViewProgress } from '../shared/notifications.ts';
 import { openDataset, prepareDataset, type CheckedDataset } from '../shared/prepareDataset.ts';
-import { labelMarkerSetting } from '../shared/settings.ts';
+import { setting } from '../shared/settings.ts';
 import {
   openMessages,
   stepMessages,
@@ -245,7 +245,7 @@ function reviewOf(
   const { digestWorker, sessions, submitter } = services;
   let receipts = before;
   const filename = path.basename(file.path);
-  const marker = labelMarkerSetting() ? newMarker() : undefined;
+  const marker = setting('labelMarker') ? newMarker() : undefined;
   const sha256 = sha256OfFile(file, { worker: digestWorker, signal: stop.signal });
   sha256.catch(() => undefined);
   let isReconnected = false;
