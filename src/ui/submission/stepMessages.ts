@@ -17,6 +17,7 @@ import {
   type RunNames,
 } from '../shared/datasetMessages.ts';
 import {
+  compact,
   formatAgo,
   formatBytes,
   formatCount,
@@ -26,6 +27,7 @@ import {
   inSandbox,
   sandboxNote,
 } from '../shared/format.ts';
+import { askModal, showWarning } from '../shared/notifications.ts';
 import { priceText } from '../shared/priceMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/termMessages.ts';
@@ -85,7 +87,6 @@ export const stepMessages = {
   labelCut: (length: number, maxLength: number) =>
     l10n.t('{0} of {1} characters: the end will be cut.', length, maxLength),
 
-  queue: () => TERMS.queue,
   standard: () => l10n.t('Standard queue'),
   standardDetail: (waited: QueueTime | undefined) => queueText(l10n.t('no extra cost'), waited),
   priority: () => l10n.t('Priority queue'),
@@ -112,10 +113,8 @@ export const stepMessages = {
       : l10n.t('Terms of {0} for {1}', provider(model), sanitizeServiceText(model.name)),
   readTerms: () => l10n.t('Read the terms, then accept. Nothing has been sent yet.'),
   openTerms: () => l10n.t('Open license terms'),
-  licenseTerms: () => TERMS.licenseTerms,
   noTerms: () => l10n.t('The service gives no license link for this model'),
   openPolicy: () => l10n.t('Open use policy'),
-  policy: () => TERMS.usePolicy,
   notOpened: (url: string) => l10n.t('{0} (not opened: not https)', sanitizeServiceText(url, 200)),
   accept: () => l10n.t('Accept and Continue'),
 };
@@ -125,7 +124,7 @@ function extraCost(): string {
 }
 
 function queueText(price: string, waited: QueueTime | undefined): string {
-  return waited === undefined ? price : `${price} · ${queueTimeText(waited)}`;
+  return compact(price, waited && queueTimeText(waited)).join(' · ');
 }
 
 /** What a row of the summary leads to. */
@@ -156,7 +155,7 @@ export function summaryRows(
   const budget = budgetText(money.checkBudget(wanted));
   const website = websiteOf(account);
   const notes = noteRows(context, choices, sha256);
-  return [
+  return compact<SummaryRow>(
     { icon: 'arrow-right', name: l10n.t('Continue'), target: 'continue' },
     { section: l10n.t('Run · Enter changes a row') },
     {
@@ -181,12 +180,11 @@ export function summaryRows(
       name: TERMS.balance,
       value: formatMoney(balance?.balance_cents, balance?.currency),
     },
-    ...(budget === undefined ? [] : [{ icon: 'target', name: TERMS.budget, value: budget }]),
-    ...(website === undefined
-      ? []
-      : [{ icon: 'globe', name: l10n.t('Website'), value: website, target: 'website' as const }]),
-    ...(notes.length === 0 ? [] : [{ section: l10n.t('Notes') }, ...notes]),
-  ];
+    budget && { icon: 'target', name: TERMS.budget, value: budget },
+    website && { icon: 'globe', name: l10n.t('Website'), value: website, target: 'website' },
+    notes.length > 0 && { section: l10n.t('Notes') },
+    ...notes,
+  );
 }
 
 function payerText(account: Account): string {
@@ -198,7 +196,7 @@ function payerText(account: Account): string {
 function datasetText({ dataset, earlier }: SubmissionContext, sha256: string | undefined): string {
   const { place, size } = dataset;
   const { bytes, rows } = size;
-  const facts = [place, formatBytes(bytes), ...(rows === undefined ? [] : [formatRows(rows)])];
+  const facts = compact(place, formatBytes(bytes), rows !== undefined && formatRows(rows));
   if (earlier !== undefined && sha256 !== undefined) {
     const day = formatDay(earlier.created.localMs);
     if (earlier.dataset.sha256 === sha256) facts.push(l10n.t('unchanged since {0}', day));
@@ -217,26 +215,16 @@ function noteRows(
   const { balance, check, dataset, money, priorsOf, trainedBefore } = context;
   const size = sizePhrase(dataset.size.bytes);
   const note = money.balanceNote(runOf(context, { priority }, sha256));
+  const chosen = { modelId: model?.model_id, priority };
   const trained = sha256 === undefined ? undefined : trainedBefore(sha256);
-  return [
-    ...(note === undefined || balance === undefined
-      ? []
-      : [{ icon: 'warning', name: TERMS.balance, value: balanceNoteText(note, balance) }]),
-    ...(sha256 === undefined
-      ? []
-      : priorRows(priorsOf(sha256), { modelId: model?.model_id, priority }, Date.now())),
-    ...(trained?.kind === 'changed'
-      ? [
-          {
-            icon: 'history',
-            name: TERMS.trainedBefore,
-            value: trainedPhrase(trained, dataset.size.rows),
-          },
-        ]
-      : []),
+  const changed = trained?.kind === 'changed' && trainedPhrase(trained, dataset.size.rows);
+  return compact(
+    note && balance && { icon: 'warning', name: TERMS.balance, value: balanceNoteText(note, balance) },
+    ...(sha256 === undefined ? [] : priorRows(priorsOf(sha256), chosen, Date.now())),
+    changed && { icon: 'history', name: TERMS.trainedBefore, value: changed },
     ...(check === undefined ? [] : checkRows(check)),
-    ...(size === undefined ? [] : [{ icon: 'warning', name: TERMS.size, value: size }]),
-  ];
+    size && { icon: 'warning', name: TERMS.size, value: size },
+  );
 }
 
 /** The same again within this time is most likely a mistake. */
@@ -273,22 +261,27 @@ export function priorRows(
   return rows;
 }
 
-/** Asked after the summary, if a submission of the same dataset is open. */
-export const openMessages = {
-  question: (fileName: string, isOtherAccount: boolean) =>
+/** Asked after the summary, if a submission of the same dataset is open. @param isSame whether there is no other beside it */
+export function askAboutOpen(
+  submission: PendingSubmission,
+  fileName: string,
+  modelName: string,
+  isOtherAccount: boolean,
+  isSame: boolean,
+): Promise<'open' | 'back' | 'continue' | undefined> {
+  const name = sanitizeServiceText(fileName);
+  const facts = [moneySentence(submission, Date.now()), sanitizeServiceText(modelName)];
+  return askModal(
+    showWarning,
     isOtherAccount
-      ? l10n.t(
-          'Another account of this service has an open submission of {0}.',
-          sanitizeServiceText(fileName),
-        )
-      : l10n.t('A submission of {0} is already open.', sanitizeServiceText(fileName)),
-  detail(submission: PendingSubmission, modelName: string, isOtherAccount: boolean): string {
-    const facts = [moneySentence(submission, Date.now()), sanitizeServiceText(modelName)];
-    return isOtherAccount
+      ? l10n.t('Another account of this service has an open submission of {0}.', name)
+      : l10n.t('A submission of {0} is already open.', name),
+    isOtherAccount
       ? l10n.t('{0}\nModel: {1}. If they are the same account, you could be charged twice.', ...facts)
-      : l10n.t('{0}\nModel: {1}. A run with another model is charged separately.', ...facts);
-  },
-  open: () => l10n.t('Open It'),
-  anyway: () => TERMS.submitAnyway,
-  back: () => TERMS.backToSummary,
-};
+      : l10n.t('{0}\nModel: {1}. A run with another model is charged separately.', ...facts),
+    {
+      [l10n.t('Open It')]: 'open',
+      ...(isSame ? { [TERMS.backToSummary]: 'back' } : { [TERMS.submitAnyway]: 'continue' }),
+    },
+  );
+}

@@ -8,6 +8,7 @@ import { withMarker } from '../../core/runs/marker.ts';
 import type { Draft } from '../../core/submission/intent.ts';
 import { openServiceLink } from '../shared/openMessages.ts';
 import { ask, pick, separator, type Answer, type Choice, type Place } from '../shared/steps.ts';
+import { TERMS } from '../shared/termMessages.ts';
 import { confirmSubmission, mayExceedBudget } from './confirmSubmission.ts';
 import {
   stepMessages,
@@ -239,7 +240,7 @@ function askForQueue(
   choices: SubmissionChoices,
 ): Promise<Answer<boolean>> {
   return pick(place, {
-    placeholder: stepMessages.queue(),
+    placeholder: TERMS.queue,
     items: [
       { label: stepMessages.standard(), description: stepMessages.standardDetail(standard), value: false },
       { label: stepMessages.priority(), description: stepMessages.priorityDetail(priority), value: true },
@@ -276,7 +277,7 @@ async function acceptTerms(
     policy !== undefined
       ? [link(stepMessages.openPolicy(), policy)]
       : model.use_policy_url
-        ? [warning(stepMessages.policy(), model.use_policy_url)]
+        ? [warning(TERMS.usePolicy, model.use_policy_url)]
         : [];
   let accepted_at = '';
   const answer = await pick<Row>(
@@ -287,7 +288,7 @@ async function acceptTerms(
         terms !== undefined
           ? link(stepMessages.openTerms(), terms)
           : model.terms_url
-            ? warning(stepMessages.licenseTerms(), model.terms_url)
+            ? warning(TERMS.licenseTerms, model.terms_url)
             : warning(stepMessages.noTerms()),
         ...policyRows,
         { icon: 'check', label: stepMessages.accept(), value: 'accept' },
