@@ -22,6 +22,7 @@ import type { ApiKeys } from './apiKeys.ts';
 import {
   apiKeyProblem,
   confirmPrefix,
+  confirmSignOut,
   confirmUnverifiedKey,
   notifyKeyRefused,
   notifyKeyReplaced,
@@ -30,6 +31,7 @@ import {
   notifySignedIn,
   signInWords,
   URL_PROBLEMS,
+  type Unfinished,
 } from './messages.ts';
 
 type CreateClient = (connection: Connection) => Pick<Client, 'getBalance'>;
@@ -94,6 +96,28 @@ export async function replaceKey(
   if (result === undefined) return;
   await apiKeys.store({ accountId: id, origin: originOf(account) }, apiKey);
   (result === 'accepted' ? notifyKeyReplaced : notifyKeyUnverified)(name);
+}
+
+/**
+ * Signs out of the active account, deletes its API key and discards its unfinished downloads. Signing in to it again brings
+ * back its submissions, its receipts and the records of its downloads.
+ */
+export async function signOut(
+  accounts: AccountStore,
+  apiKeys: ApiKeys,
+  unfinishedOf: (accountId: string) => Unfinished,
+  discardDownloads: (accountId: string) => Promise<void>,
+): Promise<void> {
+  const account = accounts.active;
+  if (account === undefined || !(await confirmSignOut(account, unfinishedOf(account.id)))) return;
+  // The account first: a session that loses its key would ask for another one.
+  await accounts.remove(account.id);
+  try {
+    await apiKeys.delete(account.id);
+  } finally {
+    // Also where the keyring fails: nothing refers to them.
+    await discardDownloads(account.id);
+  }
 }
 
 /** Which step asks for the account. */
