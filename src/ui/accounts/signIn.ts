@@ -16,7 +16,7 @@ import { notifySignedOut, websiteLink } from '../shared/accountMessages.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { withCancellableProgress } from '../shared/notifications.ts';
 import { setting } from '../shared/settings.ts';
-import { ask, pick, runSteps, type Answer, type Place, type Step, type StepEnd } from '../shared/steps.ts';
+import { ask, mapAnswer, pick, runSteps, type Answer, type Place, type Step } from '../shared/steps.ts';
 import { TERMS } from '../shared/termMessages.ts';
 import type { ApiKeys } from './apiKeys.ts';
 import {
@@ -135,7 +135,7 @@ function askToSignIn(accounts: AccountStore, submitted: readonly Intent[]): Prom
           return parsed.ok ? undefined : URL_PROBLEMS[parsed.problem];
         },
       });
-      return next(answer, (url) => {
+      return mapAnswer(answer, (url) => {
         const parsed = parseAddress(url);
         return parsed.ok ? { ...draft, url, baseUrl: parsed.baseUrl } : draft;
       });
@@ -145,7 +145,7 @@ function askToSignIn(accounts: AccountStore, submitted: readonly Intent[]): Prom
       const account = former.length === 0 ? undefined : await pickAccount(place, former);
       if (account !== undefined && account.kind !== 'value') return account;
       const { id, name: known } = account?.value ?? {};
-      if (known !== undefined) return { kind: 'next', state: { ...draft, id, name: known } };
+      if (known !== undefined) return { kind: 'value', value: { ...draft, id, name: known } };
       const answer = await ask(place, {
         prompt: signInWords.name(),
         value: draft.name === '' ? new URL(draft.baseUrl).hostname : draft.name,
@@ -153,11 +153,11 @@ function askToSignIn(accounts: AccountStore, submitted: readonly Intent[]): Prom
       });
       // Back to the list of accounts, where there is one.
       if (answer.kind === 'back' && account !== undefined) return { kind: 'go', to: ACCOUNT_STEP };
-      return next(answer, (name) => ({ ...draft, id, name: name.trim() }));
+      return mapAnswer(answer, (name) => ({ ...draft, id, name: name.trim() }));
     },
     async (draft, place) => {
       const answer = await askForKey(place, draft.baseUrl, formerOf(accounts, draft.id));
-      return next(answer, (apiKey) => ({ ...draft, apiKey }));
+      return mapAnswer(answer, (apiKey) => ({ ...draft, apiKey }));
     },
   ];
   const empty = { url: setting('baseUrl'), baseUrl: '', id: undefined, name: '', apiKey: '' };
@@ -185,10 +185,6 @@ function pickAccount(place: Place, former: readonly FormerAccount[]) {
       { icon: 'add', label: signInWords.newAccount(), value: {} },
     ],
   });
-}
-
-function next(answer: Answer<string>, change: (text: string) => Draft): StepEnd<Draft> {
-  return answer.kind === 'value' ? { kind: 'next', state: change(answer.value) } : answer;
 }
 
 /** Asks for an API key; one without the prefix of the service's keys only after a question. */

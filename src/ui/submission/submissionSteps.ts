@@ -7,7 +7,7 @@ import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
 import { withMarker } from '../../core/runs/marker.ts';
 import type { Draft } from '../../core/submission/intent.ts';
 import { openServiceLink } from '../shared/openMessages.ts';
-import { ask, pick, separator, type Answer, type Choice, type Place } from '../shared/steps.ts';
+import { ask, mapAnswer, pick, separator, type Answer, type Choice, type Place } from '../shared/steps.ts';
 import { TERMS } from '../shared/termMessages.ts';
 import { confirmSubmission, mayExceedBudget } from './confirmSubmission.ts';
 import {
@@ -177,23 +177,14 @@ async function change(
   choices: SubmissionChoices,
 ): Promise<SubmissionChoices | undefined> {
   const place = { title: stepMessages.title(context), hasBack: true };
-  switch (target) {
-    case 'model':
-      return changed(await askForModel(place, context, choices), choices, (model) => ({ model }));
-    case 'label':
-      return changed(await askForLabel(place, context, choices), choices, (label) => ({ label }));
-    case 'queue':
-      return changed(await askForQueue(place, context, choices), choices, (priority) => ({ priority }));
-  }
-}
-
-function changed<T>(
-  answer: Answer<T>,
-  choices: SubmissionChoices,
-  change: (value: T) => Partial<SubmissionChoices>,
-): SubmissionChoices | undefined {
+  const answer: Answer<Partial<SubmissionChoices>> =
+    target === 'model'
+      ? mapAnswer(await askForModel(place, context, choices), (model) => ({ model }))
+      : target === 'label'
+        ? mapAnswer(await askForLabel(place, context, choices), (label) => ({ label }))
+        : mapAnswer(await askForQueue(place, context, choices), (priority) => ({ priority }));
   if (answer.kind === 'cancel') return undefined;
-  return answer.kind === 'value' ? { ...choices, ...change(answer.value) } : choices;
+  return answer.kind === 'value' ? { ...choices, ...answer.value } : choices;
 }
 
 function askForModel(
@@ -230,8 +221,7 @@ async function askForLabel(
             severity: vscode.InputBoxValidationSeverity.Warning,
           },
   });
-  if (answer.kind !== 'value') return answer;
-  return { kind: 'value', value: cutAtWholeCharacters(answer.value.trim(), maxLength) };
+  return mapAnswer(answer, (text) => cutAtWholeCharacters(text.trim(), maxLength));
 }
 
 function askForQueue(
