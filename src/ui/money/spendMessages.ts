@@ -14,7 +14,7 @@ import type { Session } from '../../core/runs/session.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import { keyAction } from '../shared/accountMessages.ts';
 import type { Loading } from '../shared/accountPage.ts';
-import { amountsText, limitsText, monthText, spentText, underWayAmount } from '../shared/budgetMessages.ts';
+import { amountsText, limitsText, monthText, spentText, underWayAmount } from '../shared/moneyMessages.ts';
 import {
   compact,
   formatBytes,

@@ -33,7 +33,7 @@ import {
 import { revealOf } from '../shared/openMessages.ts';
 import { keyProblem, leftText, offlineText, runStatus, serviceText } from '../shared/runMessages.ts';
 import { asText, explain, isNotFound } from '../shared/serviceErrors.ts';
-import { estimateText, rangeTooltip, unexpectedPrice } from '../shared/priceMessages.ts';
+import { estimateText, rangeTooltip, unexpectedPrice } from '../shared/moneyMessages.ts';
 import { sanitizeServiceText, sanitizeText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/termMessages.ts';
 import type {

@@ -5,7 +5,7 @@ import type { AccountMoney, BalanceNote } from '../../core/money/accountMoney.ts
 import type { Wanted } from '../../core/money/estimate.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { compact, formatBytes, formatMoney, formatRows, sandboxNote } from '../shared/format.ts';
-import { likelyPrice } from '../shared/priceMessages.ts';
+import { likelyPrice } from '../shared/moneyMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/termMessages.ts';
 import { moneySentence } from './resultMessages.ts';

@@ -1,4 +1,4 @@
-import { overBudget } from '../shared/budgetMessages.ts';
+import { overBudget } from '../shared/moneyMessages.ts';
 import { askModal, showWarning } from '../shared/notifications.ts';
 import { confirmMessages, type Confirmation } from './confirmMessages.ts';
 

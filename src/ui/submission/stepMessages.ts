@@ -8,7 +8,7 @@ import type { queueTimes, QueueTime } from '../../core/money/spending.ts';
 import type { Receipt } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { Prior, TrainedBefore } from '../../core/submission/receipts.ts';
-import { balanceNoteText, budgetText, queueTimeText } from '../shared/budgetMessages.ts';
+import { balanceNoteText, budgetText, priceText, queueTimeText } from '../shared/moneyMessages.ts';
 import {
   checkRows,
   priorPhrase,
@@ -28,7 +28,6 @@ import {
   sandboxNote,
 } from '../shared/format.ts';
 import { askModal, showWarning } from '../shared/notifications.ts';
-import { priceText } from '../shared/priceMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/termMessages.ts';
 import { moneySentence } from './resultMessages.ts';
