@@ -176,7 +176,7 @@ describe('messages of submissions', () => {
       ...changes,
     });
     const rowsOf = (priors: ReturnType<typeof prior>[], chosen = { modelId: 'm', priority: false }) =>
-      priorRows(priors, chosen, now).map(({ icon, name, value }) => `${icon} ${name}: ${value}`);
+      priorRows(priors, chosen, now).map((row) => `${row.icon} ${row.label}: ${row.description}`);
 
     it('warn within a day of the same model and queue', () => {
       const again = 'warning Submitted before: 3 h ago with Model M,';
