@@ -161,12 +161,17 @@ function factsOf({ session, money: { spending, charged } }: SpendFacts): SpendSt
   const total = () => amountsText(amountsOf(charged), session !== undefined && isComplete(session));
   const underWay = spending && underWayAmount(spending);
   const budget = session?.account.budget;
+  const isExceeded =
+    budget?.perMonthCents !== undefined &&
+    budget.currency === spending?.currency &&
+    spending.spentCents > budget.perMonthCents;
   return compact(
     spending && fact('month', l10n.t('Spent in {0}', monthText(spending.month)), spentText(spending)),
     underWay && fact('underWay', l10n.t('Pending'), underWay),
     charged.length > 0 && fact('all', l10n.t('Total of {0}', formatRuns(charged.length)), total()),
     session && fact('balance', TERMS.balance, formatMoney(balance?.balance_cents, balance?.currency)),
-    budget && fact('budget', TERMS.budget, limitsText(budget)),
+    budget &&
+      fact('budget', TERMS.budget, compact(limitsText(budget), isExceeded && l10n.t('exceeded')).join(' · ')),
   );
 }
 

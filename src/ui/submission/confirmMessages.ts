@@ -4,7 +4,8 @@ import type { Balance, Model } from '../../core/api/types.ts';
 import type { AccountMoney, BalanceNote } from '../../core/money/accountMoney.ts';
 import type { Wanted } from '../../core/money/estimate.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
-import { compact, formatBytes, formatMoney, formatRows, sandboxNote } from '../shared/format.ts';
+import type { Prior } from '../../core/submission/receipts.ts';
+import { compact, formatAgo, formatBytes, formatMoney, formatRows, sandboxNote } from '../shared/format.ts';
 import { likelyPrice } from '../shared/moneyMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/termMessages.ts';
@@ -19,6 +20,8 @@ export interface Confirmation {
   wanted: Wanted;
   balance: Balance | undefined;
   money: Pick<AccountMoney, 'balanceNote' | 'checkBudget' | 'estimate'>;
+  /** What it repeats, most likely by mistake: the last submission of the same bytes. */
+  repeated?: Prior | undefined;
   /** What is sent again, with the same Idempotency-Key. */
   resent?: PendingSubmission;
 }
@@ -46,7 +49,7 @@ export const confirmMessages = {
   overBudget: () => l10n.t('Continue Over Budget'),
   /** The consents again, since another extension may have accepted the first one: only a user can press this dialog. */
   detail(confirmation: Confirmation): string {
-    const { account, resent, dataset, model, wanted, balance, money } = confirmation;
+    const { account, resent, dataset, model, wanted, balance, money, repeated } = confirmation;
     const isSandbox = account.kind === 'sandbox';
     const provider = model.provider ? sanitizeServiceText(model.provider, MAX_PROVIDER_UNITS) : undefined;
     const modelName = sanitizeServiceText(model.name, MAX_MODEL_UNITS);
@@ -78,6 +81,7 @@ export const confirmMessages = {
         ),
       factLine(TERMS.model, [name, queue].join(' · ')),
       factLine(TERMS.dataset, facts),
+      repeated && factLine(TERMS.submittedBefore, repeatedFacts(repeated)),
       isSandbox ? likely && factLine(TERMS.price, likely) : price,
       balanceLine(balance, money.balanceNote(wanted)),
       !isSandbox && charge,
@@ -89,6 +93,12 @@ export const confirmMessages = {
     ).join('\n');
   },
 };
+
+/** What that cost is the likely price. */
+function repeatedFacts({ submittedAtMs, runId }: Prior): string {
+  const time = formatAgo(submittedAtMs, Date.now());
+  return runId === undefined ? [time, TERMS.mayBeCharged].join(' · ') : time;
+}
 
 function balanceLine(balance: Balance | undefined, note: BalanceNote): string {
   const notes: Record<NonNullable<BalanceNote>, string> = {

@@ -77,7 +77,7 @@ function unknownText({ intent: { lastLook } }: PendingSubmission, nowMs: number)
         : runs === 1
           ? l10n.t('1 possible run')
           : l10n.t('{0} possible runs', formatCount(runs));
-  return [l10n.t('May be charged'), why].join(' · ');
+  return [TERMS.mayBeCharged, why].join(' · ');
 }
 
 /** The gray text of a row. @param accountName of another account than the active one */

@@ -9,7 +9,7 @@ import type { DatasetSize, Wanted } from '../../core/money/estimate.ts';
 import type { queueTimes, QueueTime } from '../../core/money/spending.ts';
 import type { Draft, Receipt } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
-import type { Prior, TrainedBefore } from '../../core/submission/receipts.ts';
+import { isRepeat, type Prior, type TrainedBefore } from '../../core/submission/receipts.ts';
 import { balanceNoteText, budgetText, priceText, queueTimeText } from '../shared/moneyMessages.ts';
 import {
   checkRows,
@@ -308,8 +308,6 @@ function noteRows(
   );
 }
 
-/** The same again within this time is most likely a mistake. */
-const RECENT_MS = 24 * 60 * 60_000;
 /** The others are counted. */
 const MAX_PRIOR_ROWS = 3;
 
@@ -319,15 +317,14 @@ export function priorRows(
   chosen: { modelId: string | undefined; priority: boolean },
   nowMs: number,
 ): Fact[] {
-  const isSame = ({ modelId, priority, submittedAtMs }: Prior) =>
-    modelId === chosen.modelId && priority === chosen.priority && nowMs - submittedAtMs < RECENT_MS;
+  const isSame = (prior: Prior) => isRepeat(chosen, prior, nowMs);
   const sorted = [...priors.filter(isSame), ...priors.filter((prior) => !isSame(prior))];
   const rows = sorted.slice(0, MAX_PRIOR_ROWS).map((prior) => {
     const { modelName, otherAccount, submittedAtMs } = prior;
     const time = isSame(prior) ? formatAgo(submittedAtMs, nowMs) : formatDay(submittedAtMs);
     return {
       ...(isSame(prior)
-        ? { icon: 'warning', label: l10n.t('Submitted before') }
+        ? { icon: 'warning', label: TERMS.submittedBefore }
         : { icon: 'history', label: TERMS.trainedBefore }),
       description: priorPhrase(prior, modelName, otherAccount, time),
     };

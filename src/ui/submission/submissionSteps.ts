@@ -3,6 +3,7 @@ import { DatasetChangedError } from '../../core/api/errors.ts';
 import type { Model } from '../../core/api/types.ts';
 import { withMarker } from '../../core/runs/marker.ts';
 import type { Draft } from '../../core/submission/intent.ts';
+import { isRepeat } from '../../core/submission/receipts.ts';
 import { openServiceLink } from '../shared/openMessages.ts';
 import { mapAnswer, pick, type Answer } from '../shared/steps.ts';
 import { confirmSubmission, mayExceedBudget } from './confirmSubmission.ts';
@@ -105,7 +106,9 @@ async function consent(
   if (beside !== 'continue') return beside;
   const context = review.context();
   const wanted = runOf(context, choices, sha256);
-  const confirmation = () => ({ ...review.context(), model, wanted });
+  const chosen = { modelId: model.model_id, priority: choices.priority };
+  const repeated = context.priorsOf(sha256).find((prior) => isRepeat(chosen, prior, Date.now()));
+  const confirmation = () => ({ ...review.context(), model, wanted, repeated });
   const agreed = new Set<string>();
   const over = await mayExceedBudget(confirmation(), agreed);
   if (over !== 'continue') return over;
