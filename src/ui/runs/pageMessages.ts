@@ -146,6 +146,8 @@ function absent({ accountId, session, runId, isReading }: RunPageView, name: str
   if (keyFault !== undefined && newKey !== undefined)
     return because('error', keyFault, button('replaceKey', accountId, newKey));
   const failure = session.runs.detailFailure(runId);
+  if (isNotFound(failure) && session.account.kind === 'sandbox')
+    return because('info', l10n.t('The sandbox no longer has this run.'));
   if (isNotFound(failure))
     return because(
       'warning',
