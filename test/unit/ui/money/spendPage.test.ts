@@ -103,6 +103,20 @@ describe('SpendPage', () => {
   const paid = (label: string, price_cents: number | undefined, more: { currency?: string } = {}) =>
     chargedReceipt({ label, atMs: receipts.length, run: { price_cents, ...more } });
 
+  it('marks a budget that this month exceeds', async () => {
+    const budgetOf = async (perMonthCents: number) => {
+      Object.assign(session.account, { budget: { perMonthCents, currency: 'USD' } });
+      changed.accounts.fire();
+      await sleep(DRAWN_MS);
+      return fact('budget');
+    };
+    receipts.push(chargedReceipt({ atMs: Date.now(), run: { price_cents: 501, currency: 'USD' } }));
+    await open();
+    await session.balance.refresh();
+    assert.equal(await budgetOf(500), '5.00 USD per month · exceeded');
+    assert.equal(await budgetOf(501), '5.01 USD per month');
+  });
+
   it('says that nothing was charged yet, once the service said so', async () => {
     await open();
     assert.equal(state().status, '');
