@@ -2,13 +2,19 @@ import type { GenericSchema } from 'valibot';
 import { SYSTEM_CLOCK, type Clock, parseHttpDate } from '../base/clock.ts';
 import { throwIfCancelled } from '../base/errors.ts';
 import { MAX_RETRY_AFTER_MS, RETRIES, retryDelayMs } from '../base/retry.ts';
-import * as answers from './answer.ts';
-import { mayPass, retryAfterOf, ServiceError, UnexpectedAnswerError } from './errors.ts';
+import { readAnswer } from './answer.ts';
+import { AnswerError, mayPass, retryAfterOf, ServiceError } from './errors.ts';
 import type { HttpRequest } from './exchange.ts';
 import { RateGate } from './rateGate.ts';
 import type { Transport } from './transport.ts';
 import {
   API_PATH,
+  artifactList,
+  balance,
+  modelList,
+  runAnswer,
+  runCreation,
+  runPage,
   type Artifact,
   type Balance,
   type ModelList,
@@ -96,7 +102,7 @@ export class Client {
 
   /** GET /models */
   listModels(options?: CallOptions): Promise<ModelList> {
-    return this.#get('/models', answers.modelList, options);
+    return this.#get('/models', modelList, options);
   }
 
   /** GET /runs: one page, newest first. */
@@ -104,12 +110,12 @@ export class Client {
     const query = new URLSearchParams();
     if (page.limit !== undefined) query.set('limit', String(page.limit));
     if (page.cursor !== undefined) query.set('cursor', page.cursor);
-    return this.#get(query.size === 0 ? '/runs' : `/runs?${query.toString()}`, answers.runPage, options);
+    return this.#get(query.size === 0 ? '/runs' : `/runs?${query.toString()}`, runPage, options);
   }
 
   /** GET /runs/{run_id} */
   async getRun(runId: string, options?: CallOptions): Promise<RunDetail> {
-    return this.#get(runPath(runId), answers.runDetail, options);
+    return this.#get(runPath(runId), runAnswer, options);
   }
 
   /** POST /runs/{run_id}/artifacts/download: signed URLs, fresh each time. */
@@ -118,12 +124,12 @@ export class Client {
     const waitMs = this.#gate.remainingMs(true);
     if (waitMs > 0 && waitMs <= RETRIES.read.longestRetryAfterMs)
       await this.#clock.sleep(waitMs, options?.signal);
-    return this.#send({ method: 'POST' }, path, answers.artifactList, options);
+    return this.#send({ method: 'POST' }, path, artifactList, options);
   }
 
   /** GET /balance */
   getBalance(options?: CallOptions): Promise<Balance> {
-    return this.#get('/balance', answers.balance, options);
+    return this.#get('/balance', balance, options);
   }
 
   /**
@@ -137,7 +143,7 @@ export class Client {
     throwIfCancelled(options.signal);
     this.#gate.assertOpen(false);
     return upload(submission, options, this.#options.digestWorker, (request) =>
-      this.#send({ method: 'POST', ...request }, '/runs', answers.runCreation, options),
+      this.#send({ method: 'POST', ...request }, '/runs', runCreation, options),
     );
   }
 
@@ -175,13 +181,13 @@ export class Client {
     // A gateway or a portal has a clock of its own.
     const learn = () => (this.#clockSkewMs = dateMs === undefined ? undefined : dateMs - nowMs);
     try {
-      const value = await answers.readAnswer(answer, shape, apiKey, nowMs);
+      const value = await readAnswer(answer, shape, apiKey, nowMs);
       learn();
       this.#gate.passed();
       return value;
     } catch (error) {
       if (error instanceof ServiceError) learn();
-      if (error instanceof ServiceError || error instanceof UnexpectedAnswerError) this.#gate.refused(error);
+      if (error instanceof AnswerError) this.#gate.refused(error);
       throw error;
     }
   }

@@ -1,5 +1,5 @@
 import { backoffMs, RETRIES } from '../base/retry.ts';
-import { isForLater, ServiceError, type UnexpectedAnswerError } from './errors.ts';
+import { isForLater, ServiceError, type AnswerError } from './errors.ts';
 
 /**
  * For how long reads that somebody waits for are held at most: a Retry-After of hours must not keep the user from learning
@@ -41,7 +41,7 @@ export class RateGate {
   }
 
   /** Closes it for the time that an answer asks for, or a short one after a 429; never shortens it. */
-  refused(answer: ServiceError | UnexpectedAnswerError): void {
+  refused(answer: AnswerError): void {
     const { httpStatus, retryAfterMs } = answer;
     if (httpStatus !== 429 && (retryAfterMs === undefined || !isForLater(httpStatus))) return;
     const ms = retryAfterMs ?? backoffMs(RETRIES.rateLimit, this.#unknownWaits++);

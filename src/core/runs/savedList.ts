@@ -1,19 +1,11 @@
 import * as v from 'valibot';
+import { balance, runSummary } from '../api/types.ts';
 
-/** The fields of the contract alone: what the service sends besides could be anything, and does not belong on the disk. */
-const row = v.object({
-  run_id: v.string(),
-  status: v.string(),
-  model_id: v.string(),
-  created_at: v.optional(v.string()),
-  artifacts_available: v.boolean(),
-  artifacts_expires_at: v.optional(v.string()),
-});
 const pairs = <T>(value: v.GenericSchema<unknown, T>) => v.array(v.tuple([v.string(), value]));
 
 const runs = v.object({
   /** The newest ones and all active ones; not those without a time, which no list has named yet. */
-  rows: v.array(row),
+  rows: v.array(runSummary),
   /** How many at the beginning have no gap between them; what follows are older ones that are active. */
   contiguous: v.number(),
   /** Whether the service has older ones than the contiguous ones. */
@@ -31,9 +23,7 @@ export const savedList = v.object({
   readAtMs: v.number(),
   /** Undefined until the runs were read once. */
   runs: v.optional(runs),
-  balance: v.optional(
-    v.object({ readAtMs: v.number(), value: v.object({ balance_cents: v.number(), currency: v.string() }) }),
-  ),
+  balance: v.optional(v.object({ readAtMs: v.number(), value: balance })),
   /** The display names of the models, by their ids. */
   modelNames: v.optional(pairs(v.string())),
   /** Undefined when the service answers. */

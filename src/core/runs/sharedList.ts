@@ -60,7 +60,7 @@ export class SharedList {
   write(backoff: Backoff | undefined): Promise<void> {
     return this.#next(async () => {
       const { id } = this.#session.account;
-      // Through JSON: a field that the service did not provide is left out. What the contract does not name is cut off.
+      // As it will be read again: a field that the service did not provide is left out.
       const list = v.parse(savedList, JSON.parse(JSON.stringify(this.#compose(backoff))));
       if (textOf(list) === textOf(await readList(this.#state, id))) return;
       await this.#state.transaction((tables) => {

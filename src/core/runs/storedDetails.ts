@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { RunDetail, RunSummary } from '../api/types.ts';
+import { runDetail, type RunDetail, type RunSummary } from '../api/types.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { instantOf } from '../base/clock.ts';
 import type { StateStore, Tables } from '../storage/state.ts';
@@ -21,19 +21,6 @@ interface Stored {
   listed: string;
   detail: string;
 }
-
-/** No other field of the service: what it is called or holds is unknown, and does not belong on the disk. */
-const detailSchema = v.object({
-  run_id: v.string(),
-  status: v.string(),
-  model_id: v.string(),
-  label: v.exactOptional(v.string()),
-  plan: v.exactOptional(v.string()),
-  price_cents: v.exactOptional(v.number()),
-  created_at: v.exactOptional(v.string()),
-  started_at: v.exactOptional(v.string()),
-  completed_at: v.exactOptional(v.string()),
-});
 
 /**
  * Stores the final details of an account for all windows, and gives its run store those that still match the list. Owns the
@@ -141,8 +128,7 @@ function store(tables: Tables, accountId: string, { run_id, listed, detail }: St
 
 /** As it is stored; undefined where it is too long to be of the contract. */
 function entryOf({ run_id, status }: RunSummary, detail: RunDetail): Stored | undefined {
-  // Through JSON: a field that the service did not provide is left out.
-  const text = JSON.stringify(v.parse(detailSchema, JSON.parse(JSON.stringify(detail))));
+  const text = JSON.stringify(detail);
   return Buffer.byteLength(text) > MAX_BYTES ? undefined : { run_id, listed: status, detail: text };
 }
 
@@ -150,7 +136,7 @@ function entryOf({ run_id, status }: RunSummary, detail: RunDetail): Stored | un
 function detailOf(run: RunSummary | undefined, { listed, detail: text }: Stored): RunDetail | undefined {
   if (run?.status !== listed) return undefined;
   try {
-    const detail = v.parse(detailSchema, JSON.parse(text));
+    const detail = v.parse(runDetail, JSON.parse(text));
     const apartMs = Math.abs(instantOf(run.created_at) - instantOf(detail.created_at));
     // Runs of the sandbox come again under their ids after it was reset.
     return Number.isNaN(apartMs) || apartMs < SAME_TIME_MS ? detail : undefined;

@@ -172,9 +172,9 @@ describe('Client', () => {
   });
 
   describe('answers', () => {
-    it('keep fields that the contract does not name, and read null like omitted', async () => {
-      const row = { ...RUN, status: 'new', created_at: null, artifacts_available: true, extra: { a: 1 } };
-      answer = json({ data: [row], next_cursor: null, has_more: false });
+    it('leave out fields that the contract does not name, and read null like omitted', async () => {
+      const row = { ...RUN, status: 'new', created_at: null, artifacts_available: true };
+      answer = json({ data: [{ ...row, extra: { a: 1 } }], next_cursor: null, has_more: false });
       assert.deepEqual(await client().listRuns(), {
         data: [{ ...row, created_at: undefined }],
         has_more: false,
