@@ -216,7 +216,9 @@ describe('Client', () => {
     it('leave out optional fields of another type', async () => {
       const odd = { label: 5, plan: {}, price_cents: '1', started_at: [], completed_at: false };
       answer = json({ run: { ...RUN, ...odd } });
-      const detail = Object.values(await client().getRun('r')).filter((value) => value !== undefined);
+      const detail = Object.values<unknown>(await client().getRun('r')).filter(
+        (value) => value !== undefined,
+      );
       assert.deepEqual(detail, ['r', 'queued', 'm']);
       const runs = [RUN, { ...RUN, artifacts_available: 'yes' }];
       answer = json({ data: runs, next_cursor: 5, has_more: 'yes' });
