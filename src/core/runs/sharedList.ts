@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { Balance } from '../api/types.ts';
+import { sequencer } from '../base/async.ts';
 import type { StateStore } from '../storage/state.ts';
 import { savedList, type Backoff, type SavedList } from './savedList.ts';
 import type { Session } from './session.ts';
@@ -27,7 +28,8 @@ export class SharedList {
   readonly #state: StateStore;
   readonly #session: Session;
   readonly #nowMs: () => number;
-  #work: Promise<unknown> = Promise.resolve();
+  /** One at a time. */
+  readonly #inTurn = sequencer();
   #runIds: ReadonlySet<string> = new Set();
 
   constructor(state: StateStore, session: Session, nowMs: () => number) {
@@ -48,7 +50,7 @@ export class SharedList {
    * @throws what the store says
    */
   read(isOfLiving: boolean): Promise<SavedList | undefined> {
-    return this.#next(async () => {
+    return this.#inTurn(async () => {
       const list = await readList(this.#state, this.#session.account.id);
       this.#noteRuns(list);
       if (list !== undefined) this.#accept(list, isOfLiving);
@@ -58,7 +60,7 @@ export class SharedList {
 
   /** Stores what the session knows, where it is something else than what is stored. @throws what the store says */
   write(backoff: Backoff | undefined): Promise<void> {
-    return this.#next(async () => {
+    return this.#inTurn(async () => {
       const { id } = this.#session.account;
       // As it will be read again: a field that the service did not provide is left out.
       const list = v.parse(savedList, JSON.parse(JSON.stringify(this.#compose(backoff))));
@@ -78,13 +80,6 @@ export class SharedList {
 
   #noteRuns(list: SavedList | undefined): void {
     this.#runIds = new Set(list?.runs?.rows.map(({ run_id }) => run_id));
-  }
-
-  /** One at a time. */
-  #next<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#work.then(work);
-    this.#work = done.catch(() => undefined);
-    return done;
   }
 
   #compose(backoff: Backoff | undefined) {

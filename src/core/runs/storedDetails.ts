@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { runDetail, type RunDetail, type RunSummary } from '../api/types.ts';
+import { sequencer } from '../base/async.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { instantOf } from '../base/clock.ts';
 import type { StateStore, Tables } from '../storage/state.ts';
@@ -34,7 +35,7 @@ export class StoredDetails implements Disposable {
   readonly #disposables: Disposable[];
   /** What came from the table, or goes there. */
   readonly #stored = new WeakSet<RunDetail>();
-  #reading: Promise<void> = Promise.resolve();
+  readonly #inTurn = sequencer();
 
   /** @param onError gets what the store did not take: it is read from the service again another time */
   constructor(runs: RunStore, state: StateStore, accountId: string, onError: (error: unknown) => void) {
@@ -55,7 +56,7 @@ export class StoredDetails implements Disposable {
 
   /** Resolves once the run store has what is stored of its runs. Never rejects. */
   idle(): Promise<void> {
-    return this.#reading;
+    return this.#inTurn(() => Promise.resolve());
   }
 
   dispose(): void {
@@ -93,7 +94,7 @@ export class StoredDetails implements Disposable {
   }
 
   #learn(which: string, ...values: string[]): void {
-    this.#reading = this.#reading.then(() => this.#read(which, values)).catch(this.#onError);
+    this.#inTurn(() => this.#read(which, values)).catch(this.#onError);
   }
 
   #newsOf(run: RunSummary, detail: RunDetail | undefined): Stored | undefined {
