@@ -1,7 +1,7 @@
 import type { GenericSchema } from 'valibot';
 import { SYSTEM_CLOCK, type Clock, parseHttpDate } from '../base/clock.ts';
 import { throwIfCancelled } from '../base/errors.ts';
-import { MAX_RETRY_AFTER_MS, RETRIES, retryDelayMs } from '../base/retry.ts';
+import { RETRIES, retryDelayMs } from '../base/retry.ts';
 import { readAnswer } from './answer.ts';
 import { AnswerError, mayPass, retryAfterOf, ServiceError } from './errors.ts';
 import type { HttpRequest } from './exchange.ts';
@@ -46,6 +46,8 @@ export interface ClientOptions {
   /** From 0 up to 1; for the jitter. */
   random?: () => number;
   clock?: Pick<Clock, 'nowMs' | 'sleep'>;
+  /** Of the account, where other clients of it come before or after this one. */
+  gate?: RateGate | undefined;
   /** The script of the thread that hashes datasets (`digestWorker.ts`), an absolute path; needed for `createRun`. */
   digestWorker?: string;
 }
@@ -68,7 +70,7 @@ export class Client {
     this.#transport = transport;
     this.#options = options;
     this.#clock = options.clock ?? SYSTEM_CLOCK;
-    this.#gate = new RateGate(() => this.#clock.nowMs());
+    this.#gate = options.gate ?? new RateGate(() => this.#clock.nowMs());
   }
 
   /** Which API key this client sends: `Connection.keyId`. */
@@ -89,15 +91,9 @@ export class Client {
     return this.#gate.untilMs();
   }
 
-  /** The same for reads that somebody waits for. */
-  get readsNotBeforeMs(): number | undefined {
-    return this.#gate.untilMs(true);
-  }
-
-  /** Sends nothing before then, as another client of the account was asked; more than a week is a clock that was set. */
+  /** Sends nothing before then, as another client was asked. */
   holdUntil(notBeforeMs: number, readsNotBeforeMs?: number): void {
-    if (notBeforeMs - this.#clock.nowMs() <= MAX_RETRY_AFTER_MS)
-      this.#gate.holdUntil(notBeforeMs, readsNotBeforeMs);
+    this.#gate.holdUntil(notBeforeMs, readsNotBeforeMs);
   }
 
   /** GET /models */

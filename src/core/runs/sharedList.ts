@@ -1,9 +1,28 @@
 import * as v from 'valibot';
-import type { Balance } from '../api/types.ts';
+import { balance, type Balance } from '../api/types.ts';
 import { sequencer } from '../base/async.ts';
 import type { StateStore } from '../storage/state.ts';
-import { savedList, type Backoff, type SavedList } from './savedList.ts';
+import { pairs, savedRuns } from './runStore.ts';
 import type { Session } from './session.ts';
+
+/** What the window that polls an account stores for the others, and for those that start later. Times are this machine's. */
+const savedList = v.object({
+  /** When the last request was sent whose answer this holds: what was asked later is newer. */
+  readAtMs: v.number(),
+  /** Undefined until the runs were read once. */
+  runs: v.optional(savedRuns),
+  balance: v.optional(v.object({ readAtMs: v.number(), value: balance })),
+  /** The display names of the models, by their ids. */
+  modelNames: v.optional(pairs(v.string())),
+  // As the session has them.
+  offlineSinceMs: v.optional(v.number()),
+  notBeforeMs: v.optional(v.number()),
+  readsNotBeforeMs: v.optional(v.number()),
+  /** When polls failed: how many in a row, and until when the next one waits. */
+  backoff: v.optional(v.object({ failures: v.number(), untilMs: v.number() })),
+});
+export type SavedList = v.InferOutput<typeof savedList>;
+export type Backoff = NonNullable<SavedList['backoff']>;
 
 /** The topic by which windows learn that the stored list changed. */
 export const LIST_TOPIC = 'run-list';
@@ -83,14 +102,14 @@ export class SharedList {
   }
 
   #compose(backoff: Backoff | undefined) {
-    const { runs, models, balance, state, offlineSince, notBeforeMs, readsNotBeforeMs } = this.#session;
+    const { runs, models, balance, offlineSince, notBeforeMs, readsNotBeforeMs } = this.#session;
     const saved = runs.save();
     return {
       readAtMs: runs.readAtMs,
       runs: saved,
       balance: balance.current && { readAtMs: balance.readAtMs ?? 0, value: balance.current },
       modelNames: models.namesOf(new Set(saved?.rows.map(({ model_id }) => model_id))),
-      offlineSinceMs: state === 'offline' ? offlineSince : undefined,
+      offlineSinceMs: offlineSince,
       notBeforeMs,
       readsNotBeforeMs,
       backoff,

@@ -6,9 +6,8 @@ import { Lease } from '../storage/lease.ts';
 import type { StateStore } from '../storage/state.ts';
 import { OFFLINE_MS, pollEveryMs } from './pacing.ts';
 import type { RunChange } from './runStore.ts';
-import type { Backoff } from './savedList.ts';
 import type { Session } from './session.ts';
-import { LIST_TOPIC, SharedList } from './sharedList.ts';
+import { LIST_TOPIC, SharedList, type Backoff } from './sharedList.ts';
 import { StoredDetails } from './storedDetails.ts';
 
 const TICK_MS = 5_000;
