@@ -159,6 +159,18 @@ export function priorsOf(receipts: readonly Receipt[], origin: string, sha256: s
   return priorsWhere(receipts, origin, (dataset) => dataset.sha256 === sha256);
 }
 
+/** The same again within this time is most likely a mistake. */
+const RECENT_MS = 24 * 60 * 60_000;
+
+/** Whether a run repeats an earlier submission of its bytes: with the same model and queue, soon after it. */
+export function isRepeat(
+  chosen: { modelId: string | undefined; priority: boolean },
+  { modelId, priority, submittedAtMs }: Prior,
+  nowMs: number,
+): boolean {
+  return modelId === chosen.modelId && priority === chosen.priority && nowMs - submittedAtMs < RECENT_MS;
+}
+
 /** The last run that a file was trained in: `same` with its bytes, `changed` with others that were at its path. */
 export interface TrainedBefore {
   kind: 'same' | 'changed';

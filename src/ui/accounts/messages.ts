@@ -3,15 +3,14 @@ import type { Account } from '../../core/accounts/account.ts';
 import type { AddressProblem, ApiKeyProblem } from '../../core/api/address.ts';
 import { API_KEY_PREFIX } from '../../core/api/types.ts';
 import { accountWords, websiteLink } from '../shared/accountMessages.ts';
-import { formatDay } from '../shared/format.ts';
+import { compact, formatDay } from '../shared/format.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
-import { showError, showInformation, showWarning } from '../shared/notifications.ts';
+import { askModal, notify, showError, showInformation, showWarning } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { TERMS } from '../shared/termMessages.ts';
 
 /** The steps of signing in and of replacing an API key. */
 export const signInWords = {
-  title: () => TERMS.signIn,
   url: () => l10n.t('Service URL (from your provider)'),
   account: () => l10n.t('Which account?'),
   continueAs: (name: string | undefined) =>
@@ -26,51 +25,31 @@ export const signInWords = {
   verifying: () => l10n.t('Verifying the API key…'),
 };
 
-export function urlProblem(problem: AddressProblem): string {
-  switch (problem) {
-    case 'empty':
-      return l10n.t('Enter the service URL.');
-    case 'not-a-url':
-      return l10n.t('This is not a URL.');
-    case 'not-https':
-      return l10n.t('Use https://. http:// would expose your API key.');
-    case 'has-credentials':
-      return l10n.t('Remove the user name and password.');
-    case 'has-query':
-      return l10n.t('Remove “?” or “#” and what follows.');
-  }
-}
+export const URL_PROBLEMS: Readonly<Record<AddressProblem, string>> = {
+  empty: l10n.t('Enter the service URL.'),
+  'not-a-url': l10n.t('This is not a URL.'),
+  'not-https': l10n.t('Use https://. http:// would expose your API key.'),
+  'has-credentials': l10n.t('Remove the user name and password.'),
+  'has-query': l10n.t('Remove “?” or “#” and what follows.'),
+};
 
 export function apiKeyProblem(problem: ApiKeyProblem): string {
-  switch (problem) {
-    case 'empty':
-      return l10n.t('Enter the API key.');
-    case 'inner-blank':
-    case 'not-header-safe':
-      return l10n.t('The API key contains spaces or invalid characters.');
-  }
+  return problem === 'empty'
+    ? l10n.t('Enter the API key.')
+    : l10n.t('The API key contains spaces or invalid characters.');
 }
 
 /** Whether to send a text as an API key that does not look like one. */
 export async function confirmPrefix(): Promise<boolean> {
-  const use = l10n.t('Use It');
-  const choice = await showWarning(
-    l10n.t('API keys start with “{0}”; this doesn’t.', API_KEY_PREFIX),
-    { modal: true, detail: l10n.t('It would be sent as an API key.') },
-    use,
-  );
-  return choice === use;
+  const question = l10n.t('API keys start with “{0}”; this doesn’t.', API_KEY_PREFIX);
+  const detail = l10n.t('It would be sent as an API key.');
+  return (await askModal(showWarning, question, detail, { [l10n.t('Use It')]: true })) === true;
 }
 
 /** Whether to save an API key that could not be verified. */
 export async function confirmUnverifiedKey(error: unknown): Promise<boolean> {
-  const save = l10n.t('Save');
-  const choice = await showWarning(
-    l10n.t('Couldn’t verify the API key. Save it anyway?'),
-    { modal: true, detail: asText(explain(error)) },
-    save,
-  );
-  return choice === save;
+  const question = l10n.t('Couldn’t verify the API key. Save it anyway?');
+  return (await askModal(showWarning, question, asText(explain(error)), { [l10n.t('Save')]: true })) === true;
 }
 
 export function notifySignedIn(name: string): void {
@@ -91,7 +70,7 @@ export function notifyKeyUnverified(name: string): void {
  * @param account that it was entered for; undefined for a new one
  */
 export function notifyKeyRefused(error: unknown, again: CommandId, account: Account | undefined): void {
-  const title = again === COMMANDS.signIn ? accountWords.signIn() : accountWords.replaceKey();
+  const title = again === COMMANDS.signIn ? accountWords.signIn() : TERMS.replaceApiKey;
   offerNewKey(showError, asText(explain(error)), title, again, account);
 }
 
@@ -101,7 +80,7 @@ export function notifyKeyNeeded(account: Account, state: 'key-rejected' | 'key-m
   const sentence = isRejected
     ? l10n.t('The service rejected the API key of {0}.', account.name)
     : l10n.t('The API key of {0} is not on this machine.', account.name);
-  const title = isRejected ? accountWords.replaceKey() : accountWords.enterKey();
+  const title = isRejected ? TERMS.replaceApiKey : TERMS.enterApiKey;
   offerNewKey(showWarning, sentence, title, COMMANDS.replaceKey, account);
 }
 
@@ -113,9 +92,9 @@ function offerNewKey(
   account: Account | undefined,
 ): void {
   const website = websiteLink(account);
-  void show(sentence, title, ...(website === undefined ? [] : [website.title])).then((choice) => {
-    if (choice === title) void commands.executeCommand(command, account?.id);
-    if (choice === website?.title) website?.open();
+  notify(show, sentence, {
+    [title]: () => commands.executeCommand(command, account?.id),
+    ...(website && { [website.title]: website.open }),
   });
 }
 
@@ -135,46 +114,32 @@ export async function confirmSignOut(
   { kind, name }: { kind: 'service' | 'sandbox'; name: string },
   { submissions, hasDownloads }: Unfinished,
 ): Promise<boolean> {
-  const signOut = l10n.t('Sign Out');
-  const downloads = hasDownloads ? [l10n.t('Unfinished downloads will be removed.')] : [];
-  const detail =
-    kind === 'sandbox'
-      ? [...downloads, l10n.t('“{0}” brings back its runs and downloads.', accountWords.useSandbox())]
-      : [
-          ...submissionsLeft(submissions),
-          ...downloads,
-          l10n.t('Its API key will be deleted from this machine. Runs continue.'),
-        ];
-  const choice = await showWarning(
-    l10n.t('Sign out of {0}?', name),
-    { modal: true, detail: detail.join(' ') },
-    signOut,
-  );
-  return choice === signOut;
-}
-
-function submissionsLeft(submissions: Unfinished['submissions']): string[] {
-  if (submissions === 'charge')
-    return [l10n.t('You may be charged for an open submission. Sign in again to check it.')];
-  return submissions === 'kept'
-    ? [l10n.t('Open submissions were not charged. Sign in again to continue them.')]
-    : [];
+  const isSandbox = kind === 'sandbox';
+  const left = {
+    charge: l10n.t('You may be charged for an open submission. Sign in again to check it.'),
+    kept: l10n.t('Open submissions were not charged. Sign in again to continue them.'),
+  };
+  const detail = compact(
+    !isSandbox && submissions && left[submissions],
+    hasDownloads && l10n.t('Unfinished downloads will be removed.'),
+    isSandbox
+      ? l10n.t('“{0}” brings back its runs and downloads.', accountWords.useSandbox())
+      : l10n.t('Its API key will be deleted from this machine. Runs continue.'),
+  ).join(' ');
+  const buttons = { [l10n.t('Sign Out')]: true };
+  return (await askModal(showWarning, l10n.t('Sign out of {0}?', name), detail, buttons)) === true;
 }
 
 /** The account menu. */
 export const menuWords = {
-  title: () => TERMS.account,
   accounts: () => l10n.t('Accounts'),
-  actions: () => TERMS.actions,
   active: () => l10n.t('active'),
   sandbox: () => l10n.t('no training, no charges'),
   signIn: () => l10n.t('Sign In to Another Account…'),
   signOut: () => l10n.t('Sign Out…'),
   addWebsite: () => l10n.t('Add Website…'),
   changeWebsite: () => l10n.t('Change Website…'),
-  refreshBalance: () => TERMS.refreshBalance,
   showSpend: () => l10n.t('Show Spending'),
-  setBudget: () => TERMS.setBudget,
   addFunds: () => l10n.t('Add Sandbox Funds…'),
   scenario: () => l10n.t('Sandbox Scenario…'),
   clockSpeed: () => l10n.t('Sandbox Clock Speed…'),

@@ -1,16 +1,15 @@
 import { l10n } from 'vscode';
 import { accountMoneyOf, type MoneyFacts } from '../../core/money/accountMoney.ts';
-import { limitsText, monthText, spentText } from '../shared/budgetMessages.ts';
+import { compact } from '../shared/format.ts';
+import { limitsText, monthText, spentText } from '../shared/moneyMessages.ts';
 import { factLine, TERMS } from '../shared/termMessages.ts';
 
 /** What an account has spent this month, and its budget, a line each. */
 export function spentLines(facts: Omit<MoneyFacts, 'pending'>): string[] {
   const { spending } = accountMoneyOf({ ...facts, pending: [] });
   const { budget } = facts.account;
-  return [
-    ...(spending === undefined
-      ? []
-      : [l10n.t('Spent in {0}: {1}', monthText(spending.month), spentText(spending))]),
-    ...(budget === undefined ? [] : [factLine(TERMS.budget, limitsText(budget))]),
-  ];
+  return compact(
+    spending && l10n.t('Spent in {0}: {1}', monthText(spending.month), spentText(spending)),
+    budget && factLine(TERMS.budget, limitsText(budget)),
+  );
 }

@@ -3,8 +3,10 @@ import { originOf, websiteOf, type Account } from '../../core/accounts/account.t
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import { parseWebsite } from '../../core/api/address.ts';
 import { accountWords, websiteLink } from '../shared/accountMessages.ts';
+import { compact } from '../shared/format.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { ask, pick, separator, type Choice } from '../shared/steps.ts';
+import { TERMS } from '../shared/termMessages.ts';
 import { menuWords, websiteWords } from './messages.ts';
 
 type Target = () => unknown;
@@ -24,11 +26,11 @@ export async function switchAccount(accounts: AccountStore): Promise<void> {
     };
   });
   const answer = await pick<Target>(
-    { title: menuWords.title() },
+    { title: TERMS.account },
     {
       items:
         rows.length > 0
-          ? [separator(menuWords.accounts()), ...rows, separator(menuWords.actions()), ...actionsOf(accounts)]
+          ? [separator(menuWords.accounts()), ...rows, separator(TERMS.actions), ...actionsOf(accounts)]
           : actionsOf(accounts),
     },
   );
@@ -42,30 +44,22 @@ function actionsOf(store: AccountStore): Choice<Target>[] {
     label,
     value: async () => vscode.commands.executeCommand(command),
   });
-  const kind = active?.kind;
   const hasSandbox = accounts.some((account) => account.kind === 'sandbox');
-  return [
-    ...(active
-      ? [
-          action('refresh', menuWords.refreshBalance(), COMMANDS.refreshBalance),
-          action('graph', menuWords.showSpend(), COMMANDS.showSpend),
-          action('target', menuWords.setBudget(), COMMANDS.setBudget),
-        ]
-      : []),
+  const isSandbox = active?.kind === 'sandbox';
+  return compact(
+    active && action('refresh', TERMS.refreshBalance, COMMANDS.refreshBalance),
+    active && action('graph', menuWords.showSpend(), COMMANDS.showSpend),
+    active && action('target', TERMS.setBudget, COMMANDS.setBudget),
     action('sign-in', active ? menuWords.signIn() : accountWords.signIn(), COMMANDS.signIn),
-    ...(hasSandbox ? [] : [action('beaker', accountWords.useSandbox(), COMMANDS.useSandbox)]),
-    ...(kind === 'service' ? [action('key', accountWords.replaceKey(), COMMANDS.replaceKey)] : []),
+    !hasSandbox && action('beaker', accountWords.useSandbox(), COMMANDS.useSandbox),
+    active?.kind === 'service' && action('key', TERMS.replaceApiKey, COMMANDS.replaceKey),
     ...(active?.kind === 'service' ? websiteRows(store, active) : []),
-    ...(kind === 'sandbox'
-      ? [
-          action('add', menuWords.addFunds(), COMMANDS.sandboxAddFunds),
-          action('debug-alt', menuWords.scenario(), COMMANDS.sandboxScenario),
-          action('dashboard', menuWords.clockSpeed(), COMMANDS.sandboxClockSpeed),
-          action('discard', menuWords.reset(), COMMANDS.sandboxReset),
-        ]
-      : []),
-    ...(active ? [action('sign-out', menuWords.signOut(), COMMANDS.signOut)] : []),
-  ];
+    isSandbox && action('add', menuWords.addFunds(), COMMANDS.sandboxAddFunds),
+    isSandbox && action('debug-alt', menuWords.scenario(), COMMANDS.sandboxScenario),
+    isSandbox && action('dashboard', menuWords.clockSpeed(), COMMANDS.sandboxClockSpeed),
+    isSandbox && action('discard', menuWords.reset(), COMMANDS.sandboxReset),
+    active && action('sign-out', menuWords.signOut(), COMMANDS.signOut),
+  );
 }
 
 function websiteRows(store: AccountStore, account: Account): Choice<Target>[] {

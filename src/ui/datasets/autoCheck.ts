@@ -4,7 +4,7 @@ import type { Disposable } from '../../core/base/disposable.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import type { Log } from '../shared/log.ts';
-import { autoCheckMaxBytes } from '../shared/settings.ts';
+import { setting } from '../shared/settings.ts';
 import { openDocument } from './datasetProblems.ts';
 import { tabsOf, urisOf } from '../shared/tabs.ts';
 
@@ -69,7 +69,11 @@ export class AutoCheck implements Disposable {
     try {
       const found = await stat(path).catch(() => undefined);
       if (stop.signal.aborted) return;
-      if (found?.isFile() !== true || found.size === 0 || found.size > autoCheckMaxBytes(uri)) {
+      if (
+        found?.isFile() !== true ||
+        found.size === 0 ||
+        found.size > setting('checkAutomaticallyUpToMB', uri) * 1_000_000
+      ) {
         // A report that the user asked for stays until the file changes.
         await this.#reports.dropIfOld(path);
         return;

@@ -8,14 +8,16 @@ import {
   type CheckFailure,
   type Summary,
 } from '../../core/datasets/report.ts';
-import { failureSentence, gateMessages } from '../shared/datasetMessages.ts';
+import type { Rewriting } from '../../core/datasets/rewrite.ts';
+import { checkingTitle, failureSentence } from '../shared/datasetMessages.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { withLateProgress, showError, showInformation, showWarning } from '../shared/notifications.ts';
 import type { Log } from '../shared/log.ts';
 import { filesOf } from '../shared/arguments.ts';
 import { chooseDataset, inspectOrRefuse } from '../shared/prepareDataset.ts';
+import { TERMS } from '../shared/termMessages.ts';
 import { canShowProblems, openDocument } from './datasetProblems.ts';
-import { checkMessages } from './messages.ts';
+import { checkMessages, rewriteMessages } from './messages.ts';
 
 /**
  * Checks one dataset, or each of those selected in the explorer, and shows the verdict. Called as `(uri?, uris?)` from menus.
@@ -35,7 +37,7 @@ export async function checkDataset(
   const uri = await chooseDataset(argument);
   if (uri === undefined || (await inspectOrRefuse(uri)) === undefined) return;
   const name = path.posix.basename(uri.path);
-  const found = await withLateProgress(gateMessages.checking(name), (signal, onProgress) =>
+  const found = await withLateProgress(checkingTitle(name), (signal, onProgress) =>
     summaryOrFailure(reports.check(uri.fsPath, signal, onProgress), (error) =>
       log.error('not-checked', error),
     ),
@@ -44,7 +46,7 @@ export async function checkDataset(
 }
 
 async function showFailure(uri: vscode.Uri, name: string, failure: CheckFailure): Promise<void> {
-  const actions = failure === 'missing' ? [] : [gateMessages.checkAgain()];
+  const actions = failure === 'missing' ? [] : [TERMS.checkAgain];
   const choice = await showError(failureSentence(name, failure), ...actions);
   if (choice !== undefined) await vscode.commands.executeCommand(COMMANDS.checkDataset, uri);
 }
@@ -66,7 +68,7 @@ async function checkSeveral(reports: Reports, uris: readonly vscode.Uri[], log: 
   // An error message was shown for each of the others.
   if (summaries.length + failed === 0) return;
   const isClean = summaries.every(({ verdict }) => verdict === 'clean');
-  const actions = isClean ? [] : [gateMessages.showProblems()];
+  const actions = isClean ? [] : [TERMS.showProblems];
   void showInformation(checkMessages.verdicts(summaries, failed), ...actions).then((choice) => {
     if (choice !== undefined) void vscode.commands.executeCommand('workbench.panel.markers.view.focus');
   });
@@ -74,9 +76,9 @@ async function checkSeveral(reports: Reports, uris: readonly vscode.Uri[], log: 
 
 async function showVerdict(uri: vscode.Uri, name: string, summary: Summary): Promise<void> {
   const actions = new Map<string, string>();
-  if (isConvertible(summary.kind)) actions.set(gateMessages.convert(), COMMANDS.convertToJsonl);
+  if (isConvertible(summary.kind)) actions.set(TERMS.convertToJsonl, COMMANDS.convertToJsonl);
   if (summary.verdict !== 'clean' && canShowProblems(uri.fsPath, summary.sizeBytes))
-    actions.set(gateMessages.showProblems(), COMMANDS.showDatasetProblems);
+    actions.set(TERMS.showProblems, COMMANDS.showDatasetProblems);
   actions.set(checkMessages.preview(), COMMANDS.previewDataset);
   if (summary.kind === 'rows') actions.set(checkMessages.submit(), COMMANDS.submitDataset);
   const isDirty = openDocument(uri.fsPath)?.isDirty === true;
@@ -107,4 +109,30 @@ export async function showDatasetProblems(reports: Reports, uri?: unknown): Prom
     }
     await vscode.commands.executeCommand('workbench.panel.markers.view.focus');
   }
+}
+
+/**
+ * Writes a changed copy of a dataset beside it and opens that. Called as `(uri?)`.
+ * @throws CancelledError
+ */
+export async function rewriteDatasetBeside(rewriting: Rewriting, argument?: unknown): Promise<void> {
+  const uri = await chooseDataset(argument);
+  if (uri?.scheme !== 'file') return;
+  const name = path.basename(uri.fsPath);
+  const { NotJsonError, rewriteDataset } = await import('../../core/datasets/rewrite.ts');
+  let written: string;
+  try {
+    written = await withLateProgress(rewriteMessages.title(name), (signal, onProgress) =>
+      rewriteDataset(uri.fsPath, rewriting, { signal, onProgress }),
+    );
+  } catch (error) {
+    if (error instanceof NotJsonError) void showError(rewriteMessages.notJson(name));
+    else if ((error as NodeJS.ErrnoException).errno !== undefined)
+      void showError(rewriteMessages.notWritten(name));
+    else throw error;
+    return;
+  }
+  void showInformation(rewriteMessages.created(path.basename(written), name));
+  // Whatever its size: VS Code asks before it shows an enormous one.
+  await vscode.commands.executeCommand('vscode.open', vscode.Uri.file(written));
 }

@@ -12,8 +12,8 @@ import {
 import type { ProblemCode } from '../../core/datasets/problems.ts';
 import { isOneFact } from '../../core/datasets/report.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
-import { gateMessages } from '../shared/datasetMessages.ts';
 import { COMMANDS, EXTENSION_NAME, type CommandId } from '../shared/ids.ts';
+import { TERMS } from '../shared/termMessages.ts';
 import { fixMessages } from './messages.ts';
 
 const { QuickFix } = vscode.CodeActionKind;
@@ -97,7 +97,7 @@ function actionsFor(document: vscode.TextDocument, { code, range }: vscode.Diagn
       return copy(document, fixMessages.withoutBom(), COMMANDS.copyWithoutByteOrderMark);
     case 'json-array':
     case 'pretty-json':
-      return copy(document, gateMessages.convert(), COMMANDS.convertToJsonl);
+      return copy(document, TERMS.convertToJsonl, COMMANDS.convertToJsonl);
     default:
       return [];
   }

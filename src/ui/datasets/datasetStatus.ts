@@ -4,8 +4,8 @@ import type { Reports } from '../../core/datasets/reports.ts';
 import { summaryOf, type Summary } from '../../core/datasets/report.ts';
 import { trainedPhrase } from '../shared/datasetMessages.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { likelyPrice, rangeTooltip } from '../shared/priceMessages.ts';
-import { codeLensSetting, onDidChangeSettings } from '../shared/settings.ts';
+import { likelyPrice, rangeTooltip } from '../shared/moneyMessages.ts';
+import { onDidChangeSettings, setting } from '../shared/settings.ts';
 import { isDataset, openDocument } from './datasetProblems.ts';
 import type { DatasetRuns } from './datasetRuns.ts';
 import { checkMessages, datasetStatus } from './messages.ts';
@@ -55,7 +55,7 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
 
   #lensesOf(document: vscode.TextDocument): vscode.CodeLens[] {
     const { report, summary, isShown, isBusy, past, text } = this.#stateOf(document);
-    if (!isShown || !codeLensSetting(document.uri)) return [];
+    if (!isShown || !setting('codeLens', document.uri)) return [];
     const lens = (title: string, command: string, argument: unknown = document.uri, tooltip?: string) =>
       new vscode.CodeLens(new vscode.Range(0, 0, 0, 0), {
         title,

@@ -8,7 +8,7 @@ import {
   verdictPhrase,
   privacyPhrase,
 } from '../shared/datasetMessages.ts';
-import { formatCount, formatRows } from '../shared/format.ts';
+import { compact, formatCount, formatRows } from '../shared/format.ts';
 import { TERMS } from '../shared/termMessages.ts';
 
 /** For the command that checks datasets. */
@@ -20,24 +20,22 @@ export const checkMessages = {
   trained: (run: string) => l10n.t('Trained {0}', run),
   /** @param isDirty whether an editor has changes that are not in the checked file */
   verdict: (name: string, summary: Summary, isDirty: boolean): string => {
-    const size = sizePhrase(summary.sizeBytes);
-    const phrase = verdictPhrase(summary);
     const privacy = privacyPhrase(summary);
-    return [
-      l10n.t('{0}: {1}.', name, size === undefined ? phrase : `${phrase}, ${size}`),
-      ...(privacy === undefined ? [] : [l10n.t('Includes {0}.', privacy)]),
-      ...(isDirty ? [l10n.t('Unsaved changes were not checked.')] : []),
-    ].join(' ');
+    return compact(
+      l10n.t('{0}: {1}.', name, compact(verdictPhrase(summary), sizePhrase(summary.sizeBytes)).join(', ')),
+      privacy && l10n.t('Includes {0}.', privacy),
+      isDirty && l10n.t('Unsaved changes were not checked.'),
+    ).join(' ');
   },
   verdicts: (summaries: readonly Summary[], failed: number): string => {
     const count = (verdict: Verdict) => summaries.filter((one) => one.verdict === verdict).length;
-    const part = (n: number, phrase: (n: string) => string) => (n === 0 ? [] : [phrase(formatCount(n))]);
-    const found = [
-      ...part(count('errors'), (n) => l10n.t('{0} with errors', n)),
-      ...part(count('warnings'), (n) => l10n.t('{0} with warnings', n)),
-      ...part(count('clean'), (n) => l10n.t('{0} without problems', n)),
-      ...part(failed, (n) => l10n.t('{0} not checked', n)),
-    ];
+    const [errors, warnings, clean] = [count('errors'), count('warnings'), count('clean')];
+    const found = compact(
+      errors > 0 && l10n.t('{0} with errors', formatCount(errors)),
+      warnings > 0 && l10n.t('{0} with warnings', formatCount(warnings)),
+      clean > 0 && l10n.t('{0} without problems', formatCount(clean)),
+      failed > 0 && l10n.t('{0} not checked', formatCount(failed)),
+    );
     return l10n.t('Checked: {0}.', found.join(', '));
   },
 };
@@ -77,7 +75,7 @@ export function datasetStatus({ summary, isDataset, isBusy, isDirty, price }: Da
     text,
     detail,
     action: summary === undefined || summary.verdict === 'clean' ? check : TERMS.showProblems,
-    lens: [verdict ?? check, ...(isBusy ? [] : [price ?? '', detail])].filter(Boolean).join(' · '),
+    lens: compact(verdict ?? check, !isBusy && price, !isBusy && detail).join(' · '),
   };
 }
 
@@ -185,7 +183,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, ProblemText>> = {
   'single-quote': [l10n.t('Single quotes'), l10n.t('Use double quotes.')],
   'key-expected': [l10n.t('Missing key'), l10n.t('Add one in double quotes.')],
   'colon-expected': [l10n.t('Missing colon'), l10n.t('Add it after the key.')],
-  'comma-expected': [l10n.t('Missing comma'), l10n.t('Add it, or a closing bracket.')],
+  'comma-expected': [l10n.t('Missing comma'), l10n.t('Add it, or escape quotes as \\".')],
   'invalid-utf8': [l10n.t('Invalid UTF-8'), l10n.t('Save as UTF-8.')],
   'bom-inside': [l10n.t('Byte order mark inside'), REMOVE],
   'not-an-object': [l10n.t('Not an object'), l10n.t('Each line must be a JSON object.')],

@@ -19,7 +19,7 @@ import {
   verdictPhrase,
 } from '../shared/datasetMessages.ts';
 import { formatBytes, formatCount, formatRows } from '../shared/format.ts';
-import { priceText } from '../shared/priceMessages.ts';
+import { priceText } from '../shared/moneyMessages.ts';
 import { TERMS } from '../shared/termMessages.ts';
 import type { PastRuns } from './datasetRuns.ts';
 import { problemClassName, problemName } from './messages.ts';

@@ -15,7 +15,7 @@ import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { withProgress, withCancellableProgress } from '../shared/notifications.ts';
 import { runIdOf, chooseRun, runChoices } from '../shared/arguments.ts';
-import { downloadDirectorySetting } from '../shared/settings.ts';
+import { setting } from '../shared/settings.ts';
 import {
   askDownloadAgain,
   askInterrupted,
@@ -140,7 +140,7 @@ async function folderFor(
   { runs }: Session,
   runId: string,
 ): Promise<{ path: string; wasMade: boolean } | undefined> {
-  const directory = directoryOf(downloadDirectorySetting(), homedir());
+  const directory = directoryOf(setting('downloadDirectory'), homedir());
   if (directory.kind === 'unusable') reportUnusableFolder(directory.text);
   const choice = directory.kind === 'missing' ? await confirmDirectory(directory.path) : 'create';
   if (choice === undefined) return undefined;

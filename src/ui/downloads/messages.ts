@@ -6,9 +6,9 @@ import { DownloadError } from '../../core/downloads/downloadErrors.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import type { ActiveDownload, ArtifactName, DownloadRecord } from '../../core/downloads/types.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { formatBytes, formatCount, formatRoughly, formatTime, inSandbox } from '../shared/format.ts';
+import { compact, formatBytes, formatCount, formatRoughly, formatTime, inSandbox } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { notify, showError, showInformation, showWarning } from '../shared/notifications.ts';
+import { askModal, notify, showError, showInformation, showWarning } from '../shared/notifications.ts';
 import { revealOf } from '../shared/openMessages.ts';
 import { act, asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
@@ -45,19 +45,12 @@ export function downloadShare(view: DownloadView): string {
 
 /** What a download does now. */
 export function downloadText(view: DownloadView): string {
-  const { receivedBytes, totalBytes } = view;
-  switch (view.state) {
-    case 'waiting':
-      return l10n.t('waiting for the network');
-    case 'downloading':
-      return totalBytes === undefined
-        ? formatBytes(receivedBytes)
-        : l10n.t('{0} of {1}', formatBytes(receivedBytes), formatBytes(totalBytes));
-    case 'verifying':
-      return l10n.t('verifying');
-    case 'interrupted':
-      return l10n.t('interrupted at {0}', downloadShare(view));
-  }
+  const { state, receivedBytes, totalBytes } = view;
+  if (state === 'waiting') return l10n.t('waiting for the network');
+  if (state === 'verifying') return l10n.t('verifying');
+  if (state === 'interrupted') return l10n.t('interrupted at {0}', downloadShare(view));
+  const received = formatBytes(receivedBytes);
+  return totalBytes === undefined ? received : l10n.t('{0} of {1}', received, formatBytes(totalBytes));
 }
 
 /** The progress of several downloads, one after the other. @param done how many are complete */
@@ -162,29 +155,19 @@ export async function chooseArtifacts(
 
 /** Asks what to do where a file of that name exists; it is never replaced. */
 export async function confirmOtherName(name: string, otherName: string): Promise<boolean> {
-  const keepBoth = l10n.t('Keep Both');
-  const choice = await showWarning(
-    l10n.t('{0} already exists in that folder.', name),
-    {
-      modal: true,
-      detail: l10n.t('The download will be saved as {0}.', otherName),
-    },
-    keepBoth,
-  );
-  return choice === keepBoth;
+  const question = l10n.t('{0} already exists in that folder.', name);
+  const detail = l10n.t('The download will be saved as {0}.', otherName);
+  return (await askModal(showWarning, question, detail, { [l10n.t('Keep Both')]: true })) === true;
 }
 
 /** Asks whether to create the download folder, which does not exist. `other`: the user chooses a folder this time. */
-export async function confirmDirectory(directory: string): Promise<'create' | 'other' | undefined> {
-  const create = l10n.t('Create Folder');
-  const other = TERMS.chooseFolder;
-  const choice = await showWarning(
+export function confirmDirectory(directory: string): Promise<'create' | 'other' | undefined> {
+  return askModal(
+    showWarning,
     l10n.t('The download folder does not exist.'),
-    { modal: true, detail: l10n.t('{0}\nThe drive may be disconnected.', directory) },
-    create,
-    other,
+    l10n.t('{0}\nThe drive may be disconnected.', directory),
+    { [l10n.t('Create Folder')]: 'create', [TERMS.chooseFolder]: 'other' },
   );
-  return choice === create ? 'create' : choice === other ? 'other' : undefined;
 }
 
 /** Reports that the download folder of the setting cannot be used. @param error of the disk; without one it is not a folder's path */
@@ -203,36 +186,29 @@ export async function askDownloadAgain(
   name: string,
   { path: file, completedAtMs }: Downloaded,
 ): Promise<boolean> {
-  const inspect = TERMS.inspect;
   const reveal = revealOf(Uri.file(file));
-  const again = TERMS.downloadAgain;
-  const choice = await showInformation(
+  const choice = await askModal(
+    showInformation,
     l10n.t('The adapter for {0} is already downloaded.', name),
-    { modal: true, detail: factLine(formatTime(completedAtMs), file) },
-    inspect,
-    reveal.title,
-    again,
+    factLine(formatTime(completedAtMs), file),
+    { [TERMS.inspect]: 'inspect', [reveal.title]: 'reveal', [TERMS.downloadAgain]: 'again' },
   );
-  if (choice === inspect) void commands.executeCommand(COMMANDS.inspectAdapter, Uri.file(file));
-  if (choice === reveal.title) reveal.show();
-  return choice === again;
+  if (choice === 'inspect') void commands.executeCommand(COMMANDS.inspectAdapter, Uri.file(file));
+  if (choice === 'reveal') reveal.show();
+  return choice === 'again';
 }
 
 /** Asks what to do with interrupted downloads of a run. @param view of the first, @param targets of all */
-export async function askInterrupted(
+export function askInterrupted(
   name: string,
   view: DownloadView,
   targets: readonly string[],
 ): Promise<'resume' | 'restart' | undefined> {
-  const resume = l10n.t('Resume');
-  const restart = l10n.t('Restart Download');
-  const choice = await showInformation(
-    l10n.t('The download of {0} was interrupted at {1}.', name, downloadShare(view)),
-    { modal: true, detail: targets.join('\n') },
-    resume,
-    restart,
-  );
-  return choice === resume ? 'resume' : choice === restart ? 'restart' : undefined;
+  const question = l10n.t('The download of {0} was interrupted at {1}.', name, downloadShare(view));
+  return askModal(showInformation, question, targets.join('\n'), {
+    [l10n.t('Resume')]: 'resume',
+    [l10n.t('Restart Download')]: 'restart',
+  });
 }
 
 /** Says that this window is downloading it already. */
@@ -270,18 +246,11 @@ function reportFile(show: typeof showInformation, sentence: string, file: Downlo
 
 /** Of a file that is complete but not what it should be; undefined for others. */
 function warningFor({ path: file, artifactType, verified }: Downloaded): string | undefined {
-  if (artifactType !== 'model' && verified !== 'damaged') return undefined;
   const place = sanitizeServiceText(file, 400);
-  switch (verified) {
-    case 'damaged':
-      return l10n.t('Downloaded {0}, but its archive looks damaged.', place);
-    case 'html':
-      return l10n.t('Downloaded {0}, but it’s a web page, not an adapter.', place);
-    case 'length':
-      return l10n.t('Downloaded {0}, but its format is unknown.', place);
-    default:
-      return undefined;
-  }
+  if (verified === 'damaged') return l10n.t('Downloaded {0}, but its archive looks damaged.', place);
+  if (artifactType !== 'model') return undefined;
+  if (verified === 'html') return l10n.t('Downloaded {0}, but it’s a web page, not an adapter.', place);
+  return verified === 'length' ? l10n.t('Downloaded {0}, but its format is unknown.', place) : undefined;
 }
 
 function downloadedSentence(files: readonly Downloaded[], file: Downloaded): string {
@@ -289,8 +258,8 @@ function downloadedSentence(files: readonly Downloaded[], file: Downloaded): str
   if (files.length > 1) return l10n.t('Downloaded {0} files to {1}.', files.length, folder);
   const name = sanitizeServiceText(path.basename(file.path), 120);
   const isReadable = file.verified !== 'length' && file.verified !== 'unread';
-  return [
+  return compact(
     l10n.t('Downloaded {0} to {1}.', name, folder),
-    ...(isReadable ? [] : [l10n.t('Only its size could be verified.')]),
-  ].join(' ');
+    !isReadable && l10n.t('Only its size could be verified.'),
+  ).join(' ');
 }

@@ -6,7 +6,7 @@ import type { Connection } from '../../core/api/client.ts';
 import { unlessCancelled } from '../../core/base/errors.ts';
 import type { Log } from '../shared/log.ts';
 import { withLateProgress } from '../shared/notifications.ts';
-import { baseUrlSetting, proxySettings } from '../shared/settings.ts';
+import { proxySettings, setting } from '../shared/settings.ts';
 import { pick } from '../shared/steps.ts';
 import { diagnosisRows, diagnosisWords, type Diagnosis } from './diagnosisMessages.ts';
 
@@ -47,7 +47,7 @@ async function examine(parts: Parts, signal: AbortSignal): Promise<Diagnosis> {
   const baseUrl = connection?.baseUrl ?? baseUrlOf(account);
   const diagnosis = {
     account,
-    setting: baseUrlSetting(),
+    setting: setting('baseUrl'),
     baseUrl,
     hasKey: failure === undefined ? connection !== undefined : undefined,
     failure,
@@ -64,6 +64,6 @@ async function examine(parts: Parts, signal: AbortSignal): Promise<Diagnosis> {
 
 function baseUrlOf(account: Account | undefined): string | undefined {
   if (account !== undefined) return account.kind === 'service' ? account.baseUrl : undefined;
-  const address = parseAddress(baseUrlSetting());
+  const address = parseAddress(setting('baseUrl'));
   return address.ok ? address.baseUrl : undefined;
 }

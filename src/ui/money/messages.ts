@@ -1,6 +1,6 @@
 import { l10n, Uri } from 'vscode';
 import type { AccountBudget } from '../../core/accounts/account.ts';
-import { limitsText } from '../shared/budgetMessages.ts';
+import { limitsText } from '../shared/moneyMessages.ts';
 import { formatRuns } from '../shared/format.ts';
 import { showError, showInformation } from '../shared/notifications.ts';
 import { revealOf } from '../shared/openMessages.ts';

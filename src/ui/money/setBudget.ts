@@ -2,7 +2,7 @@ import type { AccountBudget } from '../../core/accounts/account.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { notAnAmount, parseAmount } from '../shared/format.ts';
-import { ask, runSteps, type Place, type StepEnd } from '../shared/steps.ts';
+import { ask, mapAnswer, runSteps, type Answer, type Place } from '../shared/steps.ts';
 import { budgetSteps, notifyBudget } from './messages.ts';
 
 type Limits = Pick<AccountBudget, 'perRunCents' | 'perMonthCents'>;
@@ -35,7 +35,7 @@ async function askForLimit(
   place: Place,
   field: keyof Limits,
   prompt: string,
-): Promise<StepEnd<Limits>> {
+): Promise<Answer<Limits>> {
   const cents = state[field];
   const answer = await ask(place, {
     prompt,
@@ -43,9 +43,7 @@ async function askForLimit(
     value: cents === undefined ? '' : amountOf(cents),
     validate: (text) => (text.trim() === '' || parseAmount(text) !== undefined ? undefined : notAnAmount()),
   });
-  return answer.kind === 'value'
-    ? { kind: 'next', state: { ...state, [field]: parseAmount(answer.value) } }
-    : answer;
+  return mapAnswer(answer, (text) => ({ ...state, [field]: parseAmount(text) }));
 }
 
 function amountOf(cents: number): string {

@@ -9,12 +9,14 @@ import {
   type ChargedRun,
   type GroupBy,
 } from '../../core/money/spending.ts';
+import { folded } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import { keyAction } from '../shared/accountMessages.ts';
 import type { Loading } from '../shared/accountPage.ts';
-import { amountsText, limitsText, monthText, spentText, underWayAmount } from '../shared/budgetMessages.ts';
+import { amountsText, limitsText, monthText, spentText, underWayAmount } from '../shared/moneyMessages.ts';
 import {
+  compact,
   formatBytes,
   formatCount,
   formatDay,
@@ -38,7 +40,6 @@ import type {
   SpendState,
   SpendView,
 } from './protocol.ts';
-import { listedRuns } from './spendList.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 /** So many groups are shown one by one. */
@@ -81,12 +82,12 @@ export function spendPageState(facts: SpendFacts): SpendState {
     title: l10n.t('Spending: {0}', accountName(facts)),
     status: statusText(facts),
     actionsName: TERMS.actions,
-    actions: [
-      ...(session === undefined ? [] : [button('setBudget', TERMS.setBudget)]),
-      { ...button('exportCsv', l10n.t('Export CSV…')), isDisabled: isEmpty },
-      { ...button('exportJsonl', l10n.t('Export JSONL…')), isDisabled: isEmpty },
-      ...(session === undefined ? [] : [button('refresh', TERMS.refresh)]),
-    ],
+    actions: compact(
+      session && button('setBudget', TERMS.setBudget),
+      button('exportCsv', l10n.t('Export CSV…'), { isDisabled: isEmpty }),
+      button('exportJsonl', l10n.t('Export JSONL…'), { isDisabled: isEmpty }),
+      session && button('refresh', TERMS.refresh),
+    ),
     notices: noticesOf(facts),
     facts: receipts === 'loading' ? [] : factsOf(facts),
     groups: isEmpty ? undefined : groupsSection(facts),
@@ -106,7 +107,7 @@ function statusText({ session, receipts, money }: SpendFacts): string {
     session?.account.kind === 'sandbox' || money.receipts.some(({ origin }) => origin === 'sandbox');
   const isKnownEmpty =
     money.charged.length === 0 && receipts === 'loaded' && session?.isLocked === false && isComplete(session);
-  return [...(isSandbox ? [sandboxNote()] : []), ...(isKnownEmpty ? [l10n.t('No runs yet.')] : [])].join(' ');
+  return compact(isSandbox && sandboxNote(), isKnownEmpty && l10n.t('No runs yet.')).join(' ');
 }
 
 function noticesOf({ session, receipts, money, reading }: SpendFacts): SpendNotice[] {
@@ -114,64 +115,64 @@ function noticesOf({ session, receipts, money, reading }: SpendFacts): SpendNoti
     key: string,
     kind: SpendNotice['kind'],
     text: string,
-    ...buttons: SpendButton[]
-  ): SpendNotice => ({ key, kind, text, buttons });
-  const found: SpendNotice[] = [];
-  if (receipts === 'failed')
-    found.push(notice('receipts', 'error', l10n.t('Couldn’t read the receipts on this machine.')));
+    action?: SpendButton | false,
+  ): SpendNotice => ({ key, kind, text, buttons: compact(action) });
+  const unreadable =
+    receipts === 'failed' &&
+    notice('receipts', 'error', l10n.t('Couldn’t read the receipts on this machine.'));
   const newKey = session && keyAction(session.state);
   if (session === undefined || newKey !== undefined) {
-    const buttons = newKey === undefined ? [] : [button('replaceKey', newKey)];
     const why = (session && keyProblem(session.state)) ?? l10n.t('This account is signed out.');
     const text = [why, l10n.t('Only the receipts on this machine are listed.')].join(' ');
-    return [...found, notice('account', newKey === undefined ? 'info' : 'error', text, ...buttons)];
+    const replaceKey = newKey !== undefined && button('replaceKey', newKey);
+    return compact(unreadable, notice('account', replaceKey ? 'error' : 'info', text, replaceKey));
   }
-  if (session.state === 'offline')
-    found.push(
+  const isLoading = reading === 'runs';
+  const isReading = reading === 'prices';
+  const prices = money.charged.filter((run) => run.isUnread).length;
+  return compact(
+    unreadable,
+    session.state === 'offline' &&
       notice('offline', 'warning', offlineText(session.offlineSince), button('refresh', TERMS.retry)),
-    );
-  if (!isComplete(session)) {
-    const isBusy = reading === 'runs';
-    const words = isBusy ? l10n.t('Loading Runs…') : l10n.t('Load All Runs');
-    const text = l10n.t('Not all runs are loaded, so sums may be too low.');
-    found.push(notice('runs', 'info', text, { ...button('loadRuns', words), isDisabled: isBusy }));
-  }
-  const unread = money.charged.filter(({ isUnread }) => isUnread).length;
-  if (unread > 0) {
-    const isBusy = reading === 'prices';
-    const words = isBusy ? l10n.t('Reading Prices…') : l10n.t('Read Prices');
-    const text = l10n.t('Prices not read from the service: {0}.', formatCount(unread));
-    found.push(notice('prices', 'info', text, { ...button('readPrices', words), isDisabled: isBusy }));
-  }
-  return found;
+    !isComplete(session) &&
+      notice(
+        'runs',
+        'info',
+        l10n.t('Not all runs are loaded, so sums may be too low.'),
+        button('loadRuns', isLoading ? l10n.t('Loading Runs…') : l10n.t('Load All Runs'), {
+          isDisabled: isLoading,
+        }),
+      ),
+    prices > 0 &&
+      notice(
+        'prices',
+        'info',
+        l10n.t('Prices not read from the service: {0}.', formatCount(prices)),
+        button('readPrices', isReading ? l10n.t('Reading Prices…') : l10n.t('Read Prices'), {
+          isDisabled: isReading,
+        }),
+      ),
+  );
 }
 
-function factsOf({ session, money }: SpendFacts): SpendState['facts'] {
-  const { spending, charged } = money;
+function factsOf({ session, money: { spending, charged } }: SpendFacts): SpendState['facts'] {
   const balance = session?.isLocked === true ? undefined : session?.balance.current;
   const fact = (key: string, name: string, value: string) => ({ key, name, value });
-  const all = amountsOf(charged);
+  const total = () => amountsText(amountsOf(charged), session !== undefined && isComplete(session));
   const underWay = spending && underWayAmount(spending);
   const budget = session?.account.budget;
-  return [
-    ...(spending === undefined
-      ? []
-      : [fact('month', l10n.t('Spent in {0}', monthText(spending.month)), spentText(spending))]),
-    ...(underWay === undefined ? [] : [fact('underWay', l10n.t('Pending'), underWay)]),
-    ...(charged.length === 0
-      ? []
-      : [
-          fact(
-            'all',
-            l10n.t('Total of {0}', formatRuns(charged.length)),
-            amountsText(all, session !== undefined && isComplete(session)),
-          ),
-        ]),
-    ...(session === undefined
-      ? []
-      : [fact('balance', TERMS.balance, formatMoney(balance?.balance_cents, balance?.currency))]),
-    ...(budget === undefined ? [] : [fact('budget', TERMS.budget, limitsText(budget))]),
-  ];
+  const isExceeded =
+    budget?.perMonthCents !== undefined &&
+    budget.currency === spending?.currency &&
+    spending.spentCents > budget.perMonthCents;
+  return compact(
+    spending && fact('month', l10n.t('Spent in {0}', monthText(spending.month)), spentText(spending)),
+    underWay && fact('underWay', l10n.t('Pending'), underWay),
+    charged.length > 0 && fact('all', l10n.t('Total of {0}', formatRuns(charged.length)), total()),
+    session && fact('balance', TERMS.balance, formatMoney(balance?.balance_cents, balance?.currency)),
+    budget &&
+      fact('budget', TERMS.budget, compact(limitsText(budget), isExceeded && l10n.t('exceeded')).join(' · ')),
+  );
 }
 
 function isComplete({ runs }: Session): boolean {
@@ -187,12 +188,7 @@ function groupsSection({ money: { charged }, session, view: { groupBy } }: Spend
   };
   const groups = groupsOf(charged, groupBy);
   const most = Math.max(1, ...groups.map(({ mainCents }) => mainCents));
-  const row = (
-    key: string,
-    name: string,
-    amounts: Amounts,
-    mainCents: number,
-  ): SpendGroups['rows'][number] => ({
+  const row = (key: string, name: string, amounts: Amounts, mainCents: number) => ({
     key,
     name,
     runs: formatCount(amounts.runs),
@@ -200,25 +196,20 @@ function groupsSection({ money: { charged }, session, view: { groupBy } }: Spend
     share: Math.max(0, mainCents / most),
   });
   const rest = groups.slice(MAX_GROUPS);
-  const restAmounts = amountsOf(rest.flatMap(({ runs }) => runs));
+  const restRow = () =>
+    row('rest', l10n.t('{0} more', formatCount(rest.length)), amountsOf(rest.flatMap(({ runs }) => runs)), 0);
   return {
     title: l10n.t('Spending by'),
-    choices: GROUPS.map((choice) => ({
-      groupBy: choice,
-      words: names[choice],
-      isChosen: choice === groupBy,
-    })),
+    choices: GROUPS.map((one) => ({ groupBy: one, words: names[one], isChosen: one === groupBy })),
     columns: [names[groupBy], l10n.t('Runs'), l10n.t('Spent')],
-    rows: [
+    rows: compact(
       ...groups
         .slice(0, MAX_GROUPS)
         .map(({ key, amounts, mainCents }) =>
           row(`is ${key ?? ''}`, groupName(key, groupBy, session), amounts, mainCents),
         ),
-      ...(rest.length === 0
-        ? []
-        : [row('rest', l10n.t('{0} more', formatCount(rest.length)), restAmounts, 0)]),
-    ],
+      rest.length > 0 && restRow(),
+    ),
   };
 }
 
@@ -280,23 +271,13 @@ function runsSection({ money: { charged }, session, view, mostRows }: SpendFacts
   const { search, sortBy, isDescending } = view;
   const listed = listedRuns(charged, view, (modelId) => session?.models.nameOf(modelId) ?? modelId);
   const shown = listed.slice(0, mostRows);
-  const columns: Readonly<Record<SpendColumn, string>> = {
-    date: TERMS.submitted,
-    price: TERMS.price,
-    label: TERMS.label,
-    model: TERMS.model,
-    dataset: TERMS.dataset,
-    queue: TERMS.queue,
-    plan: TERMS.plan,
-    balance: l10n.t('Balance after'),
-  };
   const counts = [formatCount(shown.length), formatCount(listed.length)] as const;
   return {
     title: l10n.t('Runs'),
     searchWords: l10n.t('Search runs'),
     columns: COLUMNS.map((column) => ({
       column,
-      words: columns[column],
+      words: COLUMN_NAMES[column],
       sort: column !== sortBy ? 'none' : isDescending ? 'descending' : 'ascending',
     })),
     rows: shown.map((run) => rowOf(run, session)),
@@ -314,16 +295,17 @@ function runsSection({ money: { charged }, session, view, mostRows }: SpendFacts
 }
 
 /** In the order in which the table has them. */
-export const COLUMNS: readonly SpendColumn[] = [
-  'date',
-  'price',
-  'balance',
-  'label',
-  'model',
-  'dataset',
-  'queue',
-  'plan',
-];
+const COLUMN_NAMES: Readonly<Record<SpendColumn, string>> = {
+  date: TERMS.submitted,
+  price: TERMS.price,
+  balance: l10n.t('Balance after'),
+  label: TERMS.label,
+  model: TERMS.model,
+  dataset: TERMS.dataset,
+  queue: TERMS.queue,
+  plan: TERMS.plan,
+};
+export const COLUMNS = Object.keys(COLUMN_NAMES) as readonly SpendColumn[];
 
 function rowOf(run: ChargedRun, session: Session | undefined): SpendRow {
   const { runId, createdAtMs, priceCents, currency, isCurrencyAssumed, label, modelId, plan, receipt } = run;
@@ -345,16 +327,67 @@ function rowOf(run: ChargedRun, session: Session | undefined): SpendRow {
     key: `run ${runId}`,
     cells: COLUMNS.map((column) => cells[column]),
     iso: createdAtMs === undefined ? undefined : new Date(createdAtMs).toISOString(),
-    show: button('showRun', date, runId),
+    show: button('showRun', date, { target: runId }),
   };
 }
 
 /** Broken between its facts, not within them. */
 function datasetText({ filename, sizeBytes, rows }: ChargedReceipt['dataset']): string {
-  const facts = [formatBytes(sizeBytes), ...(rows === undefined ? [] : [formatRows(rows)])];
+  const facts = compact(formatBytes(sizeBytes), rows !== undefined && formatRows(rows));
   return [sanitizeServiceText(filename), ...facts.map((one) => one.replaceAll(' ', '\u00a0'))].join(' · ');
 }
 
-function button(action: SpendButton['action'], words: string, target = ''): SpendButton {
-  return { action, target, words };
+/** The runs that a search finds, in the order that the user wants; what is unknown comes last. */
+function listedRuns(
+  charged: readonly ChargedRun[],
+  { search, sortBy, isDescending }: Pick<SpendView, 'search' | 'sortBy' | 'isDescending'>,
+  modelName: (modelId: string) => string,
+): ChargedRun[] {
+  const wanted = folded(search).trim();
+  const found =
+    wanted === ''
+      ? charged
+      : charged.filter((run) => textsOf(run, modelName).some((text) => folded(text).includes(wanted)));
+  const keyed = found.map((run) => ({ run, key: KEYS[sortBy](run, modelName) }));
+  const sign = isDescending ? -1 : 1;
+  return keyed.sort((one, other) => compare(one.key, other.key, sign)).map(({ run }) => run);
+}
+
+function textsOf(
+  { runId, label, modelId, plan, receipt }: ChargedRun,
+  modelName: (id: string) => string,
+): string[] {
+  const { path = '', sha256 = '' } = receipt?.dataset ?? {};
+  // The end of a path says more than its beginning.
+  return [runId, label ?? '', modelId, modelName(modelId), plan ?? '', path.slice(-400), sha256];
+}
+
+type Key = string | number | undefined;
+
+/** By what a column sorts. */
+const KEYS: Readonly<Record<SpendColumn, (run: ChargedRun, modelName: (id: string) => string) => Key>> = {
+  // A run without a time was submitted just now.
+  date: ({ createdAtMs }) => createdAtMs ?? Infinity,
+  price: ({ priceCents }) => priceCents,
+  balance: ({ receipt }) => receipt?.settled.run.balance_after_cents,
+  label: ({ label }) => label,
+  model: ({ modelId }, modelName) => modelName(modelId),
+  dataset: ({ receipt }) => receipt?.dataset.filename,
+  queue: ({ receipt }) => receipt && Number(receipt.priority_processing),
+  plan: ({ plan }) => plan,
+};
+
+function compare(one: Key, other: Key, sign: number): number {
+  if (one === undefined || other === undefined)
+    return Number(one === undefined) - Number(other === undefined);
+  if (typeof one === 'string') return sign * one.localeCompare(String(other));
+  return one === other ? 0 : sign * (one < Number(other) ? -1 : 1);
+}
+
+function button(
+  action: SpendButton['action'],
+  words: string,
+  more: Pick<Partial<SpendButton>, 'isDisabled' | 'target'> = {},
+): SpendButton {
+  return { action, target: '', words, ...more };
 }

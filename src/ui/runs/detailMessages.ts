@@ -4,7 +4,7 @@ import { instantOf } from '../../core/base/clock.ts';
 import { currencyOf, estimateBefore } from '../../core/money/estimate.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import { formatDuration, formatMoney, formatPrice, formatTime } from '../shared/format.ts';
-import { estimateText, unexpectedPrice } from '../shared/priceMessages.ts';
+import { estimateText, unexpectedPrice } from '../shared/moneyMessages.ts';
 import { runStatus, serviceText, type RunView } from '../shared/runMessages.ts';
 import { factLine, TERMS } from '../shared/termMessages.ts';
 

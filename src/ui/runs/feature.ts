@@ -30,6 +30,7 @@ export function activateRuns(services: Services): void {
   disposables.add(new ModelsTree(sessions));
   disposables.add(keepActiveFresh({ ...services, receiptsOf }, tree));
 
+  const load = () => import('./runCommands.ts');
   const panels = lazy(async () => disposables.add((await import('./runPage.ts')).runPanels(services)));
   const showInNewTab = async (accountId: string, runId: string) =>
     void (await panels()).show({ accountId, runId, isKept: true });
@@ -46,7 +47,7 @@ export function activateRuns(services: Services): void {
   disposables.add(
     vscode.window.registerUriHandler({
       handleUri: async (link) => {
-        const { followRunLink } = await import('./runLinks.ts');
+        const { followRunLink } = await load();
         await followRunLink(link, { accounts, sessions, show, onError: reportError });
       },
     }),
@@ -54,7 +55,6 @@ export function activateRuns(services: Services): void {
   const offersDownload = () => downloadWhenCompleteSetting() !== 'off' && autoDownloadFolder() === undefined;
   disposables.add(new RunNotices({ sessions, ledger, ensureActiveAccount, offersDownload }));
 
-  const load = () => import('./runCommands.ts');
   commands.add('account', {
     [COMMANDS.refresh]: async () => (await load()).refresh(sessions),
     [COMMANDS.loadMoreRuns]: async () => (await load()).loadMoreRuns(sessions),

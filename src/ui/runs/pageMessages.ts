@@ -1,5 +1,4 @@
 import { l10n, Uri } from 'vscode';
-import { ServiceError } from '../../core/api/errors.ts';
 import type { RunDetail, RunSummary } from '../../core/api/types.ts';
 import { currencyOf, type Estimate, type heldRanges } from '../../core/money/estimate.ts';
 import type { ActiveDownload, DownloadRecord } from '../../core/downloads/types.ts';
@@ -21,6 +20,7 @@ import {
 import { keyAction } from '../shared/accountMessages.ts';
 import type { Loading } from '../shared/accountPage.ts';
 import {
+  compact,
   formatBytes,
   formatCount,
   formatDuration,
@@ -32,8 +32,8 @@ import {
 } from '../shared/format.ts';
 import { revealOf } from '../shared/openMessages.ts';
 import { keyProblem, leftText, offlineText, runStatus, serviceText } from '../shared/runMessages.ts';
-import { asText, explain } from '../shared/serviceErrors.ts';
-import { estimateText, rangeTooltip, unexpectedPrice } from '../shared/priceMessages.ts';
+import { asText, explain, isNotFound } from '../shared/serviceErrors.ts';
+import { estimateText, rangeTooltip, unexpectedPrice } from '../shared/moneyMessages.ts';
 import { sanitizeServiceText, sanitizeText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/termMessages.ts';
 import type {
@@ -106,11 +106,6 @@ export function runPageState(view: RunPageView): RunPageState {
   return { type: 'state', memory, actionsName: TERMS.actions, ...content };
 }
 
-/** Whether the service says that the account has no such run (spec: "GET /api/v1/runs/{run_id}"). */
-export function isNotFound(error: unknown): boolean {
-  return error instanceof ServiceError && error.httpStatus === 404;
-}
-
 type Content = Pick<RunPageState, 'heading' | 'notices' | 'actions' | 'sections'>;
 
 /** Nothing that was read with a rejected API key is shown. */
@@ -151,6 +146,8 @@ function absent({ accountId, session, runId, isReading }: RunPageView, name: str
   if (keyFault !== undefined && newKey !== undefined)
     return because('error', keyFault, button('replaceKey', accountId, newKey));
   const failure = session.runs.detailFailure(runId);
+  if (isNotFound(failure) && session.account.kind === 'sandbox')
+    return because('info', l10n.t('The sandbox no longer has this run.'));
   if (isNotFound(failure))
     return because(
       'warning',
@@ -195,20 +192,19 @@ function notices({ session, runId, isActive }: KnownRun): RunPageNotice[] {
   const failure = session.runs.detailFailure(runId);
   const { id, name } = session.account;
   const accountName = sanitizeServiceText(name);
-  const buttons = [retry(runId)];
-  const warning = (text: string): RunPageNotice => ({ key: 'warning', kind: 'warning', text, buttons });
-  const found: RunPageNotice[] = [];
-  if (session.state === 'offline') found.push(warning(offlineText(session.offlineSince)));
-  else if (failure !== undefined)
-    found.push(warning(l10n.t('Couldn’t load the details. {0}', asText(explain(failure)))));
-  if (!isActive)
-    found.push({
+  const warning =
+    session.state === 'offline'
+      ? offlineText(session.offlineSince)
+      : failure !== undefined && l10n.t('Couldn’t load the details. {0}', asText(explain(failure)));
+  return compact<RunPageNotice>(
+    warning && { key: 'warning', kind: 'warning', text: warning, buttons: [retry(runId)] },
+    !isActive && {
       key: 'inactive',
       kind: 'info',
       text: l10n.t('Not updated: {0} is not the active account.', accountName),
       buttons: [button('useAccount', id, l10n.t('Switch to {0}', accountName))],
-    });
-  return found;
+    },
+  );
 }
 
 function button(action: RunPageButton['action'], target: string, words: string): RunPageButton {
@@ -270,10 +266,9 @@ function timeline(view: KnownRun): RunPageSection {
   };
   const took = (span: Span, say: (ms: number) => string) => {
     const ms = spanMs(times, span);
-    return ms === undefined ? [] : [withUsual(say(ms), span)];
+    return ms !== undefined && withUsual(say(ms), span);
   };
-  const since = (atMs: number | undefined, say: (duration: string) => string) =>
-    atMs === undefined ? [] : [say(formatDuration(nowMs - atMs))];
+  const since = (atMs: number | undefined) => formatDuration(nowMs - (atMs ?? nowMs));
   const isWaiting = phase === 'waiting';
   // The contract doesn't say whether a time that doesn't apply yet is null or missing: "not yet" only where that is certain.
   const toCome = isWaiting ? l10n.t('not yet') : missingText(details, phase === 'active');
@@ -287,12 +282,9 @@ function timeline(view: KnownRun): RunPageSection {
     atMs === undefined
       ? entry(key, isWaiting ? 'next' : 'unknown', name, toCome, usual)
       : entry(key, 'done', name, atMs, notes);
-  const queuedState = isWaiting ? 'now' : 'done';
-  const soFar = since(createdAtMs, (duration) => withUsual(l10n.t('{0} so far', duration), 'queue'));
-  const startedNotes = took('queue', queuedFor);
+  const soFar = isWaiting && withUsual(l10n.t('{0} so far', since(createdAtMs)), 'queue');
   // Whether it is still training no status of the contract says.
-  if (phase === 'active') startedNotes.push(...since(startedAtMs, (duration) => l10n.t('{0} ago', duration)));
-  const training = took('training', trainedFor);
+  const ago = phase === 'active' && l10n.t('{0} ago', since(startedAtMs));
   return {
     kind: 'timeline',
     key: 'timeline',
@@ -301,9 +293,15 @@ function timeline(view: KnownRun): RunPageSection {
       submitted(view),
       createdAtMs === undefined
         ? entry('queued', 'unknown', TERMS.queued, missingText('loaded'))
-        : entry('queued', queuedState, TERMS.queued, createdAtMs, isWaiting ? soFar : []),
-      event('started', TERMS.started, startedAtMs, startedNotes),
-      event('completed', TERMS.completed, completedAtMs, training, [usually('training') ?? []].flat()),
+        : entry('queued', isWaiting ? 'now' : 'done', TERMS.queued, createdAtMs, compact(soFar)),
+      event('started', TERMS.started, startedAtMs, compact(took('queue', queuedFor), ago)),
+      event(
+        'completed',
+        TERMS.completed,
+        completedAtMs,
+        compact(took('training', trainedFor)),
+        compact(usually('training')),
+      ),
       expiry(view),
     ],
   };
@@ -316,10 +314,12 @@ function submitted({ receipt, receiptLoading }: KnownRun): RunPageEntry {
     return entry('submitted', 'unknown', name, text);
   }
   const { attempts, created, dataset, settled } = receipt;
-  const notes = [l10n.t('From this machine: {0}', sanitizeServiceText(dataset.filename))];
-  if (attempts.length > 1) notes.push(l10n.t('{0} attempts, charged once', formatCount(attempts.length)));
-  if (settled.how === 'found') notes.push(l10n.t('Response lost; found by its marker'));
-  if (settled.how === 'recognised') notes.push(l10n.t('Response lost; you confirmed the run'));
+  const notes = compact(
+    l10n.t('From this machine: {0}', sanitizeServiceText(dataset.filename)),
+    attempts.length > 1 && l10n.t('{0} attempts, charged once', formatCount(attempts.length)),
+    settled.how === 'found' && l10n.t('Response lost; found by its marker'),
+    settled.how === 'recognised' && l10n.t('Response lost; you confirmed the run'),
+  );
   return entry('submitted', 'done', name, created.localMs, notes);
 }
 
@@ -357,32 +357,26 @@ function usualText(usual: ReturnType<typeof usualTime>): string | undefined {
     : l10n.t('usually {0} to {1}', from, to);
 }
 
-function adapterSection(view: KnownRun): RunPageSection {
-  const { downloads, records } = view;
+function adapterSection({ artifacts, downloads, records }: KnownRun): RunPageSection {
   return {
     kind: 'adapter',
     key: 'adapter',
     title: l10n.t('Adapter'),
-    text: adapterText(view),
+    text: ADAPTERS[artifacts.kind],
     downloads: downloads.map(downloadOf),
     files: records.map(fileOf),
   };
 }
 
+const MAY_COME = l10n.t('If the run completes, its adapter appears here.');
 /** Whether there is an adapter to download; until when, the timeline says. */
-function adapterText({ artifacts: { kind } }: KnownRun): string {
-  switch (kind) {
-    case 'not-yet':
-    case 'not-known':
-      return l10n.t('If the run completes, its adapter appears here.');
-    case 'available':
-      return l10n.t('The adapter can be downloaded.');
-    case 'expired':
-      return l10n.t('This adapter has expired.');
-    case 'unknown':
-      return l10n.t('The service lists no adapter for this run.');
-  }
-}
+const ADAPTERS: Readonly<Record<ArtifactsState['kind'], string>> = {
+  'not-yet': MAY_COME,
+  'not-known': MAY_COME,
+  available: l10n.t('The adapter can be downloaded.'),
+  expired: l10n.t('This adapter has expired.'),
+  unknown: l10n.t('The service lists no adapter for this run.'),
+};
 
 /** The contract names one type of artifact; others keep their name. */
 function artifactName({ artifactType, filename }: Pick<DownloadRecord, 'artifactType' | 'filename'>): string {
@@ -396,71 +390,65 @@ function downloadOf(download: ActiveDownload): RunPageDownload {
   const { id, state, receivedBytes, totalBytes } = download;
   const name = artifactName(download);
   const isBusy = state !== 'interrupted';
-  const words = isBusy ? TERMS.cancel : TERMS.discard;
+  const cancel = button('cancelDownload', id, isBusy ? TERMS.cancel : TERMS.discard);
   return {
     key: id,
     name,
     text: downloadText(download),
     fraction: totalBytes === undefined || totalBytes === 0 ? undefined : receivedBytes / totalBytes,
     isBusy,
-    buttons: [about(name, button('cancelDownload', id, words))],
+    buttons: [about(name, cancel)],
   };
 }
 
 function downloadText({ state, receivedBytes, totalBytes, target }: ActiveDownload): string {
   const received = formatBytes(receivedBytes);
+  if (state === 'waiting') return l10n.t('Waiting for the network · {0}', target);
+  if (state === 'verifying') return l10n.t('Verifying {0} in {1}', received, target);
   const amount =
     totalBytes === undefined ? received : l10n.t('{0} of {1}', received, formatBytes(totalBytes));
-  switch (state) {
-    case 'waiting':
-      return l10n.t('Waiting for the network · {0}', target);
-    case 'downloading':
-      return l10n.t('{0} · {1}', amount, target);
-    case 'verifying':
-      return l10n.t('Verifying {0} in {1}', received, target);
-    case 'interrupted':
-      return l10n.t('Interrupted at {0} · {1}', amount, target);
-  }
+  return state === 'downloading'
+    ? l10n.t('{0} · {1}', amount, target)
+    : l10n.t('Interrupted at {0} · {1}', amount, target);
 }
 
 function fileOf(record: DownloadRecord): RunPageFile {
   const { path, sha256, sizeBytes, completedAtMs, verified, isGone = false } = record;
   const name = artifactName(record);
-  const copyPath = TERMS.copyPath;
   const reveal = revealOf(Uri.file(path));
   return {
     key: `${completedAtMs} ${path}`,
     name,
-    lines: [
-      ...(isGone ? [l10n.t('The file was moved or deleted.')] : []),
+    lines: compact(
+      isGone && l10n.t('The file was moved or deleted.'),
       l10n.t('{0}, downloaded {1}', formatBytes(sizeBytes), formatTime(completedAtMs)),
-      VERIFIED[verified](),
+      VERIFIED[verified],
       factLine('SHA-256', sha256),
-    ],
+    ),
     path,
     isGone,
-    buttons: [
-      ...(isGone ? [] : [button('inspect', path, l10n.t('Inspect Adapter'))]),
-      ...(isGone || reveal.title === copyPath ? [] : [button('reveal', path, reveal.title)]),
-      button('copy', path, copyPath),
+    buttons: compact(
+      !isGone && button('inspect', path, l10n.t('Inspect Adapter')),
+      !isGone && reveal.title !== TERMS.copyPath && button('reveal', path, reveal.title),
+      button('copy', path, TERMS.copyPath),
       button('copy', sha256, l10n.t('Copy SHA-256')),
-    ].map((one) => about(name, one)),
+    ).map((one) => about(name, one)),
   };
 }
 
-const checksumsMatch = () => l10n.t('Verified: its checksums match.');
-const sizeOnly = () => l10n.t('Only its size could be verified.');
+const CHECKSUMS_MATCH = l10n.t('Verified: its checksums match.');
+const SIZE_ONLY = l10n.t('Only its size could be verified.');
 
 /** The contract has no digest: the length and the archive's own checksums are all there is to verify. */
-const VERIFIED: Readonly<Record<DownloadRecord['verified'], () => string>> = {
-  zip: checksumsMatch,
-  gzip: checksumsMatch,
-  tar: checksumsMatch,
-  safetensors: () => l10n.t('Verified: its lengths match.'),
-  unread: sizeOnly,
-  length: sizeOnly,
-  html: () => l10n.t('A web page, not an adapter.'),
-  damaged: () => l10n.t('Its archive looks damaged.'),
+const VERIFIED: Readonly<Record<DownloadRecord['verified'], string>> = {
+  zip: CHECKSUMS_MATCH,
+  gzip: CHECKSUMS_MATCH,
+  tar: CHECKSUMS_MATCH,
+  safetensors: l10n.t('Verified: its lengths match.'),
+  unread: SIZE_ONLY,
+  length: SIZE_ONLY,
+  html: l10n.t('A web page, not an adapter.'),
+  damaged: l10n.t('Its archive looks damaged.'),
 };
 
 function facts(key: string, title: string, list: readonly RunPageFact[], note?: string): RunPageSection {
@@ -488,12 +476,12 @@ function moneySection({ session, phase, detail, details, receipt, estimate }: Kn
       : charged?.currency === undefined
         ? formatPrice(priceCents, session.balance.current?.currency)
         : formatMoney(priceCents, charged.currency);
-  const list = [
+  const list = compact(
     fact('price', TERMS.price, price),
     fact('plan', TERMS.plan, plan === undefined ? missingText(details) : serviceText(plan)),
-    ...(expected === undefined ? [] : [fact('estimate', TERMS.estimate, expected)]),
+    expected && fact('estimate', TERMS.estimate, expected),
     ...(receipt === undefined ? [] : balanceFacts(receipt, priceCents)),
-  ];
+  );
   const unexpected =
     estimate && priceCents !== undefined
       ? unexpectedPrice(estimate.before, priceCents, receipt && currencyOf(receipt))
@@ -512,17 +500,14 @@ function moneySection({ session, phase, detail, details, receipt, estimate }: Kn
 
 function balanceFacts(receipt: ChargedReceipt, priceCents: number | undefined): RunPageFact[] {
   const effect = balanceEffectOf(receipt, priceCents);
-  const name = TERMS.balance;
-  if (effect === undefined) return [fact('effect', name, missingText('loaded'))];
-  const { beforeCents, afterCents, otherCents, currency } = effect;
+  if (effect === undefined) return [fact('effect', TERMS.balance, missingText('loaded'))];
+  const { beforeCents, afterCents, otherCents = 0, currency } = effect;
   const money = (cents: number) => formatMoney(cents, currency);
   const change = l10n.t('{0} before, {1} after', money(beforeCents), money(afterCents));
-  return [
-    fact('effect', name, change),
-    ...(otherCents === undefined || otherCents === 0
-      ? []
-      : [fact('other', l10n.t('Other balance changes'), money(otherCents))]),
-  ];
+  return compact(
+    fact('effect', TERMS.balance, change),
+    otherCents !== 0 && fact('other', l10n.t('Other balance changes'), money(otherCents)),
+  );
 }
 
 function runSection(view: KnownRun): RunPageSection {
@@ -530,18 +515,15 @@ function runSection(view: KnownRun): RunPageSection {
   const modelId = serviceText(run.model_id);
   const model = modelName === run.model_id ? modelId : `${serviceText(modelName)} (${modelId})`;
   const [idName, linkName] = [TERMS.runId, l10n.t('Link')];
-  const list = [
+  const list = compact(
     fact('model', TERMS.model, model),
     fact('label', TERMS.label, labelText(view)),
     fact('status', TERMS.status, serviceText(detail?.status ?? run.status) || TERMS.unknown),
+    receipt && fact('queue', TERMS.queue, receipt.priority_processing ? TERMS.priority : TERMS.standard),
     fact('run', idName, serviceText(runId), copy(idName, runId)),
     fact('link', linkName, link, copy(linkName, link)),
-  ];
-  if (receipt !== undefined) {
-    const queue = receipt.priority_processing ? TERMS.priority : TERMS.standard;
-    list.splice(3, 0, fact('queue', TERMS.queue, queue));
-    list.push(fact('idempotency', 'Idempotency-Key', receipt.id, copy('Idempotency-Key', receipt.id)));
-  }
+    receipt && fact('idempotency', 'Idempotency-Key', receipt.id, copy('Idempotency-Key', receipt.id)),
+  );
   const isElsewhere = receipt === undefined && receiptLoading === 'loaded';
   const note = isElsewhere ? l10n.t('Submitted elsewhere.') : undefined;
   return facts('run', l10n.t('Run'), list, note);
@@ -559,29 +541,28 @@ function labelText({ session, runId, details }: KnownRun): string {
 function receipt({ receipt, dataset: now }: KnownRun): RunPageSection[] {
   if (receipt === undefined) return [];
   const { path, sizeBytes, sha256, rows } = receipt.dataset;
-  const open = button('openDataset', path, l10n.t('Open Dataset'));
+  const open = now != null && button('openDataset', path, l10n.t('Open Dataset'));
   const fileName = l10n.t('File');
-  const dataset = [
-    fact('path', fileName, sanitizeText(path), ...(now == null ? [] : [open]), copy(fileName, path)),
-    ...(now === undefined
-      ? []
-      : [fact('now', l10n.t('Now'), DATASET_STATES[datasetStateOf(receipt, now ?? undefined)]())]),
+  const state = now !== undefined && DATASET_STATES[datasetStateOf(receipt, now ?? undefined)];
+  const dataset = compact(
+    fact('path', fileName, sanitizeText(path), ...compact(open, copy(fileName, path))),
+    state && fact('now', l10n.t('Now'), state),
     fact('rows', TERMS.rows, rows === undefined ? TERMS.unknown : formatCount(rows)),
     fact('size', TERMS.size, formatBytes(sizeBytes)),
     fact('sha256', 'SHA-256', sha256, copy('SHA-256', sha256)),
-  ];
+  );
   return [
     facts('dataset', TERMS.dataset, dataset),
     facts('consents', l10n.t('Consents'), consentFacts(receipt.consents)),
   ];
 }
 
-const modified = () => l10n.t('modified since');
-const DATASET_STATES: Readonly<Record<DatasetState, () => string>> = {
-  same: () => l10n.t('unchanged (same size and time)'),
-  written: modified,
-  changed: modified,
-  gone: () => l10n.t('moved or deleted'),
+const MODIFIED = l10n.t('modified since');
+const DATASET_STATES: Readonly<Record<DatasetState, string>> = {
+  same: l10n.t('unchanged (same size and time)'),
+  written: MODIFIED,
+  changed: MODIFIED,
+  gone: l10n.t('moved or deleted'),
 };
 
 function consentFacts({ model_terms, data_policy }: ChargedReceipt['consents']): RunPageFact[] {

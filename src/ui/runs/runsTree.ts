@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { RunSummary } from '../../core/api/types.ts';
-import type { Disposable } from '../../core/base/disposable.ts';
+import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import { startOfDay } from '../../core/runs/runList.ts';
@@ -8,10 +8,11 @@ import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import type { Submitter } from '../../core/submission/submitter.ts';
+import type { Services } from '../../services.ts';
 import { followActive } from '../shared/activeSession.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
+import { notificationsSetting, onDidChangeSettings } from '../shared/settings.ts';
 import { runDescription, type RunView } from '../shared/runMessages.ts';
-import type { RunsSection } from '../shared/runsSection.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { filterMessage, runsMessage, treeWords } from './messages.ts';
 import {
@@ -23,9 +24,7 @@ import {
   type DownloadsByRun,
   type RunsNode,
 } from './runRows.ts';
-import { showRunsBadge } from './runsBadge.ts';
 import type { RunsShown, ShownRuns } from './runsShown.ts';
-import { TreeUpdates } from './treeUpdates.ts';
 
 /** While the view is visible relative times are drawn this often, */
 const REDRAW_MS = 30_000;
@@ -40,7 +39,8 @@ export interface RunsTreeParts {
   sessions: Sessions;
   /** Its open submissions hide their own runs. */
   submitter: Pick<Submitter, 'pending'>;
-  submissions: RunsSection;
+  /** Their rows, above the runs. */
+  submissions: Pick<Services['submissionRows'], 'item' | 'onDidChange' | 'rowIds' | 'tickingIds'>;
   downloads: Pick<Downloads, 'active' | 'records' | 'onDidChange'>;
   ledger: Pick<NotificationLedger, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>;
   shown: RunsShown;
@@ -71,12 +71,12 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   readonly onDidShow = this.#onDidShow.event;
 
   constructor(parts: RunsTreeParts) {
-    const { sessions, submissions, downloads, ledger, shown } = parts;
+    const { sessions, submissions, downloads, shown } = parts;
     this.#parts = parts;
     this.#view = vscode.window.createTreeView(VIEWS.runs, { treeDataProvider: this, showCollapseAll: false });
     this.#subscriptions = [
       this.#view,
-      showRunsBadge(sessions, this.#view, ledger),
+      showRunsBadge(parts, this.#view),
       followActive(sessions, (session) => this.#follow(session)),
       submissions.onDidChange((id) => this.#drawSubmission(id)),
       downloads.onDidChange(({ accountId, runId }) => this.#drawDownload(accountId, runId)),
@@ -305,4 +305,99 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     this.#nodes.set(key, known);
     return known;
   }
+}
+
+/** So many rows are drawn in no time. */
+const FEW_ROWS = 1_000;
+/** VS Code takes longer, the more rows there are. */
+const ROWS_PER_MS = 10;
+
+/**
+ * Has VS Code draw again what changed. All rows only where some come, go or move: until VS Code has asked for all of them it knows none,
+ * and the button of a row that is pressed meanwhile calls its command without the row. A long list is drawn now and then.
+ */
+class TreeUpdates implements Disposable {
+  readonly #onDidChange = new vscode.EventEmitter<RunsNode[] | undefined>();
+  /** What each run's row said when it was last drawn. */
+  readonly #drawn = new Map<string, string>();
+  #freeAtMs = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  readonly onDidChange = this.#onDidChange.event;
+
+  drew(runId: string, text: string): void {
+    this.#drawn.set(runId, text);
+  }
+
+  /** Whether a run's row was drawn with another text. */
+  isStale(runId: string, text: string): boolean {
+    return this.#drawn.has(runId) && this.#drawn.get(runId) !== text;
+  }
+
+  /** Rows came, went or moved. @param count of all rows: a long list waits for the one before */
+  list(count: number): void {
+    const waitMs = this.#freeAtMs - performance.now();
+    if (count <= FEW_ROWS || waitMs <= 0) this.#drawList(count);
+    else this.#timer ??= setTimeout(() => this.#drawList(count), waitMs);
+  }
+
+  /** The texts of these rows changed. */
+  rows(nodes: readonly RunsNode[]): void {
+    const drawn = nodes.filter((node) => node.kind !== 'run' || this.#drawn.has(node.runId));
+    if (drawn.length > FEW_ROWS) this.list(drawn.length);
+    else if (drawn.length > 0) this.#onDidChange.fire(drawn);
+  }
+
+  /** Another account's runs come. */
+  forget(): void {
+    this.#drawn.clear();
+  }
+
+  dispose(): void {
+    clearTimeout(this.#timer);
+    this.#onDidChange.dispose();
+  }
+
+  #drawList(count: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#freeAtMs = performance.now() + count / ROWS_PER_MS;
+    this.#onDidChange.fire(undefined);
+  }
+}
+
+/**
+ * Shows the number on the Fine-Tuning icon: where notifications are turned down to it, runs that ended and were not seen yet;
+ * else the active ones. Seen is what the view shows while the window has the focus.
+ */
+function showRunsBadge(
+  { sessions, ledger }: Pick<RunsTreeParts, 'sessions' | 'ledger'>,
+  view: vscode.TreeView<RunsNode>,
+): Disposable {
+  const badgeOf = ({ account, runs, isLocked }: Session): vscode.ViewBadge | undefined => {
+    // Runs that are not shown are not counted either.
+    if (isLocked) return undefined;
+    const unseen = ledger.unseen(account.id);
+    if (unseen > 0 && view.visible && vscode.window.state.focused) void ledger.see(account.id);
+    else if (unseen > 0 && notificationsSetting() === 'badge')
+      return { value: unseen, tooltip: treeWords.unseen(unseen) };
+    const active = runs.activeCount;
+    return active === 0 ? undefined : { value: active, tooltip: treeWords.activeRuns(active) };
+  };
+  const draw = () => void (view.badge = sessions.active && badgeOf(sessions.active));
+  const store = new DisposableStore();
+  for (const one of [
+    ledger.onDidChangeUnseen(draw),
+    view.onDidChangeVisibility(draw),
+    vscode.window.onDidChangeWindowState(draw),
+    onDidChangeSettings(['notifications'], draw),
+    followActive(sessions, (session) => {
+      draw();
+      if (session === undefined) return [];
+      const { account, runs } = session;
+      return [ledger.follow(account.id), runs.onDidChange(draw), session.onDidChangeState(draw)];
+    }),
+  ])
+    store.add(one);
+  return store;
 }

@@ -2,7 +2,7 @@ import { commands, l10n } from 'vscode';
 import { websiteOf, type Account } from '../../core/accounts/account.ts';
 import type { SessionState } from '../../core/runs/session.ts';
 import { COMMANDS } from './ids.ts';
-import { notify, showInformation } from './notifications.ts';
+import { askModal, notify, showInformation } from './notifications.ts';
 import { openServiceLink } from './openMessages.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 import { TERMS } from './termMessages.ts';
@@ -11,8 +11,6 @@ export const accountWords = {
   signIn: () => l10n.t('Sign In…'),
   useSandbox: () => l10n.t('Use the Sandbox'),
   openWebsite: () => l10n.t('Open Website'),
-  replaceKey: () => TERMS.replaceApiKey,
-  enterKey: () => TERMS.enterApiKey,
   sandboxName: () => l10n.t('Sandbox'),
 };
 
@@ -27,8 +25,8 @@ export function websiteLink(
 
 /** What asks for another API key; undefined while nothing is known to be wrong with an account's. */
 export function keyAction(state: SessionState): string | undefined {
-  if (state === 'key-rejected') return accountWords.replaceKey();
-  return state === 'key-missing' ? accountWords.enterKey() : undefined;
+  if (state === 'key-rejected') return TERMS.replaceApiKey;
+  return state === 'key-missing' ? TERMS.enterApiKey : undefined;
 }
 
 /** Reports that no account is active, and offers where to work. */
@@ -40,16 +38,13 @@ export function notifySignedOut(): void {
 }
 
 /** Before the first use: asks where to work. */
-export async function askWhereToWork(): Promise<'signIn' | 'sandbox' | undefined> {
-  const signIn = TERMS.signIn;
-  const sandbox = accountWords.useSandbox();
-  const choice = await showInformation(
+export function askWhereToWork(): Promise<'signIn' | 'sandbox' | undefined> {
+  return askModal(
+    showInformation,
     l10n.t('Sign in first, or try it in the sandbox.'),
-    { modal: true, detail: l10n.t('The sandbox needs no account: no training, no charges.') },
-    signIn,
-    sandbox,
+    l10n.t('The sandbox needs no account: no training, no charges.'),
+    { [TERMS.signIn]: 'signIn', [accountWords.useSandbox()]: 'sandbox' },
   );
-  return choice === signIn ? 'signIn' : choice === sandbox ? 'sandbox' : undefined;
 }
 
 /** Asks whether to switch to the account that a notification is about. */

@@ -1,6 +1,7 @@
 import { l10n } from 'vscode';
 import { MAX_DATASET_BYTES, WARN_DATASET_BYTES } from '../../core/api/types.ts';
 import {
+  isConvertible,
   isUnread,
   type CheckFailure,
   type FileKind,
@@ -9,7 +10,8 @@ import {
 } from '../../core/datasets/report.ts';
 import type { DatasetProblem } from '../../core/datasets/fileKind.ts';
 import type { Prior, TrainedBefore } from '../../core/submission/receipts.ts';
-import { formatCount, formatDay, formatMoney, formatRows } from './format.ts';
+import { compact, formatCount, formatDay, formatMoney, formatRows } from './format.ts';
+import { askModal, showWarning } from './notifications.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 import { TERMS } from './termMessages.ts';
 
@@ -35,11 +37,7 @@ export function formatName(format: Format): string {
 export function verdictLine(summary: Summary): string {
   if (summary.kind !== 'rows') return KINDS[summary.kind][0];
   const { format } = summary;
-  return [
-    rowCount(summary),
-    ...(format === undefined ? [] : [formatName(format)]),
-    ...(foundCounts(summary) ?? [l10n.t('no problems')]),
-  ].join(' · ');
+  return compact(rowCount(summary), format && formatName(format), ...problemCounts(summary)).join(' · ');
 }
 
 /** The verdict within a sentence: "7,473 rows of question/answer, 2 warnings". */
@@ -48,7 +46,12 @@ export function verdictPhrase(summary: Summary): string {
   const { format } = summary;
   const count = rowCount(summary);
   const what = format === undefined ? count : l10n.t('{0} of {1}', count, formatName(format));
-  return [what, ...(foundCounts(summary) ?? [l10n.t('no problems')])].join(', ');
+  return [what, ...problemCounts(summary)].join(', ');
+}
+
+function problemCounts(summary: Summary): string[] {
+  const found = foundCounts(summary);
+  return found.length === 0 ? [l10n.t('no problems')] : found;
 }
 
 /** About a size that the service may reject: "600 MB" can be 600,000,000 bytes or more (spec: "Limits"). */
@@ -58,13 +61,12 @@ export function sizePhrase(sizeBytes: number): string | undefined {
     : l10n.t('close to the 600 MB limit; the service may reject it');
 }
 
-/** What may be private beside API keys: "email addresses (12), payment card numbers (1)"; undefined where nothing was found. */
-export function privacyPhrase({ emailAddresses, cardNumbers }: Summary): string | undefined {
-  const found = [
-    ...(emailAddresses === 0 ? [] : [l10n.t('email addresses ({0})', formatCount(emailAddresses))]),
-    ...(cardNumbers === 0 ? [] : [l10n.t('payment card numbers ({0})', formatCount(cardNumbers))]),
-  ];
-  return found.length === 0 ? undefined : found.join(', ');
+/** What may be private beside API keys: "email addresses (12), payment card numbers (1)"; empty where nothing was found. */
+export function privacyPhrase({ emailAddresses, cardNumbers }: Summary): string {
+  return compact(
+    emailAddresses > 0 && l10n.t('email addresses ({0})', formatCount(emailAddresses)),
+    cardNumbers > 0 && l10n.t('payment card numbers ({0})', formatCount(cardNumbers)),
+  ).join(', ');
 }
 
 /** How much there is to train on. */
@@ -109,16 +111,24 @@ export function trainedPhrase(
     : l10n.t('{0}; changed since ({1})', phrase, `${more > 0 ? '+' : '−'}${formatRows(Math.abs(more))}`);
 }
 
+/** What a list of choices says, beside its choices. */
+export interface Fact {
+  icon: string;
+  label: string;
+  description: string;
+}
+
 /** What a check found that the summary of a submission has to say: problems, and what may be private. */
-export function checkRows(check: Summary | 'unchecked'): { icon: string; name: string; value: string }[] {
-  const name = l10n.t('Check');
-  if (check === 'unchecked') return [{ icon: 'warning', name, value: l10n.t('skipped, the check failed') }];
+export function checkRows(check: Summary | 'unchecked'): Fact[] {
+  const label = l10n.t('Check');
+  if (check === 'unchecked')
+    return [{ icon: 'warning', label, description: l10n.t('skipped, the check failed') }];
   const privacy = privacyPhrase(check);
   const icon = check.verdict === 'errors' ? 'error' : 'warning';
-  return [
-    ...(check.verdict === 'clean' ? [] : [{ icon, name, value: verdictPhrase(check) }]),
-    ...(privacy === undefined ? [] : [{ icon: 'eye', name: l10n.t('Personal data'), value: privacy }]),
-  ];
+  return compact(
+    check.verdict !== 'clean' && { icon, label, description: verdictPhrase(check) },
+    privacy !== '' && { icon: 'eye', label: l10n.t('Personal data'), description: privacy },
+  );
 }
 
 /** What a file is instead of rows, and what to do. */
@@ -187,80 +197,100 @@ export function notOnDisk(name: string): string {
 
 /** For choosing a dataset. */
 export const chooseMessages = {
-  title: () => l10n.t('Choose a Dataset'),
-  open: () => l10n.t('Use as Dataset'),
-  allFiles: () => TERMS.allFiles,
-  whichOne: () => l10n.t('A run trains on one file. Which one?'),
-  otherFile: () => l10n.t('Choose Another File…'),
-};
+  title: l10n.t('Choose a Dataset'),
+  open: l10n.t('Use as Dataset'),
+  whichOne: l10n.t('A run trains on one file. Which one?'),
+  otherFile: l10n.t('Choose Another File…'),
+} as const;
 
-/** For what a dataset has to pass before it is submitted. */
-export const gateMessages = {
-  unsaved: (name: string) => l10n.t('{0} has unsaved changes.', name),
-  onlySaved: () => l10n.t('Only the saved file is submitted.'),
-  save: () => l10n.t('Save and Continue'),
-  checking: (name: string) => l10n.t('Checking {0}', name),
-  showProblems: () => TERMS.showProblems,
-  convert: () => l10n.t('Convert to JSONL'),
-  checkAgain: () => TERMS.checkAgain,
-  submitAnyway: () => TERMS.submitAnyway,
-  submitAnywayNext: () => l10n.t('Submit Anyway…'),
-  withoutChecking: () => l10n.t('Submit Without Checking'),
-  withoutCheckingNext: () => l10n.t('Submit Without Checking…'),
-  nothingSent: () => l10n.t('Nothing has been sent.'),
-  notReady: (name: string, summary: Summary) =>
-    l10n.t('{0} is not ready to submit: {1}.', name, stoppingPhrase(summary)),
-  notReadyDetail: ({ kind, errors, secrets, unchecked }: Summary): string => {
-    return [
-      ...(kind === 'rows' ? [] : [KINDS[kind][1]]),
-      ...(kind === 'rows' && errors > 0
-        ? [l10n.t('The service may reject the file, or charge for unusable rows.')]
-        : []),
-      ...(kind === 'rows' && secrets > 0
-        ? [l10n.t('Secrets would leave this machine, and a model can repeat them.')]
-        : []),
-      ...(unchecked > 0 || isUnread(kind) ? [l10n.t('What wasn’t checked may contain secrets.')] : []),
-      gateMessages.nothingSent(),
-    ].join(' ');
-  },
-  despiteProblems: (name: string) => l10n.t('Submit {0} despite these problems?', name),
-  despiteProblemsDetail: (accountName: string, summary: Summary) =>
-    l10n.t(
-      'It will be sent to {0} unchanged: {1}. A final confirmation follows.',
-      accountName,
-      stoppingPhrase(summary),
-    ),
-  unchecked: (name: string) => l10n.t('Submit {0} without checking?', name),
-  uncheckedDetail: (accountName: string) =>
+export function checkingTitle(name: string): string {
+  return l10n.t('Checking {0}', name);
+}
+
+/** Whether to save a dataset before it is submitted. */
+export async function confirmSave(name: string): Promise<boolean> {
+  const question = l10n.t('{0} has unsaved changes.', name);
+  const detail = l10n.t('Only the saved file is submitted.');
+  return (await askModal(showWarning, question, detail, { [l10n.t('Save and Continue')]: true })) === true;
+}
+
+/** Two questions, so that a habitual click sends no secret. Enter shows the problems each time. */
+export async function confirmProblems(
+  name: string,
+  summary: Summary,
+  accountName: string,
+): Promise<'problems' | 'convert' | 'submit' | undefined> {
+  const why = stoppingPhrase(summary);
+  const choice = await askModal(
+    showWarning,
+    l10n.t('{0} is not ready to submit: {1}.', name, why),
+    stoppingDetail(summary),
+    {
+      [TERMS.showProblems]: 'problems',
+      ...(isConvertible(summary.kind) && { [TERMS.convertToJsonl]: 'convert' }),
+      [l10n.t('Submit Anyway…')]: 'continue',
+    },
+  );
+  if (choice !== 'continue') return choice;
+  return askModal(
+    showWarning,
+    l10n.t('Submit {0} despite these problems?', name),
+    l10n.t('It will be sent to {0} unchanged: {1}. A final confirmation follows.', accountName, why),
+    { [TERMS.showProblems]: 'problems', [TERMS.submitAnyway]: 'submit' },
+  );
+}
+
+function stoppingDetail({ kind, errors, secrets, unchecked }: Summary): string {
+  const isRows = kind === 'rows';
+  return compact(
+    !isRows && KINDS[kind][1],
+    isRows && errors > 0 && l10n.t('The service may reject the file, or charge for unusable rows.'),
+    isRows && secrets > 0 && l10n.t('Secrets would leave this machine, and a model can repeat them.'),
+    (unchecked > 0 || isUnread(kind)) && l10n.t('What wasn’t checked may contain secrets.'),
+    NOTHING_SENT,
+  ).join(' ');
+}
+
+/** Only where the check itself failed, a submission can continue without a verdict. */
+export async function confirmUnchecked(
+  name: string,
+  failure: CheckFailure,
+  accountName: string,
+): Promise<'again' | 'unchecked' | undefined> {
+  const choice = await askModal(showWarning, failureSentence(name, failure), NOTHING_SENT, {
+    ...(failure !== 'missing' && { [TERMS.checkAgain]: 'again' }),
+    ...(failure === 'worker-died' && { [l10n.t('Submit Without Checking…')]: 'continue' }),
+  });
+  if (choice !== 'continue') return choice;
+  return askModal(
+    showWarning,
+    l10n.t('Submit {0} without checking?', name),
     l10n.t('It will be sent to {0} unchecked. A final confirmation follows.', accountName),
-};
+    { [TERMS.checkAgain]: 'again', [l10n.t('Submit Without Checking')]: 'unchecked' },
+  );
+}
+
+const NOTHING_SENT = l10n.t('Nothing has been sent.');
 
 /** What stops a submission until the user confirms: "3 errors, 1 secret", or what the file is instead of rows. */
 function stoppingPhrase(summary: Summary): string {
   if (summary.kind !== 'rows') return KINDS[summary.kind][0];
   if (summary.isBlank) return l10n.t('it has only blank rows');
-  return [
-    ...(foundCounts({ ...summary, warnings: 0 }) ?? []),
-    ...(summary.unchecked === 0 ? [] : [l10n.t('{0} too long to check', formatRows(summary.unchecked))]),
-  ].join(', ');
+  return compact(
+    ...foundCounts({ ...summary, warnings: 0 }),
+    summary.unchecked > 0 && l10n.t('{0} too long to check', formatRows(summary.unchecked)),
+  ).join(', ');
 }
 
 function rowCount({ rows, isBlank }: Summary): string {
-  if (isBlank) return l10n.t('only blank rows');
-  return formatRows(rows);
+  return isBlank ? l10n.t('only blank rows') : formatRows(rows);
 }
 
-/** Errors, secrets and warnings, as far as there are some; undefined where there are none. */
-function foundCounts({ errors, secrets, warnings }: Summary): string[] | undefined {
-  const found = [
-    ...counted(errors, l10n.t('1 error'), l10n.t('{0} errors', formatCount(errors))),
-    ...counted(secrets, l10n.t('1 secret'), l10n.t('{0} secrets', formatCount(secrets))),
-    ...counted(warnings, l10n.t('1 warning'), l10n.t('{0} warnings', formatCount(warnings))),
-  ];
-  return found.length === 0 ? undefined : found;
-}
-
-/** Nothing, the singular, or the plural. */
-function counted(count: number, one: string, many: string): string[] {
-  return count === 0 ? [] : [count === 1 ? one : many];
+/** Errors, secrets and warnings, as far as there are some. */
+function foundCounts({ errors, secrets, warnings }: Summary): string[] {
+  return compact(
+    errors > 0 && (errors === 1 ? l10n.t('1 error') : l10n.t('{0} errors', formatCount(errors))),
+    secrets > 0 && (secrets === 1 ? l10n.t('1 secret') : l10n.t('{0} secrets', formatCount(secrets))),
+    warnings > 0 && (warnings === 1 ? l10n.t('1 warning') : l10n.t('{0} warnings', formatCount(warnings))),
+  );
 }

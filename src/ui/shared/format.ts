@@ -138,6 +138,11 @@ export function amountText(cents: number, language: string): string | undefined 
   return formats(language).amount.format(exact);
 }
 
+/** The parts of a list or a line that there are. */
+export function compact<T>(...parts: readonly (T | undefined | false | '')[]): T[] {
+  return parts.filter((part) => part !== undefined && part !== false && part !== '') as T[];
+}
+
 /** What is always true of the sandbox. */
 export function sandboxNote(): string {
   return l10n.t('Sandbox: no training, no charges.');

@@ -70,18 +70,23 @@ export const PANELS = {
   spend: 'fineTuning.spend',
 } as const;
 
-/** Settings of the extension, without the section `fineTuning`. */
-export const SETTINGS = [
-  'baseUrl',
-  'lowBalance',
-  'checkAutomaticallyUpToMB',
-  'codeLens',
-  'datasetFiles',
-  'labelMarker',
-  'downloadDirectory',
-  'downloadWhenComplete',
-  'notifications',
-] as const;
+/** Settings of the extension, without the section `fineTuning`, and what holds where one is missing. */
+export const SETTINGS = {
+  /** The address that sign-in offers: no address of the service is known. */
+  baseUrl: '' as string,
+  /** Below this balance, in whole units of its currency, the status bar warns; 0 never warns. */
+  lowBalance: 0 as number,
+  /** Up to this size a JSONL document is checked without being asked; 0 never is. */
+  checkAutomaticallyUpToMB: 0 as number,
+  codeLens: true as boolean,
+  datasetFiles: {} as Readonly<Record<string, boolean>>,
+  /** Whether a marker is added to the label of each run, by which it is recognised. */
+  labelMarker: true as boolean,
+  /** The folder that adapters are downloaded into, as the user wrote it; empty where it is asked for each time. */
+  downloadDirectory: '' as string,
+  downloadWhenComplete: 'ask' as string,
+  notifications: 'finished' as string,
+} as const;
 
 export const CONTEXT_KEYS = {
   /** `signedOut`, or the active session's SessionState; `connecting` until its runs were read. */

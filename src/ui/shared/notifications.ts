@@ -42,6 +42,20 @@ export function notify(
   });
 }
 
+/**
+ * Asks in a modal dialog. Its first button takes Enter; no other extension can press one.
+ * @param buttons what each stands for
+ */
+export async function askModal<const T>(
+  show: typeof showInformation,
+  question: string,
+  detail: string,
+  buttons: Readonly<Record<string, T>>,
+): Promise<T | undefined> {
+  const choice = await show(question, { modal: true, detail }, ...Object.keys(buttons));
+  return choice === undefined ? undefined : buttons[choice];
+}
+
 /** Shows the progress of work, in its title and in what it reports. */
 export function withProgress<T>(
   options: vscode.ProgressOptions,

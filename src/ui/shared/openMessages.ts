@@ -23,14 +23,8 @@ export function revealOf(file: Uri): Reveal {
 
 /** As VS Code calls it. */
 function fileManagerTitle(): string {
-  switch (process.platform) {
-    case 'darwin':
-      return l10n.t('Reveal in Finder');
-    case 'win32':
-      return l10n.t('Reveal in File Explorer');
-    default:
-      return l10n.t('Open Containing Folder');
-  }
+  if (process.platform === 'darwin') return l10n.t('Reveal in Finder');
+  return process.platform === 'win32' ? l10n.t('Reveal in File Explorer') : l10n.t('Open Containing Folder');
 }
 
 /** Opens a link that the service returned or the user entered, if it is an https address; says whether it did. */

@@ -2,23 +2,27 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
 import { isSameStamp } from '../../core/base/fileStamp.ts';
-import {
-  isConvertible,
-  summaryOrFailure,
-  type CheckFailure,
-  type Summary,
-} from '../../core/datasets/report.ts';
+import { summaryOrFailure, type Summary } from '../../core/datasets/report.ts';
 import { inspectDataset, type DatasetFile } from '../../core/datasets/fileKind.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import type { Intent } from '../../core/submission/intent.ts';
 import { filesOf } from './arguments.ts';
-import { chooseMessages, failureSentence, gateMessages, refusal } from './datasetMessages.ts';
+import {
+  checkingTitle,
+  chooseMessages,
+  confirmProblems,
+  confirmSave,
+  confirmUnchecked,
+  failureSentence,
+  refusal,
+} from './datasetMessages.ts';
 import { COMMANDS } from './ids.ts';
-import { withLateProgress, showError, showWarning } from './notifications.ts';
+import { withLateProgress, showError } from './notifications.ts';
 import type { Log } from './log.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 import { pick, type Choice } from './steps.ts';
 import { tabsOf } from './tabs.ts';
+import { TERMS } from './termMessages.ts';
 
 /** How often a dataset that was written to after its check is checked again. */
 const MAX_RECHECKS = 2;
@@ -125,9 +129,9 @@ function byPath(one: vscode.Uri, other: vscode.Uri): number {
 /** Lets the user pick a file. */
 export async function openDataset(): Promise<vscode.Uri | undefined> {
   const chosen = await vscode.window.showOpenDialog({
-    title: chooseMessages.title(),
-    openLabel: chooseMessages.open(),
-    filters: { JSONL: ['jsonl', 'ndjson'], [chooseMessages.allFiles()]: ['*'] },
+    title: chooseMessages.title,
+    openLabel: chooseMessages.open,
+    filters: { JSONL: ['jsonl', 'ndjson'], [TERMS.allFiles]: ['*'] },
     canSelectMany: false,
   });
   return chosen?.[0];
@@ -145,11 +149,8 @@ async function pickOne(
     value: uri,
   }));
   if (other !== undefined)
-    items.push({ icon: 'folder-opened', label: chooseMessages.otherFile(), value: undefined });
-  const answer = await pick(
-    { title: chooseMessages.title() },
-    { placeholder: chooseMessages.whichOne(), items },
-  );
+    items.push({ icon: 'folder-opened', label: chooseMessages.otherFile, value: undefined });
+  const answer = await pick({ title: chooseMessages.title }, { placeholder: chooseMessages.whichOne, items });
   if (answer.kind !== 'value') return undefined;
   return answer.value ?? other?.();
 }
@@ -158,17 +159,12 @@ async function pickOne(
 async function saveIfNeeded(uri: vscode.Uri): Promise<vscode.Uri | undefined> {
   if (uri.scheme === 'untitled') return vscode.workspace.save(uri);
   // The tab knows it even for files too big to be synced.
-  if (!tabsOf(uri).some(({ isDirty }) => isDirty)) return uri;
-  const save = gateMessages.save();
-  const choice = await showWarning(
-    gateMessages.unsaved(nameOf(uri)),
-    { modal: true, detail: gateMessages.onlySaved() },
-    save,
-  );
-  if (choice !== save) return undefined;
+  const isDirty = () => tabsOf(uri).some((tab) => tab.isDirty);
+  if (!isDirty()) return uri;
+  if (!(await confirmSave(nameOf(uri)))) return undefined;
   const saved = await vscode.workspace.save(uri);
   // It answers for all editors of the file, and a preview has nothing to save.
-  return saved ?? (tabsOf(uri).some(({ isDirty }) => isDirty) ? undefined : uri);
+  return saved ?? (isDirty() ? undefined : uri);
 }
 
 /** The file, or undefined after an error message when it can't be a dataset at all. */
@@ -187,70 +183,21 @@ async function passGate(
 ): Promise<Summary | 'unchecked' | undefined> {
   const name = nameOf(uri);
   for (;;) {
-    const found = await withLateProgress(gateMessages.checking(name), (signal, onProgress) =>
+    const found = await withLateProgress(checkingTitle(name), (signal, onProgress) =>
       summaryOrFailure(reports.fresh(uri.fsPath, signal, onProgress), (error) =>
         log.error('not-checked', error),
       ),
     );
-    if (typeof found !== 'string') {
-      return found.verdict !== 'errors' || (await confirmProblems(uri, found, accountName))
-        ? found
-        : undefined;
+    if (typeof found === 'string') {
+      const choice = await confirmUnchecked(name, found, accountName);
+      if (choice === 'again') continue;
+      return choice;
     }
-    const choice = await confirmUnchecked(name, found, accountName);
-    if (choice !== 'again') return choice;
+    const choice = found.verdict === 'errors' ? await confirmProblems(name, found, accountName) : 'submit';
+    if (choice === 'problems') await vscode.commands.executeCommand(COMMANDS.showDatasetProblems, uri);
+    if (choice === 'convert') await vscode.commands.executeCommand(COMMANDS.convertToJsonl, uri);
+    return choice === 'submit' ? found : undefined;
   }
-}
-
-/** Two questions, so that a habitual click sends no secret. Enter shows the problems each time. */
-async function confirmProblems(uri: vscode.Uri, summary: Summary, accountName: string): Promise<boolean> {
-  const name = nameOf(uri);
-  const problems = gateMessages.showProblems();
-  const convert = gateMessages.convert();
-  const submit = gateMessages.submitAnyway();
-  const continued = gateMessages.submitAnywayNext();
-  let choice = await showWarning(
-    gateMessages.notReady(name, summary),
-    { modal: true, detail: gateMessages.notReadyDetail(summary) },
-    problems,
-    ...(isConvertible(summary.kind) ? [convert] : []),
-    continued,
-  );
-  if (choice === continued)
-    choice = await showWarning(
-      gateMessages.despiteProblems(name),
-      { modal: true, detail: gateMessages.despiteProblemsDetail(accountName, summary) },
-      problems,
-      submit,
-    );
-  if (choice === problems) await vscode.commands.executeCommand(COMMANDS.showDatasetProblems, uri);
-  if (choice === convert) await vscode.commands.executeCommand(COMMANDS.convertToJsonl, uri);
-  return choice === submit;
-}
-
-/** Only where the check itself failed, a submission can continue without a verdict. */
-async function confirmUnchecked(
-  name: string,
-  failure: CheckFailure,
-  accountName: string,
-): Promise<'again' | 'unchecked' | undefined> {
-  const again = gateMessages.checkAgain();
-  const unchecked = gateMessages.withoutChecking();
-  const continued = gateMessages.withoutCheckingNext();
-  let choice = await showWarning(
-    failureSentence(name, failure),
-    { modal: true, detail: gateMessages.nothingSent() },
-    ...(failure === 'missing' ? [] : [again]),
-    ...(failure === 'worker-died' ? [continued] : []),
-  );
-  if (choice === continued)
-    choice = await showWarning(
-      gateMessages.unchecked(name),
-      { modal: true, detail: gateMessages.uncheckedDetail(accountName) },
-      again,
-      unchecked,
-    );
-  return choice === again ? 'again' : choice === unchecked ? 'unchecked' : undefined;
 }
 
 function nameOf(uri: vscode.Uri): string {

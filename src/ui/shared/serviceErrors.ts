@@ -50,6 +50,11 @@ export function asText({ sentence, serviceMessage }: Explanation): string {
   );
 }
 
+/** Whether the service says that the account has no such run (spec: "GET /api/v1/runs/{run_id}"). */
+export function isNotFound(error: unknown): boolean {
+  return error instanceof ServiceError && error.httpStatus === 404;
+}
+
 /** Shows an error with its button. @param again does again what failed */
 export async function notifyFailed(error: unknown, again: () => void): Promise<void> {
   const explanation = explain(error);

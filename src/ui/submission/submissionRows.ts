@@ -11,7 +11,6 @@ import {
 import type { Submitter } from '../../core/submission/submitter.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { rowLabel } from '../shared/runMessages.ts';
-import type { RunsSection } from '../shared/runsSection.ts';
 import { sanitizeText } from '../shared/serviceText.ts';
 import {
   submissionAccessibleLabel,
@@ -34,13 +33,14 @@ const ICONS: Readonly<Record<SubmissionState, string>> = {
 };
 
 /** The open submissions in the Runs view: those of the active account first, then those of the other accounts. */
-export class SubmissionRows implements RunsSection, Disposable {
+export class SubmissionRows implements Disposable {
   readonly #sessions: Pick<Sessions, 'active' | 'find'>;
   readonly #submitter: Pick<Submitter, 'pending'>;
   readonly #subscription: Disposable;
   readonly #onDidChange = new Emitter<string | undefined>();
   readonly #states = new Map<string, SubmissionState>();
 
+  /** Fires with the ID of a row that changed, or with undefined when rows were added or removed. */
   readonly onDidChange = this.#onDidChange.event;
 
   constructor(
@@ -52,6 +52,7 @@ export class SubmissionRows implements RunsSection, Disposable {
     this.#subscription = submitter.onDidChange((submission) => this.#changed(submission));
   }
 
+  /** In the order of the rows. */
   get rowIds(): readonly string[] {
     const active = this.#sessions.active?.account.id;
     // Those of a signed-out account can be neither checked nor sent.
@@ -62,6 +63,7 @@ export class SubmissionRows implements RunsSection, Disposable {
     return [...shown.filter(isOwn), ...shown.filter((one) => !isOwn(one))].map(({ id }) => id);
   }
 
+  /** The rows whose text changes every second, without an event. */
   get tickingIds(): readonly string[] {
     const isTicking = ({ state }: PendingSubmission) => state === 'waiting' || state === 'uploading';
     return this.#submitter.pending.filter(isTicking).map(({ id }) => id);

@@ -144,7 +144,7 @@ describe('package.json', () => {
     );
     assert.deepEqual(
       sorted(Object.keys(contributes.configuration.properties)),
-      sorted(Object.values(SETTINGS).map((name) => `fineTuning.${name}`)),
+      sorted(Object.keys(SETTINGS).map((name) => `fineTuning.${name}`)),
     );
   });
 

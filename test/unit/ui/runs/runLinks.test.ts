@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import type { Session } from '../../../../src/core/runs/session.ts';
-import type { RunLinkParts } from '../../../../src/ui/runs/runLinks.ts';
+import type { RunLinkParts } from '../../../../src/ui/runs/runCommands.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 import { Bench, row } from '../../../helpers/runs/support.ts';
 
-const { followRunLink, runLinkPath } = await withVscode(() => import('../../../../src/ui/runs/runLinks.ts'));
+const { followRunLink, runLinkPath } = await withVscode(() => import('../../../../src/ui/runs/runCommands.ts'));
 
 describe('links to runs', () => {
   let bench: Bench;

@@ -56,7 +56,12 @@ describe('a dataset before its submission', () => {
     });
     return { dataset, checks, sentences: [...standIn.told.sentences], buttons: [...standIn.told.buttons] };
   }
-  const words = messages.gateMessages;
+  const [problems, convert, anywayNext, anyway] = [
+    'Show Problems',
+    'Convert to JSONL',
+    'Submit Anyway…',
+    'Submit Anyway',
+  ];
 
   it('passes without a question when it has warnings at most', async () => {
     for (const found of [clean, address]) {
@@ -66,25 +71,21 @@ describe('a dataset before its submission', () => {
   });
 
   it('stops at errors, secrets, unchecked rows and nothing but blank rows; Enter shows the problems', async () => {
-    for (const found of [
-      errors,
-      secret,
-      { problems: [groupOf('row-too-long', ROW)] },
-      { rows: 3, blankRows: 3 },
-      { kind: 'utf-16' },
+    for (const [found, why] of [
+      [errors, '3 errors'],
+      [secret, '1 secret'],
+      [{ problems: [groupOf('row-too-long', ROW)] }, '1 row too long to check'],
+      [{ rows: 3, blankRows: 3 }, 'it has only blank rows'],
+      [{ kind: 'utf-16' }, 'UTF-16, not UTF-8'],
     ] as const) {
       const { dataset, sentences, buttons } = await prepare([found]);
       assert.deepEqual(
         [dataset, sentences, buttons],
-        [
-          undefined,
-          [words.notReady('rows.jsonl', summaryOf(reportOf(found)))],
-          [[words.showProblems(), words.submitAnywayNext()]],
-        ],
+        [undefined, [`rows.jsonl is not ready to submit: ${why}.`], [[problems, anywayNext]]],
       );
       assert.deepEqual(standIn.told.isModal, [true]);
     }
-    await prepare([errors], words.showProblems());
+    await prepare([errors], problems);
     assert.deepEqual(
       standIn.executed.map(([command]) => command),
       ['fineTuning.showDatasetProblems'],
@@ -92,17 +93,17 @@ describe('a dataset before its submission', () => {
   });
 
   it('passes with errors only after a second question', async () => {
-    const once = await prepare([errors], words.submitAnywayNext());
+    const once = await prepare([errors], anywayNext);
     assert.equal(once.dataset, undefined);
-    assert.equal(once.sentences[1], words.despiteProblems('rows.jsonl'));
-    assert.deepEqual(once.buttons[1], [words.showProblems(), words.submitAnyway()]);
-    assert.equal((await prepare([errors], words.submitAnyway())).dataset, undefined);
-    const twice = await prepare([errors], words.submitAnywayNext(), words.submitAnyway());
+    assert.equal(once.sentences[1], 'Submit rows.jsonl despite these problems?');
+    assert.deepEqual(once.buttons[1], [problems, anyway]);
+    assert.equal((await prepare([errors], anyway)).dataset, undefined);
+    const twice = await prepare([errors], anywayNext, anyway);
     assert.equal((twice.dataset?.check as { errors: number }).errors, 3);
   });
 
   it('can be converted when it is a JSON array', async () => {
-    const { dataset } = await prepare([{ kind: 'json-array' }], words.convert());
+    const { dataset } = await prepare([{ kind: 'json-array' }], convert);
     assert.equal(dataset, undefined);
     assert.deepEqual(
       standIn.executed.map(([command]) => command),
@@ -111,11 +112,7 @@ describe('a dataset before its submission', () => {
   });
 
   it('needs a verdict, unless the check itself failed and the user confirms it twice', async () => {
-    const [again, next, unchecked] = [
-      words.checkAgain(),
-      words.withoutCheckingNext(),
-      words.withoutChecking(),
-    ];
+    const [again, next, unchecked] = ['Check Again', 'Submit Without Checking…', 'Submit Without Checking'];
     const missing = await prepare(['missing']);
     assert.deepEqual([missing.dataset, missing.buttons], [undefined, [[]]]);
     assert.deepEqual((await prepare(['unreadable'], unchecked)).buttons, [[again]]);
@@ -162,7 +159,7 @@ describe('a dataset before its submission', () => {
     assert.equal(messages.verdictPhrase(many), '7,473 rows of question/answer, 1,200 warnings');
     assert.equal(line({ format: undefined }), '10 rows · no problems');
     assert.deepEqual(
-      messages.checkRows(summaryOf(reportOf(address))).map(({ value }) => value),
+      messages.checkRows(summaryOf(reportOf(address))).map(({ description }) => description),
       ['10 rows of chat, 13 warnings', 'email addresses (12), payment card numbers (1)'],
     );
     assert.deepEqual(

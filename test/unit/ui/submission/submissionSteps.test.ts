@@ -433,6 +433,26 @@ describe('the review of a submission', () => {
     );
   });
 
+  it('say in the last question when the same run was submitted within a day', async () => {
+    const hoursAgo = (hours: number) => Date.now() - hours * 3_600_000;
+    const prior = {
+      ...{ accountId: account.id, runId: 'run-1', modelId: model.model_id, priority: false, rows: 10 },
+      ...{ submittedAtMs: hoursAgo(3), priceCents: 517, currency: 'USD' },
+      ...{ modelName: model.name, otherAccount: undefined },
+    };
+    const asked = async (
+      changes: Partial<{ [key in keyof typeof prior]: (typeof prior)[key] | undefined }>,
+    ) => {
+      await confirmed([...ACCEPTING], { priorsOf: () => [{ ...prior, ...changes }] });
+      return /^Submitted before: .*$/m.exec(standIn.told.details.at(-1) ?? '')?.[0];
+    };
+    assert.equal(await asked({}), 'Submitted before: 3 h ago');
+    assert.equal(await asked({ runId: undefined }), 'Submitted before: 3 h ago · May be charged');
+    assert.equal(await asked({ modelId: 'other' }), undefined);
+    assert.equal(await asked({ priority: true }), undefined);
+    assert.equal(await asked({ submittedAtMs: hoursAgo(25) }), undefined);
+  });
+
   it('have a last question of at most 20 lines of 48 characters, with the longest names', async () => {
     const long = 'x'.repeat(300);
     const wanted = { size: { bytes: 629_145_600, rows: 12_345_678 }, priority: true, sha256: undefined };
@@ -459,8 +479,12 @@ describe('the review of a submission', () => {
             balance: { balance_cents: note === 'empty' ? -123_456_00 : 123_456_789_00, currency },
             money: { ...moneyOf({}), estimate: () => range, balanceNote: () => note },
           };
+          const repeated = {
+            ...{ accountId: 'a', runId: undefined, modelId: 'm', priority: true, rows: 1 },
+            ...{ submittedAtMs: Date.now() - 3_600_000, priceCents: 9_876_500, currency },
+          };
           standIn.forget();
-          await confirmSubmission(() => asked);
+          await confirmSubmission(() => ({ ...asked, repeated }));
           const attempts = [wholeAttempt(0)];
           for (const state of ['unsent', 'not-charged', 'unknown'] as const)
             await confirmSubmission(() => ({ ...asked, resent: pendingOf(state, intentOf({ attempts })) }));

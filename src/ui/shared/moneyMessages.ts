@@ -1,0 +1,255 @@
+import { env, l10n } from 'vscode';
+import type { AccountBudget } from '../../core/accounts/account.ts';
+import type { Balance } from '../../core/api/types.ts';
+import type { BalanceNote } from '../../core/money/accountMoney.ts';
+import type { BudgetCheck, LimitCheck, MonthSpending } from '../../core/money/budget.ts';
+import { isWithin, type Estimate, type PriceRange } from '../../core/money/estimate.ts';
+import { startOfMonth, type Amounts, type QueueTime } from '../../core/money/spending.ts';
+import {
+  amountText,
+  compact,
+  formatBytes,
+  formatCount,
+  formatDay,
+  formatDuration,
+  formatMoney,
+} from './format.ts';
+import { sanitizeServiceText } from './serviceText.ts';
+
+/** What is known of a price before it is charged, wherever there is a row for it. */
+export function priceText(estimate: Estimate): string {
+  switch (estimate.kind) {
+    case 'none':
+      return notKnown();
+    case 'range':
+      return l10n.t('Likely {0} · from {1} runs', rangeText(estimate), formatCount(estimate.runs));
+    case 'same':
+      return l10n.t('{0} last time ({1})', money(estimate), formatDay(estimate.atMs));
+    case 'one':
+      return notKnown(
+        l10n.t('one earlier run ({0}) cost {1}', formatBytes(estimate.sizeBytes), money(estimate)),
+      );
+    case 'changed':
+      return notKnown(l10n.t('prices changed on {0} ({1})', formatDay(estimate.atMs), money(estimate)));
+    case 'far':
+      return notKnown(farText(estimate));
+    case 'priority':
+      return l10n.t(
+        'At least {0} · priority costs extra unless your plan includes it',
+        formatMoney(estimate.lowCents, estimate.currency),
+      );
+    case 'included':
+      return notKnown(l10n.t('your nearest run was included in your plan'));
+  }
+}
+
+/** @param reason why there is no estimate */
+function notKnown(...reason: string[]): string {
+  return [l10n.t('Not known until charged'), ...reason].join(' · ');
+}
+
+/** What a CodeLens and the last question add; undefined where there is nothing to say. */
+export function likelyPrice(estimate: Estimate): string | undefined {
+  return estimate.kind === 'range' ? l10n.t('likely {0}', rangeText(estimate)) : estimateText(estimate);
+}
+
+/** What was known of a price, beside it; undefined where nothing was. */
+export function estimateText(estimate: Estimate): string | undefined {
+  switch (estimate.kind) {
+    case 'range':
+      return rangeText(estimate);
+    case 'same':
+      return l10n.t('{0} last time', money(estimate));
+    case 'priority':
+      return l10n.t('at least {0}', formatMoney(estimate.lowCents, estimate.currency));
+    default:
+      return undefined;
+  }
+}
+
+/** What a range rests on. @param ranges how well the last ones held */
+export function rangeTooltip({ held, of }: { held: number; of: number }): string {
+  const assumption = l10n.t(
+    'Assumes that a larger dataset costs at least as much, and at most in proportion.',
+  );
+  // One run is no record.
+  if (of < 2) return assumption;
+  return [assumption, l10n.t('Such a range held for {0} of your last {1} runs.', held, of)].join(' ');
+}
+
+/** A price that is not what was expected of it; undefined for any other, and in another currency. */
+export function unexpectedPrice(
+  before: Estimate,
+  priceCents: number,
+  currency: string | undefined,
+): string | undefined {
+  if (!('currency' in before) || before.currency !== currency) return undefined;
+  const price = formatMoney(priceCents, currency);
+  if (before.kind === 'range' && !isWithin(before, priceCents))
+    return l10n.t('{0}, outside the estimate of {1}', price, rangeText(before));
+  if (before.kind === 'same' && before.priceCents !== priceCents)
+    return l10n.t('{0} instead of {1} last time', price, money(before));
+  return undefined;
+}
+
+function rangeText({ lowCents, highCents, currency }: PriceRange): string {
+  return l10n.t('{0}–{1}', amountText(lowCents, env.language) ?? '', formatMoney(highCents, currency));
+}
+
+function farText({
+  ratio,
+  isLarger,
+  measure,
+  sizeBytes,
+  ...nearest
+}: Extract<Estimate, { kind: 'far' }>): string {
+  const [size, price] = [formatBytes(sizeBytes), money(nearest)];
+  return isLarger && measure === 'bytes'
+    ? l10n.t('{0} times the size of your nearest run ({1}, {2})', formatCount(Math.round(ratio)), size, price)
+    : l10n.t('your nearest run differs in size ({0}, {1})', size, price);
+}
+
+function money({ priceCents, currency }: { priceCents: number; currency: string }): string {
+  return formatMoney(priceCents, currency);
+}
+
+/** `November (UTC)`. @param month as `2026-11` */
+export function monthText(month: string, style: 'short' | 'with-year' = 'short'): string {
+  const name = new Intl.DateTimeFormat(env.language, {
+    month: 'long',
+    ...(style === 'with-year' && { year: 'numeric' }),
+    timeZone: 'UTC',
+  }).format(startOfMonth(month));
+  return l10n.t('{0} (UTC)', name);
+}
+
+/**
+ * What several runs cost, each currency by itself: `at least 12.40 USD (2 prices unknown)`.
+ * @param isComplete whether all runs that it is about are loaded
+ */
+export function amountsText({ sums, unknown }: Amounts, isComplete = true): string {
+  const known = sums.map(({ cents, currency }) => formatMoney(cents, currency)).join(' · ');
+  return leastText(known, unknown, isComplete);
+}
+
+/** What was spent in a month, as far as it is known. */
+export function spentText({ spentCents, currency, unknownPrices, isComplete }: MonthSpending): string {
+  return leastText(formatMoney(spentCents, currency), unknownPrices, isComplete);
+}
+
+/** @param known empty where there is no known price */
+function leastText(known: string, unknown: number, isComplete: boolean): string {
+  const reasons = compact(
+    unknown > 0 && pricesUnknown(unknown),
+    !isComplete && l10n.t('not all runs loaded'),
+  ).join(', ');
+  if (known === '' || reasons === '') return known || reasons;
+  return l10n.t('at least {0} ({1})', known, reasons);
+}
+
+/** What submissions without an outcome may cost; undefined where there are none. */
+export function underWayAmount({
+  underWayCents,
+  underWayUnknown,
+  currency,
+}: MonthSpending): string | undefined {
+  const unknown = underWayUnknown === 0 ? undefined : pricesUnknown(underWayUnknown);
+  if (underWayCents === 0) return unknown;
+  const known = formatMoney(underWayCents, currency);
+  return unknown === undefined ? known : l10n.t('{0} ({1})', known, unknown);
+}
+
+/** The same beside what was spent. */
+export function underWayText(spending: MonthSpending): string | undefined {
+  const amount = underWayAmount(spending);
+  if (amount === undefined) return undefined;
+  return spending.underWayUnknown === 0 ? l10n.t('{0} under way', amount) : l10n.t('under way: {0}', amount);
+}
+
+function spentAndUnderWay(spending: MonthSpending): string {
+  return compact(spentText(spending), underWayText(spending)).join(' · ');
+}
+
+/** What the user wants to spend at most: `5.00 USD per run · 50.00 USD per month`. */
+export function limitsText({ perRunCents, perMonthCents, currency }: AccountBudget): string {
+  return compact(
+    perRunCents !== undefined && l10n.t('{0} per run', formatMoney(perRunCents, currency)),
+    perMonthCents !== undefined && l10n.t('{0} per month', formatMoney(perMonthCents, currency)),
+  ).join(' · ');
+}
+
+/** The budget beside other facts; undefined where there is none. */
+export function budgetText(check: BudgetCheck): string | undefined {
+  if (check.kind === 'unset') return undefined;
+  if (check.kind === 'checked')
+    return check.limits.map((limit) => limitText(limit, check.spending)).join(' · ');
+  return l10n.t(
+    'Budget not checked: it is in {0}, this account is charged in {1}',
+    sanitizeServiceText(check.budgetCurrency),
+    sanitizeServiceText(check.currency),
+  );
+}
+
+function limitText({ limit, limitCents }: LimitCheck, spending: MonthSpending): string {
+  const amount = formatMoney(limitCents, spending.currency);
+  if (limit === 'run') return l10n.t('{0} per run', amount);
+  return l10n.t('{0} in {1}: spent {2}', amount, monthText(spending.month), spentAndUnderWay(spending));
+}
+
+/** Asked before a run that exceeds a budget, or may; undefined before any other. */
+export function overBudget(
+  check: BudgetCheck,
+  account: string,
+): { message: string; detail: string } | undefined {
+  if (check.kind !== 'checked') return undefined;
+  const { limits, spending, estimate } = check;
+  const over = limits.filter((limit) => limit.over !== undefined);
+  const worst = over.find((limit) => limit.over === 'will') ?? over[0];
+  if (worst === undefined) return undefined;
+  const isKnown = 'priceCents' in estimate || 'lowCents' in estimate;
+  const lines = [
+    ...over.flatMap(({ limit, limitCents }) => {
+      const amount = formatMoney(limitCents, spending.currency);
+      if (limit === 'run') return [l10n.t('Budget per run: {0}', amount)];
+      return [
+        l10n.t('Budget for {0}: {1}', monthText(spending.month), amount),
+        l10n.t('Spent: {0}', spentAndUnderWay(spending)),
+      ];
+    }),
+    isKnown ? l10n.t('This run: {0}', priceText(estimate)) : l10n.t('This run’s price isn’t known.'),
+    l10n.t('The budget warns you; it can’t stop the service from charging.'),
+  ];
+  const name = sanitizeServiceText(account);
+  const isMonthly = worst.limit === 'month';
+  const message =
+    worst.over === 'will'
+      ? isMonthly
+        ? l10n.t('This run will exceed the monthly budget of {0}.', name)
+        : l10n.t('This run will exceed the per-run budget of {0}.', name)
+      : isMonthly
+        ? l10n.t('This run may exceed the monthly budget of {0}.', name)
+        : l10n.t('This run may exceed the per-run budget of {0}.', name);
+  return { message, detail: lines.join('\n') };
+}
+
+/** Warns of a balance before anything is uploaded. */
+export function balanceNoteText(
+  note: NonNullable<BalanceNote>,
+  { balance_cents, currency }: Balance,
+): string {
+  if (note === 'probably-too-low') return l10n.t('The balance is probably too low for this run.');
+  if (note === 'may-be-too-low') return l10n.t('The balance may be too low for this run.');
+  return l10n.t(
+    'The balance is {0}. The service will refuse this run unless your plan includes it.',
+    formatMoney(balance_cents, currency),
+  );
+}
+
+/** How long runs of a queue waited. */
+export function queueTimeText({ medianMs, runs }: QueueTime): string {
+  return l10n.t('waited {0} (median of {1} runs)', formatDuration(medianMs), formatCount(runs));
+}
+
+function pricesUnknown(count: number): string {
+  return count === 1 ? l10n.t('1 price unknown') : l10n.t('{0} prices unknown', formatCount(count));
+}
