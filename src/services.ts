@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import { originOf, type Account } from './core/accounts/account.ts';
 import { AccountStore } from './core/accounts/accountStore.ts';
 import { Client, type Connection } from './core/api/client.ts';
+import type { RateGate } from './core/api/rateGate.ts';
 import { Transport } from './core/api/transport.ts';
 import { DisposableStore } from './core/base/disposable.ts';
 import { lazy } from './core/base/async.ts';
@@ -42,7 +43,8 @@ export async function createServices(context: vscode.ExtensionContext) {
   let transport = new Transport(proxySettings());
   disposables.add({ dispose: () => transport.dispose() });
   const digestWorker = dist('digestWorker.cjs');
-  const createClient = (connection: Connection) => new Client(connection, () => transport, { digestWorker });
+  const createClient = (connection: Connection, gate?: RateGate) =>
+    new Client(connection, () => transport, { digestWorker, gate });
 
   // Accounts, their API keys, and one session for each.
   const apiKeys = disposables.add(new ApiKeys(context.secrets));

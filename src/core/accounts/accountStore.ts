@@ -1,6 +1,7 @@
 import { mkdir, readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
 import * as v from 'valibot';
+import { sequencer } from '../base/async.ts';
 import { isMissing } from '../base/diskError.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { writeFileDurably } from '../storage/durableFile.ts';
@@ -65,10 +66,10 @@ export class AccountStore implements Disposable {
   readonly #file: string;
   readonly #onSetAside: (file: string) => void;
   readonly #onDidChange = new Emitter<void>();
+  readonly #inTurn = sequencer();
   #content: Content = { accounts: [], former: [] };
   #isUnreadable = false;
   #watch: FolderWatch | undefined;
-  #work: Promise<unknown> = Promise.resolve();
 
   /**
    * Fires when an account was added, changed or removed or another one became active, here or in another window, and when
@@ -168,7 +169,7 @@ export class AccountStore implements Disposable {
 
   /** One change at a time among all windows, on what the disk holds now. */
   #change(change: (content: Content) => Content): Promise<void> {
-    const done = this.#work.then(() =>
+    return this.#inTurn(() =>
       this.#locked(async () => {
         // As it will be read back: nothing is written that could not be, and the watcher sees no second change.
         const next = contentOf(textOf(change(await this.#readLocked())));
@@ -176,8 +177,6 @@ export class AccountStore implements Disposable {
         this.#accept(next);
       }),
     );
-    this.#work = done.catch(() => undefined);
-    return done;
   }
 
   /** Works alone among all windows; where the file system does not lock, or a window was stopped while it wrote, it works as well. */
@@ -193,9 +192,7 @@ export class AccountStore implements Disposable {
 
   /** @throws AccountsUnreadableError */
   #reload(): Promise<void> {
-    const done = this.#work.then(async () => this.#accept(await this.#read()));
-    this.#work = done.catch(() => undefined);
-    return done;
+    return this.#inTurn(async () => this.#accept(await this.#read()));
   }
 
   #accept(next: Content): void {

@@ -5,18 +5,7 @@ import { toPlainLine } from '../base/plainText.ts';
 import { MAX_RETRY_AFTER_MS } from '../base/retry.ts';
 import { ApiError, ServiceError, UnexpectedAnswerError } from './errors.ts';
 import type { HttpAnswer } from './exchange.ts';
-import {
-  API_KEY_PREFIX,
-  type Artifact,
-  type Balance,
-  ERROR_CODES,
-  type Model,
-  type ModelList,
-  type RunCreation,
-  type RunDetail,
-  type RunPage,
-  type RunSummary,
-} from './types.ts';
+import { API_KEY_PREFIX, ERROR_CODES } from './types.ts';
 
 /** More JSON than any answer of the contract could need. */
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -115,111 +104,12 @@ function kindOfText(text: string): 'empty' | 'html' | 'broken-json' {
   return start.startsWith('<') ? 'html' : 'broken-json';
 }
 
-/** A field that may be missing: null or of another type, it is undefined. */
-const optionalField = <T>(schema: v.GenericSchema<T>) =>
-  v.optional(v.fallback(v.optional(schema), undefined));
-const requiredText = v.pipe(v.string(), v.nonEmpty());
-const text = optionalField(v.string());
-const number = optionalField(v.number());
-
-/** A row that cannot be read is left out and counted: it must not cost the page. */
-const rowsOf = <T>(row: v.GenericSchema<unknown, T>) =>
-  v.pipe(
-    v.array(v.unknown()),
-    v.transform((rows) => {
-      const data = rows.map((one) => v.safeParse(row, one)).filter(({ success }) => success);
-      return { data: data.map(({ output }) => output as T), skipped: rows.length - data.length };
-    }),
-  );
-
-const model: v.GenericSchema<unknown, Model> = v.pipe(
-  v.looseObject({
-    model_id: requiredText,
-    name: optionalField(requiredText),
-    provider: v.fallback(v.optional(v.string(), ''), ''),
-    // The list is of those that are available (spec: "GET /api/v1/models"); of what is no boolean nobody knows.
-    available: v.fallback(v.optional(v.boolean(), true), false),
-    terms_url: text,
-    use_policy_url: text,
-  }),
-  v.transform((read) => ({ ...read, name: read.name ?? read.model_id })),
-);
-
-export const modelList: v.GenericSchema<unknown, ModelList> = v.pipe(
-  v.object({ data: rowsOf(model) }),
-  v.transform(({ data }) => data),
-);
-
-/** Any object with a `run_id` says that the run exists and was charged; nothing else of it is needed. */
-export const runCreation: v.GenericSchema<unknown, RunCreation> = v.looseObject({
-  run_id: requiredText,
-  status: text,
-  price_cents: number,
-  currency: text,
-  balance_after_cents: number,
-  plan_name: text,
-});
-
-const runSummary: v.GenericSchema<unknown, RunSummary> = v.looseObject({
-  run_id: requiredText,
-  status: v.string(),
-  model_id: v.string(),
-  created_at: text,
-  // Missing means "not now": better than a run that is not shown.
-  artifacts_available: v.fallback(v.optional(v.boolean(), false), false),
-  artifacts_expires_at: text,
-});
-
-export const runPage: v.GenericSchema<unknown, RunPage> = v.pipe(
-  v.object({
-    data: rowsOf(runSummary),
-    next_cursor: optionalField(requiredText),
-    has_more: optionalField(v.boolean()),
-  }),
-  v.transform(({ data, next_cursor, has_more = next_cursor !== undefined }) => ({
-    ...data,
-    ...(next_cursor !== undefined && { next_cursor }),
-    has_more,
-  })),
-);
-
-export const runDetail: v.GenericSchema<unknown, RunDetail> = v.pipe(
-  v.object({
-    run: v.looseObject({
-      run_id: requiredText,
-      status: v.string(),
-      model_id: v.string(),
-      label: text,
-      plan: text,
-      price_cents: number,
-      created_at: text,
-      started_at: text,
-      completed_at: text,
-    }),
-  }),
-  v.transform(({ run }) => run),
-);
-
-const artifact: v.GenericSchema<unknown, Artifact> = v.looseObject({
-  artifact_type: v.string(),
-  url: requiredText,
-  expires_in: number,
-  filename: text,
-});
-
-export const artifactList: v.GenericSchema<unknown, Artifact[]> = v.pipe(
-  v.object({ artifacts: rowsOf(artifact) }),
-  v.transform(({ artifacts }) => artifacts.data),
-);
-
-export const balance: v.GenericSchema<unknown, Balance> = v.looseObject({
-  balance_cents: v.number(),
-  currency: v.string(),
-});
-
 /** The contract's error body (spec: "Error body"). */
 const errorBody = v.object({
-  error: v.object({ code: requiredText, message: v.fallback(v.optional(v.string(), ''), '') }),
+  error: v.object({
+    code: v.pipe(v.string(), v.nonEmpty()),
+    message: v.fallback(v.optional(v.string(), ''), ''),
+  }),
 });
 
 /** Retry-After in milliseconds, a week at most, from seconds or an HTTP date; undefined when it is neither. */

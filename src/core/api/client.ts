@@ -1,14 +1,20 @@
 import type { GenericSchema } from 'valibot';
 import { SYSTEM_CLOCK, type Clock, parseHttpDate } from '../base/clock.ts';
 import { throwIfCancelled } from '../base/errors.ts';
-import { MAX_RETRY_AFTER_MS, RETRIES, retryDelayMs } from '../base/retry.ts';
-import * as answers from './answer.ts';
-import { mayPass, retryAfterOf, ServiceError, UnexpectedAnswerError } from './errors.ts';
+import { RETRIES, retryDelayMs } from '../base/retry.ts';
+import { readAnswer } from './answer.ts';
+import { AnswerError, mayPass, retryAfterOf, ServiceError } from './errors.ts';
 import type { HttpRequest } from './exchange.ts';
 import { RateGate } from './rateGate.ts';
 import type { Transport } from './transport.ts';
 import {
   API_PATH,
+  artifactList,
+  balance,
+  modelList,
+  runAnswer,
+  runCreation,
+  runPage,
   type Artifact,
   type Balance,
   type ModelList,
@@ -40,6 +46,8 @@ export interface ClientOptions {
   /** From 0 up to 1; for the jitter. */
   random?: () => number;
   clock?: Pick<Clock, 'nowMs' | 'sleep'>;
+  /** Of the account, where other clients of it come before or after this one. */
+  gate?: RateGate | undefined;
   /** The script of the thread that hashes datasets (`digestWorker.ts`), an absolute path; needed for `createRun`. */
   digestWorker?: string;
 }
@@ -62,7 +70,7 @@ export class Client {
     this.#transport = transport;
     this.#options = options;
     this.#clock = options.clock ?? SYSTEM_CLOCK;
-    this.#gate = new RateGate(() => this.#clock.nowMs());
+    this.#gate = options.gate ?? new RateGate(() => this.#clock.nowMs());
   }
 
   /** Which API key this client sends: `Connection.keyId`. */
@@ -83,20 +91,14 @@ export class Client {
     return this.#gate.untilMs();
   }
 
-  /** The same for reads that somebody waits for. */
-  get readsNotBeforeMs(): number | undefined {
-    return this.#gate.untilMs(true);
-  }
-
-  /** Sends nothing before then, as another client of the account was asked; more than a week is a clock that was set. */
+  /** Sends nothing before then, as another client was asked. */
   holdUntil(notBeforeMs: number, readsNotBeforeMs?: number): void {
-    if (notBeforeMs - this.#clock.nowMs() <= MAX_RETRY_AFTER_MS)
-      this.#gate.holdUntil(notBeforeMs, readsNotBeforeMs);
+    this.#gate.holdUntil(notBeforeMs, readsNotBeforeMs);
   }
 
   /** GET /models */
   listModels(options?: CallOptions): Promise<ModelList> {
-    return this.#get('/models', answers.modelList, options);
+    return this.#get('/models', modelList, options);
   }
 
   /** GET /runs: one page, newest first. */
@@ -104,12 +106,12 @@ export class Client {
     const query = new URLSearchParams();
     if (page.limit !== undefined) query.set('limit', String(page.limit));
     if (page.cursor !== undefined) query.set('cursor', page.cursor);
-    return this.#get(query.size === 0 ? '/runs' : `/runs?${query.toString()}`, answers.runPage, options);
+    return this.#get(query.size === 0 ? '/runs' : `/runs?${query.toString()}`, runPage, options);
   }
 
   /** GET /runs/{run_id} */
   async getRun(runId: string, options?: CallOptions): Promise<RunDetail> {
-    return this.#get(runPath(runId), answers.runDetail, options);
+    return this.#get(runPath(runId), runAnswer, options);
   }
 
   /** POST /runs/{run_id}/artifacts/download: signed URLs, fresh each time. */
@@ -118,12 +120,12 @@ export class Client {
     const waitMs = this.#gate.remainingMs(true);
     if (waitMs > 0 && waitMs <= RETRIES.read.longestRetryAfterMs)
       await this.#clock.sleep(waitMs, options?.signal);
-    return this.#send({ method: 'POST' }, path, answers.artifactList, options);
+    return this.#send({ method: 'POST' }, path, artifactList, options);
   }
 
   /** GET /balance */
   getBalance(options?: CallOptions): Promise<Balance> {
-    return this.#get('/balance', answers.balance, options);
+    return this.#get('/balance', balance, options);
   }
 
   /**
@@ -137,7 +139,7 @@ export class Client {
     throwIfCancelled(options.signal);
     this.#gate.assertOpen(false);
     return upload(submission, options, this.#options.digestWorker, (request) =>
-      this.#send({ method: 'POST', ...request }, '/runs', answers.runCreation, options),
+      this.#send({ method: 'POST', ...request }, '/runs', runCreation, options),
     );
   }
 
@@ -175,13 +177,13 @@ export class Client {
     // A gateway or a portal has a clock of its own.
     const learn = () => (this.#clockSkewMs = dateMs === undefined ? undefined : dateMs - nowMs);
     try {
-      const value = await answers.readAnswer(answer, shape, apiKey, nowMs);
+      const value = await readAnswer(answer, shape, apiKey, nowMs);
       learn();
       this.#gate.passed();
       return value;
     } catch (error) {
       if (error instanceof ServiceError) learn();
-      if (error instanceof ServiceError || error instanceof UnexpectedAnswerError) this.#gate.refused(error);
+      if (error instanceof AnswerError) this.#gate.refused(error);
       throw error;
     }
   }

@@ -4,26 +4,35 @@ import { ERROR_CODES } from './types.ts';
 /** Everything that this room throws, besides CancelledError. Messages hold codes and numbers, never what came in. */
 export abstract class ApiError extends ExpectedError {}
 
+/** An answer came that is no success of the contract. */
+export abstract class AnswerError extends ApiError {
+  readonly httpStatus: number;
+  /** How long the one who answered asks to wait. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, httpStatus: number, retryAfterMs?: number) {
+    super(message);
+    this.httpStatus = httpStatus;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
 /** The service answered with the contract's error body (spec: "Errors"). */
-export class ServiceError extends ApiError {
+export class ServiceError extends AnswerError {
   /** A code of the contract, another one that looks like a code, or `unknown`. */
   readonly code: string;
   /** Whether the contract lists the code. */
   readonly known: boolean;
-  readonly httpStatus: number;
   /** The service's own words as one line of plain text, at most 300 characters; may be empty. */
   readonly serviceMessage: string;
-  /** How long the service asks to wait. */
-  readonly retryAfterMs: number | undefined;
 
   constructor(code: string, httpStatus: number, serviceMessage = '', retryAfterMs?: number) {
     const known = (ERROR_CODES as readonly string[]).includes(code);
-    super(`the service answered ${httpStatus} ${known ? code : '(a code outside the contract)'}`);
+    const named = known ? code : '(a code outside the contract)';
+    super(`the service answered ${httpStatus} ${named}`, httpStatus, retryAfterMs);
     this.code = code;
     this.known = known;
-    this.httpStatus = httpStatus;
     this.serviceMessage = serviceMessage;
-    this.retryAfterMs = retryAfterMs;
   }
 }
 
@@ -60,18 +69,13 @@ type UnexpectedAnswerKind =
   | 'too-large';
 
 /** An answer came that the contract does not know. */
-export class UnexpectedAnswerError extends ApiError {
+export class UnexpectedAnswerError extends AnswerError {
   readonly code = 'unexpected-answer';
-  readonly httpStatus: number;
   readonly kind: UnexpectedAnswerKind;
-  /** How long the one who answered asks to wait. */
-  readonly retryAfterMs: number | undefined;
 
   constructor(httpStatus: number, kind: UnexpectedAnswerKind, retryAfterMs?: number) {
-    super(`unexpected answer ${httpStatus}: ${kind}`);
-    this.httpStatus = httpStatus;
+    super(`unexpected answer ${httpStatus}: ${kind}`, httpStatus, retryAfterMs);
     this.kind = kind;
-    this.retryAfterMs = retryAfterMs;
   }
 }
 
@@ -103,13 +107,11 @@ export class DigestError extends ApiError {
 }
 
 /** The storage refused a signed URL; most often it expired. */
-export class SignedUrlRefusedError extends ApiError {
+export class SignedUrlRefusedError extends AnswerError {
   readonly code = 'signed-url-refused';
-  readonly httpStatus: number;
 
   constructor(httpStatus: number) {
-    super(`the signed URL was refused with ${httpStatus}`);
-    this.httpStatus = httpStatus;
+    super(`the signed URL was refused with ${httpStatus}`, httpStatus);
   }
 }
 
@@ -126,18 +128,12 @@ export class DownloadLinkError extends ApiError {
 
 /** The HTTP status of an answer that is not a success of the contract. */
 export function statusOf(error: unknown): number | undefined {
-  return error instanceof ServiceError ||
-    error instanceof UnexpectedAnswerError ||
-    error instanceof SignedUrlRefusedError
-    ? error.httpStatus
-    : undefined;
+  return error instanceof AnswerError ? error.httpStatus : undefined;
 }
 
 /** How long an answer asks to wait, in milliseconds. */
 export function retryAfterOf(error: unknown): number {
-  return error instanceof ServiceError || error instanceof UnexpectedAnswerError
-    ? (error.retryAfterMs ?? 0)
-    : 0;
+  return error instanceof AnswerError ? (error.retryAfterMs ?? 0) : 0;
 }
 
 /** Whether the service refused the API key, with or without the contract's error body (spec: "Authentication"). */

@@ -1,5 +1,5 @@
-import { backoffMs, RETRIES } from '../base/retry.ts';
-import { isForLater, ServiceError, type UnexpectedAnswerError } from './errors.ts';
+import { backoffMs, MAX_RETRY_AFTER_MS, RETRIES } from '../base/retry.ts';
+import { isForLater, ServiceError, type AnswerError } from './errors.ts';
 
 /**
  * For how long reads that somebody waits for are held at most: a Retry-After of hours must not keep the user from learning
@@ -8,7 +8,7 @@ import { isForLater, ServiceError, type UnexpectedAnswerError } from './errors.t
 const LONGEST_READ_HELD_MS = 10 * 60_000;
 
 /**
- * Keeps all calls of one client from the service as long as it asked to be left alone (spec: "Errors", `rate_limited`). Its
+ * Keeps all calls of an account from the service as long as it asked to be left alone (spec: "Errors", `rate_limited`). Its
  * time is this machine's wall clock, the only one that windows share; where that is set back, what is left of the wait stays.
  */
 export class RateGate {
@@ -41,7 +41,7 @@ export class RateGate {
   }
 
   /** Closes it for the time that an answer asks for, or a short one after a 429; never shortens it. */
-  refused(answer: ServiceError | UnexpectedAnswerError): void {
+  refused(answer: AnswerError): void {
     const { httpStatus, retryAfterMs } = answer;
     if (httpStatus !== 429 && (retryAfterMs === undefined || !isForLater(httpStatus))) return;
     const ms = retryAfterMs ?? backoffMs(RETRIES.rateLimit, this.#unknownWaits++);
@@ -51,9 +51,13 @@ export class RateGate {
     this.holdUntil(untilMs, answer instanceof ServiceError ? untilMs : undefined);
   }
 
-  /** Keeps it closed until then, as another window was asked. @param readUntilMs to reads, too */
+  /**
+   * Keeps it closed until then, as another window was asked; more than a week is a clock that was set.
+   * @param readUntilMs to reads, too
+   */
   holdUntil(untilMs: number, readUntilMs = 0): void {
     const nowMs = this.#clockMs();
+    if (untilMs - nowMs > MAX_RETRY_AFTER_MS) return;
     this.#untilMs = Math.max(this.#untilMs, untilMs);
     this.#readUntilMs = Math.max(this.#readUntilMs, Math.min(readUntilMs, nowMs + LONGEST_READ_HELD_MS));
   }

@@ -1,7 +1,9 @@
+import * as v from 'valibot';
+
 /**
  * The wire types of the service (spec: "Resources and their fields"), in the API's own snake_case so that a field on
  * the screen greps back to the spec. A field that may be missing is `undefined`: null and omitted are read alike.
- * Fields that the spec does not name are kept by the client, though no type names them.
+ * Fields that the spec does not name are left out: what they hold is unknown, and does not belong on the disk.
  */
 
 /** The path prefix that carries the interface's major version (spec: "Versioning"). */
@@ -38,67 +40,69 @@ export const ERROR_CODES = [
 ] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-export interface Model {
-  model_id: string;
-  /** The `model_id` where none is provided. */
-  name: string;
-  /** Empty where none is provided. */
-  provider: string;
-  available: boolean;
-  terms_url?: string;
-  use_policy_url?: string;
-}
+/** A field that may be missing: null or of another type, it is undefined. */
+const optionalField = <T>(schema: v.GenericSchema<T>) =>
+  v.optional(v.fallback(v.optional(schema), undefined));
+const requiredText = v.pipe(v.string(), v.nonEmpty());
+const text = optionalField(v.string());
+const number = optionalField(v.number());
 
-/** The answer of a submission. Only `run_id` is needed to know that it was charged; the rest may be missing. */
-export interface RunCreation {
-  run_id: string;
-  status?: string;
-  price_cents?: number;
-  currency?: string;
-  balance_after_cents?: number;
-  plan_name?: string;
-}
+/** A row that cannot be read is left out and counted: it must not cost the page. */
+const rowsOf = <T>(row: v.GenericSchema<unknown, T>) =>
+  v.pipe(
+    v.array(v.unknown()),
+    v.transform((rows) => {
+      const data = rows.map((one) => v.safeParse(row, one)).filter(({ success }) => success);
+      return { data: data.map(({ output }) => output as T), skipped: rows.length - data.length };
+    }),
+  );
 
-export interface RunSummary {
-  run_id: string;
+const model = v.pipe(
+  v.object({
+    model_id: requiredText,
+    /** The `model_id` where none is provided. */
+    name: optionalField(requiredText),
+    /** Empty where none is provided. */
+    provider: v.fallback(v.optional(v.string(), ''), ''),
+    // The list is of those that are available (spec: "GET /api/v1/models"); of what is no boolean nobody knows.
+    available: v.fallback(v.optional(v.boolean(), true), false),
+    terms_url: text,
+    use_policy_url: text,
+  }),
+  v.transform((read) => ({ ...read, name: read.name ?? read.model_id })),
+);
+export type Model = v.InferOutput<typeof model>;
+
+export const modelList = v.pipe(
+  v.object({ data: rowsOf(model) }),
+  v.transform(({ data }) => data),
+);
+export type ModelList = v.InferOutput<typeof modelList>;
+
+/** The answer of a submission. Any object with a `run_id` says that the run exists and was charged; the rest may be missing. */
+export const runCreation = v.object({
+  run_id: requiredText,
+  status: text,
+  price_cents: number,
+  currency: text,
+  balance_after_cents: number,
+  plan_name: text,
+});
+export type RunCreation = v.InferOutput<typeof runCreation>;
+
+export const runSummary = v.object({
+  run_id: requiredText,
   /** Any string: the complete list of states is not shown. `complete` here is `completed` in RunDetail. */
-  status: string;
-  model_id: string;
+  status: v.string(),
+  model_id: v.string(),
   /** ISO 8601 UTC. */
-  created_at?: string;
-  artifacts_available: boolean;
+  created_at: text,
+  // Missing means "not now": better than a run that is not shown.
+  artifacts_available: v.fallback(v.optional(v.boolean(), false), false),
   /** ISO 8601 UTC. */
-  artifacts_expires_at?: string;
-}
-
-export interface RunDetail {
-  run_id: string;
-  status: string;
-  model_id: string;
-  label?: string;
-  plan?: string;
-  /** The detail names no currency. */
-  price_cents?: number;
-  /** ISO 8601 UTC. */
-  created_at?: string;
-  started_at?: string;
-  completed_at?: string;
-}
-
-export interface Artifact {
-  /** `model` is the trained adapter; other values are not shown. */
-  artifact_type: string;
-  /** Signed: never stored, never logged. */
-  url: string;
-  /** Seconds. */
-  expires_in?: number;
-  filename?: string;
-}
-
-export interface Balance {
-  balance_cents: number;
-  currency: string;
-}
+  artifacts_expires_at: text,
+});
+export type RunSummary = v.InferOutput<typeof runSummary>;
 
 export interface RunPage {
   data: RunSummary[];
@@ -108,10 +112,58 @@ export interface RunPage {
   skipped: number;
 }
 
-export interface ModelList {
-  data: Model[];
-  skipped: number;
-}
+export const runPage: v.GenericSchema<unknown, RunPage> = v.pipe(
+  v.object({
+    data: rowsOf(runSummary),
+    next_cursor: optionalField(requiredText),
+    has_more: optionalField(v.boolean()),
+  }),
+  v.transform(({ data, next_cursor, has_more = next_cursor !== undefined }) => ({
+    ...data,
+    ...(next_cursor !== undefined && { next_cursor }),
+    has_more,
+  })),
+);
+
+export const runDetail = v.object({
+  run_id: requiredText,
+  status: v.string(),
+  model_id: v.string(),
+  label: text,
+  plan: text,
+  /** The detail names no currency. */
+  price_cents: number,
+  /** ISO 8601 UTC. */
+  created_at: text,
+  started_at: text,
+  completed_at: text,
+});
+export type RunDetail = v.InferOutput<typeof runDetail>;
+
+/** A run's details, as the service wraps them. */
+export const runAnswer = v.pipe(
+  v.object({ run: runDetail }),
+  v.transform(({ run }) => run),
+);
+
+const artifact = v.object({
+  /** `model` is the trained adapter; other values are not shown. */
+  artifact_type: v.string(),
+  /** Signed: never stored, never logged. */
+  url: requiredText,
+  /** Seconds. */
+  expires_in: number,
+  filename: text,
+});
+export type Artifact = v.InferOutput<typeof artifact>;
+
+export const artifactList = v.pipe(
+  v.object({ artifacts: rowsOf(artifact) }),
+  v.transform(({ artifacts }) => artifacts.data),
+);
+
+export const balance = v.object({ balance_cents: v.number(), currency: v.string() });
+export type Balance = v.InferOutput<typeof balance>;
 
 /** What one submission sends, except the dataset's bytes. Consents are given by the user: only `true` can be sent. */
 export interface RunSubmission {

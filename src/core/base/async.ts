@@ -18,6 +18,16 @@ export function lazyBy<T>(make: (key: string) => T): (key: string) => T {
   };
 }
 
+/** Runs pieces of work one at a time, in the order of the calls; one that fails keeps none of the others from running. */
+export function sequencer(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const done = last.then(work);
+    last = done.catch(() => undefined);
+    return done;
+  };
+}
+
 /** A piece of work that calls share while it runs. */
 export interface Shared<T> {
   /** Starts the work, or joins it while it runs; who began it before a `drop` gets the end of what came after. */

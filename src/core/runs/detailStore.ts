@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import { ServiceError, UnexpectedAnswerError } from '../api/errors.ts';
+import { AnswerError } from '../api/errors.ts';
 import type { RunDetail } from '../api/types.ts';
 import { shared, type Shared } from '../base/async.ts';
 
@@ -108,7 +108,5 @@ export class DetailStore {
 
 /** Whether an error says something of the run itself, and not only of the way to the service or that it is asked too often. */
 export function isAnswer(error: unknown): boolean {
-  return (
-    (error instanceof ServiceError || error instanceof UnexpectedAnswerError) && error.httpStatus !== 429
-  );
+  return error instanceof AnswerError && error.httpStatus !== 429;
 }

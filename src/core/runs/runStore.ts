@@ -1,6 +1,8 @@
+import * as v from 'valibot';
 import type { Client } from '../api/client.ts';
 import {
   MAX_PAGE_SIZE,
+  runSummary,
   type RunCreation,
   type RunDetail,
   type RunPage,
@@ -20,7 +22,6 @@ import {
   oldestMs,
   PageSearch,
 } from './runList.ts';
-import type { SavedRuns } from './savedList.ts';
 
 /** How many pages are read to close a gap between the newest runs and those that are loaded, or to find one that is new. */
 const MAX_GAP_PAGES = 10;
@@ -44,6 +45,25 @@ export interface RunChange {
   changed: readonly string[];
   moved: readonly Moved[];
 }
+
+/** Values by ids. */
+export const pairs = <T>(value: v.GenericSchema<unknown, T>) => v.array(v.tuple([v.string(), value]));
+
+/** What of an account's runs is stored for other windows. */
+export const savedRuns = v.object({
+  /** The newest ones and all active ones; not those without a time, which no list has named yet. */
+  rows: v.array(runSummary),
+  /** How many at the beginning have no gap between them; what follows are older ones that are active. */
+  contiguous: v.number(),
+  /** Whether the service has older ones than the contiguous ones. */
+  hasMore: v.boolean(),
+  skipped: v.number(),
+  /** By run ids. */
+  labels: pairs(v.string()),
+  /** When each active one was last seen to change. */
+  changedAtMs: pairs(v.number()),
+});
+export type SavedRuns = v.InferOutput<typeof savedRuns>;
 
 /** Where the loaded list ends. */
 interface ListEnd {

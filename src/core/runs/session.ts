@@ -1,6 +1,6 @@
 import type { Client, Connection } from '../api/client.ts';
+import { RateGate } from '../api/rateGate.ts';
 import { isUnauthorized, NetworkError, ServiceError, UnexpectedAnswerError } from '../api/errors.ts';
-import { MAX_RETRY_AFTER_MS } from '../base/retry.ts';
 import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { ExpectedError } from '../base/errors.ts';
@@ -10,10 +10,13 @@ import type { Balance } from '../api/types.ts';
 import { Latest, ModelStore } from './latest.ts';
 import { Budget } from './pacing.ts';
 import { RunStore } from './runStore.ts';
-import type { SavedList } from './savedList.ts';
 
 /** What is known of the way to the service: nothing yet, it answers, it cannot be reached, or the API key is no good. */
 export type SessionState = 'connecting' | 'ready' | 'offline' | 'key-rejected' | 'key-missing';
+
+type SharedState = Partial<Pick<Session, 'notBeforeMs' | 'readsNotBeforeMs'>> & {
+  offlineSinceMs?: number | undefined;
+};
 
 /** The account's API key is not on this machine (deleted by the keyring, or entered for another origin). */
 export class KeyMissingError extends ExpectedError {
@@ -44,13 +47,15 @@ export class Session implements Disposable {
   readonly budget: Budget;
   readonly #clock: Clock;
   readonly #connect: () => Promise<Connection | undefined>;
-  readonly #createClient: (connection: Connection) => Client;
+  readonly #createClient: (connection: Connection, gate: RateGate) => Client;
+  /** What the service asked for, also in another window: it does not end with a connection. */
+  readonly #gate: RateGate;
   readonly #disposables = new DisposableStore();
   readonly #onDidChangeState = this.#disposables.add(new Emitter<SessionState>());
   #client: Promise<Client> | undefined;
   #opened: Client | undefined;
-  /** What another window knows, or an earlier connection: what the service asked for does not end with one. */
-  readonly #shared: Partial<Pick<Client, 'notBeforeMs' | 'readsNotBeforeMs' | 'clockSkewMs'>> = {};
+  /** As an earlier connection knew it. */
+  #clockSkewMs: number | undefined;
   #state: SessionState = 'connecting';
   #offlineSince: number | undefined;
   #disposed = false;
@@ -64,7 +69,7 @@ export class Session implements Disposable {
   constructor(
     account: Account,
     connect: () => Promise<Connection | undefined>,
-    createClient: (connection: Connection) => Client,
+    createClient: (connection: Connection, gate: RateGate) => Client,
     clock: Clock = SYSTEM_CLOCK,
   ) {
     this.account = account;
@@ -72,6 +77,7 @@ export class Session implements Disposable {
     this.budget = new Budget(clock, account.kind === 'sandbox');
     this.#connect = connect;
     this.#createClient = createClient;
+    this.#gate = new RateGate(() => clock.nowMs());
     const call = <T>(work: (client: Client) => Promise<T>) => this.call(work);
     const nowMs = () => clock.nowMs();
     this.runs = this.#disposables.add(new RunStore(call, nowMs));
@@ -90,37 +96,28 @@ export class Session implements Disposable {
 
   /** The service asked for nothing to be sent before then: milliseconds since the epoch by this machine's clock. */
   get notBeforeMs(): number | undefined {
-    if (this.#opened !== undefined) return this.#opened.notBeforeMs;
-    const { notBeforeMs = 0 } = this.#shared;
-    const heldMs = notBeforeMs - this.#clock.nowMs();
-    // More than a week is a clock that was set.
-    return heldMs > 0 && heldMs <= MAX_RETRY_AFTER_MS ? notBeforeMs : undefined;
+    return this.#gate.untilMs();
   }
 
   /** The same for what somebody waits for. */
   get readsNotBeforeMs(): number | undefined {
-    return (this.#opened ?? this.#shared).readsNotBeforeMs;
+    return this.#gate.untilMs(true);
   }
 
   /**
    * How far the service's clock was ahead of this machine's at the last answer, in milliseconds; undefined until one came. For what is shown: what is sent is decided by the client's own answers.
    */
   get clockSkewMs(): number | undefined {
-    return this.#opened?.clockSkewMs ?? this.#shared.clockSkewMs;
+    return this.#opened?.clockSkewMs ?? this.#clockSkewMs;
   }
 
   /**
    * Takes in what another window knows of the way to the service. What a refused API key means is not its matter.
    * @param isOfLiving whether that window still runs: what one that has ended knew of the way is old
    */
-  acceptShared(
-    { offlineSinceMs, notBeforeMs, readsNotBeforeMs }: Partial<SavedList>,
-    isOfLiving: boolean,
-  ): void {
-    if (notBeforeMs !== undefined) {
-      Object.assign(this.#shared, { notBeforeMs, readsNotBeforeMs });
-      this.#opened?.holdUntil(notBeforeMs, readsNotBeforeMs);
-    }
+  acceptShared(known: SharedState, isOfLiving: boolean): void {
+    const { offlineSinceMs, notBeforeMs, readsNotBeforeMs } = known;
+    if (notBeforeMs !== undefined) this.#gate.holdUntil(notBeforeMs, readsNotBeforeMs);
     if (this.#disposed || this.isLocked || !isOfLiving) return;
     if (offlineSinceMs === undefined) this.#setState('ready');
     else this.#setState('offline', offlineSinceMs);
@@ -163,8 +160,7 @@ export class Session implements Disposable {
    * `connecting` fires each time, also while it is the state already.
    */
   reconnect(): void {
-    const { notBeforeMs, readsNotBeforeMs, clockSkewMs } = this;
-    Object.assign(this.#shared, { notBeforeMs, readsNotBeforeMs, clockSkewMs });
+    this.#clockSkewMs = this.clockSkewMs;
     this.#client = undefined;
     this.#opened = undefined;
     this.runs.drop();
@@ -186,10 +182,7 @@ export class Session implements Disposable {
   async #open(): Promise<Client> {
     const connection = await this.#connect();
     if (connection === undefined) throw new KeyMissingError();
-    const client = this.#createClient(connection);
-    client.holdUntil(this.notBeforeMs ?? 0, this.readsNotBeforeMs);
-    this.#opened = client;
-    return client;
+    return (this.#opened = this.#createClient(connection, this.#gate));
   }
 
   async #openedOf(pending: Promise<Client>): Promise<Client> {

@@ -1,4 +1,5 @@
 import type { Client, Connection } from '../api/client.ts';
+import type { RateGate } from '../api/rateGate.ts';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
 import type { Account } from '../accounts/account.ts';
@@ -12,7 +13,7 @@ import { Session, type SessionState } from './session.ts';
 export class Sessions implements Disposable {
   readonly #accounts: AccountStore;
   readonly #connect: (account: Account) => Promise<Connection | undefined>;
-  readonly #createClient: (connection: Connection) => Client;
+  readonly #createClient: (connection: Connection, gate: RateGate) => Client;
   readonly #sessions = new Map<string, Session>();
   readonly #disposables = new DisposableStore();
   readonly #onDidChangeActive = this.#disposables.add(new Emitter<Session | undefined>());
@@ -31,7 +32,7 @@ export class Sessions implements Disposable {
   constructor(
     accounts: AccountStore,
     connect: (account: Account) => Promise<Connection | undefined>,
-    createClient: (connection: Connection) => Client,
+    createClient: (connection: Connection, gate: RateGate) => Client,
   ) {
     this.#accounts = accounts;
     this.#connect = connect;

@@ -1,8 +1,28 @@
 import * as v from 'valibot';
-import type { Balance } from '../api/types.ts';
+import { balance, type Balance } from '../api/types.ts';
+import { sequencer } from '../base/async.ts';
 import type { StateStore } from '../storage/state.ts';
-import { savedList, type Backoff, type SavedList } from './savedList.ts';
+import { pairs, savedRuns } from './runStore.ts';
 import type { Session } from './session.ts';
+
+/** What the window that polls an account stores for the others, and for those that start later. Times are this machine's. */
+const savedList = v.object({
+  /** When the last request was sent whose answer this holds: what was asked later is newer. */
+  readAtMs: v.number(),
+  /** Undefined until the runs were read once. */
+  runs: v.optional(savedRuns),
+  balance: v.optional(v.object({ readAtMs: v.number(), value: balance })),
+  /** The display names of the models, by their ids. */
+  modelNames: v.optional(pairs(v.string())),
+  // As the session has them.
+  offlineSinceMs: v.optional(v.number()),
+  notBeforeMs: v.optional(v.number()),
+  readsNotBeforeMs: v.optional(v.number()),
+  /** When polls failed: how many in a row, and until when the next one waits. */
+  backoff: v.optional(v.object({ failures: v.number(), untilMs: v.number() })),
+});
+export type SavedList = v.InferOutput<typeof savedList>;
+export type Backoff = NonNullable<SavedList['backoff']>;
 
 /** The topic by which windows learn that the stored list changed. */
 export const LIST_TOPIC = 'run-list';
@@ -27,7 +47,8 @@ export class SharedList {
   readonly #state: StateStore;
   readonly #session: Session;
   readonly #nowMs: () => number;
-  #work: Promise<unknown> = Promise.resolve();
+  /** One at a time. */
+  readonly #inTurn = sequencer();
   #runIds: ReadonlySet<string> = new Set();
 
   constructor(state: StateStore, session: Session, nowMs: () => number) {
@@ -48,7 +69,7 @@ export class SharedList {
    * @throws what the store says
    */
   read(isOfLiving: boolean): Promise<SavedList | undefined> {
-    return this.#next(async () => {
+    return this.#inTurn(async () => {
       const list = await readList(this.#state, this.#session.account.id);
       this.#noteRuns(list);
       if (list !== undefined) this.#accept(list, isOfLiving);
@@ -58,9 +79,9 @@ export class SharedList {
 
   /** Stores what the session knows, where it is something else than what is stored. @throws what the store says */
   write(backoff: Backoff | undefined): Promise<void> {
-    return this.#next(async () => {
+    return this.#inTurn(async () => {
       const { id } = this.#session.account;
-      // Through JSON: a field that the service did not provide is left out. What the contract does not name is cut off.
+      // As it will be read again: a field that the service did not provide is left out.
       const list = v.parse(savedList, JSON.parse(JSON.stringify(this.#compose(backoff))));
       if (textOf(list) === textOf(await readList(this.#state, id))) return;
       await this.#state.transaction((tables) => {
@@ -80,22 +101,15 @@ export class SharedList {
     this.#runIds = new Set(list?.runs?.rows.map(({ run_id }) => run_id));
   }
 
-  /** One at a time. */
-  #next<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#work.then(work);
-    this.#work = done.catch(() => undefined);
-    return done;
-  }
-
   #compose(backoff: Backoff | undefined) {
-    const { runs, models, balance, state, offlineSince, notBeforeMs, readsNotBeforeMs } = this.#session;
+    const { runs, models, balance, offlineSince, notBeforeMs, readsNotBeforeMs } = this.#session;
     const saved = runs.save();
     return {
       readAtMs: runs.readAtMs,
       runs: saved,
       balance: balance.current && { readAtMs: balance.readAtMs ?? 0, value: balance.current },
       modelNames: models.namesOf(new Set(saved?.rows.map(({ model_id }) => model_id))),
-      offlineSinceMs: state === 'offline' ? offlineSince : undefined,
+      offlineSinceMs: offlineSince,
       notBeforeMs,
       readsNotBeforeMs,
       backoff,

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import type { RunDetail, RunSummary } from '../api/types.ts';
+import { runDetail, type RunDetail, type RunSummary } from '../api/types.ts';
+import { sequencer } from '../base/async.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { instantOf } from '../base/clock.ts';
 import type { StateStore, Tables } from '../storage/state.ts';
@@ -22,19 +23,6 @@ interface Stored {
   detail: string;
 }
 
-/** No other field of the service: what it is called or holds is unknown, and does not belong on the disk. */
-const detailSchema = v.object({
-  run_id: v.string(),
-  status: v.string(),
-  model_id: v.string(),
-  label: v.exactOptional(v.string()),
-  plan: v.exactOptional(v.string()),
-  price_cents: v.exactOptional(v.number()),
-  created_at: v.exactOptional(v.string()),
-  started_at: v.exactOptional(v.string()),
-  completed_at: v.exactOptional(v.string()),
-});
-
 /**
  * Stores the final details of an account for all windows, and gives its run store those that still match the list. Owns the
  * table `run_detail`.
@@ -47,7 +35,7 @@ export class StoredDetails implements Disposable {
   readonly #disposables: Disposable[];
   /** What came from the table, or goes there. */
   readonly #stored = new WeakSet<RunDetail>();
-  #reading: Promise<void> = Promise.resolve();
+  readonly #inTurn = sequencer();
 
   /** @param onError gets what the store did not take: it is read from the service again another time */
   constructor(runs: RunStore, state: StateStore, accountId: string, onError: (error: unknown) => void) {
@@ -68,7 +56,7 @@ export class StoredDetails implements Disposable {
 
   /** Resolves once the run store has what is stored of its runs. Never rejects. */
   idle(): Promise<void> {
-    return this.#reading;
+    return this.#inTurn(() => Promise.resolve());
   }
 
   dispose(): void {
@@ -106,7 +94,7 @@ export class StoredDetails implements Disposable {
   }
 
   #learn(which: string, ...values: string[]): void {
-    this.#reading = this.#reading.then(() => this.#read(which, values)).catch(this.#onError);
+    this.#inTurn(() => this.#read(which, values)).catch(this.#onError);
   }
 
   #newsOf(run: RunSummary, detail: RunDetail | undefined): Stored | undefined {
@@ -141,8 +129,7 @@ function store(tables: Tables, accountId: string, { run_id, listed, detail }: St
 
 /** As it is stored; undefined where it is too long to be of the contract. */
 function entryOf({ run_id, status }: RunSummary, detail: RunDetail): Stored | undefined {
-  // Through JSON: a field that the service did not provide is left out.
-  const text = JSON.stringify(v.parse(detailSchema, JSON.parse(JSON.stringify(detail))));
+  const text = JSON.stringify(detail);
   return Buffer.byteLength(text) > MAX_BYTES ? undefined : { run_id, listed: status, detail: text };
 }
 
@@ -150,7 +137,7 @@ function entryOf({ run_id, status }: RunSummary, detail: RunDetail): Stored | un
 function detailOf(run: RunSummary | undefined, { listed, detail: text }: Stored): RunDetail | undefined {
   if (run?.status !== listed) return undefined;
   try {
-    const detail = v.parse(detailSchema, JSON.parse(text));
+    const detail = v.parse(runDetail, JSON.parse(text));
     const apartMs = Math.abs(instantOf(run.created_at) - instantOf(detail.created_at));
     // Runs of the sandbox come again under their ids after it was reset.
     return Number.isNaN(apartMs) || apartMs < SAME_TIME_MS ? detail : undefined;

@@ -6,9 +6,8 @@ import { Lease } from '../storage/lease.ts';
 import type { StateStore } from '../storage/state.ts';
 import { OFFLINE_MS, pollEveryMs } from './pacing.ts';
 import type { RunChange } from './runStore.ts';
-import type { Backoff } from './savedList.ts';
 import type { Session } from './session.ts';
-import { LIST_TOPIC, SharedList } from './sharedList.ts';
+import { LIST_TOPIC, SharedList, type Backoff } from './sharedList.ts';
 import { StoredDetails } from './storedDetails.ts';
 
 const TICK_MS = 5_000;
@@ -67,13 +66,13 @@ export class Watcher implements Disposable {
   #takingOver: Promise<boolean> | undefined;
   /** One at a time. */
   readonly #poll = shared(() => this.#pollOnce());
+  readonly #readLabels = shared(() => this.#readMissingLabels());
   /** Somebody asked for a poll that could not be sent yet. */
   #isWanted = false;
   #isBalanceWanted = false;
   /** How many readings of models and balance are under way, and when the next one is due: 0 as soon as the service answers. */
   #readings = 0;
   #missingAtMs = Infinity;
-  #isReadingLabels = false;
   readonly #startedAtMs: number;
   #polledAtMs: number | undefined;
   #seenAtMs = -Infinity;
@@ -185,11 +184,9 @@ export class Watcher implements Disposable {
   }
 
   /** Reads the details of the newest runs whose label nobody knows, as far as the budget reaches: the list has no labels. */
-  async #readLabels(): Promise<void> {
+  async #readMissingLabels(): Promise<void> {
     const { session, areRowsShown } = this.#options;
     const { runs, budget } = session;
-    if (this.#isReadingLabels) return;
-    this.#isReadingLabels = true;
     for (;;) {
       await this.#stored.idle();
       const mayRead = areRowsShown() && session.state === 'ready' && !this.#isHeld;
@@ -204,7 +201,6 @@ export class Watcher implements Disposable {
       // Why it failed is known by the run.
       await runs.loadDetail(run.run_id, { isBackground: true }).catch(() => undefined);
     }
-    this.#isReadingLabels = false;
   }
 
   async #tick(hasSlept: boolean): Promise<void> {

@@ -7,7 +7,6 @@ import type { Disposable } from '../base/disposable.ts';
 import { CancelledError, ExpectedError } from '../base/errors.ts';
 import { FolderWatch } from './folderWatch.ts';
 import { hasLocks, identityOf, isBusy, Lease, primaryCodeOf } from './lease.ts';
-import { MIGRATIONS } from './migrations.ts';
 
 const FILE = 'state.sqlite';
 /** A statement blocks the extension host at most this long; the rest is waited for asynchronously. */
@@ -21,6 +20,44 @@ const CORRUPT = 11;
 const CANNOT_OPEN = 14;
 const NOT_A_DATABASE = 26;
 const MOVED = 1032;
+
+/**
+ * All tables of `state.sqlite`, in the order in which they came. Append only: the version of a file is how many of these it
+ * has. One only adds: versions of the extension that do not know it still read and write beside it. One that they would spoil
+ * sets `min_reader` in `meta` to its own number: they use the file no longer. The queries of a table are in one module of its
+ * room, and always name their columns. A table is STRICT, and its first column is the account's id.
+ */
+export const MIGRATIONS: readonly string[] = [
+  // core/downloads/downloadStore.ts
+  `CREATE TABLE download (
+        account TEXT NOT NULL, path TEXT NOT NULL, run TEXT NOT NULL, type TEXT NOT NULL, filename TEXT,
+        size INTEGER NOT NULL, sha256 TEXT NOT NULL, verified TEXT NOT NULL, completed_ms INTEGER NOT NULL,
+        PRIMARY KEY (account, path)
+      ) STRICT;
+      CREATE TABLE unfinished_download (
+        account TEXT NOT NULL, id TEXT NOT NULL, run TEXT NOT NULL, type TEXT NOT NULL, filename TEXT,
+        target TEXT NOT NULL, discarded INTEGER NOT NULL, PRIMARY KEY (account, id)
+      ) STRICT`,
+  // core/runs/sharedList.ts
+  'CREATE TABLE run_list (account TEXT PRIMARY KEY, list TEXT NOT NULL) STRICT',
+  // core/runs/storedDetails.ts
+  `CREATE TABLE run_detail (
+      account TEXT NOT NULL,
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      run_id TEXT NOT NULL,
+      listed TEXT NOT NULL,
+      detail TEXT NOT NULL,
+      UNIQUE (account, run_id)
+    ) STRICT`,
+  // core/runs/notificationLedger.ts
+  `CREATE TABLE notification (
+      account TEXT NOT NULL,
+      key TEXT NOT NULL,
+      claimed_at_ms INTEGER NOT NULL,
+      is_unseen INTEGER NOT NULL,
+      PRIMARY KEY (account, key)
+    ) STRICT`,
+];
 
 /**
  * Why windows cannot share state. `newer`: a later version of the extension refused this one. Only while it is `busy`, another
@@ -103,7 +140,7 @@ interface Opened {
  *     });
  *     state.follow('runs', id, () => void reread()); // another window touched it, or the file was replaced
  *
- * Add a table in `migrations.ts`, and one module of your room that holds all its queries. Every transaction that writes costs
+ * Add a table to `MIGRATIONS`, and one module of your room that holds all its queries. Every transaction that writes costs
  * a sync of the disk, which blocks the extension host: write nothing for progress, or where nothing changed. Only this module
  * may open the file, read or copy it: closing any descriptor of it drops this process's lock.
  */

@@ -1,7 +1,7 @@
 import { mkdir, readdir, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { sequencer } from '../base/async.ts';
 import { isMissing } from '../base/diskError.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
@@ -23,9 +23,8 @@ import {
 
 /** The user waits for it: longer than other windows take to see whether it is free. */
 const ACQUIRE_TRIES = 20;
-/** For how long the creation of an intent waits for that of another window. */
-const CREATE_WAIT_MS = 5_000;
-const CREATE_TRY_AGAIN_MS = 20;
+/** The creation of an intent waits some seconds for that of another window. */
+const CREATE_TRIES = 400;
 const FILES_AT_ONCE = 8;
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
@@ -42,7 +41,7 @@ export interface JournalOptions {
   /** Called with each file that cannot be read as ours: where it was moved to, or where it was left. */
   onSetAside?: (file: string) => void;
   write?: typeof writeFileDurably;
-  createWaitMs?: number;
+  createTries?: number;
 }
 
 /** What of the open intents cannot be known. */
@@ -64,8 +63,10 @@ export class Journal implements Disposable {
   readonly #notices: string;
   readonly #onSetAside: (file: string) => void;
   readonly #write: typeof writeFileDurably;
-  readonly #createWaitMs: number;
+  readonly #createTries: number;
   readonly #onDidChange = new Emitter<void>();
+  /** One access at a time, so that nothing older is accepted after something newer. */
+  readonly #inTurn = sequencer();
   /** Of charges that are still to be reported, where the disk took none: only this window knows. */
   readonly #unwrittenNotices = new Set<string>();
   readonly #reported = new Set<string>();
@@ -74,20 +75,19 @@ export class Journal implements Disposable {
   #watch: FolderWatch | undefined;
   #disposed = false;
   #intents: readonly Intent[] = [];
-  #work: Promise<unknown> = Promise.resolve();
 
   /** Fires when an intent was written, settled or removed, here or in another window. */
   readonly onDidChange = this.#onDidChange.event;
 
   /** @param directory of the journal alone, in the extension's storage on the extension host's machine */
   constructor(directory: string, options: JournalOptions = {}) {
-    const { onSetAside = () => undefined, write = writeFileDurably, createWaitMs = CREATE_WAIT_MS } = options;
+    const { onSetAside = () => undefined, write = writeFileDurably, createTries = CREATE_TRIES } = options;
     this.#directory = directory;
     this.#leases = path.join(directory, 'leases');
     this.#notices = path.join(directory, 'notices');
     this.#onSetAside = onSetAside;
     this.#write = write;
-    this.#createWaitMs = createWaitMs;
+    this.#createTries = createTries;
   }
 
   /** Reads the open intents, removes what killed processes left, and follows other windows. */
@@ -133,7 +133,8 @@ export class Journal implements Disposable {
     intent: Intent,
     besides: readonly string[] = [],
   ): Promise<{ lease: Lease } | { existing: Intent }> {
-    const gate = await this.#takeGate();
+    const gate = await Lease.take(this.#lockFile('create'), this.#createTries);
+    if (gate === undefined) throw new SubmissionError('journal-busy');
     try {
       return await this.#inTurn(() => this.#createAlone(gate, intent, besides));
     } finally {
@@ -235,23 +236,6 @@ export class Journal implements Disposable {
   async #note(id: string): Promise<void> {
     await mkdir(this.#notices, { recursive: true, mode: 0o700 });
     await writeFile(path.join(this.#notices, id), '', { mode: 0o600 });
-  }
-
-  /** One access at a time, so that nothing older is accepted after something newer. */
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#work.then(work);
-    this.#work = done.catch(() => undefined);
-    return done;
-  }
-
-  async #takeGate(): Promise<Lease> {
-    const startedMs = performance.now();
-    for (;;) {
-      const gate = await Lease.take(this.#lockFile('create'), 1);
-      if (gate !== undefined) return gate;
-      if (performance.now() - startedMs > this.#createWaitMs) throw new SubmissionError('journal-busy');
-      await delay(CREATE_TRY_AGAIN_MS * (0.5 + Math.random()));
-    }
   }
 
   async #createAlone(

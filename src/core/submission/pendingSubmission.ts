@@ -1,4 +1,5 @@
 import type { RunCreation } from '../api/types.ts';
+import { shared } from '../base/async.ts';
 import type { Event } from '../base/event.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { mayBeCharged, RESEND_MS, type Intent } from './intent.ts';
@@ -141,8 +142,10 @@ export class PendingSubmissions implements Disposable {
   readonly #cancels = new Map<string, AbortController>();
   #shown = new Map<string, PendingSubmission>();
   #timer: NodeJS.Timeout | undefined;
-  #probing: Promise<void> | undefined;
   #disposed = false;
+
+  /** Finds out which intents other windows own. Never rejects. */
+  readonly probe = shared(() => this.#probeAll());
 
   /** @param onChange called with each submission that changed, came or went, with its last state */
   constructor(journal: Journal, onChange: (submission: PendingSubmission) => void) {
@@ -192,12 +195,6 @@ export class PendingSubmissions implements Disposable {
     const intent = this.#journal.intents.find((open) => open.id === id);
     if (intent !== undefined) this.#free.add(intent);
     this.#publish();
-  }
-
-  /** Finds out which intents other windows own. Never rejects. */
-  probe(): Promise<void> {
-    this.#probing ??= this.#probeAll().finally(() => (this.#probing = undefined));
-    return this.#probing;
   }
 
   /** Shows it no longer, whatever the disk says. */

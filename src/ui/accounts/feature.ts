@@ -8,8 +8,7 @@ import {
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { inBackground } from '../shared/log.ts';
-import { BalanceStatus } from './balanceStatus.ts';
-import { keepWelcomeState } from './welcomeState.ts';
+import { keepWelcomeState, showBalance } from './accountStatus.ts';
 
 /** Accounts and their API keys: signing in and out, switching, the balance in the status bar. */
 export function activateAccounts(services: Services): void {
@@ -35,7 +34,7 @@ export function activateAccounts(services: Services): void {
     );
   /** By account, what is being sent since its API key was refused, as it was last: how that ends may say so. */
   const sending = new Map<string, PendingSubmission>();
-  disposables.add(new BalanceStatus(sessions, accounts, readSpent));
+  disposables.add(showBalance(sessions, accounts, readSpent));
   disposables.add(keepWelcomeState(sessions, accounts));
   disposables.add(
     sessions.onDidChangeState(({ session, state }) => {
@@ -74,13 +73,13 @@ export function activateAccounts(services: Services): void {
   commands.add('accounts', {
     [COMMANDS.signIn]: async () =>
       (await import('./signIn.ts')).signIn(accounts, apiKeys, createClient, submissions),
-    [COMMANDS.switchAccount]: async () => (await import('./switchAccount.ts')).switchAccount(accounts),
+    [COMMANDS.switchAccount]: async () => (await import('./menuMessages.ts')).switchAccount(accounts),
     [COMMANDS.replaceKey]: async (account) =>
       (await import('./signIn.ts')).replaceKey(accounts, apiKeys, createClient, account),
   });
   commands.add('account', {
     [COMMANDS.signOut]: async () =>
-      (await import('./signOut.ts')).signOut(accounts, apiKeys, unfinishedOf, (id) =>
+      (await import('./signIn.ts')).signOut(accounts, apiKeys, unfinishedOf, (id) =>
         downloads.discardAll(id),
       ),
     [COMMANDS.refreshBalance]: () => sessions.active?.balance.refresh(),

@@ -16,12 +16,13 @@ import { notifySignedOut, websiteLink } from '../shared/accountMessages.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { withCancellableProgress } from '../shared/notifications.ts';
 import { setting } from '../shared/settings.ts';
-import { ask, pick, runSteps, type Answer, type Place, type Step, type StepEnd } from '../shared/steps.ts';
+import { ask, mapAnswer, pick, runSteps, type Answer, type Place, type Step } from '../shared/steps.ts';
 import { TERMS } from '../shared/termMessages.ts';
 import type { ApiKeys } from './apiKeys.ts';
 import {
   apiKeyProblem,
   confirmPrefix,
+  confirmSignOut,
   confirmUnverifiedKey,
   notifyKeyRefused,
   notifyKeyReplaced,
@@ -30,6 +31,7 @@ import {
   notifySignedIn,
   signInWords,
   URL_PROBLEMS,
+  type Unfinished,
 } from './messages.ts';
 
 type CreateClient = (connection: Connection) => Pick<Client, 'getBalance'>;
@@ -96,6 +98,28 @@ export async function replaceKey(
   (result === 'accepted' ? notifyKeyReplaced : notifyKeyUnverified)(name);
 }
 
+/**
+ * Signs out of the active account, deletes its API key and discards its unfinished downloads. Signing in to it again brings
+ * back its submissions, its receipts and the records of its downloads.
+ */
+export async function signOut(
+  accounts: AccountStore,
+  apiKeys: ApiKeys,
+  unfinishedOf: (accountId: string) => Unfinished,
+  discardDownloads: (accountId: string) => Promise<void>,
+): Promise<void> {
+  const account = accounts.active;
+  if (account === undefined || !(await confirmSignOut(account, unfinishedOf(account.id)))) return;
+  // The account first: a session that loses its key would ask for another one.
+  await accounts.remove(account.id);
+  try {
+    await apiKeys.delete(account.id);
+  } finally {
+    // Also where the keyring fails: nothing refers to them.
+    await discardDownloads(account.id);
+  }
+}
+
 /** Which step asks for the account. */
 const ACCOUNT_STEP = 1;
 
@@ -111,7 +135,7 @@ function askToSignIn(accounts: AccountStore, submitted: readonly Intent[]): Prom
           return parsed.ok ? undefined : URL_PROBLEMS[parsed.problem];
         },
       });
-      return next(answer, (url) => {
+      return mapAnswer(answer, (url) => {
         const parsed = parseAddress(url);
         return parsed.ok ? { ...draft, url, baseUrl: parsed.baseUrl } : draft;
       });
@@ -121,7 +145,7 @@ function askToSignIn(accounts: AccountStore, submitted: readonly Intent[]): Prom
       const account = former.length === 0 ? undefined : await pickAccount(place, former);
       if (account !== undefined && account.kind !== 'value') return account;
       const { id, name: known } = account?.value ?? {};
-      if (known !== undefined) return { kind: 'next', state: { ...draft, id, name: known } };
+      if (known !== undefined) return { kind: 'value', value: { ...draft, id, name: known } };
       const answer = await ask(place, {
         prompt: signInWords.name(),
         value: draft.name === '' ? new URL(draft.baseUrl).hostname : draft.name,
@@ -129,11 +153,11 @@ function askToSignIn(accounts: AccountStore, submitted: readonly Intent[]): Prom
       });
       // Back to the list of accounts, where there is one.
       if (answer.kind === 'back' && account !== undefined) return { kind: 'go', to: ACCOUNT_STEP };
-      return next(answer, (name) => ({ ...draft, id, name: name.trim() }));
+      return mapAnswer(answer, (name) => ({ ...draft, id, name: name.trim() }));
     },
     async (draft, place) => {
       const answer = await askForKey(place, draft.baseUrl, formerOf(accounts, draft.id));
-      return next(answer, (apiKey) => ({ ...draft, apiKey }));
+      return mapAnswer(answer, (apiKey) => ({ ...draft, apiKey }));
     },
   ];
   const empty = { url: setting('baseUrl'), baseUrl: '', id: undefined, name: '', apiKey: '' };
@@ -161,10 +185,6 @@ function pickAccount(place: Place, former: readonly FormerAccount[]) {
       { icon: 'add', label: signInWords.newAccount(), value: {} },
     ],
   });
-}
-
-function next(answer: Answer<string>, change: (text: string) => Draft): StepEnd<Draft> {
-  return answer.kind === 'value' ? { kind: 'next', state: change(answer.value) } : answer;
 }
 
 /** Asks for an API key; one without the prefix of the service's keys only after a question. */

@@ -1,7 +1,7 @@
 import { l10n } from 'vscode';
 import { accountMoneyOf, type MoneyFacts } from '../../core/money/accountMoney.ts';
 import { compact } from '../shared/format.ts';
-import { limitsText, monthText, spentText } from '../shared/budgetMessages.ts';
+import { limitsText, monthText, spentText } from '../shared/moneyMessages.ts';
 import { factLine, TERMS } from '../shared/termMessages.ts';
 
 /** What an account has spent this month, and its budget, a line each. */

@@ -8,6 +8,7 @@ import {
   type CheckFailure,
   type Summary,
 } from '../../core/datasets/report.ts';
+import type { Rewriting } from '../../core/datasets/rewrite.ts';
 import { checkingTitle, failureSentence } from '../shared/datasetMessages.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { withLateProgress, showError, showInformation, showWarning } from '../shared/notifications.ts';
@@ -16,7 +17,7 @@ import { filesOf } from '../shared/arguments.ts';
 import { chooseDataset, inspectOrRefuse } from '../shared/prepareDataset.ts';
 import { TERMS } from '../shared/termMessages.ts';
 import { canShowProblems, openDocument } from './datasetProblems.ts';
-import { checkMessages } from './messages.ts';
+import { checkMessages, rewriteMessages } from './messages.ts';
 
 /**
  * Checks one dataset, or each of those selected in the explorer, and shows the verdict. Called as `(uri?, uris?)` from menus.
@@ -108,4 +109,30 @@ export async function showDatasetProblems(reports: Reports, uri?: unknown): Prom
     }
     await vscode.commands.executeCommand('workbench.panel.markers.view.focus');
   }
+}
+
+/**
+ * Writes a changed copy of a dataset beside it and opens that. Called as `(uri?)`.
+ * @throws CancelledError
+ */
+export async function rewriteDatasetBeside(rewriting: Rewriting, argument?: unknown): Promise<void> {
+  const uri = await chooseDataset(argument);
+  if (uri?.scheme !== 'file') return;
+  const name = path.basename(uri.fsPath);
+  const { NotJsonError, rewriteDataset } = await import('../../core/datasets/rewrite.ts');
+  let written: string;
+  try {
+    written = await withLateProgress(rewriteMessages.title(name), (signal, onProgress) =>
+      rewriteDataset(uri.fsPath, rewriting, { signal, onProgress }),
+    );
+  } catch (error) {
+    if (error instanceof NotJsonError) void showError(rewriteMessages.notJson(name));
+    else if ((error as NodeJS.ErrnoException).errno !== undefined)
+      void showError(rewriteMessages.notWritten(name));
+    else throw error;
+    return;
+  }
+  void showInformation(rewriteMessages.created(path.basename(written), name));
+  // Whatever its size: VS Code asks before it shows an enormous one.
+  await vscode.commands.executeCommand('vscode.open', vscode.Uri.file(written));
 }

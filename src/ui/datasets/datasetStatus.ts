@@ -4,7 +4,7 @@ import type { Reports } from '../../core/datasets/reports.ts';
 import { summaryOf, type Summary } from '../../core/datasets/report.ts';
 import { trainedPhrase } from '../shared/datasetMessages.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { likelyPrice, rangeTooltip } from '../shared/priceMessages.ts';
+import { likelyPrice, rangeTooltip } from '../shared/moneyMessages.ts';
 import { onDidChangeSettings, setting } from '../shared/settings.ts';
 import { isDataset, openDocument } from './datasetProblems.ts';
 import type { DatasetRuns } from './datasetRuns.ts';

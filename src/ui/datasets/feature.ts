@@ -32,9 +32,9 @@ export function activateDatasets(services: Services): void {
     [COMMANDS.showDatasetProblems]: async (...args) =>
       (await import('./checkDataset.ts')).showDatasetProblems(await reports(), ...args),
     [COMMANDS.convertToJsonl]: async (...args) =>
-      (await import('./rewriteDataset.ts')).rewriteDatasetBeside('json-to-lines', ...args),
+      (await import('./checkDataset.ts')).rewriteDatasetBeside('json-to-lines', ...args),
     [COMMANDS.copyWithoutByteOrderMark]: async (...args) =>
-      (await import('./rewriteDataset.ts')).rewriteDatasetBeside('without-bom', ...args),
+      (await import('./checkDataset.ts')).rewriteDatasetBeside('without-bom', ...args),
     [COMMANDS.previewDataset]: async (...args) => (await previews()).preview(...args),
   });
 }

@@ -183,7 +183,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, ProblemText>> = {
   'single-quote': [l10n.t('Single quotes'), l10n.t('Use double quotes.')],
   'key-expected': [l10n.t('Missing key'), l10n.t('Add one in double quotes.')],
   'colon-expected': [l10n.t('Missing colon'), l10n.t('Add it after the key.')],
-  'comma-expected': [l10n.t('Missing comma'), l10n.t('Add it, or escape quotes in the text as \\".')],
+  'comma-expected': [l10n.t('Missing comma'), l10n.t('Add it, or escape quotes as \\".')],
   'invalid-utf8': [l10n.t('Invalid UTF-8'), l10n.t('Save as UTF-8.')],
   'bom-inside': [l10n.t('Byte order mark inside'), REMOVE],
   'not-an-object': [l10n.t('Not an object'), l10n.t('Each line must be a JSON object.')],

@@ -14,7 +14,7 @@ import type { Session } from '../../core/runs/session.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import { keyAction } from '../shared/accountMessages.ts';
 import type { Loading } from '../shared/accountPage.ts';
-import { amountsText, limitsText, monthText, spentText, underWayAmount } from '../shared/budgetMessages.ts';
+import { amountsText, limitsText, monthText, spentText, underWayAmount } from '../shared/moneyMessages.ts';
 import {
   compact,
   formatBytes,
@@ -161,12 +161,17 @@ function factsOf({ session, money: { spending, charged } }: SpendFacts): SpendSt
   const total = () => amountsText(amountsOf(charged), session !== undefined && isComplete(session));
   const underWay = spending && underWayAmount(spending);
   const budget = session?.account.budget;
+  const isExceeded =
+    budget?.perMonthCents !== undefined &&
+    budget.currency === spending?.currency &&
+    spending.spentCents > budget.perMonthCents;
   return compact(
     spending && fact('month', l10n.t('Spent in {0}', monthText(spending.month)), spentText(spending)),
     underWay && fact('underWay', l10n.t('Pending'), underWay),
     charged.length > 0 && fact('all', l10n.t('Total of {0}', formatRuns(charged.length)), total()),
     session && fact('balance', TERMS.balance, formatMoney(balance?.balance_cents, balance?.currency)),
-    budget && fact('budget', TERMS.budget, limitsText(budget)),
+    budget &&
+      fact('budget', TERMS.budget, compact(limitsText(budget), isExceeded && l10n.t('exceeded')).join(' · ')),
   );
 }
 

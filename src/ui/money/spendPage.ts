@@ -13,7 +13,14 @@ import { COMMANDS, PANELS } from '../shared/ids.ts';
 import { reportError } from '../shared/log.ts';
 import { isBoolean, isOneOf, isRecord, isText, WebviewPanels } from '../shared/webview.ts';
 import { exportWords, notifyExported, notifyNotExported } from './messages.ts';
-import type { SpendButton, SpendMemory, SpendRequest, SpendState, SpendView } from './protocol.ts';
+import type {
+  SpendAction,
+  SpendButton,
+  SpendMemory,
+  SpendRequest,
+  SpendState,
+  SpendView,
+} from './protocol.ts';
 import { COLUMNS, spendPageState, spendPageTitle, type SpendFacts } from './spendMessages.ts';
 
 /** Drawn less often than other pages, since all runs are counted for it; while everything is read they change all the time. */
@@ -99,29 +106,24 @@ export class SpendPage extends AccountPage<SpendState, SpendRequest, SpendButton
   }
 
   protected do({ action, target }: SpendButton): unknown {
+    const { accountId } = this;
     const { executeCommand } = vscode.commands;
-    switch (action) {
-      case 'setBudget':
-        return executeCommand(COMMANDS.setBudget, { accountId: this.accountId, id: '' });
-      case 'replaceKey':
-        return executeCommand(COMMANDS.replaceKey, this.accountId);
-      case 'showRun':
-        return executeCommand(COMMANDS.showRun, { accountId: this.accountId, id: target });
-      case 'exportCsv':
-        return this.#export('csv', toCsv);
-      case 'exportJsonl':
-        return this.#export('jsonl', toJsonl);
-      case 'showMore':
+    const actions: Readonly<Record<SpendAction, () => unknown>> = {
+      setBudget: () => executeCommand(COMMANDS.setBudget, { accountId, id: '' }),
+      replaceKey: () => executeCommand(COMMANDS.replaceKey, accountId),
+      showRun: () => executeCommand(COMMANDS.showRun, { accountId, id: target }),
+      exportCsv: () => this.#export('csv', toCsv),
+      exportJsonl: () => this.#export('jsonl', toJsonl),
+      showMore: () => {
         this.#mostRows += ROWS;
         this.draw();
-        return undefined;
-      case 'refresh':
-        return this.#refresh();
-      case 'loadRuns':
-        return this.#read('runs', loadAllRuns);
-      case 'readPrices':
-        return this.#read('prices', (session, isOver) => readPrices(session, this.#charged(), isOver));
-    }
+      },
+      refresh: () => this.#refresh(),
+      loadRuns: () => this.#read('runs', loadAllRuns),
+      readPrices: () =>
+        this.#read('prices', (session, isOver) => readPrices(session, this.#charged(), isOver)),
+    };
+    return actions[action]();
   }
 
   /** Failures show on the page, as the session's state. */
@@ -183,15 +185,6 @@ export class SpendPage extends AccountPage<SpendState, SpendRequest, SpendButton
 
   protected state(): SpendState {
     return spendPageState(this.#facts());
-  }
-
-  protected buttonsOf({ actions, notices, runs }: SpendState): SpendButton[] {
-    return [
-      ...actions,
-      ...notices.flatMap(({ buttons }) => buttons),
-      ...(runs?.rows ?? []).map(({ show }) => show),
-      ...(runs?.more === undefined ? [] : [runs.more]),
-    ];
   }
 
   #charged(): readonly ChargedRun[] {

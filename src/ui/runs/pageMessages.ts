@@ -33,7 +33,7 @@ import {
 import { revealOf } from '../shared/openMessages.ts';
 import { keyProblem, leftText, offlineText, runStatus, serviceText } from '../shared/runMessages.ts';
 import { asText, explain, isNotFound } from '../shared/serviceErrors.ts';
-import { estimateText, rangeTooltip, unexpectedPrice } from '../shared/priceMessages.ts';
+import { estimateText, rangeTooltip, unexpectedPrice } from '../shared/moneyMessages.ts';
 import { sanitizeServiceText, sanitizeText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/termMessages.ts';
 import type {
@@ -146,6 +146,8 @@ function absent({ accountId, session, runId, isReading }: RunPageView, name: str
   if (keyFault !== undefined && newKey !== undefined)
     return because('error', keyFault, button('replaceKey', accountId, newKey));
   const failure = session.runs.detailFailure(runId);
+  if (isNotFound(failure) && session.account.kind === 'sandbox')
+    return because('info', l10n.t('The sandbox no longer has this run.'));
   if (isNotFound(failure))
     return because(
       'warning',

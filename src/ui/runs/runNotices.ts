@@ -46,9 +46,7 @@ export class RunNotices implements Disposable {
 
   constructor(parts: RunNoticesParts) {
     this.#parts = parts;
-    this.#subscription = followActive(parts.sessions, (session) =>
-      session === undefined ? [] : this.#follow(session),
-    );
+    this.#subscription = followActive(parts.sessions, (session) => session && this.#follow(session));
   }
 
   dispose(): void {

@@ -11,7 +11,13 @@ import { revealOf } from '../shared/openMessages.ts';
 import { isRecord, isText, WebviewPanels } from '../shared/webview.ts';
 import { runPageState, runPageTitle, type FileNow, type RunPageView } from './pageMessages.ts';
 import { runLinkPath } from './runCommands.ts';
-import type { RunPageButton, RunPageMemory, RunPageRequest, RunPageState } from './protocol.ts';
+import type {
+  RunPageAction,
+  RunPageButton,
+  RunPageMemory,
+  RunPageRequest,
+  RunPageState,
+} from './protocol.ts';
 
 /** Times go on while the page is visible, and adapters expire. */
 const REDRAW_MS = 2_000;
@@ -136,34 +142,23 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
 
   protected do({ action, target }: RunPageButton): unknown {
     const { accountId } = this;
-    const { runId } = this.#memory;
+    const run = { accountId, id: this.#memory.runId };
     const { executeCommand } = vscode.commands;
-    switch (action) {
-      case 'download':
-        return executeCommand(COMMANDS.downloadAdapter, { accountId, id: runId });
-      case 'submitAgain':
-        return executeCommand(COMMANDS.submitAgain, { accountId, id: runId });
-      case 'inspect':
-        return executeCommand(COMMANDS.inspectAdapter, vscode.Uri.file(target));
-      case 'openDataset':
-        return executeCommand(COMMANDS.previewDataset, vscode.Uri.file(target));
-      case 'cancelDownload':
-        return executeCommand(COMMANDS.cancelDownload, target);
-      case 'reveal':
-        revealOf(vscode.Uri.file(target)).show();
-        return undefined;
-      case 'useAccount':
-        return this.#parts.accounts.activate(accountId);
-      case 'switchAccount':
-        return executeCommand(COMMANDS.switchAccount);
-      case 'replaceKey':
-        return executeCommand(COMMANDS.replaceKey, accountId);
-      case 'refresh':
-        return this.#refresh();
-      case 'copy':
-        // By the host of the page.
-        return undefined;
-    }
+    const actions: Readonly<Record<RunPageAction, () => unknown>> = {
+      download: () => executeCommand(COMMANDS.downloadAdapter, run),
+      submitAgain: () => executeCommand(COMMANDS.submitAgain, run),
+      inspect: () => executeCommand(COMMANDS.inspectAdapter, vscode.Uri.file(target)),
+      openDataset: () => executeCommand(COMMANDS.previewDataset, vscode.Uri.file(target)),
+      cancelDownload: () => executeCommand(COMMANDS.cancelDownload, target),
+      reveal: () => revealOf(vscode.Uri.file(target)).show(),
+      useAccount: () => this.#parts.accounts.activate(accountId),
+      switchAccount: () => executeCommand(COMMANDS.switchAccount),
+      replaceKey: () => executeCommand(COMMANDS.replaceKey, accountId),
+      refresh: () => this.#refresh(),
+      // By the host of the page.
+      copy: () => undefined,
+    };
+    return actions[action]();
   }
 
   /** Failures show on the page, as the session's state or in place of the details. */
@@ -209,14 +204,6 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
       link: `${vscode.env.uriScheme}://${context.extension.id}${runLinkPath(runId)}`,
       nowMs: this.nowMs(),
     };
-  }
-
-  protected buttonsOf({ actions, notices, sections }: RunPageState): RunPageButton[] {
-    const holders = sections.flatMap((section): readonly { buttons: readonly RunPageButton[] }[] => {
-      if (section.kind === 'timeline') return [];
-      return section.kind === 'facts' ? section.facts : [...section.downloads, ...section.files];
-    });
-    return [...actions, ...[...notices, ...holders].flatMap(({ buttons }) => buttons)];
   }
 }
 

@@ -4,7 +4,7 @@ import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { Receipt } from '../../core/submission/intent.ts';
 import type { Services } from '../../services.ts';
 import type { PageButton } from './protocol.ts';
-import { WebviewHost, type Typed, type WebviewOptions } from './webview.ts';
+import { isRecord, WebviewHost, type Typed, type WebviewOptions } from './webview.ts';
 
 /** Changes that come together are drawn once. */
 const DRAW_MS = 50;
@@ -50,7 +50,6 @@ export abstract class AccountPage<
   protected abstract title(): string;
   /** Everything that the page shows now. */
   protected abstract state(): State;
-  protected abstract buttonsOf(state: State): readonly Button[];
   protected abstract do(button: Button): unknown;
   /** @param isOther whether it is another session, and not only another state of it */
   protected abstract sessionChanged(isOther: boolean): void;
@@ -100,11 +99,10 @@ export abstract class AccountPage<
   }
 
   protected async act({ action, target }: { action: string; target: string }): Promise<void> {
-    const buttons = this.#state === undefined ? [] : this.buttonsOf(this.#state);
-    const pressed = buttons.find((one) => one.action === action && one.target === target);
+    const pressed = buttonsIn(this.#state).find((one) => one.action === action && one.target === target);
     if (pressed === undefined || pressed.isDisabled === true) return;
     try {
-      await this.do(pressed);
+      await this.do(pressed as Button);
     } finally {
       this.planDraw();
     }
@@ -163,4 +161,12 @@ export abstract class AccountPage<
       )
       .finally(() => this.planDraw());
   }
+}
+
+/** Every button that a page shows, wherever it is. */
+function buttonsIn(part: unknown): PageButton[] {
+  if (!isRecord(part)) return [];
+  return 'action' in part
+    ? [part as unknown as PageButton]
+    : Object.values(part).flatMap((one) => buttonsIn(one));
 }

@@ -111,15 +111,23 @@ export function trainedPhrase(
     : l10n.t('{0}; changed since ({1})', phrase, `${more > 0 ? '+' : '−'}${formatRows(Math.abs(more))}`);
 }
 
+/** What a list of choices says, beside its choices. */
+export interface Fact {
+  icon: string;
+  label: string;
+  description: string;
+}
+
 /** What a check found that the summary of a submission has to say: problems, and what may be private. */
-export function checkRows(check: Summary | 'unchecked'): { icon: string; name: string; value: string }[] {
-  const name = l10n.t('Check');
-  if (check === 'unchecked') return [{ icon: 'warning', name, value: l10n.t('skipped, the check failed') }];
+export function checkRows(check: Summary | 'unchecked'): Fact[] {
+  const label = l10n.t('Check');
+  if (check === 'unchecked')
+    return [{ icon: 'warning', label, description: l10n.t('skipped, the check failed') }];
   const privacy = privacyPhrase(check);
   const icon = check.verdict === 'errors' ? 'error' : 'warning';
   return compact(
-    check.verdict !== 'clean' && { icon, name, value: verdictPhrase(check) },
-    privacy !== '' && { icon: 'eye', name: l10n.t('Personal data'), value: privacy },
+    check.verdict !== 'clean' && { icon, label, description: verdictPhrase(check) },
+    privacy !== '' && { icon: 'eye', label: l10n.t('Personal data'), description: privacy },
   );
 }
 

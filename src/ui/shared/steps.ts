@@ -1,9 +1,12 @@
 import * as vscode from 'vscode';
 import { sanitizeText, sanitizeServiceText } from './serviceText.ts';
 
-/** How a step ended: on to the next, back to the one before, to a certain one, or given up with Esc. */
-export type StepEnd<S> =
-  { kind: 'next'; state: S } | { kind: 'back' } | { kind: 'go'; to: number } | { kind: 'cancel' };
+/** What the user did in a dialog: `value`, back to the one before, or given up with Esc. */
+export type Answer<T> = { kind: 'value'; value: T } | { kind: 'back' } | { kind: 'cancel' };
+
+export function mapAnswer<T, U>(answer: Answer<T>, change: (value: T) => U): Answer<U> {
+  return answer.kind === 'value' ? { kind: 'value', value: change(answer.value) } : answer;
+}
 
 /** What the title bar shows. */
 export interface Place {
@@ -16,7 +19,8 @@ export interface Place {
   link?: { title: string; open: () => unknown } | undefined;
 }
 
-export type Step<S> = (state: S, place: Place) => Promise<StepEnd<S>>;
+/** Ends with the state for the next step, or goes to a certain one. */
+export type Step<S> = (state: S, place: Place) => Promise<Answer<S> | { kind: 'go'; to: number }>;
 
 /**
  * Leads the user through steps that each have a Back button but the first. Nothing outside the returned state changes
@@ -36,13 +40,10 @@ export async function runSteps<S>(
     const place = { title, step: index + 1, totalSteps: steps.length, hasBack: index > 0 };
     const end = await step(state, place);
     if (end.kind === 'cancel') return undefined;
-    if (end.kind === 'next') state = end.state;
-    index = end.kind === 'next' ? index + 1 : end.kind === 'go' ? end.to : Math.max(0, index - 1);
+    if (end.kind === 'value') state = end.value;
+    index = end.kind === 'value' ? index + 1 : end.kind === 'go' ? end.to : Math.max(0, index - 1);
   }
 }
-
-/** What the user did in one step's dialog. */
-export type Answer<T> = { kind: 'value'; value: T } | { kind: 'back' } | { kind: 'cancel' };
 
 export interface Choice<T> extends vscode.QuickPickItem {
   /** The id of an icon before the label; there is none in the texts, which hold what strangers wrote. */

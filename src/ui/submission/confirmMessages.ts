@@ -5,8 +5,8 @@ import type { AccountMoney, BalanceNote } from '../../core/money/accountMoney.ts
 import type { Wanted } from '../../core/money/estimate.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { Prior } from '../../core/submission/receipts.ts';
-import { formatAgo, formatBytes, formatMoney, formatRows, sandboxNote } from '../shared/format.ts';
-import { likelyPrice } from '../shared/priceMessages.ts';
+import { compact, formatAgo, formatBytes, formatMoney, formatRows, sandboxNote } from '../shared/format.ts';
+import { likelyPrice } from '../shared/moneyMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/termMessages.ts';
 import { moneySentence } from './resultMessages.ts';
@@ -55,51 +55,42 @@ export const confirmMessages = {
     const modelName = sanitizeServiceText(model.name, MAX_MODEL_UNITS);
     const name = provider === undefined ? modelName : `${modelName} (${provider})`;
     const { bytes, rows } = wanted.size;
-    const facts = [short(dataset.filename), formatBytes(bytes)];
-    if (rows !== undefined) facts.push(formatRows(rows));
+    const facts = compact(
+      short(dataset.filename),
+      formatBytes(bytes),
+      rows !== undefined && formatRows(rows),
+    ).join(' · ');
+    const queue = wanted.priority ? l10n.t('priority (may cost extra)') : l10n.t('standard queue');
     const likely = likelyPrice(money.estimate(wanted));
-    return [
-      ...(isSandbox ? [sandboxNote()] : []),
-      ...(resent === undefined ? [] : [resentSentence(resent)]),
-      ...(isSandbox
-        ? []
-        : [
-            l10n.t(
-              'Account: {0} ({1})',
-              sanitizeServiceText(account.name, MAX_ACCOUNT_UNITS),
-              sanitizeServiceText(new URL(account.baseUrl).host, MAX_HOST_UNITS),
-            ),
-          ]),
-      factLine(
-        TERMS.model,
-        [name, wanted.priority ? l10n.t('priority (may cost extra)') : l10n.t('standard queue')].join(' · '),
-      ),
-      factLine(TERMS.dataset, facts.join(' · ')),
-      ...(repeated === undefined ? [] : [factLine(TERMS.submittedBefore, repeatedFacts(repeated))]),
-      ...(isSandbox
-        ? likely === undefined
-          ? []
-          : [factLine(TERMS.price, likely)]
-        : likely === undefined
-          ? [l10n.t('Price: known only after the charge.')]
-          : [l10n.t('Price: known only after the charge; {0}.', likely)]),
+    const price =
+      likely === undefined
+        ? l10n.t('Price: known only after the charge.')
+        : l10n.t('Price: known only after the charge; {0}.', likely);
+    const charge = compact(
+      resent === undefined && l10n.t('You’re charged when the service accepts the dataset.'),
+      l10n.t('A run can’t be canceled or refunded.'),
+    ).join(' ');
+    return compact(
+      isSandbox && sandboxNote(),
+      resent && resentSentence(resent),
+      !isSandbox &&
+        l10n.t(
+          'Account: {0} ({1})',
+          sanitizeServiceText(account.name, MAX_ACCOUNT_UNITS),
+          sanitizeServiceText(new URL(account.baseUrl).host, MAX_HOST_UNITS),
+        ),
+      factLine(TERMS.model, [name, queue].join(' · ')),
+      factLine(TERMS.dataset, facts),
+      repeated && factLine(TERMS.submittedBefore, repeatedFacts(repeated)),
+      isSandbox ? likely && factLine(TERMS.price, likely) : price,
       balanceLine(balance, money.balanceNote(wanted)),
-      ...(isSandbox
-        ? []
-        : [
-            [
-              ...(resent === undefined
-                ? [l10n.t('You’re charged when the service accepts the dataset.')]
-                : []),
-              l10n.t('A run can’t be canceled or refunded.'),
-            ].join(' '),
-          ]),
+      !isSandbox && charge,
       l10n.t('By submitting you:'),
       termsConsent(model.use_policy_url, provider ?? sanitizeServiceText(model.name, MAX_PROVIDER_UNITS)),
       l10n.t('• accept the service’s data policy'),
       l10n.t('• confirm you have the rights to this dataset'),
       l10n.t('• understand that results aren’t guaranteed'),
-    ].join('\n');
+    ).join('\n');
   },
 };
 
@@ -116,8 +107,7 @@ function balanceLine(balance: Balance | undefined, note: BalanceNote): string {
     'may-be-too-low': l10n.t('may be too low'),
   };
   const amount = formatMoney(balance?.balance_cents, balance?.currency);
-  const isNoted = balance !== undefined && note !== undefined;
-  return factLine(TERMS.balance, isNoted ? [amount, notes[note]].join(' · ') : amount);
+  return factLine(TERMS.balance, compact(amount, balance && note && notes[note]).join(' · '));
 }
 
 function termsConsent(policy: string | null | undefined, provider: string): string {
@@ -128,12 +118,8 @@ function termsConsent(policy: string | null | undefined, provider: string): stri
 
 /** The money first. */
 function resentSentence(submission: PendingSubmission): string {
-  switch (submission.state) {
-    case 'unsent':
-      return moneySentence(submission, Date.now());
-    case 'not-charged':
-      return l10n.t('Not charged so far. Resending now can’t charge you twice.');
-    default:
-      return l10n.t('You may have been charged. Resending now can’t charge you twice.');
-  }
+  if (submission.state === 'unsent') return moneySentence(submission, Date.now());
+  return submission.state === 'not-charged'
+    ? l10n.t('Not charged so far. Resending now can’t charge you twice.')
+    : l10n.t('You may have been charged. Resending now can’t charge you twice.');
 }

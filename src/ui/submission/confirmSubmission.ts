@@ -1,5 +1,5 @@
-import { overBudget } from '../shared/budgetMessages.ts';
-import { showWarning } from '../shared/notifications.ts';
+import { overBudget } from '../shared/moneyMessages.ts';
+import { askModal, showWarning } from '../shared/notifications.ts';
 import { confirmMessages, type Confirmation } from './confirmMessages.ts';
 
 /**
@@ -21,15 +21,12 @@ export async function confirmSubmission(
     if (over !== 'continue') return over;
     // Money may have moved while that was asked.
     if (agreed.size > size) continue;
-    const submit = confirmMessages.submit(confirmation);
-    const back = confirmMessages.back(confirmation);
-    const choice = await showWarning(
+    return askModal(
+      showWarning,
       confirmMessages.question(confirmation),
-      { modal: true, detail: confirmMessages.detail(confirmation) },
-      back,
-      submit,
+      confirmMessages.detail(confirmation),
+      { [confirmMessages.back(confirmation)]: 'back', [confirmMessages.submit(confirmation)]: 'submit' },
     );
-    return choice === submit ? 'submit' : choice === back ? 'back' : undefined;
   }
 }
 
@@ -41,10 +38,10 @@ export async function mayExceedBudget(
   const { account, money, wanted } = confirmation;
   const over = overBudget(money.checkBudget(wanted), account.name);
   if (over === undefined || agreed.has(over.detail)) return 'continue';
-  const anyway = confirmMessages.overBudget();
-  const back = confirmMessages.back(confirmation);
-  const choice = await showWarning(over.message, { modal: true, detail: over.detail }, back, anyway);
-  if (choice !== anyway) return choice === back ? 'back' : undefined;
-  agreed.add(over.detail);
-  return 'continue';
+  const choice = await askModal(showWarning, over.message, over.detail, {
+    [confirmMessages.back(confirmation)]: 'back',
+    [confirmMessages.overBudget()]: 'continue',
+  });
+  if (choice === 'continue') agreed.add(over.detail);
+  return choice;
 }

@@ -9,6 +9,7 @@ import {
 } from '../../core/submission/reconcilePolicy.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import {
+  compact,
   formatBytes,
   formatCount,
   formatMoment,
@@ -18,6 +19,7 @@ import {
   inSandbox,
   sandboxNote,
 } from '../shared/format.ts';
+import { askModal, showWarning } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/termMessages.ts';
 
@@ -25,8 +27,6 @@ import { TERMS } from '../shared/termMessages.ts';
 export const resolveMessages = {
   title: (fileName: string) => l10n.t('Submission of {0}', fileName),
   checking: (name: string) => l10n.t('Checking whether {0} was charged', name),
-  actions: () => TERMS.actions,
-  known: () => TERMS.details,
   checkDetail: () => l10n.t('Reads your runs and balance. Nothing is sent.'),
   run: ({ label }: RunDetail) => l10n.t('This Is the Run: {0}', label || l10n.t('no label')),
   runDetail: ({ created_at, model_id, price_cents, run_id }: RunDetail, currency: string | undefined) =>
@@ -36,14 +36,6 @@ export const resolveMessages = {
       price_cents === undefined ? l10n.t('price not provided') : formatMoney(price_cents, currency),
       run_id,
     ].join(' · '),
-  isRun: (name: string) => l10n.t('Is this the run of {0}?', name),
-  isRunDetail: (run: RunDetail, facts: string) =>
-    l10n.t(
-      '{0}. If it is, you were charged for it.',
-      // Short, so that the rest can be read.
-      run.label ? `${sanitizeServiceText(run.label)} · ${facts}` : facts,
-    ),
-  isRunYes: () => l10n.t('This Is the Run'),
   cancel: () => l10n.t('Cancel Upload'),
   cancelDetail: (mayBeCharged: boolean) =>
     mayBeCharged
@@ -65,12 +57,6 @@ export const resolveMessages = {
     mayBeCharged
       ? l10n.t('Stops checking. You may have been charged.')
       : l10n.t('Not charged. Removes it from the list.'),
-  discardQuestion: (name: string) => l10n.t('Discard the submission of {0}?', name),
-  discardWarning: (mayBeCharged: boolean) =>
-    mayBeCharged
-      ? l10n.t('You may have been charged, and checks will stop. Compare your balance and runs first.')
-      : l10n.t('Not charged. The dataset is not deleted.'),
-  discardYes: () => TERMS.discard,
   choose: () => l10n.t('Choose a Submission'),
   signedOut: () => l10n.t('a signed-out account'),
   noneOpen: () => l10n.t('No submission needs your attention.'),
@@ -78,20 +64,33 @@ export const resolveMessages = {
   resolved: () => l10n.t('This submission is already resolved.'),
 };
 
-/** Why a check can't tell. */
-export function uncertaintySentence(reason: UncertaintyReason): string {
-  const sentences: Record<UncertaintyReason, string> = {
-    candidates: l10n.t('One of your runs looks like this submission.'),
-    balance: l10n.t('Your balance is lower, but no matching run was found.'),
-    'no-marker': l10n.t('No marker: look for its run in Runs.'),
-    'no-balance': l10n.t('The balance before submitting is unknown.'),
-    'key-replaced': l10n.t('The API key has changed; it may belong to another account.'),
-    'too-early': l10n.t('Too early to tell: the service may still be validating.'),
-    incomplete: l10n.t('Not everything could be read.'),
-    'no-clock': l10n.t('Too early to tell: the service’s clock is unknown.'),
-  };
-  return sentences[reason];
+export async function confirmIsRun(name: string, run: RunDetail, facts: string): Promise<boolean> {
+  // Short, so that the rest can be read.
+  const what = compact(run.label && sanitizeServiceText(run.label), facts).join(' · ');
+  const detail = l10n.t('{0}. If it is, you were charged for it.', what);
+  const yes = { [l10n.t('This Is the Run')]: true };
+  return (await askModal(showWarning, l10n.t('Is this the run of {0}?', name), detail, yes)) === true;
 }
+
+export async function confirmDiscard(name: string, mayBeCharged: boolean): Promise<boolean> {
+  const question = l10n.t('Discard the submission of {0}?', name);
+  const detail = mayBeCharged
+    ? l10n.t('You may have been charged, and checks will stop. Compare your balance and runs first.')
+    : l10n.t('Not charged. The dataset is not deleted.');
+  return (await askModal(showWarning, question, detail, { [TERMS.discard]: true })) === true;
+}
+
+/** Why a check can't tell. */
+export const UNCERTAINTIES: Readonly<Record<UncertaintyReason, string>> = {
+  candidates: l10n.t('One of your runs looks like this submission.'),
+  balance: l10n.t('Your balance is lower, but no matching run was found.'),
+  'no-marker': l10n.t('No marker: look for its run in Runs.'),
+  'no-balance': l10n.t('The balance before submitting is unknown.'),
+  'key-replaced': l10n.t('The API key has changed; it may belong to another account.'),
+  'too-early': l10n.t('Too early to tell: the service may still be validating.'),
+  incomplete: l10n.t('Not everything could be read.'),
+  'no-clock': l10n.t('Too early to tell: the service’s clock is unknown.'),
+};
 
 /** The facts of the dialog, from the money to the technical. @param failure why the check of this moment failed */
 export function factRows(
@@ -109,14 +108,15 @@ export function factRows(
   const time = (ms: number) => formatMoment(ms, nowMs);
   const uploaded = attempts.flatMap(({ closed }) => (closed === undefined ? [] : time(closed.localMs)));
   const [first] = attempts;
-  const size = formatBytes(dataset.sizeBytes);
+  const { filename, rows: count, sizeBytes } = dataset;
+  const facts = compact(filename, formatBytes(sizeBytes), count !== undefined && formatRows(count));
   const rows: [icon: string, name: string, value: string | undefined | false][] = [
     [
       'search',
       l10n.t('Last check'),
       isChecked && (failure ?? (lastLook ? time(lastLook.at.localMs) : l10n.t('none yet'))),
     ],
-    ['question', l10n.t('Why'), uncertainty && uncertaintySentence(uncertainty)],
+    ['question', l10n.t('Why'), uncertainty && UNCERTAINTIES[uncertainty]],
     ['clock', l10n.t('Next check'), againAtMs > nowMs && l10n.t('after {0}', time(againAtMs))],
     [
       'credit-card',
@@ -136,11 +136,7 @@ export function factRows(
         ? TERMS.none
         : l10n.t('{0}, first at {1}', formatCount(attempts.length), time(first.started.localMs)),
     ],
-    [
-      'file',
-      TERMS.dataset,
-      [dataset.filename, size, ...(dataset.rows === undefined ? [] : [formatRows(dataset.rows)])].join(', '),
-    ],
+    ['file', TERMS.dataset, facts.join(', ')],
     ['symbol-misc', TERMS.model, modelName],
     ['tag', TERMS.label, label ?? TERMS.none],
     ['rocket', TERMS.queue, intent.priority_processing ? l10n.t('priority') : l10n.t('standard')],
@@ -148,5 +144,5 @@ export function factRows(
     ['error', l10n.t('Error code'), refused?.code],
     ['key', l10n.t('Idempotency-Key'), attempts.length > 0 && submission.id],
   ];
-  return rows.flatMap(([icon, name, value]) => (value ? { icon, name, value } : []));
+  return rows.flatMap(([icon, label, description]) => (description ? { icon, label, description } : []));
 }

@@ -14,13 +14,14 @@ import {
 import { isUncertain } from '../../core/submission/reconcilePolicy.ts';
 import type { ReconcileResult } from '../../core/submission/reconciler.ts';
 import type { Services } from '../../services.ts';
-import { showInformation, showWarning, withLateProgress } from '../shared/notifications.ts';
+import { showInformation, withLateProgress } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { pick, separator, type Choice } from '../shared/steps.ts';
+import { TERMS } from '../shared/termMessages.ts';
 import { confirmSubmission } from './confirmSubmission.ts';
 import { moneyOf, readFacts } from './submissionFacts.ts';
 import { continueWithDataset } from './submitDataset.ts';
-import { factRows, resolveMessages } from './resolveMessages.ts';
+import { confirmDiscard, confirmIsRun, factRows, resolveMessages } from './resolveMessages.ts';
 import { moneySentence, presetOf, submissionMessages } from './resultMessages.ts';
 import { submissionDescription, submissionName } from './rowMessages.ts';
 import { reportResult, withSubmissionProgress, type ReportFoundRun } from './submissionResult.ts';
@@ -202,14 +203,9 @@ async function ask(
     {
       placeholder: moneySentence(submission, nowMs),
       items: [
-        ...(actions.length === 0 ? [] : [separator(resolveMessages.actions()), ...actions]),
-        separator(resolveMessages.known()),
-        ...facts.map(({ icon, name, value }) => ({
-          icon,
-          label: name,
-          description: value,
-          value: undefined,
-        })),
+        ...(actions.length === 0 ? [] : [separator(TERMS.actions), ...actions]),
+        separator(TERMS.details),
+        ...facts.map((fact) => ({ ...fact, value: undefined })),
       ],
       stays: (value) => value === undefined,
     },
@@ -303,11 +299,8 @@ async function discard(submitter: Services['submitter'], submission: PendingSubm
   const { id, intent } = submission;
   if (!canDiscard(submission)) return false;
   const name = submissionName(intent);
-  const yes = resolveMessages.discardYes();
   const isOpen = isUncertain(intent);
-  const detail = resolveMessages.discardWarning(isOpen);
-  const choice = await showWarning(resolveMessages.discardQuestion(name), { modal: true, detail }, yes);
-  if (choice !== yes) return false;
+  if (!(await confirmDiscard(name, isOpen))) return false;
   const confirmed = isOpen ? 'may-be-charged' : 'not-charged';
   if (await onDisk(submitter.discard(id, confirmed), 'submissions')) return true;
   const now = find(submitter, id);
@@ -325,11 +318,8 @@ async function adopt(
   run: RunDetail,
 ): Promise<boolean> {
   const name = submissionName(intent);
-  const yes = resolveMessages.isRunYes();
   const facts = resolveMessages.runDetail(run, session.balance.current?.currency);
-  const detail = resolveMessages.isRunDetail(run, facts);
-  const choice = await showWarning(resolveMessages.isRun(name), { modal: true, detail }, yes);
-  if (choice !== yes) return false;
+  if (!(await confirmIsRun(name, run, facts))) return false;
   if (await onDisk(parts.submitter.adopt(session, id, run.run_id), 'submissions'))
     await reportRun(parts, session, intent, run);
   else void showInformation(submissionMessages.elsewhere(name, intent.origin === 'sandbox'));

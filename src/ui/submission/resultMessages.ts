@@ -13,7 +13,7 @@ import { websiteLink } from '../shared/accountMessages.ts';
 import { formatCount, formatMoney, formatPrice, inSandbox } from '../shared/format.ts';
 import { COMMANDS, VIEWS, type CommandId } from '../shared/ids.ts';
 import { notify, showWarning } from '../shared/notifications.ts';
-import { unexpectedPrice } from '../shared/priceMessages.ts';
+import { unexpectedPrice } from '../shared/moneyMessages.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/termMessages.ts';

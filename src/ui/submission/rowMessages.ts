@@ -2,7 +2,14 @@ import { l10n } from 'vscode';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Draft } from '../../core/submission/intent.ts';
 import type { PendingSubmission, SubmissionState } from '../../core/submission/pendingSubmission.ts';
-import { formatBytes, formatCount, formatDuration, formatMoment, formatTime } from '../shared/format.ts';
+import {
+  compact,
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatMoment,
+  formatTime,
+} from '../shared/format.ts';
 import { leftText } from '../shared/runMessages.ts';
 import { factLine, TERMS } from '../shared/termMessages.ts';
 
@@ -28,7 +35,7 @@ export function stateText(submission: PendingSubmission, nowMs: number): string 
     unsent: () => notCharged(l10n.t('upload stopped')),
     'not-charged': () => notCharged(l10n.t('2 checks')),
     unknown: () => unknownText(submission, nowMs),
-    refused: () => refusedText(intent.refused?.code),
+    refused: () => notCharged(refusal(intent.refused?.code)),
   };
   return texts[state]();
 }
@@ -37,17 +44,10 @@ function notCharged(why: string): string {
   return [l10n.t('Not charged'), why].join(' · ');
 }
 
-function refusedText(code: string | undefined): string {
-  switch (code) {
-    case 'insufficient_balance':
-      return notCharged(l10n.t('balance too low'));
-    case 'model_not_available':
-      return notCharged(l10n.t('model unavailable'));
-    case 'invalid_api_key':
-      return notCharged(l10n.t('API key rejected'));
-    default:
-      return notCharged(l10n.t('refused'));
-  }
+function refusal(code: string | undefined): string {
+  if (code === 'insufficient_balance') return l10n.t('balance too low');
+  if (code === 'model_not_available') return l10n.t('model unavailable');
+  return code === 'invalid_api_key' ? l10n.t('API key rejected') : l10n.t('refused');
 }
 
 function uploadText(submission: PendingSubmission, nowMs: number): string {
@@ -55,10 +55,11 @@ function uploadText(submission: PendingSubmission, nowMs: number): string {
   const percent = Math.floor((100 * sentBytes) / totalBytes);
   const passedMs = nowMs - startedAtMs;
   const leftMs = (passedMs * (totalBytes - sentBytes)) / sentBytes;
-  const parts = [l10n.t('Uploading {0}%', percent)];
-  if (passedMs >= 500 && sentBytes > 0) parts.push(leftText(formatDuration(leftMs)));
-  if (attempt > 1) parts.push(l10n.t('attempt {0}', attempt));
-  return parts.join(' · ');
+  return compact(
+    l10n.t('Uploading {0}%', percent),
+    passedMs >= 500 && sentBytes > 0 && leftText(formatDuration(leftMs)),
+    attempt > 1 && l10n.t('attempt {0}', attempt),
+  ).join(' · ');
 }
 
 function validatingText({ intent: { attempts } }: PendingSubmission, nowMs: number): string {
@@ -85,8 +86,7 @@ export function submissionDescription(
   nowMs: number,
   accountName?: string,
 ): string {
-  const text = stateText(submission, nowMs);
-  return accountName === undefined ? text : `${text} · ${accountName}`;
+  return compact(stateText(submission, nowMs), accountName).join(' · ');
 }
 
 /** What a screen reader says of a row. */
@@ -107,13 +107,13 @@ export function submissionTooltip(
   accountName?: string,
 ): string {
   const { created, dataset, label } = submission.intent;
-  return [
+  return compact(
     dataset.filename,
     submissionDescription(submission, nowMs),
-    ...(accountName === undefined ? [] : [factLine(TERMS.account, accountName)]),
+    accountName && factLine(TERMS.account, accountName),
     factLine(TERMS.model, modelName),
-    ...(label === undefined ? [] : [factLine(TERMS.label, label)]),
+    label !== undefined && factLine(TERMS.label, label),
     factLine(TERMS.size, formatBytes(dataset.sizeBytes)),
     factLine(TERMS.started, formatTime(created.localMs)),
-  ].join('\n');
+  ).join('\n');
 }

@@ -1,22 +1,26 @@
-import { l10n } from 'vscode';
+import { InputBoxValidationSeverity, l10n } from 'vscode';
 import { websiteOf, type Account } from '../../core/accounts/account.ts';
-import type { Balance, Model } from '../../core/api/types.ts';
+import { modelLinks } from '../../core/api/address.ts';
+import { MAX_LABEL_LENGTH, type Balance, type Model } from '../../core/api/types.ts';
+import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
 import type { Summary } from '../../core/datasets/report.ts';
 import type { AccountMoney } from '../../core/money/accountMoney.ts';
 import type { DatasetSize, Wanted } from '../../core/money/estimate.ts';
 import type { queueTimes, QueueTime } from '../../core/money/spending.ts';
-import type { Receipt } from '../../core/submission/intent.ts';
+import type { Draft, Receipt } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { isRepeat, type Prior, type TrainedBefore } from '../../core/submission/receipts.ts';
-import { balanceNoteText, budgetText, queueTimeText } from '../shared/budgetMessages.ts';
+import { balanceNoteText, budgetText, priceText, queueTimeText } from '../shared/moneyMessages.ts';
 import {
   checkRows,
   priorPhrase,
   sizePhrase,
   trainedPhrase,
+  type Fact,
   type RunNames,
 } from '../shared/datasetMessages.ts';
 import {
+  compact,
   formatAgo,
   formatBytes,
   formatCount,
@@ -26,8 +30,10 @@ import {
   inSandbox,
   sandboxNote,
 } from '../shared/format.ts';
-import { priceText } from '../shared/priceMessages.ts';
+import { askModal, showWarning } from '../shared/notifications.ts';
+import { openServiceLink } from '../shared/openMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { ask, mapAnswer, pick, separator, type Answer, type Choice, type Place } from '../shared/steps.ts';
 import { TERMS } from '../shared/termMessages.ts';
 import { moneySentence } from './resultMessages.ts';
 
@@ -66,8 +72,6 @@ export interface SubmissionChoices {
   priority: boolean;
 }
 
-const provider = (model: Partial<Model>) => sanitizeServiceText(model.provider ?? '');
-
 export const stepMessages = {
   title: ({ account, dataset: { filename } }: Pick<SubmissionContext, 'account' | 'dataset'>) =>
     account.kind === 'sandbox'
@@ -75,22 +79,6 @@ export const stepMessages = {
       : l10n.t('Submit {0} to {1}', sanitizeServiceText(filename), sanitizeServiceText(account.name)),
   preparing: () => l10n.t('Loading models and balance…'),
   noModels: () => l10n.t('No base models are available. Nothing was submitted.'),
-
-  model: () => l10n.t('Base model (the price doesn’t depend on it)'),
-
-  label: (marker: string | undefined, maxLength: number) =>
-    marker === undefined
-      ? l10n.t('Label (optional, up to {0} characters)', maxLength)
-      : l10n.t('Label (optional, up to {1} characters). “{0}” is added.', marker, maxLength),
-  labelCut: (length: number, maxLength: number) =>
-    l10n.t('{0} of {1} characters: the end will be cut.', length, maxLength),
-
-  queue: () => TERMS.queue,
-  standard: () => l10n.t('Standard queue'),
-  standardDetail: (waited: QueueTime | undefined) => queueText(l10n.t('no extra cost'), waited),
-  priority: () => l10n.t('Priority queue'),
-  priorityDetail: (waited: QueueTime | undefined) => queueText(extraCost(), waited),
-
   review: () => l10n.t('Review before submitting. Nothing has been sent yet.'),
   /** Why the summary is shown again; undefined where the user asked for it. */
   restarted(reason: Restart, fileName: string, accountName: string): string | undefined {
@@ -106,34 +94,134 @@ export const stepMessages = {
   },
   datasetGone: (fileName: string, { kind }: Account) =>
     inSandbox(l10n.t('{0} is not where it was. Choose the dataset to submit.', fileName), kind === 'sandbox'),
-  terms: (model: Model) =>
-    provider(model) === ''
-      ? l10n.t('Terms for {0}', sanitizeServiceText(model.name))
-      : l10n.t('Terms of {0} for {1}', provider(model), sanitizeServiceText(model.name)),
-  readTerms: () => l10n.t('Read the terms, then accept. Nothing has been sent yet.'),
-  openTerms: () => l10n.t('Open license terms'),
-  licenseTerms: () => TERMS.licenseTerms,
-  noTerms: () => l10n.t('The service gives no license link for this model'),
-  openPolicy: () => l10n.t('Open use policy'),
-  policy: () => TERMS.usePolicy,
-  notOpened: (url: string) => l10n.t('{0} (not opened: not https)', sanitizeServiceText(url, 200)),
-  accept: () => l10n.t('Accept and Continue'),
 };
 
-function extraCost(): string {
-  return l10n.t('costs extra unless your plan includes it');
+export function askForModel(
+  place: Place,
+  { models }: SubmissionContext,
+  { model: chosen }: SubmissionChoices,
+): Promise<Answer<Model>> {
+  const sorted = [...models].sort(
+    (a, b) => a.provider.localeCompare(b.provider) || a.name.localeCompare(b.name),
+  );
+  const items = sorted.flatMap((model, index): Choice<Model>[] => [
+    ...(model.provider === sorted[index - 1]?.provider ? [] : [separator(model.provider)]),
+    { label: model.name, description: model.model_id, value: model },
+  ]);
+  const placeholder = l10n.t('Base model (the price doesn’t depend on it)');
+  return pick(place, { placeholder, items, ...(chosen && { active: chosen }) });
 }
 
-function queueText(price: string, waited: QueueTime | undefined): string {
-  return waited === undefined ? price : `${price} · ${queueTimeText(waited)}`;
+export async function askForLabel(
+  place: Place,
+  { marker }: SubmissionContext,
+  { label }: SubmissionChoices,
+): Promise<Answer<string>> {
+  // A space separates the two.
+  const maxLength = MAX_LABEL_LENGTH - (marker === undefined ? 0 : marker.length + 1);
+  const answer = await ask(place, {
+    prompt:
+      marker === undefined
+        ? l10n.t('Label (optional, up to {0} characters)', maxLength)
+        : l10n.t('Label (optional, up to {1} characters). “{0}” is added.', marker, maxLength),
+    value: label,
+    validate: ({ length }) =>
+      length <= maxLength
+        ? undefined
+        : {
+            message: l10n.t('{0} of {1} characters: the end will be cut.', length, maxLength),
+            severity: InputBoxValidationSeverity.Warning,
+          },
+  });
+  return mapAnswer(answer, (text) => cutAtWholeCharacters(text.trim(), maxLength));
+}
+
+export function askForQueue(
+  place: Place,
+  { queueTimes: { standard, priority } }: SubmissionContext,
+  choices: SubmissionChoices,
+): Promise<Answer<boolean>> {
+  const queue = (label: string, price: string, waited: QueueTime | undefined, value: boolean) => ({
+    label,
+    description: compact(price, waited && queueTimeText(waited)).join(' · '),
+    value,
+  });
+  return pick(place, {
+    placeholder: TERMS.queue,
+    items: [
+      queue(l10n.t('Standard queue'), l10n.t('no extra cost'), standard, false),
+      queue(l10n.t('Priority queue'), EXTRA_COST, priority, true),
+    ],
+    active: choices.priority,
+  });
+}
+
+const EXTRA_COST = l10n.t('costs extra unless your plan includes it');
+
+/**
+ * The terms of the model's provider. The links come first and accepting is the last row, so that Enter alone accepts nothing.
+ * @param ready what the last question waits for
+ * @returns the time of the acceptance and the addresses that could be opened
+ */
+export async function acceptTerms(
+  model: Model,
+  ready: () => Promise<void>,
+): Promise<Draft['consents']['model_terms'] | 'back' | undefined> {
+  const { terms, policy } = modelLinks(model);
+  type Row = 'accept' | 'stay' | { url: string };
+  const link = (label: string, url: string): Choice<Row> => ({
+    icon: 'link-external',
+    label,
+    description: url,
+    value: { url },
+  });
+  // An address that is not opened can still be read.
+  const unopened = (label: string, url: string): Choice<Row> => ({
+    icon: 'warning',
+    label,
+    description: l10n.t('{0} (not opened: not https)', sanitizeServiceText(url, 200)),
+    value: 'stay',
+  });
+  const noTerms = l10n.t('The service gives no license link for this model');
+  const [name, provider] = [sanitizeServiceText(model.name), sanitizeServiceText(model.provider)];
+  let accepted_at = '';
+  const answer = await pick<Row>(
+    {
+      title: provider === '' ? l10n.t('Terms for {0}', name) : l10n.t('Terms of {0} for {1}', provider, name),
+      hasBack: true,
+    },
+    {
+      placeholder: l10n.t('Read the terms, then accept. Nothing has been sent yet.'),
+      items: compact<Choice<Row>>(
+        terms !== undefined
+          ? link(l10n.t('Open license terms'), terms)
+          : model.terms_url
+            ? unopened(TERMS.licenseTerms, model.terms_url)
+            : { icon: 'warning', label: noTerms, value: 'stay' },
+        policy !== undefined
+          ? link(l10n.t('Open use policy'), policy)
+          : model.use_policy_url && unopened(TERMS.usePolicy, model.use_policy_url),
+        { icon: 'check', label: l10n.t('Accept and Continue'), value: 'accept' },
+      ),
+      stays: (row) => {
+        if (typeof row === 'object') void openServiceLink(row.url);
+        return row !== 'accept';
+      },
+      settle: () => {
+        accepted_at = new Date().toISOString();
+        return ready();
+      },
+    },
+  );
+  if (answer.kind !== 'value') return answer.kind === 'back' ? 'back' : undefined;
+  return { accepted_at, urls: compact(terms, policy) };
 }
 
 /** What a row of the summary leads to. */
 export type SummaryTarget = 'continue' | 'model' | 'label' | 'queue' | 'dataset' | 'website';
 
-/** A row of the summary, or the title above the ones that follow. */
-export type SummaryRow =
-  { section: string } | { icon: string; name: string; value?: string; target?: SummaryTarget };
+/** Undefined: a row that says something. */
+type SummaryRow = Choice<SummaryTarget | undefined>;
 
 /** The run of some choices, as price and budget are judged by it. */
 export function runOf(
@@ -156,37 +244,28 @@ export function summaryRows(
   const budget = budgetText(money.checkBudget(wanted));
   const website = websiteOf(account);
   const notes = noteRows(context, choices, sha256);
-  return [
-    { icon: 'arrow-right', name: l10n.t('Continue'), target: 'continue' },
-    { section: l10n.t('Run · Enter changes a row') },
-    {
-      icon: 'symbol-misc',
-      name: TERMS.model,
-      value: [model?.name, model?.provider].filter(Boolean).join(', '),
-      target: 'model',
-    },
-    { icon: 'tag', name: TERMS.label, value: label || TERMS.none, target: 'label' },
-    {
-      icon: 'rocket',
-      name: TERMS.queue,
-      value: priority ? [TERMS.priority, extraCost()].join(' · ') : TERMS.standard,
-      target: 'queue',
-    },
-    { icon: 'file', name: TERMS.dataset, value: datasetText(context, sha256), target: 'dataset' },
-    { section: l10n.t('Money') },
-    { icon: 'account', name: TERMS.account, value: payerText(account) },
-    { icon: 'graph', name: TERMS.price, value: priceText(money.estimate(wanted)) },
-    {
-      icon: 'credit-card',
-      name: TERMS.balance,
-      value: formatMoney(balance?.balance_cents, balance?.currency),
-    },
-    ...(budget === undefined ? [] : [{ icon: 'target', name: TERMS.budget, value: budget }]),
-    ...(website === undefined
-      ? []
-      : [{ icon: 'globe', name: l10n.t('Website'), value: website, target: 'website' as const }]),
-    ...(notes.length === 0 ? [] : [{ section: l10n.t('Notes') }, ...notes]),
-  ];
+  const row = (icon: string, label: string, description: string, value?: SummaryTarget): SummaryRow => ({
+    icon,
+    label,
+    description,
+    value,
+  });
+  return compact<SummaryRow>(
+    { icon: 'arrow-right', label: l10n.t('Continue'), value: 'continue' },
+    separator(l10n.t('Run · Enter changes a row')),
+    row('symbol-misc', TERMS.model, compact(model?.name, model?.provider).join(', '), 'model'),
+    row('tag', TERMS.label, label || TERMS.none, 'label'),
+    row('rocket', TERMS.queue, priority ? [TERMS.priority, EXTRA_COST].join(' · ') : TERMS.standard, 'queue'),
+    row('file', TERMS.dataset, datasetText(context, sha256), 'dataset'),
+    separator(l10n.t('Money')),
+    row('account', TERMS.account, payerText(account)),
+    row('graph', TERMS.price, priceText(money.estimate(wanted))),
+    row('credit-card', TERMS.balance, formatMoney(balance?.balance_cents, balance?.currency)),
+    budget && row('target', TERMS.budget, budget),
+    website && row('globe', l10n.t('Website'), website, 'website'),
+    notes.length > 0 && separator(l10n.t('Notes')),
+    ...notes.map((note) => ({ ...note, value: undefined })),
+  );
 }
 
 function payerText(account: Account): string {
@@ -198,7 +277,7 @@ function payerText(account: Account): string {
 function datasetText({ dataset, earlier }: SubmissionContext, sha256: string | undefined): string {
   const { place, size } = dataset;
   const { bytes, rows } = size;
-  const facts = [place, formatBytes(bytes), ...(rows === undefined ? [] : [formatRows(rows)])];
+  const facts = compact(place, formatBytes(bytes), rows !== undefined && formatRows(rows));
   if (earlier !== undefined && sha256 !== undefined) {
     const day = formatDay(earlier.created.localMs);
     if (earlier.dataset.sha256 === sha256) facts.push(l10n.t('unchanged since {0}', day));
@@ -213,30 +292,20 @@ function noteRows(
   context: SubmissionContext,
   { model, priority }: SubmissionChoices,
   sha256: string | undefined,
-): SummaryRow[] {
+): Fact[] {
   const { balance, check, dataset, money, priorsOf, trainedBefore } = context;
   const size = sizePhrase(dataset.size.bytes);
   const note = money.balanceNote(runOf(context, { priority }, sha256));
+  const chosen = { modelId: model?.model_id, priority };
   const trained = sha256 === undefined ? undefined : trainedBefore(sha256);
-  return [
-    ...(note === undefined || balance === undefined
-      ? []
-      : [{ icon: 'warning', name: TERMS.balance, value: balanceNoteText(note, balance) }]),
-    ...(sha256 === undefined
-      ? []
-      : priorRows(priorsOf(sha256), { modelId: model?.model_id, priority }, Date.now())),
-    ...(trained?.kind === 'changed'
-      ? [
-          {
-            icon: 'history',
-            name: TERMS.trainedBefore,
-            value: trainedPhrase(trained, dataset.size.rows),
-          },
-        ]
-      : []),
+  const changed = trained?.kind === 'changed' && trainedPhrase(trained, dataset.size.rows);
+  return compact(
+    note && balance && { icon: 'warning', label: TERMS.balance, description: balanceNoteText(note, balance) },
+    ...(sha256 === undefined ? [] : priorRows(priorsOf(sha256), chosen, Date.now())),
+    changed && { icon: 'history', label: TERMS.trainedBefore, description: changed },
     ...(check === undefined ? [] : checkRows(check)),
-    ...(size === undefined ? [] : [{ icon: 'warning', name: TERMS.size, value: size }]),
-  ];
+    size && { icon: 'warning', label: TERMS.size, description: size },
+  );
 }
 
 /** The others are counted. */
@@ -247,7 +316,7 @@ export function priorRows(
   priors: readonly (Prior & RunNames)[],
   chosen: { modelId: string | undefined; priority: boolean },
   nowMs: number,
-): { icon: string; name: string; value: string }[] {
+): Fact[] {
   const isSame = (prior: Prior) => isRepeat(chosen, prior, nowMs);
   const sorted = [...priors.filter(isSame), ...priors.filter((prior) => !isSame(prior))];
   const rows = sorted.slice(0, MAX_PRIOR_ROWS).map((prior) => {
@@ -255,37 +324,37 @@ export function priorRows(
     const time = isSame(prior) ? formatAgo(submittedAtMs, nowMs) : formatDay(submittedAtMs);
     return {
       ...(isSame(prior)
-        ? { icon: 'warning', name: TERMS.submittedBefore }
-        : { icon: 'history', name: TERMS.trainedBefore }),
-      value: priorPhrase(prior, modelName, otherAccount, time),
+        ? { icon: 'warning', label: TERMS.submittedBefore }
+        : { icon: 'history', label: TERMS.trainedBefore }),
+      description: priorPhrase(prior, modelName, otherAccount, time),
     };
   });
   const more = sorted.length - rows.length;
-  if (more > 0)
-    rows.push({
-      icon: 'history',
-      name: TERMS.trainedBefore,
-      value: l10n.t('{0} more', formatCount(more)),
-    });
-  return rows;
+  const rest = l10n.t('{0} more', formatCount(more));
+  return compact(...rows, more > 0 && { icon: 'history', label: TERMS.trainedBefore, description: rest });
 }
 
-/** Asked after the summary, if a submission of the same dataset is open. */
-export const openMessages = {
-  question: (fileName: string, isOtherAccount: boolean) =>
+/** Asked after the summary, if a submission of the same dataset is open. @param isSame whether there is no other beside it */
+export function askAboutOpen(
+  submission: PendingSubmission,
+  fileName: string,
+  modelName: string,
+  isOtherAccount: boolean,
+  isSame: boolean,
+): Promise<'open' | 'back' | 'continue' | undefined> {
+  const name = sanitizeServiceText(fileName);
+  const facts = [moneySentence(submission, Date.now()), sanitizeServiceText(modelName)];
+  return askModal(
+    showWarning,
     isOtherAccount
-      ? l10n.t(
-          'Another account of this service has an open submission of {0}.',
-          sanitizeServiceText(fileName),
-        )
-      : l10n.t('A submission of {0} is already open.', sanitizeServiceText(fileName)),
-  detail(submission: PendingSubmission, modelName: string, isOtherAccount: boolean): string {
-    const facts = [moneySentence(submission, Date.now()), sanitizeServiceText(modelName)];
-    return isOtherAccount
+      ? l10n.t('Another account of this service has an open submission of {0}.', name)
+      : l10n.t('A submission of {0} is already open.', name),
+    isOtherAccount
       ? l10n.t('{0}\nModel: {1}. If they are the same account, you could be charged twice.', ...facts)
-      : l10n.t('{0}\nModel: {1}. A run with another model is charged separately.', ...facts);
-  },
-  open: () => l10n.t('Open It'),
-  anyway: () => TERMS.submitAnyway,
-  back: () => TERMS.backToSummary,
-};
+      : l10n.t('{0}\nModel: {1}. A run with another model is charged separately.', ...facts),
+    {
+      [l10n.t('Open It')]: 'open',
+      ...(isSame ? { [TERMS.backToSummary]: 'back' } : { [TERMS.submitAnyway]: 'continue' }),
+    },
+  );
+}

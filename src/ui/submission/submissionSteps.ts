@@ -1,16 +1,17 @@
-import * as vscode from 'vscode';
 import { websiteOf } from '../../core/accounts/account.ts';
-import { modelLinks } from '../../core/api/address.ts';
 import { DatasetChangedError } from '../../core/api/errors.ts';
-import { MAX_LABEL_LENGTH, type Model } from '../../core/api/types.ts';
-import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
+import type { Model } from '../../core/api/types.ts';
 import { withMarker } from '../../core/runs/marker.ts';
 import type { Draft } from '../../core/submission/intent.ts';
 import { isRepeat } from '../../core/submission/receipts.ts';
 import { openServiceLink } from '../shared/openMessages.ts';
-import { ask, pick, separator, type Answer, type Choice, type Place } from '../shared/steps.ts';
+import { mapAnswer, pick, type Answer } from '../shared/steps.ts';
 import { confirmSubmission, mayExceedBudget } from './confirmSubmission.ts';
 import {
+  acceptTerms,
+  askForLabel,
+  askForModel,
+  askForQueue,
   stepMessages,
   summaryRows,
   runOf,
@@ -115,7 +116,7 @@ async function consent(
   if (terms === 'back' || terms === undefined) return terms;
   const answer = await confirmSubmission(confirmation, agreed);
   if (answer !== 'submit') return answer;
-  const dataPolicy = { accepted_at: now() };
+  const dataPolicy = { accepted_at: new Date().toISOString() };
   const late = await review.restart(sha256);
   if (late !== undefined) return restart(late);
   return {
@@ -147,12 +148,7 @@ async function showSummary(
   const context = review.context();
   const sent = { ...choices, label: sentLabel(context, choices.label) };
   let sha256: string | undefined;
-  const items = () =>
-    summaryRows(review.context(), sent, sha256).map((row): Choice<SummaryTarget | undefined> =>
-      'section' in row
-        ? separator(row.section)
-        : { icon: row.icon, label: row.name, description: row.value, value: row.target },
-    );
+  const items = () => summaryRows(review.context(), sent, sha256);
   const answer = await pick<SummaryTarget | undefined>(
     { title: stepMessages.title(context) },
     {
@@ -179,140 +175,16 @@ async function change(
   choices: SubmissionChoices,
 ): Promise<SubmissionChoices | undefined> {
   const place = { title: stepMessages.title(context), hasBack: true };
-  switch (target) {
-    case 'model':
-      return changed(await askForModel(place, context, choices), choices, (model) => ({ model }));
-    case 'label':
-      return changed(await askForLabel(place, context, choices), choices, (label) => ({ label }));
-    case 'queue':
-      return changed(await askForQueue(place, context, choices), choices, (priority) => ({ priority }));
-  }
-}
-
-function changed<T>(
-  answer: Answer<T>,
-  choices: SubmissionChoices,
-  change: (value: T) => Partial<SubmissionChoices>,
-): SubmissionChoices | undefined {
+  const answer: Answer<Partial<SubmissionChoices>> =
+    target === 'model'
+      ? mapAnswer(await askForModel(place, context, choices), (model) => ({ model }))
+      : target === 'label'
+        ? mapAnswer(await askForLabel(place, context, choices), (label) => ({ label }))
+        : mapAnswer(await askForQueue(place, context, choices), (priority) => ({ priority }));
   if (answer.kind === 'cancel') return undefined;
-  return answer.kind === 'value' ? { ...choices, ...change(answer.value) } : choices;
-}
-
-function askForModel(
-  place: Place,
-  { models }: SubmissionContext,
-  { model: chosen }: SubmissionChoices,
-): Promise<Answer<Model>> {
-  const sorted = [...models].sort(
-    (a, b) => a.provider.localeCompare(b.provider) || a.name.localeCompare(b.name),
-  );
-  const items = sorted.flatMap((model, index): Choice<Model>[] => [
-    ...(model.provider === sorted[index - 1]?.provider ? [] : [separator(model.provider)]),
-    { label: model.name, description: model.model_id, value: model },
-  ]);
-  const active = chosen === undefined ? {} : { active: chosen };
-  return pick(place, { placeholder: stepMessages.model(), items, ...active });
-}
-
-async function askForLabel(
-  place: Place,
-  { marker }: SubmissionContext,
-  { label }: SubmissionChoices,
-): Promise<Answer<string>> {
-  // A space separates the two.
-  const maxLength = MAX_LABEL_LENGTH - (marker === undefined ? 0 : marker.length + 1);
-  const answer = await ask(place, {
-    prompt: stepMessages.label(marker, maxLength),
-    value: label,
-    validate: ({ length }) =>
-      length <= maxLength
-        ? undefined
-        : {
-            message: stepMessages.labelCut(length, maxLength),
-            severity: vscode.InputBoxValidationSeverity.Warning,
-          },
-  });
-  if (answer.kind !== 'value') return answer;
-  return { kind: 'value', value: cutAtWholeCharacters(answer.value.trim(), maxLength) };
-}
-
-function askForQueue(
-  place: Place,
-  { queueTimes: { standard, priority } }: SubmissionContext,
-  choices: SubmissionChoices,
-): Promise<Answer<boolean>> {
-  return pick(place, {
-    placeholder: stepMessages.queue(),
-    items: [
-      { label: stepMessages.standard(), description: stepMessages.standardDetail(standard), value: false },
-      { label: stepMessages.priority(), description: stepMessages.priorityDetail(priority), value: true },
-    ],
-    active: choices.priority,
-  });
-}
-
-/**
- * The terms of the model's provider. The links come first and accepting is the last row, so that Enter alone accepts nothing.
- * @param ready what the last question waits for
- * @returns the time of the acceptance and the addresses that could be opened
- */
-async function acceptTerms(
-  model: Model,
-  ready: () => Promise<void>,
-): Promise<Draft['consents']['model_terms'] | 'back' | undefined> {
-  const { terms, policy } = modelLinks(model);
-  type Row = 'accept' | 'stay' | { url: string };
-  const link = (label: string, url: string): Choice<Row> => ({
-    icon: 'link-external',
-    label,
-    description: url,
-    value: { url },
-  });
-  // An address that is not opened can still be read.
-  const warning = (label: string, url?: string): Choice<Row> => ({
-    icon: 'warning',
-    label,
-    ...(url !== undefined && { description: stepMessages.notOpened(url) }),
-    value: 'stay',
-  });
-  const policyRows =
-    policy !== undefined
-      ? [link(stepMessages.openPolicy(), policy)]
-      : model.use_policy_url
-        ? [warning(stepMessages.policy(), model.use_policy_url)]
-        : [];
-  let accepted_at = '';
-  const answer = await pick<Row>(
-    { title: stepMessages.terms(model), hasBack: true },
-    {
-      placeholder: stepMessages.readTerms(),
-      items: [
-        terms !== undefined
-          ? link(stepMessages.openTerms(), terms)
-          : model.terms_url
-            ? warning(stepMessages.licenseTerms(), model.terms_url)
-            : warning(stepMessages.noTerms()),
-        ...policyRows,
-        { icon: 'check', label: stepMessages.accept(), value: 'accept' },
-      ],
-      stays: (row) => {
-        if (typeof row === 'object') void openServiceLink(row.url);
-        return row !== 'accept';
-      },
-      settle: () => {
-        accepted_at = now();
-        return ready();
-      },
-    },
-  );
-  if (answer.kind !== 'value') return answer.kind === 'back' ? 'back' : undefined;
-  return { accepted_at, urls: [terms, policy].filter((url) => url !== undefined) };
+  return answer.kind === 'value' ? { ...choices, ...answer.value } : choices;
 }
 
 function sentLabel({ marker }: SubmissionContext, label: string): string {
   return marker === undefined ? label : withMarker(label, marker);
-}
-
-function now(): string {
-  return new Date().toISOString();
 }

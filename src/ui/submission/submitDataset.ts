@@ -22,7 +22,7 @@ import { showWarning, withViewProgress } from '../shared/notifications.ts';
 import { openDataset, prepareDataset, type CheckedDataset } from '../shared/prepareDataset.ts';
 import { setting } from '../shared/settings.ts';
 import {
-  openMessages,
+  askAboutOpen,
   stepMessages,
   type Restart,
   type SubmissionChoices,
@@ -324,18 +324,11 @@ async function agreesToAnother(
   { model_id }: Model,
 ): Promise<'continue' | 'back' | undefined> {
   const isOther = one.accountId !== account.id;
-  const open = openMessages.open();
-  const back = openMessages.back();
-  const anyway = openMessages.anyway();
   const isSame = !isOther && one.intent.model_id === model_id;
-  const choice = await showWarning(
-    openMessages.question(filename, isOther),
-    { modal: true, detail: openMessages.detail(one, models.nameOf(one.intent.model_id), isOther) },
-    open,
-    isSame ? back : anyway,
-  );
-  if (choice === open) await vscode.commands.executeCommand(COMMANDS.resolveSubmission, one.id);
-  return choice === anyway ? 'continue' : choice === back ? 'back' : undefined;
+  const choice = await askAboutOpen(one, filename, models.nameOf(one.intent.model_id), isOther, isSame);
+  if (choice !== 'open') return choice;
+  await vscode.commands.executeCommand(COMMANDS.resolveSubmission, one.id);
+  return undefined;
 }
 
 /** The model is the one that was asked for, else the one last used with this account; an extra price is never remembered. */

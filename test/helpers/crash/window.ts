@@ -125,7 +125,7 @@ class CrashingJournal extends Journal {
     const { write } = lieOf(lie);
     super(folder, {
       onSetAside: (file) => process.stdout.write(`set aside: ${file}\n`),
-      createWaitMs: 400,
+      createTries: 33,
       write: write === undefined ? sound : (file, text) => write(sound, file, text),
     });
     this.#hook = hook;

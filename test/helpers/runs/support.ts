@@ -85,8 +85,9 @@ export class Bench {
     const session = new Session(
       account,
       typeof connect === 'function' ? connect : () => Promise.resolve({ keyId: 'key-1', ...connect }),
-      (connection) =>
+      (connection, gate) =>
         new Client(connection, () => this.transport, {
+          gate,
           clock: { nowMs: now ?? Date.now, sleep: () => Promise.resolve() },
           digestWorker: DIGEST_WORKER,
         }),

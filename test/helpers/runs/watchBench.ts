@@ -9,7 +9,7 @@ import type { HttpAnswer, HttpRequest } from '../../../src/core/api/exchange.ts'
 import { Transport } from '../../../src/core/api/transport.ts';
 import type { RunSummary } from '../../../src/core/api/types.ts';
 import { readList } from '../../../src/core/runs/sharedList.ts';
-import type { SavedList } from '../../../src/core/runs/savedList.ts';
+import type { SavedList } from '../../../src/core/runs/sharedList.ts';
 import { StateStore } from '../../../src/core/storage/state.ts';
 import type { Moved } from '../../../src/core/runs/runStore.ts';
 import { Session } from '../../../src/core/runs/session.ts';
@@ -109,7 +109,7 @@ export class WatchBench {
     const session = new Session(
       { kind: 'service', id: 'account-1', name, baseUrl: 'https://service.test' },
       () => Promise.resolve({ baseUrl: 'https://service.test', apiKey: name, keyId: 'key-1' }),
-      (connection) => new Client(connection, () => this.#transport, { clock }),
+      (connection, gate) => new Client(connection, () => this.#transport, { clock, gate }),
       clock,
     );
     const errors: unknown[] = [];

@@ -68,7 +68,9 @@ describe('the house', () => {
       askers.map(({ file }) => file),
       ['src/ui/submission/resolveSubmission.ts', 'src/ui/submission/submissionSteps.ts'],
     );
-    assert.match(sources.find(({ file }) => file === QUESTION)?.tree.text ?? '', /modal: true/);
+    const textOf = (wanted: string) => sources.find(({ file }) => file === wanted)?.tree.text ?? '';
+    assert.match(textOf(QUESTION), /return askModal\(\s*showWarning,\s*confirmMessages.question/);
+    assert.match(textOf('src/ui/shared/notifications.ts'), /show\(question, \{ modal: true, detail \}/);
   });
 
   it('charges in one room only', () =>

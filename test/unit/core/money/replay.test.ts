@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
-import { createRequire, syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { accountMoneyOf } from '../../../../src/core/money/accountMoney.ts';
@@ -15,8 +14,8 @@ import { Submitter } from '../../../../src/core/submission/submitter.ts';
 import { PRICE_RULES } from '../../../../src/sandbox/catalog.ts';
 import type { Sandbox } from '../../../../src/sandbox/sandbox.ts';
 import type { Scenario } from '../../../../src/sandbox/scenarios.ts';
-import { Worker as DigestThread } from '../../../helpers/crash/digestThread.ts';
 import { rowsOfCsv } from '../../../helpers/csv.ts';
+import { useNoDigestThread } from '../../../helpers/digestWorker.ts';
 import { Random } from '../../../helpers/random.ts';
 import { HOUR, MINUTE } from '../../../helpers/runs/stage.ts';
 import { Bench, silent } from '../../../helpers/runs/support.ts';
@@ -181,18 +180,9 @@ function centsOf(text = ''): number {
   return Math.round(Number(amount?.replaceAll(',', '')) * 100);
 }
 
-const threads = createRequire(import.meta.url)('node:worker_threads') as { Worker: unknown };
-
 describe('the money of 150 submissions with refusals, lost answers and crashes', () => {
   let replay: Replay;
-  const { Worker } = threads;
-  const hashIn = (worker: unknown) => {
-    threads.Worker = worker;
-    syncBuiltinESMExports();
-  };
-  // To start a thread for each would be most of the time.
-  before(() => hashIn(DigestThread));
-  after(() => hashIn(Worker));
+  useNoDigestThread();
   beforeEach(async () => {
     const bench = await Bench.start();
     const clock = new TestClock();

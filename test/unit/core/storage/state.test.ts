@@ -11,8 +11,7 @@ import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
-import { MIGRATIONS } from '../../../../src/core/storage/migrations.ts';
-import { StateStore } from '../../../../src/core/storage/state.ts';
+import { MIGRATIONS, StateStore } from '../../../../src/core/storage/state.ts';
 import { TEST_TABLES } from '../../../helpers/storage/testTables.ts';
 import { readSources } from '../../house/sources.ts';
 

@@ -165,7 +165,7 @@ describe('Journal', () => {
     });
 
     it('waits for another window that creates one, but not for ever', async () => {
-      const journal = await opened({ createWaitMs: 30 });
+      const journal = await opened({ createTries: 3 });
       const gate = await Lease.take(path.join(directory, 'leases', 'create.lock'));
       await assert.rejects(journal.create(sampleIntent()), { code: 'journal-busy' });
       assert.deepEqual(stored('open'), []);

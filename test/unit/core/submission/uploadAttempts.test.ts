@@ -5,6 +5,7 @@ import path from 'node:path';
 import { writeFileDurably } from '../../../../src/core/storage/durableFile.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { Attempt, Intent } from '../../../../src/core/submission/intent.ts';
+import { useNoDigestThread } from '../../../helpers/digestWorker.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import {
   type Answer,
@@ -25,6 +26,7 @@ const busy = (retryAfter: string) => error(503, 'unavailable', { 'retry-after': 
 
 describe('Submitter, attempt by attempt', () => {
   let stage: Stage;
+  useNoDigestThread();
   const restart = async (write: typeof writeFileDurably) => {
     await stage.end();
     stage = await Stage.start({ write });

@@ -11,7 +11,7 @@ import { silent } from '../../../helpers/runs/support.ts';
 const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
 const { signIn } = await withVscode(() => import('../../../../src/ui/accounts/signIn.ts'));
 const { notifySetAside } = await withVscode(() => import('../../../../src/ui/shared/setAsideMessages.ts'));
-const { signOut } = await withVscode(() => import('../../../../src/ui/accounts/signOut.ts'));
+const { signOut } = await withVscode(() => import('../../../../src/ui/accounts/signIn.ts'));
 
 describe('"Sign In" to a service that was used before', () => {
   let stage: Stage;

@@ -4,7 +4,7 @@ import type { AccountStore } from '../../../../src/core/accounts/accountStore.ts
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
 const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
-const { signOut } = await withVscode(() => import('../../../../src/ui/accounts/signOut.ts'));
+const { signOut } = await withVscode(() => import('../../../../src/ui/accounts/signIn.ts'));
 
 describe('"Sign Out"', () => {
   beforeEach(() => standIn.forget());

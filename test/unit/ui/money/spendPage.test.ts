@@ -8,7 +8,7 @@ import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { SpendState } from '../../../../src/ui/money/protocol.ts';
-import type { SpendPage, SpendPageParts } from '../../../../src/ui/money/spendPage.ts';
+import type { SpendPageParts } from '../../../../src/ui/money/spendPage.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { PanelStandIn } from '../../../helpers/panelStandIn.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
@@ -17,11 +17,17 @@ import { intentOf, pendingOf } from '../../../helpers/submissions.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
 const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
-const { SpendPage: createPage } = await withVscode(() => import('../../../../src/ui/money/spendPage.ts'));
+const { SpendPage: Patient } = await withVscode(() => import('../../../../src/ui/money/spendPage.ts'));
 // It is imported when something failed.
 await withVscode(() => import('../../../../src/ui/shared/serviceErrors.ts'));
 /** Longer than changes are collected before they are drawn. */
-const DRAWN_MS = 300;
+const DRAWN_MS = 30;
+
+class QuickPage extends Patient {
+  protected override drawDelayMs(): number {
+    return 5;
+  }
+}
 
 describe('SpendPage', () => {
   let bench: Bench;
@@ -37,7 +43,7 @@ describe('SpendPage', () => {
   let receipts: Receipt[];
   let changed: { accounts: Emitter<void>; receipts: Emitter<void> };
   let panel: PanelStandIn;
-  let page: SpendPage | undefined;
+  let page: QuickPage | undefined;
 
   beforeEach(async () => {
     standIn.forget();
@@ -82,8 +88,8 @@ describe('SpendPage', () => {
       submitter: { pending, onDidChange: new Emitter().event },
       log: { error: () => undefined },
     } as unknown as SpendPageParts;
-    const memory = { accountId: 'account-1', view } as ConstructorParameters<typeof SpendPage>[0];
-    page = new createPage(memory, panel as unknown as vscode.WebviewPanel, parts);
+    const memory = { accountId: 'account-1', view } as ConstructorParameters<typeof QuickPage>[0];
+    page = new QuickPage(memory, panel as unknown as vscode.WebviewPanel, parts);
     panel.send({ type: 'ready' });
     await until(() => panel.posted.length > 0 && !texts().includes('Loading…'));
   }
@@ -96,6 +102,20 @@ describe('SpendPage', () => {
   const column = (at: number) => state().runs?.rows.map(({ cells }) => cells[at]);
   const paid = (label: string, price_cents: number | undefined, more: { currency?: string } = {}) =>
     chargedReceipt({ label, atMs: receipts.length, run: { price_cents, ...more } });
+
+  it('marks a budget that this month exceeds', async () => {
+    const budgetOf = async (perMonthCents: number) => {
+      Object.assign(session.account, { budget: { perMonthCents, currency: 'USD' } });
+      changed.accounts.fire();
+      await sleep(DRAWN_MS);
+      return fact('budget');
+    };
+    receipts.push(chargedReceipt({ atMs: Date.now(), run: { price_cents: 501, currency: 'USD' } }));
+    await open();
+    await session.balance.refresh();
+    assert.equal(await budgetOf(500), '5.00 USD per month · exceeded');
+    assert.equal(await budgetOf(501), '5.01 USD per month');
+  });
 
   it('says that nothing was charged yet, once the service said so', async () => {
     await open();

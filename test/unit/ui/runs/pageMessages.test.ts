@@ -471,6 +471,7 @@ describe('the state of a run page', () => {
       [{ sessionState: 'key-rejected' }, 'error', ['replaceKey']],
       [{ sessionState: 'key-missing' }, 'error', ['replaceKey']],
       [{ run: null, failure: notFound }, 'warning', ['switchAccount', 'refresh']],
+      [{ run: null, failure: notFound, kind: 'sandbox' }, 'info', []],
       [{ run: null, failure: new ServiceError('x', 500, HOSTILE) }, 'error', ['refresh']],
       ...['constructor', '__proto__', 'window-closed'].map((code) => [
         { run: null, failure: new ServiceError(code, 500) },

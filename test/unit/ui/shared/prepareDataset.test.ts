@@ -159,7 +159,7 @@ describe('a dataset before its submission', () => {
     assert.equal(messages.verdictPhrase(many), '7,473 rows of question/answer, 1,200 warnings');
     assert.equal(line({ format: undefined }), '10 rows · no problems');
     assert.deepEqual(
-      messages.checkRows(summaryOf(reportOf(address))).map(({ value }) => value),
+      messages.checkRows(summaryOf(reportOf(address))).map(({ description }) => description),
       ['10 rows of chat, 13 warnings', 'email addresses (12), payment card numbers (1)'],
     );
     assert.deepEqual(

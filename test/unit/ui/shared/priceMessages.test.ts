@@ -3,7 +3,7 @@ import type { Estimate } from '../../../../src/core/money/estimate.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
 const { estimateText, likelyPrice, priceText, rangeTooltip, unexpectedPrice } = await withVscode(
-  () => import('../../../../src/ui/shared/priceMessages.ts'),
+  () => import('../../../../src/ui/shared/moneyMessages.ts'),
 );
 
 const currency = 'USD';

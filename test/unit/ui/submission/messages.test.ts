@@ -10,7 +10,7 @@ const { submissionAccessibleLabel, submissionDescription, submissionTooltip } = 
   () => import('../../../../src/ui/submission/rowMessages.ts'),
 );
 const { moneySentence } = await withVscode(() => import('../../../../src/ui/submission/resultMessages.ts'));
-const { factRows, uncertaintySentence } = await withVscode(
+const { factRows, UNCERTAINTIES } = await withVscode(
   () => import('../../../../src/ui/submission/resolveMessages.ts'),
 );
 const { priorRows } = await withVscode(() => import('../../../../src/ui/submission/stepMessages.ts'));
@@ -125,12 +125,15 @@ describe('messages of submissions', () => {
     } as const;
     const rowsOf = (shown: PendingSubmission, failure?: string): Record<string, string> =>
       Object.fromEntries(
-        factRows(shown, account, 'Qwen 3 8B', failure, now).map(({ name, value }) => [name, value]),
+        factRows(shown, account, 'Qwen 3 8B', failure, now).map(({ label, description }) => [
+          label,
+          description,
+        ]),
       );
     const time = (ms: number) => formatMoment(ms, now);
     assert.deepEqual(rowsOf(submission), {
       'Last check': time(minutesAgo(25)),
-      Why: uncertaintySentence('balance'),
+      Why: UNCERTAINTIES.balance,
       'Balance before': '10.00 USD',
       'Balance at last check': '9.00 USD',
       'Fully uploaded': time(minutesAgo(124)),
@@ -173,7 +176,7 @@ describe('messages of submissions', () => {
       ...changes,
     });
     const rowsOf = (priors: ReturnType<typeof prior>[], chosen = { modelId: 'm', priority: false }) =>
-      priorRows(priors, chosen, now).map(({ icon, name, value }) => `${icon} ${name}: ${value}`);
+      priorRows(priors, chosen, now).map((row) => `${row.icon} ${row.label}: ${row.description}`);
 
     it('warn within a day of the same model and queue', () => {
       const again = 'warning Submitted before: 3 h ago with Model M,';

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { statSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
@@ -215,13 +217,29 @@ describe('submitDataset', () => {
 
   it('waits for no balance that takes more than 3 s, and fills it in when it comes', async () => {
     const late = Promise.withResolvers<undefined>();
-    balance.refresh = () =>
-      late.promise.then(() => (balance.current = { balance_cents: 700, currency: 'USD' }));
+    const asked = Promise.withResolvers<undefined>();
+    balance.refresh = () => {
+      asked.resolve(undefined);
+      return late.promise.then(() => (balance.current = { balance_cents: 700, currency: 'USD' }));
+    };
     const shown = Promise.withResolvers<string | undefined>();
     const balanceOf = ({ items }: standIn.InputStandIn) =>
       items.find(({ label }) => label.endsWith('Balance'))?.description;
     standIn.told.pick = (input) => (shown.resolve(balanceOf(input)), undefined);
-    await submitDataset(parts, standIn.Uri.file(file), undefined, { modelId: 'm' });
+    mock.timers.enable({ apis: ['setTimeout'] });
+    syncBuiltinESMExports();
+    try {
+      const submitted = submitDataset(parts, standIn.Uri.file(file), undefined, { modelId: 'm' });
+      await asked.promise;
+      mock.timers.tick(2_999);
+      await turn();
+      assert.deepEqual(standIn.told.inputs, []);
+      mock.timers.tick(1);
+      await submitted;
+    } finally {
+      mock.timers.reset();
+      syncBuiltinESMExports();
+    }
     assert.equal(await shown.promise, 'unknown');
     late.resolve(undefined);
     await turn();

@@ -1,21 +1,19 @@
 import assert from 'node:assert/strict';
+import type { Disposable } from '../../../../src/core/base/disposable.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
-import type { BalanceStatus } from '../../../../src/ui/accounts/balanceStatus.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { Bench, until } from '../../../helpers/runs/support.ts';
 
 const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
-const { BalanceStatus: create } = await withVscode(
-  () => import('../../../../src/ui/accounts/balanceStatus.ts'),
-);
+const { showBalance } = await withVscode(() => import('../../../../src/ui/accounts/accountStatus.ts'));
 
 describe('the balance in the status bar', () => {
   let bench: Bench;
   let session: Session;
-  let status: BalanceStatus;
+  let status: Disposable;
   let isRefused: boolean;
   let others: number;
   let reads: number;
@@ -32,7 +30,7 @@ describe('the balance in the status bar', () => {
     session = bench.session({ baseUrl: url, apiKey: 'service_test', keyId: 'key-1' });
     others = reads = 0;
     accountsChanged = new Emitter();
-    status = new create(
+    status = showBalance(
       { active: session, onDidChangeActive: new Emitter().event } as unknown as Sessions,
       {
         get accounts() {

@@ -4,7 +4,7 @@ import type { Estimate } from '../../../../src/core/money/estimate.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
 const { amountsText, budgetText, overBudget, spentText, underWayText } = await withVscode(
-  () => import('../../../../src/ui/shared/budgetMessages.ts'),
+  () => import('../../../../src/ui/shared/moneyMessages.ts'),
 );
 
 const spending: MonthSpending = {
