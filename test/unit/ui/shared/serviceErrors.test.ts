@@ -8,7 +8,7 @@ import {
 } from '../../../../src/core/api/errors.ts';
 import { ERROR_CODES } from '../../../../src/core/api/types.ts';
 import { DiskError } from '../../../../src/core/base/diskError.ts';
-import { DownloadError } from '../../../../src/core/downloads/downloadErrors.ts';
+import { DownloadError } from '../../../../src/core/downloads/types.ts';
 import { OFFERED_SCENARIOS } from '../../../../src/sandbox/scenarios.ts';
 import { SandboxNotStartedError } from '../../../../src/ui/sandbox/lazySandbox.ts';
 import { COMMANDS } from '../../../../src/ui/shared/ids.ts';
