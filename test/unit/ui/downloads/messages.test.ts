@@ -84,7 +84,7 @@ describe('download messages', () => {
 
   it('explain has a sentence for each code of DownloadError', () => {
     const file = new URL('../../../../src/core/downloads/types.ts', import.meta.url);
-    const [problems = ''] = /type DownloadProblem =[^;]*;/.exec(readFileSync(file, 'utf8')) ?? [];
+    const [problems = ''] = /type DownloadProblem =[^]*?';/.exec(readFileSync(file, 'utf8')) ?? [];
     const codes = [...problems.matchAll(/ \| '([a-z-]+)'/g)].map(([, code]) => code ?? '');
     assert.equal(codes.length, 10);
     const sentences = codes.map((code) => {
