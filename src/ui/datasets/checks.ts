@@ -3,7 +3,7 @@ import { Reports } from '../../core/datasets/reports.ts';
 import type { DisposableStore } from '../../core/base/disposable.ts';
 import type { Log } from '../shared/log.ts';
 import { checkAutomatically } from './autoCheck.ts';
-import { DatasetFixes } from './datasetFixes.ts';
+import { offerFixes } from './datasetFixes.ts';
 import { showProblems } from './datasetProblems.ts';
 import { DatasetRuns, type DatasetRunsParts } from './datasetRuns.ts';
 import { DatasetStatus } from './datasetStatus.ts';
@@ -22,7 +22,7 @@ export function startChecks(
   const runs = disposables.add(new DatasetRuns(reports, parts));
   disposables.add(showProblems(reports));
   disposables.add(new DatasetStatus(reports, runs));
-  disposables.add(new DatasetFixes(reports));
+  disposables.add(offerFixes(reports));
   disposables.add(checkAutomatically(reports, parts.log));
   return { reports, runs };
 }
