@@ -86,13 +86,13 @@ export function showBalance(
     followActive(sessions, (session) => {
       spent = [];
       changed();
-      if (session === undefined) return [];
-      const { balance, runs } = session;
-      return [
-        balance.onDidChange(() => balanceRead(session)),
-        runs.onDidChange(planSpent),
-        session.onDidChangeState(draw),
-      ];
+      return (
+        session && [
+          session.balance.onDidChange(() => balanceRead(session)),
+          session.runs.onDidChange(planSpent),
+          session.onDidChangeState(draw),
+        ]
+      );
     }),
   ])
     store.add(one);
@@ -106,7 +106,7 @@ export function keepWelcomeState(sessions: Sessions, accounts: AccountStore): Di
     followActive(sessions, (session) => {
       const set = () => setState(session);
       set();
-      return session === undefined ? [] : [session.onDidChangeState(set), session.runs.onDidChange(set)];
+      return session && [session.onDidChangeState(set), session.runs.onDidChange(set)];
     }),
   );
   const setAccounts = () => {

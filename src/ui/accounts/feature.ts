@@ -73,7 +73,7 @@ export function activateAccounts(services: Services): void {
   commands.add('accounts', {
     [COMMANDS.signIn]: async () =>
       (await import('./signIn.ts')).signIn(accounts, apiKeys, createClient, submissions),
-    [COMMANDS.switchAccount]: async () => (await import('./switchAccount.ts')).switchAccount(accounts),
+    [COMMANDS.switchAccount]: async () => (await import('./menuMessages.ts')).switchAccount(accounts),
     [COMMANDS.replaceKey]: async (account) =>
       (await import('./signIn.ts')).replaceKey(accounts, apiKeys, createClient, account),
   });

@@ -129,26 +129,3 @@ export async function confirmSignOut(
   const buttons = { [l10n.t('Sign Out')]: true };
   return (await askModal(showWarning, l10n.t('Sign out of {0}?', name), detail, buttons)) === true;
 }
-
-/** The account menu. */
-export const menuWords = {
-  accounts: () => l10n.t('Accounts'),
-  active: () => l10n.t('active'),
-  sandbox: () => l10n.t('no training, no charges'),
-  signIn: () => l10n.t('Sign In to Another Account…'),
-  signOut: () => l10n.t('Sign Out…'),
-  addWebsite: () => l10n.t('Add Website…'),
-  changeWebsite: () => l10n.t('Change Website…'),
-  showSpend: () => l10n.t('Show Spending'),
-  addFunds: () => l10n.t('Add Sandbox Funds…'),
-  scenario: () => l10n.t('Sandbox Scenario…'),
-  clockSpeed: () => l10n.t('Sandbox Clock Speed…'),
-  reset: () => l10n.t('Reset Sandbox…'),
-};
-
-/** The one website of an account. */
-export const websiteWords = {
-  title: (accountName: string) => l10n.t('Website of {0}', accountName),
-  prompt: () => l10n.t('Where you add funds and create API keys (optional)'),
-  notHttps: () => l10n.t('Enter an https:// address without a user name or password.'),
-};

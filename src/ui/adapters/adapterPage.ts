@@ -286,22 +286,13 @@ export class AdapterPage implements Disposable {
     const { verdict, weights, config } = report;
     const canMeasure = measurements === undefined && change !== 'missing';
     const folder = adapterFolder(report, place?.folder ?? report.file);
+    const recipes = () => recipesOf(report, { folder, platform: process.platform });
     return {
       ...page,
       ...adapterOverview(report, measurements),
-      ...(weights !== undefined && weights.pairs.length > 0
-        ? { picture: adapterPicture(weights, measurements, canMeasure) }
-        : {}),
-      ...(verdict.code === 'adapter'
-        ? {
-            recipes: adapterRecipes(
-              recipesOf(report, { folder, platform: process.platform }),
-              config?.baseModel,
-              folder,
-              place,
-            ),
-          }
-        : {}),
+      picture: weights?.pairs.length ? adapterPicture(weights, measurements, canMeasure) : undefined,
+      recipes:
+        verdict.code === 'adapter' ? adapterRecipes(recipes(), config?.baseModel, folder, place) : undefined,
     };
   }
 }

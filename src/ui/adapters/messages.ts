@@ -149,36 +149,31 @@ export function workResult(
   return {
     isError: end.outcome === 'failed',
     isQuiet: kind === 'measure' && end.outcome === 'done',
-    text: kind === 'measure' ? measureResult(fileName, end) : unpackResult(fileName, end),
+    text: resultText(fileName, kind, end),
   };
 }
 
-function measureResult(fileName: string, { outcome, code = '' }: WorkEnd): string {
-  if (outcome === 'done') return l10n.t('Measured.');
-  if (outcome === 'cancelled') return l10n.t('Canceled.');
-  return l10n.t('Couldn’t measure {0}. {1}', fileName, failureReason(code, ''));
-}
-
-function unpackResult(fileName: string, { outcome, code = '', folder = '', leftOut = [] }: WorkEnd): string {
+function resultText(
+  fileName: string,
+  kind: AdapterWork['kind'],
+  { outcome, code = '', folder = '', leftOut = [] }: WorkEnd,
+): string {
+  const isMeasure = kind === 'measure';
   if (outcome === 'cancelled') return l10n.t('Canceled.');
   if (outcome === 'failed')
-    return l10n.t('Couldn’t unpack {0}. {1}', fileName, knownFault(code) ?? failureReason(code, folder));
+    return isMeasure
+      ? l10n.t('Couldn’t measure {0}. {1}', fileName, failureReason(code, ''))
+      : l10n.t('Couldn’t unpack {0}. {1}', fileName, knownFault(code) ?? failureReason(code, folder));
+  if (isMeasure) return l10n.t('Measured.');
   return leftOut.length === 0
     ? l10n.t('Unpacked to {0}.', folder)
     : l10n.t('Unpacked to {0}, without pickle files: {1}.', folder, leftOut.join(', '));
 }
 
 function failureReason(code: string, folder: string): string {
-  switch (code) {
-    case 'disk-full':
-      return l10n.t('The disk is full.');
-    case 'no-permission':
-      return l10n.t('No permission to write to {0}.', folder);
-    case 'folder-exists':
-      return l10n.t('{0} already exists.', folder);
-    case 'not-an-adapter':
-      return l10n.t('It no longer contains an adapter.');
-    default:
-      return l10n.t('See the log for details.');
-  }
+  if (code === 'disk-full') return l10n.t('The disk is full.');
+  if (code === 'no-permission') return l10n.t('No permission to write to {0}.', folder);
+  if (code === 'folder-exists') return l10n.t('{0} already exists.', folder);
+  if (code === 'not-an-adapter') return l10n.t('It no longer contains an adapter.');
+  return l10n.t('See the log for details.');
 }

@@ -1,6 +1,6 @@
 import { l10n } from 'vscode';
 import type { LoraPair, Measurements, PairMeasure, WeightsReport } from '../../core/adapters/report.ts';
-import { formatCount } from '../shared/format.ts';
+import { compact, formatCount } from '../shared/format.ts';
 import type { AdapterCell, AdapterNote, AdapterPicture, AdapterShade } from './protocol.ts';
 import { formatNorm, rangeText } from './reportMessages.ts';
 
@@ -105,7 +105,7 @@ function drawn(
 ): AdapterCell {
   const shade = shadeOf(cell, largestNorm, isMeasured);
   const norm = formatNorm(cell?.norm ?? 0);
-  const state = typeof shade === 'string' ? shadeTexts()[shade] : l10n.t('norm {0}', norm);
+  const state = typeof shade === 'string' ? SHADES[shade] : l10n.t('norm {0}', norm);
   const place = l10n.t('{0}, {1}', module, layerName(layer));
   if (cell === undefined) return { shade, text: l10n.t('{0}: {1}', place, state), value: '' };
   // Of more pairs than a call may have arguments.
@@ -114,12 +114,12 @@ function drawn(
     [Infinity, 0, 0],
   );
   const rank = rangeText(least, most);
-  const facts = [
-    ...(cell.pairs.length > 1 ? [l10n.t('{0} modules', formatCount(cell.pairs.length))] : []),
+  const facts = compact(
+    cell.pairs.length > 1 && l10n.t('{0} modules', formatCount(cell.pairs.length)),
     l10n.t('rank {0}', rank),
     l10n.t('{0} parameters', formatCount(parameters)),
-    ...(shade === 'adapted' ? [] : [state]),
-  ];
+    shade !== 'adapted' && state,
+  );
   return {
     shade,
     text: l10n.t('{0}: {1}', place, facts.join(', ')),
@@ -137,16 +137,14 @@ function shadeOf(cell: Cell | undefined, largestNorm: number, isMeasured: boolea
   return norm === undefined ? 'unknown' : norm / largestNorm;
 }
 
-function shadeTexts(): Readonly<Record<Exclude<AdapterShade, number>, string>> {
-  return {
-    adapted: l10n.t('adapted'),
-    zero: l10n.t('all zero: learned nothing'),
-    bad: l10n.t('NaN or infinity'),
-    half: l10n.t('A or B is missing'),
-    unknown: l10n.t('norm unknown'),
-    none: l10n.t('not adapted'),
-  };
-}
+const SHADES: Readonly<Record<Exclude<AdapterShade, number>, string>> = {
+  adapted: l10n.t('adapted'),
+  zero: l10n.t('all zero: learned nothing'),
+  bad: l10n.t('NaN or infinity'),
+  half: l10n.t('A or B is missing'),
+  unknown: l10n.t('norm unknown'),
+  none: l10n.t('not adapted'),
+};
 
 /** Only what is in the picture. */
 function legendOf(rows: AdapterPicture['rows'], largestNorm: number): AdapterPicture['legend'] {
@@ -154,7 +152,7 @@ function legendOf(rows: AdapterPicture['rows'], largestNorm: number): AdapterPic
   const all: { shade: AdapterShade; text: string }[] = [
     { shade: 0.1, text: l10n.t('little') },
     { shade: 1, text: l10n.t('most ({0})', formatNorm(largestNorm)) },
-    ...Object.entries(shadeTexts()).map(([shade, text]) => ({ shade: shade as AdapterShade, text })),
+    ...Object.entries(SHADES).map(([shade, text]) => ({ shade: shade as AdapterShade, text })),
   ];
   const hasNorms = [...seen].some((shade) => typeof shade === 'number');
   return all.filter(({ shade }) => (typeof shade === 'number' ? hasNorms : seen.has(shade)));

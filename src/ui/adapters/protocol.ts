@@ -33,8 +33,8 @@ export interface AdapterPageState {
   status?: { text: string; retry: string | undefined };
   verdict?: AdapterVerdict;
   sections?: readonly AdapterSection[];
-  picture?: AdapterPicture;
-  recipes?: AdapterRecipes;
+  picture?: AdapterPicture | undefined;
+  recipes?: AdapterRecipes | undefined;
   files?: AdapterFiles | undefined;
 }
 

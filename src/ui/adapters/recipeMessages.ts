@@ -7,6 +7,7 @@ import type {
   Recipes,
   Tool,
 } from '../../core/adapters/recipes.ts';
+import { compact } from '../shared/format.ts';
 import type { UnpackedPlace } from './adapterPlace.ts';
 import type { AdapterNote, AdapterRecipes, AdapterTool } from './protocol.ts';
 
@@ -60,17 +61,17 @@ export function adapterTool(recipe: Recipe, baseModel: string | undefined): Adap
   return {
     tool,
     name,
-    warnings: [
-      ...(refusal === undefined ? [] : [noteOf('error')(refusal)]),
+    warnings: compact(
+      refusal && noteOf('error')(refusal),
       ...(isUseful ? warnings.map(noteOf('warning')) : []),
-    ],
+    ),
     blocks: isUseful ? blocks.map(blockOf) : [],
     notes: isUseful ? notes.map(noteOf('info')) : [],
   };
 }
 
 function blockOf({ purpose, shell, text, placeholders }: RecipeBlock): AdapterTool['blocks'][number] {
-  const title = purposeTitles()[purpose];
+  const title = PURPOSES[purpose];
   return {
     title: shell === undefined ? title : `${title} (${shell})`,
     text,
@@ -78,20 +79,18 @@ function blockOf({ purpose, shell, text, placeholders }: RecipeBlock): AdapterTo
   };
 }
 
-function purposeTitles(): Readonly<Record<BlockPurpose, string>> {
-  return {
-    install: l10n.t('Install'),
-    load: l10n.t('Load'),
-    'load-and-run': l10n.t('Load and run'),
-    merge: l10n.t('Merge into the base model'),
-    serve: l10n.t('Serve'),
-    request: l10n.t('Send a request'),
-    convert: l10n.t('Convert to GGUF'),
-    run: l10n.t('Run'),
-    modelfile: l10n.t('Modelfile, in the merged folder'),
-    create: l10n.t('Create the model'),
-  };
-}
+const PURPOSES: Readonly<Record<BlockPurpose, string>> = {
+  install: l10n.t('Install'),
+  load: l10n.t('Load'),
+  'load-and-run': l10n.t('Load and run'),
+  merge: l10n.t('Merge into the base model'),
+  serve: l10n.t('Serve'),
+  request: l10n.t('Send a request'),
+  convert: l10n.t('Convert to GGUF'),
+  run: l10n.t('Run'),
+  modelfile: l10n.t('Modelfile, in the merged folder'),
+  create: l10n.t('Create the model'),
+};
 
 /** What stops people, and how to avoid it. */
 export function noteSentences(tool: string, baseModel = ''): Readonly<Record<RecipeNote, string>> {

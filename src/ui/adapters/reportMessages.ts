@@ -1,9 +1,8 @@
 import { env, l10n } from 'vscode';
-import type { ArchiveFault, VerdictCode } from '../../core/adapters/faults.ts';
 import type { AdapterConfig } from '../../core/adapters/peftConfig.ts';
-import type { AdapterProblem, ProblemCode } from '../../core/adapters/problems.ts';
+import type { AdapterProblem, ArchiveFault, ProblemCode, VerdictCode } from '../../core/adapters/problems.ts';
 import type { AdapterReport, Measurements, WeightsReport } from '../../core/adapters/report.ts';
-import { formatBytes, formatCount } from '../shared/format.ts';
+import { compact, formatBytes, formatCount } from '../shared/format.ts';
 import { TERMS } from '../shared/termMessages.ts';
 import type { AdapterFact, AdapterFiles, AdapterNote, AdapterSection, AdapterVerdict } from './protocol.ts';
 
@@ -12,10 +11,10 @@ const MAX_NAMES = 20;
 /** What the headers say of an adapter, and what measuring added to it. */
 export function adapterOverview(report: AdapterReport, measurements: Measurements | undefined) {
   const problems = report.problems.map(problemNote);
-  const sections: AdapterSection[] = [
-    ...(problems.length > 0 ? [{ title: TERMS.problems, notes: problems }] : []),
+  const sections = compact<AdapterSection>(
+    problems.length > 0 && { title: TERMS.problems, notes: problems },
     { title: l10n.t('Facts'), facts: adapterFacts(report) },
-  ];
+  );
   return { verdict: adapterVerdict(report, measurements), sections, files: adapterFiles(report) };
 }
 
@@ -55,24 +54,23 @@ export function adapterVerdict(
     'clean',
     l10n.t('Complete LoRA adapter'),
     l10n.t('The weights match the config.'),
-    ...(config?.baseModel === undefined
-      ? []
-      : [l10n.t('It fits only the model it was trained on, {0}.', config.baseModel)]),
+    config?.baseModel && l10n.t('It fits only the model it was trained on, {0}.', config.baseModel),
   );
 }
 
-function verdictOf(kind: AdapterVerdict['kind'], title: string, ...sentences: string[]): AdapterVerdict {
-  return { kind, title, sentences };
+function verdictOf(
+  kind: AdapterVerdict['kind'],
+  title: string,
+  ...sentences: (string | undefined)[]
+): AdapterVerdict {
+  return { kind, title, sentences: compact(...sentences) };
 }
 
 function unreadable(code: Exclude<VerdictCode, 'adapter'>, { verdict }: AdapterReport): AdapterVerdict {
   const { fault, entry } = verdict;
   const again = l10n.t('Download it again.');
   const inspectFolder = l10n.t('Unpack it yourself, then inspect the folder.');
-  const detail = [
-    ...(fault === undefined ? [] : [faultSentences()[fault]]),
-    ...(entry === undefined ? [] : [l10n.t('Entry: {0}', entry)]),
-  ];
+  const detail = compact(fault && FAULTS[fault], entry && l10n.t('Entry: {0}', entry));
   const texts: Record<typeof code, [title: string, ...sentences: string[]]> = {
     'not-an-archive': [
       l10n.t('Neither an archive nor safetensors'),
@@ -101,32 +99,30 @@ function unreadable(code: Exclude<VerdictCode, 'adapter'>, { verdict }: AdapterR
 
 /** What a code says is wrong with an archive; undefined for any other code. */
 export function knownFault(code: string): string | undefined {
-  return Object.entries(faultSentences()).find(([fault]) => fault === code)?.[1];
+  return Object.entries(FAULTS).find(([fault]) => fault === code)?.[1];
 }
 
-function faultSentences(): Readonly<Record<ArchiveFault, string>> {
-  const unsafe = l10n.t('It contains unsafe paths, names or links.');
-  const mismatch = l10n.t('Its contents don’t match its headers or checksums.');
-  return {
-    truncated: l10n.t('It is cut off.'),
-    zip: mismatch,
-    gzip: mismatch,
-    tar: mismatch,
-    safetensors: mismatch,
-    checksum: mismatch,
-    length: mismatch,
-    'data-after-end': l10n.t('Trailing data after the archive.'),
-    path: unsafe,
-    name: unsafe,
-    link: unsafe,
-    duplicate: l10n.t('Two of its files have the same name.'),
-    bomb: l10n.t('It may be a zip bomb.'),
-    encrypted: l10n.t('It is encrypted.'),
-    method: l10n.t('Its format is unsupported.'),
-    'too-large': l10n.t('It is larger than any adapter.'),
-    'header-too-large': l10n.t('Its headers are too large.'),
-  };
-}
+const UNSAFE = l10n.t('It contains unsafe paths, names or links.');
+const MISMATCH = l10n.t('Its contents don’t match its headers or checksums.');
+const FAULTS: Readonly<Record<ArchiveFault, string>> = {
+  truncated: l10n.t('It is cut off.'),
+  zip: MISMATCH,
+  gzip: MISMATCH,
+  tar: MISMATCH,
+  safetensors: MISMATCH,
+  checksum: MISMATCH,
+  length: MISMATCH,
+  'data-after-end': l10n.t('Trailing data after the archive.'),
+  path: UNSAFE,
+  name: UNSAFE,
+  link: UNSAFE,
+  duplicate: l10n.t('Two of its files have the same name.'),
+  bomb: l10n.t('It may be a zip bomb.'),
+  encrypted: l10n.t('It is encrypted.'),
+  method: l10n.t('Its format is unsupported.'),
+  'too-large': l10n.t('It is larger than any adapter.'),
+  'header-too-large': l10n.t('Its headers are too large.'),
+};
 
 /** A problem as a note of the page. */
 export function problemNote(problem: AdapterProblem): AdapterNote {

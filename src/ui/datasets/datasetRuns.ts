@@ -66,7 +66,7 @@ export class DatasetRuns implements Disposable {
       followActive(parts.sessions, (session) => {
         this.#forget();
         read();
-        return session === undefined ? [] : [session.models.onDidChange(() => this.#forget())];
+        return session && [session.models.onDidChange(() => this.#forget())];
       }),
     );
   }

@@ -18,7 +18,7 @@ import {
   trainedPhrase,
   verdictPhrase,
 } from '../shared/datasetMessages.ts';
-import { formatBytes, formatCount, formatRows } from '../shared/format.ts';
+import { compact, formatBytes, formatCount, formatRows } from '../shared/format.ts';
 import { priceText } from '../shared/moneyMessages.ts';
 import { TERMS } from '../shared/termMessages.ts';
 import type { PastRuns } from './datasetRuns.ts';
@@ -153,35 +153,30 @@ function verdictOfCard(report: Report | undefined): PreviewCard['verdict'] {
 }
 
 function factsOf(sizeBytes: number, report: Report | undefined): PreviewCard['facts'] {
-  const parts = [formatBytes(sizeBytes), sizePhrase(sizeBytes) ?? []].flat();
-  const size = { name: TERMS.size, value: parts.join(', ') };
+  const size = { name: TERMS.size, value: compact(formatBytes(sizeBytes), sizePhrase(sizeBytes)).join(', ') };
   if (report?.kind !== 'rows') return [size];
   const { rows, blankRows, statistics } = report;
   const count = formatCount(rows);
   const { characters, maxTurns } = statistics;
-  return [
+  const rowsText = blankRows === 0 ? count : l10n.t('{0}, {1} blank', count, formatCount(blankRows));
+  return compact(
     size,
-    {
-      name: TERMS.rows,
-      value: blankRows === 0 ? count : l10n.t('{0}, {1} blank', count, formatCount(blankRows)),
-    },
+    { name: TERMS.rows, value: rowsText },
     { name: l10n.t('Characters'), value: formatCount(characters) },
     { name: l10n.t('Tokens'), value: tokensPhrase(statistics) },
     { name: l10n.t('Row length'), value: lengthsText(statistics.lengths) },
-    ...(maxTurns > 0 ? [{ name: l10n.t('Longest conversation'), value: messagesText(maxTurns) }] : []),
+    maxTurns > 0 && { name: l10n.t('Longest conversation'), value: messagesText(maxTurns) },
     { name: TERMS.duplicates, value: duplicatesText(report) },
-  ];
+  );
 }
 
 function pastFacts(report: Report | undefined, past: PastRuns | undefined): PreviewCard['facts'] {
   if (report === undefined || past === undefined) return [];
   const { trained, price } = past;
-  return [
-    ...(trained === undefined
-      ? []
-      : [{ name: TERMS.trainedBefore, value: trainedPhrase(trained, report.rows) }]),
-    { name: TERMS.price, value: priceText(price) },
-  ];
+  return compact(trained && { name: TERMS.trainedBefore, value: trainedPhrase(trained, report.rows) }, {
+    name: TERMS.price,
+    value: priceText(price),
+  });
 }
 
 function lengthsText({ percentiles: { p50, p99 }, maxBytes }: RowLengths): string {
@@ -226,7 +221,10 @@ function chartsOf(report: Report): PreviewChart[] {
             [l10n.t('duplicate'), repeated],
           ],
     ),
-    chart(l10n.t('Roles'), occurring(roles, roleName)),
+    chart(
+      l10n.t('Roles'),
+      occurring(roles, (role) => ROLES[role]),
+    ),
   ].filter(({ parts }) => parts.length > 0);
 }
 
@@ -275,16 +273,13 @@ function percentOf(count: number, sum: number): string {
   return String(Math.round(percent * 10) / 10);
 }
 
-function roleName(role: Role): string {
-  const names: Record<Role, string> = {
-    system: l10n.t('system'),
-    user: l10n.t('user'),
-    assistant: l10n.t('assistant'),
-    tool: l10n.t('tool'),
-    other: l10n.t('other'),
-  };
-  return names[role];
-}
+const ROLES: Readonly<Record<Role, string>> = {
+  system: l10n.t('system'),
+  user: l10n.t('user'),
+  assistant: l10n.t('assistant'),
+  tool: l10n.t('tool'),
+  other: l10n.t('other'),
+};
 
 function problemsOf({ problems }: Report): NonNullable<PreviewCard['problems']> {
   const classes = Map.groupBy(problems, (group) => group.class);

@@ -33,13 +33,14 @@ export function downloadWhenComplete(services: Watched): Disposable {
       .catch((error: unknown) => services.log.error('auto-download', error));
   };
   const following = followActive(services.sessions, (session) => {
-    const changes = session?.runs.onDidChange(({ moved }) => {
+    if (session === undefined) return undefined;
+    const changed = session.runs.onDidChange(({ moved }) => {
       for (const { runId, before, after } of moved)
         // Not those that were available when they were first seen.
         if (!before.artifacts_available && after.artifacts_available && autoDownloadFolder() !== undefined)
           enqueue(session, runId);
     });
-    return changes === undefined ? [] : [changes];
+    return [changed];
   });
   return {
     dispose: () => {

@@ -1,23 +1,62 @@
 import { l10n, Uri } from 'vscode';
 import type { AccountBudget } from '../../core/accounts/account.ts';
+import type { AccountStore } from '../../core/accounts/accountStore.ts';
+import type { Sessions } from '../../core/runs/sessions.ts';
 import { limitsText } from '../shared/moneyMessages.ts';
-import { formatRuns } from '../shared/format.ts';
+import { formatRuns, notAnAmount, parseAmount } from '../shared/format.ts';
 import { showError, showInformation } from '../shared/notifications.ts';
 import { revealOf } from '../shared/openMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { ask, mapAnswer, runSteps, type Answer, type Place } from '../shared/steps.ts';
 
-/** The steps of setting a budget. */
-export const budgetSteps = {
-  title: (account: string) => l10n.t('Budget of {0}', sanitizeServiceText(account)),
-  perRun: (currency: string) =>
-    l10n.t('Limit per run in {0}. It only warns you.', sanitizeServiceText(currency)),
-  perMonth: (currency: string) =>
-    l10n.t('Limit per month (UTC) in {0}. It only warns you.', sanitizeServiceText(currency)),
-  placeholder: () => l10n.t('No limit'),
-};
+type Limits = Pick<AccountBudget, 'perRunCents' | 'perMonthCents'>;
+
+/** Asks what the active account may spend for a run and in a month; nothing entered is no budget. */
+export async function setBudget(accounts: AccountStore, sessions: Sessions): Promise<void> {
+  const session = sessions.active;
+  if (session === undefined) return;
+  const { id, name, budget } = session.account;
+  const { currency } = session.balance.current ?? (await session.balance.refresh());
+  // Amounts in another currency are no amounts in this one.
+  const { perRunCents, perMonthCents } = budget?.currency === currency ? budget : {};
+  const limits = await runSteps<Limits>(
+    l10n.t('Budget of {0}', sanitizeServiceText(name)),
+    [
+      (state, place) => askForLimit(state, place, 'perRunCents', currency),
+      (state, place) => askForLimit(state, place, 'perMonthCents', currency),
+    ],
+    { perRunCents, perMonthCents },
+  );
+  if (limits === undefined) return;
+  const isNone = limits.perRunCents === undefined && limits.perMonthCents === undefined;
+  const set = isNone ? undefined : { ...limits, currency };
+  await accounts.change(id, { budget: set });
+  notifyBudget(name, set);
+}
+
+/** One limit; nothing entered is none. */
+async function askForLimit(
+  state: Limits,
+  place: Place,
+  limit: keyof Limits,
+  currency: string,
+): Promise<Answer<Limits>> {
+  const cents = state[limit];
+  const unit = sanitizeServiceText(currency);
+  const answer = await ask(place, {
+    prompt:
+      limit === 'perRunCents'
+        ? l10n.t('Limit per run in {0}. It only warns you.', unit)
+        : l10n.t('Limit per month (UTC) in {0}. It only warns you.', unit),
+    placeholder: l10n.t('No limit'),
+    value: cents === undefined ? '' : (cents / 100).toFixed(cents % 100 === 0 ? 0 : 2),
+    validate: (text) => (text.trim() === '' || parseAmount(text) !== undefined ? undefined : notAnAmount()),
+  });
+  return mapAnswer(answer, (text) => ({ ...state, [limit]: parseAmount(text) }));
+}
 
 /** @param budget undefined where it was removed */
-export function notifyBudget(account: string, budget: AccountBudget | undefined): void {
+function notifyBudget(account: string, budget: AccountBudget | undefined): void {
   void showInformation(
     budget === undefined
       ? l10n.t('{0} has no budget.', account)

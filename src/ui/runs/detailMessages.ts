@@ -3,7 +3,7 @@ import type { RunDetail } from '../../core/api/types.ts';
 import { instantOf } from '../../core/base/clock.ts';
 import { currencyOf, estimateBefore } from '../../core/money/estimate.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
-import { formatDuration, formatMoney, formatPrice, formatTime } from '../shared/format.ts';
+import { compact, formatDuration, formatMoney, formatPrice, formatTime } from '../shared/format.ts';
 import { estimateText, unexpectedPrice } from '../shared/moneyMessages.ts';
 import { runStatus, serviceText, type RunView } from '../shared/runMessages.ts';
 import { factLine, TERMS } from '../shared/termMessages.ts';
@@ -33,29 +33,22 @@ export function runTooltip(
   const prices = priceLines(receipts, run_id);
   if (prices.length === 0 && price_cents !== undefined)
     prices.push(factLine(TERMS.price, formatPrice(price_cents, currency)));
-  const lines = [
-    label === undefined ? '' : factLine(TERMS.label, label),
+  const event = (name: string, time: string, after: string | undefined, say: (ms: number) => string) => {
+    const ms = instantOf(time) - instantOf(after);
+    return factLine(name, compact(formatTime(time), ms >= 0 && say(ms)).join(', '));
+  };
+  return compact(
+    label !== undefined && factLine(TERMS.label, label),
     factLine(TERMS.model, modelName === model_id ? modelName : `${modelName} (${serviceText(model_id)})`),
     factLine(TERMS.status, runStatus(run.status, phase)),
     ...prices,
-    plan === undefined ? '' : factLine(TERMS.plan, serviceText(plan)),
-    createdAt === undefined ? '' : l10n.t('Created: {0}', formatTime(createdAt)),
-  ];
-  const event = (
-    name: string,
-    time: string | undefined,
-    after: string | undefined,
-    say: (ms: number) => string,
-  ) => {
-    if (time === undefined) return;
-    const ms = instantOf(time) - instantOf(after);
-    lines.push(factLine(name, ms >= 0 ? [formatTime(time), say(ms)].join(', ') : formatTime(time)));
-  };
-  event(TERMS.started, started_at, createdAt, queuedFor);
-  event(TERMS.completed, completed_at, started_at, trainedFor);
-  if (artifacts_available && expiresAt !== undefined)
-    lines.push(factLine(TERMS.adapterExpires, formatTime(expiresAt)));
-  return [...lines.filter((line) => line !== ''), factLine(TERMS.runId, serviceText(run_id))].join('\n');
+    plan !== undefined && factLine(TERMS.plan, serviceText(plan)),
+    createdAt !== undefined && l10n.t('Created: {0}', formatTime(createdAt)),
+    started_at !== undefined && event(TERMS.started, started_at, createdAt, queuedFor),
+    completed_at !== undefined && event(TERMS.completed, completed_at, started_at, trainedFor),
+    artifacts_available && expiresAt !== undefined && factLine(TERMS.adapterExpires, formatTime(expiresAt)),
+    factLine(TERMS.runId, serviceText(run_id)),
+  ).join('\n');
 }
 
 /** What was charged, and what was known of it before. */
@@ -68,8 +61,8 @@ function priceLines(receipts: readonly ChargedReceipt[], runId: string): string[
   const unexpected = unexpectedPrice(before, priceCents, currency);
   if (unexpected !== undefined) return [factLine(TERMS.price, unexpected)];
   const expected = estimateText(before);
-  return [
+  return compact(
     factLine(TERMS.price, formatMoney(priceCents, currency)),
-    ...(expected === undefined ? [] : [factLine(TERMS.estimate, expected)]),
-  ];
+    expected && factLine(TERMS.estimate, expected),
+  );
 }

@@ -1,7 +1,7 @@
 import { l10n } from 'vscode';
 import type { Phase, RunFilter } from '../../core/runs/runList.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { formatCount, formatDay, formatRuns, sandboxNote } from '../shared/format.ts';
+import { compact, formatCount, formatDay, formatRuns, sandboxNote } from '../shared/format.ts';
 import { keyProblem, offlineText, runWords, type RunView } from '../shared/runMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/termMessages.ts';
@@ -17,7 +17,7 @@ export const treeWords = {
   unseen: (count: number) => l10n.t('{0} ended', formatRuns(count)),
   unavailable: () => l10n.t('not available'),
   modelTooltip: (name: string, id: string, isAvailable: boolean) =>
-    [l10n.t('{0} ({1})', name, id), ...(isAvailable ? [] : [treeWords.unavailable()])].join(', '),
+    compact(l10n.t('{0} ({1})', name, id), !isAvailable && treeWords.unavailable()).join(', '),
   unknownProvider: () => l10n.t('Provider unknown'),
   provider: (name: string, count: number) =>
     count === 1 ? l10n.t('{0}, 1 model', name) : l10n.t('{0}, {1} models', name, count),
@@ -59,16 +59,18 @@ export function runsMessage(
   // Nothing that was read with a rejected API key is shown; in an empty view the welcome text says why.
   if (isLocked && !hasSubmissions) return '';
   if (isLocked) return keyProblem(state) ?? '';
-  const lines: string[] = [];
-  const isEmpty = (runs.rows ?? []).length === 0;
-  if (state === 'offline' && !isEmpty && offlineSince !== undefined) lines.push(offlineText(offlineSince));
-  if (state === 'ready' && !isEmpty && runs.failed)
-    lines.push(l10n.t('Couldn’t refresh the runs. This may be out of date.'));
-  if (filter !== undefined && !isEmpty) lines.push(filter);
-  if (account.kind === 'sandbox' && !isEmpty) lines.push(sandboxNote());
-  if (runs.isIncomplete) lines.push(l10n.t('The service reports more runs, but sends none.'));
-  if (runs.skipped > 0) lines.push(skippedText(runs.skipped));
-  return lines.join('\n');
+  const hasRows = (runs.rows ?? []).length > 0;
+  return compact(
+    state === 'offline' && hasRows && offlineSince !== undefined && offlineText(offlineSince),
+    state === 'ready' &&
+      hasRows &&
+      runs.failed &&
+      l10n.t('Couldn’t refresh the runs. This may be out of date.'),
+    hasRows && filter,
+    account.kind === 'sandbox' && hasRows && sandboxNote(),
+    runs.isIncomplete && l10n.t('The service reports more runs, but sends none.'),
+    runs.skipped > 0 && skippedText(runs.skipped),
+  ).join('\n');
 }
 
 /** The line above filtered runs. */
@@ -77,20 +79,17 @@ export function filterMessage(
   { text, modelIds, phases }: RunFilter,
   { rows, loaded }: { rows: readonly unknown[]; loaded: number },
 ): string {
-  const filter = [
-    ...(text === '' ? [] : [`“${sanitizeServiceText(text)}”`]),
-    ...(modelIds.length === 0
-      ? []
-      : [modelIds.map((id) => sanitizeServiceText(models.nameOf(id))).join(', ')]),
-    ...(phases.length === 0 ? [] : [phases.map(phaseName).join(', ')]),
-  ].join(' · ');
+  const filter = compact(
+    text && `“${sanitizeServiceText(text)}”`,
+    modelIds.map((id) => sanitizeServiceText(models.nameOf(id))).join(', '),
+    phases.map(phaseName).join(', '),
+  ).join(' · ');
   // The service's list has no labels.
   const isUnknown = (runId: string) => runs.label(runId) === undefined && runs.detail(runId) === undefined;
   const unlabeled = text === '' ? 0 : (runs.rows ?? []).filter(({ run_id }) => isUnknown(run_id)).length;
-  const lines = [
+  return compact(
     l10n.t('Filter {0}: {1} of {2} loaded runs.', filter, formatCount(rows.length), formatCount(loaded)),
-  ];
-  if (unlabeled > 0) lines.push(l10n.t('Labels not searched: {0}.', formatCount(unlabeled)));
-  if (runs.hasMore) lines.push(l10n.t('Older runs are not loaded.'));
-  return lines.join(' ');
+    unlabeled > 0 && l10n.t('Labels not searched: {0}.', formatCount(unlabeled)),
+    runs.hasMore && l10n.t('Older runs are not loaded.'),
+  ).join(' ');
 }

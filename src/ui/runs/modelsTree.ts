@@ -21,9 +21,12 @@ export class ModelsTree implements vscode.TreeDataProvider<ProviderItem | ModelI
     this.#view = vscode.window.createTreeView(VIEWS.models, { treeDataProvider: this });
     this.#subscription = followActive(sessions, (session) => {
       this.#draw();
-      return session === undefined
-        ? []
-        : [session.models.onDidChange(() => this.#draw()), session.onDidChangeState(() => this.#draw())];
+      return (
+        session && [
+          session.models.onDidChange(() => this.#draw()),
+          session.onDidChangeState(() => this.#draw()),
+        ]
+      );
     });
   }
 

@@ -1,6 +1,6 @@
 import { commands, l10n, window } from 'vscode';
 import { COMMANDS } from '../shared/ids.ts';
-import { formatCount, formatRoughly, formatRuns, inSandbox } from '../shared/format.ts';
+import { compact, formatCount, formatRoughly, formatRuns, inSandbox } from '../shared/format.ts';
 import { notify, showInformation, showWarning } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/termMessages.ts';
@@ -87,12 +87,10 @@ export function notifySeveral(
 ): void {
   const words = [...new Set(statuses)].map((status) => l10n.t('“{0}”', statusWord(status)));
   const reported = sanitizeServiceText(words.join(', '));
-  const text = [
-    ...(completed === 0 ? [] : [l10n.t('{0} completed.', formatRuns(completed))]),
-    ...(statuses.length === 0
-      ? []
-      : [l10n.t('The service reports {0} for {1}.', reported, formatRuns(statuses.length))]),
-  ].join(' ');
+  const text = compact(
+    completed > 0 && l10n.t('{0} completed.', formatRuns(completed)),
+    statuses.length > 0 && l10n.t('The service reports {0} for {1}.', reported, formatRuns(statuses.length)),
+  ).join(' ');
   notify(showInformation, inSandbox(text, isSandbox), { [l10n.t('Show Runs')]: show });
 }
 

@@ -8,12 +8,12 @@ import type { Sessions } from '../../core/runs/sessions.ts';
  */
 export function followActive(
   sessions: Sessions,
-  follow: (session: Session | undefined) => readonly Disposable[],
+  follow: (session: Session | undefined) => readonly Disposable[] | undefined,
 ): Disposable {
-  let followed: readonly Disposable[] = [];
+  let followed: readonly Disposable[] | undefined;
   const leave = () => {
-    for (const disposable of followed) disposable.dispose();
-    followed = [];
+    for (const disposable of followed ?? []) disposable.dispose();
+    followed = undefined;
   };
   const subscription = sessions.onDidChangeActive((session) => {
     leave();

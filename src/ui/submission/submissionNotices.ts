@@ -73,10 +73,10 @@ export class SubmissionNotices implements Disposable {
     for (const subscription of this.#subscriptions) subscription.dispose();
   }
 
-  #follow(session: Session | undefined): Disposable[] {
+  #follow(session: Session | undefined): Disposable[] | undefined {
     this.#planLeftOpen(session);
     this.#checkAll();
-    return session === undefined ? [] : [session.runs.onDidChange(() => void this.#settleMarked(session))];
+    return session && [session.runs.onDidChange(() => void this.#settleMarked(session))];
   }
 
   #checkAll(): void {

@@ -8,7 +8,7 @@ import { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
-const { switchAccount } = await withVscode(() => import('../../../../src/ui/accounts/switchAccount.ts'));
+const { switchAccount } = await withVscode(() => import('../../../../src/ui/accounts/menuMessages.ts'));
 const { notifyKeyNeeded } = await withVscode(() => import('../../../../src/ui/accounts/messages.ts'));
 
 describe('the account menu', () => {

@@ -1,4 +1,4 @@
-import * as vscode from 'vscode';
+import { commands, l10n } from 'vscode';
 import { originOf, websiteOf, type Account } from '../../core/accounts/account.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import { parseWebsite } from '../../core/api/address.ts';
@@ -7,7 +7,6 @@ import { compact } from '../shared/format.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { ask, pick, separator, type Choice } from '../shared/steps.ts';
 import { TERMS } from '../shared/termMessages.ts';
-import { menuWords, websiteWords } from './messages.ts';
 
 type Target = () => unknown;
 
@@ -17,11 +16,11 @@ export async function switchAccount(accounts: AccountStore): Promise<void> {
   const rows = accounts.accounts.map((account): Choice<Target> => {
     const isSandbox = account.kind === 'sandbox';
     const isActive = account.id === active?.id;
-    const where = isSandbox ? menuWords.sandbox() : originOf(account);
+    const where = isSandbox ? l10n.t('no training, no charges') : originOf(account);
     return {
       icon: isActive ? 'check' : isSandbox ? 'beaker' : 'account',
       label: account.name,
-      description: isActive ? `${where} · ${menuWords.active()}` : where,
+      description: isActive ? [where, l10n.t('active')].join(' · ') : where,
       value: () => accounts.activate(account.id),
     };
   });
@@ -30,7 +29,7 @@ export async function switchAccount(accounts: AccountStore): Promise<void> {
     {
       items:
         rows.length > 0
-          ? [separator(menuWords.accounts()), ...rows, separator(TERMS.actions), ...actionsOf(accounts)]
+          ? [separator(l10n.t('Accounts')), ...rows, separator(TERMS.actions), ...actionsOf(accounts)]
           : actionsOf(accounts),
     },
   );
@@ -42,45 +41,51 @@ function actionsOf(store: AccountStore): Choice<Target>[] {
   const action = (icon: string, label: string, command: CommandId): Choice<Target> => ({
     icon,
     label,
-    value: async () => vscode.commands.executeCommand(command),
+    value: async () => commands.executeCommand(command),
   });
   const hasSandbox = accounts.some((account) => account.kind === 'sandbox');
   const isSandbox = active?.kind === 'sandbox';
   return compact(
     active && action('refresh', TERMS.refreshBalance, COMMANDS.refreshBalance),
-    active && action('graph', menuWords.showSpend(), COMMANDS.showSpend),
+    active && action('graph', l10n.t('Show Spending'), COMMANDS.showSpend),
     active && action('target', TERMS.setBudget, COMMANDS.setBudget),
-    action('sign-in', active ? menuWords.signIn() : accountWords.signIn(), COMMANDS.signIn),
+    action(
+      'sign-in',
+      active ? l10n.t('Sign In to Another Account…') : accountWords.signIn(),
+      COMMANDS.signIn,
+    ),
     !hasSandbox && action('beaker', accountWords.useSandbox(), COMMANDS.useSandbox),
     active?.kind === 'service' && action('key', TERMS.replaceApiKey, COMMANDS.replaceKey),
     ...(active?.kind === 'service' ? websiteRows(store, active) : []),
-    isSandbox && action('add', menuWords.addFunds(), COMMANDS.sandboxAddFunds),
-    isSandbox && action('debug-alt', menuWords.scenario(), COMMANDS.sandboxScenario),
-    isSandbox && action('dashboard', menuWords.clockSpeed(), COMMANDS.sandboxClockSpeed),
-    isSandbox && action('discard', menuWords.reset(), COMMANDS.sandboxReset),
-    active && action('sign-out', menuWords.signOut(), COMMANDS.signOut),
+    isSandbox && action('add', l10n.t('Add Sandbox Funds…'), COMMANDS.sandboxAddFunds),
+    isSandbox && action('debug-alt', l10n.t('Sandbox Scenario…'), COMMANDS.sandboxScenario),
+    isSandbox && action('dashboard', l10n.t('Sandbox Clock Speed…'), COMMANDS.sandboxClockSpeed),
+    isSandbox && action('discard', l10n.t('Reset Sandbox…'), COMMANDS.sandboxReset),
+    active && action('sign-out', l10n.t('Sign Out…'), COMMANDS.signOut),
   );
 }
 
 function websiteRows(store: AccountStore, account: Account): Choice<Target>[] {
   const link = websiteLink(account);
   const change = () => askForWebsite(store, account);
-  if (link === undefined) return [{ icon: 'globe', label: menuWords.addWebsite(), value: change }];
+  if (link === undefined) return [{ icon: 'globe', label: l10n.t('Add Website…'), value: change }];
   return [
     { icon: 'globe', label: link.title, description: link.website, value: link.open },
-    { icon: 'edit', label: menuWords.changeWebsite(), value: change },
+    { icon: 'edit', label: l10n.t('Change Website…'), value: change },
   ];
 }
 
 async function askForWebsite(store: AccountStore, account: Account): Promise<void> {
   const answer = await ask(
-    { title: websiteWords.title(account.name) },
+    { title: l10n.t('Website of {0}', account.name) },
     {
-      prompt: websiteWords.prompt(),
+      prompt: l10n.t('Where you add funds and create API keys (optional)'),
       placeholder: 'https://',
       value: websiteOf(account) ?? '',
       validate: (text) =>
-        text.trim() === '' || parseWebsite(text) !== undefined ? undefined : websiteWords.notHttps(),
+        text.trim() === '' || parseWebsite(text) !== undefined
+          ? undefined
+          : l10n.t('Enter an https:// address without a user name or password.'),
     },
   );
   if (answer.kind === 'value') await store.change(account.id, { website: parseWebsite(answer.value) });
