@@ -96,7 +96,7 @@ export async function createServices(context: vscode.ExtensionContext) {
       transport: () => transport,
       sessionOf: (accountId) => sessions.find(accountId),
       verify: async (file, options) =>
-        (await import('./core/adapters/archive/verify.ts')).verifyArchive(file, options),
+        (await import('./core/adapters/archive/openArchive.ts')).verifyArchive(file, options),
     }),
   );
 

@@ -2,7 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Artifact } from '../core/api/types.ts';
 import { archiveName, buildArchive } from './adapterArchive.ts';
-import { artifactsAvailable } from './lifecycle.ts';
+import { artifactsAvailable } from './runs.ts';
 import { jsonReply, Refusal, refuse, type Reply } from './server.ts';
 import type { RunRow, Service } from './service.ts';
 

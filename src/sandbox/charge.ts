@@ -3,10 +3,10 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RunCreation } from '../core/api/types.ts';
 import { CURRENCY, findModel, priceOf } from './catalog.ts';
-import { type Course, planRun } from './lifecycle.ts';
+import { planRun } from './runs.ts';
 import { DEFAULT_SPEED, type Scenario } from './scenarios.ts';
 import { jsonReply, Refusal, refuse, type Reply } from './server.ts';
-import type { FirstUse, Service } from './service.ts';
+import type { Course, FirstUse, Service } from './service.ts';
 import { fingerprint, readSubmission, type Submission } from './submission.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { MODELS, PRICE_RULES, type PriceRule, priceOf } from './catalog.ts';
-import { planRun } from './lifecycle.ts';
+import { planRun } from './runs.ts';
 import { MAX_SPEED, MIN_SPEED, type Scenario, SCENARIOS } from './scenarios.ts';
 import type { RunRow, Service } from './service.ts';
 

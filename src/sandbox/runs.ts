@@ -1,7 +1,6 @@
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type RunDetail, type RunSummary } from '../core/api/types.ts';
-import * as lifecycle from './lifecycle.ts';
 import { invalid, jsonReply, refuse, type Reply } from './server.ts';
-import type { Position, RunRow, Service } from './service.ts';
+import type { Position, RunRow, Service, Timeline } from './service.ts';
 
 /** Every field of a wire type is provided; what does not apply yet is null, where the contract leaves that open. */
 type Complete<T> = { [K in keyof T]-?: T[K] | null };
@@ -33,11 +32,11 @@ export function showRun({ store, now }: Service, runId: string): Reply {
 function summary(run: RunRow, now: number): Complete<RunSummary> {
   return {
     run_id: run.run_id,
-    status: lifecycle.statusInList(run, now),
+    status: statusInList(run, now),
     model_id: run.model_id,
     created_at: isoTime(run.created_at),
-    artifacts_available: lifecycle.artifactsAvailable(run, now),
-    artifacts_expires_at: isoTime(lifecycle.artifactsExpireAt(run, now)),
+    artifacts_available: artifactsAvailable(run, now),
+    artifacts_expires_at: isoTime(artifactsExpireAt(run, now)),
   };
 }
 
@@ -45,14 +44,14 @@ function detail(run: RunRow, now: number): Complete<RunDetail> {
   return {
     run_id: run.run_id,
     // `completed` where the list says `complete`.
-    status: lifecycle.isCompleted(run, now) ? 'completed' : lifecycle.statusInList(run, now),
+    status: isCompleted(run, now) ? 'completed' : statusInList(run, now),
     model_id: run.model_id,
     label: run.label,
     plan: run.plan,
     price_cents: run.price_cents,
     created_at: isoTime(run.created_at),
     started_at: now >= run.starts_at ? isoTime(run.starts_at) : null,
-    completed_at: lifecycle.isCompleted(run, now) ? isoTime(run.completes_at) : null,
+    completed_at: isCompleted(run, now) ? isoTime(run.completes_at) : null,
   };
 }
 
@@ -83,4 +82,53 @@ function readCursor(query: URLSearchParams): Position | undefined {
   if (others.length > 0 || writeCursor(position) !== cursor)
     throw invalid('The cursor is not one of this list.');
   return position;
+}
+
+const QUEUED_MS = 60_000;
+const PRIORITY_QUEUED_MS = 10_000;
+const RUNNING_MS = 300_000;
+const RUNNING_MS_PER_MB = 1_000;
+
+/** How long artifacts can be downloaded after completion, in real time: the speed does not shorten it. */
+const ARTIFACT_RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
+/** A little more than the two hours before whose end the user is reminded. */
+const SHORT_RETENTION_MS = 2 * 60 * 60 * 1000 + 30_000;
+
+/** Plans a run that is created now: it runs on the clock alone, also while no sandbox does. */
+export function planRun(createdAt: number, datasetBytes: number, priority: boolean, speed: number) {
+  const queuedMs = priority ? PRIORITY_QUEUED_MS : QUEUED_MS;
+  const runningMs = RUNNING_MS + (datasetBytes / 1_000_000) * RUNNING_MS_PER_MB;
+  return {
+    created_at: createdAt,
+    starts_at: Math.round(createdAt + queuedMs / speed),
+    completes_at: Math.round(createdAt + (queuedMs + runningMs) / speed),
+  };
+}
+
+/** Whether the run has ended well: only then are there artifacts and a completion time. */
+export function isCompleted(run: Timeline, now: number): boolean {
+  return now >= run.completes_at && run.course !== 'failed-run';
+}
+
+/** When the artifacts stop being available, or null before completion. */
+export function artifactsExpireAt(run: Timeline, now: number): number | null {
+  if (!isCompleted(run, now)) return null;
+  return run.completes_at + (run.course === 'short-retention' ? SHORT_RETENTION_MS : ARTIFACT_RETENTION_MS);
+}
+
+/** Whether artifacts can be downloaded now (spec: "States and transitions", the rule at the end). */
+export function artifactsAvailable(run: Timeline, now: number): boolean {
+  const expiresAt = artifactsExpireAt(run, now);
+  return expiresAt !== null && now < expiresAt;
+}
+
+/**
+ * The status as the run list spells it. The contract names `queued` and `complete` only: `running`, `failed` and the
+ * statuses of the scenario are the sandbox's own.
+ */
+export function statusInList(run: Timeline, now: number): string {
+  if (now >= run.completes_at) return run.course === 'failed-run' ? 'failed' : 'complete';
+  if (run.course !== 'unknown-statuses') return now < run.starts_at ? 'queued' : 'running';
+  if (now < run.starts_at) return now < (run.created_at + run.starts_at) / 2 ? 'queued' : 'warming_up';
+  return now < (run.starts_at + run.completes_at) / 2 ? 'calibrating' : 'evaluating';
 }

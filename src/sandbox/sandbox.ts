@@ -1,11 +1,86 @@
-import { randomBytes } from 'node:crypto';
-import { API_KEY_PREFIX } from '../core/api/types.ts';
+import { randomBytes, createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { API_KEY_PREFIX, API_PATH, type Balance } from '../core/api/types.ts';
+import { offerArtifacts, sendArtifact } from './artifacts.ts';
+import { CURRENCY, MODELS } from './catalog.ts';
+import { submitRun } from './charge.ts';
 import { createControl, type SandboxControl } from './control.ts';
-import { openDatabase } from './database.ts';
-import { route } from './routes.ts';
+import { listRuns, showRun } from './runs.ts';
 import { EveryOther } from './scenarios.ts';
-import { listen } from './server.ts';
-import { Store } from './service.ts';
+import { listen, jsonReply, Refusal, refuse, type Reply } from './server.ts';
+import { openDatabase, Store, type Service } from './service.ts';
+
+/** What one endpoint answers to. @param parameter of the path */
+type Handler = (service: Service, request: IncomingMessage, parameter: string) => Reply | Promise<Reply>;
+
+/** The six endpoints (spec: "Endpoints"), below the path prefix. */
+const ENDPOINTS: readonly (readonly [method: string, path: RegExp, handler: Handler])[] = [
+  ['GET', /^\/models$/, () => jsonReply(200, { data: MODELS.map(({ listed }) => listed) })],
+  ['GET', /^\/runs$/, (service, { url = '' }) => listRuns(service, queryOf(url))],
+  ['POST', /^\/runs$/, submitRun],
+  ['GET', /^\/runs\/([^/]+)$/, (service, _, runId) => showRun(service, runId)],
+  ['POST', /^\/runs\/([^/]+)\/artifacts\/download$/, (service, _, runId) => offerArtifacts(service, runId)],
+  ['GET', /^\/balance$/, showBalance],
+];
+
+const SIGNED_PATH = /^\/artifacts\/([^/]+)\/([^/]+)$/;
+
+/** Finds and runs what answers a request: a signed address on its own, all else with the API key. @throws Refusal */
+async function route(service: Service, request: IncomingMessage): Promise<Reply> {
+  const { method = '', url = '', headers } = request;
+  const [path = ''] = url.split('?', 1);
+
+  const [signed, runId = '', filename = ''] = SIGNED_PATH.exec(path) ?? [];
+  if (signed !== undefined) {
+    if (method !== 'GET' && method !== 'HEAD') throw wrongMethod(['GET', 'HEAD']);
+    return await sendArtifact(service, request, [runId, filename], queryOf(url));
+  }
+
+  authenticate(service.apiKey, headers.authorization);
+  const idempotencyKey = headers['idempotency-key'] ?? '';
+  if (
+    service.store.account.scenario === 'rate-limited' &&
+    service.everyOther.strikes(`${method} ${url} ${idempotencyKey.toString()}`)
+  ) {
+    throw refuse('rate_limited', 'Too many requests.', { 'retry-after': '2' });
+  }
+  const below = path.startsWith(`${API_PATH}/`) ? path.slice(API_PATH.length) : '';
+  const endpoints = ENDPOINTS.filter(([, pattern]) => pattern.test(below));
+  if (endpoints.length === 0) throw refuse('not_found', 'There is nothing at this path.');
+  const [, pattern, handler] = endpoints.find(([allowed]) => allowed === method) ?? [];
+  if (!pattern || !handler) throw wrongMethod(endpoints.map(([allowed]) => allowed));
+  return await handler(service, request, decode(pattern.exec(below)?.[1] ?? ''));
+}
+
+function queryOf(url: string): URLSearchParams {
+  return new URLSearchParams(url.split('?', 2)[1]);
+}
+
+function showBalance({ store }: Service): Reply {
+  const balance: Balance = { balance_cents: store.account.balance_cents, currency: CURRENCY };
+  return jsonReply(200, balance);
+}
+
+function authenticate(apiKey: string, authorization = ''): void {
+  const [, given = ''] = /^Bearer +(\S+) *$/i.exec(authorization) ?? [];
+  // Digests have equal lengths, as the comparison in constant time wants.
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  if (!timingSafeEqual(digest(given), digest(apiKey))) {
+    throw refuse('invalid_api_key', 'The API key is missing or invalid.', { 'www-authenticate': 'Bearer' });
+  }
+}
+
+function wrongMethod(allowed: string[]): Refusal {
+  return new Refusal(405, 'not_found', 'This path does not know this method.', { allow: allowed.join(', ') });
+}
+
+function decode(parameter: string): string {
+  try {
+    return decodeURIComponent(parameter);
+  } catch {
+    throw refuse('not_found', 'The path is not well-formed.');
+  }
+}
 
 export interface SandboxOptions {
   /** The database lives here; several windows may share it. Made where it does not exist. */

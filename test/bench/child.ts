@@ -41,7 +41,7 @@ async function prepare(task: Task): Promise<() => unknown> {
       return () => runInWorker(kind, file, { worker });
     }
     case 'verify': {
-      const { verifyArchive } = await import('../../src/core/adapters/archive/verify.ts');
+      const { verifyArchive } = await import('../../src/core/adapters/archive/openArchive.ts');
       return () => verifyArchive(task.file);
     }
     case 'floor':

@@ -1,8 +1,7 @@
 import { baseChangeOf, type AdapterConfig } from './peftConfig.ts';
 import type { Problems } from './problems.ts';
 import type { LoraPair, WeightsReport } from './report.ts';
-import { endsOf, PREFIX } from './tensorName.ts';
-import { moduleScaling, type SortedTensors } from './tensors.ts';
+import { endsOf, PREFIX, moduleScaling, type SortedTensors } from './tensors.ts';
 
 /** PEFT names both for each classifier (src/peft/peft_model.py, `classifier_module_names`); a model has one of them. */
 const HEADS: readonly string[] = ['classifier', 'score'];

@@ -10,15 +10,12 @@ import {
   type Weights,
 } from './archive/contents.ts';
 import { openArchive } from './archive/openArchive.ts';
-import { BrokenArchiveError, NotAnAdapterError, type Verdict } from './faults.ts';
-import { WEIGHTS_NAME } from './limits.ts';
 import { checkConfig, findMisfits, isLora } from './fit.ts';
 import { readConfig, type AdapterConfig } from './peftConfig.ts';
-import { printable } from './printable.ts';
-import { Problems } from './problems.ts';
+import { BrokenArchiveError, NotAnAdapterError, type Verdict, printable, Problems } from './problems.ts';
 import type { AdapterEntry, AdapterReport } from './report.ts';
-import { roleOf } from './tensorName.ts';
-import { pairsOf, sortTensors, weightsReport, type Parts } from './tensors.ts';
+import { roleOf, pairsOf, sortTensors, weightsReport, type Parts } from './tensors.ts';
+import { WEIGHTS_NAME } from './safetensors.ts';
 
 const MAX_ENTRIES = 200;
 const KINDS: readonly AdapterEntry['kind'][] = ['config', 'weights', 'pickle', 'archive', 'other'];

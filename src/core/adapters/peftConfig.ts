@@ -1,5 +1,4 @@
-import { printable } from './printable.ts';
-import type { Problems } from './problems.ts';
+import { printable, type Problems } from './problems.ts';
 
 /** More keys of a pattern, or names of a list, have no use. */
 const MAX_NAMES = 10_000;

@@ -2,7 +2,6 @@ import path from 'node:path';
 import { isLora, isPath } from './fit.ts';
 import { baseChangeOf, type AdapterConfig } from './peftConfig.ts';
 import type { AdapterReport, LoraPair } from './report.ts';
-import { pythonString, POWERSHELL, SH, wslPath, type Shell } from './shells.ts';
 
 const TOOLS = ['peft', 'vllm', 'llamacpp', 'ollama'] as const;
 /** A program that loads adapters. */
@@ -371,4 +370,49 @@ function scaleCorrection(config: AdapterConfig | undefined, pairs: readonly Lora
   );
   const [only = 1] = corrections;
   return corrections.size > 1 || Number.isNaN(only) ? 'none' : only;
+}
+
+/** Writes a text so that a program reads it unchanged. */
+type Quote = (text: string) => string;
+
+/** One word of a POSIX shell. */
+const posixWord: Quote = (text) =>
+  /^[\w@%+:,./-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replaceAll("'", "'\\''")}'`;
+
+/** One word of PowerShell, which also takes typographic quotation marks for its own. */
+const powershellWord: Quote = (text) =>
+  /^[A-Za-z0-9_:./\\][\w:./\\-]*$/.test(text) ? text : `'${text.replace(/['\u2018-\u201b]/g, '$&$&')}'`;
+
+/** A string literal of Python. */
+const pythonString: Quote = (text) => {
+  const escaped = text
+    .replaceAll('\\', '\\\\')
+    .replaceAll('"', '\\"')
+    .replaceAll('\n', '\\n')
+    .replaceAll('\r', '\\r')
+    .replace(/[\p{Cc}\u2028\u2029]/gu, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return `"${escaped}"`;
+};
+
+/** A shell that commands are written for. */
+interface Shell {
+  quote: Quote;
+  /** Between the lines of one command. */
+  joint: string;
+  /** Goes to a folder, also on another drive. */
+  cd: string;
+}
+
+const SH: Readonly<Shell> = { quote: posixWord, joint: ' \\\n  ', cd: 'cd' };
+const POWERSHELL: Readonly<Shell> = {
+  quote: powershellWord,
+  joint: ' `\n  ',
+  cd: 'Set-Location -LiteralPath',
+};
+
+/** The path of a Windows folder in WSL, unless that was set up otherwise. */
+function wslPath(folder: string): string {
+  const drive = /^([A-Za-z]):[\\/]/.exec(folder);
+  const path = folder.replaceAll('\\', '/');
+  return drive === null ? path : `/mnt/${(drive[1] ?? '').toLowerCase()}${path.slice(2)}`;
 }

@@ -1,6 +1,5 @@
-import type { Verdict } from './faults.ts';
 import type { AdapterConfig } from './peftConfig.ts';
-import type { AdapterProblem } from './problems.ts';
+import type { AdapterProblem, Verdict } from './problems.ts';
 
 /** What the bytes are, whatever the name says. */
 export type Container = 'zip' | 'tar' | 'tar.gz' | 'safetensors' | 'folder';

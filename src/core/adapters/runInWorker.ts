@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { CancelledError } from '../base/errors.ts';
-import { NotAnAdapterError, type Verdict } from './faults.ts';
+import { NotAnAdapterError, type Verdict } from './problems.ts';
 import type { AdapterReport, Measurements, Progress } from './report.ts';
 
 /** Enough for headers of the greatest length. */

@@ -1,8 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
-import { BrokenArchiveError, type ArchiveFault } from './faults.ts';
-import { MAX_HEADER_BYTES, MAX_TENSORS } from './limits.ts';
+import { BrokenArchiveError, type ArchiveFault } from './problems.ts';
 
+/** The file of weights that tools look for. */
+export const WEIGHTS_NAME = 'adapter_model.safetensors';
+/** Of the safetensors format: its reader takes no longer header. */
+export const MAX_HEADER_BYTES = 100_000_000;
+export const MAX_TENSORS = 200_000;
 /** Bits of a value, by the type names of the format. */
 const DTYPE_BITS: ReadonlyMap<unknown, number> = new Map(
   Object.entries({

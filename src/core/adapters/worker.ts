@@ -1,6 +1,6 @@
 // The worker thread: it does one task with one adapter and ends.
 import { parentPort, workerData } from 'node:worker_threads';
-import { NotAnAdapterError } from './faults.ts';
+import { NotAnAdapterError } from './problems.ts';
 import { inspectAdapter } from './inspect.ts';
 import { measurePass } from './measurePass.ts';
 import type { Progress } from './report.ts';

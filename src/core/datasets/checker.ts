@@ -8,8 +8,15 @@ import { stampOf } from '../base/fileStamp.ts';
 import { ReportBuilder } from './buildReport.ts';
 import { hasByteOrderMark, kindOf, recognized, SAMPLE_BYTES } from './fileKind.ts';
 import { CheckError, isUnread, type Report } from './report.ts';
-import { SEGMENT_BYTES, type Segment } from './segments.ts';
-import { SHARED, type Answer, type Job, type Request, type WorkerData } from './workerMessages.ts';
+import {
+  SEGMENT_BYTES,
+  type Segment,
+  SHARED,
+  type Answer,
+  type Job,
+  type Request,
+  type WorkerData,
+} from './segments.ts';
 
 /** How many places of each code are located. */
 const LOCATED_LIMIT = 5000;

@@ -1,7 +1,8 @@
 import { readSync } from 'node:fs';
+import type { SameRows } from './duplicates.ts';
 import { PROBLEMS, type ProblemCode } from './problems.ts';
-import { CheckError } from './report.ts';
-import { PLACE_NUMBERS, type Scanned, type Scanner } from './scanner.ts';
+import { CheckError, type CheckFailure } from './report.ts';
+import { PLACE_NUMBERS, type Scanned, type Scanner, type Counts } from './scanner.ts';
 
 /** A file is judged in pieces of this size, by whichever worker is free; each row belongs to the piece in which it begins. */
 export const SEGMENT_BYTES = 4 * 1024 * 1024;
@@ -203,3 +204,41 @@ export function masked(code: ProblemCode, found: string): string {
       return `${found.slice(0, Math.min(8, Math.floor(found.length / 3)))}…`;
   }
 }
+
+/**
+ * Numbers that the extension and its workers share, by their index: the next segment, whether to stop, and whether enough rows
+ * are known to compare.
+ */
+export const SHARED = { nextSegment: 0, stopped: 1, hashedEnough: 2, length: 3 } as const;
+
+/** What a worker is started with. */
+export interface WorkerData {
+  scanner: WebAssembly.Module;
+}
+
+/** One file to check. All workers get it, and take segments in order, each the next free one. */
+export interface Job {
+  kind: 'check';
+  /** A descriptor of this process, which stays open until every worker has answered. */
+  fd: number;
+  sizeBytes: number;
+  segments: number;
+  locatedLimit: number;
+  /** Whether the file begins with one: the editor then decodes it in another way. */
+  hasByteOrderMark: boolean;
+  shared: Int32Array<SharedArrayBuffer>;
+}
+
+/** Rows to compare, once all segments are known. */
+export interface SameRowsJob extends Pick<Job, 'locatedLimit' | 'shared'> {
+  kind: 'same rows';
+  hashes: Uint32Array<ArrayBuffer>;
+}
+
+export type Request = Job | SameRowsJob;
+
+/** What a worker says. It ends each request with `done` or `failed`. */
+export type Answer =
+  | { kind: 'segment'; segment: Segment }
+  | { kind: 'done'; counts?: Counts; same?: SameRows; memoryBytes: number }
+  | { kind: 'failed'; reason: CheckFailure };

@@ -3,15 +3,15 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { findSameRows } from './duplicates.ts';
 import { CheckError, type CheckFailure } from './report.ts';
 import { Scanner } from './scanner.ts';
-import { SegmentReader } from './segments.ts';
 import {
+  SegmentReader,
   SHARED,
   type Answer,
   type Job,
   type Request,
   type SameRowsJob,
   type WorkerData,
-} from './workerMessages.ts';
+} from './segments.ts';
 
 const scanner = new Scanner((workerData as WorkerData).scanner);
 

@@ -2,10 +2,9 @@ import { ServiceError } from '../api/errors.ts';
 import type { Artifact, RunDetail } from '../api/types.ts';
 import type { Clock } from '../base/clock.ts';
 import { throwIfCancelled } from '../base/errors.ts';
-import { DownloadError } from './downloadErrors.ts';
-import { numberedFileName } from './downloadTarget.ts';
 import type { Session } from '../runs/session.ts';
-import type { ArtifactName } from './types.ts';
+import { numberedFileName } from './downloadTarget.ts';
+import { DownloadError, type ArtifactName } from './types.ts';
 
 /** How long before its end a signed URL is replaced by a fresh one. */
 const MARGIN_MS = 5 * 60_000;

@@ -7,12 +7,17 @@ import { DiskError, onDisk } from '../base/diskError.ts';
 import { CancelledError, ExpectedError, throwIfCancelled } from '../base/errors.ts';
 import type { Session } from '../runs/session.ts';
 import { signedLink } from './artifacts.ts';
-import { DownloadError } from './downloadErrors.ts';
 import type { DownloadStore } from './downloadStore.ts';
 import { isAdapter } from './localFiles.ts';
 import { isSameFile, partPlaceOf, PartFile, syncFolder, type PartPlace } from './partFile.ts';
 import { transfer } from './transfer.ts';
-import type { ActiveDownload, DownloadRecord, UnfinishedDownload, Verified } from './types.ts';
+import {
+  DownloadError,
+  type ActiveDownload,
+  type DownloadRecord,
+  type UnfinishedDownload,
+  type Verified,
+} from './types.ts';
 
 const PROGRESS_EVERY_MS = 200;
 /** A window that finds what an earlier download left has its lease until that is taken away: about a second. */

@@ -4,8 +4,7 @@ import { onDisk } from '../base/diskError.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { Lease } from '../storage/lease.ts';
 import type { StateStore, Tables } from '../storage/state.ts';
-import { DownloadError } from './downloadErrors.ts';
-import type { ActiveDownload, DownloadRecord, UnfinishedDownload } from './types.ts';
+import { DownloadError, type ActiveDownload, type DownloadRecord, type UnfinishedDownload } from './types.ts';
 
 const TOPIC = 'downloads';
 /** Older ones are forgotten. */

@@ -9,14 +9,14 @@ import { Emitter } from '../base/event.ts';
 import { KeyMissingError, type Session } from '../runs/session.ts';
 import type { StateStore } from '../storage/state.ts';
 import type { Download, VerifyArchive } from './download.ts';
-import { DownloadError } from './downloadErrors.ts';
 import { DownloadStore } from './downloadStore.ts';
-import type {
-  ActiveDownload,
-  ArtifactName,
-  DownloadRecord,
-  DownloadRequest,
-  UnfinishedDownload,
+import {
+  DownloadError,
+  type ActiveDownload,
+  type ArtifactName,
+  type DownloadRecord,
+  type DownloadRequest,
+  type UnfinishedDownload,
 } from './types.ts';
 
 export interface DownloadsOptions {

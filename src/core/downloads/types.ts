@@ -1,3 +1,4 @@
+import { ExpectedError } from '../base/errors.ts';
 import type { Session } from '../runs/session.ts';
 
 /** Which artifact of a run: the service may offer several, also of one type (spec: "Artifact"). */
@@ -61,4 +62,53 @@ export interface DownloadRecord {
   readonly completedAtMs: number;
   /** No file of that length was at the path when it was last checked. */
   readonly isGone?: true;
+}
+
+type DownloadProblem =
+  // The service answers 404 to all of these alike (spec: "Endpoint-specific rules").
+  | 'run-not-completed'
+  | 'artifacts-expired'
+  | 'run-unknown'
+  | 'no-artifacts'
+  /** It offers others instead. */
+  | 'artifact-gone'
+  /** Another window downloads the same artifact to the same place. */
+  | 'download-busy'
+  /** It ended, or another window discarded it. */
+  | 'download-gone'
+  /** An adapter without a byte. */
+  | 'download-empty'
+  /** Neither the storage nor the file says where it ends. */
+  | 'length-unknown'
+  /** The target exists; it is unchanged. */
+  | 'file-exists';
+
+/** Why something cannot be downloaded, or not now. */
+export class DownloadError extends ExpectedError {
+  readonly code: DownloadProblem;
+
+  constructor(code: DownloadProblem) {
+    super(`the download failed: ${code}`);
+    this.code = code;
+  }
+}
+
+const HOUR_MS = 3_600_000;
+
+/** How long before the artifacts of a run expire the user is reminded, the last one first. */
+const STAGES = [
+  { what: 'expires-in-2-hours', beforeMs: 2 * HOUR_MS },
+  { what: 'expires-in-1-day', beforeMs: 24 * HOUR_MS },
+] as const;
+
+/** Which of the reminders; shown once, ever. */
+export type Reminder = (typeof STAGES)[number]['what'];
+
+/**
+ * The latest reminder whose time has come, however many were missed.
+ * @param expiresAtMs NaN where it is not a time: then there is no reminder
+ */
+export function reminderAt(expiresAtMs: number, nowMs: number): Reminder | undefined {
+  const leftMs = expiresAtMs - nowMs;
+  return leftMs > 0 ? STAGES.find(({ beforeMs }) => leftMs <= beforeMs)?.what : undefined;
 }

@@ -1,7 +1,6 @@
 import { env, l10n } from 'vscode';
-import type { ArchiveFault, VerdictCode } from '../../core/adapters/faults.ts';
 import type { AdapterConfig } from '../../core/adapters/peftConfig.ts';
-import type { AdapterProblem, ProblemCode } from '../../core/adapters/problems.ts';
+import type { AdapterProblem, ArchiveFault, ProblemCode, VerdictCode } from '../../core/adapters/problems.ts';
 import type { AdapterReport, Measurements, WeightsReport } from '../../core/adapters/report.ts';
 import { compact, formatBytes, formatCount } from '../shared/format.ts';
 import { TERMS } from '../shared/termMessages.ts';

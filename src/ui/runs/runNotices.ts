@@ -115,7 +115,7 @@ export class RunNotices implements Disposable {
     const { account, runs, models } = session;
     const [{ notifyCompleted, notifyStatus }, { reminderAt }] = await Promise.all([
       import('./noticeMessages.ts'),
-      import('../../core/downloads/reminders.ts'),
+      import('../../core/downloads/types.ts'),
     ]);
     const act = (command: CommandId) => () => void this.#act(account.id, command, run.run_id);
     const canDownload = kind === 'finished' && run.artifacts_available && this.#parts.offersDownload();

@@ -3,8 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { openArchive } from '../../../src/core/adapters/archive/openArchive.ts';
+import { openArchive, verifyArchive } from '../../../src/core/adapters/archive/openArchive.ts';
 import { inspectAdapter } from '../../../src/core/adapters/inspect.ts';
+import type { ArchiveFault, ProblemCode, VerdictCode } from '../../../src/core/adapters/problems.ts';
 import {
   recipesOf,
   type Recipe,
@@ -12,10 +13,7 @@ import {
   type RecipePlace,
   type Tool,
 } from '../../../src/core/adapters/recipes.ts';
-import type { ArchiveFault, VerdictCode } from '../../../src/core/adapters/faults.ts';
-import type { ProblemCode } from '../../../src/core/adapters/problems.ts';
 import type { AdapterReport } from '../../../src/core/adapters/report.ts';
-import { verifyArchive } from '../../../src/core/adapters/archive/verify.ts';
 import { sampleAdapter, type SampleOptions } from './sampleAdapter.ts';
 import { writeTar } from './tarWriter.ts';
 import { writeZip, type ZipPart } from './zipWriter.ts';

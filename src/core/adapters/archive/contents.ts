@@ -1,19 +1,20 @@
 import { createHash, type Hash } from 'node:crypto';
-import { BrokenArchiveError, type ArchiveFault } from '../faults.ts';
+import { BrokenArchiveError, type ArchiveFault } from '../problems.ts';
+import type { AdapterEntry } from '../report.ts';
 import {
-  MAX_CONFIG_BYTES,
-  MAX_CONFIGS_BYTES,
   MAX_HEADER_BYTES,
   MAX_TENSORS,
   WEIGHTS_NAME,
-} from '../limits.ts';
-import type { AdapterEntry } from '../report.ts';
-import { readSafetensorsHeader, type SafetensorsHeader } from '../safetensors.ts';
-import { bytesOf, type Archive, type Member } from './archive.ts';
+  readSafetensorsHeader,
+  type SafetensorsHeader,
+} from '../safetensors.ts';
+import { bytesOf, type Archive, type Member } from './bytes.ts';
 
+const MAX_CONFIG_BYTES = 2 ** 20;
+/** Of all configs of an archive together: all are read before one is chosen. */
+const MAX_CONFIGS_BYTES = 16 * 2 ** 20;
 const PICKLE = /\.(?:bin|pt|pth|pkl|pickle|ckpt|joblib|mar)$/i;
 const ARCHIVE = /\.(?:zip|tar|gz|tgz|bz2|tbz2?|xz|txz|zst|7z|rar|jar|whl)$/i;
-
 const CONFIG_NAME = 'adapter_config.json';
 /** Enough for a header and the first modules behind it, and read in no time. */
 const SAMPLE_BYTES = 4 * 2 ** 20;

@@ -1,6 +1,7 @@
-import { BrokenArchiveError } from '../faults.ts';
-import { MAX_ENTRIES } from '../limits.ts';
+import { BrokenArchiveError } from '../problems.ts';
 
+/** Entries of an archive or folder. */
+export const MAX_ENTRIES = 10_000;
 const MAX_PART_BYTES = 255;
 const MAX_PARTS = 32;
 const MAX_NAME_LENGTH = 1024;

@@ -3,13 +3,12 @@ import { lstat, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises
 import path from 'node:path';
 import { DiskError, isSystemError } from '../../base/diskError.ts';
 import { ExpectedError, throwIfCancelled } from '../../base/errors.ts';
-import type { Archive } from './archive.ts';
-import { chooseAdapter, kindOf, readContents } from './contents.ts';
-import { NotAnAdapterError } from '../faults.ts';
-import { openArchive } from './openArchive.ts';
-import { printable } from '../printable.ts';
+import { NotAnAdapterError, printable } from '../problems.ts';
 import type { Progress } from '../report.ts';
+import type { Archive } from './bytes.ts';
+import { chooseAdapter, kindOf, readContents } from './contents.ts';
 import { safeParts } from './entryNames.ts';
+import { openArchive } from './openArchive.ts';
 
 export interface ExtractOptions {
   signal?: AbortSignal | undefined;

@@ -1,10 +1,9 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { readThrough, type Archive, type Member } from './archive.ts';
-import { BrokenArchiveError, NotAnAdapterError } from '../faults.ts';
-import { FileBytes } from '../fileBytes.ts';
-import { gunzipped } from './inflate.ts';
-import { MAX_ENTRIES, MAX_HEADER_BYTES, WEIGHTS_NAME } from '../limits.ts';
+import { BrokenArchiveError, NotAnAdapterError } from '../problems.ts';
+import { MAX_HEADER_BYTES, WEIGHTS_NAME, readSafetensorsHeader } from '../safetensors.ts';
+import { FileBytes, gunzipped, readThrough, type Archive, type Member } from './bytes.ts';
+import { MAX_ENTRIES } from './entryNames.ts';
 import { beginsAsTar, BLOCK_BYTES, TarBytes, tarMembers } from './tar.ts';
 import { zipMembers } from './zip.ts';
 
@@ -108,4 +107,37 @@ async function* fileIn(file: string, signal: AbortSignal | undefined): AsyncGene
   } finally {
     await bytes.close();
   }
+}
+
+/** How a file was verified; `unread`: an archive or safetensors file that could not be checked; `unknown`: neither of the two. */
+export type VerifiedKind = 'zip' | 'gzip' | 'tar' | 'safetensors' | 'unread' | 'unknown';
+
+/**
+ * Whether a file is complete, by what is in it: of a ZIP each CRC-32, and that its headers agree; of gzip CRC-32 and length;
+ * of tar the checksums and the end; of safetensors the header and the lengths. Reads it once, in pieces.
+ * An archive that is unsafe, encrypted or too big is not broken by that: it is `unread`, and inspecting it says more.
+ * @throws BrokenArchiveError, CancelledError, and what the file system says
+ */
+export async function verifyArchive(
+  file: string,
+  { signal }: { signal?: AbortSignal | undefined } = {},
+): Promise<VerifiedKind> {
+  let archive: Archive | undefined;
+  try {
+    archive = await openArchive(file, signal);
+    for await (const member of archive.members()) {
+      if (archive.container === 'zip') await readThrough(member.open());
+      else if (archive.container === 'safetensors')
+        await readSafetensorsHeader(member.open(), member.sizeBytes);
+    }
+  } catch (error) {
+    if (!(error instanceof NotAnAdapterError) || error.verdict.code === 'broken') throw error;
+    if (error instanceof BrokenArchiveError) return 'unread';
+    // A complete gzip file need not be a tar.
+    if (archive === undefined) return 'unknown';
+  } finally {
+    await archive?.close();
+  }
+  const { container } = archive;
+  return container === 'tar.gz' ? 'gzip' : container === 'folder' ? 'unknown' : container;
 }

@@ -1,10 +1,11 @@
 import { isUtf8 } from 'node:buffer';
-import { BrokenArchiveError } from '../faults.ts';
-import { MAX_ENTRIES, MAX_EXTENDED_BYTES, MAX_TOTAL_BYTES } from '../limits.ts';
-import { EntryNames } from './entryNames.ts';
-import { bytesOf, readThrough, type Member } from './archive.ts';
+import { BrokenArchiveError } from '../problems.ts';
+import { bytesOf, MAX_TOTAL_BYTES, readThrough, type Member } from './bytes.ts';
+import { EntryNames, MAX_ENTRIES } from './entryNames.ts';
 
 export const BLOCK_BYTES = 512;
+/** Of an extended header. */
+const MAX_EXTENDED_BYTES = 2 ** 20;
 /** Of a record in an extended header, with its length before it. */
 const MAX_KEY_BYTES = 1024;
 

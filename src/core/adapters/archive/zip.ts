@@ -10,13 +10,19 @@ import {
 } from 'yauzl';
 import { isSystemError } from '../../base/diskError.ts';
 import { CancelledError } from '../../base/errors.ts';
-import { BrokenArchiveError } from '../faults.ts';
-import type { FileBytes } from '../fileBytes.ts';
-import { MAX_DIRECTORY_BYTES, MAX_ENTRIES, MAX_RATIO, MAX_TOTAL_BYTES, RATIO_FROM_BYTES } from '../limits.ts';
-import { EntryNames } from './entryNames.ts';
-import { inflated } from './inflate.ts';
-import type { Member } from './archive.ts';
+import { BrokenArchiveError } from '../problems.ts';
+import {
+  inflated,
+  MAX_RATIO,
+  MAX_TOTAL_BYTES,
+  RATIO_FROM_BYTES,
+  type FileBytes,
+  type Member,
+} from './bytes.ts';
+import { EntryNames, MAX_ENTRIES } from './entryNames.ts';
 
+/** Of a central directory. */
+const MAX_DIRECTORY_BYTES = 32 * 2 ** 20;
 const END = { signature: Buffer.from('PK\x05\x06'), bytes: 22, maxCommentBytes: 0xffff } as const;
 /** The end record of ZIP64 without extensions, with its locator behind it. */
 const WIDE_END = { signature: 0x06064b50, locator: 0x07064b50, locatorAt: 56, bytes: 76 } as const;

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { inspectAdapter } from '../../../../src/core/adapters/inspect.ts';
-import type { VerdictCode } from '../../../../src/core/adapters/faults.ts';
+import type { VerdictCode } from '../../../../src/core/adapters/problems.ts';
 import { buildArchive } from '../../../../src/sandbox/adapterArchive.ts';
 import { MODELS } from '../../../../src/sandbox/catalog.ts';
 import { sampleAdapter } from '../../../helpers/adapters/sampleAdapter.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
-import type { ArchiveFault } from '../../../../src/core/adapters/faults.ts';
+import type { ArchiveFault } from '../../../../src/core/adapters/problems.ts';
 import { readSafetensorsHeader } from '../../../../src/core/adapters/safetensors.ts';
 import { encode, withHeader, writeTensors } from '../../../helpers/adapters/safetensorsWriter.ts';
 import { Place } from '../../../helpers/adapters/support.ts';

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatasetChecker } from '../../../../src/core/datasets/checker.ts';
 import { verdictOf } from '../../../../src/core/datasets/report.ts';
-import { SHARED } from '../../../../src/core/datasets/workerMessages.ts';
+import { SHARED } from '../../../../src/core/datasets/segments.ts';
 import { chatRows, type ChatRow } from '../../../helpers/chatRows.ts';
 import { checkerFiles, codesOf, problemsOf, useChecker } from '../../../helpers/checker.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { BrokenArchiveError } from '../../../../src/core/adapters/faults.ts';
+import { BrokenArchiveError } from '../../../../src/core/adapters/problems.ts';
 import type { Downloads } from '../../../../src/core/downloads/downloads.ts';
 import { localAdapter } from '../../../../src/core/downloads/localFiles.ts';
 import type { BlobFault } from '../../../helpers/blobServer.ts';

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
-import type { Recipe, RecipeNote } from '../../../../src/core/adapters/recipes.ts';
 import type { AdapterConfig } from '../../../../src/core/adapters/peftConfig.ts';
-import type { AdapterProblem, ProblemCode } from '../../../../src/core/adapters/problems.ts';
+import {
+  type AdapterProblem,
+  type ProblemCode,
+  FAULTS,
+  type ArchiveFault,
+} from '../../../../src/core/adapters/problems.ts';
+import type { Recipe, RecipeNote } from '../../../../src/core/adapters/recipes.ts';
 import type {
   AdapterReport,
   LoraPair,
@@ -9,7 +14,6 @@ import type {
   PairMeasure,
   WeightsReport,
 } from '../../../../src/core/adapters/report.ts';
-import { FAULTS, type ArchiveFault } from '../../../../src/core/adapters/faults.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
 const reports = await withVscode(() => import('../../../../src/ui/adapters/reportMessages.ts'));

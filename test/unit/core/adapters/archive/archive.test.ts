@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { deflateRawSync, gzipSync } from 'node:zlib';
-import { openArchive } from '../../../../../src/core/adapters/archive/openArchive.ts';
+import { openArchive, verifyArchive } from '../../../../../src/core/adapters/archive/openArchive.ts';
 import { inspectAdapter } from '../../../../../src/core/adapters/inspect.ts';
-import { verifyArchive } from '../../../../../src/core/adapters/archive/verify.ts';
 import { sampleAdapter } from '../../../../helpers/adapters/sampleAdapter.ts';
 import { Place, readAll, tarGzOf, tarOf, type Refusal } from '../../../../helpers/adapters/support.ts';
 import { pax, writeTar, type TarPart } from '../../../../helpers/adapters/tarWriter.ts';

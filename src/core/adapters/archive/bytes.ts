@@ -1,0 +1,165 @@
+import { open, stat, type FileHandle } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { createGunzip, createInflateRaw, type Gunzip, type InflateRaw } from 'node:zlib';
+import { throwIfCancelled } from '../../base/errors.ts';
+import { BrokenArchiveError, NotAnAdapterError } from '../problems.ts';
+import type { Container } from '../report.ts';
+
+/** Of all entries together, unpacked. */
+export const MAX_TOTAL_BYTES = 64 * 2 ** 30;
+/** Unpacked size from which the ratio is checked: a few zeros pack well, and are not a bomb. */
+export const RATIO_FROM_BYTES = 2 ** 30;
+/** Unpacked bytes for each packed one. */
+export const MAX_RATIO = 100;
+/** Bytes that are read at once: little enough that nothing waits for it. */
+const CHUNK_BYTES = 512 * 1024;
+
+/** A regular file of an archive or folder. */
+export interface Member {
+  /** Safe, with `/`. */
+  name: string;
+  sizeBytes: number;
+  /**
+   * Its bytes from the start; each piece is only good until the next is asked for. May be left early; read to its end, it
+   * is checked. That of a tar can be read once, before the next member is asked for.
+   * @throws BrokenArchiveError, CancelledError
+   */
+  open(): AsyncGenerator<Buffer, void>;
+}
+
+export interface Archive {
+  container: Container;
+  /** Of the file, or of the files of the folder. */
+  sizeBytes: number;
+  /** The members in their order; each call reads from the start. @throws BrokenArchiveError, CancelledError */
+  members(): AsyncIterable<Member> | Iterable<Member>;
+  close(): Promise<void>;
+}
+
+export async function readThrough(all: AsyncGenerator<unknown, void>): Promise<void> {
+  while ((await all.next()).done !== true);
+}
+
+/** All bytes of pieces, each of which is only good until the next is asked for. */
+export async function bytesOf(pieces: AsyncIterable<Buffer>): Promise<Buffer> {
+  const copies: Buffer[] = [];
+  for await (const piece of pieces) copies.push(Buffer.from(piece));
+  return Buffer.concat(copies);
+}
+
+/** The bytes of one open file. */
+export class FileBytes {
+  readonly #handle: FileHandle;
+  readonly #signal: AbortSignal | undefined;
+  readonly sizeBytes: number;
+
+  private constructor(handle: FileHandle, sizeBytes: number, signal: AbortSignal | undefined) {
+    this.#handle = handle;
+    this.sizeBytes = sizeBytes;
+    this.#signal = signal;
+  }
+
+  /** @throws what the file system says; NotAnAdapterError for a pipe, whose opening would wait for ever */
+  static async open(path: string, signal?: AbortSignal): Promise<FileBytes> {
+    if (!(await stat(path)).isFile()) throw new NotAnAdapterError({ code: 'not-an-archive' });
+    const handle = await open(path, 'r');
+    try {
+      return new FileBytes(handle, (await handle.stat()).size, signal);
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close();
+  }
+
+  /** Exactly these bytes. @throws BrokenArchiveError `truncated` where the file has fewer; CancelledError */
+  async read(at: number, length: number): Promise<Buffer> {
+    if (at < 0 || at + length > this.sizeBytes) throw new BrokenArchiveError('truncated');
+    const buffer = Buffer.allocUnsafe(length);
+    await this.#fill(buffer, at);
+    return buffer;
+  }
+
+  /** The bytes of a range in pieces; each is only good until the next is asked for. @throws as `read` */
+  async *chunks(from: number, to: number): AsyncGenerator<Buffer, void> {
+    if (from < 0 || to > this.sizeBytes) throw new BrokenArchiveError('truncated');
+    const buffer = Buffer.allocUnsafe(Math.max(0, Math.min(CHUNK_BYTES, to - from)));
+    for (let at = from; at < to; at += buffer.length) {
+      const piece = buffer.subarray(0, Math.min(buffer.length, to - at));
+      await this.#fill(piece, at);
+      yield piece;
+    }
+  }
+
+  /** All bytes in pieces. @throws as `read` */
+  all(): AsyncGenerator<Buffer, void> {
+    return this.chunks(0, this.sizeBytes);
+  }
+
+  async #fill(buffer: Buffer, at: number): Promise<void> {
+    for (let done = 0; done < buffer.length;) {
+      throwIfCancelled(this.#signal);
+      const { bytesRead } = await this.#handle.read(buffer, done, buffer.length - done, at + done);
+      if (bytesRead === 0) throw new BrokenArchiveError('truncated');
+      done += bytesRead;
+    }
+  }
+}
+
+/** What the deflated bytes of a ZIP entry are, in pieces. @throws BrokenArchiveError `length` */
+export async function* inflated(
+  packed: AsyncIterable<Buffer>,
+  packedBytes: number,
+  name: string,
+): AsyncGenerator<Buffer, void> {
+  const inflate = createInflateRaw({ chunkSize: CHUNK_BYTES });
+  yield* through(packed, inflate, new BrokenArchiveError('length', name));
+  // Bytes after the end of the deflated ones, which nobody would see.
+  if (inflate.bytesWritten !== packedBytes) throw new BrokenArchiveError('length', name);
+}
+
+/**
+ * What a gzip file holds, in pieces, its CRC and length checked by zlib; of several members one after another.
+ * @throws BrokenArchiveError `gzip`, `bomb`, `too-large`
+ */
+export async function* gunzipped(packed: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+  const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
+  let bytes = 0;
+  for await (const piece of through(packed, gunzip, new BrokenArchiveError('gzip'))) {
+    bytes += piece.length;
+    if (bytes > MAX_TOTAL_BYTES) throw new BrokenArchiveError('too-large');
+    if (bytes > RATIO_FROM_BYTES && bytes > gunzip.bytesWritten * MAX_RATIO)
+      throw new BrokenArchiveError('bomb');
+    yield piece;
+  }
+}
+
+async function* through(
+  packed: AsyncIterable<Buffer>,
+  unpack: Gunzip | InflateRaw,
+  broken: BrokenArchiveError,
+): AsyncGenerator<Buffer, void> {
+  // Copied, since zlib reads a piece on another thread while the next may already be asked for.
+  const source = Readable.from(copies(packed), { highWaterMark: 1 });
+  source.on('error', (error) => unpack.destroy(error));
+  source.pipe(unpack);
+  try {
+    for await (const piece of unpack) yield piece as Buffer;
+  } catch (error) {
+    throw isZlibError(error) ? broken : error;
+  } finally {
+    source.destroy();
+    unpack.destroy();
+  }
+}
+
+async function* copies(packed: AsyncIterable<Buffer>) {
+  for await (const piece of packed) yield Buffer.from(piece);
+}
+
+function isZlibError(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^(Z_|ERR_BUFFER_TOO)/.test(String(error.code));
+}
