@@ -102,7 +102,10 @@ export class Client {
   }
 
   /** GET /runs: one page, newest first. */
-  listRuns(page: { limit?: number; cursor?: string } = {}, options?: CallOptions): Promise<RunPage> {
+  listRuns(
+    page: { limit?: number; cursor?: string | undefined } = {},
+    options?: CallOptions,
+  ): Promise<RunPage> {
     const query = new URLSearchParams();
     if (page.limit !== undefined) query.set('limit', String(page.limit));
     if (page.cursor !== undefined) query.set('cursor', page.cursor);

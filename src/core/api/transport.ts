@@ -10,7 +10,6 @@ import type { HttpAnswer, HttpRequest, Timeouts } from './exchange.ts';
 type Loaded = typeof import('./exchange.ts');
 type UsableRoute = Exclude<Route, { kind: 'unusable' }>;
 type TlsOptions = { secureContext?: SecureContext; rejectUnauthorized?: false };
-type SocketOptions = TlsOptions & { signal?: AbortSignal };
 type Connect = NonNullable<ConstructorParameters<Loaded['Agent']>[0]>['connect'];
 
 const TIMEOUTS: Readonly<Timeouts> = {
@@ -78,26 +77,31 @@ export class Transport implements Disposable {
 
   /** @param signal ends connections too that do not stand yet, for which undici alone would wait */
   #created(loaded: Loaded, route: UsableRoute, protocol: string, signal?: AbortSignal): Dispatcher {
-    const socket = { ...(protocol === 'https:' && this.#tlsOptions()), ...(signal && { signal }) };
-    const dispatcher = this.#routed(loaded, route, socket);
-    if (this.#disposed) closeWhenIdle(dispatcher);
-    return dispatcher;
-  }
-
-  #routed(loaded: Loaded, route: UsableRoute, socket: SocketOptions): Dispatcher {
+    const { Agent, ProxyAgent, connect } = loaded;
     const { connectMs } = this.#timeouts;
     const options = { allowH2: false, headersTimeout: 0, bodyTimeout: 0, connectTimeout: connectMs };
-    if (route.kind === 'direct')
-      return new loaded.Agent({ ...options, connect: { ...socket, timeout: connectMs } });
-    return new loaded.ProxyAgent({
-      ...options,
-      uri: route.url,
-      ...(route.authorization !== undefined && { token: route.authorization }),
-      requestTls: socket,
-      proxyTls: socket,
-      // undici's own factory needs the root module, and waits five minutes for the answer to CONNECT.
-      clientFactory: (_origin, options) => tunnelling(loaded, options as { connect: Connect }, connectMs),
-    });
+    const socket = { ...(protocol === 'https:' && this.#tlsOptions()), ...(signal && { signal }) };
+    const dispatcher =
+      route.kind === 'direct'
+        ? new Agent({ ...options, connect: { ...socket, timeout: connectMs } })
+        : new ProxyAgent({
+            ...options,
+            uri: route.url,
+            ...(route.authorization !== undefined && { token: route.authorization }),
+            requestTls: socket,
+            proxyTls: socket,
+            // undici's own factory needs the root module, and waits five minutes for the answer to CONNECT.
+            clientFactory: (_origin, given) => {
+              const asking = {
+                ...(given as { connect: Connect }),
+                allowH2: false,
+                headersTimeout: connectMs,
+              };
+              return Object.assign(new Agent(asking), { connect });
+            },
+          });
+    if (this.#disposed) closeWhenIdle(dispatcher);
+    return dispatcher;
   }
 
   #tlsOptions(): TlsOptions {
@@ -107,15 +111,6 @@ export class Transport implements Disposable {
       ...(!this.#settings.strictSsl && { rejectUnauthorized: false }),
     };
   }
-}
-
-/** The client that asks a proxy for a tunnel. */
-function tunnelling(
-  { Agent, connect }: Loaded,
-  options: { connect: Connect },
-  connectMs: number,
-): Dispatcher {
-  return Object.assign(new Agent({ ...options, allowH2: false, headersTimeout: connectMs }), { connect });
 }
 
 function closeWhenIdle(dispatcher: Dispatcher): void {

@@ -376,8 +376,7 @@ export class RunStore implements Disposable {
   }
 
   #list(cursor: string | undefined, isBackground: boolean): Promise<RunPage> {
-    const page = { limit: MAX_PAGE_SIZE, ...(cursor !== undefined && { cursor }) };
-    return this.#call((client) => client.listRuns(page, { isBackground }));
+    return this.#call((client) => client.listRuns({ limit: MAX_PAGE_SIZE, cursor }, { isBackground }));
   }
 
   /**

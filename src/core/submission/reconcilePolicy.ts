@@ -84,10 +84,7 @@ function betweenMs(first: Observation, { at }: Observation): number {
 
 /** The intent before a new attempt: what was seen before says nothing of it. */
 export function withoutObservations(intent: Intent): Intent {
-  const next = { ...intent };
-  delete next.firstCleanLook;
-  delete next.lastLook;
-  return next;
+  return { ...intent, firstCleanLook: undefined, lastLook: undefined };
 }
 
 /** The intent with an observation added: the first clean one is stored, any other removes it. */
@@ -96,9 +93,8 @@ export function withObservation(open: Intent, seen: Observation): Intent {
   if (open.lastLook !== undefined && uncertaintyOf(open) === undefined && seen.candidates.length === 0)
     return open;
   const intent = { ...open, attempts: open.attempts.map((attempt) => overAt(attempt, seen.at)) };
-  const { firstCleanLook, ...rest } = intent;
-  if (!isClean(intent, seen)) return { ...rest, lastLook: seen };
-  return { ...rest, firstCleanLook: firstCleanLook ?? seen, lastLook: seen };
+  const firstCleanLook = isClean(intent, seen) ? (open.firstCleanLook ?? seen) : undefined;
+  return { ...intent, firstCleanLook, lastLook: seen };
 }
 
 /**

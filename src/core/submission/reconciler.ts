@@ -131,8 +131,7 @@ export function localMoment(clock: Clock): Moment {
 
 /** Now, by all clocks as far as the client knows the service's. */
 export function momentOf(client: Pick<Client, 'clockSkewMs'>, clock: Clock): Moment {
-  const { clockSkewMs } = client;
-  return withService(localMoment(clock), clockSkewMs);
+  return withService(localMoment(clock), client.clockSkewMs);
 }
 
 /**
@@ -196,13 +195,8 @@ function rethrowUnauthorized(error: unknown): undefined {
 }
 
 /** What is known of a run's charge from its details; only the answer to the submission itself has plan and balance. */
-function creationOf(detail: RunDetail): RunCreation {
-  return {
-    run_id: detail.run_id,
-    status: detail.status,
-    ...(detail.price_cents !== undefined && { price_cents: detail.price_cents }),
-    ...(detail.plan !== undefined && { plan_name: detail.plan }),
-  };
+function creationOf({ run_id, status, price_cents, plan: plan_name }: RunDetail): RunCreation {
+  return { run_id, status, price_cents, plan_name };
 }
 
 /** The runs since shortly before the first attempt, by the service's own times; without one, the newest page. */
@@ -217,10 +211,7 @@ async function listSince(
   let complete = sinceMs !== undefined;
   let cursor: string | undefined;
   for (let pages = 0; pages < MAX_PAGES; pages++) {
-    const page = await client.listRuns(
-      { limit: PAGE_SIZE, ...(cursor !== undefined && { cursor }) },
-      options,
-    );
+    const page = await client.listRuns({ limit: PAGE_SIZE, cursor }, options);
     if (page.skipped > 0) complete = false;
     rows.push(...page.data.filter((row) => sinceMs === undefined || !isBefore(row, sinceMs)));
     const last = page.data.at(-1);

@@ -11,7 +11,7 @@ import { assertNotTooEarly } from './nextStep.ts';
 import { canCheck, type PendingSubmissions, type SubmissionResult } from './pendingSubmission.ts';
 import { hasNewCandidates, isMarked, Reconciler, type ReconcileResult } from './reconciler.ts';
 import { isUncertain, uncertaintyOf } from './reconcilePolicy.ts';
-import { stopped, UploadAttempts, type AttemptsEnd, type Time } from './uploadAttempts.ts';
+import { sendAttempts, stopped, type AttemptsEnd, type Time } from './uploadAttempts.ts';
 
 type How = Extract<Settlement, { kind: 'charged' }>['how'];
 
@@ -210,7 +210,7 @@ export class Sender {
       // It waits for no other now: the balance is read before the first byte.
       this.#pending.set(id, { state: 'uploading' });
       const show = this.#pending.set.bind(this.#pending, id);
-      return new UploadAttempts(session, this.#journal, owned, this.#time, show).run(signal);
+      return sendAttempts(session, this.#journal, owned, this.#time, show, signal);
     };
     const end = (await this.#uploads.run(upload, signal)) ?? stopped(new CancelledError(), owned.intent);
     const ended = { lease: owned.lease, intent: end.intent };

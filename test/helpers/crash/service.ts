@@ -45,11 +45,16 @@ interface Charge {
   priceCents: number;
 }
 
+export const REPEATS = ['replays a run', 'replays a failure', 'refuses', 'lets wait', 'forgets'] as const;
+export type Repeat = (typeof REPEATS)[number];
+
 /** Everything that the service saw and did. */
 export class Ledger {
   readonly posts: Post[] = [];
   readonly reads: { seq: number; authorization: string }[] = [];
   readonly charges: Charge[] = [];
+  /** What it made of Idempotency-Keys that it had seen. */
+  readonly repeats = new Set<Repeat>();
   /** The number of the last request. */
   seq = 0;
 }
@@ -230,14 +235,20 @@ export class HostileService {
   /** What the service does with a complete request. @param lateMs it takes so long, and whoever waits may be gone by then */
   #price(post: Post, lateMs: number): Answer {
     let known = this.#knownOf(post.idempotencyKey);
+    const { repeats } = this.ledger;
     if (known !== undefined) {
       if (known.answer === undefined && known.dueMs !== undefined) {
-        if (this.#options.mode === '409 in flight') return CONFLICT;
+        const isRefused = this.#options.mode === '409 in flight';
+        repeats.add(isRefused ? 'refuses' : 'lets wait');
+        if (isRefused) return CONFLICT;
         // Whoever asks again waits for the first.
         this.#clock.pass(known.dueMs - this.#clock.nowMs);
       }
       const { answer } = known;
-      if (answer !== undefined) return answer.status === 201 ? { ...answer, status: 200 } : answer;
+      if (answer !== undefined) {
+        repeats.add(answer.status === 201 ? 'replays a run' : 'replays a failure');
+        return answer.status === 201 ? { ...answer, status: 200 } : answer;
+      }
     }
     known ??= this.#remember(post);
     const { idempotencyKey } = post;
@@ -265,8 +276,10 @@ export class HostileService {
     const known = this.#known.get(key);
     const isForgotten =
       this.#options.mode === 'forgets' && this.#clock.nowMs - (known?.firstMs ?? 0) >= FORGET_MS;
-    if (isForgotten) this.#known.delete(key);
-    return isForgotten ? undefined : known;
+    if (!isForgotten) return known;
+    this.ledger.repeats.add('forgets');
+    this.#known.delete(key);
+    return undefined;
   }
 
   #charge({ seq, modelId = '', label }: Post, idempotencyKey: string): Answer {

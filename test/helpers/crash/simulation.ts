@@ -8,7 +8,7 @@ import type { Cell, Crash, CrashPoint } from './cells.ts';
 import { SimulatedClock } from './clock.ts';
 import { FAULTS, isSilent, READ_FAULTS, type Fault, type FaultName, type Reply } from './faults.ts';
 import { Claims, verify } from './invariants.ts';
-import { HostileService, type Post } from './service.ts';
+import { HostileService, type Post, type Repeat } from './service.ts';
 import { CANARIES, DATASET, type Stage } from './stage.ts';
 import { User } from './user.ts';
 import type { AttemptPlan, Shown, Told, WindowConfig, WindowMethods } from './window.ts';
@@ -26,6 +26,7 @@ export interface CellResult {
   /** Where its processes were killed, and what happened to its attempts. */
   killedAt: CrashPoint[];
   faults: FaultName[];
+  repeats: Repeat[];
   /** What happened, to be read. */
   story: string[];
 }
@@ -56,7 +57,7 @@ export async function runCell(cell: Cell, stage: Stage): Promise<CellResult> {
   }
   await simulation.end();
   const { violations, killedAt, faultsHit: faults, story } = simulation;
-  return { cell, violations, killedAt, faults, story };
+  return { cell, violations, killedAt, faults, repeats: [...simulation.service.ledger.repeats], story };
 }
 
 /** Runs cells, so many at once. */

@@ -15,6 +15,7 @@ for (let number = 1; number <= Number(count); number++) {
   });
   longestMs = Math.max(longestMs, performance.now() - startMs);
   await done;
-  process.stdout.write(`${number}\n`);
+  // A parent that is busy reads late: what is stored next waits until this is told.
+  await new Promise((resolve) => process.stdout.write(`${number}\n`, resolve));
 }
 process.stdout.write(`done ${Math.round(longestMs)}\n`);

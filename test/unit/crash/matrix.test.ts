@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import {
   CRASH_POINTS,
   crashCells,
@@ -10,6 +11,8 @@ import {
   type Cell,
 } from '../../helpers/crash/cells.ts';
 import { LIES, type LieName } from '../../helpers/crash/lies.ts';
+import { ProcessClock, SimulatedClock } from '../../helpers/crash/clock.ts';
+import { REPEATS } from '../../helpers/crash/service.ts';
 import { reportOf, runCells, type CellResult } from '../../helpers/crash/simulation.ts';
 import { Stage } from '../../helpers/crash/stage.ts';
 
@@ -89,7 +92,7 @@ describe('At most one charge, and the truth', function () {
       });
   });
 
-  it('killed a process at every crash point, and met every fault', async () => {
+  it('killed a process at every crash point, and met every fault and every way of a service to repeat', async () => {
     await end;
     const killedAt = new Set(results.flatMap((result) => result.killedAt));
     const faults = new Set(results.flatMap((result) => result.faults));
@@ -98,11 +101,28 @@ describe('At most one charge, and the truth', function () {
       FAULT_NAMES.filter((name) => !faults.has(name)),
       [],
     );
+    // Where the service became milder, all of this would prove less.
+    const repeats = new Set(results.flatMap((result) => result.repeats));
+    assert.deepEqual([...repeats].sort(), [...REPEATS].sort());
     const pairs = new Set(
       results.flatMap((result) =>
         result.killedAt.flatMap((point) => result.faults.map((fault) => `${point} × ${fault}`)),
       ),
     );
     assert.ok(pairs.size >= (isFull ? 600 : 300), `${pairs.size} pairs of crash point and fault`);
+  });
+
+  it('had a time that its processes read, with wrong and sleeping clocks', async () => {
+    const clock = new SimulatedClock(path.join(stage.folder, 'time'));
+    const shared = new ProcessClock(clock.file, (ms) => {
+      clock.pass(ms);
+      return Promise.resolve();
+    });
+    const [wallMs, monotonicMs] = [shared.nowMs(), shared.monotonicMs()];
+    await shared.sleep(1000);
+    clock.setWall(3_600_000);
+    clock.sleepMachine(5000);
+    assert.deepEqual([shared.nowMs() - wallMs, shared.monotonicMs() - monotonicMs], [3_606_000, 1000]);
+    for (const one of [shared, clock]) one.dispose();
   });
 });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { parseRetryAfter } from '../../../../src/core/api/answer.ts';
 import {
-  DatasetChangedError,
   isUnauthorized,
   mayPass,
   NetworkError,
@@ -10,33 +9,12 @@ import {
   UnexpectedAnswerError,
 } from '../../../../src/core/api/errors.ts';
 import { toNetworkError } from '../../../../src/core/api/exchange.ts';
-import { ERROR_CODES } from '../../../../src/core/api/types.ts';
-import { CancelledError, ExpectedError } from '../../../../src/core/base/errors.ts';
+import { CancelledError } from '../../../../src/core/base/errors.ts';
 
 describe('errors', () => {
-  it('know the codes of the contract, and keep others as they came', () => {
-    for (const code of ERROR_CODES) assert.ok(new ServiceError(code, 422).known, code);
-    const error = new ServiceError('brand_new', 418, 'words', 5);
-    assert.deepEqual(
-      [error.code, error.known, error.httpStatus, error.serviceMessage, error.retryAfterMs],
-      ['brand_new', false, 418, 'words', 5],
-    );
-  });
-
   it('hold nothing in their messages that came in', () => {
     const error = new ServiceError('row_{"text":"private"}', 422, 'row 3: private');
     assert.doesNotMatch(`${error.message} ${String(error.stack)}`, /private/);
-  });
-
-  it('are all expected', () => {
-    for (const error of [
-      new ServiceError('x', 500),
-      new NetworkError('reset', 'EPIPE'),
-      new UnexpectedAnswerError(200, 'html'),
-      new DatasetChangedError('grew'),
-      new SignedUrlRefusedError(403),
-    ])
-      assert.ok(error instanceof ExpectedError);
   });
 
   it('know a refused API key, whatever the body', () => {

@@ -69,7 +69,7 @@ describe('watching downloads', () => {
         () => window.downloads.records('account-1').length === count && window.downloads.active.length === 0,
       );
     /** For what must not happen. */
-    const later = () => new Promise((resolve) => setTimeout(resolve, 150));
+    const later = () => new Promise((resolve) => setTimeout(resolve, 60));
 
     it('downloads the adapter of a run that completes into its folder, which only its row shows', async () => {
       watch(first);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as vscode from 'vscode';
 import type { Account } from '../../../../src/core/accounts/account.ts';
@@ -9,7 +10,7 @@ import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downlo
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import type { RunPageState } from '../../../../src/ui/runs/protocol.ts';
-import type { RunPage, RunPageParts } from '../../../../src/ui/runs/runPage.ts';
+import type { RunPageParts } from '../../../../src/ui/runs/runPage.ts';
 import { bodyOf, sendJson } from '../../../helpers/httpServer.ts';
 import { PanelStandIn } from '../../../helpers/panelStandIn.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
@@ -18,13 +19,13 @@ import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf } from '../../../helpers/submissions.ts';
 
 const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
-const { RunPage: createPage, runPanels: createPanels } = await withVscode(
+const { RunPage: Patient, runPanels: createPanels } = await withVscode(
   () => import('../../../../src/ui/runs/runPage.ts'),
 );
 
 const MEMORY = { accountId: 'account-1', runId: 'r' };
 /** Longer than changes are collected before they are drawn. */
-const DRAWN_MS = 80;
+const DRAWN_MS = 25;
 /** A text that is there as soon as the details are. */
 const READ = 'after 5 min of training';
 
@@ -40,6 +41,12 @@ const detail = (more: object = {}) => ({
   ...more,
 });
 const listed = (more: object = {}) => ({ ...row('r', 0, 'complete'), artifacts_available: true, ...more });
+
+class QuickPage extends Patient {
+  protected override drawDelayMs(): number {
+    return 5;
+  }
+}
 
 describe('RunPage', () => {
   let bench: Bench;
@@ -62,7 +69,7 @@ describe('RunPage', () => {
     downloads: Emitter<{ accountId: string; runId: string }>;
   };
   let panel: PanelStandIn;
-  let page: RunPage | undefined;
+  let page: QuickPage | undefined;
   /** The service's clock. */
   let date: () => Date;
 
@@ -136,7 +143,7 @@ describe('RunPage', () => {
   }
 
   function open(runId = 'r'): void {
-    page = new createPage({ ...MEMORY, runId }, panel as unknown as vscode.WebviewPanel, parts());
+    page = new QuickPage({ ...MEMORY, runId }, panel as unknown as vscode.WebviewPanel, parts());
     panel.send({ type: 'ready' });
   }
   async function openRead(): Promise<void> {
@@ -161,7 +168,7 @@ describe('RunPage', () => {
 
   it('posts to a page that is ready, nothing twice, and everything again when it is shown again', async () => {
     await session.runs.refresh();
-    page = new createPage(MEMORY, panel as unknown as vscode.WebviewPanel, parts());
+    page = new QuickPage(MEMORY, panel as unknown as vscode.WebviewPanel, parts());
     await sleep(DRAWN_MS);
     assert.deepEqual(panel.posted, []);
     panel.send({ type: 'ready' });
@@ -285,11 +292,20 @@ describe('RunPage', () => {
   });
 
   it('shows by itself that the adapter has expired', async () => {
-    rows = [listed({ artifacts_expires_at: new Date(Date.now() + 1_000).toISOString() })];
-    await openRead();
-    assert.ok(isOffered('download'));
-    await shows('This adapter has expired');
-    assert.ok(!isOffered('download'));
+    mock.timers.enable({ apis: ['setInterval'] });
+    try {
+      let skewMs = 0;
+      Object.defineProperty(session, 'clockSkewMs', { get: () => skewMs });
+      rows = [listed({ artifacts_expires_at: new Date(Date.now() + 3_600_000).toISOString() })];
+      await openRead();
+      assert.ok(isOffered('download'));
+      skewMs = 3_600_000;
+      mock.timers.tick(2_000);
+      assert.match(texts(), /This adapter has expired/);
+      assert.ok(!isOffered('download'));
+    } finally {
+      mock.timers.reset();
+    }
   });
 
   it('reads the receipt when the journal changes, of its own account', async () => {

@@ -272,6 +272,11 @@ describe('RunsTree', () => {
           'warning | 21 h left · just now | downloadAdapter',
         ],
         [{ ...kept, artifacts_expires_at: inMs(-HOUR) }, {}, 'circle-slash | Expired · just now | '],
+        [
+          { ...kept, created_at: 'yesterday', artifacts_expires_at: 'later' },
+          {},
+          'pass | Not downloaded | downloadAdapter',
+        ],
         [{ status: 'failed', artifacts_expires_at: inMs(-HOUR) }, {}, 'error | failed · just now | '],
         [{}, { active: [download('interrupted', 41, 100)] }, 'pass | No adapter · just now | '],
         [kept, { active: [download('waiting')] }, 'sync | Downloading… | cancelDownload'],

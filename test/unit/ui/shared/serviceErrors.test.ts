@@ -14,23 +14,12 @@ import { SandboxNotStartedError } from '../../../../src/ui/sandbox/lazySandbox.t
 import { COMMANDS } from '../../../../src/ui/shared/ids.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
-const {
-  act,
-  asText,
-  explain,
-  formatBytes,
-  formatDuration,
-  formatRoughly,
-  formatTime,
-  runDescription,
-  runWords,
-  scenarioRows,
-} = await withVscode(async () => ({
-  ...(await import('../../../../src/ui/shared/serviceErrors.ts')),
-  ...(await import('../../../../src/ui/shared/format.ts')),
-  ...(await import('../../../../src/ui/shared/runMessages.ts')),
-  ...(await import('../../../../src/ui/sandbox/messages.ts')),
-}));
+const { act, asText, explain, formatBytes, formatDuration, formatRoughly, formatTime, scenarioRows } =
+  await withVscode(async () => ({
+    ...(await import('../../../../src/ui/shared/serviceErrors.ts')),
+    ...(await import('../../../../src/ui/shared/format.ts')),
+    ...(await import('../../../../src/ui/sandbox/messages.ts')),
+  }));
 
 describe('errors in words', () => {
   const service = (code: string, message = '') => new ServiceError(code, 422, message);
@@ -174,28 +163,6 @@ describe('amounts and times in words', () => {
 
   it('prints a time that is none as it came', () => {
     assert.equal(formatTime('soon'), 'soon');
-  });
-});
-
-describe('runs in words', () => {
-  const now = Date.parse('2026-05-01T12:00:00Z');
-  const run = {
-    run_id: 'r',
-    status: 'warming_up',
-    model_id: 'm',
-    created_at: '2026-05-01T11:58:00Z',
-    artifacts_available: false,
-  };
-
-  it('shows an unknown status verbatim', () => {
-    const view = { run, phase: 'active', modelName: 'M', label: 'x' } as const;
-    assert.equal(runDescription(view, now), 'warming_up · 2 min ago');
-    assert.deepEqual(runWords(view, now), ['warming_up', 'M', '2 min ago']);
-  });
-
-  it('survives dates that are none', () => {
-    const odd = { ...run, created_at: 'yesterday', artifacts_available: true, artifacts_expires_at: 'later' };
-    assert.equal(runDescription({ run: odd, phase: 'finished', modelName: 'M' }, now), 'Not downloaded');
   });
 });
 
