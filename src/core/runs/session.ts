@@ -58,7 +58,6 @@ export class Session implements Disposable {
   #clockSkewMs: number | undefined;
   #state: SessionState = 'connecting';
   #offlineSince: number | undefined;
-  #disposed = false;
   /** The 401s by which the state became `key-rejected`. */
   readonly #refusals = new WeakSet();
 
@@ -118,7 +117,7 @@ export class Session implements Disposable {
   acceptShared(known: SharedState, isOfLiving: boolean): void {
     const { offlineSinceMs, notBeforeMs, readsNotBeforeMs } = known;
     if (notBeforeMs !== undefined) this.#gate.holdUntil(notBeforeMs, readsNotBeforeMs);
-    if (this.#disposed || this.isLocked || !isOfLiving) return;
+    if (this.#disposables.disposed || this.isLocked || !isOfLiving) return;
     if (offlineSinceMs === undefined) this.#setState('ready');
     else this.#setState('offline', offlineSinceMs);
   }
@@ -128,7 +127,7 @@ export class Session implements Disposable {
    * @throws KeyMissingError, KeyRejectedError, and whatever the work throws
    */
   async call<T>(work: (client: Client) => Promise<T>): Promise<T> {
-    if (this.#disposed) throw new KeyMissingError();
+    if (this.#disposables.disposed) throw new KeyMissingError();
     if (this.#state === 'key-rejected') throw new KeyRejectedError();
     const pending = (this.#client ??= this.#open());
     const client = await this.#openedOf(pending);
@@ -173,7 +172,6 @@ export class Session implements Disposable {
 
   /** Ends it: the API key is forgotten, and nothing new is sent. What is under way ends as it would. */
   dispose(): void {
-    this.#disposed = true;
     this.#client = undefined;
     this.#opened = undefined;
     this.#disposables.dispose();
