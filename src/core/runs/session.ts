@@ -8,6 +8,7 @@ import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { ExpectedError } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
+import type { Call } from './detailStore.ts';
 import { Budget } from './pacing.ts';
 import { RunStore } from './runStore.ts';
 
@@ -77,7 +78,7 @@ export class Session implements Disposable {
     this.#connect = connect;
     this.#createClient = createClient;
     this.#gate = new RateGate(() => clock.nowMs());
-    const call = <T>(work: (client: Client) => Promise<T>) => this.call(work);
+    const call: Call = (work) => this.call(work);
     const nowMs = () => clock.nowMs();
     this.runs = this.#disposables.add(new RunStore(call, nowMs));
     this.models = this.#disposables.add(new ModelStore(call, (client, how) => client.listModels(how), nowMs));
@@ -243,7 +244,7 @@ export class Latest<T> implements Disposable {
   readonly refresh: Shared<T>;
 
   constructor(
-    call: <R>(work: (client: Client) => Promise<R>) => Promise<R>,
+    call: Call,
     read: (client: Client, options: CallOptions) => Promise<T>,
     nowMs: () => number = Date.now,
   ) {
