@@ -12,7 +12,7 @@ import { Client } from '../shared/client.ts';
 import { morph } from '../shared/morph.ts';
 import { drawCard } from './card.ts';
 import { RowFeed, type PreviewClient } from './rowFeed.ts';
-import { Toolbar } from './toolbar.ts';
+import { createToolbar, type Toolbar } from './toolbar.ts';
 
 /** Everything on the page, from one start to the next. */
 class Page {
@@ -37,7 +37,7 @@ class Page {
     this.#start = start;
     this.#filter = state?.filter ?? { text: '', matchCase: false, problems: undefined };
     this.#feed = new RowFeed(client, start, state?.switched ?? [], left, () => this.#didScroll());
-    this.#toolbar = new Toolbar(words, {
+    this.#toolbar = createToolbar(words, {
       onFilter: (filter) => client.send({ type: 'filter', filter }),
       onGoTo: (row) => {
         this.#focusRow = true;

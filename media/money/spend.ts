@@ -1,10 +1,182 @@
 // The page of what an account spends. It shows what it receives, and sends what is pressed, searched for and sorted by.
-import type { SpendMemory, SpendRequest, SpendState, SpendView } from '../../src/ui/money/protocol.ts';
+import type {
+  SpendBalance,
+  SpendGroups,
+  SpendMemory,
+  SpendRequest,
+  SpendRow,
+  SpendRuns,
+  SpendState,
+  SpendView,
+} from '../../src/ui/money/protocol.ts';
 import { Client } from '../shared/client.ts';
-import { showDocument } from '../shared/document.ts';
-import { drawPage } from './draw.ts';
+import { drawButton, drawNote, drawSection, drawTop, showDocument } from '../shared/document.ts';
+import { drawBar, drawScroller, drawTable, element, header, svg } from '../shared/dom.ts';
 
 const TYPING_MS = 150;
+
+/** In units of the picture, which is stretched to its place. */
+const [WIDTH, HEIGHT] = [1_000, 200];
+
+/** Draws the whole page. */
+function drawPage(state: SpendState): HTMLElement[] {
+  const { memory, title, status, actions, actionsName, notices, facts, groups, balance, runs } = state;
+  return [
+    element('header', { attributes: { 'data-key': 'heading' } }, [
+      element('h1', { text: title }),
+      element('p', { class: 'note', text: status, attributes: { role: 'status' } }),
+    ]),
+    ...drawTop(actionsName, actions, notices),
+    element(
+      'dl',
+      { class: 'facts', attributes: { 'data-key': 'facts' } },
+      facts.map(({ key, name, value }) =>
+        element('div', { attributes: { 'data-key': key } }, [
+          element('dt', { text: name }),
+          element('dd', { text: value }),
+        ]),
+      ),
+    ),
+    element('div', { class: 'charts', attributes: { 'data-key': 'charts' } }, [
+      ...(groups === undefined ? [] : [drawGroups(groups)]),
+      ...(balance === undefined ? [] : [drawBalances(balance)]),
+    ]),
+    ...(runs === undefined ? [] : [drawRuns(runs, memory.view?.search)]),
+  ];
+}
+
+function drawGroups({ title, choices, columns, rows }: SpendGroups): HTMLElement {
+  const buttons = choices.map(({ groupBy, words, isChosen }) =>
+    element('button', {
+      class: 'toggle',
+      text: words,
+      attributes: {
+        type: 'button',
+        'data-key': `by ${groupBy}`,
+        'data-group': groupBy,
+        'aria-pressed': String(isChosen),
+      },
+    }),
+  );
+  const body = rows.map(({ key, name, runs, spent, share }) =>
+    element('tr', { attributes: { 'data-key': key } }, [
+      header(name, 'row'),
+      element('td', { class: 'number', text: runs }),
+      element('td', { class: 'number' }, [element('span', { text: spent }), drawBar(share)]),
+    ]),
+  );
+  return drawSection('groups', title, [
+    element(
+      'div',
+      { class: 'choices', attributes: { role: 'group', 'aria-labelledby': 'title-groups' } },
+      buttons,
+    ),
+    drawScroller(title, drawTable(headsOf(columns), body)),
+  ]);
+}
+
+function drawBalances(balance: SpendBalance): HTMLElement {
+  const { title, high, low, from, to, tableTitle, columns, rows } = balance;
+  // The picture says all of this itself, in words.
+  const side = (place: string, text: string) =>
+    element('span', { class: `note ${place}`, text, attributes: { 'aria-hidden': 'true' } });
+  const body = rows.map(([time, amount]) =>
+    element('tr', {}, [element('td', { text: time }), element('td', { class: 'number', text: amount })]),
+  );
+  return drawSection('balance', title, [
+    element('div', { class: 'picture' }, [
+      side('high', high),
+      side('low', low),
+      drawBalance(balance),
+      side('from', from),
+      side('to', to),
+    ]),
+    element('details', { attributes: { 'data-key': 'balances' } }, [
+      element('summary', { text: tableTitle }),
+      drawScroller(tableTitle, drawTable(headsOf(columns), body)),
+    ]),
+  ]);
+}
+
+/** How a balance changed: it stays until the next point. */
+function drawBalance({ points, summary }: Pick<SpendBalance, 'points' | 'summary'>): SVGElement {
+  const at = ([time, amount]: readonly [number, number]) =>
+    [Math.round(time * WIDTH), Math.round((1 - amount) * HEIGHT)] as const;
+  const [first, ...rest] = points.map(at);
+  const [x, y] = first ?? [0, 0];
+  const line = rest.map(([nextX, nextY]) => `H${nextX}V${nextY}`).join('');
+  const picture = { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: 'none' };
+  return svg('svg', { ...picture, class: 'chart', role: 'img', 'aria-label': summary }, [
+    svg('path', { class: 'line', d: `M${x} ${y}${line}`, 'vector-effect': 'non-scaling-stroke' }),
+  ]);
+}
+
+function drawRuns(
+  { title, searchWords, columns, rows, count, more, note }: SpendRuns,
+  searched: string | undefined,
+): HTMLElement {
+  const search = element('input', {
+    attributes: {
+      type: 'search',
+      'data-key': 'search',
+      // Once something was typed, that stands in the box, and is newer than what comes.
+      value: searched,
+      placeholder: searchWords,
+      'aria-label': searchWords,
+      spellcheck: 'false',
+    },
+  });
+  const isNumber = columns.map(({ column }) => column === 'price' || column === 'balance');
+  const heads = columns.map(({ column, words, sort }, at) => {
+    const sorter = element(
+      'button',
+      {
+        class: 'sorter',
+        attributes: { type: 'button', 'data-key': `sort ${column}`, 'data-sort': column },
+      },
+      [
+        element('span', { text: words }),
+        element('span', { class: `arrow ${sort}`, attributes: { 'aria-hidden': 'true' } }),
+      ],
+    );
+    const attributes = { scope: 'col', 'aria-sort': sort };
+    return element('th', { class: classOf(isNumber[at]), attributes }, [sorter]);
+  });
+  return drawSection('runs', title, [
+    element('div', { class: 'toolbar', attributes: { 'data-key': 'toolbar' } }, [
+      search,
+      element('span', { class: 'note', text: count, attributes: { role: 'status' } }),
+    ]),
+    drawScroller(
+      title,
+      drawTable(
+        heads,
+        rows.map((row) => drawRow(row, isNumber)),
+      ),
+    ),
+    ...(note === undefined ? [] : [drawNote(note)]),
+    ...(more === undefined ? [] : [element('p', { attributes: { 'data-key': 'more' } }, [drawButton(more)])]),
+  ]);
+}
+
+function drawRow({ key, cells, iso, show }: SpendRow, isNumber: readonly boolean[]): HTMLElement {
+  const [, ...others] = cells;
+  return element('tr', { attributes: { 'data-key': key } }, [
+    element('th', { attributes: { scope: 'row' } }, [
+      element('time', { attributes: { datetime: iso } }, [drawButton(show, 'link')]),
+    ]),
+    ...others.map((text, at) => element('td', { class: classOf(isNumber[at + 1]), text })),
+  ]);
+}
+
+/** All but the first are of numbers. */
+function headsOf(columns: readonly string[]): HTMLElement[] {
+  return columns.map((words, at) => header(words, 'col', at > 0));
+}
+
+function classOf(isNumber: boolean | undefined): string | undefined {
+  return isNumber === true ? 'number' : undefined;
+}
 
 function openPage(): void {
   const client = new Client<{ message: SpendState; request: SpendRequest; memory: SpendMemory }>();

@@ -2,9 +2,9 @@ import { DatasetChecker } from '../../core/datasets/checker.ts';
 import { Reports } from '../../core/datasets/reports.ts';
 import type { DisposableStore } from '../../core/base/disposable.ts';
 import type { Log } from '../shared/log.ts';
-import { AutoCheck } from './autoCheck.ts';
-import { DatasetFixes } from './datasetFixes.ts';
-import { DatasetProblems } from './datasetProblems.ts';
+import { checkAutomatically } from './autoCheck.ts';
+import { offerFixes } from './datasetFixes.ts';
+import { showProblems } from './datasetProblems.ts';
 import { DatasetRuns, type DatasetRunsParts } from './datasetRuns.ts';
 import { DatasetStatus } from './datasetStatus.ts';
 
@@ -20,9 +20,9 @@ export function startChecks(
 ): { reports: Reports; runs: DatasetRuns } {
   const reports = disposables.add(new Reports(disposables.add(new DatasetChecker(files))));
   const runs = disposables.add(new DatasetRuns(reports, parts));
-  disposables.add(new DatasetProblems(reports));
+  disposables.add(showProblems(reports));
   disposables.add(new DatasetStatus(reports, runs));
-  disposables.add(new DatasetFixes(reports));
-  disposables.add(new AutoCheck(reports, parts.log));
+  disposables.add(offerFixes(reports));
+  disposables.add(checkAutomatically(reports, parts.log));
   return { reports, runs };
 }

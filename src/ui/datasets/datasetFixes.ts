@@ -32,47 +32,35 @@ class Fix extends vscode.CodeAction {
 }
 
 /** Offers fixes that are always right, as edits that can be undone or in a new file. */
-export class DatasetFixes implements vscode.CodeActionProvider, Disposable {
-  readonly #reports: Reports;
-  readonly #registration = vscode.languages.registerCodeActionsProvider({ scheme: 'file' }, this, {
+export function offerFixes(reports: Reports): Disposable {
+  const provider: vscode.CodeActionProvider = {
+    provideCodeActions(document, _range, { diagnostics }) {
+      const report = reports.get(document.uri.fsPath)?.report;
+      return diagnostics
+        .filter(({ source }) => source === EXTENSION_NAME)
+        .flatMap((diagnostic) => {
+          const actions = actionsFor(document, diagnostic);
+          const group = report?.problems.find(({ code }) => code === diagnostic.code);
+          if (report !== undefined && group !== undefined && isOneFact(group, report))
+            actions.push(showAll(document, group.code));
+          for (const action of actions) action.diagnostics = [diagnostic];
+          return actions;
+        });
+    },
+    resolveCodeAction(action) {
+      if (!(action instanceof Fix)) return action;
+      const { document, makeEdit } = action;
+      action.edit = new vscode.WorkspaceEdit();
+      const edit = makeEdit(linesOf(document.getText()));
+      if (edit === undefined) return action;
+      const range = new vscode.Range(edit.startLine, edit.startCharacter, edit.endLine, edit.endCharacter);
+      action.edit.replace(document.uri, range, edit.text);
+      return action;
+    },
+  };
+  return vscode.languages.registerCodeActionsProvider({ scheme: 'file' }, provider, {
     providedCodeActionKinds: [QuickFix],
   });
-
-  constructor(reports: Reports) {
-    this.#reports = reports;
-  }
-
-  dispose(): void {
-    this.#registration.dispose();
-  }
-
-  provideCodeActions(
-    document: vscode.TextDocument,
-    _range: vscode.Range,
-    { diagnostics }: vscode.CodeActionContext,
-  ): vscode.CodeAction[] {
-    const ours = diagnostics.filter(({ source }) => source === EXTENSION_NAME);
-    const report = this.#reports.get(document.uri.fsPath)?.report;
-    return ours.flatMap((diagnostic) => {
-      const actions = actionsFor(document, diagnostic);
-      const group = report?.problems.find(({ code }) => code === diagnostic.code);
-      if (report !== undefined && group !== undefined && isOneFact(group, report))
-        actions.push(showAll(document, group.code));
-      for (const action of actions) action.diagnostics = [diagnostic];
-      return actions;
-    });
-  }
-
-  resolveCodeAction(action: vscode.CodeAction): vscode.CodeAction {
-    if (!(action instanceof Fix)) return action;
-    const { document, makeEdit } = action;
-    action.edit = new vscode.WorkspaceEdit();
-    const edit = makeEdit(linesOf(document.getText()));
-    if (edit === undefined) return action;
-    const range = new vscode.Range(edit.startLine, edit.startCharacter, edit.endLine, edit.endCharacter);
-    action.edit.replace(document.uri, range, edit.text);
-    return action;
-  }
 }
 
 function actionsFor(document: vscode.TextDocument, { code, range }: vscode.Diagnostic): vscode.CodeAction[] {

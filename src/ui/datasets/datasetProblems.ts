@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Disposable } from '../../core/base/disposable.ts';
+import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import { hasDatasetRows } from '../../core/datasets/fileKind.ts';
 import type { Problem } from '../../core/datasets/problems.ts';
 import { type Report, shownProblems } from '../../core/datasets/report.ts';
@@ -16,39 +16,24 @@ export const MAX_SYNCED_UNITS = 50 * 1024 * 1024;
 const MAX_SHOWN = 200;
 
 /** Shows the last report of each dataset in the Problems panel, where VS Code can show the file at all. */
-export class DatasetProblems implements Disposable {
-  readonly #reports: Reports;
-  readonly #collection = vscode.languages.createDiagnosticCollection('fineTuning.dataset');
-  readonly #subscriptions: readonly Disposable[];
-  readonly #shown = new Map<string, Report | undefined>();
-
-  constructor(reports: Reports) {
-    this.#reports = reports;
-    this.#subscriptions = [
-      this.#collection,
-      reports.onDidChange(({ path }) => this.#show(path)),
-      onDidChangeSettings(['codeLens', 'datasetFiles'], () => {
-        for (const path of [...this.#shown.keys()]) this.#show(path);
-      }),
-    ];
-  }
-
-  dispose(): void {
-    for (const subscription of this.#subscriptions) subscription.dispose();
-  }
-
-  #show(path: string): void {
-    const known = this.#reports.get(path)?.report;
+export function showProblems(reports: Reports): Disposable {
+  const store = new DisposableStore();
+  const collection = store.add(vscode.languages.createDiagnosticCollection('fineTuning.dataset'));
+  const shown = new Map<string, Report | undefined>();
+  const show = (path: string) => {
+    const known = reports.get(path)?.report;
     const uri = vscode.Uri.file(path);
-    const isShown =
-      known !== undefined && canShowProblems(path, known.sizeBytes) && isDataset(this.#reports, uri);
+    const isShown = known !== undefined && canShowProblems(path, known.sizeBytes) && isDataset(reports, uri);
     const report = isShown ? known : undefined;
     // A check reports its progress many times.
-    if (this.#shown.has(path) && this.#shown.get(path) === report) return;
-    if (known === undefined) this.#shown.delete(path);
-    else this.#shown.set(path, report);
-    this.#collection.set(uri, report && diagnosticsOf(report));
-  }
+    if (shown.has(path) && shown.get(path) === report) return;
+    if (known === undefined) shown.delete(path);
+    else shown.set(path, report);
+    collection.set(uri, report && diagnosticsOf(report));
+  };
+  store.add(reports.onDidChange(({ path }) => show(path)));
+  store.add(onDidChangeSettings(['codeLens', 'datasetFiles'], () => [...shown.keys()].forEach(show)));
+  return store;
 }
 
 function diagnosticsOf(report: Report): vscode.Diagnostic[] {

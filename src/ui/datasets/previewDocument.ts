@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
 import { DisposableStore } from '../../core/base/disposable.ts';
@@ -114,19 +115,13 @@ export class PreviewDocument implements vscode.CustomDocument {
     this.#check = { progress: undefined, report: undefined, failure: undefined };
     this.#changed.fire('opened');
     if (file === undefined) return;
-    const { promise: mayGoOn, resolve } = Promise.withResolvers<undefined>();
-    let timer = setTimeout(resolve, GO_ON_AFTER_MS, undefined);
-    this.#goOn = () => {
-      this.#goOn = undefined;
-      clearTimeout(timer);
-      timer = setTimeout(resolve, DRAWING_MS, undefined);
-    };
-    stop.signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve(undefined);
-    });
-    void this.#count(file, stop.signal, mayGoOn);
-    void mayGoOn.then(() => (stop.signal.aborted ? undefined : this.#checkFile(file, stop.signal)));
+    const { signal } = stop;
+    const { promise: drawn, resolve } = Promise.withResolvers<undefined>();
+    this.#goOn = () => resolve(undefined);
+    const wait = (ms: number) => delay(ms, undefined, { signal }).catch(() => undefined);
+    const mayGoOn = Promise.race([wait(GO_ON_AFTER_MS), drawn.then(() => wait(DRAWING_MS))]);
+    void this.#count(file, signal, mayGoOn);
+    void mayGoOn.then(() => (signal.aborted ? undefined : this.#checkFile(file, signal)));
   }
 
   /** To be called when the first rows are shown, or wait for all: counting the others and the check would have delayed them. */

@@ -48,8 +48,7 @@ async function previewRow(file: RowFile, report: Report | undefined, row: FileRo
   return {
     row: row.row,
     title: rowTitle(row.row),
-    // The last character of what is cut may be cut too.
-    text: (isCut ? bytes.subarray(0, bytes.length - cutBytes(bytes)) : bytes).toString('utf8'),
+    text: isCut ? beginningOf(bytes) : bytes.toString('utf8'),
     rest: isCut ? restOfRow(sizeBytes - bytes.length) : undefined,
     problems: await Promise.all(shown.map((problem) => previewProblem(file, row, problem))),
     moreProblems: found.length > MOST_PROBLEMS ? moreProblems() : undefined,
@@ -80,8 +79,8 @@ async function excerptOf(
   const to = Math.min(end, offset + EXCERPT_BYTES);
   const bytes = await file.read(Buffer.alloc(to - from), from);
   const start = from === row.offset ? 0 : leadingContinuations(bytes);
-  const stop = to === end ? bytes.length : bytes.length - cutBytes(bytes);
-  const behind = bytes.toString('utf8', offset - from, stop);
+  const rest = bytes.subarray(offset - from);
+  const behind = to === end ? rest.toString('utf8') : beginningOf(rest);
   const marked = behind.slice(0, Math.min(length, MOST_MARKED));
   return {
     before: `${from === row.offset ? '' : '…'}${bytes.toString('utf8', start, offset - from)}`,
@@ -96,12 +95,7 @@ function leadingContinuations(bytes: Buffer): number {
   return count;
 }
 
-/** How many bytes at the end belong to an incomplete character. */
-function cutBytes(bytes: Buffer): number {
-  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
-    const byte = bytes[bytes.length - back] ?? 0;
-    if (byte < 0x80) return 0;
-    if (byte >= 0xc0) return (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) > back ? back : 0;
-  }
-  return 0;
+/** Without its last character where that is cut. */
+function beginningOf(bytes: Buffer): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true });
 }

@@ -8,7 +8,7 @@ import type { Log } from '../shared/log.ts';
 import { withLateProgress } from '../shared/notifications.ts';
 import { proxySettings, setting } from '../shared/settings.ts';
 import { pick } from '../shared/steps.ts';
-import { diagnosisRows, diagnosisWords, type Diagnosis } from './diagnosisMessages.ts';
+import { diagnosisRows, diagnosisWords, type Diagnosis } from './messages.ts';
 
 /** Sent where there is no API key: the service refuses it, and that is an answer. */
 const NO_KEY = 'none';

@@ -1,8 +1,203 @@
 import { l10n } from 'vscode';
+import type { Account } from '../../core/accounts/account.ts';
+import { isLoopback } from '../../core/api/address.ts';
+import type { ConnectionFacts } from '../../core/api/diagnose.ts';
+import { isUnauthorized, NetworkError, ServiceError } from '../../core/api/errors.ts';
+import { formatDuration } from '../shared/format.ts';
+import { COMMANDS } from '../shared/ids.ts';
 import { showInformation } from '../shared/notifications.ts';
+import { asText, explain } from '../shared/serviceErrors.ts';
+import { TERMS } from '../shared/termMessages.ts';
+
+/** What is known of the way to the service of the active account or, without one, of the setting. */
+export interface Diagnosis {
+  account: Account | undefined;
+  /** What the user wrote in the setting, where there is no account. */
+  setting: string;
+  /** Undefined where there is none to try. */
+  baseUrl: string | undefined;
+  /** Whether an API key was read; undefined where `failure` says why none could be. */
+  hasKey: boolean | undefined;
+  failure: unknown;
+  strictSsl: boolean;
+  facts: ConnectionFacts | undefined;
+}
+
+/** Less is of no consequence. */
+const MAX_SKEW_MS = 60_000;
+
+type Verdict = 'ok' | 'problem' | 'not-checked';
+
+/** What was found of one part of the way to the service, and the command that mends it. */
+type Finding = [verdict: Verdict, detail: string, fix?: [command: string, ...args: unknown[]]];
+
+const VERDICTS: Readonly<Record<Verdict, { icon: string; description: string }>> = {
+  ok: { icon: 'pass', description: l10n.t('OK') },
+  problem: { icon: 'error', description: l10n.t('Problem') },
+  'not-checked': { icon: 'circle-slash', description: TERMS.notChecked },
+};
+
+const NOT_NEEDED = l10n.t('Not needed.');
+const NOTHING_TO_TRY = l10n.t('Not possible.');
+
+export const diagnosisWords = {
+  title: () => l10n.t('Diagnose Connection'),
+  placeholder: (rows: readonly { verdict: Verdict }[]) => {
+    const problems = rows.filter(({ verdict }) => verdict === 'problem').length;
+    if (problems === 0) return l10n.t('No problems found');
+    return l10n.t('Problems found: {0}', problems);
+  },
+};
+
+/** A row for each part of the way, in the order in which they depend on each other; its value is what mends it. */
+export function diagnosisRows(diagnosis: Diagnosis) {
+  const { baseUrl, facts, strictSsl } = diagnosis;
+  const tried = (find: (facts: ConnectionFacts, url: URL) => Finding): Finding =>
+    baseUrl === undefined || facts === undefined
+      ? ['not-checked', NOTHING_TO_TRY]
+      : find(facts, new URL(baseUrl));
+  const findings: [string, Finding][] = [
+    [l10n.t('Service URL'), serviceUrl(diagnosis)],
+    [l10n.t('Proxy'), tried(proxy)],
+    [l10n.t('Name resolution'), tried(nameResolution)],
+    [l10n.t('Certificate'), tried((found, url) => certificate(found, url, strictSsl))],
+    [l10n.t('Reachability'), tried(reachability)],
+    [l10n.t('API key'), tried((found) => apiKey(found, diagnosis))],
+    [l10n.t('Clock'), tried(clock)],
+    [l10n.t('Keychain'), keychain(diagnosis)],
+  ];
+  return findings.map(([label, [verdict, detail, fix]]) => ({
+    ...VERDICTS[verdict],
+    label,
+    detail,
+    verdict,
+    value: fix,
+  }));
+}
+
+function serviceUrl({ account, baseUrl, failure, setting }: Diagnosis): Finding {
+  if (account?.kind === 'sandbox')
+    return failure === undefined
+      ? ['ok', l10n.t('The sandbox runs on this machine.')]
+      : ['problem', asText(explain(failure)), [COMMANDS.showLog]];
+  if (baseUrl !== undefined) return ['ok', baseUrl];
+  return setting === ''
+    ? ['not-checked', TERMS.noAccount, [COMMANDS.signIn]]
+    : ['problem', l10n.t('“fineTuning.baseUrl” must be an https:// URL.'), openSetting('fineTuning.baseUrl')];
+}
+
+function proxy({ route, wasSent, error }: ConnectionFacts, { hostname }: URL): Finding {
+  if (route.kind === 'direct')
+    return isLoopback(hostname)
+      ? ['ok', NOT_NEEDED]
+      : ['ok', l10n.t('None is set. System proxies and PAC files are not used.')];
+  const { source } = route;
+  const problem = (sentence: string): Finding =>
+    source === 'http.proxy' ? ['problem', sentence, openSetting(source)] : ['problem', sentence];
+  if (route.kind === 'unusable')
+    return problem(l10n.t('The URL in “{0}” is invalid. Write it like http://host:8080.', source));
+  const { url } = route;
+  if (isNetworkError(error, 'connect-timeout'))
+    return problem(l10n.t('{0} opened no connection in time. Check “{1}”, network and VPN.', url, source));
+  if (!isNetworkError(error, 'proxy'))
+    return [wasSent && !(error instanceof NetworkError) ? 'ok' : 'not-checked', url];
+  const { causeCode = 'unknown' } = error;
+  if (causeCode === 'HTTP_407')
+    return problem(l10n.t('{0} didn’t accept the password (407). Check “{1}”.', url, source));
+  return causeCode.startsWith('HTTP_')
+    ? problem(l10n.t('{0} blocked the connection to the service ({1}).', url, causeCode))
+    : problem(l10n.t('{0} couldn’t be reached ({1}). Check “{2}”.', url, causeCode, source));
+}
+
+function nameResolution({ route, name }: ConnectionFacts, { hostname }: URL): Finding {
+  if (route.kind === 'unusable') return notSent();
+  if (route.kind === 'proxy') return ['not-checked', l10n.t('The proxy resolves the name.')];
+  if (name === undefined) return ['not-checked', NOT_NEEDED];
+  return name === 'found'
+    ? ['ok', l10n.t('{0} was found.', hostname)]
+    : ['problem', l10n.t('{0} was not found ({1}). Check URL, network and VPN.', hostname, name.code)];
+}
+
+function certificate({ wasSent, error }: ConnectionFacts, { protocol }: URL, strictSsl: boolean): Finding {
+  if (protocol === 'http:') return ['not-checked', NOT_NEEDED];
+  if (isNetworkError(error, 'tls')) return certificateProblem(error.causeCode ?? 'unknown');
+  if (!strictSsl)
+    return [
+      'problem',
+      l10n.t('Not verified: “http.proxyStrictSSL” is off. Others could read your API key.'),
+      openSetting('http.proxyStrictSSL'),
+    ];
+  // A connection that stood has shown its certificate.
+  const hasStood = !(error instanceof NetworkError) || error.reason === 'answer-timeout';
+  return wasSent && hasStood ? ['ok', l10n.t('Trusted.')] : notAnswered();
+}
+
+function certificateProblem(code: string): Finding {
+  if (code === 'CERT_NOT_YET_VALID' || code === 'CERT_HAS_EXPIRED')
+    return ['problem', l10n.t('Not valid now ({0}). Check this machine’s clock.', code)];
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return ['problem', l10n.t('Made for another host ({0}). Check the service URL.', code)];
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL_'))
+    return ['problem', l10n.t('No TLS at this address ({0}). Check the service URL.', code)];
+  const sentence = l10n.t('Not trusted ({0}). Add your company’s certificate to the system.', code);
+  return ['problem', sentence, openSetting('http.systemCertificates')];
+}
+
+function reachability({ route, wasSent, error }: ConnectionFacts): Finding {
+  if (route.kind === 'unusable') return notSent();
+  // The rows above know more than the sentence that any request would get.
+  if (isNetworkError(error, 'proxy') || isNetworkError(error, 'tls'))
+    return ['problem', l10n.t('Not reached. Solve the problem above first.')];
+  // Not an error of the server, nor an answer of a gateway or a portal.
+  const isService = error === undefined || (error instanceof ServiceError && error.httpStatus < 500);
+  if (isService && wasSent) return ['ok', l10n.t('The service answered.')];
+  return [isService ? 'not-checked' : 'problem', asText(explain(error))];
+}
+
+function apiKey({ wasSent, error }: ConnectionFacts, { account, hasKey }: Diagnosis): Finding {
+  if (hasKey !== true) return ['not-checked', NOTHING_TO_TRY];
+  if (error === undefined) return ['ok', l10n.t('The service accepted it.')];
+  if (!wasSent || !(error instanceof Error) || !isUnauthorized(error)) return notAnswered();
+  const sentence = l10n.t('The service rejected it. Create another in its dashboard.');
+  return ['problem', sentence, [COMMANDS.replaceKey, account?.id]];
+}
+
+function clock({ clockSkewMs }: ConnectionFacts): Finding {
+  if (clockSkewMs === undefined) return notAnswered();
+  const difference = formatDuration(Math.abs(clockSkewMs));
+  if (Math.abs(clockSkewMs) < MAX_SKEW_MS) return ['ok', l10n.t('{0} off the service’s clock.', difference)];
+  return ['problem', l10n.t('This machine’s clock is off by {0}. Let the system set it.', difference)];
+}
+
+function keychain({ account, hasKey }: Diagnosis): Finding {
+  if (account === undefined) return ['not-checked', TERMS.noAccount];
+  if (account.kind === 'sandbox') return ['not-checked', NOT_NEEDED];
+  if (hasKey === true) return ['ok', l10n.t('It has the API key of {0}.', account.name)];
+  if (hasKey === undefined) return ['problem', l10n.t('It can’t be read.'), [COMMANDS.showLog]];
+  const sentence = l10n.t('No API key of {0}. Without a keychain, VS Code forgets it on exit.', account.name);
+  return ['problem', sentence, [COMMANDS.replaceKey, account.id]];
+}
+
+function notSent(): Finding {
+  return ['not-checked', l10n.t('Nothing was sent.')];
+}
+
+function notAnswered(): Finding {
+  return ['not-checked', l10n.t('The service did not say.')];
+}
+
+function isNetworkError(error: unknown, reason: NetworkError['reason']): error is NetworkError {
+  return error instanceof NetworkError && error.reason === reason;
+}
+
+function openSetting(id: string): [string, string] {
+  return ['workbench.action.openSettings', `@id:${id}`];
+}
 
 /** For the copy of the sample dataset. */
-export const sampleWords = { title: () => l10n.t('Save the Sample Dataset') };
+export function sampleTitle(): string {
+  return l10n.t('Save the Sample Dataset');
+}
 
 export function notifySupportInfoCopied(): void {
   void showInformation(

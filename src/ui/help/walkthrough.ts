@@ -4,7 +4,6 @@ import * as vscode from 'vscode';
 import type { Services } from '../../services.ts';
 import { COMMANDS, CONTEXT_KEYS } from '../shared/ids.ts';
 import { inBackground } from '../shared/log.ts';
-import { sampleWords } from './messages.ts';
 
 const SAMPLE = 'sample-dataset.jsonl';
 
@@ -98,8 +97,9 @@ export async function openSampleDataset({
 }
 
 async function copyWhereChosen(sample: vscode.Uri): Promise<vscode.Uri | undefined> {
+  const { sampleTitle } = await import('./messages.ts');
   const file = await vscode.window.showSaveDialog({
-    title: sampleWords.title(),
+    title: sampleTitle(),
     defaultUri: vscode.Uri.file(path.join(homedir(), SAMPLE)),
     filters: { JSONL: ['jsonl'] },
   });

@@ -44,7 +44,7 @@ interface Preset {
   /** The run whose dataset is submitted again. */
   again?: string | undefined;
   /** For which this was chosen: another one is active by now, perhaps. */
-  accountId?: string;
+  accountId?: string | undefined;
 }
 
 type Parts = Pick<
@@ -202,15 +202,15 @@ async function presetOfRun(runs: RunStore, runId: string): Promise<Preset> {
 
 /** Anybody can call a command with anything. */
 function presetFrom(value: unknown): Preset {
-  if (typeof value !== 'object' || value === null) return {};
-  const { modelId, label, priority, replaces, again, accountId } = value as Record<string, unknown>;
+  const given = { ...(value as Record<string, unknown> | undefined) };
+  const text = (field: keyof Preset) => (typeof given[field] === 'string' ? given[field] : undefined);
   return {
-    ...(typeof modelId === 'string' && { modelId }),
-    ...(typeof label === 'string' && { label }),
-    ...(typeof priority === 'boolean' && { priority }),
-    ...(typeof replaces === 'string' && { replaces }),
-    ...(typeof again === 'string' && { again }),
-    ...(typeof accountId === 'string' && { accountId }),
+    modelId: text('modelId'),
+    label: text('label'),
+    priority: given['priority'] === true,
+    replaces: text('replaces'),
+    again: text('again'),
+    accountId: text('accountId'),
   };
 }
 
