@@ -221,7 +221,7 @@ describe('the state of a run page', () => {
         [taking(5, 5, 5), 'usually 5 min'],
         [taking(12, 12, 15, 18, 18), 'usually 12–18 min'],
         [taking(1 / 3, 1 / 3, 1.5, 1.5), 'usually 20 s to 2 min'],
-      ] as const) {
+      ] satisfies [RunDetail[], string][]) {
         assert.equal(lines({ others })[3], `done, time, after 5 min of training (${text})`);
         const waiting = { run: { status: 'queued' }, detail: bare({ status: 'queued' }), others };
         assert.equal(lines(waiting)[3], `next, not yet, ${text}`);
