@@ -2,8 +2,8 @@ import type { Account } from '../accounts/account.ts';
 import type { Balance } from '../api/types.ts';
 import { hasMarker } from '../runs/marker.ts';
 import { chargedReceiptsOf, type ChargedReceipt, type Receipt } from '../submission/intent.ts';
-import type { PendingSubmission } from '../submission/pendingSubmission.ts';
-import { checkBudget, monthSpending, underWay, type BudgetCheck, type MonthSpending } from './budget.ts';
+import { mayBecomeCharge, type PendingSubmission } from '../submission/pendingSubmission.ts';
+import { checkBudget, monthSpending, type BudgetCheck, type MonthSpending } from './budget.ts';
 import { estimateOf, lowerCents, upperCents, wantedOf, type Estimate, type Wanted } from './estimate.ts';
 import { chargedRunsOf, type ChargedRun, type KnownRuns } from './spending.ts';
 
@@ -65,9 +65,10 @@ export function accountMoneyOf({
   const isListed = ({ intent: { marker } }: PendingSubmission) =>
     marker !== undefined &&
     runs?.rows?.some(({ run_id }) => hasMarker(runs.label(run_id) ?? '', marker)) === true;
-  const underWayPrices = underWay(pending)
+  const underWayPrices = pending
+    .filter((submission) => submission.accountId === account.id && mayBecomeCharge(submission.state))
     // Its run is among those that were charged.
-    .filter((submission) => submission.accountId === account.id && !isListed(submission))
+    .filter((submission) => !isListed(submission))
     .map(({ intent }) => ends(wantedOf(intent)).high ?? dearestOfLast5);
   const spending =
     currency === undefined ? undefined : monthSpending(charged, runs, underWayPrices, currency, nowMs);

@@ -1,5 +1,4 @@
 import type { AccountBudget } from '../accounts/account.ts';
-import type { PendingSubmission, SubmissionState } from '../submission/pendingSubmission.ts';
 import { lowerCents, upperCents, type Estimate } from './estimate.ts';
 import { amountsOf, monthOf, startOfMonth, type ChargedRun, type KnownRuns } from './spending.ts';
 
@@ -31,14 +30,6 @@ export type BudgetCheck =
   /** @property budgetCurrency and the currency that the account is charged in, which is not compared with it */
   | { kind: 'other-currency'; budgetCurrency: string; currency: string }
   | { kind: 'checked'; limits: readonly LimitCheck[]; spending: MonthSpending; estimate: Estimate };
-
-/** Nothing of these can become a charge without the user. */
-const NOT_UNDER_WAY: ReadonlySet<SubmissionState> = new Set(['unsent', 'not-charged', 'refused']);
-
-/** Those that may be or become a charge: uploading, validating, without an answer. */
-export function underWay(pending: readonly PendingSubmission[]): PendingSubmission[] {
-  return pending.filter(({ state }) => !NOT_UNDER_WAY.has(state));
-}
 
 /** @param underWayPrices what each submission under way may cost; undefined where nothing suggests it */
 export function monthSpending(

@@ -3,9 +3,12 @@ import { AnswerError } from '../api/errors.ts';
 import type { RunDetail } from '../api/types.ts';
 import { shared, type Shared } from '../base/async.ts';
 
+/** Works with an account's client: `Session.call`. */
+export type Call = <T>(work: (client: Client) => Promise<T>) => Promise<T>;
+
 /** Owns the details of runs as far as they were read, and why one could not be: a row is drawn more often than asked for. */
 export class DetailStore {
-  readonly #call: <T>(work: (client: Client) => Promise<T>) => Promise<T>;
+  readonly #call: Call;
   readonly #onRead: (runId: string, detail: RunDetail) => void;
   readonly #details = new Map<string, RunDetail>();
   readonly #failures = new Map<string, unknown>();
@@ -13,10 +16,7 @@ export class DetailStore {
   readonly #reads = new Map<string, [Shared<RunDetail>, Shared<RunDetail>]>();
 
   /** @param onRead gets what was read and stored */
-  constructor(
-    call: <T>(work: (client: Client) => Promise<T>) => Promise<T>,
-    onRead: (runId: string, detail: RunDetail) => void,
-  ) {
+  constructor(call: Call, onRead: (runId: string, detail: RunDetail) => void) {
     this.#call = call;
     this.#onRead = onRead;
   }

@@ -165,7 +165,8 @@ export class PageSearch {
   #vain = 0;
   #skipped = 0;
   #hasMore = false;
-  #touches: boolean;
+  /** Whether there is nothing between what was read and what was loaded. */
+  touches: boolean;
   #oldestMs = Infinity;
 
   /**
@@ -177,7 +178,7 @@ export class PageSearch {
     this.#known = new Set(known.map(({ run_id }) => run_id));
     this.#wanted = new Map(wanted.map((row) => [row.run_id, row]));
     this.#maxGapPages = maxGapPages;
-    this.#touches = known.length === 0;
+    this.touches = known.length === 0;
   }
 
   /** Takes in the page behind those that it has seen. */
@@ -190,7 +191,7 @@ export class PageSearch {
     for (const row of page.data) {
       this.#rows.set(row.run_id, row);
       this.#wanted.delete(row.run_id);
-      if (this.#known.has(row.run_id)) this.#touches = true;
+      if (this.#known.has(row.run_id)) this.touches = true;
     }
     this.#vain = this.#rows.size > before ? 0 : this.#vain + 1;
   }
@@ -200,15 +201,10 @@ export class PageSearch {
     return { data: [...this.#rows.values()], has_more: this.#hasMore, skipped: this.#skipped };
   }
 
-  /** Whether there is nothing between what was read and what was loaded. */
-  get touches(): boolean {
-    return this.#touches;
-  }
-
   /** Whether another page may show more of what is searched for; a newer one that was not listed is gone. */
   get continues(): boolean {
     if (this.#vain >= this.#maxGapPages) return false;
-    if (!this.#touches && this.#pages < this.#maxGapPages) return true;
+    if (!this.touches && this.#pages < this.#maxGapPages) return true;
     for (const row of this.#wanted.values()) if (createdAtMs(row) <= this.#oldestMs) return true;
     return false;
   }

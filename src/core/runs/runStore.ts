@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import type { Client } from '../api/client.ts';
 import {
   MAX_PAGE_SIZE,
   runSummary,
@@ -11,7 +10,7 @@ import {
 import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
 import { shared, type Shared } from '../base/async.ts';
-import { DetailStore } from './detailStore.ts';
+import { DetailStore, type Call } from './detailStore.ts';
 import { UNKNOWN_WATCHED_MS, type Budget } from './pacing.ts';
 import {
   phaseOf,
@@ -79,7 +78,7 @@ const ALL: Readonly<ListEnd> = { hasMore: false, cursor: undefined, isIncomplete
  * details and labels are added as they become known.
  */
 export class RunStore implements Disposable {
-  readonly #call: <T>(work: (client: Client) => Promise<T>) => Promise<T>;
+  readonly #call: Call;
   readonly #now: () => number;
   readonly #onDidChange = new Emitter<RunChange>();
   readonly #details: DetailStore;
@@ -112,7 +111,7 @@ export class RunStore implements Disposable {
   readonly loadMore: Shared<void>;
 
   /** @param now milliseconds since the epoch */
-  constructor(call: <T>(work: (client: Client) => Promise<T>) => Promise<T>, now: () => number = Date.now) {
+  constructor(call: Call, now: () => number = Date.now) {
     this.#call = call;
     this.#now = now;
     this.#details = new DetailStore(call, (runId, detail) => this.#acceptDetail(runId, detail));

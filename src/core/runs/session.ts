@@ -8,6 +8,7 @@ import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { ExpectedError } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
+import type { Call } from './detailStore.ts';
 import { Budget } from './pacing.ts';
 import { RunStore } from './runStore.ts';
 
@@ -58,7 +59,6 @@ export class Session implements Disposable {
   #clockSkewMs: number | undefined;
   #state: SessionState = 'connecting';
   #offlineSince: number | undefined;
-  #disposed = false;
   /** The 401s by which the state became `key-rejected`. */
   readonly #refusals = new WeakSet();
 
@@ -78,7 +78,7 @@ export class Session implements Disposable {
     this.#connect = connect;
     this.#createClient = createClient;
     this.#gate = new RateGate(() => clock.nowMs());
-    const call = <T>(work: (client: Client) => Promise<T>) => this.call(work);
+    const call: Call = (work) => this.call(work);
     const nowMs = () => clock.nowMs();
     this.runs = this.#disposables.add(new RunStore(call, nowMs));
     this.models = this.#disposables.add(new ModelStore(call, (client, how) => client.listModels(how), nowMs));
@@ -118,7 +118,7 @@ export class Session implements Disposable {
   acceptShared(known: SharedState, isOfLiving: boolean): void {
     const { offlineSinceMs, notBeforeMs, readsNotBeforeMs } = known;
     if (notBeforeMs !== undefined) this.#gate.holdUntil(notBeforeMs, readsNotBeforeMs);
-    if (this.#disposed || this.isLocked || !isOfLiving) return;
+    if (this.#disposables.disposed || this.isLocked || !isOfLiving) return;
     if (offlineSinceMs === undefined) this.#setState('ready');
     else this.#setState('offline', offlineSinceMs);
   }
@@ -128,7 +128,7 @@ export class Session implements Disposable {
    * @throws KeyMissingError, KeyRejectedError, and whatever the work throws
    */
   async call<T>(work: (client: Client) => Promise<T>): Promise<T> {
-    if (this.#disposed) throw new KeyMissingError();
+    if (this.#disposables.disposed) throw new KeyMissingError();
     if (this.#state === 'key-rejected') throw new KeyRejectedError();
     const pending = (this.#client ??= this.#open());
     const client = await this.#openedOf(pending);
@@ -173,7 +173,6 @@ export class Session implements Disposable {
 
   /** Ends it: the API key is forgotten, and nothing new is sent. What is under way ends as it would. */
   dispose(): void {
-    this.#disposed = true;
     this.#client = undefined;
     this.#opened = undefined;
     this.#disposables.dispose();
@@ -245,7 +244,7 @@ export class Latest<T> implements Disposable {
   readonly refresh: Shared<T>;
 
   constructor(
-    call: <R>(work: (client: Client) => Promise<R>) => Promise<R>,
+    call: Call,
     read: (client: Client, options: CallOptions) => Promise<T>,
     nowMs: () => number = Date.now,
   ) {

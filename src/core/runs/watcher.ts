@@ -348,8 +348,7 @@ export class Watcher implements Disposable {
 
   /** Whether the service asked for nothing to be sent yet. */
   get #isHeld(): boolean {
-    const { session, clock } = this.#options;
-    return (session.notBeforeMs ?? 0) > clock.nowMs();
+    return this.#options.session.notBeforeMs !== undefined;
   }
 
   #isDue(): boolean {

@@ -47,13 +47,8 @@ export class Lease {
    * @throws LeaseUnavailableError
    */
   static async take(file: string, tries = TRIES): Promise<Lease | undefined> {
-    try {
-      await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
-      const found = await Lease.#find(file, tries, true);
-      return found instanceof Lease ? found : undefined;
-    } catch (error) {
-      throw new LeaseUnavailableError(error);
-    }
+    const found = await Lease.#find(file, tries, true);
+    return found instanceof Lease ? found : undefined;
   }
 
   /**
@@ -61,35 +56,36 @@ export class Lease {
    * @throws LeaseUnavailableError
    */
   static async isTaken(file: string): Promise<boolean> {
-    try {
-      const found = await Lease.#find(file, TRIES, false);
-      if (found instanceof Lease) found.release();
-      return found === 'busy';
-    } catch (error) {
-      throw new LeaseUnavailableError(error);
-    }
+    const found = await Lease.#find(file, TRIES, false);
+    if (found instanceof Lease) found.release();
+    return found === 'busy';
   }
 
-  /** @param makesFile where it is missing; else that is `missing` */
+  /** @param makesFile where it is missing; else that is `missing` @throws LeaseUnavailableError */
   static async #find(file: string, tries: number, makesFile: boolean): Promise<Lease | 'busy' | 'missing'> {
-    const { DatabaseSync: Database } = await import('node:sqlite');
-    for (let [left, otherFiles] = [tries, 0]; ;) {
-      const isMissing = identityOf(file) === undefined;
-      if (isMissing && !makesFile) return 'missing';
-      // SQLite alone makes the file: closing a descriptor of our own could drop a lock of this process.
-      if (isMissing) new Database(file).close();
-      const found = Lease.#tryOnce(file, Database);
-      if (found instanceof Lease) return found;
-      otherFiles = found === 'other-file' ? otherFiles + 1 : 0;
-      // Nobody has it: to call it busy would blame another window.
-      if (otherFiles >= MAX_OTHER_FILES) throw new Error('the file system does not say which file it is');
-      if (found === 'other-file') continue;
-      if (--left <= 0) {
-        if (tries > 1 && !hasLocks(path.dirname(file), Database))
-          throw new Error('no file can be locked here');
-        return 'busy';
+    try {
+      if (makesFile) await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+      const { DatabaseSync: Database } = await import('node:sqlite');
+      for (let [left, otherFiles] = [tries, 0]; ;) {
+        const isMissing = identityOf(file) === undefined;
+        if (isMissing && !makesFile) return 'missing';
+        // SQLite alone makes the file: closing a descriptor of our own could drop a lock of this process.
+        if (isMissing) new Database(file).close();
+        const found = Lease.#tryOnce(file, Database);
+        if (found instanceof Lease) return found;
+        otherFiles = found === 'other-file' ? otherFiles + 1 : 0;
+        // Nobody has it: to call it busy would blame another window.
+        if (otherFiles >= MAX_OTHER_FILES) throw new Error('the file system does not say which file it is');
+        if (found === 'other-file') continue;
+        if (--left <= 0) {
+          if (tries > 1 && !hasLocks(path.dirname(file), Database))
+            throw new Error('no file can be locked here');
+          return 'busy';
+        }
+        await delay(TRY_AGAIN_MS * (0.5 + Math.random()));
       }
-      await delay(TRY_AGAIN_MS * (0.5 + Math.random()));
+    } catch (error) {
+      throw new LeaseUnavailableError(error);
     }
   }
 

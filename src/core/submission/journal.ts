@@ -61,9 +61,7 @@ export class Journal implements Disposable {
   readonly #leases: string;
   /** Holds an empty file for each receipt of a charge that was not reported yet, by its ID. */
   readonly #notices: string;
-  readonly #onSetAside: (file: string) => void;
-  readonly #write: typeof writeFileDurably;
-  readonly #createTries: number;
+  readonly #options: Required<JournalOptions>;
   readonly #onDidChange = new Emitter<void>();
   /** One access at a time, so that nothing older is accepted after something newer. */
   readonly #inTurn = sequencer();
@@ -81,13 +79,11 @@ export class Journal implements Disposable {
 
   /** @param directory of the journal alone, in the extension's storage on the extension host's machine */
   constructor(directory: string, options: JournalOptions = {}) {
-    const { onSetAside = () => undefined, write = writeFileDurably, createTries = CREATE_TRIES } = options;
+    const defaults = { onSetAside: () => undefined, write: writeFileDurably, createTries: CREATE_TRIES };
+    this.#options = { ...defaults, ...options };
     this.#directory = directory;
     this.#leases = path.join(directory, 'leases');
     this.#notices = path.join(directory, 'notices');
-    this.#onSetAside = onSetAside;
-    this.#write = write;
-    this.#createTries = createTries;
   }
 
   /** Reads the open intents, removes what killed processes left, and follows other windows. */
@@ -133,7 +129,7 @@ export class Journal implements Disposable {
     intent: Intent,
     besides: readonly string[] = [],
   ): Promise<{ lease: Lease } | { existing: Intent }> {
-    const gate = await Lease.take(this.#lockFile('create'), this.#createTries);
+    const gate = await Lease.take(this.#lockFile('create'), this.#options.createTries);
     if (gate === undefined) throw new SubmissionError('journal-busy');
     try {
       return await this.#inTurn(() => this.#createAlone(gate, intent, besides));
@@ -277,7 +273,7 @@ export class Journal implements Disposable {
   async #put(intent: Intent): Promise<void> {
     const { text, intent: asRead } = intentText(intent);
     try {
-      await this.#write(this.#file(intent.id), text);
+      await this.#options.write(this.#file(intent.id), text);
     } catch (error) {
       // It may have failed after the new text took its place.
       await this.#read().catch(() => undefined);
@@ -342,7 +338,7 @@ export class Journal implements Disposable {
       if (found.kind !== 'foreign') return found;
       const aside = `${file}.unreadable-${Date.now()}`;
       await rename(file, aside);
-      this.#onSetAside(aside);
+      this.#options.onSetAside(aside);
       return { kind: 'gone' };
     };
     const found = ID.test(id) ? await this.#ifFree(id, work) : await work();
@@ -353,7 +349,7 @@ export class Journal implements Disposable {
   #reportOnce(file: string): void {
     if (this.#reported.has(file)) return;
     this.#reported.add(file);
-    this.#onSetAside(file);
+    this.#options.onSetAside(file);
   }
 
   /** Removes what killed processes left: temporary files, and lock files without an open intent. */

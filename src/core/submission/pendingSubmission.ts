@@ -110,6 +110,11 @@ export function canDiscard({ state }: PendingSubmission): boolean {
   return RESTING.has(state);
 }
 
+/** Whether it may be or become a charge without the user: uploading, validating, without an answer. */
+export function mayBecomeCharge(state: SubmissionState): boolean {
+  return !RESTING.has(state) || state === 'unknown';
+}
+
 /** What of an account is not resolved: something that may be or become a charge, or only what can be continued. */
 export function pendingWorkOf(
   pending: readonly PendingSubmission[],
@@ -117,7 +122,7 @@ export function pendingWorkOf(
 ): 'charge' | 'kept' | undefined {
   const states = pending.filter((one) => one.accountId === accountId).map(({ state }) => state);
   if (states.length === 0) return undefined;
-  return states.every((state) => RESTING.has(state) && state !== 'unknown') ? 'kept' : 'charge';
+  return states.some(mayBecomeCharge) ? 'charge' : 'kept';
 }
 
 /** What this window does with one. */

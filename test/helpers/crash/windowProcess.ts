@@ -41,7 +41,8 @@ export class WindowProcess {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       // Nothing of the machine's own proxies.
       env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: cacheFolder },
-      execArgv: ['--no-warnings'],
+      // A window lives for too short a time for undici's WebAssembly to be optimized.
+      execArgv: ['--no-warnings', '--liftoff-only'],
     });
     for (const stream of [this.#child.stdout, this.#child.stderr])
       stream?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { appendFile, mkdtemp, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { CheckOptions } from '../../../../src/core/datasets/checker.ts';
 import { CheckError, type Report } from '../../../../src/core/datasets/report.ts';
 import { Reports, type CheckState } from '../../../../src/core/datasets/reports.ts';
+import { useFolder } from '../../../helpers/folder.ts';
 import { reportOf } from '../../../helpers/report.ts';
 
 /** A check that waits until the test ends it. */
@@ -17,15 +17,14 @@ interface HeldCheck {
 }
 
 describe('Reports', () => {
-  let folder: string;
+  const folder = useFolder();
   let file: string;
   let checks: HeldCheck[];
   let reports: Reports;
   let changes: CheckState[];
 
   beforeEach(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'reports-'));
-    file = path.join(folder, 'rows.jsonl');
+    file = path.join(folder(), 'rows.jsonl');
     await writeFile(file, '{}\n');
     checks = [];
     changes = [];
@@ -53,9 +52,8 @@ describe('Reports', () => {
     });
     reports.onDidChange((state) => changes.push(state));
   });
-  afterEach(async () => {
+  afterEach(() => {
     reports.dispose();
-    await rm(folder, { recursive: true });
   });
 
   /** Waits until that many checks were begun, and returns the last of them. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { JsonToLines, NotJsonError, rewriteDataset } from '../../../../src/core/datasets/rewrite.ts';
+import { useFolder } from '../../../helpers/folder.ts';
 
 function lines(latin1: string, chunkBytes = Infinity): string {
   const bytes = Buffer.from(latin1, 'latin1');
@@ -68,13 +68,8 @@ describe('JsonToLines', () => {
 });
 
 describe('rewriteDataset', () => {
-  let folder: string;
-  const file = (name: string) => path.join(folder, name);
-
-  beforeEach(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'rewrite-'));
-  });
-  afterEach(() => rm(folder, { recursive: true }));
+  const folder = useFolder();
+  const file = (name: string) => path.join(folder(), name);
 
   it('writes a new file beside, and never over another', async () => {
     await writeFile(file('train.jsonl'), '[{"a":1},\n{"a":2}]');
@@ -113,6 +108,6 @@ describe('rewriteDataset', () => {
     const options = { signal: stop.signal, onProgress: () => stop.abort() };
     await assert.rejects(rewriteDataset(file('cut.jsonl'), 'json-to-lines', options), { code: 'cancelled' });
     await assert.rejects(rewriteDataset(file('gone.jsonl'), 'without-bom'), { code: 'ENOENT' });
-    assert.deepEqual(await readdir(folder), ['cut.jsonl']);
+    assert.deepEqual(await readdir(folder()), ['cut.jsonl']);
   });
 });

@@ -1,28 +1,26 @@
 import assert from 'node:assert/strict';
-import { appendFile, mkdtemp, rename, rm, truncate, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, rename, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { lineOfRow, rowOfLine, RowFile, BLOCK_BYTES } from '../../../../src/core/datasets/rowFile.ts';
+import { useFolder } from '../../../helpers/folder.ts';
 import { Random } from '../../../helpers/random.ts';
 
 const NO_LIMITS = { rowBytes: 1e9, totalBytes: 1e9 };
 const signal = () => new AbortController().signal;
 
 describe('RowFile', () => {
-  let folder: string;
+  const folder = useFolder();
   let file: string;
   let opened: RowFile[];
 
-  beforeEach(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'rows-'));
-    file = path.join(folder, 'rows.jsonl');
+  beforeEach(() => {
+    file = path.join(folder(), 'rows.jsonl');
     opened = [];
   });
-  afterEach(async () => {
+  afterEach(() => {
     for (const one of opened) one.dispose();
-    await rm(folder, { recursive: true });
   });
 
   async function openFile(): Promise<RowFile> {
@@ -146,9 +144,9 @@ describe('RowFile', () => {
   });
 
   it('throws for a file that is missing or cannot be read', async () => {
-    for (const name of [file, path.join(folder, 'no', 'such')])
+    for (const name of [file, path.join(folder(), 'no', 'such')])
       await assert.rejects(RowFile.open(name), { code: 'missing' });
-    const rows = await RowFile.open(folder);
+    const rows = await RowFile.open(folder());
     opened.push(rows);
     const counting = rows.count(signal(), () => undefined);
     await assert.rejects(counting, { code: 'unreadable' });

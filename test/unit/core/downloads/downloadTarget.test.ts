@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import {
   adapterFirst,
@@ -11,35 +10,31 @@ import {
   safeFileName,
 } from '../../../../src/core/downloads/downloadTarget.ts';
 import { directoryOf, localAdapter } from '../../../../src/core/downloads/localFiles.ts';
+import { useFolder } from '../../../helpers/folder.ts';
 
 const RUN = '3fa85f64-5717-4562-b3fc-2c963f66afa6';
 
 describe('where downloads go', () => {
-  let folder: string;
-
-  beforeEach(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'download-folder-'));
-  });
-  afterEach(() => rm(folder, { recursive: true, force: true }));
+  const folder = useFolder();
 
   it('the download directory may be empty, begin with the home folder, be missing or unusable', async () => {
-    const at = (...parts: string[]) => path.join(folder, ...parts);
+    const at = (...parts: string[]) => path.join(folder(), ...parts);
     await mkdir(at('adapters'));
     await writeFile(at('file'), '');
     const asked = { kind: 'asked' };
     for (const [text, expected] of [
       ['', asked],
       [' \t', asked],
-      [` ${folder}${path.sep} `, { kind: 'there', path: `${folder}${path.sep}` }],
+      [` ${folder()}${path.sep} `, { kind: 'there', path: `${folder()}${path.sep}` }],
       [at('not', 'there'), { kind: 'missing', path: at('not', 'there') }],
-      ['~', { kind: 'there', path: folder }],
+      ['~', { kind: 'there', path: folder() }],
       ['~/adapters', { kind: 'there', path: at('adapters') }],
       ['~/none', { kind: 'missing', path: at('none') }],
       ...['adapters', './adapters', '~ada/x', '${workspaceFolder}/x', at('file'), '/a\0b'].map(
         (unusable) => [unusable, { kind: 'unusable', text: unusable }] as const,
       ),
     ] as const)
-      assert.deepEqual(directoryOf(text, folder), expected, text);
+      assert.deepEqual(directoryOf(text, folder()), expected, text);
   });
 
   it('each run has a folder of its own, named safely', () => {
@@ -81,29 +76,30 @@ describe('where downloads go', () => {
 
   it('no file is replaced, nor one that another download will make', async () => {
     const artifact = { type: 'model', filename: 'a.zip' };
-    const place = (destined: Parameters<typeof placeIn>[3] = []) => placeIn(folder, artifact, RUN, destined);
-    const target = path.join(folder, 'a.zip');
+    const place = (destined: Parameters<typeof placeIn>[3] = []) =>
+      placeIn(folder(), artifact, RUN, destined);
+    const target = path.join(folder(), 'a.zip');
     const other = { runId: 'other', artifactType: 'model', filename: 'a.zip', target };
     const second = { name: 'a.zip', other: 'a (2).zip', isFile: false };
     assert.deepEqual(place(), { name: 'a.zip', isFile: false });
     assert.deepEqual(place([other]), second);
-    assert.deepEqual(place([{ ...other, target: path.join(folder, 'A.ZIP') }]), second);
+    assert.deepEqual(place([{ ...other, target: path.join(folder(), 'A.ZIP') }]), second);
     // What is left of this very one is resumed.
     assert.deepEqual(place([{ ...other, runId: RUN }]), { name: 'a.zip', isFile: false });
     await writeFile(target, '');
-    await writeFile(path.join(folder, 'a (2).zip'), '');
+    await writeFile(path.join(folder(), 'a (2).zip'), '');
     assert.deepEqual(place(), { name: 'a.zip', other: 'a (3).zip', isFile: true });
   });
 
   it('an adapter counts as downloaded while its file is there and as long as it was', async () => {
     const record = async (artifactType: string, written = 3) => {
-      const file = path.join(folder, `${artifactType}-${written}`);
+      const file = path.join(folder(), `${artifactType}-${written}`);
       await writeFile(file, 'x'.repeat(written));
       const about = { runId: RUN, artifactType, path: file, sizeBytes: 3, sha256: '0'.repeat(64) };
       return { ...about, verified: 'zip' as const, completedAtMs: 0 };
     };
     const [log, model] = [await record('log'), await record('model')];
-    const gone = [{ ...model, path: 'a\0b' }, { ...model, path: path.join(folder, 'none', 'a') }, log];
+    const gone = [{ ...model, path: 'a\0b' }, { ...model, path: path.join(folder(), 'none', 'a') }, log];
     assert.equal(localAdapter([...gone, model], RUN), model);
     assert.equal(localAdapter(gone, RUN), undefined);
     assert.equal(localAdapter([model], 'other'), undefined);

@@ -1,22 +1,20 @@
 import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, watch, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rm, symlink, watch, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { nameExclusively } from '../../../../src/core/downloads/download.ts';
+import { useFolder } from '../../../helpers/folder.ts';
 
 describe('nameExclusively', () => {
   const content = 'whole'.repeat(1_000_000);
-  let folder: string;
+  const folder = useFolder();
   let part: string;
   let target: string;
 
   beforeEach(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'name-'));
-    [part, target] = [path.join(folder, '.x.part'), path.join(folder, 'adapter.zip')];
+    [part, target] = [path.join(folder(), '.x.part'), path.join(folder(), 'adapter.zip')];
     await writeFile(part, content);
   });
-  afterEach(() => rm(folder, { recursive: true }));
 
   /** As a file system answers that has no hard links. */
   const noLinks = () => Promise.reject(Object.assign(new Error('no hard links'), { code: 'EPERM' }));
@@ -26,7 +24,7 @@ describe('nameExclusively', () => {
     ['without hard links', noLinks],
   ] as const) {
     it(`${name} never replaces what has the name: a file, an empty one, a folder, a link to nowhere`, async () => {
-      const at = (taken: string) => path.join(folder, taken);
+      const at = (taken: string) => path.join(folder(), taken);
       await writeFile(at('file'), 'mine');
       await writeFile(at('empty'), '');
       await mkdir(at('folder'));
@@ -37,11 +35,11 @@ describe('nameExclusively', () => {
         [await readFile(at('file'), 'utf8'), await readFile(at('empty'), 'utf8')],
         ['mine', ''],
       );
-      assert.deepEqual((await readdir(folder)).toSorted(), ['.x.part', 'empty', 'file', 'folder', 'link']);
+      assert.deepEqual((await readdir(folder())).toSorted(), ['.x.part', 'empty', 'file', 'folder', 'link']);
     });
 
     it(`${name} gives the name to one of two`, async () => {
-      const other = path.join(folder, '.y.part');
+      const other = path.join(folder(), '.y.part');
       await writeFile(other, 'other');
       const ends = await Promise.allSettled([part, other].map((one) => nameExclusively(one, target, link)));
       assert.deepEqual(ends.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected']);
@@ -52,7 +50,7 @@ describe('nameExclusively', () => {
     const sizes = new Set<number>();
     const stop = new AbortController();
     const watching = (async () => {
-      for await (const { filename } of watch(folder, { signal: stop.signal })) {
+      for await (const { filename } of watch(folder(), { signal: stop.signal })) {
         if (filename === path.basename(part)) continue;
         const seen = await readFile(target).catch(() => undefined);
         if (seen !== undefined) sizes.add(seen.byteLength);
@@ -83,6 +81,6 @@ describe('nameExclusively', () => {
   it('leaves no name where the complete file cannot get it', async () => {
     await rm(part);
     await assert.rejects(nameExclusively(part, target, noLinks), { code: 'ENOENT' });
-    assert.deepEqual(await readdir(folder), []);
+    assert.deepEqual(await readdir(folder()), []);
   });
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { link, mkdtemp, open, readFile, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { link, open, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { PartFile, partStateOf, type PartPlace } from '../../../../src/core/downloads/partFile.ts';
+import { useFolder } from '../../../helpers/folder.ts';
 import { sha256Of } from '../../../helpers/runs/downloadBench.ts';
 import { silent } from '../../../helpers/runs/support.ts';
 
@@ -11,16 +11,14 @@ const MIB = 1024 * 1024;
 const TOTAL = 12 * MIB;
 
 describe('PartFile', () => {
-  let folder: string;
+  const folder = useFolder();
   let place: PartPlace;
   const bytes = randomBytes(TOTAL);
 
-  beforeEach(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'part-'));
-    const part = path.join(folder, '.x.part');
-    place = { id: 'x', part, sidecar: `${part}.json`, target: path.join(folder, 'a.zip') };
+  beforeEach(() => {
+    const part = path.join(folder(), '.x.part');
+    place = { id: 'x', part, sidecar: `${part}.json`, target: path.join(folder(), 'a.zip') };
   });
-  afterEach(() => rm(folder, { recursive: true }));
 
   /** Parts that are left as they are at that moment, as by a process that is killed. */
   async function fill(upTo: number, pieceBytes = 64 * 1024): Promise<PartFile> {
@@ -131,7 +129,7 @@ describe('PartFile', () => {
     });
 
     it('never a part that got another name and is not complete', async () => {
-      const other = path.join(folder, 'mine.zip');
+      const other = path.join(folder(), 'mine.zip');
       await link(place.part, other);
       const mine = await readFile(other);
       await (await fill(MIB)).close();

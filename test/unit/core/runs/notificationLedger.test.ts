@@ -1,27 +1,22 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { rm, writeFile } from 'node:fs/promises';
 import { NotificationLedger } from '../../../../src/core/runs/notificationLedger.ts';
 import { StateStore } from '../../../../src/core/storage/state.ts';
+import { useFolder } from '../../../helpers/folder.ts';
 
 const DAY = 24 * 60 * 60_000;
 const NOW = Date.UTC(2031, 4, 3);
 
 describe('NotificationLedger', () => {
-  let folder: string;
+  const folder = useFolder();
   const open: { dispose(): void }[] = [];
 
-  beforeEach(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'ledger-'));
-  });
-  afterEach(async () => {
+  afterEach(() => {
     for (const one of open.splice(0)) one.dispose();
-    await rm(folder, { recursive: true });
   });
 
   function window(nowMs = NOW) {
-    const state = new StateStore(folder);
+    const state = new StateStore(folder());
     const ledger = new NotificationLedger(state, () => nowMs);
     open.push(ledger, state);
     return { state, ledger };
@@ -55,8 +50,8 @@ describe('NotificationLedger', () => {
   });
 
   it('shows a notification once in each window where there is no usable store', async () => {
-    await rm(folder, { recursive: true });
-    await writeFile(folder, '');
+    await rm(folder(), { recursive: true });
+    await writeFile(folder(), '');
     const windows = [window(), window()];
     for (const { ledger } of windows) {
       assert.equal(await ledger.claim('a', 'r', 'finished'), true);

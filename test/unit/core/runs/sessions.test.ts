@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { Client } from '../../../../src/core/api/client.ts';
 import type { ServiceAccount } from '../../../../src/core/accounts/account.ts';
 import { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
 import { Sessions } from '../../../../src/core/runs/sessions.ts';
 import { Submitter } from '../../../../src/core/submission/submitter.ts';
+import { useFolder } from '../../../helpers/folder.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { Bench, silent } from '../../../helpers/runs/support.ts';
 
 describe('Sessions', () => {
   let bench: Bench;
-  let folder: string;
+  const folder = useFolder();
   let accounts: AccountStore;
   let sessions: Sessions;
   let told: string[];
@@ -26,8 +24,7 @@ describe('Sessions', () => {
 
   beforeEach(async () => {
     bench = await Bench.start();
-    folder = await mkdtemp(path.join(tmpdir(), 'sessions-'));
-    accounts = new AccountStore(folder);
+    accounts = new AccountStore(folder());
     await accounts.open();
     for (const id of ['one', 'two']) await accounts.save(account(id));
     const server = await bench.serve((request, response) => {
@@ -46,7 +43,6 @@ describe('Sessions', () => {
     sessions.dispose();
     accounts.dispose();
     await bench.end();
-    await rm(folder, { recursive: true });
   });
 
   it('fires for the state of every account’s session, and knows which 401 changed it, whichever is active', async () => {

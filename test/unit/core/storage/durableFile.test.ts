@@ -1,19 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { renameOver, writeFileDurably } from '../../../../src/core/storage/durableFile.ts';
+import { useFolder } from '../../../helpers/folder.ts';
 
 describe('writeFileDurably', () => {
-  let folder: string;
-
-  beforeEach(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'durable-'));
-  });
-  afterEach(() => rm(folder, { recursive: true }));
+  const folder = useFolder();
 
   it('replaces a file, in a folder that it makes, readable for its owner alone', async () => {
-    const file = path.join(folder, 'new', 'folder', 'state.json');
+    const file = path.join(folder(), 'new', 'folder', 'state.json');
     await writeFileDurably(file, 'öld and long');
     await writeFileDurably(file, 'néw');
     assert.equal(await readFile(file, 'utf8'), 'néw');
@@ -22,15 +17,15 @@ describe('writeFileDurably', () => {
   });
 
   it('leaves one complete text when many write at once, and no temporary file', async () => {
-    const file = path.join(folder, 'state.json');
+    const file = path.join(folder(), 'state.json');
     const texts = Array.from({ length: 20 }, (_, index) => String(index).repeat(10_000));
     await Promise.all(texts.map((text) => writeFileDurably(file, text)));
     assert.ok(texts.includes(await readFile(file, 'utf8')));
-    assert.deepEqual(await readdir(folder), ['state.json']);
+    assert.deepEqual(await readdir(folder()), ['state.json']);
   });
 
   it('never shows a reader a part', async () => {
-    const file = path.join(folder, 'state.json');
+    const file = path.join(folder(), 'state.json');
     const texts = ['a', 'b'].map((letter) => letter.repeat(500_000));
     await writeFileDurably(file, texts[0] ?? '');
     const written = new AbortController();
@@ -43,14 +38,14 @@ describe('writeFileDurably', () => {
   });
 
   it('takes its temporary file away when the name cannot be had', async () => {
-    const file = path.join(folder, 'state.json');
+    const file = path.join(folder(), 'state.json');
     await mkdir(path.join(file, 'a folder in the way'), { recursive: true });
     await assert.rejects(writeFileDurably(file, 'text'));
-    assert.deepEqual(await readdir(folder), ['state.json']);
+    assert.deepEqual(await readdir(folder()), ['state.json']);
   });
 
   it('leaves the old text when the folder is a file', async () => {
-    const file = path.join(folder, 'plain');
+    const file = path.join(folder(), 'plain');
     await writeFile(file, 'mine');
     await assert.rejects(writeFileDurably(path.join(file, 'state.json'), 'text'));
     assert.equal(await readFile(file, 'utf8'), 'mine');

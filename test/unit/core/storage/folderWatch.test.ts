@@ -1,26 +1,23 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { FolderWatch } from '../../../../src/core/storage/folderWatch.ts';
+import { useFolder } from '../../../helpers/folder.ts';
 import { until } from '../../../helpers/runs/support.ts';
 
 describe('FolderWatch', () => {
-  let folder: string;
+  const folder = useFolder();
   let watched: string;
   let told: number;
   let watch: FolderWatch | undefined;
 
-  beforeEach(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'watch-'));
-    watched = path.join(folder, 'watched');
+  beforeEach(() => {
+    watched = path.join(folder(), 'watched');
     told = 0;
   });
-  afterEach(async () => {
+  afterEach(() => {
     watch?.dispose();
-    await rm(folder, { recursive: true, force: true });
   });
 
   const follow = () =>
@@ -51,7 +48,7 @@ describe('FolderWatch', () => {
   });
 
   it('follows only the folder that is there when it is renewed', async () => {
-    const away = path.join(folder, 'away');
+    const away = path.join(folder(), 'away');
     follow();
     mkdirSync(watched);
     watch?.renew();
@@ -81,11 +78,11 @@ describe('FolderWatch', () => {
     put('b.json');
     await whileAnyIsTold();
     assert.equal(told, 0);
-    const late = new FolderWatch(path.join(folder, 'later'), '.json', () => assert.fail('disposed'));
+    const late = new FolderWatch(path.join(folder(), 'later'), '.json', () => assert.fail('disposed'));
     late.dispose();
-    mkdirSync(path.join(folder, 'later'));
+    mkdirSync(path.join(folder(), 'later'));
     late.renew();
-    put('a.json', path.join(folder, 'later'));
+    put('a.json', path.join(folder(), 'later'));
     await whileAnyIsTold();
   });
 });

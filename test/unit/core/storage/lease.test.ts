@@ -9,16 +9,15 @@ import fs, {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { mock } from 'node:test';
 import { Lease } from '../../../../src/core/storage/lease.ts';
+import { useFolder } from '../../../helpers/folder.ts';
 import { OtherWindow } from '../../../helpers/runs/otherWindow.ts';
 
 describe('Lease', () => {
-  let folder: string;
+  const folder = useFolder();
   let file: string;
   let other: OtherWindow;
   const windows: OtherWindow[] = [];
@@ -39,14 +38,12 @@ describe('Lease', () => {
 
   before(() => void (other = window()));
   after(() => Promise.all(windows.map((each) => each.kill())));
-  beforeEach(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'lease-'));
-    file = path.join(folder, 'leases', 'a.lock');
+  beforeEach(() => {
+    file = path.join(folder(), 'leases', 'a.lock');
   });
   afterEach(async () => {
     for (const lease of taken.splice(0)) lease.release();
     await other.ask('release');
-    await rm(folder, { recursive: true, force: true });
   });
 
   it('has one holder in a process, and an empty file with nothing beside it', async () => {
@@ -95,10 +92,10 @@ describe('Lease', () => {
 
   it('is found lost when its file or folder is wiped or replaced, and is had by another then', async () => {
     const leases = path.dirname(file);
-    const away = path.join(folder, 'away');
+    const away = path.join(folder(), 'away');
     for (const lose of [
       () => rmSync(file),
-      () => renameSync(file, path.join(folder, 'b.lock')),
+      () => renameSync(file, path.join(folder(), 'b.lock')),
       () => rmSync(leases, { recursive: true }),
       () => renameSync(leases, away),
       () => {
@@ -137,7 +134,7 @@ describe('Lease', () => {
         let calls = 0;
         // Between any two steps: each begins with a look at what stands there.
         mock.method(fs, 'statSync', (...given: Parameters<typeof original>) => {
-          if (++calls === call && existsSync(file)) renameSync(file, path.join(folder, `old-${call}`));
+          if (++calls === call && existsSync(file)) renameSync(file, path.join(folder(), `old-${call}`));
           if (calls === call) writeFileSync(file, '');
           return original(...given);
         });
@@ -209,7 +206,7 @@ describe('Lease', () => {
     const open = () =>
       readdirSync('/proc/self/fd').filter((descriptor) => {
         try {
-          return readlinkSync(`/proc/self/fd/${descriptor}`).startsWith(folder);
+          return readlinkSync(`/proc/self/fd/${descriptor}`).startsWith(folder());
         } catch {
           return false;
         }

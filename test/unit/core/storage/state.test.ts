@@ -308,6 +308,8 @@ describe('StateStore', () => {
       }
     });
 
+    after(() => rm(path.dirname(shim), { recursive: true, force: true }));
+
     it('says that a file system does not lock', async function () {
       this.timeout(30_000);
       const one = child('p', 1, { LD_PRELOAD: shim, NO_LOCKS: '1' });

@@ -9,27 +9,25 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { writeFileDurably } from '../../../../src/core/storage/durableFile.ts';
 import type { Intent } from '../../../../src/core/submission/intent.ts';
 import { Journal, type JournalOptions } from '../../../../src/core/submission/journal.ts';
 import { Lease } from '../../../../src/core/storage/lease.ts';
+import { useFolder } from '../../../helpers/folder.ts';
 import { OtherWindow } from '../../../helpers/runs/otherWindow.ts';
 import { chargedAt, sameWish, sampleIntent } from '../../../helpers/submissions.ts';
 import { until } from '../../../helpers/runs/support.ts';
 
 describe('Journal', () => {
-  let folder: string;
+  const folder = useFolder();
   let directory: string;
   let journals: Journal[];
   let leases: Lease[];
   let windows: OtherWindow[];
 
-  beforeEach(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'journal-'));
-    directory = path.join(folder, 'storage', 'journal');
+  beforeEach(() => {
+    directory = path.join(folder(), 'storage', 'journal');
     journals = [];
     leases = [];
     windows = [];
@@ -38,7 +36,6 @@ describe('Journal', () => {
     for (const journal of journals) journal.dispose();
     for (const lease of leases) lease.release();
     await Promise.all(windows.map((window) => window.kill()));
-    await rm(folder, { recursive: true, force: true });
   });
 
   async function opened(options: JournalOptions = {}): Promise<Journal> {
@@ -240,7 +237,7 @@ describe('Journal', () => {
       const journal = await opened();
       const intent = sampleIntent();
       const lease = await create(journal, intent);
-      renameSync(directory, path.join(folder, 'away'));
+      renameSync(directory, path.join(folder(), 'away'));
       assert.equal(lease.isHeld(), false);
       await assert.rejects(journal.write(lease, intent), { code: 'not-owner' });
       await assert.rejects(journal.settle(lease, chargedAt(intent, 1)), { code: 'not-owner' });

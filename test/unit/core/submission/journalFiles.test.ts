@@ -2,31 +2,29 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { mock } from 'node:test';
 import { type Intent, intentText } from '../../../../src/core/submission/intent.ts';
 import { Journal } from '../../../../src/core/submission/journal.ts';
+import { useFolder } from '../../../helpers/folder.ts';
 import { chargedAt, sameWish, sampleIntent } from '../../../helpers/submissions.ts';
 
-import fs, { mkdtemp, rm } from 'node:fs/promises';
+import fs from 'node:fs/promises';
 
 describe('files of the journal', () => {
-  let folder: string;
+  const folder = useFolder();
   let directory: string;
   let journals: Journal[];
   let told: string[];
 
-  beforeEach(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'journal-files-'));
-    directory = path.join(folder, 'journal');
+  beforeEach(() => {
+    directory = path.join(folder(), 'journal');
     journals = [];
     told = [];
     mkdirSync(directory);
   });
-  afterEach(async () => {
+  afterEach(() => {
     for (const journal of journals) journal.dispose();
-    await rm(folder, { recursive: true, force: true });
   });
 
   const inside = (...parts: string[]) => path.join(directory, ...parts);
@@ -61,7 +59,7 @@ describe('files of the journal', () => {
   if (process.platform !== 'win32')
     Object.assign(FOREIGN, {
       'a link to a good one': (file: string, id: string) => {
-        const target = path.join(folder, 'target.json');
+        const target = path.join(folder(), 'target.json');
         writeFileSync(target, JSON.stringify(sampleIntent({ id })));
         symlinkSync(target, file);
       },

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ServiceAccount } from '../../../../src/core/accounts/account.ts';
 import { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
+import { useFolder } from '../../../helpers/folder.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
@@ -13,19 +11,17 @@ const { notifyKeyNeeded } = await withVscode(() => import('../../../../src/ui/ac
 
 describe('the account menu', () => {
   const work: ServiceAccount = { kind: 'service', id: 'w', name: 'Work', baseUrl: 'https://service.test' };
-  let folder: string;
+  const folder = useFolder();
   let accounts: AccountStore;
 
   beforeEach(async () => {
     standIn.forget();
-    folder = await mkdtemp(path.join(tmpdir(), 'account-menu-'));
-    accounts = new AccountStore(folder);
+    accounts = new AccountStore(folder());
     await accounts.open();
     await accounts.save(work);
   });
-  afterEach(async () => {
+  afterEach(() => {
     accounts.dispose();
-    await rm(folder, { recursive: true });
   });
 
   /** Picks a row and types into the box that it opens; returns the labels of the rows. */

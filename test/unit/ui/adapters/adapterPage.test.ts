@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as vscode from 'vscode';
@@ -10,6 +9,7 @@ import { buildArchive } from '../../../../src/sandbox/adapterArchive.ts';
 import type { AdapterPageParts } from '../../../../src/ui/adapters/adapterPage.ts';
 import type { AdapterMessage } from '../../../../src/ui/adapters/protocol.ts';
 import { WORKER } from '../../../helpers/adapters/support.ts';
+import { useFolder } from '../../../helpers/folder.ts';
 import { PanelStandIn } from '../../../helpers/panelStandIn.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
@@ -20,7 +20,7 @@ const words = await withVscode(() => import('../../../../src/ui/adapters/message
 type Of<T> = Extract<AdapterMessage, { type: T }>;
 
 describe('The adapter page', () => {
-  let folder: string;
+  const folder = useFolder();
   let file: string;
   let logged: string[];
   let panels: ReturnType<typeof page.adapterPanels>;
@@ -28,15 +28,13 @@ describe('The adapter page', () => {
 
   beforeEach(async () => {
     standIn.forget();
-    folder = await mkdtemp(path.join(tmpdir(), 'adapter-page-'));
-    file = path.join(folder, 'adapter.zip');
+    file = path.join(folder(), 'adapter.zip');
     await writeFile(file, await buildArchive('run-1', 'qwen3-8b'));
     logged = [];
   });
-  afterEach(async () => {
+  afterEach(() => {
     panels.dispose();
     assert.deepEqual(standIn.watchers, []);
-    await rm(folder, { recursive: true, force: true });
   });
 
   /** Opens a page as VS Code restores it. */
@@ -98,7 +96,7 @@ describe('The adapter page', () => {
   });
 
   it('unpacks to a folder that the user chooses, or not at all', async () => {
-    const other = path.join(folder, 'other');
+    const other = path.join(folder(), 'other');
     await mkdir(other);
     await open();
     await drawn();
@@ -108,7 +106,7 @@ describe('The adapter page', () => {
     panel.send({ type: 'unpack', elsewhere: true });
     const { recipes } = await posted('page', (one) => one.recipes?.folder);
     assert.equal(recipes?.folder?.value, path.join(other, 'adapter'));
-    assert.deepEqual((await readdir(folder)).sort(), ['adapter.zip', 'other']);
+    assert.deepEqual((await readdir(folder())).sort(), ['adapter.zip', 'other']);
   });
 
   it('says why it could not unpack', async () => {
@@ -126,7 +124,7 @@ describe('The adapter page', () => {
   });
 
   it('uses a folder where it is, and watches its files', async () => {
-    const unpacked = path.join(folder, 'unpacked');
+    const unpacked = path.join(folder(), 'unpacked');
     await extractAdapter(file, unpacked);
     await open(unpacked);
     const { recipes } = await drawn();
@@ -141,7 +139,7 @@ describe('The adapter page', () => {
       await open(which);
       assert.ok(panel.isDisposed, String(which));
     }
-    await open(path.join(folder, 'x', '..', 'adapter.zip'));
+    await open(path.join(folder(), 'x', '..', 'adapter.zip'));
     assert.ok(!panel.isDisposed && panel.title.includes('adapter.zip'));
   });
 });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { inspectAdapter } from '../../../../src/core/adapters/inspect.ts';
 import type { AdapterReport, Container } from '../../../../src/core/adapters/report.ts';
@@ -12,19 +11,18 @@ import {
 } from '../../../../src/ui/adapters/adapterPlace.ts';
 import { sampleAdapter } from '../../../helpers/adapters/sampleAdapter.ts';
 import { zipOf } from '../../../helpers/adapters/support.ts';
+import { useFolder } from '../../../helpers/folder.ts';
 
 describe('where an adapter is', () => {
-  let folder: string;
+  const folder = useFolder();
   let report: AdapterReport;
 
   beforeEach(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'adapter-place-'));
     await writeFile(at('a.zip'), zipOf(sampleAdapter()));
     report = await inspectAdapter(at('a.zip'));
   });
-  afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  const at = (...parts: string[]) => path.join(folder, ...parts);
+  const at = (...parts: string[]) => path.join(folder(), ...parts);
   const reportOf = (file: string, container: Container, root = ''): AdapterReport => ({
     ...report,
     file,
@@ -71,7 +69,7 @@ describe('where an adapter is', () => {
 
   it('is the folder of an unpacked one', () => {
     assert.equal(adapterFolder(reportOf(at('a'), 'folder', 'out/'), ''), at('a', 'out'));
-    assert.equal(adapterFolder(reportOf(at('x.safetensors'), 'safetensors'), ''), folder);
+    assert.equal(adapterFolder(reportOf(at('x.safetensors'), 'safetensors'), ''), folder());
   });
 
   it('is the folder of weights beside their config', async () => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type * as vscode from 'vscode';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,6 +10,7 @@ import { Reports } from '../../../../src/core/datasets/reports.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import { DIGEST_WORKER } from '../../../helpers/digestWorker.ts';
+import { useFolder } from '../../../helpers/folder.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { reportOf } from '../../../helpers/report.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
@@ -27,7 +27,7 @@ const TRAINED = 'Trained May 3, 2026 with Qwen3 8B, 5.17 USD';
 const VERDICT = '10 rows · chat · no problems';
 
 describe('DatasetRuns', () => {
-  let folder: string;
+  const folder = useFolder();
   let file: string;
   /** Gets a letter for each thread that hashes. */
   let hashes: string;
@@ -44,9 +44,8 @@ describe('DatasetRuns', () => {
   let errors: unknown[];
 
   beforeEach(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'dataset-runs-'));
     [file, hashes, worker] = ['train.jsonl', 'hashes', 'worker.mjs'].map((name) =>
-      path.join(folder, name),
+      path.join(folder(), name),
     ) as [string, string, string];
     await Promise.all([writeFile(file, TEXT), writeFile(hashes, ''), hashing()]);
     [receipts, reads, redraws, errors] = [[], 0, 0, []];
@@ -78,10 +77,9 @@ describe('DatasetRuns', () => {
     status.onDidChangeCodeLenses(() => redraws++);
     standIn.workspace.textDocuments.push(document());
   });
-  afterEach(async () => {
+  afterEach(() => {
     standIn.workspace.textDocuments.length = 0;
     for (const one of [status, runs, reports]) one.dispose();
-    await rm(folder, { recursive: true });
     assert.deepEqual(errors, []);
   });
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import type { ModuleHooks } from 'node:module';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { PROBLEMS, ProblemGroup, type ProblemCode } from '../../../../src/core/datasets/problems.ts';
 import type { PreviewRow } from '../../../../src/ui/datasets/protocol.ts';
 import type { Report } from '../../../../src/core/datasets/report.ts';
 import { RowFile } from '../../../../src/core/datasets/rowFile.ts';
+import { useFolder } from '../../../helpers/folder.ts';
 import { reportOf } from '../../../helpers/report.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 
@@ -21,7 +21,7 @@ function reportWith(code: ProblemCode, ...places: number[][]): Report {
 }
 
 describe('rows for the preview', () => {
-  let folder: string;
+  const folder = useFolder();
   let file: RowFile | undefined;
   let hooks: ModuleHooks;
   let previewRows: typeof import('../../../../src/ui/datasets/previewRows.ts').previewRows;
@@ -34,16 +34,12 @@ describe('rows for the preview', () => {
   });
   after(() => hooks.deregister());
 
-  beforeEach(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'preview-'));
-  });
-  afterEach(async () => {
+  afterEach(() => {
     file?.dispose();
-    await rm(folder, { recursive: true });
   });
 
   async function rowsOf(content: string | Buffer, report?: Report, wanted = [1]): Promise<PreviewRow[]> {
-    const name = path.join(folder, 'rows.jsonl');
+    const name = path.join(folder(), 'rows.jsonl');
     await writeFile(name, content);
     file?.dispose();
     file = await RowFile.open(name);

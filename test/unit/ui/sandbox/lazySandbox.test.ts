@@ -1,23 +1,21 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { LazySandbox } from '../../../../src/ui/sandbox/lazySandbox.ts';
+import { useFolder } from '../../../helpers/folder.ts';
 
 describe('LazySandbox', () => {
-  let storage: string;
+  const storage = useFolder();
   let lines: string[];
   let lazy: LazySandbox;
 
-  beforeEach(async () => {
-    storage = await mkdtemp(path.join(tmpdir(), 'lazy-sandbox-'));
+  beforeEach(() => {
     lines = [];
     lazy = sandboxOf();
   });
 
   afterEach(async () => {
     await lazy.dispose();
-    await rm(storage, { recursive: true });
   });
 
   function sandboxOf(): LazySandbox {
@@ -25,7 +23,7 @@ describe('LazySandbox', () => {
       info: (line: string) => void lines.push(line),
       error: (what: string, error: unknown) => void lines.push(`${what}: ${String(error)}`),
     };
-    return new LazySandbox(storage, log);
+    return new LazySandbox(storage(), log);
   }
 
   const answers = (baseUrl: string) =>
@@ -44,11 +42,11 @@ describe('LazySandbox', () => {
   });
 
   it('says that it could not start, has the reason in the log, and tries again', async () => {
-    await writeFile(path.join(storage, 'sandbox'), 'a file in the way');
+    await writeFile(path.join(storage(), 'sandbox'), 'a file in the way');
     await assert.rejects(Promise.all([lazy.start(), lazy.start()]), { code: 'sandbox-not-started' });
     assert.equal(lines.length, 1);
     assert.match(lines[0] ?? '', /^sandbox-not-started: .*EEXIST/);
-    await rm(path.join(storage, 'sandbox'));
+    await rm(path.join(storage(), 'sandbox'));
     await lazy.start();
   });
 });

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { statSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -15,6 +14,7 @@ import type { SubmissionResult } from '../../../../src/core/submission/pendingSu
 import { Submitter } from '../../../../src/core/submission/submitter.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import { DIGEST_WORKER } from '../../../helpers/digestWorker.ts';
+import { useFolder } from '../../../helpers/folder.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { Bench } from '../../../helpers/runs/support.ts';
 import { reportOf } from '../../../helpers/report.ts';
@@ -34,7 +34,7 @@ const ACCEPTING = ['Continue', 'Accept and Continue'];
 const SUBMIT = 'Submit and Pay';
 
 describe('submitDataset', () => {
-  let folder: string;
+  const folder = useFolder();
   let file: string;
   let pending: PendingSubmission[];
   let drafts: Draft[];
@@ -50,8 +50,7 @@ describe('submitDataset', () => {
   beforeEach(async () => {
     standIn.forget();
     standIn.settings.clear();
-    folder = await mkdtemp(path.join(tmpdir(), 'submit-dataset-'));
-    file = path.join(folder, 'train.jsonl');
+    file = path.join(folder(), 'train.jsonl');
     await writeFile(file, TEXT);
     [pending, drafts, besides, receipts] = [[], [], [], []];
     result = { kind: 'elsewhere' };
@@ -101,7 +100,6 @@ describe('submitDataset', () => {
       log: { error: () => undefined },
     } as unknown as Parts;
   });
-  afterEach(() => rm(folder, { recursive: true }));
 
   /** Goes through the steps with these answers, and presses these buttons. */
   async function submit(
@@ -247,7 +245,7 @@ describe('submitDataset', () => {
   });
 
   it('sends and keeps nothing of what is left with Esc while it is hashed', async () => {
-    const worker = path.join(folder, 'endless.mjs');
+    const worker = path.join(folder(), 'endless.mjs');
     await writeFile(
       worker,
       'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => {});',
@@ -452,7 +450,7 @@ describe('submitDataset', () => {
     assert.equal(drafts.length, 5);
     assert.deepEqual(discarded, ['refused']);
     // Another dataset is another submission.
-    const other = path.join(folder, 'other.jsonl');
+    const other = path.join(folder(), 'other.jsonl');
     await writeFile(other, TEXT);
     standIn.told.folder = () => other;
     await submit({ modelId: 'm', replaces: 'refused' }, ['Dataset', ...ACCEPTING]);
