@@ -8,7 +8,7 @@ import { createControl, type SandboxControl } from './control.ts';
 import { listRuns, showRun } from './runs.ts';
 import { EveryOther } from './scenarios.ts';
 import { listen, jsonReply, Refusal, refuse, type Reply } from './server.ts';
-import { openDatabase, Store, type Service } from './service.ts';
+import { openStore, type Service } from './service.ts';
 
 /** What one endpoint answers to. @param parameter of the path */
 type Handler = (service: Service, request: IncomingMessage, parameter: string) => Reply | Promise<Reply>;
@@ -109,7 +109,7 @@ export interface Sandbox {
 /** Opens the database and starts a server on it. @throws when the directory or the port cannot be used */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { directory, now = Date.now, port = 0, log = () => undefined } = options;
-  const store = new Store(openDatabase(directory, log));
+  const store = openStore(directory, log);
   try {
     const apiKey = `${API_KEY_PREFIX}sandbox_${randomBytes(24).toString('base64url')}`;
     const [everyOther, closing] = [new EveryOther(), new AbortController()];

@@ -7,6 +7,45 @@ import { primaryCodeOf } from '../core/storage/lease.ts';
 import { type PriceRule, STARTING_BALANCE_CENTS } from './catalog.ts';
 import { DEFAULT_SPEED, type EveryOther, type Scenario } from './scenarios.ts';
 
+const SCHEMA_VERSION = 2;
+const BUSY_TIMEOUT_MS = 5_000;
+/** Primary result codes of SQLite that mean "these bytes are no sound database", and not a passing trouble. */
+const SQLITE_CORRUPT = 11;
+const SQLITE_NOTADB = 26;
+
+const SCHEMA = `
+  CREATE TABLE account (
+    singleton INTEGER PRIMARY KEY CHECK (singleton = 1),
+    account_id TEXT NOT NULL,
+    signing_secret BLOB NOT NULL,
+    balance_cents INTEGER NOT NULL CHECK (balance_cents >= 0),
+    scenario TEXT NOT NULL,
+    speed REAL NOT NULL,
+    price_rule TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE runs (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    run_id TEXT NOT NULL UNIQUE,
+    model_id TEXT NOT NULL,
+    label TEXT,
+    price_cents INTEGER NOT NULL,
+    plan TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    starts_at INTEGER NOT NULL,
+    completes_at INTEGER NOT NULL,
+    course TEXT NOT NULL,
+    generated INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX runs_newest_first ON runs (created_at DESC, sequence DESC);
+  CREATE TABLE used_idempotency_keys (
+    idempotency_key TEXT PRIMARY KEY,
+    fingerprint TEXT NOT NULL,
+    used_at INTEGER NOT NULL,
+    answer TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  PRAGMA user_version = ${SCHEMA_VERSION};
+`;
+
 /** All that the endpoints work on: what the windows share (the store) and what one server has of its own. */
 export interface Service {
   readonly store: Store;
@@ -72,7 +111,15 @@ export class Store {
 
   /** Runs `work` as one transaction that no other process can come between; rolls back when it throws. */
   transaction<T>(work: () => T): T {
-    return transaction(this.#database, work);
+    this.#database.exec('BEGIN IMMEDIATE');
+    try {
+      const result = work();
+      this.#database.exec('COMMIT');
+      return result;
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      throw error;
+    }
   }
 
   close(): void {
@@ -91,6 +138,13 @@ export class Store {
 
   set<K extends 'scenario' | 'speed' | 'price_rule'>(what: K, value: AccountRow[K]): void {
     this.#run(`UPDATE account SET ${what} = ?`, value);
+  }
+
+  /** Makes the tables, and an account. */
+  create(): void {
+    this.#database.exec(SCHEMA);
+    this.#run("INSERT INTO account VALUES (1, ?, ?, 0, '', 0, '')", randomUUID(), randomBytes(32));
+    this.reset();
   }
 
   /** Deletes all but the account, which begins as a new one. */
@@ -170,89 +224,29 @@ export class Store {
   }
 }
 
-const SCHEMA_VERSION = 2;
-const BUSY_TIMEOUT_MS = 5_000;
-/** Primary result codes of SQLite that mean "these bytes are no sound database", and not a passing trouble. */
-const SQLITE_CORRUPT = 11;
-const SQLITE_NOTADB = 26;
-
-const SCHEMA = `
-  CREATE TABLE account (
-    singleton INTEGER PRIMARY KEY CHECK (singleton = 1),
-    account_id TEXT NOT NULL,
-    signing_secret BLOB NOT NULL,
-    balance_cents INTEGER NOT NULL CHECK (balance_cents >= 0),
-    scenario TEXT NOT NULL,
-    speed REAL NOT NULL,
-    price_rule TEXT NOT NULL
-  ) STRICT;
-  CREATE TABLE runs (
-    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
-    run_id TEXT NOT NULL UNIQUE,
-    model_id TEXT NOT NULL,
-    label TEXT,
-    price_cents INTEGER NOT NULL,
-    plan TEXT NOT NULL,
-    created_at INTEGER NOT NULL,
-    starts_at INTEGER NOT NULL,
-    completes_at INTEGER NOT NULL,
-    course TEXT NOT NULL,
-    generated INTEGER NOT NULL
-  ) STRICT;
-  CREATE INDEX runs_newest_first ON runs (created_at DESC, sequence DESC);
-  CREATE TABLE used_idempotency_keys (
-    idempotency_key TEXT PRIMARY KEY,
-    fingerprint TEXT NOT NULL,
-    used_at INTEGER NOT NULL,
-    answer TEXT NOT NULL
-  ) STRICT, WITHOUT ROWID;
-  PRAGMA user_version = ${SCHEMA_VERSION};
-`;
-
 /**
  * Opens the sandbox's database in a directory, which several processes may share, and makes it where there is none. A
  * file that is corrupt or of another schema version is replaced: it holds play money.
  */
-export function openDatabase(directory: string, log: (line: string) => void): DatabaseSync {
+export function openStore(directory: string, log: (line: string) => void): Store {
   mkdirSync(directory, { recursive: true });
   // SQLite's own lock on an empty file: it dies with its process, so two windows never replace each other's file.
   const lock = new DatabaseSync(path.join(directory, 'sandbox.lock'), { timeout: BUSY_TIMEOUT_MS });
   try {
     lock.exec('BEGIN EXCLUSIVE');
-    return openAlone(path.join(directory, 'sandbox.sqlite'), log);
+    const file = path.join(directory, 'sandbox.sqlite');
+    if (existsSync(file)) {
+      const database = openSound(file);
+      if (database) return new Store(database);
+      for (const suffix of ['', '-journal']) rmSync(file + suffix, { force: true });
+      log('the database was not readable, or of another version; a new one was made');
+    }
+    const store = new Store(connect(file));
+    store.transaction(() => store.create());
+    return store;
   } finally {
     lock.close();
   }
-}
-
-/** Runs `work` as one transaction that no other process can come between; rolls back when it throws. */
-function transaction<T>(database: DatabaseSync, work: () => T): T {
-  database.exec('BEGIN IMMEDIATE');
-  try {
-    const result = work();
-    database.exec('COMMIT');
-    return result;
-  } catch (error) {
-    if (database.isTransaction) database.exec('ROLLBACK');
-    throw error;
-  }
-}
-
-function openAlone(file: string, log: (line: string) => void): DatabaseSync {
-  if (existsSync(file)) {
-    const database = openSound(file);
-    if (database) return database;
-    for (const suffix of ['', '-journal']) rmSync(file + suffix, { force: true });
-    log('the database was not readable, or of another version; a new one was made');
-  }
-  const database = connect(file);
-  transaction(database, () => {
-    database.exec(SCHEMA);
-    database
-      .prepare('INSERT INTO account VALUES (1, ?, ?, ?, ?, ?, ?)')
-      .run(randomUUID(), randomBytes(32), STARTING_BALANCE_CENTS, 'none', DEFAULT_SPEED, 'default');
-  });
-  return database;
 }
 
 /** Undefined when the file's bytes are no sound sandbox database; other errors (locked, disk full) are thrown. */

@@ -1,5 +1,4 @@
 import type { FileStamp } from '../base/fileStamp.ts';
-import { MAX_COMPARED_ROWS, type SameRows } from './duplicates.ts';
 import { PROBLEM_FIELDS, ProblemGroup, PROBLEMS, type Problem } from './problems.ts';
 import {
   FORMATS,
@@ -11,8 +10,14 @@ import {
   type RowLengths,
 } from './report.ts';
 import type { Counts } from './scanner.ts';
-import { DIFFERENT_FORMAT, DUPLICATE_ROW, ROW_OF_FORMAT } from './scanner/codes.ts';
-import type { HashedRows, Segment, SegmentPlaces } from './segments.ts';
+import { DIFFERENT_FORMAT, DUPLICATE_ROW, LOCATED_LIMIT, ROW_OF_FORMAT } from './scanner/codes.ts';
+import {
+  MAX_COMPARED_ROWS,
+  type SameRows,
+  type HashedRows,
+  type Segment,
+  type SegmentPlaces,
+} from './segments.ts';
 
 /** About how many bytes of text make a token; without a tokenizer, and for most languages and models. */
 const BYTES_PER_TOKEN = 4;
@@ -31,8 +36,6 @@ export class ReportBuilder {
   readonly #segments: Segment[] = [];
   readonly #counts: Counts[] = [];
   readonly #places = new Map<number, Places>();
-  readonly #locatedLimit: number;
-  readonly #maxCompared: number;
   /** How many segments have no gap before them, and the rows and lines of these. */
   #numbered = 0;
   #rows = 0;
@@ -40,11 +43,6 @@ export class ReportBuilder {
   readonly #compared: Compared[] = [];
   #hashes = new Uint32Array(8192);
   #hashed = 0;
-
-  constructor(locatedLimit: number, maxCompared = MAX_COMPARED_ROWS) {
-    this.#locatedLimit = locatedLimit;
-    this.#maxCompared = maxCompared;
-  }
 
   /** Takes a segment, and numbers those through that have no gap before them: at the end there would be too much at once. */
   addSegment(segment: Segment): void {
@@ -71,12 +69,12 @@ export class ReportBuilder {
 
   /** Whether more rows are known than are compared, so that the report says so; others would only take memory. */
   get hasEnoughHashed(): boolean {
-    return this.#hashed > this.#maxCompared;
+    return this.#hashed > MAX_COMPARED_ROWS;
   }
 
   /** The hashes of the rows that are compared. */
   get hashes(): Uint32Array<ArrayBuffer> {
-    return this.#hashes.subarray(0, 2 * Math.min(this.#hashed, this.#maxCompared));
+    return this.#hashes.subarray(0, 2 * Math.min(this.#hashed, MAX_COMPARED_ROWS));
   }
 
   /** Takes what one worker counted in all its segments. */
@@ -101,7 +99,7 @@ export class ReportBuilder {
       blankRows: sum('blankRows'),
       formats,
       format,
-      duplicatesLookedForRows: this.hasEnoughHashed ? this.#placeOf(this.#maxCompared - 1).row : rows,
+      duplicatesLookedForRows: this.hasEnoughHashed ? this.#placeOf(MAX_COMPARED_ROWS - 1).row : rows,
       statistics: this.#statistics(file.sizeBytes, sum('characters')),
       problems: this.#problems(format, same),
     };
@@ -125,7 +123,7 @@ export class ReportBuilder {
 
   #placesOf(code: number): Places {
     let places = this.#places.get(code);
-    if (places === undefined) this.#places.set(code, (places = new Places(this.#locatedLimit)));
+    if (places === undefined) this.#places.set(code, (places = new Places()));
     return places;
   }
 
@@ -164,7 +162,7 @@ export class ReportBuilder {
       if (code === DIFFERENT_FORMAT) {
         const total = other.reduce((sum, formatCode) => sum + (totals[formatCode] ?? 0), 0);
         const found = other.map((formatCode) => this.#placesOf(formatCode).fields);
-        return new ProblemGroup(code, total, mergedByRow(found, this.#locatedLimit), []);
+        return new ProblemGroup(code, total, mergedByRow(found), []);
       }
       const { fields, details } = this.#placesOf(code);
       return new ProblemGroup(code, totals[code] ?? 0, fields, details);
@@ -177,19 +175,14 @@ export class ReportBuilder {
 
 /** Places of one code, numbered through the file, up to a limit. */
 class Places {
-  readonly #limit: number;
   #fields = new Float64Array(64 * PROBLEM_FIELDS);
   #length = 0;
   readonly details: string[] = [];
 
-  constructor(limit: number) {
-    this.#limit = limit * PROBLEM_FIELDS;
-  }
-
   /** Takes those of the next segment. */
   add({ fields, details }: SegmentPlaces, { firstRow, firstLine }: Beginning): void {
     const from = this.#length;
-    const to = Math.min(from + fields.length, this.#limit);
+    const to = Math.min(from + fields.length, LOCATED_LIMIT * PROBLEM_FIELDS);
     const all = (this.#fields = withRoom(this.#fields, to));
     all.set(fields.subarray(0, to - from), from);
     for (let at = from; at < to; at += PROBLEM_FIELDS) {
@@ -213,9 +206,9 @@ function withRoom<T extends Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>
 }
 
 /** Places from several lists, each in the order of rows, up to a limit. */
-function mergedByRow(lists: readonly Float64Array[], limit: number): Float64Array {
+function mergedByRow(lists: readonly Float64Array[]): Float64Array {
   const total = lists.reduce((sum, { length }) => sum + length, 0);
-  const merged = new Float64Array(Math.min(total, limit * PROBLEM_FIELDS));
+  const merged = new Float64Array(Math.min(total, LOCATED_LIMIT * PROBLEM_FIELDS));
   const read = lists.map(() => 0);
   for (let at = 0; at < merged.length; at += PROBLEM_FIELDS) {
     let first = 0;
@@ -243,7 +236,7 @@ function otherFormats(format: Format | undefined): number[] {
   );
 }
 
-/** Lengths below are exact bins; above, each doubling has as many (`scanner/counts.ts`). */
+/** Lengths below are exact bins; above, each doubling has as many (`scanner/scan.ts`). */
 const BINS_PER_OCTAVE = 32;
 const FIRST_OCTAVE = 5;
 

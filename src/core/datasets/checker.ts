@@ -18,8 +18,6 @@ import {
   type WorkerData,
 } from './segments.ts';
 
-/** How many places of each code are located. */
-const LOCATED_LIMIT = 5000;
 /** Each costs about 15 MB. */
 const MAX_WORKERS = 4;
 /** For less, starting one more worker costs more than it helps. */
@@ -103,7 +101,7 @@ export class DatasetChecker implements Disposable {
     const stop = () => Atomics.store(shared, SHARED.stopped, 1);
     throwIfCancelled(signal);
     signal?.addEventListener('abort', stop, { once: true });
-    const builder = new ReportBuilder(LOCATED_LIMIT);
+    const builder = new ReportBuilder();
     const progress = progressOf(sizeBytes, options.onProgress);
     const take = (segment: Segment) => {
       builder.addSegment(segment);
@@ -111,7 +109,7 @@ export class DatasetChecker implements Disposable {
       progress(SEGMENT_BYTES);
     };
     const job: Job = {
-      ...{ kind: 'check', fd: file.fd, sizeBytes, segments, locatedLimit: LOCATED_LIMIT, shared },
+      ...{ kind: 'check', fd: file.fd, sizeBytes, segments, shared },
       hasByteOrderMark: hasByteOrderMark(sample),
     };
     const workers = await this.#workersFor(sizeBytes, options.workers);
@@ -123,11 +121,9 @@ export class DatasetChecker implements Disposable {
     for (const { counts } of done) if (counts !== undefined) builder.addCounts(counts);
     throwIfCancelled(signal);
     const { hashes } = builder;
-    const compared = await workers[0]?.request(
-      { kind: 'same rows', hashes, locatedLimit: LOCATED_LIMIT, shared },
-      undefined,
-      [hashes.buffer],
-    );
+    const compared = await workers[0]?.request({ kind: 'same rows', hashes, shared }, undefined, [
+      hashes.buffer,
+    ]);
     this.#replaceGrown(workers, done);
     throwIfCancelled(signal);
     const after = await file.stat({ bigint: true });

@@ -9,7 +9,7 @@ interface Exports extends Record<Counters | Regions | 'PATTERNS' | 'ANCHORS', We
   memory: WebAssembly.Memory;
   inputStart(): number;
   reserve(bytes: number): number;
-  begin(locatedLimit: number, hasMark: number): void;
+  begin(hasMark: number): void;
   scan(from: number, to: number, atFileStart: number, atFileEnd: number): number;
   skipRow(from: number): void;
 }
@@ -62,9 +62,9 @@ export class Scanner {
     memory.set(encodeAnchors(), this.#exports.ANCHORS.value);
   }
 
-  /** Begins a file. The first `locatedLimit` places of each code are located. */
-  begin(locatedLimit: number, hasByteOrderMark: boolean): void {
-    this.#exports.begin(locatedLimit, Number(hasByteOrderMark));
+  /** Begins a file. */
+  begin(hasByteOrderMark: boolean): void {
+    this.#exports.begin(Number(hasByteOrderMark));
   }
 
   /**

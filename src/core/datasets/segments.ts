@@ -1,8 +1,8 @@
 import { readSync } from 'node:fs';
-import type { SameRows } from './duplicates.ts';
 import { PROBLEMS, type ProblemCode } from './problems.ts';
 import { CheckError, type CheckFailure } from './report.ts';
 import { PLACE_NUMBERS, type Scanned, type Scanner, type Counts } from './scanner.ts';
+import { LOCATED_LIMIT } from './scanner/codes.ts';
 
 /** A file is judged in pieces of this size, by whichever worker is free; each row belongs to the piece in which it begins. */
 export const SEGMENT_BYTES = 4 * 1024 * 1024;
@@ -43,66 +43,58 @@ export interface Segment {
   hashed: HashedRows[];
 }
 
-/** Reads segments of one open file and judges their rows. */
-export class SegmentReader {
-  readonly #scanner: Scanner;
-  readonly #fd: number;
-  readonly #sizeBytes: number;
-
-  constructor(scanner: Scanner, fd: number, sizeBytes: number) {
-    this.#scanner = scanner;
-    this.#fd = fd;
-    this.#sizeBytes = sizeBytes;
+/**
+ * Judges the rows that begin in a segment of an open file.
+ * @param keepsHashes whether its rows are to be compared with others
+ * @throws CheckError `changing`
+ */
+export function readSegment(
+  scanner: Scanner,
+  { fd, sizeBytes }: Pick<Job, 'fd' | 'sizeBytes'>,
+  number: number,
+  keepsHashes: boolean,
+): Segment {
+  const segmentStart = number * SEGMENT_BYTES;
+  const segmentEnd = Math.min(segmentStart + SEGMENT_BYTES, sizeBytes);
+  // Whether a row begins with the segment depends on the byte before.
+  const readStart = Math.max(segmentStart - 1, 0);
+  let input = scanner.input(segmentEnd - readStart);
+  fill(input, 0, fd, readStart);
+  const first = number === 0 ? 0 : input.subarray(0, -1).indexOf(LF) + 1;
+  const collector = new Collector(number, readStart, keepsHashes);
+  if (number > 0 && first === 0) return collector.end();
+  const lastRow = input.subarray(0, -1).lastIndexOf(LF) + 1;
+  let end = input.length;
+  // The last row may continue behind the segment.
+  while (readStart + end < sizeBytes && input[end - 1] !== LF && end - lastRow <= MAX_ROW_BYTES) {
+    const more = Math.min(
+      Math.max(end - lastRow, 64 * 1024),
+      MAX_ROW_BYTES + 1 - (end - lastRow),
+      sizeBytes - readStart - end,
+    );
+    input = scanner.input(end + more);
+    fill(input, end, fd, readStart + end);
+    const lineEnd = input.subarray(end).indexOf(LF);
+    end = lineEnd < 0 ? end + more : end + lineEnd + 1;
   }
-
-  /**
-   * Judges the rows that begin in a segment.
-   * @param keepsHashes whether its rows are to be compared with others
-   * @throws CheckError `changing`
-   */
-  read(number: number, keepsHashes = true): Segment {
-    const segmentStart = number * SEGMENT_BYTES;
-    const segmentEnd = Math.min(segmentStart + SEGMENT_BYTES, this.#sizeBytes);
-    // Whether a row begins with the segment depends on the byte before.
-    const readStart = Math.max(segmentStart - 1, 0);
-    let input = this.#scanner.input(segmentEnd - readStart);
-    this.#fill(input, 0, readStart);
-    const first = number === 0 ? 0 : input.subarray(0, -1).indexOf(LF) + 1;
-    const collector = new Collector(number, readStart, keepsHashes);
-    if (number > 0 && first === 0) return collector.end();
-    const lastRow = input.subarray(0, -1).lastIndexOf(LF) + 1;
-    let end = input.length;
-    // The last row may continue behind the segment.
-    while (readStart + end < this.#sizeBytes && input[end - 1] !== LF && end - lastRow <= MAX_ROW_BYTES) {
-      const more = Math.min(
-        Math.max(end - lastRow, 64 * 1024),
-        MAX_ROW_BYTES + 1 - (end - lastRow),
-        this.#sizeBytes - readStart - end,
-      );
-      input = this.#scanner.input(end + more);
-      this.#fill(input, end, readStart + end);
-      const lineEnd = input.subarray(end).indexOf(LF);
-      end = lineEnd < 0 ? end + more : end + lineEnd + 1;
+  const atFileEnd = readStart + end === sizeBytes;
+  for (let at = first; at < end;) {
+    const scanned = scanner.scan(at, end, readStart + at === 0, atFileEnd);
+    collector.add(scanned, input);
+    if (scanned.stoppedAt === at && scanned.rows === 0) {
+      collector.add(scanner.skipRow(at), input);
+      break;
     }
-    const atFileEnd = readStart + end === this.#sizeBytes;
-    for (let at = first; at < end;) {
-      const scanned = this.#scanner.scan(at, end, readStart + at === 0, atFileEnd);
-      collector.add(scanned, input);
-      if (scanned.stoppedAt === at && scanned.rows === 0) {
-        collector.add(this.#scanner.skipRow(at), input);
-        break;
-      }
-      at = scanned.stoppedAt;
-    }
-    return collector.end();
+    at = scanned.stoppedAt;
   }
+  return collector.end();
+}
 
-  #fill(input: Uint8Array, from: number, position: number): void {
-    for (let at = from; at < input.length;) {
-      const read = readSync(this.#fd, input, at, input.length - at, position + at - from);
-      if (read === 0) throw new CheckError('changing');
-      at += read;
-    }
+function fill(input: Uint8Array, from: number, fd: number, position: number): void {
+  for (let at = from; at < input.length;) {
+    const read = readSync(fd, input, at, input.length - at, position + at - from);
+    if (read === 0) throw new CheckError('changing');
+    at += read;
   }
 }
 
@@ -223,14 +215,13 @@ export interface Job {
   fd: number;
   sizeBytes: number;
   segments: number;
-  locatedLimit: number;
   /** Whether the file begins with one: the editor then decodes it in another way. */
   hasByteOrderMark: boolean;
   shared: Int32Array<SharedArrayBuffer>;
 }
 
 /** Rows to compare, once all segments are known. */
-export interface SameRowsJob extends Pick<Job, 'locatedLimit' | 'shared'> {
+export interface SameRowsJob extends Pick<Job, 'shared'> {
   kind: 'same rows';
   hashes: Uint32Array<ArrayBuffer>;
 }
@@ -242,3 +233,48 @@ export type Answer =
   | { kind: 'segment'; segment: Segment }
   | { kind: 'done'; counts?: Counts; same?: SameRows; memoryBytes: number }
   | { kind: 'failed'; reason: CheckFailure };
+
+/** How many rows are compared; with more, memory would not be bounded. */
+export const MAX_COMPARED_ROWS = 8_000_000;
+/** Comparisons between two checks for cancellation. */
+const STEP = 4096;
+
+/** Which rows have the hash of an earlier one. Rows count from 0, in the order of their hashes. */
+export interface SameRows {
+  total: number;
+  /** Of the first of them: the row, and the first one with its hash. */
+  pairs: [row: number, first: number][];
+}
+
+/**
+ * Finds rows with the same hash. It has 64 bits: of eight million different rows, two have the same one in one of half a million
+ * files.
+ * @param hashes two numbers for each row
+ * @param goesOn asked now and then; false ends the search
+ */
+export function findSameRows(hashes: Uint32Array, goesOn: () => boolean): SameRows {
+  const rows = hashes.length / 2;
+  // Open addressing, two thirds full: a row and 1, or 0.
+  const table = new Int32Array(Math.ceil(1.5 * rows));
+  const found: SameRows = { total: 0, pairs: [] };
+  let probes = 0;
+  for (let row = 0; row < rows; row++) {
+    const one = hashes[2 * row] ?? 0;
+    const other = hashes[2 * row + 1];
+    for (let slot = Math.trunc((one / 2 ** 32) * table.length); ; slot++) {
+      if (slot === table.length) slot = 0;
+      // Here and not at each row: a file can be made so that all its hashes begin alike.
+      if (probes++ % STEP === 0 && !goesOn()) return found;
+      const known = table[slot] ?? 0;
+      if (known === 0) {
+        table[slot] = row + 1;
+        break;
+      }
+      if (hashes[2 * known - 2] !== one || hashes[2 * known - 1] !== other) continue;
+      found.total++;
+      if (found.pairs.length < LOCATED_LIMIT) found.pairs.push([row, known - 1]);
+      break;
+    }
+  }
+  return found;
+}

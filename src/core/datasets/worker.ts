@@ -1,10 +1,10 @@
 // A thread that judges segments of a dataset. It knows one request at a time, and nothing between two.
 import { parentPort, workerData } from 'node:worker_threads';
-import { findSameRows } from './duplicates.ts';
 import { CheckError, type CheckFailure } from './report.ts';
 import { Scanner } from './scanner.ts';
 import {
-  SegmentReader,
+  findSameRows,
+  readSegment,
   SHARED,
   type Answer,
   type Job,
@@ -38,12 +38,11 @@ function say(answer: Answer, transfer: ArrayBuffer[] = []): void {
 
 function check(job: Job): void {
   const isStopped = () => Atomics.load(job.shared, SHARED.stopped) !== 0;
-  scanner.begin(job.locatedLimit, job.hasByteOrderMark);
-  const reader = new SegmentReader(scanner, job.fd, job.sizeBytes);
+  scanner.begin(job.hasByteOrderMark);
   while (!isStopped()) {
     const number = Atomics.add(job.shared, SHARED.nextSegment, 1);
     if (number >= job.segments) break;
-    const segment = reader.read(number, Atomics.load(job.shared, SHARED.hashedEnough) === 0);
+    const segment = readSegment(scanner, job, number, Atomics.load(job.shared, SHARED.hashedEnough) === 0);
     const arrays = [
       ...segment.hashed.flatMap(({ hashes, starts, runs }) => [hashes, starts, runs]),
       ...segment.places.map(({ fields }) => fields),
@@ -56,7 +55,7 @@ function check(job: Job): void {
   say({ kind: 'done', counts: scanner.counts(), memoryBytes: scanner.memoryBytes });
 }
 
-function compare({ hashes, locatedLimit, shared }: SameRowsJob): void {
-  const same = findSameRows(hashes, locatedLimit, () => Atomics.load(shared, SHARED.stopped) === 0);
+function compare({ hashes, shared }: SameRowsJob): void {
+  const same = findSameRows(hashes, () => Atomics.load(shared, SHARED.stopped) === 0);
   say({ kind: 'done', same, memoryBytes: scanner.memoryBytes });
 }

@@ -1,15 +1,9 @@
 import { ServiceError } from '../api/errors.ts';
 import type { Artifact, RunDetail } from '../api/types.ts';
-import type { Clock } from '../base/clock.ts';
 import { throwIfCancelled } from '../base/errors.ts';
 import type { Session } from '../runs/session.ts';
 import { numberedFileName } from './downloadTarget.ts';
 import { DownloadError, type ArtifactName } from './types.ts';
-
-/** How long before its end a signed URL is replaced by a fresh one. */
-const MARGIN_MS = 5 * 60_000;
-/** How long a signed URL lives where the service does not say (spec: "Limits"). */
-const LIFETIME_MS = 30 * 60_000;
 
 /**
  * What a run offers, with fresh signed URLs: they expire, so they are asked for just in time and never stored.
@@ -82,32 +76,4 @@ async function whyNone(
   const isCompleted =
     run.status === 'completed' || run.status === 'complete' || detail?.completed_at !== undefined;
   return new DownloadError(isCompleted ? 'artifacts-expired' : 'run-not-completed');
-}
-
-export type SignedLink = ReturnType<typeof signedLink>;
-
-/** The signed URL of one artifact, in memory alone: asked for just in time and again before it expires. */
-export function signedLink(session: Session, runId: string, name: ArtifactName, clock: Clock) {
-  const { account } = session;
-  let current: { url: string; staleAtMs: number } | undefined;
-  return {
-    /** Of the service that issues it. */
-    serviceUrl: account.kind === 'sandbox' ? 'http://localhost' : account.baseUrl,
-
-    /** The next `url` is a fresh one. */
-    forget() {
-      current = undefined;
-    },
-
-    /** @throws DownloadError, ApiError, KeyMissingError, CancelledError */
-    async url(signal: AbortSignal): Promise<string> {
-      const nowMs = clock.monotonicMs();
-      if (current !== undefined && nowMs < current.staleAtMs) return current.url;
-      const { url, expires_in } = artifactNamed(await listArtifacts(session, runId, signal), name);
-      const lifetimeMs = expires_in === undefined ? LIFETIME_MS : Math.max(0, expires_in * 1000);
-      // One that lives for a short time only is still worth using.
-      current = { url, staleAtMs: nowMs + lifetimeMs - Math.min(MARGIN_MS, lifetimeMs / 2) };
-      return url;
-    },
-  };
 }

@@ -1,16 +1,26 @@
 import { createHash } from 'node:crypto';
 import { link as linkFile, lstat, open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import type { VerifiedKind } from '../adapters/archive/openArchive.ts';
+import {
+  DownloadLinkError,
+  mayPass,
+  NetworkError,
+  retryAfterOf,
+  SignedUrlRefusedError,
+  UnexpectedAnswerError,
+} from '../api/errors.ts';
+import { openSignedUrl } from '../api/signedDownload.ts';
 import type { Transport } from '../api/transport.ts';
 import type { Clock } from '../base/clock.ts';
 import { DiskError, onDisk } from '../base/diskError.ts';
 import { CancelledError, ExpectedError, throwIfCancelled } from '../base/errors.ts';
+import { RETRIES, retryDelayMs } from '../base/retry.ts';
 import type { Session } from '../runs/session.ts';
-import { signedLink } from './artifacts.ts';
+import { artifactNamed, listArtifacts } from './artifacts.ts';
 import type { DownloadStore } from './downloadStore.ts';
 import { isAdapter } from './localFiles.ts';
 import { isSameFile, partPlaceOf, PartFile, syncFolder, type PartPlace } from './partFile.ts';
-import { transfer } from './transfer.ts';
 import {
   DownloadError,
   type ActiveDownload,
@@ -22,11 +32,20 @@ import {
 const PROGRESS_EVERY_MS = 200;
 /** A window that finds what an earlier download left has its lease until that is taken away: about a second. */
 const LEASE_TRIES = 80;
+/** How long before its end a signed URL is replaced by a fresh one. */
+const MARGIN_MS = 5 * 60_000;
+/** How long a signed URL lives where the service does not say (spec: "Limits"). */
+const LIFETIME_MS = 30 * 60_000;
+/** Signed URLs that may be refused one after the other before it is given up. */
+const MAX_REFUSALS = 3;
+/** What storages answer to a signed URL that expired or was revoked. */
+const EXPIRED: ReadonlySet<number> = new Set([400, 401, 403, 404, 410]);
+/** Less than this is no progress: a storage that cuts after each byte is given up. */
+const PROGRESS_BYTES = 64 * 1024;
+/** What does not pass by waiting. */
+const NOT_REPEATED = ['tls'] as const;
 
-export type VerifyArchive = (
-  file: string,
-  options: { signal: AbortSignal },
-) => Promise<'zip' | 'gzip' | 'tar' | 'safetensors' | 'unread' | 'unknown'>;
+export type VerifyArchive = (file: string, options: { signal: AbortSignal }) => Promise<VerifiedKind>;
 
 export interface DownloadTools {
   store: DownloadStore;
@@ -59,6 +78,8 @@ export class Download {
   #isInterrupted = false;
   #part: PartFile | undefined;
   #state: ActiveDownload['state'] = 'waiting';
+  /** In memory alone: asked for just in time, and again before it expires. */
+  #signedUrl: { url: string; staleAtMs: number } | undefined;
   #late: NodeJS.Timeout | undefined;
 
   constructor(session: Session, unfinished: UnfinishedDownload, tools: DownloadTools) {
@@ -122,10 +143,8 @@ export class Download {
     const { signal } = this.#stop;
     throwIfCancelled(signal);
     const part = (this.#part = await PartFile.open(this.#place, signal, openFile));
-    const link = signedLink(this.#session, runId, { type: artifactType, filename }, clock);
-    const report = (state: ActiveDownload['state']) => this.#report(state);
-    const isSure = part.isComplete || (await transfer(part, link, this.#tools, signal, report));
-    report('verifying');
+    const isSure = part.isComplete || (await this.#transfer(part));
+    this.#report('verifying');
     await part.sync();
     const [sha256, sizeBytes] = [part.digest(), part.receivedBytes];
     await part.close();
@@ -137,6 +156,83 @@ export class Download {
     await syncFolder(path.dirname(target));
     const about = { runId, artifactType, filename, path: target };
     return { ...about, sizeBytes, sha256, verified, completedAtMs: clock.nowMs() };
+  }
+
+  /**
+   * Fills a part to its end, over expired URLs and lost networks, as long as it makes progress.
+   * @returns whether more than the end of a connection says that it is complete
+   * @throws SignedUrlRefusedError, DownloadLinkError, ApiError, KeyMissingError, DownloadError, DiskError, CancelledError; the part holds
+   * what came until then
+   */
+  async #transfer(part: PartFile): Promise<boolean> {
+    const { clock, random } = this.#tools;
+    const { signal } = this.#stop;
+    let furthestBytes = part.receivedBytes;
+    let refusals = 0;
+    let waits = 0;
+    for (;;) {
+      this.#report('waiting');
+      try {
+        const url = await this.#freshUrl();
+        return await this.#receive(part, url).catch(blameStorage);
+      } catch (error) {
+        throwIfCancelled(signal);
+        // A part that restarted has made no progress before it is further than ever.
+        if (part.receivedBytes >= furthestBytes + PROGRESS_BYTES) refusals = waits = 0;
+        furthestBytes = Math.max(furthestBytes, part.receivedBytes);
+        if (error instanceof SignedUrlRefusedError && EXPIRED.has(error.httpStatus)) {
+          this.#signedUrl = undefined;
+          if (++refusals > MAX_REFUSALS) throw error;
+          continue;
+        }
+        const cause = error instanceof DownloadLinkError ? error.failure : error;
+        const waitMs = mayPass(cause, NOT_REPEATED)
+          ? retryDelayMs(RETRIES.download, waits++, random(), retryAfterOf(cause))
+          : undefined;
+        if (waitMs === undefined) throw error;
+        // Nothing that came is fetched again, however long this takes.
+        await part.sync();
+        await clock.sleep(waitMs, signal);
+      }
+    }
+  }
+
+  /** @throws DownloadError, ApiError, KeyMissingError, CancelledError */
+  async #freshUrl(): Promise<string> {
+    const nowMs = this.#tools.clock.monotonicMs();
+    if (this.#signedUrl !== undefined && nowMs < this.#signedUrl.staleAtMs) return this.#signedUrl.url;
+    const { runId, artifactType: type, filename } = this.unfinished;
+    const artifacts = await listArtifacts(this.#session, runId, this.#stop.signal);
+    const { url, expires_in } = artifactNamed(artifacts, { type, filename });
+    const lifetimeMs = expires_in === undefined ? LIFETIME_MS : Math.max(0, expires_in * 1000);
+    // One that lives for a short time only is still worth using.
+    this.#signedUrl = { url, staleAtMs: nowMs + lifetimeMs - Math.min(MARGIN_MS, lifetimeMs / 2) };
+    return url;
+  }
+
+  /** One connection. @returns whether its end was announced */
+  async #receive(part: PartFile, url: string): Promise<boolean> {
+    const { account } = this.#session;
+    const { signal } = this.#stop;
+    const serviceUrl = account.kind === 'sandbox' ? 'http://localhost' : account.baseUrl;
+    const opened = await openSignedUrl(this.#tools.transport(), url, serviceUrl, { signal, kept: part.kept });
+    const { body, startByte, totalBytes, etag, endIsKnown } = opened;
+    if (startByte === 0) await part.begin(etag, totalBytes);
+    else part.totalBytes = totalBytes ?? part.totalBytes;
+    this.#report('downloading');
+    for await (const chunk of body) {
+      throwIfCancelled(signal);
+      if (part.receivedBytes + chunk.byteLength > (part.totalBytes ?? Infinity)) {
+        await part.begin(); // more than there is: nothing of it can be believed
+        throw new NetworkError('other', 'ERR_TOO_LONG');
+      }
+      const written = part.add(chunk);
+      if (written !== undefined) await written;
+      this.#report('downloading');
+    }
+    part.totalBytes ??= part.receivedBytes;
+    if (!part.isComplete) throw new NetworkError('reset', 'ERR_TOO_SHORT');
+    return endIsKnown;
   }
 
   /** What is complete by its length is kept, though it cannot be read: that may be our fault. */
@@ -193,6 +289,12 @@ export class Download {
     this.#late = undefined;
     this.#tools.onChange();
   }
+}
+
+/** What the network or the answer of the storage is at fault for is not the service's. */
+function blameStorage(error: unknown): never {
+  const isOfStorage = error instanceof NetworkError || error instanceof UnexpectedAnswerError;
+  throw isOfStorage ? new DownloadLinkError(error) : error;
 }
 
 /** By its beginning. */

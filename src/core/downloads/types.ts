@@ -1,3 +1,4 @@
+import type { VerifiedKind } from '../adapters/archive/openArchive.ts';
 import { ExpectedError } from '../base/errors.ts';
 import type { Session } from '../runs/session.ts';
 
@@ -47,7 +48,7 @@ export interface ActiveDownload extends UnfinishedDownload {
  * By what a download was found complete: the checks of the archive itself, or its length alone: of an archive that could not
  * be checked (`unread`) or fails its checks (`damaged`), of a web page (`html`) and of any other file.
  */
-export type Verified = 'zip' | 'gzip' | 'tar' | 'safetensors' | 'unread' | 'length' | 'html' | 'damaged';
+export type Verified = Exclude<VerifiedKind, 'unknown'> | 'length' | 'html' | 'damaged';
 
 /** A downloaded artifact. */
 export interface DownloadRecord {

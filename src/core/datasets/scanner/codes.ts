@@ -84,3 +84,6 @@ export const ROLE_ASSISTANT = 2;
 export const ROLE_TOOL = 3;
 export const ROLE_OTHER = 4;
 export const ROLE_COUNT = 5;
+
+/** Of each code, places beyond these are only counted. */
+export const LOCATED_LIMIT = 5000;

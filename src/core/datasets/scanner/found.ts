@@ -1,6 +1,6 @@
 // What is found in rows, and where: a failure ends its row, what is noted is reported when the row has ended.
 import { MAX_PLACES, PLACE_BYTES, PLACES, PLACES_FOR_SECRETS } from './buffers';
-import { PLACE_CODE_COUNT, UNKNOWN_FORMAT, VERY_LONG_ROW } from './codes';
+import { LOCATED_LIMIT, PLACE_CODE_COUNT, UNKNOWN_FORMAT, VERY_LONG_ROW } from './codes';
 import { brokenLength, sequenceLength } from './utf8';
 
 /** A u32 for each code: how many there are since `forgetAll`. */
@@ -12,8 +12,6 @@ const NOTED: usize = memory.data(PLACE_CODE_COUNT * 8, 4);
 
 /** Places reported in this call. */
 export let places: u32 = 0;
-/** Of each code, places beyond these are only counted. */
-let locatedLimit: u32 = 0;
 
 /** Whether the editor shows a character for each byte that is not UTF-8. */
 let showsEachByte: bool = false;
@@ -35,9 +33,8 @@ let walkedColumn: u32 = 0;
 let walkedBreaks: u32 = 0;
 
 /** Forgets all counts: a new file begins. */
-export function forgetAll(limit: u32, hasMark: bool): void {
+export function forgetAll(hasMark: bool): void {
   showsEachByte = hasMark;
-  locatedLimit = limit;
   memory.fill(TOTALS, 0, PLACE_CODE_COUNT * 4);
   memory.fill(LOCATED, 0, PLACE_CODE_COUNT * 4);
 }
@@ -111,7 +108,7 @@ export function report(code: i32, at: usize, length: usize): void {
   const counter = (<usize>code) << 2;
   store<u32>(TOTALS + counter, load<u32>(TOTALS + counter) + 1);
   const located = load<u32>(LOCATED + counter);
-  if (located >= locatedLimit || places >= MAX_PLACES) return;
+  if (located >= <u32>LOCATED_LIMIT || places >= MAX_PLACES) return;
   store<u32>(LOCATED + counter, located + 1);
   walk(at);
   const column = walkedColumn;

@@ -1,5 +1,5 @@
-// The scanner: judges the rows of a dataset that are completely in its memory. Its results are in the regions of `buffers`,
-// `found` and `counts`; `datasets/scanner.ts` is its only caller.
+// The scanner: judges the rows of a dataset that are completely in its memory. Its results are in regions of `buffers`, `found`
+// and here; `datasets/scanner.ts` is its only caller.
 import {
   hasRoom,
   beginCall,
@@ -14,26 +14,25 @@ import {
   places,
 } from './found';
 import { inputStart, MAX_ROWS, PLACES, reserve, ROW_BREAKS, ROW_HASHES, ROW_STARTS } from './buffers';
-import { BLANK_LINE, BOM_AT_START, CRLF, ROW_OF_FORMAT, ROW_TOO_LONG, VERY_LONG_ROW } from './codes';
 import {
-  countLength,
-  countShape,
-  forgetCounts,
-  FORMATS,
-  LENGTH_BINS,
-  maxLength,
-  maxTurns,
-  ROLES,
-} from './counts';
+  BLANK_LINE,
+  BOM_AT_START,
+  CRLF,
+  FORMAT_COUNT,
+  ROLE_COUNT,
+  ROW_OF_FORMAT,
+  ROW_TOO_LONG,
+  VERY_LONG_ROW,
+} from './codes';
 import { MAX_ROW_BYTES, readRow, skipSpace } from './grammar';
 import { ANCHORS, PATTERNS } from './keyPatterns';
 import { characters, countReturns, findLineEnd, hasReturn, hashRow } from './lines';
 import { searchSecrets } from './secrets';
-import { format } from './shape';
+import { format, turns, TURNS_BY_ROLE } from './shape';
 import { isByteOrderMark } from './utf8';
 
 export { inputStart, reserve, places, PLACES, ROW_STARTS, ROW_HASHES, ROW_BREAKS, TOTALS };
-export { ANCHORS, PATTERNS, FORMATS, LENGTH_BINS, maxLength, maxTurns, ROLES };
+export { ANCHORS, PATTERNS };
 
 /** A row of about 8,192 tokens: much that is trained with is cut below. */
 const LONG_ROW_BYTES: u32 = 32768;
@@ -46,9 +45,22 @@ export let lineBreaks: u32 = 0;
 /** Unicode characters of the rows of the last call, with their line ends. */
 export let charactersRead: u32 = 0;
 
-/** Begins a file; so many places of each code are located. `hasMark`: it begins with a byte order mark. */
-export function begin(locatedLimit: u32, hasMark: bool): void {
-  forgetAll(locatedLimit, hasMark);
+// What is counted of the rows that are not blank, since `begin`.
+
+/** Bins of row lengths: exact below 32 bytes, then 32 for each doubling. */
+const LENGTH_BINS_COUNT = 32 * 24;
+/** A u32 for each bin. */
+export const LENGTH_BINS: usize = memory.data(LENGTH_BINS_COUNT * 4, 4);
+/** A u32 for each format, and for each role. */
+export const FORMATS: usize = memory.data(FORMAT_COUNT * 4, 4);
+export const ROLES: usize = memory.data(ROLE_COUNT * 4, 4);
+/** Turns of the longest conversation. */
+export let maxTurns: u32 = 0;
+export let maxLength: u32 = 0;
+
+/** Begins a file. `hasMark`: it begins with a byte order mark. */
+export function begin(hasMark: bool): void {
+  forgetAll(hasMark);
   forgetCounts();
 }
 
@@ -147,4 +159,38 @@ function endOfRow(start: usize, hash: u64, breaks: u32): void {
   rows++;
   lineBreaks += breaks;
   store<u32>(ROW_BREAKS + ((<usize>rows) << 2), lineBreaks);
+}
+
+function forgetCounts(): void {
+  memory.fill(LENGTH_BINS, 0, LENGTH_BINS_COUNT * 4);
+  memory.fill(FORMATS, 0, FORMAT_COUNT * 4);
+  memory.fill(ROLES, 0, ROLE_COUNT * 4);
+  maxTurns = 0;
+  maxLength = 0;
+}
+
+function increment(table: usize, index: u32, by: u32): void {
+  const counter = table + ((<usize>index) << 2);
+  store<u32>(counter, load<u32>(counter) + by);
+}
+
+/** Counts a row of so many bytes. */
+function countLength(length: u32): void {
+  increment(LENGTH_BINS, binOf(length), 1);
+  maxLength = max(maxLength, length);
+}
+
+function binOf(length: u32): u32 {
+  if (length < 32) return length;
+  const octave = 31 - clz(length);
+  return ((octave - 4) << 5) + ((length >> (octave - 5)) & 31);
+}
+
+/** Counts the shape of the object that was read last. */
+function countShape(): void {
+  increment(FORMATS, format, 1);
+  if (turns == 0) return;
+  maxTurns = max(maxTurns, turns);
+  for (let role = 0; role < ROLE_COUNT; role++)
+    increment(ROLES, role, load<u32>(TURNS_BY_ROLE + ((<usize>role) << 2)));
 }
