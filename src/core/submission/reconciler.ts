@@ -4,10 +4,7 @@ import type { RunCreation, RunDetail, RunSummary } from '../api/types.ts';
 import { type Clock, instantOf } from '../base/clock.ts';
 import { throwIfCancelled } from '../base/errors.ts';
 import { folded, hasMarker } from '../runs/marker.ts';
-import type { Session } from '../runs/session.ts';
-import type { Lease } from '../storage/lease.ts';
-import { isCharged, mayBeCharged, type Intent, type Moment, type Observation } from './intent.ts';
-import type { Journal } from './journal.ts';
+import type { Intent, Moment, Observation } from './intent.ts';
 import { MARGIN_MS } from './nextStep.ts';
 import {
   isCheckedAutomatically,
@@ -16,7 +13,6 @@ import {
   PRICING_MS,
   sinceSentMs,
   uncertaintyOf,
-  withObservation,
   type UncertaintyReason,
 } from './reconcilePolicy.ts';
 
@@ -31,74 +27,27 @@ export type ReconcileResult =
       candidates: readonly RunDetail[];
     };
 
+/** How often checks are made that nobody asks for: soon for the first minutes, and when one may say more. */
 const SOON_MS = 20_000;
 const LATER_MS = 2 * 60_000;
 
-/** Finds out what became of intents that may have been charged, and stores what each check saw. */
-export class Reconciler {
-  readonly #journal: Journal;
-  readonly #clock: Clock;
-  /** The last check of each intent, also one that the service did not answer. */
-  readonly #last = new Map<string, { atMs: number; isAnswered: boolean }>();
+/** The last check of an intent, also one that the service did not answer. */
+export interface LastCheck {
+  atMs: number;
+  isAnswered: boolean;
+}
 
-  constructor(journal: Journal, clock: Clock) {
-    this.#journal = journal;
-    this.#clock = clock;
-  }
-
-  /**
-   * Checks once. The intent that is returned holds what was seen, durably, unless its run was found: that is for the caller to settle.
-   * @throws ApiError, CancelledError, KeyMissingError, and what writing throws
-   */
-  async check(
-    session: Session,
-    { lease, intent }: { lease: Lease; intent: Intent },
-    signal?: AbortSignal,
-  ): Promise<{ result: ReconcileResult; intent: Intent }> {
-    if (!mayBeCharged(intent)) return { result: { verdict: 'not-charged' }, intent };
-    const last = { atMs: this.#clock.nowMs(), isAnswered: false };
-    this.#last.set(intent.id, last);
-    const claimed = await this.#claimed(intent);
-    const { match, candidates, seen } = await session.call((client) =>
-      findRun(client, intent, this.#clock, (runId) => claimed.has(runId), signal),
-    );
-    last.isAnswered = true;
-    if (match !== undefined) return { result: { verdict: 'charged', run: creationOf(match) }, intent };
-    const next = withObservation(intent, seen);
-    await this.#journal.write(lease, next);
-    const reason = uncertaintyOf(next);
-    if (reason === undefined) return { result: { verdict: 'not-charged' }, intent: next };
-    return { result: { verdict: 'cannot-tell', reason, candidates }, intent: next };
-  }
-
-  /** A run, with what its details say of the price; they are read where nobody has yet. @throws ApiError, KeyMissingError */
-  async read(session: Session, runId: string): Promise<RunCreation> {
-    return creationOf(session.runs.detail(runId) ?? (await session.call((client) => client.getRun(runId))));
-  }
-
-  /** Whether a check may say something new: at once after a start, soon while the service may be pricing, then less often. */
-  isDue(id: string): boolean {
-    const intent = this.#journal.intents.find((open) => open.id === id);
-    if (intent === undefined) return false;
-    const { localMs = 0 } = intent.attempts.at(-1)?.notBefore ?? {};
-    if (localMs > this.#clock.nowMs()) return false;
-    const last = this.#last.get(id);
-    if (last === undefined) return true;
-    const nowMs = this.#clock.nowMs();
-    const sinceCheckMs = nowMs - last.atMs;
-    const againAtMs = uncertaintyOf(intent) === 'too-early' ? nextCheckAtMs(intent) : undefined;
-    if (againAtMs !== undefined && nowMs >= againAtMs) return sinceCheckMs >= SOON_MS;
-    // Where nothing was seen, whoever was away or offline for hours wants to know as soon as the service answers.
-    if (last.isAnswered && !isCheckedAutomatically(intent, nowMs)) return false;
-    return sinceCheckMs >= (sinceSentMs(intent, nowMs) < LATER_MS ? SOON_MS : LATER_MS);
-  }
-
-  /** The runs of other intents of the service. */
-  async #claimed({ id, origin }: Intent): Promise<ReadonlySet<string>> {
-    const receipts = (await this.#journal.receipts()).filter(isCharged);
-    const others = receipts.filter((receipt) => receipt.id !== id && receipt.origin === origin);
-    return new Set(others.map(({ settled }) => settled.run.run_id));
-  }
+/** Whether a check may say something new: at once after a start, soon while the service may be pricing, then less often. */
+export function isCheckDue(intent: Intent, last: LastCheck | undefined, nowMs: number): boolean {
+  const { localMs = 0 } = intent.attempts.at(-1)?.notBefore ?? {};
+  if (localMs > nowMs) return false;
+  if (last === undefined) return true;
+  const sinceCheckMs = nowMs - last.atMs;
+  const againAtMs = uncertaintyOf(intent) === 'too-early' ? nextCheckAtMs(intent) : undefined;
+  if (againAtMs !== undefined && nowMs >= againAtMs) return sinceCheckMs >= SOON_MS;
+  // Where nothing was seen, whoever was away or offline for hours wants to know as soon as the service answers.
+  if (last.isAnswered && !isCheckedAutomatically(intent, nowMs)) return false;
+  return sinceCheckMs >= (sinceSentMs(intent, nowMs) < LATER_MS ? SOON_MS : LATER_MS);
 }
 
 /** Whether the last check found runs that the check before had not. */
@@ -195,7 +144,7 @@ function rethrowUnauthorized(error: unknown): undefined {
 }
 
 /** What is known of a run's charge from its details; only the answer to the submission itself has plan and balance. */
-function creationOf({ run_id, status, price_cents, plan: plan_name }: RunDetail): RunCreation {
+export function creationOf({ run_id, status, price_cents, plan: plan_name }: RunDetail): RunCreation {
   return { run_id, status, price_cents, plan_name };
 }
 

@@ -5,12 +5,20 @@ import { CancelledError, unlessCancelled } from '../base/errors.ts';
 import { RETRIES } from '../base/retry.ts';
 import type { Session } from '../runs/session.ts';
 import { SubmissionError, TooEarlyError } from './errors.ts';
-import { isSameWish, mayBeCharged, type Intent, type Moment, type Settlement } from './intent.ts';
+import { isCharged, isSameWish, mayBeCharged, type Intent, type Moment, type Settlement } from './intent.ts';
 import type { Journal, Owned } from './journal.ts';
 import { assertNotTooEarly } from './nextStep.ts';
 import { canCheck, type PendingSubmissions, type SubmissionResult } from './pendingSubmission.ts';
-import { hasNewCandidates, isMarked, Reconciler, type ReconcileResult } from './reconciler.ts';
-import { isUncertain, uncertaintyOf } from './reconcilePolicy.ts';
+import {
+  creationOf,
+  findRun,
+  hasNewCandidates,
+  isCheckDue,
+  isMarked,
+  type LastCheck,
+  type ReconcileResult,
+} from './reconciler.ts';
+import { isUncertain, uncertaintyOf, withObservation } from './reconcilePolicy.ts';
 import { sendAttempts, stopped, type AttemptsEnd, type Time } from './uploadAttempts.ts';
 
 type How = Extract<Settlement, { kind: 'charged' }>['how'];
@@ -22,16 +30,15 @@ export class Sender {
   readonly #time: Time;
   /** Aborted when the extension ends. */
   readonly #stopping: AbortSignal;
-  readonly #reconciler: Reconciler;
   readonly #uploads = new UploadQueue();
   readonly #checks = new Map<string, Promise<ReconcileResult | undefined>>();
+  readonly #lastChecks = new Map<string, LastCheck>();
 
   constructor(journal: Journal, pending: PendingSubmissions, time: Time, stopping: AbortSignal) {
     this.#journal = journal;
     this.#pending = pending;
     this.#time = time;
     this.#stopping = stopping;
-    this.#reconciler = new Reconciler(journal, time.clock);
   }
 
   /** Never rejects. */
@@ -98,8 +105,10 @@ export class Sender {
   async checkDue(session: Session): Promise<void> {
     await this.#pending.probe();
     for (const { id, accountId, state } of this.#pending.all) {
-      if (accountId !== session.account.id || state !== 'unknown' || !this.#reconciler.isDue(id)) continue;
-      await this.check(session, id, this.#stopping).catch(() => undefined);
+      if (accountId !== session.account.id || state !== 'unknown') continue;
+      const intent = this.#journal.intents.find((open) => open.id === id);
+      if (intent !== undefined && isCheckDue(intent, this.#lastChecks.get(id), this.#time.clock.nowMs()))
+        await this.check(session, id, this.#stopping).catch(() => undefined);
     }
   }
 
@@ -116,8 +125,9 @@ export class Sender {
 
   async adopt(session: Session, id: string, runId: string, how: How): Promise<boolean> {
     const isDone = await this.#owning(id, session, async (owned) => {
-      const run = await this.#reconciler.read(session, runId);
-      await this.#settleCharged(session, owned, run, how);
+      // The details say what it cost; they are read where nobody has yet.
+      const detail = session.runs.detail(runId) ?? (await session.call((client) => client.getRun(runId)));
+      await this.#settleCharged(session, owned, creationOf(detail), how);
       return true;
     });
     return isDone ?? false;
@@ -167,12 +177,43 @@ export class Sender {
     return AbortSignal.any([signal, this.#pending.cancelSignal(id), this.#stopping]);
   }
 
-  /** Checks once, and settles what is found. */
-  async #reconcile(session: Session, owned: Owned, signal?: AbortSignal) {
-    const checked = await this.#reconciler.check(session, owned, signal);
-    if (checked.result.verdict === 'charged')
-      await this.#settleCharged(session, owned, checked.result.run, 'found');
-    return checked;
+  /**
+   * Checks once what became of an intent, and settles it where its run is found; otherwise the intent that is returned holds what
+   * was seen, durably.
+   * @throws ApiError, CancelledError, KeyMissingError, and what writing throws
+   */
+  async #reconcile(
+    session: Session,
+    owned: Owned,
+    signal?: AbortSignal,
+  ): Promise<{ result: ReconcileResult; intent: Intent }> {
+    const { lease, intent } = owned;
+    if (!mayBeCharged(intent)) return { result: { verdict: 'not-charged' }, intent };
+    const { clock } = this.#time;
+    const last: LastCheck = { atMs: clock.nowMs(), isAnswered: false };
+    this.#lastChecks.set(intent.id, last);
+    const claimed = await this.#runsOfOthers(intent);
+    const { match, candidates, seen } = await session.call((client) =>
+      findRun(client, intent, clock, (runId) => claimed.has(runId), signal),
+    );
+    last.isAnswered = true;
+    if (match !== undefined) {
+      const run = creationOf(match);
+      await this.#settleCharged(session, owned, run, 'found');
+      return { result: { verdict: 'charged', run }, intent };
+    }
+    const next = withObservation(intent, seen);
+    await this.#journal.write(lease, next);
+    const reason = uncertaintyOf(next);
+    if (reason === undefined) return { result: { verdict: 'not-charged' }, intent: next };
+    return { result: { verdict: 'cannot-tell', reason, candidates }, intent: next };
+  }
+
+  /** The runs of other intents of the service. */
+  async #runsOfOthers({ id, origin }: Intent): Promise<ReadonlySet<string>> {
+    const receipts = (await this.#journal.receipts()).filter(isCharged);
+    const others = receipts.filter((receipt) => receipt.id !== id && receipt.origin === origin);
+    return new Set(others.map(({ settled }) => settled.run.run_id));
   }
 
   /**

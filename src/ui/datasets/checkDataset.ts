@@ -1,17 +1,17 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import type { Reports } from '../../core/datasets/reports.ts';
-import {
-  isConvertible,
-  shownProblems,
-  summaryOrFailure,
-  type CheckFailure,
-  type Summary,
-} from '../../core/datasets/report.ts';
+import { isConvertible, shownProblems, summaryOrFailure, type Summary } from '../../core/datasets/report.ts';
 import type { Rewriting } from '../../core/datasets/rewrite.ts';
 import { checkingTitle, failureSentence } from '../shared/datasetMessages.ts';
-import { COMMANDS } from '../shared/ids.ts';
-import { withLateProgress, showError, showInformation, showWarning } from '../shared/notifications.ts';
+import { COMMANDS, type CommandId } from '../shared/ids.ts';
+import {
+  notify,
+  showError,
+  showInformation,
+  showWarning,
+  withLateProgress,
+} from '../shared/notifications.ts';
 import type { Log } from '../shared/log.ts';
 import { filesOf } from '../shared/arguments.ts';
 import { chooseDataset, inspectOrRefuse } from '../shared/prepareDataset.ts';
@@ -42,13 +42,12 @@ export async function checkDataset(
       log.error('not-checked', error),
     ),
   );
-  void (typeof found === 'string' ? showFailure(uri, name, found) : showVerdict(uri, name, found));
-}
-
-async function showFailure(uri: vscode.Uri, name: string, failure: CheckFailure): Promise<void> {
-  const actions = failure === 'missing' ? [] : [TERMS.checkAgain];
-  const choice = await showError(failureSentence(name, failure), ...actions);
-  if (choice !== undefined) await vscode.commands.executeCommand(COMMANDS.checkDataset, uri);
+  if (typeof found !== 'string') {
+    showVerdict(uri, name, found);
+    return;
+  }
+  const again = () => vscode.commands.executeCommand(COMMANDS.checkDataset, uri);
+  notify(showError, failureSentence(name, found), found === 'missing' ? {} : { [TERMS.checkAgain]: again });
 }
 
 async function checkSeveral(reports: Reports, uris: readonly vscode.Uri[], log: Log): Promise<void> {
@@ -68,24 +67,23 @@ async function checkSeveral(reports: Reports, uris: readonly vscode.Uri[], log: 
   // An error message was shown for each of the others.
   if (summaries.length + failed === 0) return;
   const isClean = summaries.every(({ verdict }) => verdict === 'clean');
-  const actions = isClean ? [] : [TERMS.showProblems];
-  void showInformation(checkMessages.verdicts(summaries, failed), ...actions).then((choice) => {
-    if (choice !== undefined) void vscode.commands.executeCommand('workbench.panel.markers.view.focus');
-  });
+  const show = () => vscode.commands.executeCommand('workbench.panel.markers.view.focus');
+  const text = checkMessages.verdicts(summaries, failed);
+  notify(showInformation, text, isClean ? {} : { [TERMS.showProblems]: show });
 }
 
-async function showVerdict(uri: vscode.Uri, name: string, summary: Summary): Promise<void> {
-  const actions = new Map<string, string>();
-  if (isConvertible(summary.kind)) actions.set(TERMS.convertToJsonl, COMMANDS.convertToJsonl);
-  if (summary.verdict !== 'clean' && canShowProblems(uri.fsPath, summary.sizeBytes))
-    actions.set(TERMS.showProblems, COMMANDS.showDatasetProblems);
-  actions.set(checkMessages.preview(), COMMANDS.previewDataset);
-  if (summary.kind === 'rows') actions.set(checkMessages.submit(), COMMANDS.submitDataset);
+function showVerdict(uri: vscode.Uri, name: string, summary: Summary): void {
+  const run = (command: CommandId) => () => vscode.commands.executeCommand(command, uri);
+  const { kind, verdict } = summary;
+  const hasProblems = verdict !== 'clean' && canShowProblems(uri.fsPath, summary.sizeBytes);
   const isDirty = openDocument(uri.fsPath)?.isDirty === true;
-  const show = summary.verdict === 'errors' ? showWarning : showInformation;
-  const choice = await show(checkMessages.verdict(name, summary, isDirty), ...actions.keys());
-  const command = choice === undefined ? undefined : actions.get(choice);
-  if (command !== undefined) await vscode.commands.executeCommand(command, uri);
+  const show = verdict === 'errors' ? showWarning : showInformation;
+  notify(show, checkMessages.verdict(name, summary, isDirty), {
+    ...(isConvertible(kind) && { [TERMS.convertToJsonl]: run(COMMANDS.convertToJsonl) }),
+    ...(hasProblems && { [TERMS.showProblems]: run(COMMANDS.showDatasetProblems) }),
+    [checkMessages.preview()]: run(COMMANDS.previewDataset),
+    ...(kind === 'rows' && { [checkMessages.submit()]: run(COMMANDS.submitDataset) }),
+  });
 }
 
 /** Shows the problems of a checked file, given by its URI: in its editor and the Problems panel, or in the preview. */

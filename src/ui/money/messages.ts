@@ -4,7 +4,7 @@ import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { limitsText } from '../shared/moneyMessages.ts';
 import { formatRuns, notAnAmount, parseAmount } from '../shared/format.ts';
-import { showError, showInformation } from '../shared/notifications.ts';
+import { notify, showError, showInformation } from '../shared/notifications.ts';
 import { revealOf } from '../shared/openMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { ask, mapAnswer, runSteps, type Answer, type Place } from '../shared/steps.ts';
@@ -75,9 +75,7 @@ export function notifyExported(runs: number, isWhole: boolean, file: Uri): void 
   const sentence = l10n.t('Exported {0} to {1}.', formatRuns(runs), file.fsPath);
   const reveal = revealOf(file);
   const text = isWhole ? sentence : l10n.t('{0} Some runs or prices may be missing.', sentence);
-  void showInformation(text, reveal.title).then((choice) => {
-    if (choice === reveal.title) reveal.show();
-  });
+  notify(showInformation, text, { [reveal.title]: () => reveal.show() });
 }
 
 export function notifyNotExported(file: Uri): void {

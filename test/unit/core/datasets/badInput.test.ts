@@ -69,7 +69,9 @@ describe('bad input', () => {
 
   it('that is hard has a verdict in bounded time', async function () {
     this.timeout(180_000);
-    const SIZE = 27 * MB;
+    const SIZE = 9 * MB;
+    // More rows than duplicates are looked for, and one row of more than is checked.
+    const sizes: Record<string, number> = { '{}\n': 27 * MB, x: 200 * MB };
     const secrets = Math.floor(SIZE / 51);
     const cases: [
       repeat: string,
@@ -77,7 +79,6 @@ describe('bad input', () => {
       problems: Record<string, number>,
       around?: [string, string],
     ][] = [
-      // One row of 200 MB.
       ['x', 2, { 'row-too-long': 1, 'unknown-format': 1 }, ['{"text":"', '"}\n{}']],
       ['\n', SIZE, { 'blank-line': SIZE }],
       ['[', 1, { 'cut-off': 1, 'too-deep': 1 }],
@@ -93,10 +94,10 @@ describe('bad input', () => {
         1,
         { 'bad-literal': 1, 'api-key': secrets, 'email-address': secrets },
       ],
-      ['{}\n', SIZE / 3, { 'unknown-format': SIZE / 3, 'duplicate-row': 7_999_999 }],
+      ['{}\n', 9 * MB, { 'unknown-format': 9 * MB, 'duplicate-row': 7_999_999 }],
     ];
     for (const [repeat, rows, problems, [before, after] = ['', '']] of cases) {
-      const body = Buffer.alloc(repeat === 'x' ? 200 * MB : SIZE, repeat, 'latin1');
+      const body = Buffer.alloc(sizes[repeat] ?? SIZE, repeat, 'latin1');
       const content = Buffer.concat([Buffer.from(before), body, Buffer.from(after)]);
       const startMs = performance.now();
       const report = await check(content);

@@ -301,7 +301,7 @@ describe('estimate', () => {
   });
 
   describe('for price rules that it does not know', () => {
-    const USERS = 400;
+    const USERS = 200;
     const rules = Object.entries(RULES);
     const results = rules.map(([name, rule]) => ({ name, ...replay(name, rule, [1]) }));
     const held = (tries: readonly Try[]) => share(tries, ({ isHeld }) => isHeld);

@@ -1,142 +1,85 @@
 import assert from 'node:assert/strict';
-import type { RunDetail } from '../../../../src/core/api/types.ts';
-import type { ChargedReceipt, Receipt } from '../../../../src/core/submission/intent.ts';
-import {
-  artifactsOf,
-  balanceEffectOf,
-  datasetStateOf,
-  receiptOf,
-  spanMs,
-  timesOf,
-  usualTime,
-} from '../../../../src/core/submission/receipts.ts';
+import type { Receipt } from '../../../../src/core/submission/intent.ts';
+import { priorsOf, trainedBefore, wasSubmittedInSize } from '../../../../src/core/submission/receipts.ts';
+import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { intentOf } from '../../../helpers/submissions.ts';
-import { row } from '../../../helpers/runs/support.ts';
 
-const NOON_MS = Date.UTC(2026, 4, 3, 12);
-const at = (seconds: number) => new Date(NOON_MS + seconds * 1_000).toISOString();
+const ORIGIN = 'https://service.test';
+const [MINE, OTHER] = ['a'.repeat(64), 'b'.repeat(64)];
+const FILE = { path: '/data/train.jsonl', sizeBytes: 1_000 };
 
-/** A run that waited and trained for so many seconds. */
-function run(id: string, queue: number, training: number, model = 'm'): RunDetail {
-  return {
-    run_id: id,
-    status: 'completed',
-    model_id: model,
-    created_at: at(0),
-    started_at: at(queue),
-    completed_at: at(queue + training),
-  };
-}
-
-function charged(changes: Partial<ChargedReceipt['settled']['run']> = {}, more: Partial<Receipt> = {}) {
-  const settled = {
-    kind: 'charged' as const,
-    at: { localMs: NOON_MS },
-    run: { run_id: 'r', ...changes },
-    how: 'answered' as const,
-  };
-  return { ...intentOf(), ...more, settled } as ChargedReceipt;
-}
-
-describe('facts of a run', () => {
-  describe('durations', () => {
-    it('are the time between two moments', () => {
-      const times = timesOf(run('r', 60, 300));
-      assert.deepEqual([spanMs(times, 'queue'), spanMs(times, 'training')], [60_000, 300_000]);
-    });
-
-    it('are unknown where a moment is missing, no time, or before its beginning', () => {
-      const unstarted = { ...run('r', 60, 300), started_at: undefined } as unknown as RunDetail;
-      for (const odd of [
-        unstarted,
-        { ...run('r', 60, 300), started_at: 'yesterday' },
-        { ...run('r', 60, 300), started_at: at(-1), completed_at: at(-2) },
-      ])
-        assert.deepEqual(
-          [spanMs(timesOf(odd), 'queue'), spanMs(timesOf(odd), 'training')],
-          [undefined, undefined],
-        );
-    });
+const charged = (atMs: number, dataset: Partial<Receipt['dataset']> = {}, changes: object = {}) =>
+  chargedReceipt({
+    atMs,
+    dataset: { ...FILE, sha256: MINE, ...dataset },
+    run: { run_id: `r${atMs}` },
+    ...changes,
   });
+const uncharged = (kind: 'discarded' | 'not-charged', localMs: number): Receipt => ({
+  ...intentOf({ created: { localMs }, dataset: { ...intentOf().dataset, ...FILE, sha256: MINE } }),
+  settled: { kind, at: { localMs } },
+});
 
-  describe('usualTime', () => {
-    const own = { run_id: 'own', model_id: 'm' };
-    const trained = (minutes: number[], model = 'm') =>
-      minutes.map((each, n) => run(`${model}${n}`, 1, each * 60, model));
-    const minutes = (details: RunDetail[]) => {
-      const usual = usualTime('training', own, details);
-      return usual && [usual.fromMs / 60_000, usual.toMs / 60_000];
-    };
-
-    it('is the middle half of the other runs', () =>
-      assert.deepEqual(minutes([...trained([100, 9, 12, 14, 18, 20, 11]), run('own', 1, 1)]), [12, 20]));
-
-    it('is that of the same model where there are three such runs', () => {
-      assert.deepEqual(minutes([...trained([1, 2]), ...trained([50, 60, 70], 'x')]), [2, 60]);
-      assert.deepEqual(minutes([...trained([1, 2, 3]), ...trained([50, 60, 70], 'x')]), [2, 3]);
-    });
-
-    it('is unknown with fewer than three', () => assert.equal(minutes(trained([1, 2])), undefined));
-  });
-
-  it('the receipt is that of the run and the account', () => {
+describe('priorsOf', () => {
+  it('returns what was or may have been charged for the same bytes at the service, newest first', () => {
     const receipts = [
-      charged({ run_id: 'r' }, { accountId: 'other' }),
-      { ...intentOf(), settled: { kind: 'discarded' as const, at: { localMs: 1 } } },
-      charged({ run_id: 'x' }),
-      charged({ run_id: 'r' }),
+      charged(1, {}, { accountId: 'account-2' }),
+      charged(3, { rows: 7, path: '/elsewhere' }, { priority_processing: true }),
+      uncharged('discarded', 2),
+      uncharged('not-charged', 9),
+      charged(9, { sha256: OTHER }),
+      charged(9, {}, { origin: 'https://other.test' }),
     ];
-    assert.equal(receiptOf(receipts, 'account-1', 'r'), receipts[3]);
-    assert.equal(receiptOf(receipts, 'account-1', 'y'), undefined);
-  });
-
-  describe('effect on the balance', () => {
-    const before = { balanceBefore: { balance_cents: 1_000, currency: 'USD' } };
-
-    it('includes what the price does not explain', () => {
-      const receipt = charged({ balance_after_cents: 700, currency: 'USD' }, before);
-      assert.deepEqual(balanceEffectOf(receipt, 250), {
-        beforeCents: 1_000,
-        afterCents: 700,
-        currency: 'USD',
-        otherCents: -50,
-      });
-      assert.equal(balanceEffectOf(receipt, 300)?.otherCents, 0);
-      assert.equal(balanceEffectOf(receipt, undefined)?.otherCents, undefined);
+    const [newest, ...older] = priorsOf(receipts, ORIGIN, MINE);
+    assert.deepEqual(newest, {
+      ...{ accountId: 'account-1', runId: 'r3', modelId: 'qwen3-8b', priority: true, submittedAtMs: 3 },
+      ...{ priceCents: 500, currency: 'USD', rows: 7 },
     });
-
-    it('is unknown where an end of it is, or the currencies differ', () => {
-      assert.equal(balanceEffectOf(charged({ balance_after_cents: 700 }), 300), undefined);
-      assert.equal(balanceEffectOf(charged({}, before), 300), undefined);
-      assert.equal(
-        balanceEffectOf(charged({ balance_after_cents: 7, currency: 'EUR' }, before), 3),
-        undefined,
-      );
-    });
+    assert.deepEqual(
+      older.map(({ accountId, runId, priceCents }) => [accountId, runId, priceCents]),
+      [
+        ['account-1', undefined, undefined],
+        ['account-2', 'r1', 500],
+      ],
+    );
   });
 
-  it('artifacts are what list, details and clock say together', () => {
-    const kind = (changes: object, detail?: RunDetail) =>
-      artifactsOf({ ...row('r', 0, 'complete'), ...changes }, detail, NOON_MS).kind;
-    assert.equal(kind({ artifacts_available: true, artifacts_expires_at: at(1) }), 'available');
-    assert.equal(kind({ artifacts_available: true }), 'available');
-    assert.equal(kind({ artifacts_available: true, artifacts_expires_at: 'soon' }), 'available');
-    assert.equal(kind({ artifacts_available: true, artifacts_expires_at: at(0) }), 'expired');
-    assert.equal(kind({ artifacts_expires_at: at(-1) }), 'expired');
-    assert.equal(kind({}), 'unknown');
-    assert.equal(kind({ status: 'queued' }), 'not-yet');
-    assert.equal(kind({ status: 'running' }), 'not-known');
-    assert.equal(kind({ status: 'failed' }), 'not-known');
-    assert.equal(kind({ status: 'running' }, run('r', 1, 1)), 'unknown');
+  it('takes the currency of the balance where the answer was lost', () => {
+    const run = { run_id: 'r', price_cents: 1, currency: undefined };
+    const balanceBefore = { balance_cents: 5, currency: 'EUR' };
+    assert.equal(priorsOf([charged(1, {}, { run, balanceBefore })], ORIGIN, MINE)[0]?.currency, 'EUR');
+  });
+});
+
+describe('trainedBefore', () => {
+  const of = (receipts: Receipt[], sha256: string | undefined, file = FILE) => {
+    const found = trainedBefore(receipts, ORIGIN, file, sha256);
+    return found && [found.kind, found.run.runId];
+  };
+
+  it('finds the last run of the same bytes, wherever they were', () => {
+    const receipts = [charged(1), charged(2, { path: '/elsewhere' }), charged(3, { sha256: OTHER })];
+    assert.deepEqual(of(receipts, MINE), ['same', 'r2']);
+    assert.deepEqual(of(receipts, MINE, { ...FILE, path: '/copy' }), ['same', 'r2']);
   });
 
-  it('a dataset is judged by what its size and its time of change say', () => {
-    const { dataset, created } = intentOf();
-    const state = (sizeBytes: number, changedAtMs: number) =>
-      datasetStateOf({ dataset, created }, { sizeBytes, changedAtMs });
-    assert.equal(state(dataset.sizeBytes, created.localMs), 'same');
-    assert.equal(state(dataset.sizeBytes, created.localMs + 1), 'written');
-    assert.equal(state(dataset.sizeBytes - 1, 0), 'changed');
-    assert.equal(datasetStateOf({ dataset, created }, undefined), 'gone');
+  it('finds the last run of other bytes at the path', () => {
+    const receipts = [charged(1), charged(2, { sizeBytes: 999 }), charged(3, { path: '/elsewhere' })];
+    assert.deepEqual(of(receipts, OTHER), ['changed', 'r2']);
+    assert.deepEqual(of(receipts, undefined, { ...FILE, sizeBytes: 998 }), ['changed', 'r2']);
+    assert.equal(of(receipts, OTHER, { ...FILE, path: '/copy' }), undefined);
+  });
+
+  it('knows nothing while the bytes may be those of a run, and of what was not charged', () => {
+    assert.equal(of([charged(1)], undefined), undefined);
+    for (const kind of ['discarded', 'not-charged'] as const)
+      assert.equal(of([uncharged(kind, 1)], MINE), undefined);
+  });
+
+  it('needs the digest only if something of the size was charged at the service', () => {
+    assert.equal(wasSubmittedInSize([charged(1)], ORIGIN, 1_000), true);
+    assert.equal(wasSubmittedInSize([charged(1)], ORIGIN, 1_001), false);
+    assert.equal(wasSubmittedInSize([charged(1)], 'sandbox', 1_000), false);
+    assert.equal(wasSubmittedInSize([uncharged('discarded', 1)], ORIGIN, 1_000), false);
   });
 });

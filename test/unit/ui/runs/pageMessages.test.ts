@@ -207,16 +207,28 @@ describe('the state of a run page', () => {
     it('says how long other runs took', () => {
       const taking = (...minutes: number[]) =>
         minutes.map((end, n) => bare({ run_id: `o${n}`, started_at: at(0), completed_at: at(end) }));
+      const own = bare({ started_at: at(0), completed_at: at(1) });
+      const ofAnother = taking(50, 60, 70).map((one) => ({
+        ...one,
+        run_id: `x${one.run_id}`,
+        model_id: 'x',
+      }));
       for (const [others, text] of [
+        // The middle half of the others, of the same model where these are enough.
+        [[...taking(12, 100, 9, 14, 20, 18, 11), own], 'usually 12–20 min'],
+        [[...taking(1, 2), ...ofAnother], 'usually 2 min to 1 h'],
+        [[...taking(1, 2, 3), ...ofAnother], 'usually 2–3 min'],
         [taking(5, 5, 5), 'usually 5 min'],
         [taking(12, 12, 15, 18, 18), 'usually 12–18 min'],
         [taking(1 / 3, 1 / 3, 1.5, 1.5), 'usually 20 s to 2 min'],
-      ] as const) {
+      ] satisfies [RunDetail[], string][]) {
         assert.equal(lines({ others })[3], `done, time, after 5 min of training (${text})`);
         const waiting = { run: { status: 'queued' }, detail: bare({ status: 'queued' }), others };
         assert.equal(lines(waiting)[3], `next, not yet, ${text}`);
       }
       assert.doesNotMatch(lines({ others: taking(5, 5) }).join(), /usually/);
+      const backwards = bare({ started_at: at(-1), completed_at: at(-2) });
+      assert.doesNotMatch(lines({ detail: backwards }).join(), /after|usually/);
     });
 
     it('says from where it was submitted, and whether the response was lost', () => {
@@ -265,6 +277,7 @@ describe('the state of a run page', () => {
       for (const [run, detail, text, enabled] of [
         [{ status: 'queued' }, bare({ status: 'queued' }), /^If the run completes/, ANY],
         [{ status: ' ' }, bare({ status: '' }), /^If the run completes/, ANY],
+        [{ status: 'failed' }, bare({ status: 'failed' }), /^If the run completes/, ANY],
         [available, DETAIL, /can be downloaded/, ['Download Adapter…', ...ANY]],
         [{ ...available, artifacts_expires_at: at(10) }, DETAIL, /^This adapter has expired/, ANY],
         [{}, DETAIL, /lists no adapter/, ['Download Adapter…', ...ANY]],
@@ -342,13 +355,14 @@ describe('the state of a run page', () => {
     });
 
     it('shows the effect on the balance, and what the price does not explain', () => {
-      const after = (cents: number) =>
-        receiptOf({}, { run: { run_id: 'r', currency: 'USD', balance_after_cents: cents } });
+      const after = (cents: number, currency = 'USD') =>
+        receiptOf({}, { run: { run_id: 'r', currency, balance_after_cents: cents } });
       assert.deepEqual(values({ receipt: after(700) }).slice(2), [
         '10.00 USD before, 7.00 USD after',
         '-0.50 USD',
       ]);
       assert.equal(values({ receipt: after(750) }).length, 3);
+      assert.doesNotMatch(values({ receipt: after(7, 'EUR') }).join(), /before/);
     });
 
     it('shows the estimate of then, and a charge outside it', () => {
@@ -392,7 +406,7 @@ describe('the state of a run page', () => {
         fact({ receipt, dataset: file }, 'dataset', 'now');
       assert.match(now({ sizeBytes, changedAtMs: 5 }) ?? '', /^unchanged/);
       assert.match(now({ sizeBytes, changedAtMs: 6 }) ?? '', /^modified since$/);
-      assert.equal(now({ sizeBytes: 1, changedAtMs: 6 }), 'modified since');
+      assert.equal(now({ sizeBytes: 1, changedAtMs: 0 }), 'modified since');
       assert.match(now(null) ?? '', /deleted/);
       assert.equal(fact({ receipt }, 'dataset', 'now'), undefined);
       const buttons = (dataset: RunPageView['dataset']) =>

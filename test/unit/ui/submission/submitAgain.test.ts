@@ -90,7 +90,7 @@ describe('Submit Again', () => {
     const preset = { modelId: 'm', label: 'Läbel', priority: true };
     const again = async (path: string) => {
       standIn.executed.length = 0;
-      receipts = [receiptAt(path)];
+      receipts = [{ ...receiptAt('/theirs.jsonl'), accountId: 'other' }, receiptAt(path)];
       await submitAgain(parts, 'paid');
       return submitted();
     };
