@@ -7,7 +7,7 @@ import { autoDownloadFolder, downloadWhenCompleteSetting } from '../shared/setti
 import { keepActiveFresh } from './activeRuns.ts';
 import { ModelsTree } from './modelsTree.ts';
 import { dimOfflineRows } from './runRows.ts';
-import { RunNotices } from './runNotices.ts';
+import { notifyOfRuns } from './runNotices.ts';
 import { RunsShown } from './runsShown.ts';
 import { RunsTree } from './runsTree.ts';
 
@@ -53,7 +53,7 @@ export function activateRuns(services: Services): void {
     }),
   );
   const offersDownload = () => downloadWhenCompleteSetting() !== 'off' && autoDownloadFolder() === undefined;
-  disposables.add(new RunNotices({ sessions, ledger, ensureActiveAccount, offersDownload }));
+  disposables.add(notifyOfRuns({ sessions, ledger, ensureActiveAccount, offersDownload }));
 
   commands.add('account', {
     [COMMANDS.refresh]: async () => (await load()).refresh(sessions),

@@ -39,58 +39,49 @@ interface Notice {
  * Notifies that runs of the active account completed or have a status that reads as an end, or any other one where the user wants
  * that: each once among all windows, several at once in one digest. Only the badge counts them where the user wants that.
  */
-export class RunNotices implements Disposable {
-  readonly #parts: RunNoticesParts;
-  readonly #subscription: Disposable;
-  #disposed = false;
+export function notifyOfRuns({
+  sessions,
+  ledger,
+  ensureActiveAccount,
+  offersDownload,
+}: RunNoticesParts): Disposable {
+  let isDisposed = false;
 
-  constructor(parts: RunNoticesParts) {
-    this.#parts = parts;
-    this.#subscription = followActive(parts.sessions, (session) => session && this.#follow(session));
-  }
-
-  dispose(): void {
-    this.#disposed = true;
-    this.#subscription.dispose();
-  }
-
-  #follow(session: Session): Disposable[] {
-    const waiting = new Map<string, Notice>();
-    let timer: NodeJS.Timeout | undefined;
-    let showing: Promise<unknown> = Promise.resolve();
-    const show = () => {
-      clearTimeout(timer);
-      timer = undefined;
-      const notices = [...waiting.values()];
-      waiting.clear();
-      if (notices.length === 0) return;
-      // One after the other: a slow disk must not turn around what became of a run.
-      const next = () => (this.#disposed ? undefined : this.#show(session, notices));
-      showing = showing.then(next, next);
-    };
-    return [
-      // What waits is shown although the account is left; not at the window's end.
-      { dispose: () => (this.#disposed ? clearTimeout(timer) : show()) },
-      vscode.window.onDidChangeWindowState(({ focused }) => {
-        if (focused) show();
-      }),
-      session.runs.onDidChange(({ moved }) => {
-        const news = moved.flatMap((one): Notice[] => {
-          const kind = newsOf(one);
-          return kind === undefined ? [] : [{ run: one.after, kind }];
-        });
-        const [only] = news;
-        if (only === undefined) return;
-        for (const notice of news) waiting.set(notice.run.run_id, notice);
-        if (waiting.size === 1) readName(session, only.run.run_id);
-        // Windows that wait alike would meet again.
-        timer ??= setTimeout(show, isFocused() ? TOGETHER_MS : FOCUSED_MS * (1 + Math.random() / 2));
-      }),
-    ];
-  }
-
-  async #show(session: Session, notices: readonly Notice[]): Promise<void> {
-    const { ledger } = this.#parts;
+  const go = async (
+    accountId: string,
+    command: CommandId | `${typeof VIEWS.runs}.focus`,
+    ...args: unknown[]
+  ) => {
+    if (await ensureActiveAccount(accountId)) await vscode.commands.executeCommand(command, ...args);
+  };
+  const showOne = async (session: Session, { run, kind }: Notice) => {
+    const { account, runs, models } = session;
+    const [{ notifyCompleted, notifyStatus }, { reminderAt }] = await Promise.all([
+      import('./noticeMessages.ts'),
+      import('../../core/downloads/types.ts'),
+    ]);
+    const act = (command: CommandId) => () => void go(account.id, command, run.run_id);
+    const canDownload = kind === 'finished' && run.artifacts_available && offersDownload();
+    const expiresAtMs = instantOf(run.artifacts_expires_at);
+    const reminder = reminderAt(expiresAtMs, serviceNowMs(session));
+    // Claimed before anything is waited for: it says what the reminder would say.
+    if (canDownload && reminder !== undefined) await ledger.claim(account.id, run.run_id, reminder);
+    await named(runs, run.run_id);
+    const label = withoutMarker(runs.label(run.run_id) ?? '') || undefined;
+    const name = { label, modelName: models.nameOf(run.model_id) };
+    const isSandbox = account.kind === 'sandbox';
+    const show = act(COMMANDS.showRun);
+    const download = canDownload ? act(COMMANDS.downloadAdapter) : undefined;
+    if (kind === 'status') notifyStatus(name, run.status, isSandbox, show);
+    else notifyCompleted(name, expiresAtMs - serviceNowMs(session), isSandbox, { download, show });
+  };
+  const showSeveral = async ({ account }: Session, notices: readonly Notice[]) => {
+    const { notifySeveral } = await import('./noticeMessages.ts');
+    const statuses = notices.flatMap(({ kind, run }) => (kind === 'status' ? [run.status] : []));
+    const show = () => void go(account.id, `${VIEWS.runs}.focus`);
+    notifySeveral(notices.length - statuses.length, statuses, account.kind === 'sandbox', show);
+  };
+  const showAll = async (session: Session, notices: readonly Notice[]) => {
     const { id } = session.account;
     const mine: Notice[] = [];
     const isCounted = notificationsSetting() === 'badge';
@@ -107,47 +98,51 @@ export class RunNotices implements Disposable {
     }
     const [only, ...others] = mine;
     if (only === undefined || isCounted) return;
-    if (others.length === 0) await this.#notifyOne(session, only);
-    else await this.#notifySeveral(session, mine);
-  }
+    await (others.length === 0 ? showOne(session, only) : showSeveral(session, mine));
+  };
 
-  async #notifyOne(session: Session, { run, kind }: Notice): Promise<void> {
-    const { account, runs, models } = session;
-    const [{ notifyCompleted, notifyStatus }, { reminderAt }] = await Promise.all([
-      import('./noticeMessages.ts'),
-      import('../../core/downloads/types.ts'),
-    ]);
-    const act = (command: CommandId) => () => void this.#act(account.id, command, run.run_id);
-    const canDownload = kind === 'finished' && run.artifacts_available && this.#parts.offersDownload();
-    const expiresAtMs = instantOf(run.artifacts_expires_at);
-    const reminder = reminderAt(expiresAtMs, serviceNowMs(session));
-    // Claimed before anything is waited for: it says what the reminder would say.
-    if (canDownload && reminder !== undefined)
-      await this.#parts.ledger.claim(account.id, run.run_id, reminder);
-    await named(runs, run.run_id);
-    const label = withoutMarker(runs.label(run.run_id) ?? '') || undefined;
-    const name = { label, modelName: models.nameOf(run.model_id) };
-    const isSandbox = account.kind === 'sandbox';
-    const show = act(COMMANDS.showRun);
-    if (kind === 'status') {
-      notifyStatus(name, run.status, isSandbox, show);
-      return;
-    }
-    const download = canDownload ? act(COMMANDS.downloadAdapter) : undefined;
-    notifyCompleted(name, expiresAtMs - serviceNowMs(session), isSandbox, { download, show });
-  }
-
-  async #notifySeveral({ account }: Session, notices: readonly Notice[]): Promise<void> {
-    const { notifySeveral } = await import('./noticeMessages.ts');
-    const statuses = notices.flatMap(({ kind, run }) => (kind === 'status' ? [run.status] : []));
-    const show = () => void this.#act(account.id, `${VIEWS.runs}.focus`);
-    notifySeveral(notices.length - statuses.length, statuses, account.kind === 'sandbox', show);
-  }
-
-  async #act(accountId: string, command: CommandId | `${typeof VIEWS.runs}.focus`, ...args: unknown[]) {
-    if (await this.#parts.ensureActiveAccount(accountId))
-      await vscode.commands.executeCommand(command, ...args);
-  }
+  const following = followActive(sessions, (session) => {
+    if (session === undefined) return undefined;
+    const waiting = new Map<string, Notice>();
+    let timer: NodeJS.Timeout | undefined;
+    let showing: Promise<unknown> = Promise.resolve();
+    const show = () => {
+      clearTimeout(timer);
+      timer = undefined;
+      const notices = [...waiting.values()];
+      waiting.clear();
+      if (notices.length === 0) return;
+      // One after the other: a slow disk must not turn around what became of a run.
+      const next = () => (isDisposed ? undefined : showAll(session, notices));
+      showing = showing.then(next, next);
+    };
+    return [
+      // What waits is shown although the account is left; not at the window's end.
+      { dispose: () => (isDisposed ? clearTimeout(timer) : show()) },
+      vscode.window.onDidChangeWindowState(({ focused }) => {
+        if (focused) show();
+      }),
+      session.runs.onDidChange(({ moved }) => {
+        const news = moved.flatMap((one): Notice[] => {
+          const kind = newsOf(one);
+          return kind === undefined ? [] : [{ run: one.after, kind }];
+        });
+        const [only] = news;
+        if (only === undefined) return;
+        for (const notice of news) waiting.set(notice.run.run_id, notice);
+        if (waiting.size === 1) readName(session, only.run.run_id);
+        // Windows that wait alike would meet again.
+        const { focused } = vscode.window.state;
+        timer ??= setTimeout(show, focused ? TOGETHER_MS : FOCUSED_MS * (1 + Math.random() / 2));
+      }),
+    ];
+  });
+  return {
+    dispose() {
+      isDisposed = true;
+      following.dispose();
+    },
+  };
 }
 
 /** What there is to notify: that a run completed, or has another status that the user wants to know of. */
@@ -156,10 +151,6 @@ function newsOf({ before, after }: Moved): Notice['kind'] | undefined {
   if (phase === 'finished') return phaseOf(before) === 'finished' ? undefined : 'finished';
   const isWanted = phase === 'ended' || (phase === 'active' && notificationsSetting() === 'all');
   return isWanted && before.status !== after.status ? 'status' : undefined;
-}
-
-function isFocused(): boolean {
-  return vscode.window.state.focused;
 }
 
 /** Whether it is known what a run is called, also that it is called nothing. */

@@ -32,9 +32,9 @@ export function activateSubmission(services: Services): void {
   });
   // Needed once there is an open submission, or a charge that was not reported.
   const notices = lazy(async () => {
-    const { SubmissionNotices } = await import('./submissionNotices.ts');
+    const { watchSubmissions } = await import('./submissionNotices.ts');
     // Loaded before anything is claimed that it has to report.
-    return disposables.add(new SubmissionNotices({ ...services, reportFoundRun: await reporter() }));
+    return disposables.add(watchSubmissions({ ...services, reportFoundRun: await reporter() }));
   });
   const started = lazy(async () => {
     await onDisk(openJournal(), 'submissions');

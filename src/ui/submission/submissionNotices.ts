@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Disposable } from '../../core/base/disposable.ts';
+import { DisposableStore } from '../../core/base/disposable.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { mayBeCharged } from '../../core/submission/intent.ts';
 import { canCheck, canContinue, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
@@ -29,147 +29,54 @@ type Parts = Pick<Services, 'sessions' | 'submitter' | 'journal'> & { reportFoun
  * Has the open submissions of all accounts checked, each with its own session, while the service answers, and notifies the
  * user about what came of them, what an earlier window left open, and charges that it could not report. Nothing is sent.
  */
-export class SubmissionNotices implements Disposable {
-  readonly #parts: Parts;
-  readonly #subscriptions: Disposable[];
-  readonly #checking = new Set<string>();
+export function watchSubmissions({ sessions, submitter, journal, reportFoundRun }: Parts) {
+  const store = new DisposableStore();
+  /** The accounts whose submissions are being checked. */
+  const checking = new Set<string>();
   /** What earlier windows left open and the user was not yet notified of: the submissions of each account. */
-  readonly #leftOpen = new Map<string, string[]>();
-  #firstCheck: NodeJS.Timeout | undefined;
-  #later: NodeJS.Timeout | undefined;
+  const leftOpen = new Map<string, string[]>();
+  let firstCheck: NodeJS.Timeout | undefined;
+  let later: NodeJS.Timeout | undefined;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    const { sessions, submitter } = parts;
-    const asking = setInterval(() => this.#checkAll(), ASK_MS);
-    asking.unref();
-    this.#subscriptions = [
-      { dispose: () => clearInterval(asking) },
-      followActive(sessions, (session) => this.#follow(session)),
-      sessions.onDidChangeState(({ session }) => void this.#check(session)),
-      submitter.onDidChange(({ accountId, state }) => {
-        if (state === 'unknown') void this.#check(sessions.find(accountId));
-      }),
-    ];
-  }
+  const find = (id: string) => submitter.pending.find((pending) => pending.id === id);
 
-  /** Called when the journal was read: what is open now, an earlier window left open. Never rejects. */
-  async start(): Promise<void> {
-    const { sessions, submitter } = this.#parts;
-    void this.#reportUnreported();
-    // Another window may be sending one at this moment.
-    await submitter.probe();
-    for (const { id, accountId, state } of submitter.pending) {
-      if (state !== 'unknown' && state !== 'checking' && state !== 'unsent') continue;
-      this.#leftOpen.set(accountId, [...(this.#leftOpen.get(accountId) ?? []), id]);
-    }
-    this.#planLeftOpen(sessions.active);
-    this.#checkAll();
-  }
+  /** Reports the run by which a check settled a submission; what the user did about it was reported there. */
+  const reportFound = async (session: Session, { id, intent }: PendingSubmission) => {
+    if (find(id) !== undefined) return;
+    const receipts = await journal.receipts().catch(() => []);
+    const settled = receipts.find((receipt) => receipt.id === id)?.settled;
+    if (settled?.kind !== 'charged' || settled.how !== 'found') return;
+    if (await journal.claimNotice(settled.run.run_id)) await reportFoundRun(settled.run, intent, session);
+  };
 
-  dispose(): void {
-    clearTimeout(this.#firstCheck);
-    clearTimeout(this.#later);
-    for (const subscription of this.#subscriptions) subscription.dispose();
-  }
-
-  #follow(session: Session | undefined): Disposable[] | undefined {
-    this.#planLeftOpen(session);
-    this.#checkAll();
-    return session && [session.runs.onDidChange(() => void this.#settleMarked(session))];
-  }
-
-  #checkAll(): void {
-    const { sessions, submitter } = this.#parts;
-    for (const accountId of new Set(submitter.pending.map((one) => one.accountId)))
-      void this.#check(sessions.find(accountId));
-  }
-
-  #find(id: string): PendingSubmission | undefined {
-    return this.#parts.submitter.pending.find((pending) => pending.id === id);
-  }
-
-  /** Once the label of its run was read, no check is needed. Never rejects. */
-  async #settleMarked(session: Session): Promise<void> {
-    const { submitter } = this.#parts;
-    const open = submitter.pending.filter((one) => one.accountId === session.account.id && canCheck(one));
-    if (open.length === 0) return;
-    await submitter.settleMarked(session);
-    for (const submission of open) await this.#reportFound(session, submission);
-  }
-
-  /** Never rejects. */
-  async #check(session: Session | undefined): Promise<void> {
-    const { sessions, submitter } = this.#parts;
-    if (session === undefined) return;
-    const { id } = session.account;
-    // Whether the service answers is known of the active account; of the others nothing else asks.
-    const mayAsk = session === sessions.active ? session.state === 'ready' : !session.isLocked;
-    if (!mayAsk || this.#checking.has(id)) return;
-    const unknown = submitter.pending.filter((one) => one.accountId === id && one.state === 'unknown');
-    if (unknown.length === 0) return;
-    this.#checking.add(id);
-    try {
-      await submitter.checkDue(session);
-    } finally {
-      this.#checking.delete(id);
-    }
-    if (session === sessions.active) this.#reportLeftOpen(session);
-    for (const submission of unknown) {
-      this.#reportNotCharged(session, submission.id);
-      await this.#reportFound(session, submission);
-    }
-  }
-
-  #reportNotCharged({ account }: Session, id: string): void {
-    const now = this.#find(id);
+  const reportNotCharged = ({ account }: Session, id: string) => {
+    const now = find(id);
     if (now?.state !== 'not-charged') return;
     const text = noChargeFoundSentence(submissionName(now.intent), account.kind === 'sandbox');
     const resend = () => vscode.commands.executeCommand(COMMANDS.continueSubmission, id);
     const isLate = !canContinue(now, Date.now());
     notify(showInformation, text, isLate ? {} : { [submissionMessages.resend()]: resend });
-  }
-
-  /** Reports the run by which a check settled a submission; what the user did about it was reported there. */
-  async #reportFound(session: Session, { id, intent }: PendingSubmission): Promise<void> {
-    const { journal, reportFoundRun } = this.#parts;
-    if (this.#find(id) !== undefined) return;
-    const receipts = await journal.receipts().catch(() => []);
-    const settled = receipts.find((receipt) => receipt.id === id)?.settled;
-    if (settled?.kind !== 'charged' || settled.how !== 'found') return;
-    if (await journal.claimNotice(settled.run.run_id)) await reportFoundRun(settled.run, intent, session);
-  }
+  };
 
   /** Charges that an earlier window could not report. Never rejects. */
-  async #reportUnreported(): Promise<void> {
-    const { journal, reportFoundRun, sessions } = this.#parts;
+  const reportUnreported = async () => {
     for (const { settled, ...intent } of await journal.unreported().catch(() => [])) {
       const session = sessions.find(intent.accountId);
       if (session === undefined) continue;
       if (Math.abs(Date.now() - settled.at.localMs) < REPORTING_MS) {
-        clearTimeout(this.#later);
-        this.#later = setTimeout(() => void this.#reportUnreported(), REPORTING_MS);
+        clearTimeout(later);
+        later = setTimeout(() => void reportUnreported(), REPORTING_MS);
       } else if (await journal.claimNotice(settled.run.run_id))
         await reportFoundRun(settled.run, intent, session);
     }
-  }
-
-  /** At once, or after the first check of what may have been charged: whoever reads that a run was found needs no warning. */
-  #planLeftOpen(session: Session | undefined): void {
-    clearTimeout(this.#firstCheck);
-    const ids = session && this.#leftOpen.get(session.account.id);
-    if (session === undefined || ids === undefined) return;
-    if (ids.every((id) => this.#find(id)?.state === 'unsent')) this.#reportLeftOpen(session);
-    else this.#firstCheck = setTimeout(() => this.#reportLeftOpen(session), FIRST_CHECK_MS);
-  }
+  };
 
   /** Once for each account, when it is the active one. */
-  #reportLeftOpen(session: Session): void {
-    clearTimeout(this.#firstCheck);
-    const { account } = session;
-    const ids = this.#leftOpen.get(account.id) ?? [];
-    this.#leftOpen.delete(account.id);
-    const open = ids.flatMap((id) => this.#find(id) ?? []);
+  const reportLeftOpen = (session: Session) => {
+    clearTimeout(firstCheck);
+    const { id: accountId } = session.account;
+    const open = (leftOpen.get(accountId) ?? []).flatMap((id) => find(id) ?? []);
+    leftOpen.delete(accountId);
     const unsent = open.filter(({ state }) => state === 'unsent');
     const unknown = open.filter(
       ({ state, intent }) =>
@@ -184,5 +91,84 @@ export class SubmissionNotices implements Disposable {
     const resume = () => vscode.commands.executeCommand(COMMANDS.continueSubmission, id);
     if (isUnknown) warnMayBeCharged(text, id);
     else notify(showInformation, text, { [submissionMessages.continue()]: resume });
-  }
+  };
+
+  /** At once, or after the first check of what may have been charged: whoever reads that a run was found needs no warning. */
+  const planLeftOpen = (session: Session | undefined) => {
+    clearTimeout(firstCheck);
+    const ids = session && leftOpen.get(session.account.id);
+    if (session === undefined || ids === undefined) return;
+    if (ids.every((id) => find(id)?.state === 'unsent')) reportLeftOpen(session);
+    else firstCheck = setTimeout(() => reportLeftOpen(session), FIRST_CHECK_MS);
+  };
+
+  /** Never rejects. */
+  const check = async (session: Session | undefined) => {
+    if (session === undefined) return;
+    const { id } = session.account;
+    // Whether the service answers is known of the active account; of the others nothing else asks.
+    const mayAsk = session === sessions.active ? session.state === 'ready' : !session.isLocked;
+    if (!mayAsk || checking.has(id)) return;
+    const unknown = submitter.pending.filter((one) => one.accountId === id && one.state === 'unknown');
+    if (unknown.length === 0) return;
+    checking.add(id);
+    try {
+      await submitter.checkDue(session);
+    } finally {
+      checking.delete(id);
+    }
+    if (session === sessions.active) reportLeftOpen(session);
+    for (const submission of unknown) {
+      reportNotCharged(session, submission.id);
+      await reportFound(session, submission);
+    }
+  };
+  const checkAll = () => {
+    for (const accountId of new Set(submitter.pending.map((one) => one.accountId)))
+      void check(sessions.find(accountId));
+  };
+
+  /** Once the label of its run was read, no check is needed. Never rejects. */
+  const settleMarked = async (session: Session) => {
+    const open = submitter.pending.filter((one) => one.accountId === session.account.id && canCheck(one));
+    if (open.length === 0) return;
+    await submitter.settleMarked(session);
+    for (const submission of open) await reportFound(session, submission);
+  };
+
+  const asking = setInterval(checkAll, ASK_MS).unref();
+  for (const one of [
+    {
+      dispose() {
+        clearInterval(asking);
+        clearTimeout(firstCheck);
+        clearTimeout(later);
+      },
+    },
+    followActive(sessions, (session) => {
+      planLeftOpen(session);
+      checkAll();
+      return session && [session.runs.onDidChange(() => void settleMarked(session))];
+    }),
+    sessions.onDidChangeState(({ session }) => void check(session)),
+    submitter.onDidChange(({ accountId, state }) => {
+      if (state === 'unknown') void check(sessions.find(accountId));
+    }),
+  ])
+    store.add(one);
+
+  return {
+    /** Called when the journal was read: what is open now, an earlier window left open. Never rejects. */
+    async start(): Promise<void> {
+      void reportUnreported();
+      // Another window may be sending one at this moment.
+      await submitter.probe();
+      for (const { id, accountId, state } of submitter.pending)
+        if (state === 'unknown' || state === 'checking' || state === 'unsent')
+          leftOpen.set(accountId, [...(leftOpen.get(accountId) ?? []), id]);
+      planLeftOpen(sessions.active);
+      checkAll();
+    },
+    dispose: () => store.dispose(),
+  };
 }

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { RunSummary } from '../../../../src/core/api/types.ts';
+import type { Disposable } from '../../../../src/core/base/disposable.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { RunChange } from '../../../../src/core/runs/runStore.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
-import type { RunNotices } from '../../../../src/ui/runs/runNotices.ts';
 import { row } from '../../../helpers/runs/support.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
-const { RunNotices: createNotices } = await withVscode(() => import('../../../../src/ui/runs/runNotices.ts'));
+const { notifyOfRuns } = await withVscode(() => import('../../../../src/ui/runs/runNotices.ts'));
 // Loaded now: time passes without real waits.
 await withVscode(() => import('../../../../src/ui/runs/noticeMessages.ts'));
 
@@ -61,8 +61,8 @@ const status = (runId: string, after: string, before = 'queued'): [RunSummary, R
   row(runId, 1, after),
 ];
 
-describe('RunNotices', () => {
-  let windows: { runs: Runs; notices: RunNotices; left: Emitter<undefined> }[];
+describe('notifyOfRuns', () => {
+  let windows: { runs: Runs; notices: Disposable; left: Emitter<undefined> }[];
   /** What any window claimed. */
   let claimed: Set<string>;
   let unseen: string[];
@@ -92,7 +92,7 @@ describe('RunNotices', () => {
       models: { nameOf: (modelId: string) => `Model ${modelId}` },
     } as unknown as Session;
     const left = new Emitter<undefined>();
-    const notices = new createNotices({
+    const notices = notifyOfRuns({
       sessions: { active: session, onDidChangeActive: left.event } as unknown as Sessions,
       ledger: {
         claim: (accountId, runId, what, isUnseen) => {

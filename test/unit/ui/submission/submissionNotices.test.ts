@@ -11,19 +11,19 @@ import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
 import { executed, forget, told } from '../../../helpers/vscodeStandIn.ts';
 
-const { SubmissionNotices } = await withVscode(
+const { watchSubmissions } = await withVscode(
   () => import('../../../../src/ui/submission/submissionNotices.ts'),
 );
 const { activateSubmission } = await withVscode(() => import('../../../../src/ui/submission/feature.ts'));
 // What it loads when it is needed.
 await withVscode(() => import('../../../../src/ui/submission/submissionResult.ts'));
 
-type Parts = ConstructorParameters<typeof SubmissionNotices>[0];
+type Parts = Parameters<typeof watchSubmissions>[0];
 /** How long the warning waits for the first check. */
 const FIRST_CHECK_MS = 5_000;
 
-describe('SubmissionNotices', () => {
-  let notices: InstanceType<typeof SubmissionNotices> | undefined;
+describe('watchSubmissions', () => {
+  let notices: ReturnType<typeof watchSubmissions> | undefined;
   let pending: PendingSubmission[];
   let receipts: Receipt[];
   /** The receipts that nobody reported. */
@@ -127,7 +127,7 @@ describe('SubmissionNotices', () => {
   }
   const begin = async (active = 'account-1') => {
     notices?.dispose();
-    notices = new SubmissionNotices(partsOf(active));
+    notices = watchSubmissions(partsOf(active));
     await notices.start();
     await later();
   };
