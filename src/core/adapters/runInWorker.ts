@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { CancelledError } from '../base/errors.ts';
+import { throwIfCancelled, unlessCancelled } from '../base/errors.ts';
 import { NotAnAdapterError, type Verdict } from './problems.ts';
 import type { AdapterReport, Measurements, Progress } from './report.ts';
 
@@ -30,33 +30,27 @@ export type WorkerAnswer =
  * Works on an adapter in a thread of its own, which nobody waits for: a header may have a hundred megabytes.
  * @throws NotAnAdapterError where there is nothing to measure; CancelledError at once when the signal is aborted
  */
-export function runInWorker<T extends keyof Tasks>(
+export async function runInWorker<T extends keyof Tasks>(
   task: T,
   file: string,
   { worker, signal, onProgress }: WorkerOptions,
 ): Promise<Tasks[T]> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) {
-      reject(new CancelledError());
-      return;
-    }
-    const thread = new Worker(worker, {
-      workerData: { task, file },
-      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB },
-    });
-    const settle = (settled: () => void) => {
-      signal?.removeEventListener('abort', cancel);
-      settled();
-      void thread.terminate();
-    };
-    const cancel = () => settle(() => reject(new CancelledError()));
-    signal?.addEventListener('abort', cancel, { once: true });
-    thread.on('message', (answer: WorkerAnswer) => {
-      if (answer.kind === 'progress') onProgress?.(answer.progress);
-      else if (answer.kind === 'done') settle(() => resolve(answer.result as Tasks[T]));
-      else settle(() => reject(new NotAnAdapterError(answer.verdict)));
-    });
-    thread.on('error', (error) => settle(() => reject(error)));
-    thread.on('exit', () => settle(() => reject(new Error('the worker thread ended without an answer'))));
+  throwIfCancelled(signal);
+  const thread = new Worker(worker, {
+    workerData: { task, file },
+    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB },
   });
+  const { promise, resolve, reject } = Promise.withResolvers<Tasks[T]>();
+  thread.on('message', (answer: WorkerAnswer) => {
+    if (answer.kind === 'progress') onProgress?.(answer.progress);
+    else if (answer.kind === 'done') resolve(answer.result as Tasks[T]);
+    else reject(new NotAnAdapterError(answer.verdict));
+  });
+  thread.on('error', reject);
+  thread.on('exit', () => reject(new Error('the worker thread ended without an answer')));
+  try {
+    return await unlessCancelled(promise, signal);
+  } finally {
+    void thread.terminate();
+  }
 }

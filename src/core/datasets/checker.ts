@@ -1,6 +1,7 @@
 import { open, readFile, type FileHandle } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import { lazy, sequencer } from '../base/async.ts';
 import { isMissing } from '../base/diskError.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { CancelledError, throwIfCancelled } from '../base/errors.ts';
@@ -47,9 +48,9 @@ export interface CheckOptions {
 export class DatasetChecker implements Disposable {
   readonly #files: CheckerFiles;
   readonly #idleMs: number;
-  #scanner: Promise<WebAssembly.Module> | undefined;
+  readonly #scanner = lazy(async () => WebAssembly.compile(await readFile(this.#files.scanner)));
+  readonly #inTurn = sequencer();
   #workers: CheckWorker[] = [];
-  #last: Promise<unknown> = Promise.resolve();
   #idle: NodeJS.Timeout | undefined;
   #isDisposed = false;
 
@@ -65,9 +66,7 @@ export class DatasetChecker implements Disposable {
    * @throws CancelledError soon after the signal is aborted
    */
   check(path: string, options: CheckOptions = {}): Promise<Report> {
-    const turn = this.#last.then(() => this.#check(path, options));
-    this.#last = turn.catch(() => undefined);
-    return turn;
+    return this.#inTurn(() => this.#check(path, options));
   }
 
   async dispose(): Promise<void> {
@@ -140,10 +139,8 @@ export class DatasetChecker implements Disposable {
     wanted = Math.min(availableParallelism(), MAX_WORKERS),
   ): Promise<CheckWorker[]> {
     clearTimeout(this.#idle);
-    this.#scanner ??= readFile(this.#files.scanner).then((bytes) => WebAssembly.compile(bytes));
-    const scanner = await this.#scanner.catch((error: unknown) => {
-      this.#scanner = undefined;
-      throw new CheckError('worker-died', { cause: error });
+    const scanner = await this.#scanner().catch((cause: unknown) => {
+      throw new CheckError('worker-died', { cause });
     });
     const count = Math.max(1, Math.min(wanted, Math.ceil(sizeBytes / ONE_WORKER_BYTES)));
     this.#workers = this.#workers.filter(({ isAlive }) => isAlive);

@@ -1,5 +1,5 @@
 import { DisposableStore, type Disposable } from '../base/disposable.ts';
-import { CancelledError, throwIfCancelled } from '../base/errors.ts';
+import { throwIfCancelled, unlessCancelled } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
 import { isStill } from '../base/fileStamp.ts';
 import type { DatasetChecker } from './checker.ts';
@@ -160,13 +160,9 @@ export class Reports implements Disposable {
   ): Promise<Report> {
     const listener: ProgressListener = (fraction) => onProgress?.(fraction);
     running.waiting.add(listener);
-    const { promise: cancelled, reject } = Promise.withResolvers<never>();
-    const cancel = () => reject(new CancelledError());
-    signal?.addEventListener('abort', cancel);
     try {
-      return await Promise.race([running.report, cancelled]);
+      return await unlessCancelled(running.report, signal);
     } finally {
-      signal?.removeEventListener('abort', cancel);
       running.waiting.delete(listener);
       if (running.waiting.size === 0 && this.#running.get(path) === running) {
         this.#end(path, this.get(path)?.report);

@@ -49,11 +49,14 @@ export type VerifyArchive = (file: string, options: { signal: AbortSignal }) => 
 
 export interface DownloadTools {
   store: DownloadStore;
+  /** Called for each request. */
   transport: () => Transport;
   clock: Clock;
   /** From 0 up to 1; for the jitter. */
   random: () => number;
+  /** `verifyArchive` of the adapter room: throws on a broken archive. */
   verify: VerifyArchive;
+  /** How files are opened, for disks that are not there in a test. */
   openFile?: typeof open | undefined;
   /** Called when it progressed, a few times a second, and when its state changed. */
   onChange: () => void;

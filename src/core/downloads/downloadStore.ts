@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
+import { shared } from '../base/async.ts';
 import { onDisk } from '../base/diskError.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { Lease } from '../storage/lease.ts';
@@ -41,7 +42,6 @@ export class DownloadStore implements Disposable {
   #content = this.#stored;
   #opening: Promise<void> | undefined;
   #following: Disposable | undefined;
-  #checkingFiles: Promise<void> | undefined;
   #disposed = false;
 
   constructor(options: Options) {
@@ -221,7 +221,7 @@ export class DownloadStore implements Disposable {
 
   async #check(): Promise<void> {
     // Nobody waits for it: a drive may hang.
-    this.#checkingFiles ??= this.#checkFiles().finally(() => (this.#checkingFiles = undefined));
+    void this.#checkFiles();
     for (const { id, runId } of this.unfinished) {
       if (this.#options.isRunning(id)) continue;
       const before = this.#interrupted.get(id);
@@ -231,7 +231,7 @@ export class DownloadStore implements Disposable {
     }
   }
 
-  async #checkFiles(): Promise<void> {
+  readonly #checkFiles = shared(async (): Promise<void> => {
     const gone = new Set<string>();
     // One after the other: a drive that hangs takes one thread of the pool.
     for (const record of this.records) {
@@ -239,7 +239,7 @@ export class DownloadStore implements Disposable {
       if (found?.size !== record.sizeBytes) gone.add(keyOf(record));
     }
     this.#accept(this.#stored, gone);
-  }
+  });
 
   #lockOf(id: string): string {
     return path.join(this.#options.locks, `${id}.lock`);

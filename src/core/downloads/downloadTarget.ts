@@ -97,13 +97,7 @@ export function numberedFileName(name: string, number: number): string {
   return `${name.slice(0, name.length - extension.length)} (${number})${extension}`;
 }
 
+/** At a whole character. */
 function cutToBytes(text: string, maxBytes: number): string {
-  let cut = '';
-  let bytes = 0;
-  for (const character of text) {
-    bytes += Buffer.byteLength(character);
-    if (bytes > maxBytes) break;
-    cut += character;
-  }
-  return cut;
+  return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(maxBytes)).read);
 }

@@ -1,14 +1,12 @@
-import type { open } from 'node:fs/promises';
 import path from 'node:path';
 import { accountFolder } from '../accounts/account.ts';
-import type { Transport } from '../api/transport.ts';
-import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
+import { SYSTEM_CLOCK } from '../base/clock.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { CancelledError, ExpectedError, throwIfCancelled, unlessCancelled } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
 import { KeyMissingError, type Session } from '../runs/session.ts';
 import type { StateStore } from '../storage/state.ts';
-import type { Download, VerifyArchive } from './download.ts';
+import type { Download, DownloadTools } from './download.ts';
 import { DownloadStore } from './downloadStore.ts';
 import {
   DownloadError,
@@ -19,21 +17,16 @@ import {
   type UnfinishedDownload,
 } from './types.ts';
 
-export interface DownloadsOptions {
+/** What each download needs, besides; clock and random numbers are the machine's unless a test has others. */
+export interface DownloadsOptions
+  extends
+    Pick<DownloadTools, 'transport' | 'verify' | 'openFile'>,
+    Partial<Pick<DownloadTools, 'clock' | 'random'>> {
   /** The folder of all accounts' runs, in the storage that all windows share. */
   runsFolder: string;
   state: StateStore;
-  /** Called for each request. */
-  transport: () => Transport;
   /** The account's session, for what is resumed; undefined where it is no longer on this machine. */
   sessionOf: (accountId: string) => Session | undefined;
-  /** `verifyArchive` of the adapter room: throws on a broken archive. */
-  verify: VerifyArchive;
-  clock?: Clock;
-  /** From 0 up to 1; for the jitter. */
-  random?: () => number;
-  /** How files are opened, for disks that are not there in a test. */
-  openFile?: typeof open;
 }
 
 interface Running {
@@ -46,7 +39,7 @@ interface Running {
  * of what was downloaded and of unfinished ones that no window runs.
  */
 export class Downloads implements Disposable {
-  readonly #options: DownloadsOptions & { clock: Clock; random: () => number };
+  readonly #options: DownloadsOptions & Pick<DownloadTools, 'clock' | 'random'>;
   readonly #running = new Map<string, Running>();
   readonly #stores = new Map<string, DownloadStore>();
   readonly #onDidChange = new Emitter<{ accountId: string; runId: string }>();

@@ -7,22 +7,6 @@ import { MAX_ENTRIES } from './entryNames.ts';
 import { beginsAsTar, BLOCK_BYTES, TarBytes, tarMembers } from './tar.ts';
 import { zipMembers } from './zip.ts';
 
-/** What a file is by its first bytes. */
-type Kind = 'zip' | 'gzip' | 'tar' | 'safetensors' | 'pickle' | 'empty' | 'unknown';
-
-async function kindOf(file: FileBytes): Promise<Kind> {
-  const bytes = await file.read(0, Math.min(file.sizeBytes, BLOCK_BYTES));
-  if (bytes.length === 0) return 'empty';
-  const begins = (...start: number[]) => start.every((byte, at) => bytes[at] === byte);
-  // A first entry, or an end without any, narrow or wide.
-  if (begins(0x50, 0x4b, 3, 4) || begins(0x50, 0x4b, 5, 6) || begins(0x50, 0x4b, 6, 6)) return 'zip';
-  if (begins(0x1f, 0x8b)) return 'gzip';
-  if (beginsAsTar(bytes)) return 'tar';
-  if (bytes.length >= 10 && bytes[8] === 0x7b && bytes.readBigUInt64LE(0) <= BigInt(MAX_HEADER_BYTES))
-    return 'safetensors';
-  return begins(0x80) && (bytes[1] ?? 0) >= 2 && (bytes[1] ?? 0) <= 5 ? 'pickle' : 'unknown';
-}
-
 /**
  * Opens an archive, a safetensors file or a folder, by its content.
  * @throws NotAnAdapterError, BrokenArchiveError, CancelledError, and what the file system says
@@ -31,35 +15,31 @@ export async function openArchive(file: string, signal?: AbortSignal): Promise<A
   if ((await stat(file)).isDirectory()) return await openFolder(file, signal);
   const bytes = await FileBytes.open(file, signal);
   try {
-    return openFile(bytes, await kindOf(bytes), path.basename(file));
+    return openFile(bytes, await bytes.read(0, Math.min(bytes.sizeBytes, BLOCK_BYTES)), path.basename(file));
   } catch (error) {
     await bytes.close();
     throw error;
   }
 }
 
-function openFile(bytes: FileBytes, kind: Kind, fileName: string): Archive {
+/** By its first bytes. */
+function openFile(bytes: FileBytes, first: Buffer, fileName: string): Archive {
   const { sizeBytes } = bytes;
   const rest = { sizeBytes, close: () => bytes.close() };
-  switch (kind) {
-    case 'zip':
-      return { ...rest, container: 'zip', members: () => zipMembers(bytes) };
-    case 'tar':
-      return { ...rest, container: 'tar', members: () => tarMembers(tarIn(bytes)) };
-    case 'gzip':
-      return { ...rest, container: 'tar.gz', members: () => gzipMembers(bytes) };
-    case 'safetensors': {
-      const name = /\.safetensors$/i.test(fileName) ? fileName : WEIGHTS_NAME;
-      const members = () => [{ name, sizeBytes, open: () => bytes.all() }];
-      return { ...rest, container: 'safetensors', members };
-    }
-    case 'pickle':
-      throw new NotAnAdapterError({ code: 'pickle-only' });
-    case 'empty':
-      throw new NotAnAdapterError({ code: 'empty' });
-    case 'unknown':
-      throw new NotAnAdapterError({ code: 'not-an-archive' });
+  const begins = (...start: number[]) => start.every((byte, at) => first[at] === byte);
+  if (first.length === 0) throw new NotAnAdapterError({ code: 'empty' });
+  // A first entry, or an end without any, narrow or wide.
+  if (begins(0x50, 0x4b, 3, 4) || begins(0x50, 0x4b, 5, 6) || begins(0x50, 0x4b, 6, 6))
+    return { ...rest, container: 'zip', members: () => zipMembers(bytes) };
+  if (begins(0x1f, 0x8b)) return { ...rest, container: 'tar.gz', members: () => gzipMembers(bytes) };
+  if (beginsAsTar(first)) return { ...rest, container: 'tar', members: () => tarMembers(tarIn(bytes)) };
+  if (first.length >= 10 && first[8] === 0x7b && first.readBigUInt64LE(0) <= BigInt(MAX_HEADER_BYTES)) {
+    const name = /\.safetensors$/i.test(fileName) ? fileName : WEIGHTS_NAME;
+    const members = () => [{ name, sizeBytes, open: () => bytes.all() }];
+    return { ...rest, container: 'safetensors', members };
   }
+  const isPickle = begins(0x80) && (first[1] ?? 0) >= 2 && (first[1] ?? 0) <= 5;
+  throw new NotAnAdapterError({ code: isPickle ? 'pickle-only' : 'not-an-archive' });
 }
 
 function tarIn(bytes: FileBytes): TarBytes {
