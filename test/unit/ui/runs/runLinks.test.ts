@@ -6,7 +6,9 @@ import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 import { Bench, row } from '../../../helpers/runs/support.ts';
 
-const { followRunLink, runLinkPath } = await withVscode(() => import('../../../../src/ui/runs/runCommands.ts'));
+const { followRunLink, runLinkPath } = await withVscode(
+  () => import('../../../../src/ui/runs/runCommands.ts'),
+);
 
 describe('links to runs', () => {
   let bench: Bench;
