@@ -458,6 +458,43 @@ describe('Client', () => {
         await one.listRuns({}, { isBackground: true });
       });
 
+    it('never waits for less than before, and again for the rest where the clock was set back', async () => {
+      const headers = () => ({ 'retry-after': seen.length === 1 ? '90' : '0' });
+      answer = (...both) => json(refusal('rate_limited'), 429, headers())(...both);
+      const calls = Array.from({ length: 2 }, () => one.getBalance({ isBackground: true }));
+      assert.ok((await Promise.allSettled(calls)).every(({ status }) => status === 'rejected'));
+      one.holdUntil(nowMs + 80_000, nowMs + 80_000);
+      for (const setBackMs of [0, DAY]) {
+        nowMs -= setBackMs;
+        assert.equal(one.notBeforeMs, nowMs + 90_000);
+        await assert.rejects(one.getBalance(), { retryAfterMs: 90_000 });
+      }
+      nowMs += 90_000;
+      assert.equal(one.notBeforeMs, undefined);
+      assert.equal(seen.length, 2);
+    });
+
+    it('waits for longer and longer without a Retry-After, until a call passes', async () => {
+      const waits: number[] = [];
+      for (let refusals = 0; refusals < 8; refusals++) {
+        await refused({});
+        waits.push((one.notBeforeMs ?? NaN) - nowMs);
+        nowMs = one.notBeforeMs ?? NaN;
+      }
+      assert.deepEqual(waits, [500, 1_000, 2_000, 4_000, 8_000, 16_000, 20_000, 20_000]);
+      await one.getBalance();
+      await refused({});
+      assert.equal(one.notBeforeMs, nowMs + 500);
+    });
+
+    it('holds what somebody waits to read for ten minutes at most', async () => {
+      await refused({ 'retry-after': String(DAY / 1_000) });
+      await assert.rejects(one.getBalance(), { retryAfterMs: 600_000 });
+      nowMs += 600_000;
+      await one.getBalance();
+      await assert.rejects(one.getBalance({ isBackground: true }), { retryAfterMs: DAY - 600_000 });
+    });
+
     it('takes over what another window was asked, but nothing more than a week away', async () => {
       one.holdUntil(nowMs + 8 * DAY);
       assert.equal(one.notBeforeMs, undefined);
