@@ -23,10 +23,8 @@ const KINDS: readonly AdapterEntry['kind'][] = ['config', 'weights', 'pickle', '
 /** A report, and what measuring needs besides. */
 export interface Inspection {
   report: AdapterReport;
-  /** Undefined where it is no adapter. */
-  file?: { name: string; header: Weights };
-  /** In the order of `WeightsReport.pairs`. */
-  pairs: readonly Parts[];
+  /** Undefined where it is no adapter. `pairs` are in the order of `WeightsReport.pairs`. */
+  weights?: { name: string; header: Weights; pairs: readonly Parts[] };
 }
 
 /**
@@ -50,7 +48,7 @@ export async function inspect(file: string): Promise<Inspection> {
       await archive.close();
     }
   } catch (error) {
-    return withoutWeights({ ...report, verdict: verdictFor(error) });
+    return { report: { ...report, verdict: verdictFor(error) } };
   }
 }
 
@@ -58,10 +56,6 @@ function verdictFor(error: unknown): Verdict {
   if (error instanceof NotAnAdapterError) return error.verdict;
   if (isSystemError(error)) return { code: 'unreadable' };
   throw error;
-}
-
-function withoutWeights(report: AdapterReport): Inspection {
-  return { report, pairs: [] };
 }
 
 function inspectContents(empty: AdapterReport, contents: Contents): Inspection {
@@ -78,7 +72,7 @@ function inspectContents(empty: AdapterReport, contents: Contents): Inspection {
   const name = choice?.weights;
   if (choice === undefined || name === undefined) {
     const verdict = verdictWithoutWeights(contents.entries);
-    return withoutWeights({ ...base, verdict, problems: problems.list() });
+    return { report: { ...base, verdict, problems: problems.list() } };
   }
   checkFiles(choice, contents.entries, problems);
   const header = contents.weights.get(name);
@@ -92,7 +86,7 @@ function inspectContents(empty: AdapterReport, contents: Contents): Inspection {
     // Names of a full model's tensors are not those of an adapter.
     const isModel = tensors.some((one) => roleOf(one.name) === undefined && one.name.endsWith('.weight'));
     const verdict: Verdict = { code: isModel ? 'full-model' : 'no-adapter' };
-    return withoutWeights({ ...base, verdict, problems: problems.list() });
+    return { report: { ...base, verdict, problems: problems.list() } };
   }
   const weights = weightsReport(tensors, sorted, pairs);
   const configText = choice.config && contents.configs.get(choice.config);
@@ -106,7 +100,7 @@ function inspectContents(empty: AdapterReport, contents: Contents): Inspection {
     weights,
     problems: problems.list(),
   };
-  return { report, file: { name, header }, pairs: sorted.pairs };
+  return { report, weights: { name, header, pairs: sorted.pairs } };
 }
 
 function configOf(choice: Choice, { configs }: Contents, problems: Problems): AdapterConfig | undefined {

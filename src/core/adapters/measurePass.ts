@@ -2,7 +2,7 @@ import type { Archive } from './archive/bytes.ts';
 import { openArchive } from './archive/openArchive.ts';
 import { inspect, type Inspection } from './inspect.ts';
 import { BrokenArchiveError, NotAnAdapterError, printable } from './problems.ts';
-import type { AdapterReport, Measurements, PairMeasure, Progress } from './report.ts';
+import type { Measurements, PairMeasure, Progress } from './report.ts';
 import type { SafetensorsHeader, Tensor } from './safetensors.ts';
 import { dtypeShares, type Parts } from './tensors.ts';
 
@@ -10,17 +10,19 @@ const MAX_NAMES = 10;
 /** Bytes of values that are summed at once. */
 const BATCH_BYTES = 64 * 1024;
 
+type InspectedWeights = NonNullable<Inspection['weights']>;
+
 /** One pass over all values of an adapter. @throws NotAnAdapterError, BrokenArchiveError */
 export async function measurePass(
   file: string,
   onProgress: (progress: Progress) => void,
 ): Promise<Measurements> {
-  const { report, file: weights, pairs } = await inspect(file);
+  const { report, weights } = await inspect(file);
   if (weights === undefined) throw new NotAnAdapterError(report.verdict);
   const archive = await openArchive(file);
   try {
     const sums = await sumsOf(archive, weights, onProgress);
-    return measurementsOf(report, weights.header.tensors, pairs, sums);
+    return measurementsOf(weights, sums);
   } finally {
     await archive.close();
   }
@@ -29,7 +31,7 @@ export async function measurePass(
 /** Sums up each tensor of a type that is measured. */
 async function sumsOf(
   archive: Archive,
-  { name, header }: NonNullable<Inspection['file']>,
+  { name, header }: InspectedWeights,
   onProgress: (progress: Progress) => void,
 ): Promise<Map<Tensor, TensorSums>> {
   const sums = new Map<Tensor, TensorSums>();
@@ -73,12 +75,10 @@ function adder(header: SafetensorsHeader, sums: Map<Tensor, TensorSums>): (piece
 }
 
 function measurementsOf(
-  { weights }: AdapterReport,
-  tensors: readonly Tensor[],
-  pairs: readonly Parts[],
+  { header: { tensors }, pairs }: InspectedWeights,
   sums: ReadonlyMap<Tensor, TensorSums>,
 ): Measurements {
-  const measures = (weights?.pairs ?? []).map(({ path }, index) => pairMeasure(path, pairs[index], sums));
+  const measures = pairs.map((parts) => pairMeasure(parts, sums));
   const nonFinite = [...sums].filter(([, { nans, infinities }]) => nans + infinities > 0);
   const paired = new Set(pairs.flatMap(({ a, b }) => [a, b]));
   const notMeasured = dtypeShares(tensors.filter(({ dtype }) => !isMeasured(dtype)));
@@ -98,16 +98,12 @@ function measurementsOf(
   };
 }
 
-function pairMeasure(
-  path: string,
-  parts: Parts | undefined,
-  sums: ReadonlyMap<Tensor, TensorSums>,
-): PairMeasure {
-  const [a, b] = [parts?.a && sums.get(parts.a), parts?.b && sums.get(parts.b)];
+function pairMeasure(parts: Parts, sums: ReadonlyMap<Tensor, TensorSums>): PairMeasure {
+  const [a, b] = [parts.a && sums.get(parts.a), parts.b && sums.get(parts.b)];
   // PEFT starts training with an A of zeros for embeddings.
-  const squares = (parts?.isEmbedding === true ? a : b)?.squares ?? NaN;
+  const squares = (parts.isEmbedding ? a : b)?.squares ?? NaN;
   return {
-    path,
+    path: printable(parts.path),
     ...(Number.isFinite(squares) ? { norm: Math.sqrt(squares) } : {}),
     isZero: a?.squares === 0 || b?.squares === 0,
     nonFinite: [a, b].reduce((sum, one) => sum + (one?.nans ?? 0) + (one?.infinities ?? 0), 0),

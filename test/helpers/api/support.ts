@@ -198,6 +198,6 @@ export function noted(hooks: UploadHooks = {}) {
   };
 }
 
-export function sha256Of(bytes: Uint8Array): string {
+export function sha256Of(bytes: Uint8Array | string): string {
   return createHash('sha256').update(bytes).digest('hex');
 }

@@ -1,5 +1,6 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type http from 'node:http';
+import { sha256Of } from '../api/support.ts';
 import { startHttpServer, type TestServer } from '../httpServer.ts';
 import type { SimulatedClock } from './clock.ts';
 import type { Fault, Reply } from './faults.ts';
@@ -445,13 +446,9 @@ function readBody({ contentType, contentLength }: Post, bytes: Buffer): Partial<
   const field = (name: string) => new RegExp(`name="${name}"\r\n\r\n([^\r]*)\r\n`).exec(head)?.[1];
   const [modelId, label] = [field('model_id'), field('label')];
   return {
-    digest: sha256(bytes),
-    datasetSha256: sha256(dataset),
+    digest: sha256Of(bytes),
+    datasetSha256: sha256Of(dataset),
     ...(modelId !== undefined && { modelId }),
     ...(label !== undefined && { label }),
   };
-}
-
-export function sha256(bytes: Buffer | string): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }

@@ -3,8 +3,8 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { build } from 'esbuild';
+import { sha256Of } from '../api/support.ts';
 import { startHttpsServer, type TestServer } from '../httpServer.ts';
-import { sha256 } from './service.ts';
 import { WindowProcess } from './windowProcess.ts';
 
 /** What must be found nowhere: parts of the API key, of the dataset's rows, and of a signed URL. */
@@ -17,7 +17,7 @@ export const CANARIES = {
 
 const ROWS = 2600;
 const TEXT = `{"prompt":"${CANARIES.row}","completion":"to go home"}\n`.repeat(ROWS);
-export const DATASET = { text: TEXT, sha256: sha256(TEXT), sizeBytes: Buffer.byteLength(TEXT), rows: ROWS };
+export const DATASET = { text: TEXT, sha256: sha256Of(TEXT), sizeBytes: Buffer.byteLength(TEXT), rows: ROWS };
 
 /** What all cells share: the bundled program of a window, processes, a server with a certificate that nobody trusts, a folder. */
 export class Stage {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { DownloadStore } from '../../../src/core/downloads/downloadStore.ts';
 import { Session } from '../../../src/core/runs/session.ts';
 import { StateStore } from '../../../src/core/storage/state.ts';
 import { BlobServer } from '../blobServer.ts';
-import { descriptors } from '../api/support.ts';
+import { descriptors, sha256Of } from '../api/support.ts';
 import { until } from './support.ts';
 import { TestClock } from './testClock.ts';
 
@@ -207,8 +207,4 @@ export class DownloadBench {
   starts(): number[] {
     return this.server.requests.filter(({ status }) => status < 300).map(({ startByte }) => startByte);
   }
-}
-
-export function sha256Of(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }

@@ -3,8 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { BrokenArchiveError } from '../../../../src/core/adapters/problems.ts';
 import type { Downloads } from '../../../../src/core/downloads/downloads.ts';
 import { localAdapter } from '../../../../src/core/downloads/localFiles.ts';
+import { sha256Of } from '../../../helpers/api/support.ts';
 import type { BlobFault } from '../../../helpers/blobServer.ts';
-import { ACCOUNT, DownloadBench, RUN, sha256Of } from '../../../helpers/runs/downloadBench.ts';
+import { ACCOUNT, DownloadBench, RUN } from '../../../helpers/runs/downloadBench.ts';
 
 const KIB = 1024;
 

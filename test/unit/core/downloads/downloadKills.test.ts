@@ -6,10 +6,10 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { build } from 'esbuild';
+import { sha256Of } from '../../../helpers/api/support.ts';
 import { BlobServer } from '../../../helpers/blobServer.ts';
 import type { DownloadTask } from '../../../helpers/downloadChild.ts';
 import { Random } from '../../../helpers/random.ts';
-import { sha256Of } from '../../../helpers/runs/downloadBench.ts';
 
 const KILLS = 24;
 const LANES = 4;

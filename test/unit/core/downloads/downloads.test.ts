@@ -3,7 +3,8 @@ import { readFile, readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { Downloads } from '../../../../src/core/downloads/downloads.ts';
-import { ACCOUNT, DownloadBench, RUN, sha256Of } from '../../../helpers/runs/downloadBench.ts';
+import { sha256Of } from '../../../helpers/api/support.ts';
+import { ACCOUNT, DownloadBench, RUN } from '../../../helpers/runs/downloadBench.ts';
 import { until } from '../../../helpers/runs/support.ts';
 
 const KIB = 1024;

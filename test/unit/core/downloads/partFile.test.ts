@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { link, open, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { PartFile, partStateOf, type PartPlace } from '../../../../src/core/downloads/partFile.ts';
+import { sha256Of } from '../../../helpers/api/support.ts';
 import { useFolder } from '../../../helpers/folder.ts';
-import { sha256Of } from '../../../helpers/runs/downloadBench.ts';
 import { silent } from '../../../helpers/runs/support.ts';
 
 const MIB = 1024 * 1024;
