@@ -50,13 +50,8 @@ export async function createServices(context: vscode.ExtensionContext) {
   const apiKeys = disposables.add(new ApiKeys(context.secrets));
   const sandbox = disposables.add(new LazySandbox(storage, log));
   const accounts = disposables.add(new AccountStore(storage, setAside('accounts')));
-  const openAccounts = async (): Promise<void> => {
-    try {
-      await accounts.open();
-    } catch (error) {
-      report(log, error, () => void openAccounts());
-    }
-  };
+  const openAccounts = (): Promise<void> =>
+    accounts.open().catch((error: unknown) => report(log, error, () => void openAccounts()));
   await openAccounts();
   const connect = async (account: Account): Promise<Connection | undefined> => {
     if (account.kind === 'sandbox') {
