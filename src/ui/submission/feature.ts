@@ -39,7 +39,10 @@ export function activateSubmission(services: Services): void {
   const started = lazy(async () => {
     await onDisk(openJournal(), 'submissions');
     const isNeeded = submitter.pending.length > 0 || (await journal.unreported().catch(() => [])).length > 0;
-    if (isNeeded) await (await notices()).start();
+    if (!isNeeded) return;
+    const watch = await notices();
+    // Once the window is closing, reporting a charge is left to the next one: here nobody would see it.
+    if (!disposables.disposed) await watch.start();
   });
   // What failed is tried again at the next event.
   const startAgain = () => inBackground(log, started());

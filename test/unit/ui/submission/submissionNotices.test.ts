@@ -360,6 +360,23 @@ describe('watchSubmissions', () => {
       assert.match(told.sentences.join(), /^You may have been charged for train\.jsonl: /);
     });
 
+    it('leaves a charge to the next window if this one closes while the journal is opened', async () => {
+      const disposables = new DisposableStore();
+      let open = () => {};
+      activateSubmission({
+        ...partsOf('account-1'),
+        disposables,
+        openJournal: () => new Promise<void>((resolve) => (open = resolve)),
+        commands: { add: () => undefined },
+      } as unknown as Parameters<typeof activateSubmission>[0]);
+      unreported = [receiptOf(unknown(), 'answered')];
+      disposables.dispose();
+      open();
+      await later();
+      await later();
+      assert.deepEqual([told.sentences, unreported.length], [[], 1]);
+    });
+
     for (const isRecord of [true, false])
       it(`begins once the journal can be read, for ${isRecord ? 'an open submission' : 'an unreported charge'}`, async () => {
         let failures = 1;
