@@ -216,6 +216,19 @@ describe('Submitter, attempt by attempt', () => {
       assert.ok(seen.length > 0 && !seen.includes(false), String(seen));
     });
 
+    it('is reported as not stored where the disk takes no more', async () => {
+      for (const isFull of [false, true]) {
+        await restart(async (file, text) => {
+          if (isFull && text.includes('"refused"')) throw diskFull();
+          await writeFileDurably(file, text);
+        });
+        stage.answers = [tooPoor];
+        const outcome = await stage.submit();
+        assert.equal(outcome.kind, 'not-charged');
+        assert.equal(outcome.kept, !isFull);
+      }
+    });
+
     for (const [status, code, state] of [
       [402, 'insufficient_balance', 'refused'],
       [413, 'too_large', 'unsent'],
