@@ -1,27 +1,27 @@
 import { ExpectedError } from '../base/errors.ts';
 
 const MESSAGES = {
-  /** Whoever writes an intent has to own it. */
+  /** The writer of an intent must own it. */
   'not-owner': 'the lease of the intent is not held',
-  /** Other windows were creating intents for as long as this one waited. */
+  /** Other windows kept creating intents for as long as this window waited. */
   'journal-busy': 'another process is creating an intent',
-  /** It cannot be known whether an intent for the same bytes and model is open. */
+  /** Without reading the file, an open intent for the same bytes and model cannot be ruled out. */
   'journal-unreadable': 'an intent cannot be read',
-  /** An intent for the same bytes and model is open, in a file that only a later version of the extension can read. */
+  /** The open intent for the same bytes and model is in a file that only a later version can read. */
   'later-version': 'an intent of a later version is for the same bytes and model',
-  /** The account has another API key than the one it may have been charged with: it could be another account of the service. */
+  /** The API key changed since it may have been charged, and may belong to another service account. */
   'key-replaced': 'sent before with another API key; it is not sent again',
-  /** Another window may have the intent now. */
+  /** Another window may own the intent now. */
   'lease-lost': 'another process may own this submission now',
-  /** It is too late to send it again with its Idempotency-Key: the service may have forgotten it. */
+  /** The service may have forgotten the Idempotency-Key, so a resend could charge twice. */
   'window-closed': 'more than 23 hours have passed since the first attempt',
-  /** How much time has passed since the first attempt is unknown: a clock was set, the machine slept, or the service gave none. */
+  /** The time since the first attempt is unknown: clock set, machine slept, or no `Date` from the service. */
   'clocks-disagree': 'the time since the first attempt is not certain',
-  /** A run that could be the one is listed since the user asked to send it again. */
+  /** A run that could be this submission has appeared since the user asked to resend. */
   candidates: 'a run that could be this one is listed now',
 } as const;
 
-/** Nothing was sent, and why. */
+/** Thrown when nothing was sent; `code` says why. */
 export class SubmissionError extends ExpectedError {
   readonly code: keyof typeof MESSAGES;
   /** The file that cannot be read. */
@@ -34,7 +34,7 @@ export class SubmissionError extends ExpectedError {
   }
 }
 
-/** The service asked, after an earlier attempt, to be left alone for some more time; nothing was sent. */
+/** Thrown when nothing was sent because the Retry-After of an earlier attempt has not passed yet. */
 export class TooEarlyError extends ExpectedError {
   readonly code = 'too-early';
   readonly retryAfterMs: number;

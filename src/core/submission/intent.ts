@@ -13,36 +13,36 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const time = v.pipe(v.number(), v.finite());
 
 /**
- * A moment by this machine's clock, which anybody may set; by its monotonic one; and, where an answer had a `Date`, by the
- * service's. Only the latter two are compared.
+ * A point in time by this machine's wall clock (which anyone can set), by its monotonic clock, and by the
+ * service's clock if a response had a `Date`. Only the latter two are compared.
  */
 const moment = v.object({ localMs: time, monotonicMs: v.optional(time), serviceMs: v.optional(time) });
 
 const attempt = v.object({
   started: moment,
-  /** Durable before the closing boundary leaves: from here on it may have been charged. */
+  /** Written durably before the closing boundary is sent. From here on, the attempt may have been charged. */
   closed: v.optional(moment),
-  /** Missing while it is in progress, and after a crash. */
+  /** Missing while the attempt is in progress, and after a crash. */
   ended: v.optional(moment),
-  /** How it ended without a run: a code of ours or of the contract, for messages and the log. */
+  /** The error code (ours or the contract's) if it ended without a run, for messages and the log. */
   code: v.optional(v.string()),
   httpStatus: v.optional(v.number()),
-  /** Nothing is sent before this moment, as the service asked (Retry-After). */
+  /** Nothing is sent before this time, as requested by the service (Retry-After). */
   notBefore: v.optional(moment),
 });
 
 const observation = v.object({
   at: moment,
-  /** Whether every run that could be this one was listed and read, and the balance too. */
+  /** Whether the balance and every run that could be this one were listed and read. */
   complete: v.boolean(),
   /** Runs that could be this one. */
   candidates: v.array(v.string()),
   balance_cents: v.optional(v.number()),
-  /** Whether it was made with another API key than the last attempt: that may be one of another account of the service. */
+  /** Whether it used another API key than the last attempt, perhaps of another service account. */
   otherKey: v.optional(v.literal(true)),
 });
 
-/** Text of the service, cut: a receipt is small, however long it was. */
+/** Service text, truncated to keep receipts small. */
 const said = v.pipe(
   v.string(),
   v.transform((words) => words.slice(0, 200)),
@@ -66,21 +66,21 @@ const settlement = v.variant('kind', [
     how: v.picklist(['answered', 'found', 'recognised']),
   }),
   v.object({ kind: v.literal('not-charged'), at: moment, code: v.optional(v.string()) }),
-  /** The user gave it up without knowing whether it was charged. */
+  /** The user discarded it without knowing whether it was charged. */
   v.object({ kind: v.literal('discarded'), at: moment }),
 ]);
 
-/** What a file of the journal holds. */
+/** The content of a journal file. */
 export const intentSchema = v.object({
   version: v.literal(1),
-  /** The Idempotency-Key of every attempt, and the name of the file. */
+  /** The Idempotency-Key of every attempt, and the file name. */
   id: v.pipe(v.string(), v.uuid()),
   /** The multipart boundary of every attempt. */
   boundary: text,
   accountId: text,
-  /** The account's origin; `sandbox` for the sandbox, whose address is another one at each start. */
+  /** The account's origin, or `sandbox` for the sandbox, whose address changes at each start. */
   origin: text,
-  /** Which of the account's API keys it was last sent with: a random id, not derived from the API key. */
+  /** A random ID of the API key that it was last sent with; not derived from the key. */
   keyId: v.optional(v.string()),
   created: moment,
   dataset: v.object({
@@ -88,42 +88,42 @@ export const intentSchema = v.object({
     filename: text,
     sizeBytes: count,
     sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
-    /** When it was last written; not known to earlier versions. */
+    /** The modification time; missing in intents of earlier versions. */
     mtimeMs: v.optional(time),
-    /** When anything of the file last changed: a copy may have the other time. */
+    /** The change time (ctime): a copy can preserve mtime, but not ctime. */
     ctimeMs: v.optional(time),
-    /** Missing where the file was not checked. */
+    /** Missing if the file was not checked. */
     rows: v.optional(count),
-    /** The same; Unicode characters, line ends included. */
+    /** In Unicode characters, including line endings; missing if the file was not checked. */
     characters: v.optional(count),
   }),
   model_id: text,
-  /** As it is sent, the marker included. */
+  /** As sent, including the marker. */
   label: v.optional(v.string()),
-  /** A part of the label, by which the run is found. */
+  /** The part of the label that identifies the run. */
   marker: v.optional(v.string()),
   priority_processing: v.boolean(),
-  /** What the user accepted, when (ISO 8601), and the addresses that were shown. */
+  /** What the user accepted, when (ISO 8601), and which URLs were shown. */
   consents: v.object({
     model_terms: v.object({ accepted_at: text, urls: v.array(v.string()) }),
     data_policy: v.object({ accepted_at: text }),
   }),
-  /** Before the first attempt. */
+  /** The balance before the first attempt. */
   balanceBefore: v.optional(v.object({ balance_cents: v.number(), currency: said })),
   attempts: v.array(attempt),
-  /** The first check since the last attempt that was complete and found nothing; every other result removes it. */
+  /** The first complete check since the last attempt that found nothing; any other result removes it. */
   firstCleanLook: v.optional(observation),
   lastLook: v.optional(observation),
-  /** Refused before anything could be charged: what is left is a draft, to be continued with another Idempotency-Key. */
+  /** Set if the service refused it before any charge. The draft can be continued with a new key. */
   refused: v.optional(v.object({ at: moment, code: v.string(), httpStatus: v.optional(v.number()) })),
-  /** Missing while it is open; afterwards this is a receipt. */
+  /** Missing while the intent is open. Once set, the intent is a receipt. */
   settled: v.optional(settlement),
 });
 
-/** One wish to train: one Idempotency-Key, one or more attempts with the same bytes. It holds no API key and no row. */
+/** A request to train: one Idempotency-Key, attempts with the same bytes. Contains no API key or row. */
 export type Intent = v.InferOutput<typeof intentSchema>;
 export type Attempt = Intent['attempts'][number];
-/** What one check of runs and balance saw. */
+/** The result of one check of the runs and the balance. */
 export type Observation = NonNullable<Intent['lastLook']>;
 export type Moment = Intent['created'];
 export type Settlement = NonNullable<Intent['settled']>;
@@ -138,10 +138,10 @@ export type Draft = Pick<
   'dataset' | 'model_id' | 'label' | 'marker' | 'priority_processing' | 'consents' | 'balanceBefore'
 >;
 
-/** After this nothing is sent again with an Idempotency-Key: the service knows it for 24 hours (spec: "Limits"). */
+/** The limit for resends; the service knows an Idempotency-Key for 24 hours (spec: "Limits"). */
 export const RESEND_MS = IDEMPOTENCY_WINDOW_MS - 60 * 60_000;
 
-/** Whether an attempt has released its closing boundary, and was not the one that the service refused: from then on it may have been charged. */
+/** Whether an attempt sent its closing boundary and was not refused, so that it may have been charged. */
 export function mayBeCharged({ attempts, refused }: Intent): boolean {
   return refused === undefined && attempts.some(({ closed }) => closed !== undefined);
 }
@@ -154,17 +154,17 @@ export function isCharged(receipt: Receipt): receipt is ChargedReceipt {
   return receipt.settled.kind === 'charged';
 }
 
-/** The receipts of what was charged to an account. */
+/** Returns the charged receipts of an account. */
 export function chargedReceiptsOf(receipts: readonly Receipt[], accountId: string): ChargedReceipt[] {
   return receipts.filter(isCharged).filter((receipt) => receipt.accountId === accountId);
 }
 
-/** The same bytes and model at one service: only one may be open. */
+/** The same bytes and model at one service. Only one intent for them may be open. */
 export type Wish = Pick<Intent, 'origin' | 'model_id'> & { dataset: Pick<Intent['dataset'], 'sha256'> };
 
 /**
- * Whether two are the same wish, of whichever accounts: two of this machine may be one account of the service, which does not say
- * who one is, and each sign-in can make another account.
+ * Compares two wishes regardless of their accounts: two local accounts may be the same service account. The
+ * service doesn't identify accounts, and each sign-in can create another local one.
  */
 export function isSameWish(one: Wish, other: Wish): boolean {
   return (
@@ -174,7 +174,7 @@ export function isSameWish(one: Wish, other: Wish): boolean {
   );
 }
 
-/** A wish that nothing is done for yet: its own Idempotency-Key and boundary. */
+/** Creates an intent with its own Idempotency-Key and boundary, and without attempts. */
 export function newIntent(account: Account, draft: Draft, clock: Clock): Intent {
   return {
     version: 1,
@@ -188,7 +188,7 @@ export function newIntent(account: Account, draft: Draft, clock: Clock): Intent 
   };
 }
 
-/** An intent is a few kilobytes: what is larger is not ours. */
+/** The largest file that is read as an intent; ours are a few kilobytes. */
 const MAX_BYTES = 1024 * 1024;
 
 const versionSchema = v.object({ version: v.pipe(v.number(), v.integer(), v.minValue(2)) });
@@ -200,7 +200,7 @@ const openWishSchema = v.object({
   settled: v.optional(v.undefined()),
 });
 
-/** What a file of the journal turned out to be. `later`: written by a later version of the extension. */
+/** The result of reading a journal file. `later`: written by a later version of the extension. */
 type JournalFile =
   | { kind: 'intent'; intent: Intent }
   | { kind: 'gone' }
@@ -208,14 +208,14 @@ type JournalFile =
   | { kind: 'later'; wish: Wish | undefined };
 
 /**
- * Reads one file of the journal, whose name must be its intent's.
- * @throws what the file system says where it could not be read: then nothing is known of what it holds
+ * Reads one journal file. The file name must match the ID of its intent.
+ * @throws the file system's error if the file cannot be read; its content is then unknown
  */
 export async function readJournalFile(file: string): Promise<JournalFile> {
   let bytes: Buffer;
   try {
     const stats = await lstat(file);
-    // Whoever opens a pipe waits for its other end.
+    // Opening a named pipe would block until its other end is opened.
     if (!stats.isFile() || stats.size > MAX_BYTES) return { kind: 'foreign' };
     bytes = await readFile(file);
   } catch (error) {
@@ -238,11 +238,11 @@ export async function readJournalFile(file: string): Promise<JournalFile> {
 }
 
 /**
- * The text of an intent's file, and the intent as it will be read from it.
- * @throws ValiError, RangeError where it could not be read again
+ * Returns the content of an intent's file, and the intent as it will be read back from it.
+ * @throws ValiError, RangeError if it could not be read back
  */
 export function intentText(intent: Intent): { text: string; intent: Intent } {
-  // What the service sent beside the fields of the contract could be anything: it is not stored.
+  // Parsing removes fields that the service sent in addition to those of the contract.
   const asRead = v.parse(intentSchema, JSON.parse(JSON.stringify(intent)));
   const text = `${JSON.stringify(asRead, null, 2)}\n`;
   if (Buffer.byteLength(text) > MAX_BYTES) throw new RangeError('the intent is too large for its file');

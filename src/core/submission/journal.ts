@@ -21,9 +21,9 @@ import {
   readJournalFile,
 } from './intent.ts';
 
-/** The user waits for it: longer than other windows take to see whether it is free. */
+/** How often acquiring a lock is tried. The user waits; other windows' probes hold it more briefly. */
 const ACQUIRE_TRIES = 20;
-/** The creation of an intent waits some seconds for that of another window. */
+/** How often taking the lock for creating an intent is tried, for some seconds. */
 const CREATE_TRIES = 400;
 const FILES_AT_ONCE = 8;
 
@@ -31,53 +31,53 @@ const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const ID = new RegExp(`^${UUID}$`, 'i');
 const TEMPORARY = new RegExp(`^(${UUID})\\.json\\.${UUID}\\.tmp$`, 'i');
 
-/** An open intent and the lease of this window, which has to end. */
+/** An open intent and this window's lease on it, which the caller must release. */
 export interface Owned {
   lease: Lease;
   intent: Intent;
 }
 
 export interface JournalOptions {
-  /** Called with each file that cannot be read as ours: where it was moved to, or where it was left. */
+  /** Called with the path of each file that is not a readable intent, after it was moved or left in place. */
   onSetAside?: (file: string) => void;
   write?: typeof writeFileDurably;
   createTries?: number;
 }
 
-/** What of the open intents cannot be known. */
+/** The journal files that could not be read as intents and may be open. */
 interface Unknown {
-  /** Those of a later version, of which no more is known. */
+  /** Open intents of a later version; nothing else is known about them. */
   later: Wish[];
-  /** Files that could not be read now and may be intents: then it is not known what is open. */
+  /** Files that could not be read now and may contain open intents. */
   unread: { file: string; cause: unknown }[];
 }
 
 /**
- * Owns the submissions that outlive a window: each is a durable file. As long as it is open it has one owner among all windows;
- * once it is settled it is a receipt, which never changes. It holds no API key and no row.
+ * Owns the submissions, which outlive a window, as durable files. An open intent has at most one owner among
+ * all windows. A settled one is a receipt and never changes. Contains no API keys or dataset rows.
  */
 export class Journal implements Disposable {
   readonly #directory: string;
   readonly #leases: string;
-  /** Holds an empty file for each receipt of a charge that was not reported yet, by its ID. */
+  /** The folder with an empty file, named by the receipt's ID, for each unreported charge. */
   readonly #notices: string;
   readonly #options: Required<JournalOptions>;
   readonly #onDidChange = new Emitter<void>();
-  /** One access at a time, so that nothing older is accepted after something newer. */
+  /** Serializes access, so that older data never replaces newer data. */
   readonly #inTurn = sequencer();
-  /** Of charges that are still to be reported, where the disk took none: only this window knows. */
+  /** IDs of unreported charges whose notice file could not be written. Only this window knows about them. */
   readonly #unwrittenNotices = new Set<string>();
   readonly #reported = new Set<string>();
-  /** As last read, by their files. */
+  /** The receipts as last read, by file. */
   readonly #receipts = new Map<string, Receipt>();
   #watch: FolderWatch | undefined;
   #disposed = false;
   #intents: readonly Intent[] = [];
 
-  /** Fires when an intent was written, settled or removed, here or in another window. */
+  /** Fires when an intent was written, settled, or removed in any window. */
   readonly onDidChange = this.#onDidChange.event;
 
-  /** @param directory of the journal alone, in the extension's storage on the extension host's machine */
+  /** @param directory used by the journal only, in the extension's storage on the extension host's machine */
   constructor(directory: string, options: JournalOptions = {}) {
     const defaults = { onSetAside: () => undefined, write: writeFileDurably, createTries: CREATE_TRIES };
     this.#options = { ...defaults, ...options };
@@ -86,31 +86,31 @@ export class Journal implements Disposable {
     this.#notices = path.join(directory, 'notices');
   }
 
-  /** Reads the open intents, removes what killed processes left, and follows other windows. */
+  /** Reads the open intents, watches other windows' changes, and removes leftovers of killed processes. */
   async open(): Promise<void> {
     for (const folder of [this.#directory, this.#leases, this.#notices])
       await makeDirectoryDurably(folder, 0o700);
     if (this.#disposed) return;
-    // Before the first reading, so that nothing is missed between.
+    // Watch before the first read, so that no change is missed in between.
     this.#watch?.dispose();
     this.#watch = new FolderWatch(this.#directory, '.json', () => this.reload());
     await this.reload();
     await this.#inTurn(() => this.#sweep());
   }
 
-  /** Open ones as last read, oldest first. */
+  /** The open intents as last read, oldest first. */
   get intents(): readonly Intent[] {
     return this.#intents;
   }
 
-  /** Reads the open intents again: where the system has no watch to give, nothing else shows what other windows do. */
+  /** Reads the open intents again. Without a file watcher, only this shows other windows' changes. */
   reload(): Promise<void> {
     return this.#inTurn(async () => {
       await this.#read();
     });
   }
 
-  /** The settled intents, newest first; unreadable ones are left out. */
+  /** Returns the readable receipts, newest first. */
   async receipts(): Promise<Receipt[]> {
     await this.reload();
     return [...this.#receipts.values()].sort(
@@ -119,11 +119,11 @@ export class Journal implements Disposable {
   }
 
   /**
-   * Makes an intent durable and owned, unless one that is open, and was not refused, is for the same bytes and model of the
-   * same service: by one window at a time.
-   * @param besides ids of those of other accounts of the service that are no obstacle
-   * @throws LeaseUnavailableError, SubmissionError `journal-busy`, `journal-unreadable`, `later-version`, and what the file system
-   * says: then there is no intent
+   * Writes a new intent durably and takes ownership of it, in one window at a time. Returns an existing open
+   * intent instead, if it was not refused and is for the same bytes, model, and service.
+   * @param besides IDs of open intents of other accounts that don't prevent this one
+   * @throws LeaseUnavailableError, SubmissionError `journal-busy`, `journal-unreadable`, `later-version`, and
+   * file system errors; no intent exists then
    */
   async create(
     intent: Intent,
@@ -139,8 +139,8 @@ export class Journal implements Disposable {
   }
 
   /**
-   * Takes an open intent over, as the disk has it. Undefined when another living owner has it, or it is settled or gone.
-   * @throws LeaseUnavailableError, and what the file system says
+   * Takes ownership of an open intent, read from disk. Undefined if it is owned, settled, or gone.
+   * @throws LeaseUnavailableError, and file system errors
    */
   async acquire(id: string): Promise<Owned | undefined> {
     if (!ID.test(id)) return undefined;
@@ -163,8 +163,8 @@ export class Journal implements Disposable {
   }
 
   /**
-   * Makes a change of an owned intent durable.
-   * @throws SubmissionError `not-owner`, and what the file system says: then the disk has the old intent or the new
+   * Writes a changed intent durably.
+   * @throws SubmissionError `not-owner`, and file system errors; the disk has the old or the new intent then
    */
   write(lease: Lease, intent: Intent): Promise<void> {
     return this.#inTurn(async () => {
@@ -174,13 +174,13 @@ export class Journal implements Disposable {
   }
 
   /**
-   * Ends an owned intent: it becomes a receipt, and its lease ends.
-   * @throws SubmissionError `not-owner`, and what the file system says: then the lease is held as before
+   * Settles an owned intent: it becomes a receipt, and the lease ends.
+   * @throws SubmissionError `not-owner`, and file system errors; the lease is still held then
    */
   settle(lease: Lease, receipt: Receipt): Promise<void> {
     return this.#inTurn(async () => {
       this.#checkOwner(lease, receipt.id);
-      // Before it: a notice without a receipt means nothing.
+      // Written first, because a notice without a receipt is ignored.
       if (isCharged(receipt))
         await this.#note(receipt.id).catch(() => this.#unwrittenNotices.add(receipt.id));
       await this.#put(receipt);
@@ -189,21 +189,21 @@ export class Journal implements Disposable {
   }
 
   /**
-   * Whether a living process, this one too, owns an intent.
+   * Whether any running process, including this one, owns an intent.
    * @throws LeaseUnavailableError
    */
   async isOwned(id: string): Promise<boolean> {
     return ID.test(id) && (await Lease.isTaken(this.#lockFile(id)));
   }
 
-  /** The charges that no window has reported yet: one that was killed right after the answer could not. */
+  /** Returns the charges that no window has reported, perhaps because it was killed after the response. */
   async unreported(): Promise<ChargedReceipt[]> {
     const written = await namesIn(this.#notices).catch(() => []);
     const ids = new Set([...written, ...this.#unwrittenNotices]);
     return ids.size === 0 ? [] : (await this.receipts()).filter(isCharged).filter(({ id }) => ids.has(id));
   }
 
-  /** Claims for this window to report that a run was charged, or says that it did: true for one window, once. Never rejects. */
+  /** Claims the report of a run's charge. Resolves to true once, in a single window. Never rejects. */
   async claimNotice(runId: string): Promise<boolean> {
     const unreported = await this.unreported().catch(() => []);
     const receipt = unreported.find(({ settled }) => settled.run.run_id === runId);
@@ -254,7 +254,7 @@ export class Journal implements Disposable {
     if (lease === undefined) throw new SubmissionError('not-owner');
     try {
       await this.#put(intent);
-      // Where the folder was replaced meanwhile, another window may have gone through another gate.
+      // If the folder was replaced meanwhile, another window may hold a different `create` lock.
       if (!gate.isHeld() || !lease.isHeld()) throw new LeaseUnavailableError();
       return { lease };
     } catch (error) {
@@ -275,14 +275,14 @@ export class Journal implements Disposable {
     try {
       await this.#options.write(this.#file(intent.id), text);
     } catch (error) {
-      // It may have failed after the new text took its place.
+      // The write may have failed after the new file was already in place.
       await this.#read().catch(() => undefined);
       throw error;
     }
     this.#replace(intent.id, isSettled(asRead) ? undefined : asRead);
   }
 
-  /** Reads what is open, and what was settled since; sets foreign files aside. */
+  /** Reads the open intents and the new receipts, and sets foreign files aside. */
   async #read(): Promise<Unknown> {
     const names = await namesIn(this.#directory);
     const files = names
@@ -298,7 +298,7 @@ export class Journal implements Disposable {
     };
     await Promise.all(Array.from({ length: FILES_AT_ONCE }, readSome));
     this.#watch?.renew();
-    // What cannot be read now is as it was read last.
+    // Keep the last known version of intents that cannot be read now.
     const known = this.#intents.filter(({ id }) =>
       unknown.unread.some(({ file }) => file === this.#file(id)),
     );
@@ -306,11 +306,11 @@ export class Journal implements Disposable {
     return unknown;
   }
 
-  /** @returns the intent, if it is open */
+  /** @returns the intent if it is open */
   async #readFile(file: string, { later, unread }: Unknown): Promise<Intent[]> {
     try {
       let found = await readJournalFile(file);
-      // It may be another one after that: its owner writes it again.
+      // Setting the file aside reads it again, since its owner may have rewritten it meanwhile.
       if (found.kind === 'foreign') found = await this.#setAside(file);
       if (found.kind === 'later') {
         if (found.wish !== undefined) later.push(found.wish);
@@ -327,13 +327,13 @@ export class Journal implements Disposable {
   }
 
   /**
-   * Renames a foreign file, and returns what is there then.
-   * @throws where it stays, because it has an owner or cannot be renamed
+   * Renames a foreign file, and returns what is in its place afterwards.
+   * @throws if the file stays because it has an owner or cannot be renamed
    */
   async #setAside(file: string): ReturnType<typeof readJournalFile> {
     const id = path.basename(file, '.json');
     const work = async (): ReturnType<typeof readJournalFile> => {
-      // Its owner may have written it since.
+      // The owner may have rewritten it meanwhile.
       const found = await readJournalFile(file);
       if (found.kind !== 'foreign') return found;
       const aside = `${file}.unreadable-${Date.now()}`;
@@ -352,7 +352,7 @@ export class Journal implements Disposable {
     this.#options.onSetAside(file);
   }
 
-  /** Removes what killed processes left: temporary files, and lock files without an open intent. */
+  /** Removes leftovers of killed processes: temporary files, and lock files without an open intent. */
   async #sweep(): Promise<void> {
     const open = new Set(this.#intents.map(({ id }) => id));
     const orphans = new Map<string, string[]>();
@@ -365,13 +365,13 @@ export class Journal implements Disposable {
       if (id !== undefined) orphans.set(id, [...(orphans.get(id) ?? []), path.join(this.#directory, name)]);
     }
     for (const [id, files] of orphans)
-      // What cannot be removed harms nobody.
+      // Leftovers that cannot be removed do no harm.
       await this.#ifFree(id, async () => {
         for (const file of files) await rm(file, { force: true });
       }).catch(() => undefined);
   }
 
-  /** Does something as the owner of an intent, unless it has one. */
+  /** Runs `work` as the owner of an intent; returns undefined if another process owns it. */
   async #ifFree<T>(id: string, work: () => Promise<T>): Promise<T | undefined> {
     const lease = await Lease.take(this.#lockFile(id), 1);
     if (lease === undefined) return undefined;
@@ -388,7 +388,7 @@ export class Journal implements Disposable {
     this.#accept(intent === undefined ? others : [...others, intent]);
   }
 
-  /** One that is unchanged stays the same object, so that what is known of it stays known. */
+  /** Returns the known object for an unchanged intent, so that state keyed by the object remains valid. */
   #known(intent: Intent): Intent {
     const known = this.#intents.find(({ id }) => id === intent.id);
     return known !== undefined && isDeepStrictEqual(known, intent) ? known : intent;
@@ -405,7 +405,7 @@ export class Journal implements Disposable {
   }
 }
 
-/** The names in a folder; none where there is no folder. */
+/** Returns the names in a folder, or none if the folder doesn't exist. */
 async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);

@@ -5,50 +5,50 @@ import { SubmissionError, TooEarlyError } from './errors.ts';
 import { mayBeCharged, RESEND_MS, type Intent, type Moment } from './intent.ts';
 import { passedMs } from './reconcilePolicy.ts';
 
-/** How far two times of the service may seem to be apart for rounding and travel. */
+/** The tolerance when comparing two times of the service, for rounding and network delay. */
 export const MARGIN_MS = 15 * 60_000;
 
-/** What follows an attempt that ended without a run. */
+/** What to do after an attempt that ended without a run. */
 export type NextStep =
-  /** The service refused it, and nothing can have been charged: a change and a new Idempotency-Key may help. */
+  /** The service refused it and nothing can have been charged. A change and a new key may help. */
   | { kind: 'refused' }
-  /** Nothing can have been charged, and these bytes will not be sent again. */
+  /** Nothing can have been charged, and these bytes won't be sent again. */
   | { kind: 'dropped' }
-  /** Nothing can have been charged; the same may be sent later, after the wait that the service asked for. */
+  /** Nothing can have been charged. It may be sent later, after the wait that the service requested. */
   | { kind: 'unsent'; waitMs: number }
-  /** Again with the same Idempotency-Key and bytes; `waitMs` of the time is what the service asked for. */
+  /** Retry with the same Idempotency-Key and bytes. `waitMs` is the service's part of the delay. */
   | { kind: 'retry'; afterMs: number; waitMs: number }
-  /** It may have been charged: check before anything else is done. */
+  /** It may have been charged: check before doing anything else. */
   | { kind: 'reconcile'; waitMs: number };
 
-/** What has happened since the user last asked for it to be sent. */
+/** The attempts since the user last asked to send. */
 export interface AttemptHistory {
-  /** Whether an attempt before the last one, at any time, released its closing boundary. */
+  /** Whether any attempt before the last one, at any time, sent its closing boundary. */
   closedBefore: boolean;
-  /** Whether the last one did. */
+  /** Whether the last attempt did. */
   closedNow: boolean;
-  /** How many attempts there were, the last one included. */
+  /** The number of attempts, including the last one. */
   attempts: number;
-  /** How many at the end got the status of the last one. */
+  /** How many consecutive attempts, up to the last one, ended with the same status. */
   sameStatus: number;
 }
 
 const MAX_SAME_SERVER_ERROR = 3;
 
-/** Another attempt would end the same way. */
+/** Errors for which another attempt would end the same way. */
 const NOT_REPEATED = ['tls', 'proxy'] as const;
-/** The refusals of the contract (spec: POST /runs): whatever they refuse was not charged. */
+/** The refusals of the contract (spec: POST /runs), which guarantee that nothing was charged. */
 const REFUSALS: ReadonlySet<number> = new Set([401, 402, 422]);
 
 /**
- * Decides what follows an attempt (the contract's answers; for all else nothing is believed but the closing boundary).
- * @param random from 0 up to 1; full jitter, so that clients which failed together do not return together
+ * Decides what follows a failed attempt. Past the boundary, only the contract's refusals rule out a charge.
+ * @param random at least 0, less than 1: full jitter
  */
 export function nextStep(error: unknown, history: AttemptHistory, random: number): NextStep {
   const closed = history.closedBefore || history.closedNow;
   if (error instanceof CancelledError || error instanceof DatasetChangedError)
     return closed ? { kind: 'reconcile', waitMs: 0 } : { kind: 'dropped' };
-  // The earlier attempt may have been charged, and its charge be the very reason of the refusal.
+  // An earlier attempt may have been charged, and its charge may be the reason for this refusal.
   if (isRefusal(error)) return history.closedBefore ? { kind: 'reconcile', waitMs: 0 } : { kind: 'refused' };
   const waitMs = error instanceof TooEarlyError ? error.retryAfterMs : retryAfterOf(error);
   const afterMs = isWorthRepeating(error, history)
@@ -59,7 +59,7 @@ export function nextStep(error: unknown, history: AttemptHistory, random: number
 }
 
 /**
- * Nothing is sent before the time that the service asked for after the last attempt.
+ * Ensures that the Retry-After of the last attempt has passed.
  * @throws TooEarlyError
  */
 export function assertNotTooEarly({ attempts }: Intent, now: Moment): void {
@@ -69,13 +69,13 @@ export function assertNotTooEarly({ attempts }: Intent, now: Moment): void {
     notBefore.serviceMs === undefined || now.serviceMs === undefined
       ? notBefore.localMs - now.localMs
       : notBefore.serviceMs - now.serviceMs;
-  // Longer than any that is stored: the clock was set.
+  // A longer wait than any that is stored means that the clock was set.
   if (waitMs > 0 && waitMs <= MAX_RETRY_AFTER_MS) throw new TooEarlyError(waitMs);
 }
 
 /**
- * Lets an intent be sent, or sent again, at this moment. One that cannot have been charged may always be: the service has
- * nothing to forget.
+ * Ensures that an intent may be sent, or sent again, now. An intent that cannot have been charged may always
+ * be sent, because the service has no charge to forget.
  * @throws SubmissionError `window-closed`, `clocks-disagree`
  */
 export function assertMayResend(intent: Intent, now: Moment): void {
@@ -85,7 +85,7 @@ export function assertMayResend(intent: Intent, now: Moment): void {
     throw new SubmissionError('clocks-disagree');
   const serviceMs = now.serviceMs - first.serviceMs;
   if (serviceMs < -MARGIN_MS) throw new SubmissionError('clocks-disagree');
-  // However little the service's clock says: it may have been set back.
+  // Use the longer of both durations, since the service's clock may have been set back.
   if (Math.max(serviceMs, passedMs(first, now) ?? 0) >= RESEND_MS) throw new SubmissionError('window-closed');
 }
 
@@ -95,7 +95,7 @@ function isRefusal(error: unknown): boolean {
 
 function isWorthRepeating(error: unknown, { sameStatus }: AttemptHistory): boolean {
   if (error instanceof TooEarlyError) return true;
-  // A 425 after the closing boundary says nothing of a charge.
+  // A 425 after the closing boundary doesn't say whether a charge was made.
   if (statusOf(error) === 425) return false;
   return mayPass(error, NOT_REPEATED) && ((statusOf(error) ?? 0) < 500 || sameStatus < MAX_SAME_SERVER_ERROR);
 }

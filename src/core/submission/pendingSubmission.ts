@@ -7,9 +7,9 @@ import type { Journal } from './journal.ts';
 import { uncertaintyOf } from './reconcilePolicy.ts';
 
 /**
- * `validating`: every byte is out and the service prices it. `waiting`: for the next attempt. `elsewhere`: another window
- * has it. `unsent`: nothing of it can have been charged. `unknown`: it may have been. `not-charged`: two complete checks
- * found nothing. `refused`: by the service, before anything could be charged; the draft is stored.
+ * `validating`: every byte is sent, the service prices it. `waiting`: for the next attempt. `elsewhere`:
+ * owned by another window. `unsent`: cannot have been charged. `unknown`: may have been. `not-charged`: two
+ * complete checks found nothing. `refused`: by the service before any charge; the draft is stored.
  */
 export type SubmissionState =
   | 'queued'
@@ -23,7 +23,7 @@ export type SubmissionState =
   | 'not-charged'
   | 'refused';
 
-/** A submission that is in progress, or about which the user has something to decide. */
+/** A submission that is in progress or needs a decision by the user. */
 export interface PendingSubmission {
   /** Its Idempotency-Key. */
   readonly id: string;
@@ -40,43 +40,43 @@ export interface PendingSubmission {
   readonly retryAtMs?: number;
 }
 
-/** How a submission ended, for now, for the user's money. */
+/** The current result of a submission, in terms of the user's money. */
 export type SubmissionResult =
-  /** `found`: not by its answer, but by a check, which knows less of the charge. */
+  /** `found`: by a check rather than by the response, so less is known about the charge. */
   | { kind: 'charged'; run: RunCreation; found?: true }
-  /** `kept`: it is among the pending ones, to be continued or discarded. */
+  /** `kept`: it is still pending and can be continued or discarded. */
   | { kind: 'not-charged'; error: unknown; kept: boolean }
   /** It may have been charged. */
   | { kind: 'unknown'; error: unknown }
-  /** Nothing was sent: a submission of the same bytes and model is open, and comes first. */
+  /** Nothing was sent: an open submission of the same bytes and model must be resolved first. */
   | { kind: 'open'; id: string }
-  /** Nothing was sent: another window has it, or it is resolved. */
+  /** Nothing was sent: another window owns it, or it is resolved. */
   | { kind: 'elsewhere' };
 
-/** A submission that this window sends. */
+/** A submission that this window is sending. */
 export interface Submission {
   /** Its Idempotency-Key. */
   readonly id: string;
-  /** Fires when it began, progressed or ended, with its last state. */
+  /** Fires when it started, progressed, or ended, with its latest state. */
   readonly onProgress: Event<PendingSubmission>;
   /** Never rejects. */
   readonly result: Promise<SubmissionResult>;
 }
 
-/** Whether a refusal of what is sent just now would settle it: no earlier attempt can have been charged. */
+/** Whether a refusal of this attempt would settle it: no earlier attempt can have been charged. */
 export function canBeRefused({ state, intent }: PendingSubmission): boolean {
   const earlier = { ...intent, attempts: intent.attempts.slice(0, -1) };
   return (state === 'uploading' || state === 'validating') && !mayBeCharged(earlier);
 }
 
-/** Whether it can be stopped before its closing boundary has left. */
+/** Whether it can be stopped before its closing boundary is sent. */
 export function isCancellable({ state }: PendingSubmission): boolean {
   return state === 'queued' || state === 'uploading' || state === 'waiting';
 }
 
 /**
- * The markers of those of an account that are in progress and may have become runs already. Not of those that rest: nobody may be
- * looking for their runs.
+ * Returns the markers of an account's submissions that are in progress and may already be runs. Submissions
+ * that await the user are left out: there may be no further check for their runs.
  */
 export function openMarkers(submissions: readonly PendingSubmission[], accountId: string): string[] {
   return submissions
@@ -86,12 +86,12 @@ export function openMarkers(submissions: readonly PendingSubmission[], accountId
     .flatMap(({ intent }) => intent.marker ?? []);
 }
 
-/** Nothing is done with it: the user decides. */
+/** States in which nothing happens until the user decides. */
 const RESTING: ReadonlySet<SubmissionState> = new Set(['unsent', 'unknown', 'not-charged', 'refused']);
 
 /**
- * Whether it can be sent again, or its draft be submitted again; by this machine's clock, for what is offered. Whether it is
- * sent is decided by the service's.
+ * Whether to offer a resend, or a new submission of the draft, by this machine's clock. The actual resend is
+ * decided by the service's clock.
  */
 export function canContinue({ state, intent }: PendingSubmission, nowMs: number): boolean {
   if (state === 'unsent' || state === 'refused') return true;
@@ -100,22 +100,22 @@ export function canContinue({ state, intent }: PendingSubmission, nowMs: number)
   return !mayBeCharged(intent) || (first !== undefined && nowMs - first.started.localMs < RESEND_MS);
 }
 
-/** Whether a check of runs and balance may say more of it. */
+/** Whether another check of the runs and the balance can provide new information. */
 export function canCheck({ state }: PendingSubmission): boolean {
   return state === 'unknown' || state === 'not-charged';
 }
 
-/** Whether the user can give it up. */
+/** Whether the user can discard it. */
 export function canDiscard({ state }: PendingSubmission): boolean {
   return RESTING.has(state);
 }
 
-/** Whether it may be or become a charge without the user: uploading, validating, without an answer. */
+/** Whether it is or may become a charge without the user: uploading, validating, or no response. */
 export function mayBecomeCharge(state: SubmissionState): boolean {
   return !RESTING.has(state) || state === 'unknown';
 }
 
-/** What of an account is not resolved: something that may be or become a charge, or only what can be continued. */
+/** The unresolved work of an account: `charge` if any is or may become a charge, else `kept`. */
 export function pendingWorkOf(
   pending: readonly PendingSubmission[],
   accountId: string,
@@ -125,34 +125,34 @@ export function pendingWorkOf(
   return states.some(mayBecomeCharge) ? 'charge' : 'kept';
 }
 
-/** What this window does with one. */
+/** What this window is currently doing with a submission. */
 export type Live = Partial<Omit<PendingSubmission, 'id' | 'accountId' | 'intent'>> &
   Pick<PendingSubmission, 'state'>;
 
-/** Whether other windows still own what is theirs is checked this often, while they own anything. */
+/** How often the ownership of other windows' intents is probed, while there are any. */
 const ELSEWHERE_MS = 5_000;
-/** After a change of the journal: a window that made one may be about to release it. */
+/** The probe delay after a journal change: the window that made it may be about to release the intent. */
 const SOON_MS = 100;
 
-/** What of the journal's intents there is to show: what this window does with them, what others do, or how they rest. */
+/** Owns the pending submissions: open intents, and what this or another window is doing with them. */
 export class PendingSubmissions implements Disposable {
   readonly #journal: Journal;
   readonly #onChange: (submission: PendingSubmission) => void;
   readonly #subscription: Disposable;
   readonly #live = new Map<string, Live>();
-  /** What no window owned when its lock was tried; one that was written since is another object. All others may be owned. */
+  /** Intents whose lock was free when probed; others may be owned. A rewritten intent is a new object. */
   readonly #free = new WeakSet<Intent>();
-  /** Reported as resolved, though the disk would not take it. */
+  /** IDs reported as resolved although the receipt could not be written. */
   readonly #hidden = new Set<string>();
   readonly #cancels = new Map<string, AbortController>();
   #shown = new Map<string, PendingSubmission>();
   #timer: NodeJS.Timeout | undefined;
   #disposed = false;
 
-  /** Finds out which intents other windows own. Never rejects. */
+  /** Probes which intents are owned by other windows. Never rejects. */
   readonly probe = shared(() => this.#probeAll());
 
-  /** @param onChange called with each submission that changed, came or went, with its last state */
+  /** @param onChange called with the latest state of each submission that was added, changed, or removed */
   constructor(journal: Journal, onChange: (submission: PendingSubmission) => void) {
     this.#journal = journal;
     this.#onChange = onChange;
@@ -164,12 +164,12 @@ export class PendingSubmissions implements Disposable {
     if (journal.intents.length > 0) this.#planProbe(SOON_MS);
   }
 
-  /** Oldest first. */
+  /** The pending submissions, oldest first. */
   get all(): readonly PendingSubmission[] {
     return [...this.#shown.values()];
   }
 
-  /** What this window does with an intent. */
+  /** Updates what this window is doing with an intent. */
   set(id: string, change: Partial<Live>): void {
     const live = this.#live.get(id);
     if (live === undefined && change.state === undefined) return;
@@ -177,14 +177,14 @@ export class PendingSubmissions implements Disposable {
     this.#publish();
   }
 
-  /** Aborted by `cancel`, from now on until it rests. */
+  /** Returns a signal that `cancel` aborts, until `rest` is called. */
   cancelSignal(id: string): AbortSignal {
     const cancel = new AbortController();
     this.#cancels.set(id, cancel);
     return cancel.signal;
   }
 
-  /** Stops what this window sends, before its closing boundary has left. @returns false where it is too late */
+  /** Stops this window's sending before the closing boundary is sent. @returns false if it is too late */
   cancel(id: string): boolean {
     const submission = this.#shown.get(id);
     const cancel = this.#cancels.get(id);
@@ -193,7 +193,7 @@ export class PendingSubmissions implements Disposable {
     return true;
   }
 
-  /** This window does nothing more with it, and has released it. */
+  /** Ends this window's work on an intent, which it has released. */
   rest(id: string): void {
     this.#cancels.delete(id);
     this.#live.delete(id);
@@ -202,13 +202,13 @@ export class PendingSubmissions implements Disposable {
     this.#publish();
   }
 
-  /** Shows it no longer, whatever the disk says. */
+  /** Hides an intent, whatever the disk says. */
   hide(id: string): void {
     this.#hidden.add(id);
     this.#publish();
   }
 
-  /** Shows what was hidden: it prevents another one. */
+  /** Shows a hidden intent again, because it prevents another submission. */
   unhide(id: string): void {
     if (this.#hidden.delete(id)) this.#publish();
   }
@@ -243,11 +243,11 @@ export class PendingSubmissions implements Disposable {
     };
   }
 
-  /** A window that dies reports nothing: what it owned is probed until it is free. */
+  /** A window that dies reports nothing, so the intents of other windows are probed until they are free. */
   #planProbe(ms: number): void {
     if (this.#disposed) return;
     clearTimeout(this.#timer);
-    // Windows that are woken by the same change would meet each other's probes.
+    // The jitter keeps windows that wake up on the same change from colliding with each other's probes.
     this.#timer = setTimeout(() => void this.probe(), ms * (0.5 + Math.random()));
     this.#timer.unref();
   }
@@ -257,12 +257,12 @@ export class PendingSubmissions implements Disposable {
     for (const intent of this.#journal.intents) {
       if (this.#disposed) return;
       if (this.#live.has(intent.id)) continue;
-      // Where locks are unavailable no window owns one; whoever does something with it hears of that.
+      // If locks are unavailable, no window owns one. Any work on the intent then reports that error.
       const isOwned = await this.#journal.isOwned(intent.id).catch(() => false);
       if (isOwned) this.#free.delete(intent);
       else unowned.push(intent);
     }
-    // An owner may have written and released it since it was last read: what is free is what the disk still holds.
+    // An owner may have written and released it since the last read. Only what is unchanged on disk is free.
     await this.#journal.reload().catch(() => undefined);
     const { intents } = this.#journal;
     for (const intent of unowned) if (intents.includes(intent)) this.#free.add(intent);

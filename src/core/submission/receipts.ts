@@ -3,10 +3,10 @@ import { instantOf } from '../base/clock.ts';
 import { phaseOf } from '../runs/runList.ts';
 import { chargedReceiptsOf, type ChargedReceipt, type Moment, type Receipt } from './intent.ts';
 
-/** The parts of a run that take time. */
+/** The timed phases of a run. */
 export type Span = 'queue' | 'training';
 
-/** When things happened, in milliseconds since the epoch; undefined where the service gave no time, or none that is one. */
+/** Timestamps in milliseconds since the epoch; undefined where the service sent no valid time. */
 export interface RunTimes {
   createdAtMs: number | undefined;
   startedAtMs: number | undefined;
@@ -21,13 +21,13 @@ export function timesOf(run: Pick<RunDetail, 'created_at' | 'started_at' | 'comp
   };
 }
 
-/** Milliseconds since the epoch, or undefined where the text is no time. */
+/** Returns milliseconds since the epoch, or undefined if the text is not a valid time. */
 export function timeOf(text: string | undefined): number | undefined {
   const ms = instantOf(text);
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** How long a part took; undefined where an end of it is unknown, or before its beginning. */
+/** Returns the duration of a phase; undefined if an end is unknown or precedes the beginning. */
 export function spanMs(times: RunTimes, span: Span): number | undefined {
   const beginMs = span === 'queue' ? times.createdAtMs : times.startedAtMs;
   const endMs = span === 'queue' ? times.startedAtMs : times.completedAtMs;
@@ -35,16 +35,16 @@ export function spanMs(times: RunTimes, span: Span): number | undefined {
   return endMs - beginMs;
 }
 
-/** How long a part of runs usually takes. */
+/** The typical duration of a phase. */
 export interface UsualTime {
   fromMs: number;
   toMs: number;
 }
 
-/** With fewer runs there is no "usually". */
+/** The minimum number of runs for a typical duration. */
 const ENOUGH_RUNS = 3;
 
-/** The middle half of what a part of other runs took: those of the same model where there are enough, else all. */
+/** Returns the middle half of a phase's durations in other runs: of the same model if enough, else all. */
 export function usualTime(
   span: Span,
   { run_id, model_id }: Pick<RunDetail, 'run_id' | 'model_id'>,
@@ -59,7 +59,7 @@ export function usualTime(
   return { fromMs: at(0.25), toMs: at(0.75) };
 }
 
-/** The receipt of a run that was submitted from this machine. */
+/** Returns the receipt of a run that was submitted from this machine. */
 export function receiptOf(
   receipts: readonly Receipt[],
   accountId: string,
@@ -68,12 +68,12 @@ export function receiptOf(
   return chargedReceiptsOf(receipts, accountId).find(({ settled }) => settled.run.run_id === runId);
 }
 
-/** When the balance before a charge was last read: each attempt reads it again until one may have been charged. */
+/** Returns when the balance before a charge was read: each attempt reads it until one may be charged. */
 export function balanceReadAt({ attempts, created }: Pick<Receipt, 'attempts' | 'created'>): Moment {
   return attempts.find(({ closed }) => closed !== undefined)?.started ?? created;
 }
 
-/** When it was charged, as far as is known: when the first attempt was sent whole that the service did not answer with an error. */
+/** Returns when the first attempt without an error response was completely sent: the likely charge time. */
 export function chargedAt({ attempts, created }: Pick<Receipt, 'attempts' | 'created'>): Moment {
   const charged =
     attempts.find(({ closed, httpStatus }) => closed !== undefined && httpStatus === undefined) ??
@@ -81,7 +81,7 @@ export function chargedAt({ attempts, created }: Pick<Receipt, 'attempts' | 'cre
   return charged?.closed ?? charged?.started ?? created;
 }
 
-/** What the balance was before and after a run's charge, in cents; `otherCents` is what else went or came in between. */
+/** The balance before and after a run's charge, in cents. `otherCents`: all other changes in between. */
 export interface BalanceEffect {
   beforeCents: number;
   afterCents: number;
@@ -90,7 +90,7 @@ export interface BalanceEffect {
   otherCents: number | undefined;
 }
 
-/** @param priceCents as in the details or the receipt */
+/** @param priceCents from the run's details or the receipt */
 export function balanceEffectOf(
   { balanceBefore, settled: { run } }: ChargedReceipt,
   priceCents: number | undefined,
@@ -98,16 +98,16 @@ export function balanceEffectOf(
   const afterCents = run.balance_after_cents;
   if (balanceBefore === undefined || afterCents === undefined) return undefined;
   const { balance_cents: beforeCents, currency } = balanceBefore;
-  // Amounts in two currencies are not subtracted.
+  // Amounts in different currencies cannot be subtracted.
   if (run.currency !== undefined && run.currency !== currency) return undefined;
   const otherCents = priceCents === undefined ? undefined : afterCents - (beforeCents - priceCents);
   return { beforeCents, afterCents, currency, otherCents };
 }
 
 /**
- * What is known of a run's artifacts. `unknown`: it has finished and the list does not say that they are available, nor that
- * they have expired; a run that no list has shown yet is so, too. `not-known`: its status is none that the contract names,
- * so that it may have ended without any.
+ * The state of a run's artifacts. `unknown`: the run finished, but the list doesn't say that they are
+ * available or expired, or has not shown the run yet. `not-known`: the contract doesn't name the run's
+ * status, so it may have ended without artifacts.
  */
 export interface ArtifactsState {
   kind: 'not-yet' | 'not-known' | 'available' | 'expired' | 'unknown';
@@ -124,12 +124,12 @@ export function artifactsOf(run: RunSummary, detail: RunDetail | undefined, nowM
 }
 
 /**
- * What became of a dataset since it was submitted, as far as its size and its time of change show: `written`: it has the same
- * size, but was written to since.
+ * How a dataset changed since it was submitted, judged by size and change time. `written`: the same size, but
+ * written to since.
  */
 export type DatasetState = 'same' | 'written' | 'changed' | 'gone';
 
-/** @param file as it is now; undefined where there is none */
+/** @param file the current file; undefined if it doesn't exist */
 export function datasetStateOf(
   { dataset, created }: Pick<Receipt, 'dataset' | 'created'>,
   file: { sizeBytes: number; changedAtMs: number } | undefined,
@@ -139,10 +139,10 @@ export function datasetStateOf(
   return file.changedAtMs > created.localMs ? 'written' : 'same';
 }
 
-/** An earlier submission to the same service that was charged, or may have been. */
+/** An earlier submission to the same service that was or may have been charged. */
 export interface Prior {
   accountId: string;
-  /** The run that it was charged for; undefined where it was given up without knowing whether it was charged. */
+  /** The run that was charged; undefined if it was discarded with an unknown outcome. */
   runId: string | undefined;
   modelId: string;
   priority: boolean;
@@ -150,19 +150,19 @@ export interface Prior {
   submittedAtMs: number;
   priceCents: number | undefined;
   currency: string | undefined;
-  /** Of its dataset, where they were counted. */
+  /** The number of dataset rows, if they were counted. */
   rows: number | undefined;
 }
 
-/** The earlier submissions of these bytes to a service, newest first. */
+/** Returns the earlier submissions of these bytes to a service, newest first. */
 export function priorsOf(receipts: readonly Receipt[], origin: string, sha256: string): Prior[] {
   return priorsWhere(receipts, origin, (dataset) => dataset.sha256 === sha256);
 }
 
-/** The same again within this time is most likely a mistake. */
+/** Repeating a submission within this time is most likely a mistake. */
 const RECENT_MS = 24 * 60 * 60_000;
 
-/** Whether a run repeats an earlier submission of its bytes: with the same model and queue, soon after it. */
+/** Whether a run would soon repeat an earlier submission of its bytes, with the same model and queue. */
 export function isRepeat(
   chosen: { modelId: string | undefined; priority: boolean },
   { modelId, priority, submittedAtMs }: Prior,
@@ -171,13 +171,13 @@ export function isRepeat(
   return modelId === chosen.modelId && priority === chosen.priority && nowMs - submittedAtMs < RECENT_MS;
 }
 
-/** The last run that a file was trained in: `same` with its bytes, `changed` with others that were at its path. */
+/** The last run trained with a file: `same` has the same bytes, `changed` other bytes at its path. */
 export interface TrainedBefore {
   kind: 'same' | 'changed';
   run: Prior & { runId: string };
 }
 
-/** @param sha256 undefined while it is unknown: then nothing is known of a file that has the size of an earlier one */
+/** @param sha256 undefined if unknown; then so is the result if an earlier dataset has the same size */
 export function trainedBefore(
   receipts: readonly Receipt[],
   origin: string,
@@ -191,7 +191,7 @@ export function trainedBefore(
   return run && { kind: 'changed', run };
 }
 
-/** Whether a dataset of this size was charged: only then its bytes can be the same, and are worth hashing. */
+/** Whether a charged dataset had this size. Only then can the bytes be the same, and are worth hashing. */
 export function wasSubmittedInSize(receipts: readonly Receipt[], origin: string, sizeBytes: number): boolean {
   return priorsWhere(receipts, origin, (dataset) => dataset.sizeBytes === sizeBytes).some(isCharged);
 }

@@ -1,34 +1,34 @@
 import { mayBeCharged, type Attempt, type Intent, type Moment, type Observation } from './intent.ts';
 
-/** Why a check cannot tell whether a submission was charged. */
+/** Why a check cannot determine whether a submission was charged. */
 export type UncertaintyReason =
-  /** Runs that could be this one. */
+  /** Runs were found that could be this one. */
   | 'candidates'
-  /** A lower balance. */
+  /** The balance is lower than before. */
   | 'balance'
   | 'no-marker'
   /** The balance before is unknown. */
   | 'no-balance'
-  /** The API key is another one since it was sent. */
+  /** The API key has changed since it was sent. */
   | 'key-replaced'
-  /** A run may still come. */
+  /** The run may still appear. */
   | 'too-early'
   /** Not everything could be read. */
   | 'incomplete'
-  /** The service provides no time. */
+  /** The service's time is unknown. */
   | 'no-clock';
 
-/** How long the service may validate and price a whole dataset after its last byte. */
+/** How long the service may validate and price a completely received dataset. */
 export const PRICING_MS = 15 * 60_000;
-/** So far apart are two checks that together say that nothing was charged. */
+/** The minimum time between two checks that together prove that nothing was charged. */
 const BETWEEN_CHECKS_MS = 2 * 60_000;
 
-/** After this long nothing new is expected automatically: the user checks when they want to. */
+/** How long submissions are checked automatically. Afterwards the user checks manually. */
 const AUTOMATIC_MS = 60 * 60_000;
 
 /**
- * How much time has passed on this machine at least, whatever its wall clock or that of the service says. Where the monotonic clock
- * is behind, the machine was started in between: then at least as much as since that.
+ * Returns the minimum time that passed on this machine, regardless of wall clocks. If the monotonic clock is
+ * behind, the machine was restarted in between; the result is then the time since that restart.
  */
 export function passedMs(from: Moment | undefined, to: Moment): number | undefined {
   if (from?.monotonicMs === undefined || to.monotonicMs === undefined) return undefined;
@@ -36,60 +36,60 @@ export function passedMs(from: Moment | undefined, to: Moment): number | undefin
   return ms >= 0 ? ms : to.monotonicMs;
 }
 
-/** The latest of some times; undefined where one is not known. */
+/** Returns the latest of some times; undefined if any is unknown. */
 function latest(times: readonly (number | undefined)[]): number | undefined {
   const known = times.filter((ms) => ms !== undefined);
   return known.length < times.length ? undefined : Math.max(...known);
 }
 
-/** When the last attempt began, or released its closing boundary, by the service's clock; undefined where it is not known. */
+/** Returns when the last attempt started or sent its boundary, by the service's clock, if known. */
 export function lastSendMs({ attempts }: Intent): number | undefined {
   return latest(attempts.map(({ started, closed }) => (closed ?? started).serviceMs));
 }
 
-/** How long ago, by this machine's clock, the last attempt began or released its closing boundary. */
+/** Returns how long ago the last attempt started or sent its closing boundary, by this machine's clock. */
 export function sinceSentMs({ attempts }: Intent, nowMs: number): number {
   return nowMs - Math.max(0, ...attempts.map(({ started, closed }) => (closed ?? started).localMs));
 }
 
-/** Whether an answered check is followed by another one that nobody asks for. */
+/** Whether further automatic checks follow a check that was answered. */
 export function isCheckedAutomatically(intent: Intent, nowMs: number): boolean {
   return sinceSentMs(intent, nowMs) <= AUTOMATIC_MS;
 }
 
-/** From when on, by the service's clock, a check that finds nothing says something; undefined where no time is known. */
+/** Returns the service time from which a check that finds nothing is meaningful; undefined if unknown. */
 export function settledFromMs({ attempts }: Intent): number | undefined {
   const closings = attempts.filter(({ closed }) => closed !== undefined);
-  // The last bytes may have arrived as late as the end of the connection; what is complete may still be priced.
+  // The last bytes may have arrived as late as the end of the connection, and may still be priced after that.
   const lastMs = latest(closings.flatMap(({ closed, ended }) => [closed?.serviceMs, ended?.serviceMs]));
   return lastMs === undefined ? undefined : lastMs + PRICING_MS;
 }
 
-/** For how long, by this machine, a check is too early to say anything; undefined where no time is known. */
+/** Returns how long a check is still too early, by this machine; undefined if no time is known. */
 function waitMs(intent: Intent, { at }: Observation): number | undefined {
   const fromMs = settledFromMs(intent);
   if (fromMs === undefined || at.serviceMs === undefined) return undefined;
-  // The service's `Date` alone is the word of one clock, which may be set.
+  // Also use the monotonic clock, since the service's clock may be set.
   const waits = intent.attempts
     .filter(({ closed }) => closed !== undefined)
     .map(({ closed, ended }) => PRICING_MS - (passedMs(ended ?? closed, at) ?? 0));
   return Math.max(0, fromMs - at.serviceMs, ...waits);
 }
 
-/** For how long after a first check that counts another one does not. */
+/** Returns how long after the first clean check another one doesn't count yet. */
 function betweenMs(first: Observation, { at }: Observation): number {
   const passed = passedMs(first.at, at) ?? 0;
   return BETWEEN_CHECKS_MS - Math.min(passed, (at.serviceMs ?? -Infinity) - (first.at.serviceMs ?? Infinity));
 }
 
-/** The intent before a new attempt: what was seen before says nothing of it. */
+/** Returns the intent without observations: those made before a new attempt say nothing about it. */
 export function withoutObservations(intent: Intent): Intent {
   return { ...intent, firstCleanLook: undefined, lastLook: undefined };
 }
 
-/** The intent with an observation added: the first clean one is stored, any other removes it. */
+/** Adds an observation to an intent. The first clean observation is stored; any other removes it. */
 export function withObservation(open: Intent, seen: Observation): Intent {
-  // What two checks have shown stays true: whatever lowers the balance later is something else.
+  // What two checks have proven remains true. If the balance falls later, something else was charged.
   if (open.lastLook !== undefined && uncertaintyOf(open) === undefined && seen.candidates.length === 0)
     return open;
   const intent = { ...open, attempts: open.attempts.map((attempt) => overAt(attempt, seen.at)) };
@@ -98,8 +98,8 @@ export function withObservation(open: Intent, seen: Observation): Intent {
 }
 
 /**
- * Why it is uncertain that an intent, which may have been charged, was not; undefined where it is certain: two complete checks,
- * far enough apart and late enough, with the marker, without a candidate or a lower balance.
+ * Returns why it is uncertain that an intent was not charged; undefined if it is certain: two complete checks
+ * with the marker, late enough and far enough apart, found no candidate and no lower balance.
  */
 export function uncertaintyOf(intent: Intent): UncertaintyReason | undefined {
   const { lastLook, firstCleanLook, balanceBefore } = intent;
@@ -115,12 +115,12 @@ export function uncertaintyOf(intent: Intent): UncertaintyReason | undefined {
   return undefined;
 }
 
-/** Whether it may have been charged, and nothing has shown that it was not. */
+/** Whether an intent may have been charged, and no checks have proven otherwise. */
 export function isUncertain(intent: Intent): boolean {
   return mayBeCharged(intent) && uncertaintyOf(intent) !== undefined;
 }
 
-/** When, by this machine's clock, the next check may end a `too-early`. */
+/** Returns when the next check may resolve `too-early`, by this machine's clock. */
 export function nextCheckAtMs(intent: Intent): number | undefined {
   const { lastLook, firstCleanLook } = intent;
   if (lastLook === undefined) return undefined;
@@ -129,7 +129,7 @@ export function nextCheckAtMs(intent: Intent): number | undefined {
   return leftMs === undefined ? undefined : lastLook.at.localMs + Math.max(0, leftMs);
 }
 
-/** After a crash, or a sleep, the first check is the first moment at which an attempt is known to be over. */
+/** After a crash or a sleep, an attempt is first known to be over at the first check. */
 function overAt(attempt: Attempt, at: Moment): Attempt {
   const { closed, ended } = attempt;
   const isKnown = ended?.serviceMs !== undefined && ended.monotonicMs !== undefined;

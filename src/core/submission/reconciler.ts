@@ -16,7 +16,7 @@ import {
   type UncertaintyReason,
 } from './reconcilePolicy.ts';
 
-/** What a check of runs and balance says of a submission whose outcome was unknown. */
+/** The result of checking a submission whose outcome was unknown. */
 export type ReconcileResult =
   | { verdict: 'charged'; run: RunCreation }
   | { verdict: 'not-charged' }
@@ -27,17 +27,17 @@ export type ReconcileResult =
       candidates: readonly RunDetail[];
     };
 
-/** How often checks are made that nobody asks for: soon for the first minutes, and when one may say more. */
+/** The intervals of automatic checks: short at first and when a check may be conclusive, else long. */
 const SOON_MS = 20_000;
 const LATER_MS = 2 * 60_000;
 
-/** The last check of an intent, also one that the service did not answer. */
+/** The last check of an intent, whether or not the service answered it. */
 export interface LastCheck {
   atMs: number;
   isAnswered: boolean;
 }
 
-/** Whether a check may say something new: at once after a start, soon while the service may be pricing, then less often. */
+/** Whether a check may be informative: at once after a start, soon during pricing, then less often. */
 export function isCheckDue(intent: Intent, last: LastCheck | undefined, nowMs: number): boolean {
   const { localMs = 0 } = intent.attempts.at(-1)?.notBefore ?? {};
   if (localMs > nowMs) return false;
@@ -45,12 +45,12 @@ export function isCheckDue(intent: Intent, last: LastCheck | undefined, nowMs: n
   const sinceCheckMs = nowMs - last.atMs;
   const againAtMs = uncertaintyOf(intent) === 'too-early' ? nextCheckAtMs(intent) : undefined;
   if (againAtMs !== undefined && nowMs >= againAtMs) return sinceCheckMs >= SOON_MS;
-  // Where nothing was seen, whoever was away or offline for hours wants to know as soon as the service answers.
+  // Unanswered checks continue: after hours offline, the user wants the result as soon as possible.
   if (last.isAnswered && !isCheckedAutomatically(intent, nowMs)) return false;
   return sinceCheckMs >= (sinceSentMs(intent, nowMs) < LATER_MS ? SOON_MS : LATER_MS);
 }
 
-/** Whether the last check found runs that the check before had not. */
+/** Whether the last check found runs that the previous check had not. */
 export function hasNewCandidates(before: Intent, after: Intent): boolean {
   const known = before.lastLook?.candidates ?? [];
   return after.lastLook?.candidates.some((runId) => !known.includes(runId)) ?? false;
@@ -59,12 +59,12 @@ export function hasNewCandidates(before: Intent, after: Intent): boolean {
 const PAGE_SIZE = 100;
 const MAX_PAGES = 20;
 const MAX_DETAILS = 300;
-/** Details are read so many at a time. */
+/** How many details are read concurrently. */
 const BATCH = 4;
-/** No service cuts a label shorter than this. */
+/** The shortest length to which a service is assumed to truncate labels. */
 const CUT_LABEL_LENGTH = 16;
 
-/** What a check found. */
+/** The result of searching for a run. */
 interface Found {
   /** The run that holds the marker. */
   match: RunDetail | undefined;
@@ -73,21 +73,21 @@ interface Found {
   seen: Observation;
 }
 
-/** Now, by this machine's clocks. */
+/** Returns the current time by this machine's clocks. */
 export function localMoment(clock: Clock): Moment {
   return { localMs: clock.nowMs(), monotonicMs: Math.round(clock.monotonicMs()) };
 }
 
-/** Now, by all clocks as far as the client knows the service's. */
+/** Returns the current time by this machine's clocks and, if known, the service's clock. */
 export function momentOf(client: Pick<Client, 'clockSkewMs'>, clock: Clock): Moment {
   return withService(localMoment(clock), client.clockSkewMs);
 }
 
 /**
- * Finds the run of an intent that may have been charged: the runs of its time, their details (only they hold the
- * label), then the balance. Nothing but reads.
- * @param isClaimed whether a run that does not hold the marker belongs to another intent
- * @throws ApiError when not even the list can be read, CancelledError
+ * Searches the run of an intent that may have been charged. Reads the runs since its first attempt, their
+ * details (only these have the label), and then the balance.
+ * @param isClaimed whether a run without the marker belongs to another intent
+ * @throws ApiError if the list cannot be read, CancelledError
  */
 export async function findRun(
   client: Client,
@@ -99,7 +99,7 @@ export async function findRun(
   const options = signal === undefined ? {} : { signal };
   const started = localMoment(clock);
   const listed = await listSince(client, intent, options);
-  // The skew is that of an answer of this check: the time of its beginning, by the service's clock.
+  // The skew comes from a response of this check, so this is its start by the service's clock.
   const at = withService(started, client.clockSkewMs);
   const rows = listed.rows.filter((row) => isWorthReading(intent, row));
   let complete = listed.complete && rows.length <= MAX_DETAILS;
@@ -114,14 +114,14 @@ export async function findRun(
         rethrowUnauthorized(detail.reason);
         complete = false;
       }
-      // The last one is the oldest of them, should the service have made two of one Idempotency-Key.
+      // If the service made two runs of one Idempotency-Key, the last match is the oldest.
       else if (isMarked(intent, detail.value)) match = detail.value;
       else if (isCandidate(intent, batch[index], detail.value) && !isClaimed(detail.value.run_id))
         candidates.push(detail.value);
     }
   }
   throwIfCancelled(signal);
-  // After the list: a charge in between shows as a lower balance.
+  // Read after the list, so that a charge made in between shows as a lower balance.
   const balance = await client.getBalance(options).catch(rethrowUnauthorized);
   const seen = {
     at,
@@ -137,18 +137,18 @@ function withService(moment: Moment, clockSkewMs: number | undefined): Moment {
   return clockSkewMs === undefined ? moment : { ...moment, serviceMs: moment.localMs + clockSkewMs };
 }
 
-/** After a 401 nothing more is sent with an API key. */
+/** After a 401, nothing more is sent with an API key. */
 function rethrowUnauthorized(error: unknown): undefined {
   if (isUnauthorized(error)) throw error;
   return undefined;
 }
 
-/** What is known of a run's charge from its details; only the answer to the submission itself has plan and balance. */
+/** Derives a run's charge from its details. Only the submission's response has plan and balance. */
 export function creationOf({ run_id, status, price_cents, plan: plan_name }: RunDetail): RunCreation {
   return { run_id, status, price_cents, plan_name };
 }
 
-/** The runs since shortly before the first attempt, by the service's own times; without one, the newest page. */
+/** Lists the runs since shortly before the first attempt, by the service's clock; if unknown, one page. */
 async function listSince(
   client: Client,
   intent: Intent,
@@ -166,35 +166,35 @@ async function listSince(
     const last = page.data.at(-1);
     const isOver = last !== undefined && (sinceMs === undefined || isBefore(last, sinceMs));
     if (!page.has_more || isOver) return { rows, complete };
-    // It says that there is more, and not where.
+    // The page claims that there are more, but has no cursor.
     if (page.next_cursor === undefined) return { rows, complete: false };
     cursor = page.next_cursor;
   }
   return { rows, complete: false };
 }
 
-/** A run without a time, or with none that can be read, could be of any. */
+/** A run without a valid time could be from any time. */
 function isBefore(row: RunSummary, timeMs: number): boolean {
   return instantOf(row.created_at) < timeMs;
 }
 
-/** With a marker every run of the time is read: the service may call the model by another name. */
+/** With a marker, the details of every listed run are read, because the service may rename the model. */
 function isWorthReading(intent: Intent, row: RunSummary): boolean {
   return intent.marker !== undefined || (row.model_id === intent.model_id && !isAfterAll(intent, row));
 }
 
-/** Created later than any attempt could have been priced. */
+/** Whether a run was created later than any attempt could have been priced. */
 function isAfterAll(intent: Intent, row: RunSummary): boolean {
   const lastMs = lastSendMs(intent);
   return lastMs !== undefined && instantOf(row.created_at) > lastMs + PRICING_MS + MARGIN_MS;
 }
 
-/** Whether a run's label holds the marker of an intent. */
+/** Whether a run's label contains the marker of an intent. */
 export function isMarked({ marker }: Intent, { label = '' }: Pick<RunDetail, 'label'>): boolean {
   return marker !== undefined && hasMarker(label, marker);
 }
 
-/** Where a marker was sent, a run without a label, or with one that may have lost its end; otherwise one with the same label. */
+/** With a marker: no label, or one that may be truncated. Otherwise: the same label. */
 function isCandidate(
   intent: Intent,
   row: RunSummary | undefined,
@@ -205,7 +205,7 @@ function isCandidate(
   if (model_id !== intent.model_id) return false;
   const sent = folded(intent.label ?? '');
   const found = folded(label);
-  // What a cut may leave at the end: an ellipsis, or half of a character.
+  // Truncation may leave an ellipsis or half of a character at the end.
   const start = found.replace(/(?<![\s.\ufffd])[\s.\ufffd]+$/, '');
   return found === sent || (start.length >= CUT_LABEL_LENGTH && sent.startsWith(start));
 }

@@ -23,12 +23,12 @@ import { sendAttempts, stopped, type AttemptsEnd, type Time } from './uploadAtte
 
 type How = Extract<Settlement, { kind: 'charged' }>['how'];
 
-/** Sends, checks and settles intents for the `Submitter`, whose methods say what each one does. */
+/** Sends, checks, and settles intents for `Submitter`, which documents the methods. */
 export class Sender {
   readonly #journal: Journal;
   readonly #pending: PendingSubmissions;
   readonly #time: Time;
-  /** Aborted when the extension ends. */
+  /** Aborted when the extension is deactivated. */
   readonly #stopping: AbortSignal;
   readonly #uploads = new UploadQueue();
   readonly #checks = new Map<string, Promise<ReconcileResult | undefined>>();
@@ -49,10 +49,10 @@ export class Sender {
     besides: readonly string[],
   ): Promise<SubmissionResult> {
     const { id } = intent;
-    // Before it is shown for the first time: the user can cancel what is shown.
+    // Create the signal before the submission is first shown: the user can cancel whatever is shown.
     const anySignal = this.#cancellable(id, signal);
     this.#pending.set(id, { state: this.#stateBefore() });
-    // Nothing connects before the intent is on disk.
+    // Don't connect before the intent is on disk.
     const created = await this.#journal.create(intent, besides).catch((error: unknown) => ({ error }));
     if ('lease' in created) {
       void this.#dropRefused(intent);
@@ -79,7 +79,7 @@ export class Sender {
         this.#pending.set(id, { state: 'checking' });
         const { result: found, intent } = await this.#reconcile(session, owned, signal);
         if (found.verdict === 'charged') return { kind: 'charged', run: found.run, found: true };
-        // What the user did not know of when they asked, they decide about first.
+        // The user must decide first about runs that were unknown when they asked to resend.
         if (hasNewCandidates(owned.intent, intent))
           return { kind: 'unknown', error: new SubmissionError('candidates') };
         return this.#send(session, { ...owned, intent }, anySignal);
@@ -125,7 +125,7 @@ export class Sender {
 
   async adopt(session: Session, id: string, runId: string, how: How): Promise<boolean> {
     const isDone = await this.#owning(id, session, async (owned) => {
-      // The details say what it cost; they are read where nobody has yet.
+      // The details contain the price. Read them only if they are not loaded yet.
       const detail = session.runs.detail(runId) ?? (await session.call((client) => client.getRun(runId)));
       await this.#settleCharged(session, owned, creationOf(detail), how);
       return true;
@@ -144,9 +144,9 @@ export class Sender {
   }
 
   /**
-   * Does something as the owner of an open intent, after the check that is in progress.
-   * @param session whose account it has to belong to
-   * @returns undefined where another window owns it, it is resolved, or it belongs to another account
+   * Runs `work` as the owner of an open intent, after any check in progress.
+   * @param session the intent must belong to its account
+   * @returns undefined if another window owns the intent, it is resolved, or it belongs to another account
    */
   async #owning<T>(
     id: string,
@@ -172,15 +172,15 @@ export class Sender {
     }
   }
 
-  /** From now on it can be canceled, until it rests. */
+  /** Makes an intent cancellable until it rests. */
   #cancellable(id: string, signal: AbortSignal): AbortSignal {
     return AbortSignal.any([signal, this.#pending.cancelSignal(id), this.#stopping]);
   }
 
   /**
-   * Checks once what became of an intent, and settles it where its run is found; otherwise the intent that is returned holds what
-   * was seen, durably.
-   * @throws ApiError, CancelledError, KeyMissingError, and what writing throws
+   * Checks an intent once, and settles it if its run is found. Otherwise the returned intent contains the
+   * observation, which is stored durably.
+   * @throws ApiError, CancelledError, KeyMissingError, and write errors
    */
   async #reconcile(
     session: Session,
@@ -209,7 +209,7 @@ export class Sender {
     return { result: { verdict: 'cannot-tell', reason, candidates }, intent: next };
   }
 
-  /** The runs of other intents of the service. */
+  /** Returns the runs of other intents of the same service. */
   async #runsOfOthers({ id, origin }: Intent): Promise<ReadonlySet<string>> {
     const receipts = (await this.#journal.receipts()).filter(isCharged);
     const others = receipts.filter((receipt) => receipt.id !== id && receipt.origin === origin);
@@ -217,8 +217,8 @@ export class Sender {
   }
 
   /**
-   * Waits until the service may be asked again, as it demanded after the last attempt.
-   * @throws TooEarlyError where nobody would wait that long, CancelledError
+   * Waits for the Retry-After of the last attempt.
+   * @throws TooEarlyError if the wait is unreasonably long, CancelledError
    */
   async #waitAsAsked(intent: Intent, signal: AbortSignal): Promise<void> {
     const { clock } = this.#time;
@@ -232,14 +232,14 @@ export class Sender {
     }
   }
 
-  /** A draft that was refused is replaced by the submission that came of it. */
+  /** Discards a refused draft that the new submission replaces. */
   async #dropRefused(intent: Intent): Promise<void> {
     for (const other of this.#journal.intents)
       if (other.refused !== undefined && other.accountId === intent.accountId && isSameWish(other, intent))
         await this.discard(other.id, 'may-be-charged').catch(() => false);
   }
 
-  /** Of one that is about to be sent. */
+  /** Returns the state of an intent that is about to be sent. */
   #stateBefore() {
     return this.#uploads.isBusy ? 'queued' : 'uploading';
   }
@@ -248,7 +248,7 @@ export class Sender {
     const { id } = owned.intent;
     this.#pending.set(id, { state: this.#stateBefore() });
     const upload = () => {
-      // It waits for no other now: the balance is read before the first byte.
+      // The upload is no longer queued: reading the balance is already part of it.
       this.#pending.set(id, { state: 'uploading' });
       const show = this.#pending.set.bind(this.#pending, id);
       return sendAttempts(session, this.#journal, owned, this.#time, show, signal);
@@ -256,12 +256,12 @@ export class Sender {
     const end = (await this.#uploads.run(upload, signal)) ?? stopped(new CancelledError(), owned.intent);
     const ended = { lease: owned.lease, intent: end.intent };
     const result = await this.#settleEnd(session, ended, end);
-    // Checks before it says that the result is unknown, unless the service asked for a pause.
+    // Check before reporting an unknown result, unless the service requested a pause.
     if (result.kind !== 'unknown' || this.#stopping.aborted) return result;
     if ('waitMs' in end && end.waitMs > 0) return result;
     this.#pending.set(id, { state: 'checking' });
     try {
-      // Who canceled wants to know, too; who cancels now need not wait for it.
+      // A user who already canceled still wants the result; one who cancels now doesn't have to wait for it.
       const until = signal.aborted ? this.#stopping : signal;
       const { result: found } = await this.#reconcile(session, ended, until);
       return found.verdict === 'charged' ? { kind: 'charged', run: found.run, found: true } : result;
@@ -270,7 +270,7 @@ export class Sender {
     }
   }
 
-  /** Settles what is certain after the last attempt, and says what is true. */
+  /** Settles what is certain after the last attempt, and returns the result. */
   async #settleEnd(session: Session, owned: Owned, end: AttemptsEnd): Promise<SubmissionResult> {
     if (end.kind === 'charged') {
       await this.#settleCharged(session, owned, end.run, 'answered');
@@ -283,15 +283,15 @@ export class Sender {
       return { kind: 'not-charged', error, kept: end.kept };
     }
     if (kind === 'reconcile') {
-      // Two checks have said so, and nothing was sent since.
+      // Two checks proved that it was not charged, and nothing was sent since.
       if (uncertaintyOf(end.intent) === undefined) return { kind: 'not-charged', error, kept: true };
       readAgain(session);
       return { kind: 'unknown', error };
     }
-    // Not by us; but who owns it now may be sending it.
+    // This window sent nothing more, but the current owner may be sending it.
     const isLost = error instanceof SubmissionError && ['lease-lost', 'not-owner'].includes(error.code);
     if (isLost) return { kind: 'elsewhere' };
-    // When the extension ends, nothing is settled that the user did not decide.
+    // During deactivation, nothing is settled without the user's decision.
     if (kind === 'unsent' || this.#stopping.aborted) return { kind: 'not-charged', error, kept: true };
     const kept = await this.#settle(owned, { kind: 'not-charged', at: this.#now() }).then(
       () => false,
@@ -300,7 +300,7 @@ export class Sender {
     return { kind: 'not-charged', error, kept };
   }
 
-  /** Settles an intent with its run, which runs and balance of the session then know. */
+  /** Settles an intent with its run, and updates the runs and the balance of the session. */
   async #settleCharged(session: Session, owned: Owned, run: RunCreation, how: How): Promise<void> {
     const { model_id, label } = owned.intent;
     await this.#settle(owned, { kind: 'charged', at: this.#now(), run, how });
@@ -311,8 +311,9 @@ export class Sender {
   }
 
   /**
-   * Where it cannot be written the file stays open, which asks for a check and never for money. A charge is reported anyway.
-   * @throws what writing anything else throws
+   * A charge that cannot be written is still reported. Its file stays open, which leads to a check, never to
+   * a charge.
+   * @throws write errors of other settlements
    */
   async #settle({ lease, intent }: Owned, settled: Settlement): Promise<void> {
     try {
@@ -328,22 +329,22 @@ export class Sender {
   }
 }
 
-/** Not awaited, and never an error: the result is reported at once, and what is read later shows when it comes. */
+/** Not awaited and never rejects: the result is reported at once, and the data shows up once it is read. */
 function readAgain({ runs, balance }: Session): void {
   void Promise.allSettled([runs.refresh(), balance.refresh()]);
 }
 
-/** Lets one upload run at a time; the others wait in order. */
+/** Runs one upload at a time; the others wait in order. */
 class UploadQueue {
   #last: Promise<unknown> = Promise.resolve();
   #asked = 0;
 
-  /** Whether the next one has to wait. */
+  /** Whether the next upload has to wait. */
   get isBusy(): boolean {
     return this.#asked > 0;
   }
 
-  /** Runs the work when its turn comes. @returns undefined when it is canceled before; @throws what the work throws */
+  /** Runs `work` when its turn comes. @returns undefined if canceled before; @throws what `work` throws */
   run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
     const before = this.#last;
     this.#asked++;

@@ -18,8 +18,8 @@ import type { Sender } from './sender.ts';
 import type { Time } from './uploadAttempts.ts';
 
 /**
- * Owns the way from a draft to a charge, at most one for each: one upload at a time, the others wait in order. Each draft
- * becomes an intent of the journal with one Idempotency-Key; `sender.ts`, loaded at the first use, is the one way to `createRun`.
+ * Owns the way from a draft to at most one charge, with one upload at a time. Each draft becomes an intent
+ * with one Idempotency-Key; `sender.ts`, loaded at the first use, is the only way to `createRun`.
  */
 export class Submitter implements Disposable {
   readonly #journal: Journal;
@@ -29,12 +29,12 @@ export class Submitter implements Disposable {
   readonly #onDidChange = new Emitter<PendingSubmission>();
   readonly #sender: () => Promise<Sender>;
 
-  /** Fires when a submission began, progressed, ended or was dismissed, here or in another window, with its last state. */
+  /** Fires with its latest state when a submission started, progressed, ended, or was dismissed anywhere. */
   readonly onDidChange = this.#onDidChange.event;
 
   /**
-   * @param time for tests: time, and the random numbers from 0 up to 1 of the jitter
-   * @param load for tests: the module that sends
+   * @param time for tests: the clock, and the random numbers for jitter (at least 0, less than 1)
+   * @param load for tests: loads the module that sends
    */
   constructor(
     journal: Journal,
@@ -50,12 +50,12 @@ export class Submitter implements Disposable {
     });
   }
 
-  /** Oldest first. */
+  /** The pending submissions, oldest first. */
   get pending(): readonly PendingSubmission[] {
     return this.#pending.all;
   }
 
-  /** Those of the same bytes at the service of an account, of whichever account: two of this machine may be one there. */
+  /** Returns the open submissions of these bytes at a service, of any account: two may be the same there. */
   openOnesOf(account: Account, sha256: string): readonly PendingSubmission[] {
     return this.pending.filter(
       ({ state, intent: { origin, dataset } }) =>
@@ -63,20 +63,20 @@ export class Submitter implements Disposable {
     );
   }
 
-  /** Finds out which of the pending ones other windows own; before that, all may be theirs. Never rejects. */
+  /** Probes which submissions other windows own; before that, all may be theirs. Never rejects. */
   probe(): Promise<void> {
     return this.#pending.probe();
   }
 
-  /** Whether anything of this account may have been charged and is not resolved. */
+  /** Whether an unresolved submission of this account may have been charged. */
   isUnknown(accountId: string): boolean {
     return this.pending.some(({ accountId: id, intent }) => id === accountId && mayBeCharged(intent));
   }
 
   /**
-   * Makes an intent of a draft and sends it, after the uploads that were asked for earlier. After `charged` the session's runs
-   * and balance know it; after `unknown`, too, they are read again.
-   * @param besides the open submissions of other accounts of the service beside which the user agreed to submit the same
+   * Creates an intent from a draft and sends it after the uploads that are already queued. A `charged` result
+   * updates the runs and the balance of the session; they are also refreshed after `unknown`.
+   * @param besides open submissions of other accounts that the user agreed to duplicate
    */
   submit(session: Session, draft: Draft, signal: AbortSignal, besides: readonly string[] = []): Submission {
     const intent = newIntent(session.account, draft, this.#clock);
@@ -84,30 +84,30 @@ export class Submitter implements Disposable {
   }
 
   /**
-   * Sends an open intent again, with the same Idempotency-Key and bytes; the run of one that may have been charged is looked for
-   * first.
+   * Resends an open intent with the same Idempotency-Key and bytes. If it may have been charged, its run is
+   * searched first.
    */
   resume(session: Session, id: string, signal: AbortSignal): Submission {
     return this.#submission(id, (sender) => sender.resume(session, id, signal));
   }
 
   /**
-   * Checks what became of an open intent; nothing but reads. Undefined where another window owns it, or it is resolved.
+   * Checks what became of an open intent; only reads. Undefined if another window owns it or it is resolved.
    * @throws ApiError, CancelledError, KeyMissingError
    */
   async check(session: Session, id: string, signal?: AbortSignal): Promise<ReconcileResult | undefined> {
     return (await this.#sender()).check(session, id, signal);
   }
 
-  /** Checks whatever of an account may have been charged, where a check is due. Never rejects: it stays due. */
+  /** Runs the due checks of what may have been charged. Never rejects; a failed check stays due. */
   async checkDue(session: Session): Promise<void> {
     const sender = await this.#sender().catch(() => undefined);
     await sender?.checkDue(session);
   }
 
   /**
-   * Settles at once what may have been charged and whose marker is in the label of a run that was read: until then one charge
-   * looks like two. Never rejects.
+   * Settles submissions that may have been charged and whose marker is in the label of a loaded run. Until
+   * then, one charge looks like two. Never rejects.
    */
   async settleMarked(session: Session): Promise<void> {
     const sender = await this.#sender().catch(() => undefined);
@@ -116,17 +116,17 @@ export class Submitter implements Disposable {
 
   /**
    * Settles an intent with the run that the user recognized.
-   * @returns false where another window owns it
-   * @throws ApiError, KeyMissingError when the run cannot be read
+   * @returns false if another window owns it
+   * @throws ApiError, KeyMissingError if the run cannot be read
    */
   async adopt(session: Session, id: string, runId: string): Promise<boolean> {
     return (await this.#sender()).adopt(session, id, runId, 'recognised');
   }
 
   /**
-   * Gives an intent up, as the user asked.
-   * @param confirmed what the user confirmed: one that may have been charged is only given up by a user who read so
-   * @returns false where another window owns it, or it may have been charged meanwhile @throws what writing throws
+   * Discards an intent.
+   * @param confirmed by the user: `not-charged` never discards one that may have been charged
+   * @returns false if another window owns it, or it may have been charged meanwhile; @throws write errors
    */
   async discard(
     id: string,
@@ -136,14 +136,14 @@ export class Submitter implements Disposable {
   }
 
   /**
-   * Stops what is being sent, before its closing boundary has left.
-   * @returns false where it is too late
+   * Stops a submission before its closing boundary is sent.
+   * @returns false if it is too late
    */
   cancel(id: string): boolean {
     return this.#pending.cancel(id);
   }
 
-  /** Stops what is in progress; the journal knows how far it came. */
+  /** Stops all work in progress; the journal records how far it got. */
   dispose(): void {
     this.#stop.abort();
     this.#pending.dispose();
@@ -155,7 +155,7 @@ export class Submitter implements Disposable {
       this.onDidChange((submission) => {
         if (submission.id === id) listener(submission);
       });
-    // The sender itself could not be loaded: nothing was sent now.
+    // If the sender module could not be loaded, nothing was sent now.
     const failed = (error: unknown): SubmissionResult => {
       const intent = this.#journal.intents.find((open) => open.id === id);
       if (intent !== undefined && isUncertain(intent)) return { kind: 'unknown', error };

@@ -12,7 +12,7 @@ import { localMoment, momentOf } from './reconciler.ts';
 import { withoutObservations } from './reconcilePolicy.ts';
 import type { Session } from '../runs/session.ts';
 
-/** Time, and the random numbers from 0 up to 1 of the jitter. */
+/** The clock, and the random numbers for jitter (at least 0, less than 1). */
 export interface Time {
   clock: Clock;
   random: () => number;
@@ -26,9 +26,9 @@ export type AttemptsEnd =
   | (Exclude<NextStep, { kind: 'retry' | 'refused' }> & Ended);
 
 /**
- * Sends an intent, as the user asked, until it is charged, refused, or nothing more may be done automatically: the same
- * Idempotency-Key and the same bytes at each attempt. Never rejects.
- * @param show gets what there is to show of it
+ * Sends an intent until it is charged, refused, or may not be retried automatically. Every attempt uses the
+ * same Idempotency-Key and bytes. Never rejects.
+ * @param show receives progress updates
  */
 export async function sendAttempts(
   session: Session,
@@ -40,7 +40,7 @@ export async function sendAttempts(
 ): Promise<AttemptsEnd> {
   let intent = owned;
   const clocksAgreeSinceAsked = clockWatch(clock);
-  /** Since the service gave its time. */
+  /** Since the service last sent its time. */
   let clocksAgree = clocksAgreeSinceAsked;
 
   let sameStatus = 0;
@@ -70,10 +70,10 @@ export async function sendAttempts(
     }
   }
 
-  /** @throws whatever ends it without a run */
+  /** @throws the error that ended the attempt without a run */
   async function attempt(client: Client): Promise<RunCreation> {
     throwIfCancelled(signal);
-    // The service may have asked for a wait after an earlier attempt.
+    // The service may have requested a wait after an earlier attempt.
     assertNotTooEarly(intent, moment(client));
     await readBalance(client);
     assertMaySend(client);
@@ -93,15 +93,15 @@ export async function sendAttempts(
         },
       });
     } catch (error) {
-      // The mark was made before the boundary could leave; then it did not.
+      // The attempt was marked as closed before the boundary could be sent. It wasn't sent, so undo the mark.
       if (!boundary.hasLeft) intent = unmarked;
       throw error;
     }
   }
 
   /**
-   * Before each attempt: the service's time and, as long as nothing can have been charged, what a charge would lower.
-   * @throws where the service did not answer so, which the dataset need not be sent to learn
+   * Reads the service's time before each attempt and, as long as nothing can have been charged, the balance.
+   * @throws errors that make it pointless to send the dataset
    */
   async function readBalance(client: Client): Promise<void> {
     const agree = clockWatch(clock);
@@ -123,7 +123,7 @@ export async function sendAttempts(
     assertMayResend(before, moment(client));
   }
 
-  /** Marks it as being sent, durably, before the dataset is sent. */
+  /** Records the attempt durably before the dataset is sent. */
   async function begin(client: Client): Promise<void> {
     const attempts = [...intent.attempts, { started: moment(client) }];
     const next = { ...intent, keyId: client.keyId, attempts };
@@ -131,22 +131,22 @@ export async function sendAttempts(
     intent = next;
   }
 
-  /** The last moment at which nothing has happened: what is written here is durable before the boundary leaves. */
+  /** The point of no return: what is written here is durable before the boundary is sent. */
   async function beforeClose(client: Client): Promise<void> {
     const before = intent;
     assertMaySend(client);
-    // What was seen before says nothing of what may happen now.
+    // Earlier observations say nothing about a charge that may happen now.
     intent = withLast(withoutObservations(before), { closed: moment(client) });
     await journal.write(lease, intent);
-    // While that was written, too, the machine may have slept, or the folder been replaced.
+    // While the intent was written, the machine may have slept or the folder may have been replaced.
     assertMaySend(client, before);
     if (!clocksAgree()) throw new SubmissionError('clocks-disagree');
     if (!lease.isHeld()) throw new SubmissionError('lease-lost');
   }
 
   /**
-   * Notes how an attempt ended, if one had begun; where that cannot be written, the file says that it is still open, which is no
-   * less true. @returns whether it was written
+   * Records how an attempt ended. If that fails, the file still says "in progress", which is safe. @returns
+   * whether it was written
    */
   async function noteEnd(error: unknown, step: NextStep, begun: boolean): Promise<boolean> {
     const ended = now();
@@ -159,7 +159,7 @@ export async function sendAttempts(
         ...(httpStatus !== undefined && { httpStatus }),
         ...(waitMs > 0 && { notBefore: later(ended, waitMs) }),
       });
-    // In one write: between two a crash would leave a refusal that looks like a charge. Its code is stored, and no word of it.
+    // One write: a crash between two would leave a refusal that looks like a charge. Stores no service text.
     if (step.kind === 'refused')
       intent = {
         ...intent,
@@ -172,12 +172,12 @@ export async function sendAttempts(
     );
   }
 
-  /** The service's time comes from an answer; it is unknown after a clock was set, or after a sleep. */
+  /** The service's time comes from a response. It is unknown after a clock was set or the machine slept. */
   function moment(client: Client): Moment {
     return clocksAgree() ? momentOf(client, clock) : localMoment(clock);
   }
 
-  /** By the skew that the attempt began with, if the clocks agree since. */
+  /** Uses the clock skew from the beginning of the attempt, if the clocks still agree. */
   function now(): Moment {
     const local = localMoment(clock);
     const started = intent.attempts.at(-1)?.started;
@@ -186,35 +186,35 @@ export async function sendAttempts(
   }
 }
 
-/** How it ends between two attempts, or before the first. */
+/** Returns the end of a submission that stopped between two attempts or before the first one. */
 export function stopped(error: unknown, intent: Intent): AttemptsEnd {
   return { kind: mayBeCharged(intent) ? 'reconcile' : 'dropped', waitMs: 0, error, intent };
 }
 
-/** The intent with its last attempt changed. */
+/** Returns the intent with changes to its last attempt. */
 function withLast(intent: Intent, change: Partial<Attempt>): Intent {
   const last = intent.attempts.at(-1);
   if (last === undefined) return intent;
   return { ...intent, attempts: [...intent.attempts.slice(0, -1), { ...last, ...change }] };
 }
 
-/** The request of every attempt of an intent: the same bytes each time. */
+/** Returns the request of an intent, which is the same for every attempt. */
 function submissionOf(intent: Intent): RunSubmission {
   const { id: idempotencyKey, boundary, dataset, model_id, label, priority_processing } = intent;
-  // An intent is made only when the user has given both.
+  // An intent is only created after the user has given both consents.
   const consents = { model_terms_accepted: true, data_policy_accepted: true } as const;
   return { idempotencyKey, boundary, dataset, model_id, label, priority_processing, ...consents };
 }
 
-/** By the clocks that a wait is measured with. */
+/** Adds to both clocks that waits are measured with. */
 function later({ localMs, serviceMs }: Moment, ms: number): Moment {
   return { localMs: localMs + ms, ...(serviceMs !== undefined && { serviceMs: serviceMs + ms }) };
 }
 
-/** How much wall and monotonic clock may differ: more is a clock that was set, or a machine that slept. */
+/** The tolerance between wall clock and monotonic clock. A larger difference means a set clock or a sleep. */
 const AGREEMENT_MS = 60_000;
 
-/** Whether this machine's two clocks agree since now, whenever that is asked. */
+/** Returns a function that says whether this machine's two clocks have agreed since this call. */
 function clockWatch(clock: Clock): () => boolean {
   const apartMs = () => clock.nowMs() - clock.monotonicMs();
   const fromMs = apartMs();

@@ -75,7 +75,7 @@ describe('Journal', () => {
   const lockFile = (id: string) => path.join(directory, 'leases', `${id}.lock`);
   const idsOf = (intents: readonly Intent[]) => intents.map(({ id }) => id);
 
-  it('begins empty, in folders for their owner alone', async () => {
+  it('starts empty, in folders that only their owner can access', async () => {
     const journal = await opened();
     assert.deepEqual([journal.intents, await journal.receipts()], [[], []]);
     assert.deepEqual(readdirSync(directory).sort(), ['leases', 'notices']);
@@ -84,7 +84,7 @@ describe('Journal', () => {
       assert.equal(statSync(path.join(directory, part)).mode & 0o777, 0o700);
   });
 
-  it('keeps intents over a restart, oldest first, as they were last written', async () => {
+  it('restores intents after a restart, oldest first, as last written', async () => {
     const first = await opened();
     const intents = [sampleIntent(), sampleIntent(), sampleIntent()];
     for (const intent of intents.toReversed()) {
@@ -101,7 +101,7 @@ describe('Journal', () => {
   });
 
   describe('for the same bytes and model', () => {
-    it('has one open intent', async () => {
+    it('allows one open intent', async () => {
       const journal = await opened();
       const intent = sampleIntent();
       await create(journal, intent);
@@ -114,7 +114,7 @@ describe('Journal', () => {
       assert.deepEqual(stored('open'), [intent.id]);
     });
 
-    it('lets another service or another model have theirs', async () => {
+    it('allows another one for another service or model', async () => {
       const journal = await opened();
       const intent = sampleIntent();
       const elsewhere = sameWish(intent, { origin: 'https://other.test' });
@@ -123,7 +123,7 @@ describe('Journal', () => {
       assert.equal(journal.intents.length, 3);
     });
 
-    it('lets another account of the service have theirs only beside what the user agreed to', async () => {
+    it('allows one for another account of the service only if the user agreed to it', async () => {
       const journal = await opened();
       const intent = sampleIntent();
       await create(journal, intent);
@@ -137,7 +137,7 @@ describe('Journal', () => {
       assert.equal(journal.intents.length, 2);
     });
 
-    it('does not count what was refused or is settled', async () => {
+    it('ignores refused and settled intents', async () => {
       const journal = await opened();
       const refused = sampleIntent();
       const lease = await create(journal, refused);
@@ -151,7 +151,7 @@ describe('Journal', () => {
       assert.equal(journal.intents.length, 2);
     });
 
-    it('has one when windows race for it', async () => {
+    it('creates one when windows race', async () => {
       const racers = await Promise.all([otherWindow(), otherWindow()]);
       for (let round = 0; round < 10; round++) {
         const wish = sampleIntent();
@@ -161,7 +161,7 @@ describe('Journal', () => {
       }
     });
 
-    it('waits for another window that creates one, but not for ever', async () => {
+    it('waits for another window that is creating one, but not forever', async () => {
       const journal = await opened({ createTries: 3 });
       const gate = await Lease.take(path.join(directory, 'leases', 'create.lock'));
       await assert.rejects(journal.create(sampleIntent()), { code: 'journal-busy' });
@@ -173,7 +173,7 @@ describe('Journal', () => {
   });
 
   describe('has one owner of an intent', () => {
-    it('who alone writes and settles it', async () => {
+    it('allows only the owner to write and settle', async () => {
       const journal = await opened();
       const intent = sampleIntent();
       const other = sampleIntent();
@@ -191,7 +191,7 @@ describe('Journal', () => {
       assert.deepEqual(stored('settled'), []);
     });
 
-    it('who reads it again when taking it over', async () => {
+    it('reads the intent from disk when its ownership is taken', async () => {
       const [journal, unaware] = [await opened(), await opened()];
       const intent = sampleIntent();
       const lease = await create(journal, intent);
@@ -205,7 +205,7 @@ describe('Journal', () => {
       assert.equal(taken.lease.isHeld(), true);
     });
 
-    it('who cannot be one of what is settled, gone or no id', async () => {
+    it('gives no ownership of a settled or missing intent, or an invalid ID', async () => {
       const journal = await opened();
       const intent = sampleIntent();
       await journal.settle(await create(journal, intent), chargedAt(intent, 1));
@@ -218,7 +218,7 @@ describe('Journal', () => {
       assert.equal(await journal.isOwned('create'), false);
     });
 
-    it('who is not dead, though asleep; from a dead one it is had at once', async function () {
+    it('gives no ownership while the owner is suspended, but at once when it is dead', async function () {
       if (process.platform === 'win32') this.skip();
       const owner = await otherWindow();
       const journal = await opened();
@@ -233,7 +233,7 @@ describe('Journal', () => {
       assert.deepEqual((await journal.acquire(intent.id))?.intent, intent);
     });
 
-    it('who loses it with the folder', async () => {
+    it('ends ownership when the folder is replaced', async () => {
       const journal = await opened();
       const intent = sampleIntent();
       const lease = await create(journal, intent);
@@ -254,7 +254,7 @@ describe('Journal', () => {
       await until(() => journal.intents.length === 2);
     });
 
-    it('and not two, when the folder, or what keeps others from creating, is replaced while one creates', async () => {
+    it('never gives ownership twice if the folder or the creation lock is replaced during a creation', async () => {
       for (const replaced of [directory, path.join(directory, 'leases', 'create.lock')]) {
         let isReplaced = false;
         const slow = await opened({
@@ -271,7 +271,7 @@ describe('Journal', () => {
   });
 
   describe('settles', () => {
-    it('an intent to a receipt, which ends its lease', async () => {
+    it('by turning the intent into a receipt and ending its lease', async () => {
       const journal = await opened();
       const intent = sampleIntent();
       const lease = await create(journal, intent);
@@ -283,7 +283,7 @@ describe('Journal', () => {
       assert.deepEqual(await (await opened()).receipts(), [chargedAt(intent, 7)]);
     });
 
-    it('with the notice of its charge on the disk before the receipt, which a crash could leave alone', async () => {
+    it('after writing the notice of the charge, so that a crash cannot leave a receipt without one', async () => {
       const notices = () => readdirSync(path.join(directory, 'notices'));
       const seen: string[][] = [];
       const journal = await opened({
@@ -297,7 +297,7 @@ describe('Journal', () => {
       assert.deepEqual(seen, [[], [intent.id]]);
     });
 
-    it('so that receipts are listed newest first, in every window', async () => {
+    it('and lists receipts newest first in every window', async () => {
       const [journal, unaware] = [await opened(), await opened()];
       assert.deepEqual(await unaware.receipts(), []);
       const times = [5, 30, 1, 20, 9, 11, 2, 40, 3, 4];
@@ -315,7 +315,7 @@ describe('Journal', () => {
   });
 
   describe('follows other windows', () => {
-    it('and says so once for each change', async () => {
+    it('and fires once for each change', async () => {
       const journal = await opened();
       let fired = 0;
       journal.onDidChange(() => fired++);
@@ -334,7 +334,7 @@ describe('Journal', () => {
       assert.deepEqual(journal.intents, []);
     });
 
-    it('without accepting what is older than its own change', async () => {
+    it('without replacing its own change by older data', async () => {
       const journal = await opened();
       // Large, so that others are written while they are read.
       const intents = Array.from({ length: 12 }, () => sampleIntent({ label: 'x'.repeat(100_000) }));
@@ -370,7 +370,7 @@ describe('Journal', () => {
 
     for (const isTooLate of [false, true]) {
       const when = isTooLate ? 'after' : 'before';
-      it(`creates nothing, says why, and leaves the intent to the next try: ${when} the file took its name`, async () => {
+      it(`creates nothing, reports the error, and can be retried: ${when} the file took its name`, async () => {
         isFull = true;
         const journal = await filling(isTooLate);
         const intent = sampleIntent();
@@ -380,7 +380,7 @@ describe('Journal', () => {
         await journal.settle(await create(journal, intent), chargedAt(intent, 1));
       });
 
-      it(`has the intent that the disk has: ${when} the file took its name`, async () => {
+      it(`matches the intent on the disk: ${when} the file took its name`, async () => {
         isFull = false;
         const journal = await filling(isTooLate);
         const intent = sampleIntent();
@@ -393,7 +393,7 @@ describe('Journal', () => {
       });
     }
 
-    it('settles nothing, and can be asked again', async () => {
+    it('settles nothing and can be retried', async () => {
       isFull = false;
       const journal = await filling(false);
       const intent = sampleIntent();
@@ -406,7 +406,7 @@ describe('Journal', () => {
       assert.deepEqual(stored('open'), []);
     });
 
-    it('writes nothing that could not be read again', async () => {
+    it('writes nothing that it could not read back', async () => {
       const journal = await opened();
       const intent = sampleIntent();
       await assert.rejects(journal.create({ ...intent, boundary: '' }));
@@ -417,7 +417,7 @@ describe('Journal', () => {
   });
 
   describe('after a crash', () => {
-    it('right after the receipt was written is not open, though its lock file is left', async () => {
+    it('does not reopen an intent whose receipt was written, although its lock file remains', async () => {
       const journal = await opened();
       const intent = sampleIntent();
       const lease = await create(journal, intent);
@@ -434,7 +434,7 @@ describe('Journal', () => {
       await create(next, sameWish(intent));
     });
 
-    it('sweeps what nobody owns, and nothing else', async () => {
+    it('removes only leftovers without an owner', async () => {
       const journal = await opened();
       const open = sampleIntent();
       (await create(journal, open)).release();

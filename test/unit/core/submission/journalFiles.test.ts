@@ -11,7 +11,7 @@ import { chargedAt, sameWish, sampleIntent } from '../../../helpers/submissions.
 
 import fs from 'node:fs/promises';
 
-describe('files of the journal', () => {
+describe('journal files', () => {
   const folder = useFolder();
   let directory: string;
   let journals: Journal[];
@@ -68,7 +68,7 @@ describe('files of the journal', () => {
     });
 
   for (const [what, make] of Object.entries(FOREIGN))
-    it(`sets aside ${what}, and reads the others`, async () => {
+    it(`sets aside ${what} and reads the others`, async () => {
       const good = [sampleIntent(), sampleIntent()];
       const receipt = chargedAt(sampleIntent(), 1);
       const { id } = sampleIntent();
@@ -90,7 +90,7 @@ describe('files of the journal', () => {
       assert.equal(told.length, 2, 'told once');
     });
 
-  it('leaves those of a later version, reports once, and creates nothing for the same bytes and model', async () => {
+  it('leaves files of a later version in place, reports each once, and creates nothing for the same bytes and model', async () => {
     const good = sampleIntent();
     const later = { ...sampleIntent(), version: 2, more: true, attempts: 'other' };
     const settled = { ...chargedAt(sampleIntent(), 1), version: 3 };
@@ -115,7 +115,7 @@ describe('files of the journal', () => {
     assert.equal(readFileSync(fileOf(later), 'utf8'), JSON.stringify(later));
   });
 
-  it('keeps the intent of an owner whose file was spoilt, until it is written again', async () => {
+  it('keeps an owned intent whose file was corrupted, until it is written again', async () => {
     const journal = await opened();
     const intent = sampleIntent();
     const created = await journal.create(intent);
@@ -134,7 +134,7 @@ describe('files of the journal', () => {
     created.lease.release();
   });
 
-  it('does not set aside what its owner has written since', async () => {
+  it('does not set aside a file that its owner has rewritten', async () => {
     const intent = sampleIntent();
     const file = fileOf(intent);
     writeFileSync(file, 'spoilt');
@@ -155,7 +155,7 @@ describe('files of the journal', () => {
     assert.deepEqual(told, []);
   });
 
-  it('does not set aside what the file system could not read, and creates nothing meanwhile', async () => {
+  it('does not set aside a file that cannot be read, and creates nothing meanwhile', async () => {
     const intent = sampleIntent();
     put(intent);
     const journal = await opened();
@@ -186,7 +186,7 @@ describe('files of the journal', () => {
     created.lease.release();
   });
 
-  it('keeps nothing that a service says beside the contract, and cuts what is long', () => {
+  it('stores nothing from the service beyond the contract, and truncates long text', () => {
     const settled = {
       kind: 'charged' as const,
       at: { localMs: 1 },

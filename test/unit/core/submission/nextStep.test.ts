@@ -117,7 +117,7 @@ describe('nextStep', () => {
       assert.deepEqual(steps, kinds);
     });
 
-  it('resends nothing more than four times', () => {
+  it('retries at most four times', () => {
     for (const [name, error, kinds] of TABLE)
       for (const [index, closing] of CLOSINGS.entries())
         for (let attempts = 1; attempts <= 7; attempts++) {
@@ -173,7 +173,7 @@ describe('nextStep', () => {
       }
     });
 
-    it('never less than Retry-After, and the jitter on top', () => {
+    it('at least Retry-After, plus jitter', () => {
       for (const random of [0, 0.5, 0.99]) {
         assert.equal(waitOf(slow(30_000), 1, random), 30_000 + random * 2000);
         assert.equal(
@@ -186,7 +186,7 @@ describe('nextStep', () => {
       assert.equal(waitOf(slow(undefined), 1, 0.5), 1000);
     });
 
-    it('ten minutes at most: a longer Retry-After asks the user, and is not forgotten', () => {
+    it('ten minutes at most: a longer Retry-After leaves the retry to the user, and is stored', () => {
       assert.equal(waitOf(slow(600_000), 1, 0), 600_000);
       for (const [closedNow, kind] of [
         [false, 'unsent'],
@@ -197,7 +197,7 @@ describe('nextStep', () => {
       assert.equal(nextStep(slow(Infinity), first, 0).kind, 'unsent');
     });
 
-    it('returns the wait also if no attempts are left', () => {
+    it('and returns the wait even if no attempts are left', () => {
       const over = { ...first, closedNow: true, attempts: 5 };
       assert.deepEqual(nextStep(slow(30_000), over, 0), { kind: 'reconcile', waitMs: 30_000 });
       assert.deepEqual(nextStep(new NetworkError('reset'), over, 0), { kind: 'reconcile', waitMs: 0 });
@@ -219,7 +219,7 @@ describe('assertNotTooEarly', () => {
       now,
     );
 
-  it('waits as the last attempt was asked, to the millisecond, by the service’s clock where both are known', () => {
+  it('enforces the last Retry-After to the millisecond, by the service’s clock if both times are known', () => {
     check(undefined, at(0, 0))();
     check(at(0, 1000), at(-5000, 1000))();
     assert.throws(check(at(0, 1000), at(5000, 999)), { code: 'too-early', retryAfterMs: 1 });
@@ -231,7 +231,7 @@ describe('assertNotTooEarly', () => {
     check(at(1000), at(1000))();
   });
 
-  it('ignores a wait of more than a week: the clock was set', () => {
+  it('ignores a wait of more than a week, because the clock was set', () => {
     assert.throws(check(at(WEEK_MS), at(0)), { retryAfterMs: WEEK_MS });
     check(at(WEEK_MS + 1), at(0))();
   });
@@ -246,13 +246,13 @@ describe('assertMayResend', () => {
   const resend = (attempts: Attempt[], serviceMs: number | undefined, localMs?: number) => () =>
     assertMayResend(sampleIntent({ attempts }), at(serviceMs, localMs));
 
-  it('allows it until 23 hours after the first attempt, to the millisecond', () => {
+  it('allows a resend until 23 hours after the first attempt, to the millisecond', () => {
     for (const afterMs of [0, 2 * MINUTE, 22 * HOUR, 23 * HOUR - 1]) resend([closed], FIRST_MS + afterMs)();
     for (const afterMs of [23 * HOUR, 23 * HOUR + 1, 24 * HOUR, 25 * HOUR, 1000 * HOUR])
       assert.throws(resend([closed], FIRST_MS + afterMs), { code: 'window-closed' });
   });
 
-  it('counts from the first attempt, whichever of them was closed', () => {
+  it('counts from the first attempt, whichever attempt was closed', () => {
     const second: Attempt = { started: at(FIRST_MS + 10 * HOUR), closed: at(FIRST_MS + 10 * HOUR) };
     const open: Attempt = { started: at(FIRST_MS) };
     for (const attempts of [
@@ -265,7 +265,7 @@ describe('assertMayResend', () => {
     }
   });
 
-  it('uses the service’s clock alone', () => {
+  it('uses only the service’s clock', () => {
     resend([closed], FIRST_MS + HOUR, FIRST_MS + 1000 * HOUR)();
     assert.throws(resend([closed], FIRST_MS + 30 * HOUR, FIRST_MS), { code: 'window-closed' });
     assert.throws(resend([closed], undefined, FIRST_MS + HOUR), { code: 'clocks-disagree' });
@@ -274,13 +274,13 @@ describe('assertMayResend', () => {
     });
   });
 
-  it('stops where the service’s time went back by more than a quarter of an hour', () => {
+  it('throws if the service’s time went back by more than 15 minutes', () => {
     resend([closed], FIRST_MS - 15 * MINUTE)();
     assert.throws(resend([closed], FIRST_MS - 15 * MINUTE - 1), { code: 'clocks-disagree' });
     assert.throws(resend([closed], FIRST_MS - 1000 * HOUR), { code: 'clocks-disagree' });
   });
 
-  it('counts the time on this machine too, since its start if it was restarted', () => {
+  it('also counts the time on this machine, since its start if it was restarted', () => {
     const now = (monotonicMs?: number) => ({
       ...at(FIRST_MS + HOUR),
       ...(monotonicMs !== undefined && { monotonicMs }),

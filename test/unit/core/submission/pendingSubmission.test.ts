@@ -3,7 +3,7 @@ import { canBeRefused } from '../../../../src/core/submission/pendingSubmission.
 import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
 
 describe('canBeRefused', () => {
-  it('is what is being sent, unless an earlier attempt may have been charged', () => {
+  it('is true for the current attempt unless an earlier one may have been charged', () => {
     const whole = wholeAttempt(0);
     const cut = { started: whole.started };
     for (const [state, attempts, expected] of [

@@ -21,7 +21,7 @@ const uncharged = (kind: 'discarded' | 'not-charged', localMs: number): Receipt 
 });
 
 describe('priorsOf', () => {
-  it('returns what was or may have been charged for the same bytes at the service, newest first', () => {
+  it('returns charged and possibly charged submissions of the same bytes at the service, newest first', () => {
     const receipts = [
       charged(1, {}, { accountId: 'account-2' }),
       charged(3, { rows: 7, path: '/elsewhere' }, { priority_processing: true }),
@@ -44,7 +44,7 @@ describe('priorsOf', () => {
     );
   });
 
-  it('takes the currency of the balance where the answer was lost', () => {
+  it('uses the currency of the balance if the response was lost', () => {
     const run = { run_id: 'r', price_cents: 1, currency: undefined };
     const balanceBefore = { balance_cents: 5, currency: 'EUR' };
     assert.equal(priorsOf([charged(1, {}, { run, balanceBefore })], ORIGIN, MINE)[0]?.currency, 'EUR');
@@ -57,26 +57,26 @@ describe('trainedBefore', () => {
     return found && [found.kind, found.run.runId];
   };
 
-  it('finds the last run of the same bytes, wherever they were', () => {
+  it('finds the last run of the same bytes at any path', () => {
     const receipts = [charged(1), charged(2, { path: '/elsewhere' }), charged(3, { sha256: OTHER })];
     assert.deepEqual(of(receipts, MINE), ['same', 'r2']);
     assert.deepEqual(of(receipts, MINE, { ...FILE, path: '/copy' }), ['same', 'r2']);
   });
 
-  it('finds the last run of other bytes at the path', () => {
+  it('finds the last run of other bytes at the same path', () => {
     const receipts = [charged(1), charged(2, { sizeBytes: 999 }), charged(3, { path: '/elsewhere' })];
     assert.deepEqual(of(receipts, OTHER), ['changed', 'r2']);
     assert.deepEqual(of(receipts, undefined, { ...FILE, sizeBytes: 998 }), ['changed', 'r2']);
     assert.equal(of(receipts, OTHER, { ...FILE, path: '/copy' }), undefined);
   });
 
-  it('knows nothing while the bytes may be those of a run, and of what was not charged', () => {
+  it('returns nothing while the bytes may match a run, or if nothing was charged', () => {
     assert.equal(of([charged(1)], undefined), undefined);
     for (const kind of ['discarded', 'not-charged'] as const)
       assert.equal(of([uncharged(kind, 1)], MINE), undefined);
   });
 
-  it('needs the digest only if something of the size was charged at the service', () => {
+  it('needs the digest only if a dataset of the same size was charged at the service', () => {
     assert.equal(wasSubmittedInSize([charged(1)], ORIGIN, 1_000), true);
     assert.equal(wasSubmittedInSize([charged(1)], ORIGIN, 1_001), false);
     assert.equal(wasSubmittedInSize([charged(1)], 'sandbox', 1_000), false);

@@ -78,7 +78,7 @@ describe('uncertaintyOf', () => {
     });
 
     if (lookChanges !== undefined)
-      it(`stays after a first check without ${name}`, () => {
+      it(`remains after a first check without ${name}`, () => {
         const [first, second] = clean as [Observation, Observation];
         assert.equal(uncertaintyOf(after(intentOf(), { ...first, ...lookChanges }, second)), 'too-early');
       });
@@ -90,7 +90,7 @@ describe('uncertaintyOf', () => {
 
   it('is "incomplete" before any check', () => assert.equal(uncertaintyOf(intentOf()), 'incomplete'));
 
-  it('needs a quarter of an hour from the closing boundary to the first check that counts', () => {
+  it('needs 15 minutes between the closing boundary and the first clean check', () => {
     const early = look(QUARTER - 1);
     assert.equal(after(intentOf(), early).firstCleanLook, undefined);
     assert.equal(uncertaintyOf(after(intentOf(), early, look(QUARTER + 2 * MINUTE))), 'too-early');
@@ -101,7 +101,7 @@ describe('uncertaintyOf', () => {
     assert.equal(uncertaintyOf(after(intentOf(), look(0), look(5 * MINUTE), look(10 * MINUTE))), 'too-early');
   });
 
-  it('counts that quarter from the last closing boundary of any attempt', () => {
+  it('measures from the last closing boundary of any attempt', () => {
     const last = CLOSED_MS + HOUR;
     for (const attempts of [
       [attempt(CLOSED_MS), attempt(last)],
@@ -117,7 +117,7 @@ describe('uncertaintyOf', () => {
     }
   });
 
-  it('counts it from the end of the connection if that was later', () => {
+  it('measures from the end of the connection if that was later', () => {
     const intent = intentOf({ attempts: [{ ...attempt(CLOSED_MS), ended: at(CLOSED_MS + HOUR) }] });
     assert.equal(uncertaintyOf(after(intent, look(QUARTER), look(HOUR + QUARTER - 1))), 'too-early');
     assert.equal(
@@ -126,7 +126,7 @@ describe('uncertaintyOf', () => {
     );
   });
 
-  it('counts it by the service’s clock from the latest end of all attempts, however much time has passed here', () => {
+  it('measures by the service’s clock from the latest end of all attempts, however much time passed locally', () => {
     const { monotonicMs } = at(CLOSED_MS - HOUR);
     const ago = (afterMs: number) => ({ ...at(CLOSED_MS + afterMs), monotonicMs });
     const lost: Attempt = { started: ago(0), closed: ago(0), ended: ago(5 * MINUTE) };
@@ -147,7 +147,7 @@ describe('uncertaintyOf', () => {
     ['a crash', undefined],
     ['a sleep', at(undefined)],
   ] as const)
-    it(`counts it from the first check if ${name} hides when the connection ended`, () => {
+    it(`measures from the first check if ${name} hides when the connection ended`, () => {
       const { started, closed } = attempt(CLOSED_MS);
       const over: Attempt = { started, ...(closed && { closed }), ...(ended && { ended }) };
       const intent = intentOf({ attempts: [over] });
@@ -195,7 +195,7 @@ describe('uncertaintyOf', () => {
     assert.equal(nextCheckAtMs(early), at(CLOSED_MS + HOUR).localMs + QUARTER - MINUTE);
   });
 
-  it('needs the quarter of an hour by the service’s clock too', () => {
+  it('needs the 15 minutes by the service’s clock too', () => {
     const seen = (afterMs: number) =>
       look(afterMs, {
         at: { ...at(CLOSED_MS + afterMs), monotonicMs: at(CLOSED_MS + afterMs + HOUR).monotonicMs },
@@ -205,7 +205,7 @@ describe('uncertaintyOf', () => {
     assert.equal(uncertaintyOf(after(early, seen(QUARTER), seen(QUARTER + 2 * MINUTE))), undefined);
   });
 
-  it('does not restart with each of many quick checks', () => {
+  it('does not start over with each of many quick checks', () => {
     const looks = Array.from({ length: 13 }, (_, turn) => look(QUARTER + turn * 10_000));
     assert.equal(uncertaintyOf(after(intentOf(), ...looks)), undefined);
     assert.deepEqual(after(intentOf(), ...looks).firstCleanLook, looks[0]);
@@ -218,7 +218,7 @@ describe('uncertaintyOf', () => {
     ['another API key', 'key-replaced', { otherKey: true }],
     ['no time', 'no-clock', { at: at(undefined) }],
   ] as [string, UncertaintyReason, Partial<Observation>][])
-    it(`asks for two new checks after ${name}`, () => {
+    it(`needs two new checks after ${name}`, () => {
       const seen = after(intentOf(), ...clean.slice(0, 1), look(HOUR, changes));
       assert.equal(uncertaintyOf(seen), doubt);
       assert.equal(seen.firstCleanLook, undefined);
@@ -226,14 +226,14 @@ describe('uncertaintyOf', () => {
       assert.equal(uncertaintyOf(after(seen, look(2 * HOUR), look(3 * HOUR))), undefined);
     });
 
-  it('does not return after two clean checks, except with a candidate', () => {
+  it('does not return after two clean checks unless a candidate appears', () => {
     const shown = after(intentOf(), ...clean);
     for (const changes of [{ balance_cents: 1 }, { complete: false }, { otherKey: true as const }])
       assert.deepEqual(after(shown, look(HOUR, changes)), shown);
     assert.equal(uncertaintyOf(after(shown, look(HOUR, { candidates: ['run-1'] }))), 'candidates');
   });
 
-  it('ignores a higher balance: money was added', () => {
+  it('ignores a higher balance, because money was added', () => {
     assert.equal(
       uncertaintyOf(after(intentOf(), ...clean.map((one) => ({ ...one, balance_cents: 9e9 })))),
       undefined,
@@ -248,7 +248,7 @@ describe('uncertaintyOf', () => {
     );
   });
 
-  it('names another API key first, then a candidate, then what is missing', () => {
+  it('reports another API key first, then a candidate, then what is missing', () => {
     const found = { candidates: ['run-1'], complete: false, balance_cents: 1 };
     assert.equal(uncertaintyOf(after(intentOf(), look(HOUR, found))), 'candidates');
     assert.equal(uncertaintyOf(after(intentOf(), look(HOUR, { ...found, otherKey: true }))), 'key-replaced');
@@ -258,7 +258,7 @@ describe('uncertaintyOf', () => {
 describe('nextCheckAtMs', () => {
   const localMs = (afterMs: number) => at(CLOSED_MS + afterMs).localMs;
 
-  it('is a quarter of an hour after the closing boundary, then two minutes after the first check that counts', () => {
+  it('is 15 minutes after the closing boundary, then two minutes after the first clean check', () => {
     assert.equal(nextCheckAtMs(after(intentOf(), look(MINUTE))), localMs(QUARTER));
     assert.equal(nextCheckAtMs(after(intentOf(), look(QUARTER + MINUTE))), localMs(QUARTER + 3 * MINUTE));
     assert.equal(
@@ -267,11 +267,11 @@ describe('nextCheckAtMs', () => {
     );
   });
 
-  it('is now where it was due before, by the clock of the last check', () => {
+  it('is now if it was due before, by the clock of the last check', () => {
     assert.equal(nextCheckAtMs(after(intentOf(), look(HOUR, { complete: false }))), localMs(HOUR));
   });
 
-  it('is not known without a check or a time', () => {
+  it('is undefined without a check or a time', () => {
     assert.equal(nextCheckAtMs(intentOf()), undefined);
     assert.equal(nextCheckAtMs(after(intentOf(), look(HOUR, { at: at(undefined) }))), undefined);
     assert.equal(nextCheckAtMs(after(intentOf({ attempts: [attempt(undefined)] }), look(HOUR))), undefined);

@@ -96,7 +96,7 @@ describe('findRun', () => {
   const details = () => gets.filter((path) => path.startsWith('/runs/'));
   const pages = () => gets.filter((path) => path.startsWith('/runs?'));
 
-  it('finds nothing where nothing is: complete, with the balance read after the list', async () => {
+  it('finds nothing if there is nothing: complete, with the balance read after the list', async () => {
     const sight = await lookAt(marked());
     assert.deepEqual(
       [sight.match, sight.candidates, sight.seen.complete, sight.seen.otherKey],
@@ -106,7 +106,7 @@ describe('findRun', () => {
     assert.deepEqual(gets, ['/runs?limit=100', '/balance']);
   });
 
-  it('has its time by the service’s clock, however wrong this machine’s is, as of its beginning', async () => {
+  it('records its start by the service’s clock, however wrong this machine’s clock is', async () => {
     clock.setWall(-5 * 365 * 24 * HOUR);
     onGet = (path) => {
       if (path === '/runs') clock.pass(2000);
@@ -119,7 +119,7 @@ describe('findRun', () => {
   });
 
   describe('with a marker', () => {
-    it('reads every run since a quarter of an hour before it was sent, and none before', async () => {
+    it('reads every run since 15 minutes before the first attempt, and none before', async () => {
       runs = [
         { run_id: 'later', label: 'x', ...created(20 * HOUR) },
         { run_id: 'at', label: 'x', ...created(0) },
@@ -131,12 +131,12 @@ describe('findRun', () => {
       assert.deepEqual(details().sort(), ['/runs/at', '/runs/later', '/runs/within']);
     });
 
-    it('finds it where the service calls the model by another name, or sends no time', async () => {
+    it('finds the run if the service renames the model or sends no time', async () => {
       runs = [{ run_id: 'ours', label: MARKER, model_id: 'another' }];
       assert.equal((await lookAt(marked())).match?.run_id, 'ours');
     });
 
-    it('takes the oldest of two: the later one may only hold its label', async () => {
+    it('takes the older of two matches, since the later one may only reuse its label', async () => {
       runs = [
         { run_id: 'second', label: `again Läbel ${MARKER}`, ...created(2 * MINUTE) },
         { run_id: 'other', label: 'x', ...created(MINUTE) },
@@ -145,7 +145,7 @@ describe('findRun', () => {
       for (pageSize of [1, 1000]) assert.equal((await lookAt(marked())).match?.run_id, 'first');
     });
 
-    it('finds it though another submission has that run as its own', async () => {
+    it('finds the run even if another submission claimed it', async () => {
       runs = [{ run_id: 'ours', label: MARKER, ...created(0) }];
       assert.equal((await lookAt(marked(), ['ours'])).match?.run_id, 'ours');
     });
@@ -156,7 +156,7 @@ describe('findRun', () => {
       ['writes it in capitals', (label: string) => label.toUpperCase()],
       ['decomposes and lower-cases it', (label: string) => label.normalize('NFKD').toLowerCase()],
     ] as const)
-      it(`finds it where the service ${name}`, async () => {
+      it(`finds the run if the service ${name}`, async () => {
         for (const label of ['Läbel', LONG, '訓練'.repeat(100), 'ä'.repeat(255)]) {
           const sent = withMarker(label, MARKER);
           runs = [{ run_id: 'ours', label: change(sent), ...created(MINUTE) }];
@@ -165,7 +165,7 @@ describe('findRun', () => {
         }
       });
 
-    it('takes for a candidate what a service cut off that changes letters, too', async () => {
+    it('treats a truncated label as a candidate even if the service changed its letters', async () => {
       const label = `${'Ｌäbel ﬁne '.repeat(20).trim()} ${MARKER}`;
       const labels = [
         label.slice(0, 40).toLowerCase(),
@@ -180,7 +180,7 @@ describe('findRun', () => {
       assert.deepEqual(idsOf(await lookAt(marked({ label }))), ['0', '1', '2', '3', '4', '5']);
     });
 
-    it('takes for candidates what may have lost its label or the end of it, unless it belongs to another', async () => {
+    it('treats runs with a missing or truncated label as candidates unless another intent claimed them', async () => {
       const of = (run_id: string, label?: string, model_id = MODEL): Row => ({
         run_id,
         model_id,
@@ -207,7 +207,7 @@ describe('findRun', () => {
   });
 
   describe('without a marker', () => {
-    it('has candidates of the same label, model and time, newest first, and no match', async () => {
+    it('finds candidates with the same label, model, and time, newest first, and no match', async () => {
       const ours = { label: 'Läbel' };
       runs = [
         { run_id: 'too late', ...ours, ...created(30 * MINUTE + 1) },
@@ -225,7 +225,7 @@ describe('findRun', () => {
     });
   });
 
-  it('takes a run for a candidate until a while after the latest attempt, for ever where one has no time', async () => {
+  it('accepts candidates until a while after the latest attempt, or forever if an attempt has no time', async () => {
     const untimed: Attempt = { started: { localMs: 1 }, closed: { localMs: 1 } };
     runs = [
       { run_id: 'days later', label: 'Läbel', ...created(3 * 24 * HOUR) },
@@ -251,7 +251,7 @@ describe('findRun', () => {
   });
 
   describe('over pages', () => {
-    it('goes on until a run is older, and no further', async () => {
+    it('reads until a run is older, and no further', async () => {
       pageSize = 2;
       runs = [3, 2, 1, -20, -30, -40, -50].map((minutes) => ({
         run_id: `at ${minutes}`,
@@ -263,7 +263,7 @@ describe('findRun', () => {
       assert.deepEqual(pages(), ['/runs?limit=100', '/runs?limit=100&cursor=2']);
     });
 
-    it('is not stopped by a run without a time or with one that is none', async () => {
+    it('does not stop at a run with a missing or invalid time', async () => {
       pageSize = 1;
       runs = [
         { run_id: 'a', label: 'x' },
@@ -274,7 +274,7 @@ describe('findRun', () => {
       assert.deepEqual([sight.match?.run_id, sight.seen.complete], ['ours', true]);
     });
 
-    it('ends after twenty pages, incomplete', async () => {
+    it('stops after 20 pages, incomplete', async () => {
       pageSize = 1;
       runs = Array.from({ length: 40 }, (_, index) => ({
         run_id: `r${index}`,
@@ -285,7 +285,7 @@ describe('findRun', () => {
       assert.deepEqual([sight.seen.complete, pages().length, details().length], [false, 20, 20]);
     });
 
-    it('ends where the service says that there is more and not where, or leads in a circle; incomplete', async () => {
+    it('stops at a missing or repeated cursor, incomplete', async () => {
       for (const [next_cursor, expected] of [
         [null, 1],
         ['here', 20],
@@ -301,7 +301,7 @@ describe('findRun', () => {
       }
     });
 
-    it('reads three hundred details at most, the newest; incomplete', async () => {
+    it('reads the details of the 300 newest runs at most, incomplete', async () => {
       runs = Array.from({ length: 301 }, (_, index) => ({
         run_id: `r${index}`,
         label: 'x',
@@ -317,7 +317,7 @@ describe('findRun', () => {
     });
   });
 
-  describe('is incomplete, and says what it saw', () => {
+  describe('is incomplete and returns what it found', () => {
     beforeEach(() => {
       runs = [
         { run_id: 'a', label: 'x', ...created(1) },
@@ -325,7 +325,7 @@ describe('findRun', () => {
       ];
     });
 
-    it('where a row of the list cannot be read', async () => {
+    it('if a row of the list cannot be read', async () => {
       onGet = (path, response) => {
         if (path !== '/runs') return false;
         sendJson(response, 200, {
@@ -344,7 +344,7 @@ describe('findRun', () => {
       ['is none', (response) => sendJson(response, 200, { run: {} })],
       ['does not come', (response) => void response.destroy()],
     ] as [string, (response: http.ServerResponse) => void][])
-      it(`where a run’s detail ${name}`, async () => {
+      it(`if a run’s detail ${name}`, async () => {
         onGet = (path, response) => {
           if (path === '/runs/a') answer(response);
           return path === '/runs/a';
@@ -353,7 +353,7 @@ describe('findRun', () => {
         assert.deepEqual([sight.seen.complete, idsOf(sight), sight.seen.balance_cents], [false, ['b'], 400]);
       });
 
-    it('where the balance cannot be read', async () => {
+    it('if the balance cannot be read', async () => {
       balance = { balance_cents: 'much' };
       const sight = await lookAt(marked());
       assert.deepEqual(
@@ -362,7 +362,7 @@ describe('findRun', () => {
       );
     });
 
-    it('where the service’s time of the first attempt is not known: only the newest page', async () => {
+    it('if the service’s time of the first attempt is unknown: reads only the newest page', async () => {
       pageSize = 1;
       const attempts: Attempt[] = [{ started: { localMs: 1 }, closed: { localMs: 1, serviceMs: sentMs } }];
       const sight = await lookAt(marked({ attempts }));
@@ -372,7 +372,7 @@ describe('findRun', () => {
     });
   });
 
-  it('says that the API key is another one', async () => {
+  it('reports that the API key has changed', async () => {
     assert.equal((await lookAt(marked({ keyId: 'key-0' }))).seen.otherKey, true);
     const never = marked();
     delete never.keyId;
@@ -380,7 +380,7 @@ describe('findRun', () => {
   });
 
   describe('throws', () => {
-    it('where not even the list can be read', async () => {
+    it('if the list cannot be read', async () => {
       onGet = (path, response) => {
         if (path === '/runs') sendJson(response, 400, { error: { code: 'internal', message: '' } });
         return path === '/runs';
@@ -389,7 +389,7 @@ describe('findRun', () => {
     });
 
     for (const refused of ['/runs/r0', '/balance'])
-      it(`a 401 of ${refused}, after which nothing more is sent with the API key`, async () => {
+      it(`a 401 of ${refused}, and sends nothing more with the API key`, async () => {
         runs = Array.from({ length: 60 }, (_, index) => ({ run_id: `r${index}`, label: 'x', ...created(0) }));
         onGet = (path, response) => {
           if (path === refused) sendJson(response, 401, { error: { code: 'invalid_api_key', message: '' } });
@@ -401,7 +401,7 @@ describe('findRun', () => {
         assert.equal(gets.includes('/balance'), refused === '/balance');
       });
 
-    it('when it is cancelled, and reads no more', async () => {
+    it('when canceled, and reads nothing more', async () => {
       const stop = new AbortController();
       runs = Array.from({ length: 60 }, (_, index) => ({ run_id: `r${index}`, label: 'x', ...created(0) }));
       onGet = (path) => {

@@ -20,7 +20,7 @@ import {
 } from '../../../helpers/runs/stage.ts';
 import { silent, until } from '../../../helpers/runs/support.ts';
 
-describe('Submitter, afterwards', () => {
+describe('Submitter, after the first attempts', () => {
   let stage: Stage;
   useNoDigestThread();
   beforeEach(async () => void (stage = await Stage.start()));
@@ -186,7 +186,7 @@ describe('Submitter, afterwards', () => {
       assert.equal((await stage.resume(id, stage.session())).kind, 'charged');
     });
 
-    it('sends what cannot have been charged at any time with any API key and a new balance', async () => {
+    it('sends what cannot have been charged at any time, with any API key, and reads the balance again', async () => {
       const id = await leaveUnsent();
       stage.clock.pass(100 * HOUR);
       stage.balanceCents = 9000;
@@ -198,7 +198,7 @@ describe('Submitter, afterwards', () => {
       assert.ok((attempts[1]?.closed?.serviceMs ?? 0) >= stage.clock.serviceMs - 2000);
     });
 
-    it('drops what cannot have been charged if the file changed in size', async () => {
+    it('drops what cannot have been charged if the file size changed', async () => {
       const id = await leaveUnsent();
       await stage.bench.draft(299_999);
       const outcome = await stage.resume(id);
@@ -206,7 +206,7 @@ describe('Submitter, afterwards', () => {
       assert.deepEqual([stage.submitter.pending, await stage.receipts()], [[], ['not-charged']]);
     });
 
-    it('sends a file that was only touched, and no byte of one that changed at the same size', async () => {
+    it('sends a file that was only touched, and no byte of a changed file of the same size', async () => {
       const draft = await stage.bench.draft(300_000);
       const file = draft.dataset.path;
       const leave = async (mtimeMs: number) => {
@@ -241,7 +241,7 @@ describe('Submitter, afterwards', () => {
       assert.deepEqual([stage.posts.length, stage.states()], [1, ['unknown']]);
     });
 
-    it('stays not charged after two checks that found nothing, if it is too late to send', async () => {
+    it('stays not charged after two checks that found nothing, if it is too late to resend', async () => {
       const id = await leaveUnknown();
       stage.clock.pass(30 * HOUR);
       assert.equal((await findNothing(id))?.verdict, 'not-charged');
@@ -250,7 +250,7 @@ describe('Submitter, afterwards', () => {
       assert.deepEqual([stage.posts.length, stage.states()], [1, ['not-charged']]);
     });
 
-    it('clears earlier checks on the disk before the closing boundary is sent', async () => {
+    it('clears earlier checks on disk before the closing boundary is sent', async () => {
       const id = await leaveNotCharged();
       let seen: Intent | undefined;
       stage.answers = [
@@ -273,7 +273,7 @@ describe('Submitter, afterwards', () => {
       assert.deepEqual([stage.states(), stage.posts.length], [['not-charged'], 1]);
     });
 
-    it('does not throw if the lease cannot be taken, nor blame another window', async () => {
+    it('neither throws nor blames another window if the lease cannot be taken', async () => {
       for (const [leave, kind, state] of [
         [leaveUnsent, 'not-charged', 'unsent'],
         [leaveUnknown, 'unknown', 'unknown'],
@@ -305,7 +305,7 @@ describe('Submitter, afterwards', () => {
       assert.equal(stage.posts.length, 1);
     });
 
-    it('finds "not charged" after two checks, the first a quarter of an hour later; a restart changes nothing', async () => {
+    it('reports "not charged" after two checks, the first 15 minutes later, despite a restart', async () => {
       const id = await leaveUnknown();
       assert.equal(verdictOf(await check(id)), 'too-early');
       stage.clock.pass(14 * MINUTE);
@@ -337,7 +337,7 @@ describe('Submitter, afterwards', () => {
       return stage.gets.filter((read) => read.startsWith('/runs?')).length;
     };
 
-    it('checks when the result may have changed, for this account alone, and sends nothing', async () => {
+    it('checks only when the result may have changed, for this account only, and sends nothing', async () => {
       await leaveUnknown();
       assert.equal(await checks(0), 0);
       assert.equal(await checks(20_000, stage.submitter, stage.session('account-2')), 0);
@@ -353,7 +353,7 @@ describe('Submitter, afterwards', () => {
       assert.deepEqual([await checks(HOUR, restarted), stage.posts.length], [0, 1]);
     });
 
-    it('goes on until the service has answered once', async () => {
+    it('continues until the service has answered once', async () => {
       await leaveUnknown(true);
       stage.onGet = (_request, response) => Boolean(response.destroy());
       assert.ok((await checks(3 * MINUTE)) > 0);
@@ -367,7 +367,7 @@ describe('Submitter, afterwards', () => {
   });
 
   describe('settleMarked', () => {
-    it('settles without a request once a label with the marker was read', async () => {
+    it('settles without a request once a label with the marker was loaded', async () => {
       await leaveUnknown(true);
       const { own, submitter } = stage;
       await own.runs.refresh();
@@ -416,7 +416,7 @@ describe('Submitter, afterwards', () => {
       assert.equal(await stage.submitter.discard(id, 'may-be-charged'), true);
     });
 
-    it('discard settles as not charged what was never sent, refused, or found so', async () => {
+    it('discard settles as not charged what was never sent, was refused, or was proven not charged', async () => {
       for (const leave of [leaveUnsent, leaveRefused, leaveNotCharged]) {
         const id = await leave();
         assert.equal(await stage.submitter.discard(id), true);
@@ -425,7 +425,7 @@ describe('Submitter, afterwards', () => {
       }
     });
 
-    it('do nothing to what is being sent', async () => {
+    it('do nothing while the submission is being sent', async () => {
       stage.answers = [() => undefined];
       const stop = new AbortController();
       const outcome = stage.submit(undefined, stage.own, stop.signal);

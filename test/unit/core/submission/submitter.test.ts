@@ -30,7 +30,7 @@ describe('Submitter', () => {
     void response.writeHead(status).end(text);
 
   describe('with the sandbox', () => {
-    it('is charged once; runs and balance show it, and a receipt is stored', async () => {
+    it('charges once, updates runs and balance, and stores a receipt', async () => {
       stage.own = stage.bench.session(await stage.bench.sandbox());
       const { own, submitter } = stage;
       const seen: SubmissionState[] = [];
@@ -86,7 +86,7 @@ describe('Submitter', () => {
     await until(() => stage.own.balance.current?.balance_cents === 5000);
   });
 
-  describe('where the sender cannot be loaded', () => {
+  describe('if the sender cannot be loaded', () => {
     const failure = new Error('no such file');
     /** A window in which loading fails so many times. */
     const unable = (times = Infinity) => {
@@ -95,7 +95,7 @@ describe('Submitter', () => {
       return new Submitter(stage.bench.journal, { clock: stage.clock, random: () => 0.5 }, load);
     };
 
-    it('is not charged, and kept where it was', async () => {
+    it('is not charged and stays pending', async () => {
       const one = unable();
       const fresh = await one.submit(stage.own, await stage.marked(), silent()).result;
       assert.deepEqual(fresh, { kind: 'not-charged', error: failure, kept: false });
@@ -106,7 +106,7 @@ describe('Submitter', () => {
       one.dispose();
     });
 
-    it('stays unknown what was, and is checked once it can be', async () => {
+    it('an unknown submission stays unknown, and is checked once the sender loads', async () => {
       stage.answers = [lost];
       assert.equal((await stage.submit()).kind, 'unknown');
       const one = unable(3);
@@ -122,7 +122,7 @@ describe('Submitter', () => {
   });
 
   describe('the same bytes and model', () => {
-    it('open what is unresolved, being sent, or not sent; nothing more is sent', async () => {
+    it('sends nothing if an unresolved, active, or unsent submission is open', async () => {
       stage.answers = [lost];
       await stage.submit();
       const { id } = stage.intent;
@@ -145,7 +145,7 @@ describe('Submitter', () => {
       assert.equal((await stage.submit(big)).kind, 'open');
     });
 
-    it('are new for another model, other bytes, an account that agreed, or after a charge', async () => {
+    it('can be submitted with another model, other bytes, an account that agreed, or after a charge', async () => {
       stage.answers = [lost];
       await stage.submit();
       stage.answers = [created];
@@ -165,7 +165,7 @@ describe('Submitter', () => {
       }
     });
 
-    it('are not matched with a run that another account has a receipt of', async () => {
+    it('are not matched with a run that belongs to another account’s receipt', async () => {
       stage.answers = [
         (one, post, _request, response) => {
           one.charge(post);
@@ -182,7 +182,7 @@ describe('Submitter', () => {
       assert.deepEqual(stage.intent.lastLook?.candidates, ['run-1']);
     });
 
-    it('leave the refused draft of another account alone', async () => {
+    it('leave another account’s refused draft alone', async () => {
       stage.answers = [tooPoor, created];
       await stage.submit(await draft());
       assert.equal((await stage.submit(await draft(), stage.session('account-2'))).kind, 'charged');
@@ -191,7 +191,7 @@ describe('Submitter', () => {
     });
   });
 
-  describe('a cancel', () => {
+  describe('canceling', () => {
     for (const [name, rows, atBytes, by] of [
       ['before the start', 10, undefined, 'signal'],
       ['by its ID as soon as it is shown', 10, 0, 'id'],
@@ -214,7 +214,7 @@ describe('Submitter', () => {
         if (rows > 10) assert.deepEqual(await stage.receipts(), ['not-charged']);
       });
 
-    it('at the last byte or while it is priced may be too late; nothing is resent', async () => {
+    it('may be too late at the last byte or during pricing; nothing is resent', async () => {
       let stop = new AbortController();
       stage.submitter.onDidChange(({ state, intent }) => {
         if (state === 'validating' && intent.dataset.filename === 'one') stop.abort();
@@ -236,7 +236,7 @@ describe('Submitter', () => {
       assert.ok(stage.posts.length <= 2);
     });
 
-    it('while it is priced reports a charge that was made', async () => {
+    it('during pricing reports a charge that was made', async () => {
       const stop = new AbortController();
       stage.answers = [
         (one, post) => {
@@ -248,7 +248,7 @@ describe('Submitter', () => {
       assert.deepEqual([outcome.kind, stage.states()], ['charged', []]);
     });
 
-    it('by its ID while it is priced, or after the answer, changes nothing', async () => {
+    it('by ID changes nothing during pricing or after the response', async () => {
       const [held, answer] = holding();
       stage.answers = [answer];
       const stop = new AbortController();
@@ -267,7 +267,7 @@ describe('Submitter', () => {
       assert.deepEqual(await stage.receipts(), ['charged']);
     });
 
-    it('while it is queued ends it at once; the next one is sent', async () => {
+    it('a queued submission ends it at once; the next one is sent', async () => {
       const [held, answer] = holding();
       stage.answers = [answer];
       const { submitter } = stage;
@@ -298,7 +298,7 @@ describe('Submitter', () => {
     });
   });
 
-  it('stops with its window: the upload ends, the queued one is never sent, and both stay open', async () => {
+  it('by closing the window ends the upload and never sends the queued one; both stay open', async () => {
     stage.answers = [() => undefined];
     const first = stage.submit(await draft(10, 'a'));
     await until(() => stage.posts.length === 1);
@@ -314,7 +314,7 @@ describe('Submitter', () => {
     assert.deepEqual(stage.states(restarted), ['unknown', 'unsent']);
   });
 
-  it('stores a refusal that comes as the window ends', async () => {
+  it('by closing the window still stores a refusal', async () => {
     stage.answers = [tooPoor];
     const { journal } = stage.bench;
     journal.onDidChange(() => {
@@ -349,7 +349,7 @@ describe('Submitter', () => {
     );
   });
 
-  it('is not charged if the file shrank or is gone, and goes on with the next one', async () => {
+  it('is not charged if the file shrank or is gone, and continues with the next one', async () => {
     const shrinks = await draft(200_000, 'shrinks');
     let changed = false;
     stage.submitter.onDidChange(({ state, sentBytes }) => {
@@ -381,7 +381,7 @@ describe('Submitter', () => {
   });
 
   describe('two windows', () => {
-    it('that resume at once resend it once', async () => {
+    it('that resume at the same time resend once', async () => {
       stage.answers = [conflict, created];
       await stage.submit();
       const { id } = stage.intent;
@@ -397,7 +397,7 @@ describe('Submitter', () => {
   });
 
   describe('a notice of a charge', () => {
-    it('that a killed window could not show is claimed by one of the others', async () => {
+    it('is claimed by another window if the window that was charged was killed', async () => {
       const outcome = await stage.submit();
       assert.ok(outcome.kind === 'charged');
       const { journal } = await stage.otherWindow();
@@ -409,7 +409,7 @@ describe('Submitter', () => {
       assert.deepEqual(await journal.unreported(), []);
     });
 
-    it('is claimed once though the disk cannot store that', async () => {
+    it('is claimed once even if the disk cannot store the claim', async () => {
       const notices = path.join(stage.bench.journalFolder, 'notices');
       rmSync(notices, { recursive: true });
       writeFileSync(notices, '');
@@ -420,7 +420,7 @@ describe('Submitter', () => {
     });
   });
 
-  it('reports a charge that cannot be stored, and after a restart finds it without sending', async () => {
+  it('is shown even if the charge cannot be stored; after a restart, the charge is found without sending', async () => {
     await restart((file, text) =>
       text.includes('"settled"') ? Promise.reject(new Error('no space left')) : writeFileDurably(file, text),
     );

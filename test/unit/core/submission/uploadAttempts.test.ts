@@ -80,7 +80,7 @@ describe('Submitter, attempt by attempt', () => {
     });
   });
 
-  it('stays open if the disk cannot store that it was discarded', async () => {
+  it('stays open if discarding cannot be stored', async () => {
     let isFull = false;
     await restart(async (file, text) => {
       if (isFull) throw diskFull();
@@ -98,7 +98,7 @@ describe('Submitter, attempt by attempt', () => {
   });
 
   describe('an attempt that may have been charged', () => {
-    it('is sent five times at most; the waits double, with jitter; then it is checked', async () => {
+    it('is sent at most five times with doubling waits and jitter, then checked', async () => {
       stage.answers = [
         (...answer) => {
           stage.balanceCents -= 1;
@@ -138,7 +138,7 @@ describe('Submitter, attempt by attempt', () => {
         assert.equal(stage.submitter.isUnknown('account-1'), true);
       });
 
-    it('is charged if its run is found after a 402 that its own charge caused', async () => {
+    it('is charged if its run is found after a 402 caused by its own charge', async () => {
       stage.answers = [
         (...answer) => {
           stage.charge(answer[1]);
@@ -204,7 +204,7 @@ describe('Submitter, attempt by attempt', () => {
         assert.deepEqual([heads, stage.posts.length, stage.submitter.isUnknown('account-1')], [3, 1, false]);
       });
 
-    it('is stored in one step with the end of its attempt', async () => {
+    it('is stored in a single write with the end of its attempt', async () => {
       stage.answers = [tooPoor];
       const { journal } = stage.bench;
       const seen: boolean[] = [];
@@ -216,7 +216,7 @@ describe('Submitter, attempt by attempt', () => {
       assert.ok(seen.length > 0 && !seen.includes(false), String(seen));
     });
 
-    it('is reported as not stored where the disk takes no more', async () => {
+    it('is reported as not stored if the disk fails', async () => {
       for (const isFull of [false, true]) {
         await restart(async (file, text) => {
           if (isFull && text.includes('"refused"')) throw diskFull();
@@ -233,7 +233,7 @@ describe('Submitter, attempt by attempt', () => {
       [402, 'insufficient_balance', 'refused'],
       [413, 'too_large', 'unsent'],
     ] as const)
-      it(`by ${status} before the last byte holds the closing boundary back`, async () => {
+      it(`by ${status} before the last byte prevents the closing boundary`, async () => {
         stage.onHead = refuse(status, code);
         const outcome = await stage.submit(await stage.bench.draft(500_000));
         assert.deepEqual([outcome.kind, stage.states(), stage.posts.length], ['not-charged', [state], 0]);
@@ -258,7 +258,7 @@ describe('Submitter, attempt by attempt', () => {
       });
 
     for (const header of ['601', '9'.repeat(400)])
-      it(`of ${header.slice(0, 9)} seconds asks the user, and is stored`, async () => {
+      it(`of ${header.slice(0, 9)} seconds leaves the retry to the user, and is stored`, async () => {
         stage.answers = [slow(header), created];
         const outcome = await stage.submit();
         assert.deepEqual([outcome.kind, codeOf(outcome)], ['unknown', 'rate_limited']);
@@ -271,7 +271,7 @@ describe('Submitter, attempt by attempt', () => {
       });
 
     for (const isComplete of [true, false])
-      it(`applies for the time that is left, and can be canceled, ${isComplete ? '' : 'not '}sent completely`, async () => {
+      it(`applies for the remaining time and can be canceled, ${isComplete ? '' : 'not '}sent completely`, async () => {
         if (!isComplete) stage.onHead = refuse(429, 'rate_limited', { 'retry-after': '700' });
         stage.answers = [slow('700'), created];
         await stage.submit(isComplete ? undefined : await stage.bench.draft(300_000));
@@ -319,7 +319,7 @@ describe('Submitter, attempt by attempt', () => {
       });
     }
 
-    it('are compared again after that time was stored: a sleep in between holds the boundary back', async () => {
+    it('are compared again after the closing time was stored: a sleep in between prevents the boundary', async () => {
       let sleepMs = HOUR;
       await restart(beforeClosing(() => stage.clock.sleepMachine(sleepMs)));
       const outcome = await stage.submit();
@@ -331,7 +331,7 @@ describe('Submitter, attempt by attempt', () => {
       assert.equal((await stage.resume(stage.intent.id)).kind, 'charged');
     });
 
-    it('end it at 23 hours, also while the boundary’s time is stored', async () => {
+    it('end retries at 23 hours, even while the closing time is being stored', async () => {
       let isLast = false;
       await restart(beforeClosing(() => isLast && stage.clock.pass(2 * HOUR)));
       stage.answers = [
@@ -348,7 +348,7 @@ describe('Submitter, attempt by attempt', () => {
   });
 
   describe('the connection', () => {
-    it('is tried with a read before the dataset is sent', async () => {
+    it('is tested with a read before the dataset is sent', async () => {
       let heads = 0;
       stage.onHead = () => (heads += 1);
       for (const [status, headers, sleeps] of [
@@ -367,7 +367,7 @@ describe('Submitter, attempt by attempt', () => {
       assert.deepEqual(stage.states(), ['unsent', 'unsent']);
     });
 
-    it('is used though the balance cannot be read', async () => {
+    it('is used even if the balance cannot be read', async () => {
       stage.onGet = (request, response) => {
         const isBalance = request.url?.endsWith('/balance') === true;
         if (isBalance) sendJson(response, 500, { error: { code: 'internal', message: '' } });
@@ -378,7 +378,7 @@ describe('Submitter, attempt by attempt', () => {
     });
   });
 
-  it('can be canceled while it waits for the next attempt', async () => {
+  it('can be canceled while waiting for the next attempt', async () => {
     const stop = new AbortController();
     stage.clock.isHeld = true;
     stage.answers = [lost, created];
