@@ -74,7 +74,7 @@ export class Journal implements Disposable {
   #disposed = false;
   #intents: readonly Intent[] = [];
 
-  /** Fires when an intent was written, settled or removed, here or in another window. */
+  /** Fires when the journal was opened, and when an intent was written, settled or removed, here or in another window. */
   readonly onDidChange = this.#onDidChange.event;
 
   /** @param directory of the journal alone, in the extension's storage on the extension host's machine */
@@ -96,6 +96,7 @@ export class Journal implements Disposable {
     this.#watch = new FolderWatch(this.#directory, '.json', () => this.reload());
     await this.reload();
     await this.#inTurn(() => this.#sweep());
+    this.#onDidChange.fire();
   }
 
   /** Open ones as last read, oldest first. */
