@@ -74,7 +74,7 @@ export class Journal implements Disposable {
   #disposed = false;
   #intents: readonly Intent[] = [];
 
-  /** Fires when an intent was written, settled, or removed in any window. */
+  /** Fires when the journal was opened, and when an intent was written, settled, or removed in any window. */
   readonly onDidChange = this.#onDidChange.event;
 
   /** @param directory used by the journal only, in the extension's storage on the extension host's machine */
@@ -96,6 +96,7 @@ export class Journal implements Disposable {
     this.#watch = new FolderWatch(this.#directory, '.json', () => this.reload());
     await this.reload();
     await this.#inTurn(() => this.#sweep());
+    this.#onDidChange.fire();
   }
 
   /** The open intents as last read, oldest first. */

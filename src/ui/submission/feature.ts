@@ -49,6 +49,8 @@ export function activateSubmission(services: Services): void {
   disposables.add(submitter.onDidChange(() => inBackground(log, notices())));
   disposables.add(submitter.onDidChange(startAgain));
   disposables.add(sessions.onDidChangeState(startAgain));
+  // Another command may have opened it.
+  disposables.add(journal.onDidChange(startAgain));
   const start = () => void started().catch((error: unknown) => reportError(error, start));
   start();
 }

@@ -2,11 +2,21 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { mock } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
@@ -219,6 +229,29 @@ describe('StateStore', () => {
     writeFileSync(file, Buffer.alloc(statSync(file).size, 7));
     await add(one, 'y');
     assert.deepEqual([aside.length, await namesOf(one)], [2, ['y']]);
+  });
+
+  it('sets aside a file of which only rows are damaged', async () => {
+    const one = store();
+    await add(one, 'x'.repeat(100_000));
+    const pages = readFileSync(file);
+    writeFileSync(file, pages.fill(7, pages.length / 2));
+    await add(one, 'y');
+    assert.deepEqual([aside.length, await namesOf(one)], [1, ['y']]);
+  });
+
+  it('commits once another window has finished reading', async () => {
+    const one = store();
+    await add(one, 'x');
+    const reader = new DatabaseSync(file);
+    reader.exec('BEGIN');
+    reader.prepare('SELECT * FROM item').all();
+    const added = add(one, 'y');
+    await delay(100);
+    reader.exec('COMMIT');
+    await added;
+    reader.close();
+    assert.deepEqual(await namesOf(one), ['x', 'y']);
   });
 
   it('says that it is unknown whether a change was stored, and reads the disk again', async () => {

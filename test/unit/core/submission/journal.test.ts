@@ -172,7 +172,7 @@ describe('Journal', () => {
     });
   });
 
-  describe('has one owner of an intent', () => {
+  describe('ownership of an intent', () => {
     it('allows only the owner to write and settle', async () => {
       const journal = await opened();
       const intent = sampleIntent();

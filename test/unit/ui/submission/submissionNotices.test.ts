@@ -86,7 +86,9 @@ describe('watchSubmissions', () => {
       return Promise.resolve();
     },
   };
+  const journalChanged = new Emitter<void>();
   const journal = {
+    onDidChange: journalChanged.event,
     receipts: () => Promise.resolve(receipts),
     unreported: () => Promise.resolve(unreported),
     claimNotice: (runId: string) => {
@@ -375,6 +377,26 @@ describe('watchSubmissions', () => {
       await later();
       await later();
       assert.deepEqual([told.sentences, unreported.length], [[], 1]);
+    });
+
+    it('reports a charge once another command has opened the journal', async () => {
+      const disposables = new DisposableStore();
+      let isLocked = true;
+      activateSubmission({
+        ...partsOf('account-1'),
+        disposables,
+        openJournal: () => (isLocked ? Promise.reject(new Error('locked')) : Promise.resolve()),
+        commands: { add: () => undefined },
+        reportError: () => undefined,
+      } as unknown as Parameters<typeof activateSubmission>[0]);
+      await later();
+      isLocked = false;
+      unreported = [receiptOf(unknown(), 'answered')];
+      journalChanged.fire();
+      await later();
+      await later();
+      assert.match(told.sentences.join(), /after all/);
+      disposables.dispose();
     });
 
     for (const isRecord of [true, false])
