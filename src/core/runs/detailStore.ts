@@ -3,19 +3,19 @@ import { AnswerError } from '../api/errors.ts';
 import type { RunDetail } from '../api/types.ts';
 import { shared, type Shared } from '../base/async.ts';
 
-/** Works with an account's client: `Session.call`. */
+/** Runs work with an account's client; see `Session.call`. */
 export type Call = <T>(work: (client: Client) => Promise<T>) => Promise<T>;
 
-/** Owns the details of runs as far as they were read, and why one could not be: a row is drawn more often than asked for. */
+/** Owns the details of runs that were read, and why others could not be: rows are redrawn often. */
 export class DetailStore {
   readonly #call: Call;
   readonly #onRead: (runId: string, detail: RunDetail) => void;
   readonly #details = new Map<string, RunDetail>();
   readonly #failures = new Map<string, unknown>();
-  /** Of each run the one that somebody waits for, and the one in the background. */
+  /** Two reads for each run: the one that a caller waits for, and the one in the background. */
   readonly #reads = new Map<string, [Shared<RunDetail>, Shared<RunDetail>]>();
 
-  /** @param onRead gets what was read and stored */
+  /** @param onRead called with each detail that was read and stored */
   constructor(call: Call, onRead: (runId: string, detail: RunDetail) => void) {
     this.#call = call;
     this.#onRead = onRead;
@@ -25,20 +25,20 @@ export class DetailStore {
     return this.#details.get(runId);
   }
 
-  /** The error of the last read, while it counts. */
+  /** The error of the last failed read, until it is forgotten. */
   failure(runId: string): unknown {
     return this.#failures.get(runId);
   }
 
   /**
-   * Reads one detail; calls that overlap share one request.
-   * @param isBackground nobody waits for it, so that it is not repeated
+   * Reads one detail. Overlapping calls share one request.
+   * @param isBackground sends a single request without retries, since no user waits for it
    * @throws ApiError, KeyMissingError
    */
   load(runId: string, isBackground = false): Promise<RunDetail> {
     const read = (background: boolean): Shared<RunDetail> =>
       shared((isCurrent) =>
-        // What `clear` forgot no longer counts, however it ends.
+        // A read that `clear` discarded no longer counts, however it ends.
         this.#read(runId, background, () => isCurrent() && this.#reads.get(runId) === reads),
       );
     const reads = this.#reads.get(runId) ?? [read(false), read(true)];
@@ -46,7 +46,7 @@ export class DetailStore {
     return reads[isBackground ? 1 : 0]();
   }
 
-  /** Takes in one that was read earlier, where none is held. @returns whether it was */
+  /** Adds a detail that was read earlier, unless there is one. @returns whether it was added */
   know(detail: RunDetail): boolean {
     if (this.#details.has(detail.run_id)) return false;
     this.#details.set(detail.run_id, detail);
@@ -54,7 +54,7 @@ export class DetailStore {
     return true;
   }
 
-  /** Forgets one, also what is on its way: the run changed. */
+  /** Forgets a detail and any read in progress, because the run changed. */
   forget(runId: string): void {
     this.#details.delete(runId);
     this.#failures.delete(runId);
@@ -62,8 +62,8 @@ export class DetailStore {
   }
 
   /**
-   * Lets the failed ones be read again, and returns which.
-   * @param unanswered only those to which no answer came
+   * Forgets failures, so that their details can be read again, and returns the run IDs.
+   * @param unanswered only forgets failures without a response about the run
    */
   forgetFailures(unanswered = false): string[] {
     const forgotten = [...this.#failures].filter(([, error]) => !unanswered || !isAnswer(error));
@@ -73,13 +73,12 @@ export class DetailStore {
     });
   }
 
-  /** Lets everything that is on its way be read again. */
+  /** Discards the reads in progress and all failures, so that they can be repeated. */
   drop(): void {
     this.#failures.clear();
     for (const read of [...this.#reads.values()].flat()) read.drop();
   }
 
-  /** Forgets everything. */
   clear(): void {
     this.drop();
     this.#reads.clear();
@@ -90,7 +89,7 @@ export class DetailStore {
     const before = this.#details.get(runId);
     try {
       const detail = await this.#call((client) => client.getRun(runId, { isBackground }));
-      // One that somebody waited for meanwhile may be newer.
+      // A foreground read that finished meanwhile may be newer.
       const isNews = !isBackground || this.#details.get(runId) === before;
       if (isCurrent() && isNews) {
         this.#details.set(runId, detail);
@@ -106,7 +105,7 @@ export class DetailStore {
   }
 }
 
-/** Whether an error says something of the run itself, and not only of the way to the service or that it is asked too often. */
+/** Whether an error is about the run itself, and not about the connection or a rate limit. */
 export function isAnswer(error: unknown): boolean {
   return error instanceof AnswerError && error.httpStatus !== 429;
 }

@@ -2,18 +2,18 @@ import { randomInt } from 'node:crypto';
 import { cutAtWholeCharacters } from '../base/plainText.ts';
 import { MAX_LABEL_LENGTH } from '../api/types.ts';
 
-/** Digits and letters that are not mistaken for each other (Crockford's base 32). */
+/** Digits and letters without look-alikes (Crockford's base 32). */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const LENGTH = 8;
-/** With a letter: a date is no marker. */
+/** Requires a letter, so that a date is not a marker. */
 const FORM = `ft-(?=\\d*[a-z])[${ALPHABET}]{${LENGTH}}`;
 const MARKER = new RegExp(`^${FORM}$`);
 const AT_END = new RegExp(`(?:^| )${FORM}$`);
 const AT_START = new RegExp(`^${FORM}(?: |$)`);
-/** No service cuts a label as short as this, however it counts. */
+/** A length that no service is expected to truncate, in bytes or in characters. */
 const UNCUT_BYTES = 64;
 
-/** A short text that no other run's label holds, such as `ft-7k3m9qpx`: 40 random bits. */
+/** Returns a short text to identify a run by its label, such as `ft-7k3m9qpx`: 40 random bits. */
 export function newMarker(): string {
   const characters = Array.from({ length: LENGTH }, () => ALPHABET.charAt(randomInt(ALPHABET.length)));
   const marker = `ft-${characters.join('')}`;
@@ -21,8 +21,8 @@ export function newMarker(): string {
 }
 
 /**
- * The label as it is sent, within the service's 255: with the marker last, where it reads best, or first where the label is
- * so long that a service might cut it, perhaps by bytes.
+ * Returns the label to send, within the service's 255 characters. The marker comes last, where it reads best,
+ * or first if the label is so long that a service might truncate it, perhaps by bytes.
  */
 export function withMarker(label: string, marker: string): string {
   const text = cutAtWholeCharacters(label, MAX_LABEL_LENGTH - marker.length - 1).trimEnd();
@@ -31,19 +31,19 @@ export function withMarker(label: string, marker: string): string {
   return Buffer.byteLength(last) <= UNCUT_BYTES ? last : `${marker} ${text}`;
 }
 
-/** A label as the user gave it. */
+/** Returns the label as the user entered it. */
 export function withoutMarker(label: string): string {
   return AT_START.test(label) ? label.replace(AT_START, '') : label.replace(AT_END, '');
 }
 
-/** Whether a label holds a marker, whatever the service did to its letters. */
+/** Whether a label contains a marker, even if the service changed its case or normalized it. */
 export function hasMarker(label: string, marker: string): boolean {
   return folded(label).includes(marker);
 }
 
 /**
- * A text as it compares with another that the service may have normalized or changed the case of. Cut, since to normalize costs
- * the square of the length where accents are piled up.
+ * Normalizes a text for comparison, since the service may normalize it or change its case. Truncates it
+ * first, because normalizing stacked accents takes quadratic time.
  */
 export function folded(text: string): string {
   return text

@@ -3,13 +3,13 @@ import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
 import type { StateStore } from '../storage/state.ts';
 
-/** Older entries are removed: no list still shows that such a run changed just now. */
+/** Older entries are deleted: no list still shows such a run as recently changed. */
 const STORED_FOR_MS = 90 * 24 * 60 * 60_000;
 const TOPIC = 'unseen';
 
 /**
- * Owns which notifications of runs were shown, and which finished runs nobody has seen yet, for all windows of the machine:
- * the table `notification`.
+ * Owns the `notification` table: which notifications of runs were shown, and which finished runs are unseen,
+ * for all windows on this machine.
  */
 export class NotificationLedger implements Disposable {
   readonly #state: StateStore;
@@ -18,7 +18,7 @@ export class NotificationLedger implements Disposable {
   readonly #claimed = new Set<string>();
   readonly #unseen = new Map<string, number>();
 
-  /** Fires with the account's id when the number of its unseen runs changed, in whichever window. */
+  /** Fires with the account's ID when its number of unseen runs changes in any window. */
   readonly onDidChangeUnseen = this.#onDidChangeUnseen.event;
 
   constructor(state: StateStore, nowMs: () => number = Date.now) {
@@ -27,9 +27,9 @@ export class NotificationLedger implements Disposable {
   }
 
   /**
-   * Whether this window is the one to show a notification of a run: true for exactly one, ever. Without a usable store it is
-   * true once in each window: rather twice than never.
-   * @param isUnseen whether it is only counted, until `see`
+   * Claims a notification for this window. Resolves to true in exactly one window, ever. Without a usable
+   * store, it resolves to true once in each window: twice is better than never.
+   * @param isUnseen counts the run as unseen until `see`
    */
   async claim(accountId: string, runId: string, what: string, isUnseen = false): Promise<boolean> {
     const key = keyOf(runId, what);
@@ -53,7 +53,7 @@ export class NotificationLedger implements Disposable {
           accountId,
           this.#nowMs() - STORED_FOR_MS,
         );
-        // A run counts once, whatever is claimed of it.
+        // A run counts as unseen only once, however many notifications are claimed for it.
         if (isUnseen && insert(keyOf(runId, 'unseen'), true) === 1) tables.touch(TOPIC, accountId);
         return true;
       });
@@ -64,18 +64,18 @@ export class NotificationLedger implements Disposable {
     }
   }
 
-  /** How many finished runs of an account nobody has seen yet: 0 until `follow` has read them. */
+  /** The number of finished runs of an account that the user has not seen; 0 until `follow` has read it. */
   unseen(accountId: string): number {
     return this.#unseen.get(accountId) ?? 0;
   }
 
-  /** Reads how many are unseen, and follows what other windows do. */
+  /** Reads the number of unseen runs, and follows changes by other windows. */
   follow(accountId: string): Disposable {
     void this.#count(accountId);
     return this.#state.follow(TOPIC, accountId, () => void this.#count(accountId));
   }
 
-  /** All finished runs of an account were seen. Never rejects: otherwise they are another time. */
+  /** Marks all finished runs of an account as seen. Never rejects; if it fails, they stay unseen. */
   async see(accountId: string): Promise<void> {
     const sql = 'UPDATE notification SET is_unseen = 0 WHERE account = ? AND is_unseen = 1';
     const see = this.#state.transaction((tables) => {
@@ -92,7 +92,7 @@ export class NotificationLedger implements Disposable {
   async #count(accountId: string): Promise<void> {
     const sql = 'SELECT count(*) AS count FROM notification WHERE account = ? AND is_unseen = 1';
     const row = await this.#state.read((tables) => tables.get(sql, accountId)).catch(() => undefined);
-    // It is counted at the next change.
+    // The next change counts again.
     if (row === undefined) return;
     const count = Number(row['count']);
     if (count === this.unseen(accountId)) return;
@@ -101,7 +101,7 @@ export class NotificationLedger implements Disposable {
   }
 }
 
-/** Run ids and statuses are the service's texts, of any length. */
+/** Hashed, because run IDs and statuses are service text of any length. */
 function keyOf(runId: string, what: string): string {
   return createHash('sha256')
     .update(JSON.stringify([runId, what]))

@@ -1,24 +1,24 @@
 import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
 
-/** GETs added in an hour. With those in store, no hour sees more than 115 (the limit is 120). */
+/** GETs added per hour. Together with a full bucket, no hour exceeds 115 (the limit is 120). */
 const PER_HOUR = 75;
-/** Enough for the first minutes after a submission, which are polled often. */
+/** The bucket size: enough for the frequent polls in the first minutes after a submission. */
 const IN_STORE = 40;
-/** What a window may begin with that takes the watch over: the one before it may have spent its store just now. */
+/** What is left for a window that takes over polling: the previous one may just have used up its bucket. */
 const AFTER_ANOTHER = 2;
-/** Below it, polls are rare. */
+/** Below this, polls become rare. */
 const SCARCE = 8;
-/** What other reads leave for polls. */
+/** What other background reads leave for polls. */
 const LEFT_FOR_POLLS = 3;
-/** What is left in plenty: polls that are frequent for a minute or two. */
+/** What must remain for "plenty": enough for frequent polls for a minute or two. */
 const LEFT_IN_PLENTY = 20;
 const REFILL_MS = (60 * 60_000) / PER_HOUR;
-/** The sandbox is on this machine, and its runs take half a minute. */
+/** The sandbox runs locally, and its runs take half a minute. */
 const LOCAL_FACTOR = 20;
 
 /**
- * How many GETs the background of an account may still send: a token bucket. All are sent by the one window that polls;
- * the other windows' are closed. What the user asks for takes nothing.
+ * Limits the background GETs of an account with a token bucket. Only the window that polls may send them; the
+ * budgets of other windows are closed. Requests by the user are not limited.
  */
 export class Budget {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
@@ -28,7 +28,7 @@ export class Budget {
   #tokens: number;
   #countedAtMs: number;
 
-  /** @param isLocal whether the service is on this machine, where nobody else waits for it */
+  /** @param isLocal whether the service is on this machine, where nobody else shares it */
   constructor(clock: Pick<Clock, 'monotonicMs'> = SYSTEM_CLOCK, isLocal = false) {
     const factor = isLocal ? LOCAL_FACTOR : 1;
     this.#clock = clock;
@@ -37,43 +37,43 @@ export class Budget {
     this.#countedAtMs = clock.monotonicMs();
   }
 
-  /** This window polls now. @param isAfterAnother whether another window did until now */
+  /** Starts polling in this window. @param isAfterAnother whether another window polled until now */
   open(isAfterAnother: boolean): void {
     if (isAfterAnother) this.#tokens = Math.min(AFTER_ANOTHER, this.#count());
     this.#isOpen = true;
   }
 
-  /** Another window may poll now. */
+  /** Stops polling in this window, so that another one can. */
   close(): void {
     this.#isOpen = false;
   }
 
-  /** Whether polls should be rare, so that something is left. */
+  /** Whether polls should be rare to save tokens. */
   get isScarce(): boolean {
     return this.#count() < SCARCE;
   }
 
-  /** Whether so many more could be sent now, and polls would still be frequent; a full store always counts as enough. */
+  /** Whether `count` more GETs leave enough for frequent polls. A full bucket always suffices. */
   hasPlenty(count: number): boolean {
     return this.#count() >= Math.min(LEFT_IN_PLENTY + count, this.#inStore - 1);
   }
 
-  /** Takes one, for a poll. @returns whether it may be sent */
+  /** Takes a token for a poll. @returns whether it may be sent */
   take(): boolean {
     return this.#takeAbove(0);
   }
 
-  /** Takes one for anything else that nobody asked for, such as details; some are left for polls. */
+  /** Takes a token for other background reads, such as details. Leaves some for polls. */
   takeSpare(): boolean {
     return this.#takeAbove(LEFT_FOR_POLLS);
   }
 
-  /** Takes one for what has begun and must be ended, such as the other pages of a list: what is owed is paid before the next poll. */
+  /** Takes a token even if there is none, for work that must be finished, such as a list's next page. */
   owe(): void {
     this.#tokens = this.#count() - 1;
   }
 
-  /** How long until `take` gives one, in milliseconds. */
+  /** How long until `take` can succeed, in milliseconds. */
   get waitMs(): number {
     return Math.max(0, Math.ceil((1 - this.#count()) * this.#refillMs));
   }
@@ -97,7 +97,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** How often runs are polled, by how long ago anything changed. */
+/** How often runs are polled, by the time since the last change. */
 const PACES = [
   { belowMs: MINUTE, everyMs: 5 * SECOND },
   { belowMs: 5 * MINUTE, everyMs: 15 * SECOND },
@@ -106,21 +106,21 @@ const PACES = [
   { belowMs: DAY, everyMs: 5 * MINUTE },
 ] as const;
 const SLOWEST_MS = 30 * MINUTE;
-/** At most this often where no window is in use. */
+/** The minimum interval while no window is in use. */
 const UNSEEN_MS = 2 * MINUTE;
-/** At most this often where few GETs are left. */
+/** The minimum interval while few GETs are left. */
 const SCARCE_MS = 90 * SECOND;
 
-/** How often to check whether the service can be reached again, where nothing else is waited for. */
+/** How often to check whether the service is reachable again, if no other poll is due. */
 export const OFFLINE_MS = MINUTE;
 
-/** How long a status that is not known is watched without a change. */
+/** How long an unknown status is watched without a change. */
 export const UNKNOWN_WATCHED_MS = 7 * DAY;
 
 /**
- * When to poll again, in milliseconds after the last poll ended; Infinity to sleep.
- * @param watch `ageMs`: how long ago the youngest of what is watched changed, Infinity when nothing is; `isSeen`: whether a
- * window of the machine has the focus; `isScarce`: whether few GETs are left
+ * Returns when to poll again, in milliseconds after the end of the last poll; Infinity to sleep.
+ * @param watch `ageMs`: time since the latest change of a watched run, Infinity without one; `isSeen`:
+ * whether a window on this machine has the focus; `isScarce`: whether few GETs are left
  */
 export function pollEveryMs({
   ageMs,

@@ -2,14 +2,15 @@ import type { RunPage, RunSummary, RunDetail } from '../api/types.ts';
 import { instantOf } from '../base/clock.ts';
 
 /**
- * How far a run is. The complete list of states is not shown (spec: "States and transitions"), so every other status counts as
- * active and is shown as it came. `ended`: its word reads as an end. It may not be one, so the run is still watched.
+ * The progress of a run. The list of states is incomplete (spec: "States and transitions"), so any other
+ * status counts as active and is shown unchanged. `ended`: it reads like an end, but is still watched in case
+ * it isn't.
  */
 export type Phase = 'waiting' | 'active' | 'finished' | 'ended';
 
 const END = /fail|error|cancel|reject|expire|abort/i;
 
-/** Lists say `complete`, details `completed`; an available artifact or an end time means finished, too. */
+/** Lists say `complete`, details `completed`. An available artifact or an end time also means finished. */
 export function phaseOf(run: RunSummary, detail?: RunDetail): Phase {
   const statuses = [run.status, detail?.status];
   if (statuses.includes('complete') || statuses.includes('completed')) return 'finished';
@@ -18,37 +19,37 @@ export function phaseOf(run: RunSummary, detail?: RunDetail): Phase {
   return END.test(run.status) ? 'ended' : 'active';
 }
 
-/** The runs of one day of the user's calendar, in their order. */
+/** The runs of one local calendar day. */
 export interface RunDay {
-  /** Its first moment, in milliseconds since the epoch. */
+  /** The start of the day, in milliseconds since the epoch. */
   startMs: number;
   rows: RunSummary[];
 }
 
-/** Runs by the local day on which they were created, newest first; one that was just submitted has no time: it is of today. */
+/** Groups runs by local day, newest first. A run without a valid time is new and belongs to today. */
 export function groupByDay(rows: readonly RunSummary[], nowMs: number): RunDay[] {
   const days = Map.groupBy(rows, ({ created_at }) => startOfDay(instantOf(created_at) || nowMs));
   return [...days].map(([startMs, of]) => ({ startMs, rows: of })).sort((a, b) => b.startMs - a.startMs);
 }
 
-/** How many days of the calendar lie between a day and now; 0 is today. A day may have 23 hours. */
+/** Returns how many calendar days ago a day started; 0 is today. Rounds, as a day may have 23 hours. */
 export function daysAgo(startMs: number, nowMs: number): number {
   return Math.round((startOfDay(nowMs) - startMs) / (24 * 60 * 60_000));
 }
 
-/** The first moment of the day of the user's calendar, in milliseconds since the epoch. */
+/** Returns the start of the local day, in milliseconds since the epoch. */
 export function startOfDay(timeMs: number): number {
   return new Date(timeMs).setHours(0, 0, 0, 0);
 }
 
-/** Which runs are shown: those that hold every word, are of one of the models and in one of the phases. Empty: all. */
+/** Selects runs with every word and any of the models and phases. Empty conditions match all. */
 export interface RunFilter {
   readonly text: string;
   readonly modelIds: readonly string[];
   readonly phases: readonly Phase[];
 }
 
-/** What is known of runs besides their rows. */
+/** Provides data about runs that their rows don't contain. */
 export interface RunLookup {
   label(runId: string): string | undefined;
   phase(run: RunSummary): Phase;
@@ -59,12 +60,12 @@ export function isEmptyFilter({ text, modelIds, phases }: RunFilter): boolean {
   return wordsOf(text).length + modelIds.length + phases.length === 0;
 }
 
-/** So much of an id's beginning names it; less is in many a UUID. */
+/** The shortest prefix that matches a run ID; shorter ones match too many UUIDs. */
 const MIN_ID_LENGTH = 4;
 
 /**
- * The runs that a filter lets through, in their order. Words are looked for in label and model, whatever their case, and at the
- * beginning of the id.
+ * Returns the runs that match a filter, in their order. Words are searched in label and model, ignoring case,
+ * and at the start of the ID.
  */
 export function filterRuns(
   rows: readonly RunSummary[],
@@ -94,20 +95,20 @@ function wordsOf(text: string): string[] {
     .filter((word) => word !== '');
 }
 
-/** More of a text is not searched: normalizing a megabyte of accents takes minutes. */
+/** How much of a text is searched: normalizing a megabyte of accents takes minutes. */
 const MAX_UNITS = 1024;
 
-/** However a keyboard or a service composes accents. */
+/** Ignores case, and how accents are composed. */
 function folded(text: string): string {
   return text.slice(0, MAX_UNITS).normalize('NFC').toLowerCase();
 }
 
 /**
- * Merges the newest page, or the newest ones together, into the loaded rows. Rows of other pages stay. A row that should
- * be on it and is not is gone; a row without `created_at` (just submitted, not listed yet) stays. Where the page
- * and the loaded rows do not touch, runs may be missing between them: then only the page remains. Where it holds the
- * oldest remaining row, the list continues at its cursor (`restarted`).
- * @param doTouch where that is known from elsewhere, such as when what is missing is about to be read
+ * Merges the newest page, or several newest pages as one, into the loaded rows. Removes rows in the page's
+ * range that it doesn't contain. Keeps older rows, and rows without `created_at` (just submitted, not listed
+ * yet). If page and loaded rows don't touch, runs may be missing in between, so older rows are dropped.
+ * `restarted`: the page contains the oldest remaining row, so the list continues at its cursor.
+ * @param doTouch overrides the detection, for example when the missing pages are about to be read
  */
 export function mergeFirstPage(
   rows: readonly RunSummary[],
@@ -129,24 +130,24 @@ export function mergeFirstPage(
   return { rows: sorted([...waiting, ...page.data, ...older]), restarted: older.length === 0 };
 }
 
-/** Merges an older page: its rows replace the loaded ones with their ids. */
+/** Merges an older page; its rows replace loaded rows with the same IDs. */
 export function mergeLaterPage(rows: readonly RunSummary[], page: RunPage): readonly RunSummary[] {
   const listed = new Set(page.data.map((row) => row.run_id));
   return sorted([...rows.filter((row) => !listed.has(row.run_id)), ...page.data]);
 }
 
-/** When a run was made, in milliseconds since the epoch; Infinity where that is unknown: it was just submitted. */
+/** Returns the creation time in milliseconds since the epoch; Infinity if unknown: just submitted. */
 export function createdAtMs(row: RunSummary): number {
   const time = instantOf(row.created_at);
   return Number.isNaN(time) ? Infinity : time;
 }
 
-/** When the oldest of some runs was made. */
+/** Returns the creation time of the oldest run. */
 export function oldestMs(rows: readonly RunSummary[]): number {
   return rows.reduce((oldest, row) => Math.min(oldest, createdAtMs(row)), Infinity);
 }
 
-/** Newest first, as the service lists; a row without a time was just submitted and comes first. */
+/** Sorts newest first, like the service; rows without a time were just submitted and come first. */
 function sorted(rows: RunSummary[]): RunSummary[] {
   return rows
     .map((row) => ({ row, time: createdAtMs(row) }))
@@ -154,25 +155,25 @@ function sorted(rows: RunSummary[]): RunSummary[] {
     .map(({ row }) => row);
 }
 
-/** What one reading of the list from its beginning has seen, and whether it must continue. */
+/** Collects the pages of one read from the start of the list, and decides whether to continue. */
 export class PageSearch {
   readonly #known: ReadonlySet<string>;
   readonly #wanted: Map<string, RunSummary>;
   readonly #maxGapPages: number;
   readonly #rows = new Map<string, RunSummary>();
   #pages = 0;
-  /** How many of the last ones had nothing new. */
+  /** The number of pages since the last one with new rows. */
   #vain = 0;
   #skipped = 0;
   #hasMore = false;
-  /** Whether there is nothing between what was read and what was loaded. */
+  /** Whether no runs are missing between the read and the loaded rows. */
   touches: boolean;
   #oldestMs = Infinity;
 
   /**
    * @param known the loaded rows
-   * @param wanted those of them that are searched for
-   * @param maxGapPages how many pages are read to find any of the loaded rows, or one that was not seen before
+   * @param wanted the loaded rows to search for
+   * @param maxGapPages how many pages may be read without reaching a loaded row, or without any new row
    */
   constructor(known: readonly RunSummary[], wanted: readonly RunSummary[], maxGapPages: number) {
     this.#known = new Set(known.map(({ run_id }) => run_id));
@@ -181,7 +182,7 @@ export class PageSearch {
     this.touches = known.length === 0;
   }
 
-  /** Takes in the page behind those that it has seen. */
+  /** Adds the next page. */
   add(page: RunPage): void {
     const before = this.#rows.size;
     this.#pages++;
@@ -196,12 +197,12 @@ export class PageSearch {
     this.#vain = this.#rows.size > before ? 0 : this.#vain + 1;
   }
 
-  /** All pages together. */
+  /** All pages as one. */
   get listed(): RunPage {
     return { data: [...this.#rows.values()], has_more: this.#hasMore, skipped: this.#skipped };
   }
 
-  /** Whether another page may show more of what is searched for; a newer one that was not listed is gone. */
+  /** Whether another page may contain wanted rows. A newer row that was not listed is gone. */
   get continues(): boolean {
     if (this.#vain >= this.#maxGapPages) return false;
     if (!this.touches && this.#pages < this.#maxGapPages) return true;

@@ -22,16 +22,16 @@ import {
   PageSearch,
 } from './runList.ts';
 
-/** How many pages are read to close a gap between the newest runs and those that are loaded, or to find one that is new. */
+/** How many pages are read to close the gap to the loaded rows, or to find a new row. */
 const MAX_GAP_PAGES = 10;
-/** How many pages are read at most in search of active runs, should a service's pages never end. */
+/** A safety limit on the pages read in search of active runs. */
 const MAX_PAGES = 1_000;
-/** How many runs are stored for other windows, besides the active ones. */
+/** How many runs, besides the active ones, are stored for other windows. */
 const MAX_SAVED_ROWS = 200;
-/** How long artifacts are waited for after a run was seen to be finished without them. */
+/** How long to wait for artifacts after a run was first seen as finished without them. */
 const ARTIFACTS_WATCHED_MS = 60 * 60_000;
 
-/** A run that changed while it was known, also before this window began: its status or whether it has artifacts. */
+/** A known run (also from before this window started) whose status or artifact availability changed. */
 export interface Moved {
   runId: string;
   before: RunSummary;
@@ -40,42 +40,42 @@ export interface Moved {
 
 export interface RunChange {
   added: readonly string[];
-  /** Rows, details or labels; what moved is among them. */
+  /** IDs with a changed row, detail, or label; includes the moved runs. */
   changed: readonly string[];
   moved: readonly Moved[];
 }
 
-/** Values by ids. */
+/** Schema of a map's entries. */
 export const pairs = <T>(value: v.GenericSchema<unknown, T>) => v.array(v.tuple([v.string(), value]));
 
-/** What of an account's runs is stored for other windows. */
+/** The stored runs of an account, shared with other windows. */
 export const savedRuns = v.object({
-  /** The newest ones and all active ones; not those without a time, which no list has named yet. */
+  /** The newest and all active runs, except those without a time, which no list has contained yet. */
   rows: v.array(runSummary),
-  /** How many at the beginning have no gap between them; what follows are older ones that are active. */
+  /** How many of the first rows have no gap between them. The remaining rows are older active runs. */
   contiguous: v.number(),
-  /** Whether the service has older ones than the contiguous ones. */
+  /** Whether the service has runs older than the contiguous ones. */
   hasMore: v.boolean(),
   skipped: v.number(),
-  /** By run ids. */
+  /** By run ID. */
   labels: pairs(v.string()),
-  /** When each active one was last seen to change. */
+  /** When each active run was last seen to change. */
   changedAtMs: pairs(v.number()),
 });
 export type SavedRuns = v.InferOutput<typeof savedRuns>;
 
-/** Where the loaded list ends. */
+/** The end of the loaded list. */
 interface ListEnd {
   hasMore: boolean;
-  /** Where it continues; undefined, while there is more, where the rows came from another window. */
+  /** The cursor of the next page; undefined despite `hasMore` if the rows came from another window. */
   cursor: string | undefined;
   isIncomplete: boolean;
 }
 const ALL: Readonly<ListEnd> = { hasMore: false, cursor: undefined, isIncomplete: false };
 
 /**
- * Owns what is known of an account's runs, newest first: the service's list as far as it was read, and where it continues;
- * details and labels are added as they become known.
+ * Owns the known runs of an account, newest first: the loaded part of the service's list and where it
+ * continues, and the details and labels known so far.
  */
 export class RunStore implements Disposable {
   readonly #call: Call;
@@ -85,32 +85,32 @@ export class RunStore implements Disposable {
   readonly #labels = new Map<string, string>();
   #rows: readonly RunSummary[] | undefined;
   #byId = new Map<string, RunSummary>();
-  /** When runs were seen to change, by this machine's clock. */
+  /** When runs were last seen to change, by this machine's clock. */
   readonly #changedAtMs = new Map<string, number>();
-  /** Runs that had ended when only a detail was known of them: it does not say whether there are artifacts. */
+  /** Runs known to have ended from their detail only, which doesn't say whether there are artifacts. */
   readonly #endedUnlisted = new Set<string>();
-  /** Since when every run is listed; older ones came alone, and others may be missing between them. */
+  /** The time since which every run is listed. Older rows were added individually and may have gaps. */
   #listedSinceMs = Infinity;
   #end: Readonly<ListEnd> = ALL;
   #skipped = 0;
   #readAtMs = 0;
   #failed = false;
-  /** Whose answers count: a later reading of the newest rows makes those of an earlier one old. */
+  /** The number of the latest read of the newest rows; responses to earlier reads are ignored. */
   #reading = 0;
 
-  /** Fires when rows or details changed, and when reading them began to fail or succeeded again. */
+  /** Fires when rows or details change, and when reading them starts to fail or succeeds again. */
   readonly onDidChange = this.#onDidChange.event;
 
   /**
-   * Reads the newest page and merges it, and those behind it until all active runs were seen; calls that overlap share
-   * it. @throws ApiError, KeyMissingError
+   * Reads the newest page, and more until all active runs were seen. Overlapping calls share it.
+   * @throws ApiError, KeyMissingError
    */
   readonly refresh: Shared<void>;
 
-  /** Reads older pages until one brings a run that was not loaded; calls that overlap share it. @throws ApiError, KeyMissingError */
+  /** Reads older pages until one has a new run. Overlapping calls share it. @throws as `refresh` */
   readonly loadMore: Shared<void>;
 
-  /** @param now milliseconds since the epoch */
+  /** @param now returns milliseconds since the epoch */
   constructor(call: Call, now: () => number = Date.now) {
     this.#call = call;
     this.#now = now;
@@ -120,15 +120,15 @@ export class RunStore implements Disposable {
   }
 
   /**
-   * Reads as `refresh` does, with nobody waiting for it: no request is repeated, and a refresh that runs or begins takes
-   * its place. @throws ApiError, KeyMissingError
+   * Like `refresh`, but in the background: requests are not retried, and a concurrent refresh replaces it.
+   * @throws ApiError, KeyMissingError
    */
   async poll(budget: Budget): Promise<void> {
     if (!this.refresh.isRunning()) await this.#readNewest(budget);
     if (this.refresh.isRunning()) await this.refresh();
   }
 
-  /** Whether the newest page could not be read at the last try. */
+  /** Whether the last read of the newest page failed. */
   get failed(): boolean {
     return this.#failed;
   }
@@ -142,23 +142,23 @@ export class RunStore implements Disposable {
     return this.#end.hasMore;
   }
 
-  /** Whether the service said last that there are more runs, and sent none that was new, or not where they are; `loadMore` tries again. */
+  /** Whether the service claimed more runs but sent none that are new or no cursor; `loadMore` retries. */
   get isIncomplete(): boolean {
     return this.#end.isIncomplete;
   }
 
-  /** Rows of the last pages that could not be read. */
+  /** The number of unreadable rows in the last pages. */
   get skipped(): number {
     return this.#skipped;
   }
 
-  /** Whether every run that was created since then is loaded: milliseconds since the epoch. */
+  /** Whether every run created since `timeMs` (milliseconds since the epoch) is loaded. */
   isCompleteSince(timeMs: number): boolean {
     if (this.#rows === undefined || this.#skipped > 0) return false;
     return !this.hasMore || this.#listedSinceMs < timeMs;
   }
 
-  /** When the last reading of the newest rows began that was answered, here or in the window that polls. */
+  /** When the last answered read of the newest rows started, in this window or the one that polls. */
   get readAtMs(): number {
     return this.#readAtMs;
   }
@@ -171,12 +171,12 @@ export class RunStore implements Disposable {
     return this.#details.get(runId);
   }
 
-  /** Why the detail could not be read; forgotten when the run changes, and by `retryDetails`. */
+  /** Why the detail could not be read, until the run changes or `retryDetails` is called. */
   detailFailure(runId: string): unknown {
     return this.#details.failure(runId);
   }
 
-  /** The label, where it is known: the list has none. */
+  /** The label, if known. It comes from the details, since the list has none. */
   label(runId: string): string | undefined {
     return this.#details.get(runId)?.label ?? this.#labels.get(runId);
   }
@@ -185,12 +185,12 @@ export class RunStore implements Disposable {
     return phaseOf(run, this.#details.get(run.run_id));
   }
 
-  /** How many of the loaded runs wait or are active; an unknown status may be the last one, and counts for a week. */
+  /** The number of waiting and active runs. An unknown status may be final, so it counts for a week. */
   get activeCount(): number {
     return (this.#rows ?? []).filter((run) => this.phase(run) !== 'ended' && this.#isGoing(run)).length;
   }
 
-  /** The loaded runs of which a change is waited for. */
+  /** The loaded runs that are expected to change. */
   get watched(): readonly RunSummary[] {
     const nowMs = this.#now();
     const lacksArtifacts = ({ run_id, artifacts_available, artifacts_expires_at }: RunSummary) =>
@@ -202,13 +202,13 @@ export class RunStore implements Disposable {
     );
   }
 
-  /** When a run was last seen to change, or else was made, in milliseconds since the epoch by this machine's clock. */
+  /** When a run was last seen to change, or else created: milliseconds since the epoch, local clock. */
   changedAtMs(run: RunSummary): number {
-    // A clock may have been set back since.
+    // The clock may have been set back since.
     return Math.min(this.#now(), this.#changedAtMs.get(run.run_id) ?? createdAtMs(run));
   }
 
-  /** What is stored for other windows; undefined until something was read. */
+  /** Returns what to store for other windows; undefined until something was read. */
   save(): SavedRuns | undefined {
     if (this.#rows === undefined) return undefined;
     const isListed = (row: RunSummary) => createdAtMs(row) !== Infinity;
@@ -230,13 +230,13 @@ export class RunStore implements Disposable {
     };
   }
 
-  /** Takes in what the window that polls has read, unless something was read here since. */
+  /** Merges what the polling window has read, unless this window has read something newer. */
   acceptSaved(saved: SavedRuns, readAtMs: number): void {
     this.knowLabels(saved.labels);
-    // Where what was read here is of the future, the clock was set back.
+    // If this window's read is in the future, the clock was set back.
     if (readAtMs < this.#readAtMs && this.#readAtMs <= this.#now()) return;
     this.#readAtMs = readAtMs;
-    // What is on its way here may be older.
+    // A read in progress here may be older.
     if (!this.refresh.isRunning()) this.#reading++;
     const { hasMore, skipped, contiguous } = saved;
     const newest = { data: saved.rows.slice(0, contiguous), has_more: hasMore, skipped };
@@ -248,26 +248,26 @@ export class RunStore implements Disposable {
   }
 
   /**
-   * Reads one run; calls that overlap share one request. A run that no page has shown yet gets a row.
-   * @param options `isBackground`: nobody waits for it, so that it is one request at most
+   * Reads one run. Overlapping calls share one request. A run that no page contained yet gets a row.
+   * @param options `isBackground`: sends a single request without retries, since no user waits for it
    * @throws ApiError, KeyMissingError
    */
   loadDetail(runId: string, { isBackground = false }: { isBackground?: boolean } = {}): Promise<RunDetail> {
     return this.#details.load(runId, isBackground);
   }
 
-  /** Takes in details that were read earlier, where none is held. */
+  /** Adds details that were read earlier, except for runs with a detail. */
   knowDetails(details: readonly RunDetail[]): void {
     const known = details.filter((detail) => this.#details.know(detail));
     this.#haveChanged(known.map(({ run_id }) => run_id).filter((runId) => this.#byId.has(runId)));
   }
 
-  /** Lets details that could not be read be read again, as the user asked. */
+  /** Allows details that could not be read to be read again, at the user's request. */
   retryDetails(): void {
     this.#haveChanged(this.#details.forgetFailures());
   }
 
-  /** Takes in a run that was just submitted, before any list names it. */
+  /** Adds a run that was just submitted and is not listed yet. */
   insertCreated(run: RunCreation, modelId: string, label: string | undefined): void {
     if (label !== undefined) this.#labels.set(run.run_id, label);
     const { run_id, status = 'queued' } = run;
@@ -275,14 +275,14 @@ export class RunStore implements Disposable {
     else this.#insert({ run_id, status, model_id: modelId, artifacts_available: false });
   }
 
-  /** Takes in labels that are known from elsewhere: the list has none. */
+  /** Adds labels from other sources, since the list has none. */
   knowLabels(labels: Iterable<readonly [runId: string, label: string]>): void {
     const news = [...labels].filter(([runId]) => this.label(runId) === undefined);
     for (const [runId, label] of news) this.#labels.set(runId, label);
     this.#haveChanged(news.map(([runId]) => runId).filter((runId) => this.#byId.has(runId)));
   }
 
-  /** Lets what is on its way be read again: the API key or the address changed. */
+  /** Discards reads in progress, because the API key or the address changed. */
   drop(): void {
     this.#reading++;
     this.refresh.drop();
@@ -290,7 +290,7 @@ export class RunStore implements Disposable {
     this.#details.drop();
   }
 
-  /** Forgets everything, also what is on its way, after the sandbox was reset. */
+  /** Forgets everything, including reads in progress, after the sandbox was reset. */
   clear(): void {
     this.drop();
     for (const one of [this.#details, this.#byId, this.#changedAtMs, this.#endedUnlisted, this.#labels])
@@ -312,14 +312,14 @@ export class RunStore implements Disposable {
     return this.#now() - this.changedAtMs(run) < UNKNOWN_WATCHED_MS;
   }
 
-  /** @param budget nobody waits for it */
+  /** @param budget given for background reads */
   async #readNewest(budget?: Budget): Promise<void> {
     const reading = ++this.#reading;
     const counts = () => reading === this.#reading;
     const startedMs = this.#now();
     const watched = this.watched;
     const search = new PageSearch(this.#rows ?? [], watched, MAX_GAP_PAGES);
-    // Old active runs are searched for when there is plenty, so that new ones are polled often; a gap is always closed.
+    // Only plenty of budget allows a search for old active runs, so that new ones are polled often.
     const goesDeep = budget?.hasPlenty(this.#pagesTo(watched.at(-1)) - 1) ?? true;
     let cursor: string | undefined;
     for (let pages = 1; ; pages++) {
@@ -328,7 +328,7 @@ export class RunStore implements Disposable {
         page = await this.#list(cursor, budget !== undefined);
       } catch (error) {
         if (!counts() && budget !== undefined) return;
-        // What is missing between the new rows and the old ones will not come now.
+        // The rows between the new and the loaded ones won't be read now.
         if (counts() && pages > 1 && !search.touches) this.#acceptNewest(search, [], cursor, cursor, false);
         if (counts()) this.#setFailed();
         throw error;
@@ -346,7 +346,7 @@ export class RunStore implements Disposable {
     }
   }
 
-  /** About the page of the list on which a loaded run is. */
+  /** Estimates on which page of the list a loaded run is. */
   #pagesTo(run: RunSummary | undefined): number {
     const index = run === undefined ? 0 : (this.#rows ?? []).indexOf(run);
     return Math.floor(Math.max(0, index) / MAX_PAGE_SIZE) + 1;
@@ -354,16 +354,16 @@ export class RunStore implements Disposable {
 
   async #readOlder(isCurrent: () => boolean): Promise<void> {
     for (let pages = 1; this.hasMore && pages <= MAX_GAP_PAGES; pages++) {
-      // Where the list continues is only known from its beginning.
+      // Only a read from the start of the list provides the cursor.
       if (this.#end.cursor === undefined) await this.refresh();
       const { cursor } = this.#end;
       if (cursor === undefined) return;
       const page = await this.#list(cursor, false);
-      // Meanwhile the list was read from its beginning: this page would leave a gap before it.
+      // The list was read from its start meanwhile, so this page would leave a gap before it.
       if (!isCurrent() || this.#end.cursor !== cursor) return;
       const isAnyNew = page.data.some(({ run_id }) => !this.#byId.has(run_id));
       const end = endAt(page.has_more, cursor, cursorAfter(page, cursor));
-      // It may continue like this forever.
+      // The service may continue like this forever.
       const isEndless = page.has_more && !isAnyNew && pages === MAX_GAP_PAGES;
       this.#extendListed(page.data);
       this.#publish(mergeLaterPage(this.#rows ?? [], page), page.data, page.skipped, {
@@ -380,8 +380,8 @@ export class RunStore implements Disposable {
 
   /**
    * @param cursor of the last page that was read
-   * @param next where the list continues behind it
-   * @param continues whether that is read now
+   * @param next the cursor after that page
+   * @param continues whether the next page will be read now
    */
   #acceptNewest(
     { listed, touches }: PageSearch,
@@ -392,20 +392,20 @@ export class RunStore implements Disposable {
   ): void {
     const { rows, restarted } = mergeFirstPage(this.#rows ?? [], listed, continues || touches);
     this.#extendListed(listed.data, restarted);
-    // The cursor of the oldest loaded page stays valid while rows of older pages are kept.
+    // The cursor of the oldest loaded page stays valid while the rows of older pages are kept.
     const isNewEnd = restarted || (this.hasMore && this.#end.cursor === undefined);
     this.#publish(rows, rowsNow, listed.skipped, isNewEnd ? endAt(listed.has_more, cursor, next) : this.#end);
   }
 
-  /** @param restarted whether what was listed before is no longer loaded, or behind a gap */
+  /** @param restarted whether previously listed rows are no longer loaded, or are behind a gap */
   #extendListed(rows: readonly RunSummary[], restarted = false): void {
     this.#listedSinceMs = Math.min(restarted ? Infinity : this.#listedSinceMs, oldestMs(rows));
   }
 
   /**
-   * Takes over a merged list.
-   * @param listed the rows of it that were read now: the others are as they were
-   * @param changedAtMs when some of them changed, where another window saw it
+   * Replaces the list by a merged one.
+   * @param listed the rows that were just read; the others are unchanged
+   * @param changedAtMs when some of them changed, as seen by another window
    */
   #publish(
     rows: readonly RunSummary[],
@@ -427,18 +427,18 @@ export class RunStore implements Disposable {
     this.#skipped = skipped;
     this.#end = end;
     this.#failed = false;
-    // Nothing is left of what was there: the sandbox was reset in another window, and its runs may come again under their ids.
+    // All runs are gone: another window reset the sandbox, whose runs may reuse their IDs.
     if (isAnyRemoved && rows.length === 0 && !end.hasMore && skipped === 0) this.#details.clear();
-    // The detail of a run that changed is old; a finished one stays so when its artifacts go.
+    // The detail of a changed run is stale. That of a finished run stays valid when its artifacts go.
     for (const { runId, before, after } of moved)
       if (before.status !== after.status) this.#forgetDetail(runId);
-    // The service answers again.
+    // The service answers again, so failed details may be retried.
     const retried = this.#details.forgetFailures(true).filter((runId) => !changed.includes(runId));
     if (isNews || isAnyRemoved || added.length + changed.length + retried.length > 0)
       this.#fire({ added, changed: [...changed, ...retried], moved });
   }
 
-  /** Takes in rows, and finds out what is different since they were read before. */
+  /** Stores rows, and determines what changed since they were last read. */
   #compare(listed: readonly RunSummary[], changedAtMs: ReadonlyMap<string, number>) {
     const change = { added: [] as string[], changed: [] as string[], moved: [] as Moved[] };
     for (const row of listed) {
@@ -464,7 +464,7 @@ export class RunStore implements Disposable {
     this.#fire();
   }
 
-  /** A run that no page has shown yet gets a row. */
+  /** Adds a row for a run that no page contained yet. */
   #acceptDetail(runId: string, detail: RunDetail): void {
     if (this.#byId.has(runId)) {
       this.#haveChanged([runId]);
@@ -477,7 +477,7 @@ export class RunStore implements Disposable {
     if (phaseOf(row, detail) === 'finished') this.#endedUnlisted.add(runId);
   }
 
-  /** Takes in a run that came alone. */
+  /** Adds a single run that didn't come with a page. */
   #insert(row: RunSummary): void {
     this.#compare([row], new Map());
     this.#rows = mergeLaterPage(this.#rows ?? [], { data: [row], has_more: false, skipped: 0 });
@@ -499,12 +499,12 @@ export class RunStore implements Disposable {
   }
 }
 
-/** @param next undefined where the service does not say where it has more: the page before is read again, another time */
+/** @param next undefined if the service sent no valid cursor; the previous page is then read again later */
 function endAt(hasMore: boolean, cursor: string | undefined, next: string | undefined): Readonly<ListEnd> {
   return hasMore ? { hasMore, cursor: next ?? cursor, isIncomplete: next === undefined } : ALL;
 }
 
-/** A cursor counts only where the service says that there is more (spec: "Pagination envelope"), and leads further. */
+/** Returns the cursor if the service says that there is more (spec: "Pagination envelope") and it is new. */
 function cursorAfter(page: RunPage, before: string | undefined): string | undefined {
   return page.has_more && page.next_cursor !== before ? page.next_cursor : undefined;
 }

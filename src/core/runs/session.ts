@@ -12,14 +12,14 @@ import type { Call } from './detailStore.ts';
 import { Budget } from './pacing.ts';
 import { RunStore } from './runStore.ts';
 
-/** What is known of the way to the service: nothing yet, it answers, it cannot be reached, or the API key is no good. */
+/** The state of the connection: not known yet, working, unreachable, or with an unusable API key. */
 export type SessionState = 'connecting' | 'ready' | 'offline' | 'key-rejected' | 'key-missing';
 
 type SharedState = Partial<Pick<Session, 'notBeforeMs' | 'readsNotBeforeMs'>> & {
   offlineSinceMs?: number | undefined;
 };
 
-/** The account's API key is not on this machine (deleted by the keyring, or entered for another origin). */
+/** The account's API key is not on this machine: deleted from the keyring, or entered for another origin. */
 export class KeyMissingError extends ExpectedError {
   readonly code = 'key-missing';
 
@@ -28,7 +28,7 @@ export class KeyMissingError extends ExpectedError {
   }
 }
 
-/** The service refused this API key earlier, so that nothing was sent this time. */
+/** The service rejected this API key earlier, so nothing was sent. */
 export class KeyRejectedError extends ExpectedError {
   readonly code = 'key-rejected';
 
@@ -37,35 +37,35 @@ export class KeyRejectedError extends ExpectedError {
   }
 }
 
-/** One account at work: its client, its truth (runs, models, balance) and whether the service can be reached. */
+/** Owns the connection of one account: its client, its runs, models, and balance, and their state. */
 export class Session implements Disposable {
-  /** As it is stored: its budget and website may change. */
+  /** The account as stored; its budget and website may change. */
   account: Account;
   readonly runs: RunStore;
   readonly models: ModelStore;
   readonly balance: Latest<Balance>;
-  /** The GETs that nobody asks for; closed but in the window that polls the account. */
+  /** Limits background GETs; closed except in the window that polls the account. */
   readonly budget: Budget;
   readonly #clock: Clock;
   readonly #connect: () => Promise<Connection | undefined>;
   readonly #createClient: (connection: Connection, gate: RateGate) => Client;
-  /** What the service asked for, also in another window: it does not end with a connection. */
+  /** Outlives connections: it enforces what the service requested, also in other windows. */
   readonly #gate: RateGate;
   readonly #disposables = new DisposableStore();
   readonly #onDidChangeState = this.#disposables.add(new Emitter<SessionState>());
   #client: Promise<Client> | undefined;
   #opened: Client | undefined;
-  /** As an earlier connection knew it. */
+  /** The clock skew of the previous connection. */
   #clockSkewMs: number | undefined;
   #state: SessionState = 'connecting';
   #offlineSince: number | undefined;
-  /** The 401s by which the state became `key-rejected`. */
+  /** The 401 errors that caused the state `key-rejected`. */
   readonly #refusals = new WeakSet();
 
-  /** Fires when the state changes, with the new one. */
+  /** Fires with the new state when it changes. */
   readonly onDidChangeState = this.#onDidChangeState.event;
 
-  /** @param connect resolves address and API key; undefined where there is no key */
+  /** @param connect resolves the address and API key; undefined without a key */
   constructor(
     account: Account,
     connect: () => Promise<Connection | undefined>,
@@ -89,31 +89,34 @@ export class Session implements Disposable {
     return this.#state;
   }
 
-  /** Milliseconds since the epoch, while offline. */
+  /** Since when the service is unreachable, in milliseconds since the epoch. */
   get offlineSince(): number | undefined {
     return this.#offlineSince;
   }
 
-  /** The service asked for nothing to be sent before then: milliseconds since the epoch by this machine's clock. */
+  /**
+   * Nothing is sent before this time (requested by the service): milliseconds since the epoch, local clock.
+   */
   get notBeforeMs(): number | undefined {
     return this.#gate.untilMs();
   }
 
-  /** The same for what somebody waits for. */
+  /** Like `notBeforeMs`, for reads that the user waits for. */
   get readsNotBeforeMs(): number | undefined {
     return this.#gate.untilMs(true);
   }
 
   /**
-   * How far the service's clock was ahead of this machine's at the last answer, in milliseconds; undefined until one came. For what is shown: what is sent is decided by the client's own answers.
+   * How far the service's clock was ahead of the local one at the last response, in milliseconds. For display
+   * only: sending is decided by the client's own responses.
    */
   get clockSkewMs(): number | undefined {
     return this.#opened?.clockSkewMs ?? this.#clockSkewMs;
   }
 
   /**
-   * Takes in what another window knows of the way to the service. What a refused API key means is not its matter.
-   * @param isOfLiving whether that window still runs: what one that has ended knew of the way is old
+   * Adopts the connection state of another window, except for a rejected API key.
+   * @param isOfLiving whether that window is still running; otherwise its connection state is stale
    */
   acceptShared(known: SharedState, isOfLiving: boolean): void {
     const { offlineSinceMs, notBeforeMs, readsNotBeforeMs } = known;
@@ -124,40 +127,40 @@ export class Session implements Disposable {
   }
 
   /**
-   * Works with the account's client and learns from how it ends. After a 401 nothing is sent until `reconnect`.
-   * @throws KeyMissingError, KeyRejectedError, and whatever the work throws
+   * Runs work with the account's client, and updates the state. After a 401, sends nothing until `reconnect`.
+   * @throws KeyMissingError, KeyRejectedError, and the errors of the work
    */
   async call<T>(work: (client: Client) => Promise<T>): Promise<T> {
     if (this.#disposables.disposed) throw new KeyMissingError();
     if (this.#state === 'key-rejected') throw new KeyRejectedError();
     const pending = (this.#client ??= this.#open());
     const client = await this.#openedOf(pending);
-    // Opened with what `reconnect` has replaced since: nothing is sent with it.
+    // `reconnect` replaced the connection meanwhile, so nothing is sent with the old one.
     if (pending !== this.#client) return this.call(work);
     try {
       const result = await work(client);
       if (pending === this.#client) this.#setState('ready');
       return result;
     } catch (error) {
-      // What the connection before `reconnect` met says nothing of the one since.
+      // Errors of the connection before `reconnect` say nothing about the new one.
       if (pending === this.#client) this.#learnFrom(error);
       throw error;
     }
   }
 
-  /** Whether the change to `key-rejected` was caused by this error. */
+  /** Whether this error caused the change to `key-rejected`. */
   isReportedByState(error: unknown): boolean {
     return error instanceof Error && this.#refusals.has(error);
   }
 
-  /** Whether the service takes no API key that is stored: then nothing that was read with an earlier one is shown. */
+  /** Whether no stored API key works. Data read with an earlier key is hidden then. */
   get isLocked(): boolean {
     return this.#state === 'key-rejected' || this.#state === 'key-missing';
   }
 
   /**
-   * Forgets the connection, after the API key or the proxy's settings changed. Reads that are on their way are repeated;
-   * `connecting` fires each time, also while it is the state already.
+   * Drops the connection after the API key or the proxy settings changed. Reads in progress are repeated.
+   * Always fires `connecting`, even if that is already the state.
    */
   reconnect(): void {
     this.#clockSkewMs = this.clockSkewMs;
@@ -171,7 +174,7 @@ export class Session implements Disposable {
     this.#onDidChangeState.fire('connecting');
   }
 
-  /** Ends it: the API key is forgotten, and nothing new is sent. What is under way ends as it would. */
+  /** Ends the session: forgets the API key and sends nothing new. Requests in progress still finish. */
   dispose(): void {
     this.#client = undefined;
     this.#opened = undefined;
@@ -189,7 +192,7 @@ export class Session implements Disposable {
       return await pending;
     } catch (error) {
       if (pending === this.#client) {
-        // A sandbox that could not start, or a keyring that was locked, may do so the next time.
+        // A sandbox that failed to start, or a locked keyring, may work the next time.
         this.#client = undefined;
         this.#setState(error instanceof KeyMissingError ? 'key-missing' : 'offline');
       }
@@ -208,7 +211,7 @@ export class Session implements Disposable {
   }
 
   #setState(state: SessionState, sinceMs = this.#clock.nowMs()): void {
-    // A refused API key stays refused until `reconnect`, however what was under way ends.
+    // A rejected API key stays rejected until `reconnect`, however pending requests end.
     if (state === this.#state || this.#state === 'key-rejected') return;
     this.#state = state;
     this.#offlineSince = state === 'offline' ? sinceMs : undefined;
@@ -216,20 +219,20 @@ export class Session implements Disposable {
   }
 }
 
-/** Whether a portal or a gateway answered in the service's place; an odd answer of the service says that it is there. */
+/** Whether a portal or gateway answered. An odd response of the service proves that it is reachable. */
 function isOfAnotherSender({ kind, httpStatus }: UnexpectedAnswerError): boolean {
   return kind === 'html' || kind === 'redirect' || (kind === 'no-error-body' && httpStatus >= 502);
 }
 
-/** What the service's clock says now, in milliseconds since the epoch; this machine's until an answer came. */
+/** Returns the service's time in milliseconds since the epoch; before the first response, this machine's. */
 export function serviceNowMs({ clockSkewMs }: Pick<Session, 'clockSkewMs'>): number {
   return Date.now() + (clockSkewMs ?? 0);
 }
 
-/** So much of a display name is stored. */
+/** How much of a display name is stored. */
 const MAX_STORED_UNITS = 200;
 
-/** Owns the last answer to something that is read as a whole, such as the balance. */
+/** Owns the latest value of a resource that is read in one request, such as the balance. */
 export class Latest<T> implements Disposable {
   readonly #read: (isBackground: boolean) => Promise<T>;
   readonly #nowMs: () => number;
@@ -237,10 +240,10 @@ export class Latest<T> implements Disposable {
   #current: T | undefined;
   #readAtMs: number | undefined;
 
-  /** Fires when it was read, or came another way. */
+  /** Fires when the value was read or set. */
   readonly onDidChange = this.#onDidChange.event;
 
-  /** Reads it; calls that overlap share one request. @throws ApiError, KeyMissingError */
+  /** Reads the value; overlapping calls share one request. @throws ApiError, KeyMissingError */
   readonly refresh: Shared<T>;
 
   constructor(
@@ -262,11 +265,11 @@ export class Latest<T> implements Disposable {
     });
   }
 
-  /** Reads it with nobody waiting: no request is repeated. @throws ApiError, KeyMissingError */
+  /** Reads the value with a single request, without retries. @throws ApiError, KeyMissingError */
   async readInBackground(): Promise<void> {
     const before = this.#current;
     const answer = await this.#read(true);
-    // What a submission returned meanwhile is newer than this answer may be.
+    // A value returned by a submission meanwhile may be newer than this response.
     if (this.#current === before) this.set(answer);
   }
 
@@ -275,7 +278,7 @@ export class Latest<T> implements Disposable {
     return this.#current;
   }
 
-  /** When the service said so, in milliseconds since the epoch. */
+  /** When the value was read, in milliseconds since the epoch. */
   get readAtMs(): number | undefined {
     return this.#readAtMs;
   }
@@ -291,7 +294,7 @@ export class Latest<T> implements Disposable {
   }
 }
 
-/** Owns the base models that an account may train. */
+/** Owns the list of base models that an account may train. */
 export class ModelStore extends Latest<ModelList> {
   #storedNames: ReadonlyMap<string, string> = new Map();
 
@@ -300,18 +303,18 @@ export class ModelStore extends Latest<ModelList> {
     return this.current?.data;
   }
 
-  /** Rows of the last list that could not be read. */
+  /** The number of unreadable rows in the last list. */
   get skipped(): number {
     return this.current?.skipped ?? 0;
   }
 
-  /** The model's display name, or its id while no list names it. */
+  /** Returns the model's display name, or its ID if the name is unknown. */
   nameOf(modelId: string): string {
     const model = this.models?.find(({ model_id }) => model_id === modelId);
     return model?.name ?? this.#storedNames.get(modelId) ?? modelId;
   }
 
-  /** The display names of some models by their ids, to be stored; unknown ones are left out. */
+  /** Returns the known display names of models by ID, for storage. */
   namesOf(modelIds: ReadonlySet<string>): (readonly [modelId: string, name: string])[] {
     return [...modelIds].flatMap((id) => {
       const name = this.nameOf(id);
@@ -319,7 +322,7 @@ export class ModelStore extends Latest<ModelList> {
     });
   }
 
-  /** Takes in the names of a list that was read earlier. */
+  /** Sets the names of a list that was read earlier. */
   keepNames(names: readonly (readonly [modelId: string, name: string])[]): void {
     this.#storedNames = new Map(names);
   }

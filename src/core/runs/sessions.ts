@@ -7,8 +7,8 @@ import type { AccountStore } from '../accounts/accountStore.ts';
 import { Session, type SessionState } from './session.ts';
 
 /**
- * Owns one session per account, made when it is first needed, for as long as the account exists: switching back shows at
- * once what was known, and an upload stays with the session of the account it was started with.
+ * Owns one session per account, created when first needed and kept as long as the account exists. So
+ * switching back shows known data at once, and an upload stays with the account that it was started with.
  */
 export class Sessions implements Disposable {
   readonly #accounts: AccountStore;
@@ -25,10 +25,10 @@ export class Sessions implements Disposable {
   /** Fires when the state of any session changes, active or not. */
   readonly onDidChangeState = this.#onDidChangeState.event;
 
-  /** Fires when another account became active, or none, with its session. */
+  /** Fires with the active session, if any, when another account becomes active. */
   readonly onDidChangeActive = this.#onDidChangeActive.event;
 
-  /** @param connect resolves an account's address and API key; undefined where there is no key */
+  /** @param connect resolves an account's address and API key; undefined without a key */
   constructor(
     accounts: AccountStore,
     connect: (account: Account) => Promise<Connection | undefined>,
@@ -45,14 +45,14 @@ export class Sessions implements Disposable {
     return this.#active;
   }
 
-  /** The session of an account, whether it is active or not. */
+  /** Returns the session of an account, active or not. */
   of(account: Account): Session {
     const known = this.#sessions.get(account.id);
     if (known !== undefined && isSame(known.account, account)) {
       known.account = account;
       return known;
     }
-    // The address or name changed: what was read from the old address is not this account's truth.
+    // The address or name changed, so data from the old address doesn't belong to this account.
     known?.dispose();
     const session = new Session(account, () => this.#connect(account), this.#createClient);
     session.onDidChangeState((state) => this.#onDidChangeState.fire({ session, state }));
@@ -60,25 +60,25 @@ export class Sessions implements Disposable {
     return session;
   }
 
-  /** The session of the account of an id; undefined where there is no such account on this machine. */
+  /** Returns the session of an account ID; undefined if this machine has no such account. */
   find(accountId: string): Session | undefined {
     const account = this.#accounts.accounts.find(({ id }) => id === accountId);
     return account && this.of(account);
   }
 
-  /** The name of an account of this machine, unless it is the active one. */
+  /** Returns the name of an account on this machine, unless it is the active one. */
   otherName(accountId: string): string | undefined {
     if (accountId === this.#active?.account.id) return undefined;
     const { accounts, former } = this.#accounts;
     return [...accounts, ...former].find(({ id }) => id === accountId)?.name;
   }
 
-  /** Whether the change of some session to `key-rejected` was caused by this error. */
+  /** Whether this error caused any session to change to `key-rejected`. */
   isReportedByState(error: unknown): boolean {
     return [...this.#sessions.values()].some((session) => session.isReportedByState(error));
   }
 
-  /** Lets every session connect again: its API key or the proxy's settings changed. */
+  /** Reconnects one or all sessions after the API key or the proxy settings changed. */
   reconnect(accountId?: string): void {
     for (const [id, session] of this.#sessions)
       if (accountId === undefined || accountId === id) session.reconnect();
@@ -108,7 +108,7 @@ export class Sessions implements Disposable {
   }
 }
 
-/** Whether one session serves both: what the user set of an account is no matter of the connection. */
+/** Whether two versions of an account can share a session: user settings don't affect the connection. */
 function isSame(one: Account, other: Account): boolean {
   return one.id === other.id && one.name === other.name && addressOf(one) === addressOf(other);
 }

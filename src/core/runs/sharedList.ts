@@ -5,29 +5,29 @@ import type { StateStore } from '../storage/state.ts';
 import { pairs, savedRuns } from './runStore.ts';
 import type { Session } from './session.ts';
 
-/** What the window that polls an account stores for the others, and for those that start later. Times are this machine's. */
+/** What the polling window of an account stores for other and later windows. Times are by the local clock. */
 const savedList = v.object({
-  /** When the last request was sent whose answer this holds: what was asked later is newer. */
+  /** When the latest request for this data was sent; data requested later is newer. */
   readAtMs: v.number(),
   /** Undefined until the runs were read once. */
   runs: v.optional(savedRuns),
   balance: v.optional(v.object({ readAtMs: v.number(), value: balance })),
-  /** The display names of the models, by their ids. */
+  /** The display names of the models, by ID. */
   modelNames: v.optional(pairs(v.string())),
-  // As the session has them.
+  // As in the session.
   offlineSinceMs: v.optional(v.number()),
   notBeforeMs: v.optional(v.number()),
   readsNotBeforeMs: v.optional(v.number()),
-  /** When polls failed: how many in a row, and until when the next one waits. */
+  /** After failed polls: how many in a row, and when to retry. */
   backoff: v.optional(v.object({ failures: v.number(), untilMs: v.number() })),
 });
 export type SavedList = v.InferOutput<typeof savedList>;
 export type Backoff = NonNullable<SavedList['backoff']>;
 
-/** The topic by which windows learn that the stored list changed. */
+/** The topic that signals changes of the stored list to other windows. */
 export const LIST_TOPIC = 'run-list';
 
-/** Reads the stored list of an account; undefined where there is none, or none of ours. */
+/** Reads the stored list of an account; undefined if there is no valid one. */
 export async function readList(state: StateStore, accountId: string): Promise<SavedList | undefined> {
   const stored = await state.read((tables) =>
     tables.get('SELECT list FROM run_list WHERE account = ?', accountId),
@@ -40,14 +40,14 @@ export async function readList(state: StateStore, accountId: string): Promise<Sa
 }
 
 /**
- * What the windows of an account share: the one that polls stores what its session knows, the others take it into theirs.
- * Owns the table `run_list`.
+ * Owns the `run_list` table, through which the windows of an account share data. The polling window stores
+ * what its session knows; the other windows merge it into their sessions.
  */
 export class SharedList {
   readonly #state: StateStore;
   readonly #session: Session;
   readonly #nowMs: () => number;
-  /** One at a time. */
+  /** Serializes access. */
   readonly #inTurn = sequencer();
   #runIds: ReadonlySet<string> = new Set();
 
@@ -57,16 +57,16 @@ export class SharedList {
     this.#nowMs = nowMs;
   }
 
-  /** Whether it names a run, as it was last read or written. */
+  /** Whether the list, as last read or written, contains a run. */
   has(runId: string): boolean {
     return this.#runIds.has(runId);
   }
 
   /**
-   * Takes in what another window stored.
-   * @param isOfLiving whether that window still runs: one that has ended does not know the way to the service
+   * Merges what another window stored into the session.
+   * @param isOfLiving whether that window is still running; otherwise its connection state is stale
    * @returns what is stored
-   * @throws what the store says
+   * @throws store errors
    */
   read(isOfLiving: boolean): Promise<SavedList | undefined> {
     return this.#inTurn(async () => {
@@ -77,11 +77,11 @@ export class SharedList {
     });
   }
 
-  /** Stores what the session knows, where it is something else than what is stored. @throws what the store says */
+  /** Stores what the session knows if it differs from what is stored. @throws store errors */
   write(backoff: Backoff | undefined): Promise<void> {
     return this.#inTurn(async () => {
       const { id } = this.#session.account;
-      // As it will be read again: a field that the service did not provide is left out.
+      // Compare what would be read back: undefined fields are omitted.
       const list = v.parse(savedList, JSON.parse(JSON.stringify(this.#compose(backoff))));
       if (textOf(list) === textOf(await readList(this.#state, id))) return;
       await this.#state.transaction((tables) => {
@@ -118,11 +118,11 @@ export class SharedList {
 
   #accept(list: SavedList, isOfLiving: boolean): void {
     const session = this.#session;
-    // Before the runs, which are drawn with them.
+    // Set the names first, because drawing the runs uses them.
     if (list.modelNames !== undefined) session.models.keepNames(list.modelNames);
     if (list.runs !== undefined) session.runs.acceptSaved(list.runs, list.readAtMs);
     const { balance } = list;
-    // A submission here may know a newer one. Of the future: the clock was set back since.
+    // A submission here may have set a newer balance. A time in the future means a clock that was set back.
     const { current, readAtMs = 0 } = session.balance;
     const isNewer = balance !== undefined && (balance.readAtMs > readAtMs || readAtMs > this.#nowMs());
     if (isNewer && !isSameBalance(current, balance.value))
@@ -131,7 +131,7 @@ export class SharedList {
   }
 }
 
-/** What a list says, whenever it was read. */
+/** Returns the content of a list, without read times. */
 function textOf(list: SavedList | undefined): string | undefined {
   return list && JSON.stringify({ ...list, readAtMs: 0, balance: list.balance?.value });
 }

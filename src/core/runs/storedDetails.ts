@@ -7,25 +7,25 @@ import type { StateStore, Tables } from '../storage/state.ts';
 import { phaseOf } from './runList.ts';
 import type { Moved, RunStore } from './runStore.ts';
 
-/** How many details are stored of an account; the oldest are removed first. */
+/** How many details are stored per account; the oldest are deleted first. */
 const MAX_STORED = 2_000;
-/** Far more than a detail with the longest label, however that is escaped. */
+/** Far more than a detail with the longest label needs, however it is escaped. */
 const MAX_BYTES = 3_500;
-/** How far the times of creation in list and detail may differ: one of them may be in whole seconds. */
+/** The tolerance between creation times in list and detail: one of them may be in whole seconds. */
 const SAME_TIME_MS = 1_000;
 const TOPIC = 'run-details';
 
-/** What the table says of a run. */
+/** A row of the table. */
 interface Stored {
   run_id: string;
-  /** Its status in the list when this was stored. */
+  /** The run's status in the list when the detail was stored. */
   listed: string;
   detail: string;
 }
 
 /**
- * Stores the final details of an account for all windows, and gives its run store those that still match the list. Owns the
- * table `run_detail`.
+ * Owns the `run_detail` table. Stores an account's final details for all windows, and provides its run store
+ * with those that still match the list.
  */
 export class StoredDetails implements Disposable {
   readonly #runs: RunStore;
@@ -33,11 +33,11 @@ export class StoredDetails implements Disposable {
   readonly #accountId: string;
   readonly #onError: (error: unknown) => void;
   readonly #disposables: Disposable[];
-  /** What came from the table, or goes there. */
+  /** Details that were read from or written to the table. */
   readonly #stored = new WeakSet<RunDetail>();
   readonly #inTurn = sequencer();
 
-  /** @param onError gets what the store did not take: it is read from the service again another time */
+  /** @param onError called with store errors; the details are then read from the service another time */
   constructor(runs: RunStore, state: StateStore, accountId: string, onError: (error: unknown) => void) {
     this.#runs = runs;
     this.#state = state;
@@ -48,13 +48,13 @@ export class StoredDetails implements Disposable {
         this.#forget(moved);
         this.#exchange([...added, ...changed].flatMap((runId) => runs.get(runId) ?? []));
       }),
-      // What another window just stored is the newest.
+      // Read what another window has just stored: the newest rows.
       state.follow(TOPIC, accountId, () => this.#learn('ORDER BY id DESC LIMIT 100')),
     ];
     this.#exchange(runs.rows ?? []);
   }
 
-  /** Resolves once the run store has what is stored of its runs. Never rejects. */
+  /** Resolves once the run store has the stored details of its runs. Never rejects. */
   idle(): Promise<void> {
     return this.#inTurn(() => Promise.resolve());
   }
@@ -63,7 +63,7 @@ export class StoredDetails implements Disposable {
     for (const one of this.#disposables) one.dispose();
   }
 
-  /** Removes what is stored of runs that are finished no longer: once they are again, it may be another end. */
+  /** Deletes the details of runs that are no longer finished, because they may end differently. */
   #forget(moved: readonly Moved[]): void {
     const left = moved.filter(
       ({ before, after }) => before.status !== after.status && phaseOf(before) === 'finished',
@@ -77,7 +77,7 @@ export class StoredDetails implements Disposable {
       .catch(this.#onError);
   }
 
-  /** Stores those details of these runs that are final, and reads those that are not known. */
+  /** Stores the final details of these runs, and reads the missing ones. */
   #exchange(rows: readonly RunSummary[]): void {
     const finished = rows.filter((run) => phaseOf(run) === 'finished');
     const news = finished.flatMap((run) => this.#newsOf(run, this.#runs.detail(run.run_id)) ?? []);
@@ -127,26 +127,26 @@ function store(tables: Tables, accountId: string, { run_id, listed, detail }: St
   );
 }
 
-/** As it is stored; undefined where it is too long to be of the contract. */
+/** Returns the row to store; undefined if the detail is too long to conform to the contract. */
 function entryOf({ run_id, status }: RunSummary, detail: RunDetail): Stored | undefined {
   const text = JSON.stringify(detail);
   return Buffer.byteLength(text) > MAX_BYTES ? undefined : { run_id, listed: status, detail: text };
 }
 
-/** What is stored of a run, if it is of this run in this state, and ours. */
+/** Returns a stored detail if it is valid and matches the run and its state. */
 function detailOf(run: RunSummary | undefined, { listed, detail: text }: Stored): RunDetail | undefined {
   if (run?.status !== listed) return undefined;
   try {
     const detail = v.parse(runDetail, JSON.parse(text));
     const apartMs = Math.abs(instantOf(run.created_at) - instantOf(detail.created_at));
-    // Runs of the sandbox come again under their ids after it was reset.
+    // After a reset, the sandbox reuses run IDs.
     return Number.isNaN(apartMs) || apartMs < SAME_TIME_MS ? detail : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** List and detail may not say at the same moment that a run has ended: stored is what says so in both. */
+/** Whether both list and detail say that the run has ended; one of them may lag behind. */
 function isFinal(run: RunSummary, detail: RunDetail): boolean {
   if (phaseOf(run) !== 'finished') return false;
   const ofDetail: RunSummary = { ...run, status: detail.status, artifacts_available: false };

@@ -11,48 +11,48 @@ import { LIST_TOPIC, SharedList, type Backoff } from './sharedList.ts';
 import { StoredDetails } from './storedDetails.ts';
 
 const TICK_MS = 5_000;
-/** The topic by which a window asks the one that polls to do so now. */
+/** The topic that asks the polling window to poll now. */
 const POLL_TOPIC = 'poll';
-/** How long another window counts as in use after it asked. */
+/** How long another window counts as in use after its last request. */
 const SEEN_MS = 10 * 60_000;
-/** How often a window with the focus asks, while runs are active. */
+/** How often a focused window requests a poll while runs are active. */
 const FOCUS_MS = 5 * 60_000;
-/** How often a window asks for a run that the one that polls does not know yet, and for how long. */
+/** How often, and for how long, a window requests polls for a run that the polling window doesn't know. */
 const MISSED_MS = 30_000;
 const MISSED_FOR_MS = 10 * 60_000;
-/** The balance is read again at most this often when somebody asks. */
+/** The minimum interval between balance reads on request. */
 const BALANCE_MS = 10_000;
-/** How often models and balance are read again where they cannot be read, while the service answers. */
+/** The retry interval for models and balance that could not be read while the service is reachable. */
 const MISSING_MS = 5 * 60_000;
-/** Of so many of the newest runs the labels are read. */
+/** How many of the newest runs have their labels read. */
 const LABELED = 50;
-/** More than a tick: the machine slept. */
+/** A tick that took longer than this means that the machine slept. */
 const SLEPT_MS = 2 * 60_000;
 
 export interface WatchOptions {
   session: Session;
   state: StateStore;
-  /** The account's lock file: for `Lease` alone. */
+  /** The account's lock file, used by `Lease` only. */
   lockFile: string;
   /** Whether this window has the focus. */
   isFocused: () => boolean;
-  /** Whether the rows are on the screen: then the details that they show are read. */
+  /** Whether rows are visible, so that the details shown in them are needed. */
   areRowsShown: () => boolean;
-  /** Whether something of the account may have been charged and is not listed yet. */
+  /** Whether a submission may have been charged and is not listed yet. */
   isAwaiting: () => boolean;
-  /** Adds what was submitted since the stored list was read: a window may have ended before a list named it. */
+  /** Adds submissions newer than the stored list, which a closed window may have made. */
   recallSubmitted: () => Promise<void>;
-  /** Gets why polling or storing failed, once for each cause in a row. */
+  /** Called with errors of polling or storing, once for each cause in a row. */
   onError: (error: unknown) => void;
   clock?: Clock;
-  /** From 0 up to 1; for the jitter. */
+  /** At least 0, less than 1; for jitter. */
   random?: () => number;
 }
 
 /**
- * Keeps what this window knows of one account fresh. One window of the machine holds the lock and polls; the others read what
- * it stores, ask it to poll, and one of them takes over when it ends. Every window ticks every 5 seconds, and nothing else
- * sends by itself.
+ * Keeps the data of one account up to date. One window on this machine holds the lock and polls. The others
+ * read what it stores and ask it to poll, and one of them takes over when it closes. Every window ticks every
+ * 5 seconds; nothing else sends requests automatically.
  */
 export class Watcher implements Disposable {
   readonly #options: Required<WatchOptions>;
@@ -61,16 +61,16 @@ export class Watcher implements Disposable {
   readonly #disposables = new DisposableStore();
   readonly #end = new AbortController();
   readonly #started: Promise<void>;
-  /** While this window polls; without a lease only where nothing can be shared with other windows. */
+  /** Set while this window polls; without a lease only if nothing can be shared with other windows. */
   #polls: { lease: Lease | undefined } | undefined;
   #takingOver: Promise<boolean> | undefined;
-  /** One at a time. */
+  /** Serialized by `shared`. */
   readonly #poll = shared(() => this.#pollOnce());
   readonly #readLabels = shared(() => this.#readMissingLabels());
-  /** Somebody asked for a poll that could not be sent yet. */
+  /** A poll was requested but could not be sent yet. */
   #isWanted = false;
   #isBalanceWanted = false;
-  /** How many readings of models and balance are under way, and when the next one is due: 0 as soon as the service answers. */
+  /** Reads of models and balance in progress, and when to retry: 0 means as soon as the service answers. */
   #readings = 0;
   #missingAtMs = Infinity;
   readonly #startedAtMs: number;
@@ -91,7 +91,7 @@ export class Watcher implements Disposable {
     this.#stored = new StoredDetails(runs, state, account.id, onError);
     for (const one of [
       this.#stored,
-      // Where this window polls, the file has become another one.
+      // If this window polls, the database file was replaced, so store the list again.
       state.follow(LIST_TOPIC, account.id, () => void (this.#polls ? this.#store() : this.#read())),
       state.follow(POLL_TOPIC, account.id, () => this.#asked()),
       runs.onDidChange((change) => this.#runsChanged(change)),
@@ -107,7 +107,7 @@ export class Watcher implements Disposable {
     this.#started = this.#start();
   }
 
-  /** Reads runs, models and balance, as at the start and after the connection changed. */
+  /** Reads runs, models, and balance, at the start and after the connection changed. */
   readAll(): void {
     const { models, balance } = this.#options.session;
     void this.poll();
@@ -115,24 +115,21 @@ export class Watcher implements Disposable {
     void this.#follow([models.refresh(), balance.refresh()]);
   }
 
-  /** Reads what is missing of what the views show, if that is due: they came to the screen, or the service answers again. */
+  /** Reads what visible views lack, if due: they became visible, or the service is reachable again. */
   readMissing(): void {
     if (this.#end.signal.aborted || this.#options.session.state !== 'ready') return;
     void this.#readLists();
     void this.#readLabels();
   }
 
-  /**
-   * Polls now, or asks the window that polls, and continues while anything is active. Never rejects: errors show as the
-   * session's state.
-   */
+  /** Polls now, or asks the polling window to. Never rejects: errors show as the session's state. */
   async poll(): Promise<void> {
     await this.#started;
     if (this.#polls === undefined && !(await this.#takeOver(true))) return this.#ask();
     const { session, clock } = this.#options;
     const { readAtMs = this.#startedAtMs } = session.balance;
     this.#isBalanceWanted = Math.abs(clock.nowMs() - readAtMs) > BALANCE_MS;
-    // One that is under way may have begun before what is looked for.
+    // A poll in progress may have started before the change that the caller expects.
     this.#isWanted = true;
     return this.#poll();
   }
@@ -167,7 +164,7 @@ export class Watcher implements Disposable {
     const { session, isFocused, clock } = this.#options;
     const { models, balance, budget } = session;
     if (this.#readings > 0 || clock.monotonicMs() < this.#missingAtMs) return;
-    // A window that does not poll has nothing to spare, and reads while the user waits in it.
+    // A window that doesn't poll has no budget, so it reads only while it has the focus.
     const mayRead = () =>
       this.#missingAtMs === 0 || budget.takeSpare() || (this.#polls === undefined && isFocused());
     const due = [models, balance].filter(({ current }) => current === undefined && mayRead());
@@ -183,7 +180,7 @@ export class Watcher implements Disposable {
     this.#readings--;
   }
 
-  /** Reads the details of the newest runs whose label nobody knows, as far as the budget reaches: the list has no labels. */
+  /** Reads missing labels of the newest runs from their details (the list has none), within the budget. */
   async #readMissingLabels(): Promise<void> {
     const { session, areRowsShown } = this.#options;
     const { runs, budget } = session;
@@ -195,10 +192,10 @@ export class Watcher implements Disposable {
         .find(
           ({ run_id: id }) => (runs.label(id) ?? runs.detail(id) ?? runs.detailFailure(id)) === undefined,
         );
-      // What is submitted meanwhile can be polled often.
+      // Leave enough budget to poll a new submission often.
       const isSpare = mayRead && run !== undefined && budget.hasPlenty(1) && budget.takeSpare();
       if (!isSpare || this.#end.signal.aborted) break;
-      // Why it failed is known by the run.
+      // The run store records why it failed.
       await runs.loadDetail(run.run_id, { isBackground: true }).catch(() => undefined);
     }
   }
@@ -213,11 +210,11 @@ export class Watcher implements Disposable {
     }
     if (hasSlept) await this.poll();
     else if (this.#isDue()) await this.#poll();
-    // It could not be stored earlier.
+    // Retry what could not be stored earlier.
     else await this.#store();
   }
 
-  /** Becomes the window that polls, if no other one is. @param isAfterAnother whether one was until now */
+  /** Starts polling if no other window does. @param isAfterAnother whether another window polled until now */
   #takeOver(isAfterAnother: boolean): Promise<boolean> {
     this.#takingOver ??= this.#takeLock(isAfterAnother).finally(() => (this.#takingOver = undefined));
     return this.#takingOver;
@@ -229,16 +226,16 @@ export class Watcher implements Disposable {
     let lease: Lease | undefined;
     try {
       await state.open();
-      // Busy is for a while: what is read is stored then.
+      // A busy store is temporary: the data is stored later.
       if (state.problem !== 'busy') await state.requireShared();
       lease = await Lease.take(lockFile, isAfterAnother ? 1 : undefined);
       if (lease === undefined) return false;
-      // What was stored before this window polls: the first answer is compared to it.
+      // Read the stored list before polling, so that the first response is compared to it.
       this.#backoff = (await this.#list.read(false))?.backoff;
       await recallSubmitted().catch(onError);
     } catch (error) {
       this.#report(error);
-      // Without a store or locks each window polls for itself.
+      // Without a store or locks, each window polls for itself.
       if (isAfterAnother && !isUnshared(error)) {
         lease?.release();
         return false;
@@ -251,7 +248,7 @@ export class Watcher implements Disposable {
     session.budget.open(isAfterAnother);
     this.#polls = { lease };
     if (isAfterAnother) {
-      // What the window before has read is as good as a poll of this one, unless it ended before it had read anything.
+      // What the previous window read counts as a poll, unless it closed before reading anything.
       this.#polledAtMs = clock.monotonicMs();
       this.#isWanted = session.runs.rows === undefined;
     }
@@ -275,7 +272,7 @@ export class Watcher implements Disposable {
     void this.poll();
   }
 
-  /** Asks the window that polls to do so soon. */
+  /** Asks the polling window to poll soon. */
   async #ask(): Promise<void> {
     const { session, state, clock } = this.#options;
     this.#askedAtMs = clock.monotonicMs();
@@ -296,13 +293,13 @@ export class Watcher implements Disposable {
 
   #runsChanged({ added }: RunChange): void {
     this.readMissing();
-    // Without rows: the sandbox was reset here.
+    // The runs are undefined after this window reset the sandbox.
     if (this.#polls !== undefined) void this.#store();
     else if (this.#options.session.runs.rows === undefined || added.some((id) => this.#isMissed(id)))
       void this.poll();
   }
 
-  /** A run that was submitted or found here, and that the window that polls does not know. */
+  /** Whether a run was submitted or found in this window, and the polling window doesn't know it. */
   #isMissed(runId: string): boolean {
     const { session, clock } = this.#options;
     if (this.#list.has(runId)) return false;
@@ -336,7 +333,7 @@ export class Watcher implements Disposable {
     await this.#storeNow();
   }
 
-  /** Stores what changed beside polls, which do so at their end. */
+  /** Stores changes between polls; a poll stores its own at the end. */
   async #store(): Promise<void> {
     if (!this.#poll.isRunning()) await this.#storeNow();
   }
@@ -346,7 +343,7 @@ export class Watcher implements Disposable {
     await this.#list.write(this.#backoff).catch((error: unknown) => this.#report(error));
   }
 
-  /** Whether the service asked for nothing to be sent yet. */
+  /** Whether the service requested that nothing be sent yet. */
   get #isHeld(): boolean {
     return this.#options.session.notBeforeMs !== undefined;
   }
@@ -356,11 +353,11 @@ export class Watcher implements Disposable {
     if (this.#isHeld || session.budget.waitMs > 0) return false;
     if (this.#isWanted) return true;
     if (this.#polledAtMs === undefined) return false;
-    // Half a tick early is nearer than half a tick late.
+    // Polling half a tick early is closer to the schedule than half a tick late.
     return clock.monotonicMs() - this.#polledAtMs >= this.#everyMs() - TICK_MS / 2;
   }
 
-  /** How long after the last poll the next one is due; Infinity where nothing is active. */
+  /** Returns the delay of the next poll after the last one; Infinity if nothing is active. */
   #everyMs(): number {
     const { session, clock, isFocused } = this.#options;
     const backoffMs = (this.#backoff?.untilMs ?? 0) - clock.nowMs();
@@ -372,11 +369,11 @@ export class Watcher implements Disposable {
       isSeen: isFocused() || clock.monotonicMs() - this.#seenAtMs < SEEN_MS,
       isScarce: session.budget.isScarce,
     });
-    // Something else than a poll found the service unreachable.
+    // A request other than a poll may have found the service unreachable.
     return Math.min(session.state === 'offline' ? OFFLINE_MS : Infinity, activeMs);
   }
 
-  /** How long ago the youngest of what is watched changed; Infinity where nothing is. */
+  /** Returns the time since the latest change of anything watched; Infinity if there is nothing. */
   #ageMs(): number {
     const { session, clock, isAwaiting } = this.#options;
     const nowMs = clock.nowMs();
@@ -386,7 +383,7 @@ export class Watcher implements Disposable {
     return Math.max(0, nowMs - changedMs.reduce((a, b) => Math.max(a, b), -Infinity));
   }
 
-  /** Reports each cause once, not at each poll. */
+  /** Reports each cause once in a row, not at every poll. */
   #report(error: unknown): void {
     const text = String(error);
     if (text === this.#reportedError || this.#end.signal.aborted) return;

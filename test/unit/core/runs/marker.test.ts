@@ -7,7 +7,7 @@ const ROOM = 255 - MARKER.length - 1;
 const LONG = 'Ein Läbel, so lang, dass ein Dienst ihn kürzen könnte, ohne es zu sagen';
 
 describe('newMarker', () => {
-  it('is short, plain, without characters that look like others, never the same, and taken off again', () => {
+  it('returns a short, unique marker without look-alike characters that can be removed again', () => {
     const markers = Array.from({ length: 5000 }, newMarker);
     for (const marker of markers) {
       assert.match(marker, /^ft-[0-9a-hjkmnp-tv-z]{8}$/);
@@ -22,7 +22,7 @@ describe('newMarker', () => {
 });
 
 describe('withMarker', () => {
-  it('puts the marker last after a blank, or first in a label of more than 64 bytes, however few characters', () => {
+  it('puts the marker last after a space, or first in a label of more than 64 bytes', () => {
     const first = (text: string) => `${MARKER} ${text}`;
     const last = (text: string) => `${text} ${MARKER}`;
     for (const [label, expected] of [
@@ -41,7 +41,7 @@ describe('withMarker', () => {
       assert.equal(withMarker(label, MARKER), expected);
   });
 
-  it('stays within 255 UTF-16 units by cutting the label before a character that does not fit, never the marker', () => {
+  it('stays within 255 UTF-16 units by truncating the label at a character boundary, never the marker', () => {
     for (const length of [ROOM - 1, ROOM, ROOM + 1, 254, 255, 256, 10_000]) {
       const label = withMarker('a'.repeat(length), MARKER);
       assert.equal(label, `${MARKER} ${'a'.repeat(Math.min(length, ROOM))}`);
@@ -59,7 +59,7 @@ describe('withMarker', () => {
 });
 
 describe('withoutMarker', () => {
-  it('takes off the marker at the start or at the end, and only that one', () => {
+  it('removes only the marker at the start or at the end', () => {
     for (const [label, text] of [
       [`${MARKER} Läbel`, 'Läbel'],
       [`${MARKER} Läbel ft-00000abc`, 'Läbel ft-00000abc'],
@@ -71,7 +71,7 @@ describe('withoutMarker', () => {
       assert.equal(withoutMarker(label), text);
   });
 
-  it('leaves every other text as it is', () => {
+  it('leaves other text unchanged', () => {
     for (const text of [
       ...['', 'Läbel', ` ${MARKER} Läbel`, `${MARKER}-Läbel`, `Läbel ${MARKER} `, `Läbel ${MARKER}\n`],
       ...['Läbel ft-7k3m9qp', 'Läbel ft-7k3m9qpxx', 'Läbel FT-7K3M9QPX', 'Läbel ft_7k3m9qpx'],
@@ -85,7 +85,7 @@ describe('withoutMarker', () => {
 });
 
 describe('hasMarker', () => {
-  it('finds it whatever the service did to the letters', () => {
+  it('finds the marker whatever the service did to its letters', () => {
     for (const label of [MARKER, 'FT-7K3M9QPX LÄBEL', 'ｆｔ-７k3m9qpx', `läbel-${MARKER}-x`])
       assert.ok(hasMarker(label, MARKER), label);
     assert.ok(!hasMarker('Läbel ft-7k3m9qp', MARKER));

@@ -23,7 +23,7 @@ describe('NotificationLedger', () => {
   }
   const count = (claims: readonly boolean[]) => claims.filter(Boolean).length;
 
-  it('lets exactly one window show each notification of each run of each account, ever', async () => {
+  it('lets exactly one window show each notification of each run of each account', async () => {
     const windows = [window(), window(), window()];
     for (const [account, run, what] of [
       ['a', 'r', 'finished'],
@@ -40,7 +40,7 @@ describe('NotificationLedger', () => {
     assert.equal(await window().ledger.claim('a', 'r', 'finished'), false, 'a window that starts later');
   });
 
-  it('stores nothing of the service’s texts', async () => {
+  it('stores no service text', async () => {
     const { state, ledger } = window();
     await ledger.claim('a', 'x'.repeat(100_000), '../../up');
     const [stored] = await state.read((tables) =>
@@ -49,7 +49,7 @@ describe('NotificationLedger', () => {
     assert.match(String(stored?.key), /^[0-9a-f]{40}$/);
   });
 
-  it('shows a notification once in each window where there is no usable store', async () => {
+  it('shows a notification once in each window without a usable store', async () => {
     await rm(folder(), { recursive: true });
     await writeFile(folder(), '');
     const windows = [window(), window()];
@@ -59,7 +59,7 @@ describe('NotificationLedger', () => {
     }
   });
 
-  it('forgets what is older than 90 days', async () => {
+  it('deletes entries older than 90 days', async () => {
     await window().ledger.claim('a', 'old', 'finished');
     await window(NOW + 2 * DAY).ledger.claim('a', 'young', 'finished');
     await window(NOW + 91 * DAY).ledger.claim('a', 'new', 'finished');
@@ -68,7 +68,7 @@ describe('NotificationLedger', () => {
     assert.equal(await later.claim('a', 'young', 'finished'), false);
   });
 
-  it('counts finished runs that nobody has seen, in all windows', async () => {
+  it('counts finished runs that the user has not seen, across all windows', async () => {
     const [one, two] = [window(), window()];
     const changes: string[] = [];
     two.ledger.onDidChangeUnseen((accountId) => changes.push(accountId));

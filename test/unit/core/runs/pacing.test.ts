@@ -4,7 +4,7 @@ import { phaseOf } from '../../../../src/core/runs/runList.ts';
 import { row } from '../../../helpers/runs/support.ts';
 
 describe('phaseOf', () => {
-  it('knows the contract’s words, artifacts, an end time and what reads as an end; all else is active, as it came', () => {
+  it('recognizes the contract’s statuses, artifacts, an end time, and likely ends; all else is active', () => {
     const detail = { run_id: 'r', status: 'running', model_id: 'm' };
     for (const [phase, statuses] of [
       ['waiting', ['queued']],
@@ -23,7 +23,7 @@ describe('pollEveryMs', () => {
   const MINUTE = 60_000;
   const HOUR = 60 * MINUTE;
 
-  it('slows down with age, and more where no window is in use or few GETs are left; sleeps when nothing is watched', () => {
+  it('increases with age, without a focused window, or with few GETs left; is Infinity with nothing to watch', () => {
     for (const [ageMs, isSeen, isScarce, expectedMs] of [
       [0, true, false, 5000],
       [MINUTE - 1, true, false, 5000],
@@ -58,14 +58,14 @@ describe('Budget', () => {
     return taken;
   };
 
-  it('gives nothing where this window does not watch', () => {
+  it('allows nothing if this window does not watch', () => {
     budget.close();
     assert.deepEqual([budget.take(), budget.takeSpare()], [false, false]);
     budget.open(false);
     assert.equal(budget.take(), true);
   });
 
-  it('gives at most 120 in any hour, however it is used', () => {
+  it('allows at most 120 GETs in any hour, however it is used', () => {
     nowMs += 10 * HOUR;
     let taken = drain();
     for (let minute = 0; minute < 60; minute++) {
@@ -75,7 +75,7 @@ describe('Budget', () => {
     assert.ok(taken > 100 && taken <= 115, String(taken));
   });
 
-  it('leaves some for polls, and knows how long until there is one', () => {
+  it('leaves some for polls, and returns the wait until the next one', () => {
     drain(() => budget.takeSpare());
     assert.deepEqual([drain(), budget.waitMs], [3, 48_000]);
     nowMs += 48_000;
@@ -85,20 +85,20 @@ describe('Budget', () => {
     );
   });
 
-  it('knows whether there is plenty: polls stay frequent, and a full store is always enough', () => {
+  it('has plenty if polls can stay frequent, and always when full', () => {
     const plenty = (...counts: number[]) => counts.map((count) => budget.hasPlenty(count));
     assert.deepEqual(plenty(0, 32, 1_000), [true, true, true]);
     for (let taken = 0; taken < 10; taken++) budget.take();
     assert.deepEqual(plenty(10, 11, 1_000), [true, false, false]);
   });
 
-  it('is larger where the service is on this machine', () => {
+  it('is larger for a service on this machine', () => {
     budget = new Budget({ monotonicMs: () => 0 }, true);
     budget.open(false);
     assert.ok(drain() >= 400);
   });
 
-  it('has what is owed paid before the next poll', () => {
+  it('pays debts before the next poll', () => {
     for (let page = 0; page < 100; page++) budget.owe();
     assert.equal(budget.waitMs, 61 * 48_000);
     nowMs += 61 * 48_000 - 1000;
@@ -107,7 +107,7 @@ describe('Budget', () => {
     assert.equal(budget.take(), true);
   });
 
-  it('begins small after another window, and never gains by it', () => {
+  it('starts small after another window, and never gains from that', () => {
     budget.open(true);
     assert.equal(drain(), 2);
     budget.open(false);

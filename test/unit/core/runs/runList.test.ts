@@ -34,7 +34,7 @@ describe('filterRuns', () => {
       ),
     );
 
-  it('finds words in label, marker and model, whatever their case and accents’ form, none across two of them', () => {
+  it('finds words in label, marker, and model, ignoring case and accent composition, but never across two of them', () => {
     for (const [text, found] of [
       ['maths', 'b'],
       ['MÄTHS', 'a'],
@@ -50,7 +50,7 @@ describe('filterRuns', () => {
       assert.equal(filtered({ text }), found, text);
   });
 
-  it('finds an id by its beginning, and not by two digits that any UUID may hold', () => {
+  it('finds an ID by its prefix, but not by two digits that any UUID may contain', () => {
     const uuid = '3fa85f64-5777-4562-b3fc-2c963f66afa6';
     const found = (text: string) =>
       filterRuns(
@@ -67,7 +67,7 @@ describe('filterRuns', () => {
     assert.deepEqual(found('run-77'), ['run-77']);
   });
 
-  it('narrows down to any of the models and any of the phases, together', () => {
+  it('combines models and phases', () => {
     for (const [filter, found] of [
       [{ modelIds: ['m1', 'm3'] }, 'abd'],
       [{ phases: ['finished'] }, 'cd'],
@@ -79,7 +79,7 @@ describe('filterRuns', () => {
       assert.equal(filtered(filter), found);
   });
 
-  it('shows all where there is no filter', () => {
+  it('returns all runs without a filter', () => {
     assert.equal(filterRuns(rows, { ...ALL, text: ' \n' }, undefined as never), rows);
     assert.deepEqual([isEmptyFilter(ALL), isEmptyFilter({ ...ALL, phases: ['active'] })], [true, false]);
   });
@@ -99,7 +99,7 @@ describe('groupByDay', () => {
         `${new Date(startMs).toLocaleDateString('sv')} ${daysAgo(startMs, Date.parse(now))} ${ids(of)}`,
     );
 
-  it('uses the user’s calendar, and takes a time without a zone for one of UTC', () => {
+  it('uses the user’s calendar, and reads a time without a zone as UTC', () => {
     const rows = [at('a', '2026-05-04T03:59:59Z'), at('b', '2026-05-04T04:00:00')];
     for (const [timeZone, ...expected] of [
       ['America/New_York', '2026-05-04 0 b', '2026-05-03 1 a'],
@@ -111,7 +111,7 @@ describe('groupByDay', () => {
     }
   });
 
-  it('knows yesterday over the days that have 23 and 25 hours', () => {
+  it('recognizes yesterday across days of 23 and 25 hours', () => {
     process.env.TZ = 'Europe/Berlin';
     for (const [before, after] of [
       ['2026-03-29T12:00:00+02:00', '2026-03-30T12:00:00+02:00'],
@@ -120,7 +120,7 @@ describe('groupByDay', () => {
       assert.match(days([at('a', before)], after)[0] ?? '', / 1 a$/);
   });
 
-  it('takes what was just submitted, and a time that is none, as of today', () => {
+  it('puts new submissions and invalid times into today', () => {
     process.env.TZ = 'UTC';
     const rows = [
       at('new', undefined),
@@ -131,7 +131,7 @@ describe('groupByDay', () => {
     assert.deepEqual(days(rows, '2026-05-04T12:00:00Z'), ['2026-05-04 0 newodda', '2026-05-01 3 b']);
   });
 
-  it('groups 10,000 runs in no time', () => {
+  it('groups 10,000 runs quickly', () => {
     const rows = Array.from({ length: 10_000 }, (_, index) =>
       at(`r${index}`, new Date(Date.UTC(2026, 4, 4) - index * 3_600_000).toISOString()),
     );

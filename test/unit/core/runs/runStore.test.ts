@@ -31,13 +31,13 @@ describe('mergeFirstPage', () => {
       assert.deepEqual([ids(merged.rows)?.join(' '), merged.restarted], [rows, restarted]);
     });
 
-  it('takes what the page says of its rows, and an invalid time as not provided', () => {
+  it('adopts the page’s version of its rows, and treats an invalid time as missing', () => {
     const odd = { ...row('odd', 0), created_at: 'yesterday' };
     const { rows } = mergeFirstPage(at('d c'), page([odd, row('d', 40, 'complete')], true));
     assert.deepEqual([ids(rows), rows[1]?.status], [['odd', 'd', 'c'], 'complete']);
   });
 
-  it('shows each run once where the service provides no times', () => {
+  it('lists each run once if the service provides no times', () => {
     let rows: readonly RunSummary[] = ['d', 'c', 'b', 'a'].map((id) => row(id, undefined));
     for (let turn = 0; turn < 3; turn++)
       rows = mergeFirstPage(rows, page([row('d', undefined), row('c', undefined)], true)).rows;
@@ -109,7 +109,7 @@ describe('RunStore', () => {
   const many = (count: number, status = 'complete') =>
     Array.from({ length: count }, (_, index) => row(`r${count - index}`, count - index, status));
 
-  it('reads pages of 100 until the end, each once for calls that overlap', async () => {
+  it('reads pages of 100 until the end, once for overlapping calls', async () => {
     assert.deepEqual([store.rows, store.hasMore], [undefined, false]);
     listed = many(220);
     await Promise.all([store.refresh(), store.refresh(), store.refresh()]);
@@ -122,7 +122,7 @@ describe('RunStore', () => {
     assert.match(urls[0] ?? '', /\/api\/v1\/runs\?limit=100$/);
   });
 
-  it('reports what was added and what changed, and nothing when nothing did', async () => {
+  it('reports what was added and changed, and nothing without a change', async () => {
     await store.refresh();
     listed = [row('b', 2), row('a', 1)];
     await store.refresh();
@@ -143,7 +143,7 @@ describe('RunStore', () => {
     ]);
   });
 
-  it('leaves later pages and their cursor at a refresh', async () => {
+  it('keeps later pages and their cursor on refresh', async () => {
     listed = many(220);
     await store.refresh();
     await store.loadMore();
@@ -154,7 +154,7 @@ describe('RunStore', () => {
     assert.equal(new Set(ids(store.rows)).size, 221);
   });
 
-  it('reads on until the new runs touch the loaded ones, and shows each page as it comes', async () => {
+  it('reads until new runs touch the loaded ones, and shows each page as it arrives', async () => {
     listed = many(150);
     await store.refresh();
     await store.loadMore();
@@ -170,7 +170,7 @@ describe('RunStore', () => {
     assert.equal(urls.length, 7);
   });
 
-  it('starts again after more than ten pages of new runs: a gap is never hidden', async () => {
+  it('starts over after more than ten pages of new runs, so that a gap is never hidden', async () => {
     listed = many(60);
     await store.refresh();
     listed = many(1_200);
@@ -180,7 +180,7 @@ describe('RunStore', () => {
     assert.deepEqual(ids(store.rows), ids(many(1_200).slice(0, 1_100)));
   });
 
-  it('starts again where a page between the new runs and the loaded ones cannot be read', async () => {
+  it('starts over if a page between the new and the loaded runs cannot be read', async () => {
     listed = many(60);
     await store.refresh();
     listed = many(600);
@@ -217,7 +217,7 @@ describe('RunStore', () => {
     assert.equal(urls.length, 1);
   });
 
-  it('shows the newest of 10,000 runs after one answer, and compares only what was read', async () => {
+  it('shows the newest of 10,000 runs after one response, and compares only what was read', async () => {
     listed = many(10_000);
     await store.refresh();
     assert.deepEqual([urls.length, store.rows?.length, changes.length], [1, 100, 1]);
@@ -236,7 +236,7 @@ describe('RunStore', () => {
     assert.deepEqual([urls.length, compared, changes.at(-1)?.changed], [101, 99, ['r9997']]);
   });
 
-  it('is complete since a time if an older run is listed, but for one that came alone', async () => {
+  it('is complete since a time if an older run is listed, unless that was added individually', async () => {
     const minute = (count: number) => Date.UTC(2026, 0, 5, 12, count);
     listed = many(120);
     assert.ok(!store.isCompleteSince(minute(500)));
@@ -251,7 +251,7 @@ describe('RunStore', () => {
     assert.ok(!store.isCompleteSince(0));
   });
 
-  it('ends where the service says so, whatever cursor it names', async () => {
+  it('ends when the service says so, even if it sends a cursor', async () => {
     listed = many(100);
     oddities = { has_more: false, next_cursor: '50' };
     await store.refresh();
@@ -262,7 +262,7 @@ describe('RunStore', () => {
     ['a cursor repeats', '100', 2],
     ['the service says that there is more, and not where', null, 1],
   ] as const)
-    it(`may be incomplete where ${name}, and continues once it says`, async () => {
+    it(`may be incomplete if ${name}, and continues once the service provides more`, async () => {
       listed = many(320);
       if (pages === 2) await store.refresh();
       oddities = { next_cursor };
@@ -286,7 +286,7 @@ describe('RunStore', () => {
       () => ({ data: [], has_more: true, next_cursor: `empty${urls.length}` }),
     ],
   ] as const)
-    it(`is left after a few pages without a new run where it is one ${name}`, async () => {
+    it(`stops after a few pages without a new run in a list ${name}`, async () => {
       listed = many(320);
       await store.refresh();
       odds = odd;
@@ -299,7 +299,7 @@ describe('RunStore', () => {
       assert.equal(changes.length, 1, 'what the view says of it is drawn');
     });
 
-  it('counts rows that it could not read', async () => {
+  it('counts unreadable rows', async () => {
     listed = [row('b', 2), { run_id: 7 }, 'x', row('a', 1)];
     await store.refresh();
     assert.deepEqual([ids(store.rows), store.skipped], [['b', 'a'], 2]);
@@ -308,7 +308,7 @@ describe('RunStore', () => {
     assert.equal(store.skipped, 0);
   });
 
-  it('shows a run that was just submitted, and then what the list says of it, with its label', async () => {
+  it('shows a new submission, and then what the list says about it, with its label', async () => {
     listed = [row('a', 1)];
     await store.refresh();
     store.insertCreated({ run_id: 'new' }, 'm', 'Läbel');
@@ -324,7 +324,7 @@ describe('RunStore', () => {
     assert.deepEqual(changes, [{ added: [], changed: ['new'], moved: [] }]);
   });
 
-  it('has details until the run changes, and the label for good', async () => {
+  it('keeps details until the run changes, and the label permanently', async () => {
     listed = [row('a', 1, 'running')];
     detail('a', 'running', { label: 'Läbel' });
     await store.refresh();
@@ -337,7 +337,7 @@ describe('RunStore', () => {
     assert.deepEqual([store.detail('a'), store.label('a'), store.activeCount], [undefined, 'Läbel', 0]);
   });
 
-  it('knows why a detail cannot be read, over reads of the list, until the run changes or the user asks', async () => {
+  it('remembers why a detail could not be read until the run changes or the user retries', async () => {
     listed = [row('a', 1, 'running'), row('b', 0)];
     await store.refresh();
     const detailReads = () => urls.filter((url) => url.endsWith('/runs/a')).length;
@@ -360,7 +360,7 @@ describe('RunStore', () => {
     assert.deepEqual([store.detailFailure('a'), store.detail('a')?.status], [undefined, 'completed']);
   });
 
-  it('reads a detail once where nobody waits, and again for who does', async () => {
+  it('reads a detail once in the background, and retries in the foreground', async () => {
     let reads = 0;
     const server = await bench.serve((request, response) => {
       if (++reads < 3) request.socket.destroy();
@@ -373,7 +373,7 @@ describe('RunStore', () => {
     assert.deepEqual([label, reads, runs.detailFailure('a')], ['L', 3, undefined]);
   });
 
-  it('ignores a detail that was asked for before the run changed', async () => {
+  it('ignores a detail that was requested before the run changed', async () => {
     listed = [row('a', 1, 'running')];
     detail('a', 'running');
     await store.refresh();
@@ -385,7 +385,7 @@ describe('RunStore', () => {
     assert.equal(store.detail('a')?.status, 'completed');
   });
 
-  it('keeps a detail that somebody waited for when an older read in the background ends', async () => {
+  it('keeps a foreground detail when an older background read ends', async () => {
     detail('a', 'running');
     const arrive = await late(() => store.loadDetail('a', { isBackground: true }));
     detail('a', 'completed');
@@ -394,7 +394,7 @@ describe('RunStore', () => {
     assert.equal(store.detail('a')?.status, 'completed');
   });
 
-  it('forgets the details of runs that are all gone, such as after another window has reset the sandbox', async () => {
+  it('forgets all details once all runs are gone, such as after another window reset the sandbox', async () => {
     listed = [row('b', 2, 'complete'), row('a', 1, 'complete')];
     detail('a', 'completed', { label: 'old' });
     await store.refresh();
@@ -409,7 +409,7 @@ describe('RunStore', () => {
     assert.equal(store.detail('a'), undefined);
   });
 
-  it('gives a run that no page has shown a row of its own, where it belongs', async () => {
+  it('adds a row in order for a run that no page contained', async () => {
     listed = many(220);
     await store.refresh();
     detail('r5', 'completed', { created_at: String(row('r5', 5).created_at) });
@@ -422,7 +422,7 @@ describe('RunStore', () => {
     assert.equal(store.get('r5')?.model_id, 'm');
   });
 
-  it('forgets everything, also what was still on its way', async () => {
+  it('clears everything, including reads in progress', async () => {
     listed = many(60);
     detail('r1', 'complete');
     await store.refresh();

@@ -39,7 +39,7 @@ describe('Session', () => {
     return { session, states, setKey: (next: string) => (key = next), opened: () => opened };
   }
 
-  it('is connecting until the service answered, then ready, with one client for all calls', async () => {
+  it('is connecting until the service answers, then ready, with one client for all calls', async () => {
     const { session, states, opened } = watched();
     assert.equal(session.state, 'connecting');
     await Promise.all([session.balance.refresh(), session.call((client) => client.getBalance())]);
@@ -51,7 +51,7 @@ describe('Session', () => {
     ['of the contract', REFUSED],
     ['of another form', '<html>'],
   ] as const)
-    it(`changes state once after a 401 ${name}, also for calls under way, and sends nothing more`, async () => {
+    it(`changes state once after a 401 ${name}, also for calls in progress, and sends nothing more`, async () => {
       answer = () => [401, body];
       const { session, states } = watched();
       await Promise.allSettled([session.runs.refresh(), session.models.refresh(), session.balance.refresh()]);
@@ -74,7 +74,7 @@ describe('Session', () => {
     assert.deepEqual(keys, ['k1', 'k2']);
   });
 
-  it('learns nothing of a new key and connection from how calls of the old one end', async () => {
+  it('ignores how calls of the old connection end after reconnect', async () => {
     const ends = [new ServiceError('invalid_api_key', 401), new NetworkError('reset'), undefined];
     for (const end of ends) {
       const { session, setKey } = watched();
@@ -96,7 +96,7 @@ describe('Session', () => {
     assert.deepEqual(keys, ['k2', 'k2', 'k2']);
   });
 
-  it('stays rejected when an earlier call ends well or fails in the network', async () => {
+  it('stays rejected when an earlier call succeeds or fails in the network', async () => {
     const { session } = watched();
     const [well, badly] = [Promise.withResolvers<number>(), Promise.withResolvers<never>()];
     const calls = [session.call(() => well.promise), session.call(() => badly.promise)];
@@ -108,7 +108,7 @@ describe('Session', () => {
     assert.equal(session.state, 'key-rejected');
   });
 
-  it('is locked while no API key works, and finds one that was missing by itself', async () => {
+  it('is locked while no API key works, and finds a missing key automatically', async () => {
     const { session, states, setKey } = watched('');
     const known = () => [session.state, session.isLocked];
     assert.deepEqual(known(), ['connecting', false]);
@@ -126,7 +126,7 @@ describe('Session', () => {
     assert.deepEqual(states, ['key-missing', 'ready', 'key-rejected', 'connecting', 'connecting']);
   });
 
-  it('is offline, since when, while nothing answers, and ready again after', async () => {
+  it('is offline with a start time while nothing answers, and ready again after that', async () => {
     let port = 'http://127.0.0.1:9';
     const session = bench.session(() => Promise.resolve({ baseUrl: port, apiKey: 'k', keyId: 'key-1' }));
     const states: SessionState[] = [];
@@ -143,7 +143,7 @@ describe('Session', () => {
     assert.deepEqual([states, session.offlineSince], [['offline', 'connecting', 'ready'], undefined]);
   });
 
-  it('is offline where another than the service answers, and ready after an odd answer of it', async () => {
+  it('is offline if something other than the service answers, and ready after an odd response of the service', async () => {
     for (const [status, headers, text, state] of [
       [200, {}, '<html>sign in</html>', 'offline'],
       [302, { location: '/portal' }, '', 'offline'],
@@ -163,7 +163,7 @@ describe('Session', () => {
     }
   });
 
-  it('repeats with the new API key what was read with the old one, and drops the old answers', async () => {
+  it('repeats reads with the new API key, and drops responses to the old one', async () => {
     const held = new Map<string, () => void>();
     const server = await bench.serve((request, response) => {
       const key = request.headers.authorization?.replace('Bearer ', '') ?? '';
@@ -202,7 +202,7 @@ describe('Session', () => {
     assert.equal(session.state, 'ready');
   });
 
-  it('sends nothing with a key that was replaced while it was fetched', async () => {
+  it('sends nothing with a key that was replaced while it was being read', async () => {
     const slow = Promise.withResolvers<Connection>();
     let connects = 0;
     const session = bench.session(() =>
@@ -215,7 +215,7 @@ describe('Session', () => {
     assert.deepEqual(keys, ['k2']);
   });
 
-  it('is offline when its connection cannot be had, and tries again at the next call', async () => {
+  it('is offline if it cannot get a connection, and tries again at the next call', async () => {
     let broken = true;
     const session = bench.session(() =>
       broken
@@ -230,8 +230,8 @@ describe('Session', () => {
     assert.equal(session.state, 'ready');
   });
 
-  describe('what another window tells', () => {
-    it('is whether the service answers, and since when it does not; nothing where that window has ended', async () => {
+  describe('state of another window', () => {
+    it('sets whether and since when the service is unreachable, unless that window has closed', async () => {
       const { session, states } = watched();
       session.acceptShared({ offlineSinceMs: 4 }, false);
       assert.equal(session.state, 'connecting');
@@ -243,7 +243,7 @@ describe('Session', () => {
       assert.deepEqual([session.state, session.offlineSince], ['ready', undefined]);
     });
 
-    it('does not make a refused API key good, nor one that is missing', async () => {
+    it('does not replace a rejected or missing API key', async () => {
       answer = () => [401, REFUSED];
       const { session } = watched();
       await assert.rejects(session.balance.refresh());
@@ -255,7 +255,7 @@ describe('Session', () => {
       assert.equal(without.state, 'key-missing');
     });
 
-    it('is until when the service is left alone, which a new connection keeps to, but for a clock that was set back', async () => {
+    it('sets until when nothing is sent, also for a new connection, unless the clock was set back', async () => {
       const { session } = watched();
       session.acceptShared({ notBeforeMs: Date.now() + 8 * 24 * 3_600_000 }, false);
       assert.equal(session.notBeforeMs, undefined);
@@ -272,7 +272,7 @@ describe('Session', () => {
 });
 
 describe('Latest', () => {
-  it('prefers what a submission returned to a read that began before it', async () => {
+  it('prefers the value of a submission to a read that started before it', async () => {
     const bench = await Bench.start();
     const held: (() => void)[] = [];
     let cents = 900;

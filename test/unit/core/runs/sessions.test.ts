@@ -45,7 +45,7 @@ describe('Sessions', () => {
     await bench.end();
   });
 
-  it('fires for the state of every account’s session, and knows which 401 changed it, whichever is active', async () => {
+  it('fires for the state of every account’s session, and knows which 401 changed it', async () => {
     const submitter = new Submitter(bench.journal);
     const session = sessions.active;
     assert.equal(session?.account.id, 'two');
@@ -60,7 +60,7 @@ describe('Sessions', () => {
     assert.equal(sessions.active.isReportedByState(outcome.error), false);
   });
 
-  it('keeps the session of an account whose budget or website changes, and shows them; another address ends it', async () => {
+  it('keeps the session when the budget or website changes; another address ends it', async () => {
     const { active } = sessions;
     const other = sessions.find('one');
     assert.ok(active && other);
@@ -78,7 +78,7 @@ describe('Sessions', () => {
     await assert.rejects(active.balance.refresh(), { code: 'key-missing' });
   });
 
-  it('does not know an error that changed no state', async () => {
+  it('does not report an error that changed no state', async () => {
     assert.equal(sessions.isReportedByState(new Error('another')), false);
     await assert.rejects(sessions.of(account('one')).balance.refresh());
     const again = await sessions

@@ -78,7 +78,7 @@ describe('StoredDetails', () => {
     return store;
   }
 
-  it('shows the detail of a finished run after a restart and in other windows, without asking', async () => {
+  it('provides the detail of a finished run after a restart and in other windows without a request', async () => {
     const other = await window();
     await read([row('a', 1, 'complete'), finished('a')]);
     await other.refresh();
@@ -87,7 +87,7 @@ describe('StoredDetails', () => {
     assert.equal(urls.filter((one) => one.endsWith('/runs/a')).length, 1);
   });
 
-  it('reads what other windows stored in a file that is another one', async () => {
+  it('reads what other windows stored in a replaced file', async () => {
     const other = await window();
     const runs = await read(
       [row('a', 1, 'complete'), finished('a')],
@@ -106,7 +106,7 @@ describe('StoredDetails', () => {
     await until(() => other.detail('c') !== undefined);
   });
 
-  it('stores only what list and detail both say is final', async () => {
+  it('stores only what both list and detail say is final', async () => {
     await read(
       [row('a', 1, 'complete'), finished('a', { status: 'running' })],
       [row('b', 1, 'running'), finished('b')],
@@ -115,7 +115,7 @@ describe('StoredDetails', () => {
     await untilStored('c');
   });
 
-  it('stores only fields of the contract, and nothing that is too long to be of it', async () => {
+  it('stores only fields of the contract, and nothing that is too long for it', async () => {
     const odd = { ...finished('a'), url: 'https://storage.test/x?signature=secret' };
     await read(
       [row('a', 1, 'complete'), odd],
@@ -126,7 +126,7 @@ describe('StoredDetails', () => {
     assert.doesNotMatch(JSON.stringify(await inTable()), /secret|url/);
   });
 
-  it('removes the detail of a run that changes again', async () => {
+  it('deletes the detail of a run that changes again', async () => {
     const runs = await read([row('a', 1, 'complete'), finished('a')]);
     await untilStored('a');
     listed = [row('a', 1, 'evaluating')];
@@ -135,7 +135,7 @@ describe('StoredDetails', () => {
     assert.equal(await detailAfterRestart('a'), undefined);
   });
 
-  it('leaves what another window stored that has heard of the end of the run before', async () => {
+  it('keeps what another window stored that learned earlier that the run ended', async () => {
     const late = await window();
     listed = [row('a', 1, 'running')];
     await late.refresh();
@@ -149,7 +149,7 @@ describe('StoredDetails', () => {
     assert.equal(urls.filter((one) => one.endsWith('/runs/a')).length, 1);
   });
 
-  it('gives no detail of another state, or of another run with the same ID, but one whose time is in whole seconds', async () => {
+  it('provides no detail of another state or another run with the same ID, but tolerates times in whole seconds', async () => {
     const run = row('a', 1, 'complete');
     await read([run, finished('a')]);
     await untilStored('a');

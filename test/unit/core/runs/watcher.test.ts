@@ -54,8 +54,8 @@ describe('Watcher', function () {
   };
   const polls = () => bench.asked.filter((one) => one.endsWith(' /runs')).length;
 
-  describe('of one window', () => {
-    it('polls again after the last poll ended, never during it', async () => {
+  describe('in one window', () => {
+    it('polls after the last poll ended, never during it', async () => {
       bench.rows = [made(bench, 'r', 0)];
       await open('a');
       assert.equal(polls(), 1);
@@ -72,7 +72,7 @@ describe('Watcher', function () {
       assert.equal(polls(), 3);
     });
 
-    it('is fast after a change, slower as the youngest run ages, and slow from the back', async () => {
+    it('is fast after a change, slower as the youngest run ages, and slow in the background', async () => {
       bench.rows = [made(bench, 'r', 30 * MINUTE)];
       const [a] = await open('a');
       await bench.pass(2 * MINUTE - SECOND);
@@ -89,7 +89,7 @@ describe('Watcher', function () {
       assert.equal(polls(), 4);
     });
 
-    it('sleeps when nothing is active, until something is', async () => {
+    it('sleeps until something is active', async () => {
       bench.rows = [made(bench, 'r', MINUTE, 'complete')];
       const [a] = await open('a');
       await bench.pass(40 * MINUTE);
@@ -99,7 +99,7 @@ describe('Watcher', function () {
       assert.equal(polls(), 2);
     });
 
-    it('watches an unknown status for a week without a change, ever slower, and counts it so long', async () => {
+    it('watches and counts an unknown status for a week without a change, ever more slowly', async () => {
       const DAY = 24 * HOUR;
       bench.rows = [made(bench, 'r', 7 * DAY - HOUR, 'halted')];
       const [a] = await open('a');
@@ -128,7 +128,7 @@ describe('Watcher', function () {
       assert.ok(polls() > 4 && bench.asked.length <= polls() + 3);
     });
 
-    it('backs off where the service does not answer, reports each cause once, and repeats no request', async () => {
+    it('backs off if the service does not answer, reports each cause once, and retries no request', async () => {
       bench.rows = [made(bench, 'r', 0)];
       const [a] = await open('a');
       bench.instead = () => 'lost';
@@ -144,7 +144,7 @@ describe('Watcher', function () {
       await bench.list(({ offlineSinceMs }) => offlineSinceMs === undefined);
     });
 
-    it('sends nothing after it was disposed, also during a poll', async () => {
+    it('sends nothing after it was disposed, even during a poll', async () => {
       bench.rows = [made(bench, 'r', 0)];
       const [a] = await open('a');
       const release = hold();
@@ -163,7 +163,7 @@ describe('Watcher', function () {
       assert.equal(polls(), 2);
     });
 
-    it('goes on where the clock was set back: the balance is read when somebody looks, a backoff ends', async () => {
+    it('reads the balance on request and ends a backoff after the clock was set back', async () => {
       bench.rows = [made(bench, 'r', 0)];
       const [a] = await open('a');
       await a.session.balance.refresh();
@@ -179,7 +179,7 @@ describe('Watcher', function () {
       assert.equal(a.session.state, 'ready');
     });
 
-    describe('with a run that is active deep in the list', () => {
+    describe('with an active run deep in the list', () => {
       let a: WatchWindow;
 
       beforeEach(async () => {
@@ -194,7 +194,7 @@ describe('Watcher', function () {
         bench.rows = bench.rows.map((row) => (row.run_id === runId ? { ...row, status: 'complete' } : row));
       };
 
-      it('polls a new run often, and that again when there is plenty', async () => {
+      it('polls a new run often, and the deep one when there is plenty of budget', async () => {
         bench.rows = [made(bench, 'new', 0), ...bench.rows];
         await a.watcher.poll();
         await bench.pass(30 * SECOND);
@@ -208,7 +208,7 @@ describe('Watcher', function () {
     });
   });
 
-  describe('of what the rows show', () => {
+  describe('with visible rows', () => {
     it('reads models and balance again once the service answers, and reports each failure', async () => {
       const a = bench.window('a');
       bench.instead = () => 'lost';
@@ -224,7 +224,7 @@ describe('Watcher', function () {
       assert.equal(bench.asked.length, before);
     });
 
-    it('reads the labels of the newest 50 runs while they are shown, each once, and leaves plenty for polls', async () => {
+    it('reads the labels of the newest 50 visible runs once each, and leaves plenty for polls', async () => {
       bench.rows = Array.from({ length: 60 }, (_, index) =>
         made(bench, `r${index}`, (index + 1) * MINUTE, 'complete'),
       );
@@ -249,7 +249,7 @@ describe('Watcher', function () {
       );
     });
 
-    it('reads all again after the connection changed', async () => {
+    it('reads everything again after the connection changed', async () => {
       const [a] = await open('a');
       a.session.reconnect();
       await bench.pass(5 * SECOND);
@@ -257,7 +257,7 @@ describe('Watcher', function () {
       assert.equal(polls(), 2);
     });
 
-    it('reads labels while the rows are shown, none that the disk knows, and stores them', async () => {
+    it('reads and stores only the labels that the disk does not have', async () => {
       bench.rows = ['known', 'new'].map((runId) => made(bench, runId, MINUTE, 'complete'));
       const [a] = await open('a');
       const detail = { run_id: 'known', status: 'completed', model_id: 'm', label: 'L known' };
@@ -281,8 +281,8 @@ describe('Watcher', function () {
     });
   });
 
-  describe('of several windows', () => {
-    it('polls in one window, and all know: rows, what moved, labels, balance and whether the service answers', async () => {
+  describe('with several windows', () => {
+    it('polls in one window, and all show rows, changes, labels, balance, and whether the service answers', async () => {
       bench.rows = [made(bench, 'r', 0)];
       const [a, b, c] = await open('a', 'b', 'c');
       assert.deepEqual(
@@ -317,7 +317,7 @@ describe('Watcher', function () {
       assert.deepEqual([...new Set(bench.asked)].sort(), ['a /balance', 'a /runs']);
     });
 
-    it('shares a list that has no times, holds the fields of the contract alone, and writes nothing else', async () => {
+    it('shares a list without times, with the fields of the contract only, and writes nothing else', async () => {
       const signed = { download_url: 'https://signed.test/?sig=1' };
       const r = { ...made(bench, 'r', 30 * MINUTE), ...signed, artifacts_expires_at: null, progress: 0 };
       const timeless = { ...made(bench, 'timeless', 0, 'complete'), created_at: null };
@@ -338,7 +338,7 @@ describe('Watcher', function () {
       assert.deepEqual(await revision(), before);
     });
 
-    it('hands over when the window that polls ends, which costs no request', async () => {
+    it('hands over without a request when the polling window closes', async () => {
       bench.rows = [made(bench, 'r', 30 * MINUTE)];
       const [a, b] = await open('a', 'b');
       const before = bench.asked.length;
@@ -351,7 +351,7 @@ describe('Watcher', function () {
       assert.equal(statusIn(b, 'r'), 'complete');
     });
 
-    it('sends at most 120 GETs in an hour for 50 runs that change all the time and 3 windows', async function () {
+    it('sends at most 120 GETs in an hour for 50 runs that change constantly and 3 windows', async function () {
       this.timeout(120_000);
       const change = () => {
         const status = `step ${bench.asked.length}`;
@@ -388,7 +388,7 @@ describe('Watcher', function () {
       assert.ok(!bench.asked.some((one) => !one.startsWith('a ')));
     });
 
-    it('has the other window poll soon, and itself sends only what the user asks for', async () => {
+    it('asks the polling window to poll soon, and sends only what the user requests', async () => {
       bench.rows = [made(bench, 'r', 2 * HOUR)];
       const [, b] = await open('a', 'b');
       await bench.pass(20 * SECOND);
@@ -403,7 +403,7 @@ describe('Watcher', function () {
       assert.deepEqual([bench.asked, b.session.runs.rows], [['b /runs'], []]);
     });
 
-    it('has what was submitted in another window watched, also where the list is late to name it', async () => {
+    it('watches a submission of another window, even if the list is late to contain it', async () => {
       const [a, b] = await open('a', 'b');
       await bench.pass(MINUTE);
       bench.asked.length = 0;
@@ -419,7 +419,7 @@ describe('Watcher', function () {
       assert.ok(!bench.asked.some((one) => one.startsWith('b ')));
     });
 
-    it('leaves the service alone in all windows until it may be asked again', async () => {
+    it('sends nothing in any window until the service may be called again', async () => {
       bench.rows = [made(bench, 'r', 0)];
       const [a, b] = await open('a', 'b');
       bench.instead = () => rateLimited(600);
@@ -438,7 +438,7 @@ describe('Watcher', function () {
       assert.equal(bench.asked[1], 'a /runs');
     });
 
-    it('gives the lease up where the API key is refused, to a window that has another', async () => {
+    it('releases the lease if the API key is rejected, to a window with another key', async () => {
       bench.rows = [made(bench, 'r', 0)];
       const [a, b] = await open('a', 'b');
       bench.instead = (_what, who) =>
@@ -453,8 +453,8 @@ describe('Watcher', function () {
     });
   });
 
-  describe('over an absence', () => {
-    it('reports what moved since another window, long closed, last polled', async () => {
+  describe('after an absence', () => {
+    it('reports changes since another window, closed long ago, last polled', async () => {
       bench.rows = [made(bench, 's', HOUR), made(bench, 'r', 2 * HOUR)];
       const [a] = await open('a');
       a.session.runs.knowLabels([['r', 'Läbel']]);
@@ -471,7 +471,7 @@ describe('Watcher', function () {
       assert.deepEqual(movesIn(b), ['r: running → complete']);
     });
 
-    it('watches what was submitted in a window that ended before any list had it', async () => {
+    it('watches a submission of a window that closed before any list contained it', async () => {
       bench.rows = [made(bench, 's', HOUR, 'complete')];
       const [a, b] = await open('a', 'b');
       bench.recallSubmitted = (session) => {
@@ -485,7 +485,7 @@ describe('Watcher', function () {
       assert.deepEqual(b.errors.map(String), ['Error: unreadable']);
     });
 
-    it('continues from there: older pages come, and active runs are found however deep they are', async () => {
+    it('continues with older pages, and finds active runs however deep they are', async () => {
       const all = Array.from({ length: 450 }, (_, index) =>
         made(bench, `r${index}`, (index + 1) * MINUTE, index === 420 ? 'running' : 'complete'),
       );
@@ -527,7 +527,7 @@ describe('Watcher', function () {
       database.prepare(sql).run(...values);
       database.close();
     };
-    it('replaces one that it cannot read as ours', async () => {
+    it('replaces an invalid one', async () => {
       bench.rows = [made(bench, 'r', 0)];
       const [first] = await open('a');
       first.dispose();
@@ -540,7 +540,7 @@ describe('Watcher', function () {
       }
     });
 
-    it('polls in each window where nothing can be shared, and says why', async () => {
+    it('polls in each window and reports why if nothing can be shared', async () => {
       bench.rows = [made(bench, 'r', 0)];
       await writeFile(bench.folder, 'no folder');
       const [a, b] = await open('a', 'b');
@@ -550,7 +550,7 @@ describe('Watcher', function () {
       assert.deepEqual(codes, [['state-unavailable'], ['state-unavailable']]);
     });
 
-    it('polls in one window alone where the stored list is locked for a while, and shares it afterwards', async () => {
+    it('polls in one window only while the stored list is locked, and shares it afterwards', async () => {
       bench.rows = [made(bench, 'r', 0)];
       const first = new StateStore(bench.folder);
       await first.open();
@@ -573,7 +573,7 @@ describe('Watcher', function () {
       assert.deepEqual(who(), [only]);
     });
 
-    it('stores it again, and shares it, after the file was deleted', async function () {
+    it('stores and shares it again after the file was deleted', async function () {
       if (process.platform === 'win32') this.skip();
       bench.rows = [made(bench, 'r', 0)];
       const [, b] = await open('a', 'b');
