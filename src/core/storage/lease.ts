@@ -185,7 +185,7 @@ export function hasLocks(folder: string, Database: typeof DatabaseSync): boolean
   }
 }
 
-/** Includes probes of killed processes. A concurrent probe doesn't need its name any more. */
+/** Includes probes of killed processes. A concurrent probe no longer needs its name. */
 function removeProbes(folder: string): void {
   try {
     for (const name of readdirSync(folder))

@@ -130,8 +130,8 @@ interface Opened {
 }
 
 /**
- * Owns `state.sqlite`, which all windows on this machine share (money is in the journal). The file may be deleted at
- * any time. If it cannot be used, the same tables are in this window's memory, and `problem` says why.
+ * Owns `state.sqlite`, which all windows on this machine share (money is in the journal). The file may be
+ * deleted at any time. If it cannot be used, this window has the tables in memory, and `problem` says why.
  *
  *     const rows = await state.read((tables) => tables.all('SELECT run_id FROM run WHERE account = ?', id));
  *     await state.transaction((tables) => {
@@ -140,8 +140,8 @@ interface Opened {
  *     });
  *     state.follow('runs', id, () => void reread()); // another window touched it, or the file was replaced
  *
- * Add tables to `MIGRATIONS`, with one module for all queries of a table. Every write transaction syncs the disk,
- * which blocks the extension host, so don't write progress or unchanged data. Only this module may open, read, or
+ * Add tables to `MIGRATIONS`, with one module for all queries of a table. Every write syncs the disk, which
+ * blocks the extension host, so don't write progress or unchanged data. Only this module may open, read, or
  * copy the file: closing any of its descriptors drops this process's lock.
  */
 export class StateStore implements Disposable {
