@@ -5,8 +5,8 @@ export type AddressProblem = 'empty' | 'not-a-url' | 'not-https' | 'has-credenti
 export type Address = { ok: true; baseUrl: string; origin: string } | { ok: false; problem: AddressProblem };
 
 /**
- * Understands an address as the user types or pastes it: a bare host is read as https, a trailing slash and a pasted
- * `/api/v1/…` are dropped. `baseUrl` is the origin and, where there is one, a path prefix, without a trailing slash.
+ * Parses an address that the user typed or pasted. A bare host is read as https; a trailing slash and a
+ * pasted `/api/v1/…` are removed. `baseUrl` is the origin plus any path prefix, without a trailing slash.
  */
 export function parseAddress(text: string): Address {
   const trimmed = text.trim();
@@ -20,32 +20,32 @@ export function parseAddress(text: string): Address {
   return { ok: true, baseUrl: url.origin + prefix, origin: url.origin };
 }
 
-/** An https address that the user types, to be opened in a browser; a bare host is read as https. Undefined where it is none. */
+/** Parses an https address to open in a browser; a bare host is read as https. Undefined if invalid. */
 export function parseWebsite(text: string): string | undefined {
   const url = typedUrl(text.trim());
   return url !== null && isOpenableUrl(url.href) ? url.href : undefined;
 }
 
 function typedUrl(text: string): URL | null {
-  // The URL parser would drop tabs and line breaks silently and turn backslashes around.
+  // The URL parser would silently drop tabs and line breaks, and turn backslashes into slashes.
   if (/[\s\\\p{Cc}]/u.test(text)) return null;
   return URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`);
 }
 
-/** Whether a URL may be talked to at all: https, or http to this very machine. */
+/** Whether requests to a URL are allowed: https, or http to this machine. */
 export function isSecure(url: URL): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
 }
 
 /**
- * Whether a host name, as `URL.hostname` has it, is this very machine. Names under `.localhost` are not: unlike browsers,
- * Node asks the resolver for them, which may answer anything.
+ * Whether a host name, as in `URL.hostname`, is this machine. Excludes names under `.localhost`: unlike
+ * browsers, Node resolves them, and the resolver may return any address.
  */
 export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
-/** Whether a link of the service or the user may be opened: https and nothing else. */
+/** Whether a link from the service or the user may be opened: https only. */
 export function isOpenableUrl(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && url.protocol === 'https:' && url.username === '' && url.password === '';
@@ -58,7 +58,7 @@ function problem(kind: AddressProblem): Address {
 export type ApiKeyProblem = 'empty' | 'inner-blank' | 'not-header-safe';
 type ParsedApiKey = { ok: true; apiKey: string; hasPrefix: boolean } | { ok: false; problem: ApiKeyProblem };
 
-/** Understands an API key as the user pastes it: trimmed, and made of visible ASCII only, so that it fits a header. */
+/** Parses a pasted API key: trims it, and requires visible ASCII so that it fits into a header. */
 export function parseApiKey(text: string): ParsedApiKey {
   const apiKey = text.trim();
   if (apiKey === '') return { ok: false, problem: 'empty' };
@@ -67,7 +67,7 @@ export function parseApiKey(text: string): ParsedApiKey {
   return { ok: true, apiKey, hasPrefix: apiKey.startsWith(API_KEY_PREFIX) };
 }
 
-/** The links of a model that may be opened; the others are not shown as links. */
+/** Returns the links of a model that may be opened; others are not shown as links. */
 export function modelLinks({ terms_url, use_policy_url }: Pick<Model, 'terms_url' | 'use_policy_url'>): {
   terms?: string;
   policy?: string;

@@ -7,19 +7,19 @@ import { ApiError, ServiceError, UnexpectedAnswerError } from './errors.ts';
 import type { HttpAnswer } from './exchange.ts';
 import { API_KEY_PREFIX, ERROR_CODES } from './types.ts';
 
-/** More JSON than any answer of the contract could need. */
+/** More JSON than any response of the contract needs. */
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_MESSAGE_LENGTH = 300;
-/** What is not the service may be wrong about it for hours: a longer Retry-After is cut. */
+/** The longest Retry-After accepted from a gateway, which may be wrong about the service. */
 const LONGEST_OF_GATEWAY_MS = 5 * 60_000;
 const MASK = '***';
-/** What a code that the contract does not list may look like. */
+/** The form of codes that the contract doesn't list. */
 const CODE = /^[\w.-]{1,64}$/;
 
 /**
- * Reads an answer to its end and makes it a value.
- * @param shape of a success
- * @param secret is taken out of every text of the answer, should the service repeat it
+ * Reads a response to its end and parses it.
+ * @param shape the schema of a successful response
+ * @param secret removed from every text of the response, in case the service echoes it
  * @throws ServiceError, UnexpectedAnswerError, NetworkError, CancelledError
  */
 export async function readAnswer<T>(
@@ -44,14 +44,14 @@ export async function readAnswer<T>(
 
 async function readError(answer: HttpAnswer, secret: string, nowMs: number): Promise<ApiError> {
   const { httpStatus } = answer;
-  // Against the sender's own clock, where it sends it: the two may be far apart.
+  // Use the sender's clock if available, since it may differ a lot from the local one.
   const clockMs = parseHttpDate(answer.header('date')) ?? nowMs;
   const retryAfterMs = parseRetryAfter(answer.header('retry-after'), clockMs);
   let text = '';
   try {
     text = await readText(answer);
   } catch (error) {
-    // The status is known, even if its body was cut.
+    // The status is known even if the body was cut off.
     if (error instanceof CancelledError) throw error;
   }
   const body = v.safeParse(errorBody, parseJson(text));
@@ -63,14 +63,14 @@ async function readError(answer: HttpAnswer, secret: string, nowMs: number): Pro
   return new ServiceError(plainCode(code, secret), httpStatus, plain(message, secret), retryAfterMs);
 }
 
-/** A code of the contract decides what was charged: a secret that happens to be part of it changes nothing of it. */
+/** Codes of the contract are never masked, because they decide whether a charge is possible. */
 function plainCode(code: string, secret: string): string {
   if ((ERROR_CODES as readonly string[]).includes(code)) return code;
-  // A code goes into the log and the journal: what does not look like one could be anything.
+  // A code is logged and stored in the journal, so text that doesn't look like one is replaced.
   return CODE.test(code) && !code.includes(secret) ? code : 'unknown';
 }
 
-/** Masked before it is cut, and after what a plain line leaves out is gone: it may be what kept the secret apart. */
+/** Masks before truncating, and again after removing characters that may have split the secret. */
 function plain(text: string, secret: string): string {
   const line = toPlainLine(text.replaceAll(secret, MASK), 4 * MAX_MESSAGE_LENGTH);
   return toPlainLine(line.replaceAll(secret, MASK), MAX_MESSAGE_LENGTH);
@@ -87,7 +87,7 @@ async function readText({ httpStatus, body }: HttpAnswer): Promise<string> {
   return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
-/** @param secret is masked in all texts; one as short as the prefix alone could be a part of any id */
+/** @param secret masked in all texts, unless it is as short as the prefix and could be part of any ID */
 function parseJson(text: string, secret = ''): unknown {
   const mask = (_name: string, value: unknown) =>
     typeof value === 'string' ? value.replaceAll(secret, MASK) : value;
@@ -104,7 +104,6 @@ function kindOfText(text: string): 'empty' | 'html' | 'broken-json' {
   return start.startsWith('<') ? 'html' : 'broken-json';
 }
 
-/** The contract's error body (spec: "Error body"). */
 const errorBody = v.object({
   error: v.object({
     code: v.pipe(v.string(), v.nonEmpty()),
@@ -112,7 +111,7 @@ const errorBody = v.object({
   }),
 });
 
-/** Retry-After in milliseconds, a week at most, from seconds or an HTTP date; undefined when it is neither. */
+/** Parses Retry-After (seconds or an HTTP date) into milliseconds, up to a week; undefined if invalid. */
 export function parseRetryAfter(value: string | undefined, nowMs: number): number | undefined {
   const text = value?.trim() ?? '';
   if (/^\d+$/.test(text)) return Math.min(MAX_RETRY_AFTER_MS, Number(text) * 1000);

@@ -25,35 +25,35 @@ import {
 } from './types.ts';
 import type { UploadHooks } from './upload.ts';
 
-/** A repeat would fail the same way (`tls`, `proxy`), or the user has waited long enough (the others). */
+/** A retry would fail the same way (`tls`, `proxy`), or the user has waited long enough (the others). */
 const NOT_REPEATED = ['tls', 'proxy', 'connect-timeout', 'stalled', 'answer-timeout'] as const;
 
-/** Where the service is and with which API key; `baseUrl` as `parseAddress` gives it. */
+/** The service's address, as returned by `parseAddress`, and the API key to use. */
 export interface Connection {
   baseUrl: string;
   apiKey: string;
-  /** A random id of the stored API key, not derived from it: another one whenever the API key was entered again. */
+  /** A random ID of the stored API key, not derived from it. Entering the key again changes it. */
   keyId: string;
 }
 
 export interface CallOptions {
   signal?: AbortSignal;
-  /** Nobody waits for it: it neither waits nor is repeated, so that it is one request at most. */
+  /** No user waits for the result: sends a single request, without delays or retries. */
   isBackground?: boolean;
 }
 
 export interface ClientOptions {
-  /** From 0 up to 1; for the jitter. */
+  /** At least 0, less than 1; for jitter. */
   random?: () => number;
   clock?: Pick<Clock, 'nowMs' | 'sleep'>;
-  /** Of the account, where other clients of it come before or after this one. */
+  /** The account's gate, if it is shared with other clients. */
   gate?: RateGate | undefined;
-  /** The script of the thread that hashes datasets (`digestWorker.ts`), an absolute path; needed for `createRun`. */
+  /** The absolute path of the script that hashes datasets (`digestWorker.ts`); needed for `createRun`. */
   digestWorker?: string;
 }
 
 /**
- * The six endpoints of the service with one account's API key (spec: "Endpoints"). A GET is repeated where that may
+ * Calls the service's six endpoints with one account's API key (spec: "Endpoints"). Retries a GET if that may
  * help, a POST never. Every call @throws ApiError, CancelledError.
  */
 export class Client {
@@ -64,7 +64,7 @@ export class Client {
   readonly #gate: RateGate;
   #clockSkewMs: number | undefined;
 
-  /** @param transport asked for each request, so that changed proxy settings count at once */
+  /** @param transport called for each request, so that changed proxy settings apply at once */
   constructor(connection: Connection, transport: () => Transport, options: ClientOptions = {}) {
     this.#connection = connection;
     this.#transport = transport;
@@ -73,25 +73,26 @@ export class Client {
     this.#gate = options.gate ?? new RateGate(() => this.#clock.nowMs());
   }
 
-  /** Which API key this client sends: `Connection.keyId`. */
+  /** The ID of this client's API key: `Connection.keyId`. */
   get keyId(): string {
     return this.#connection.keyId;
   }
 
   /**
-   * How far the service's clock was ahead of this machine's at the last answer with a `Date`; behind is negative.
-   * Undefined until then, and after an answer without one. A header is whole seconds: less than two apart is no difference.
+   * How far the service's clock was ahead of the local one at the last response with a `Date`; negative if
+   * behind. Undefined before, and after a response without one. Headers have whole seconds: ignore less than
+   * two.
    */
   get clockSkewMs(): number | undefined {
     return this.#clockSkewMs;
   }
 
-  /** Until when nothing is sent, as the service asked: milliseconds since the epoch by this machine's clock. */
+  /** Nothing is sent before this time, as requested: milliseconds since the epoch, local clock. */
   get notBeforeMs(): number | undefined {
     return this.#gate.untilMs();
   }
 
-  /** Sends nothing before then, as another client was asked. */
+  /** Sends nothing before these times, as requested from another client. */
   holdUntil(notBeforeMs: number, readsNotBeforeMs?: number): void {
     this.#gate.holdUntil(notBeforeMs, readsNotBeforeMs);
   }
@@ -132,10 +133,10 @@ export class Client {
   }
 
   /**
-   * POST /runs, sent once; not at all before the service may be asked again. Before `onClosed` was called nothing can have been
-   * charged, whatever this throws.
-   * @throws DatasetChangedError when the file is not what the submission says, DigestError when that could not be found
-   * out, and what `beforeClose` throws
+   * POST /runs, sent once, and not before the service may be called again. Nothing can have been charged if
+   * this throws before it called `onClosed`.
+   * @throws DatasetChangedError if the file isn't what the submission says, DigestError if that couldn't be
+   * determined, and what `beforeClose` throws
    */
   async createRun(submission: RunSubmission, options: CallOptions & UploadHooks = {}): Promise<RunCreation> {
     const { upload } = await import('./upload.ts');
@@ -177,7 +178,7 @@ export class Client {
     });
     const nowMs = this.#clock.nowMs();
     const dateMs = parseHttpDate(answer.header('date'));
-    // A gateway or a portal has a clock of its own.
+    // A gateway or portal has its own clock, so only learn from the service.
     const learn = () => (this.#clockSkewMs = dateMs === undefined ? undefined : dateMs - nowMs);
     try {
       const value = await readAnswer(answer, shape, apiKey, nowMs);
@@ -192,7 +193,7 @@ export class Client {
   }
 }
 
-/** @throws ServiceError `not_found` for an id that cannot stand in a path: a server would read it as another path */
+/** @throws ServiceError `not_found` for an ID that is invalid in a path or that a server would normalize */
 function runPath(runId: string): string {
   if (runId === '' || runId === '.' || runId === '..' || /\p{Surrogate}/u.test(runId))
     throw new ServiceError('not_found', 404);

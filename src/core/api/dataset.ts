@@ -7,12 +7,12 @@ import { isSameStamp, isStill, stampOf, type FileStamp } from '../base/fileStamp
 import { DatasetChangedError, DigestError } from './errors.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
-/** A pipe in the place of the file is opened at once, to be refused; Windows has no such flag, nor such files. */
+/** Opens a named pipe without blocking, to reject it. Windows has neither the flag nor such pipes. */
 const OPEN_FLAGS = constants.O_RDONLY | ((constants as Partial<typeof constants>).O_NONBLOCK ?? 0);
 
-/** The dataset while it is sent: one open file, whatever becomes of its name. */
+/** The dataset during an upload: one open file, even if it is renamed or replaced. */
 export class OpenDataset {
-  /** What the file was when it was opened. */
+  /** The file's stamp when it was opened. */
   readonly stamp: FileStamp;
   readonly #handle: FileHandle;
 
@@ -37,10 +37,10 @@ export class OpenDataset {
   }
 
   /**
-   * The bytes, in chunks of 1 MiB and a shorter last one. Two buffers take turns, one being read while the other is
-   * sent, so a chunk is valid only until the one after it is asked for.
-   * @param digest is given every chunk, and no buffer is filled again before it has hashed what was in it
-   * @throws DatasetChangedError where bytes are missing, and what the digest throws
+   * Reads the file in chunks of 1 MiB and a shorter last one. Alternates two buffers, one being read while
+   * the other is sent, so a chunk is only valid until the next one is requested.
+   * @param digest receives every chunk; a buffer is only reused after its content was hashed
+   * @throws DatasetChangedError if bytes are missing, and digest errors
    */
   async *chunks(digest: Digest): AsyncGenerator<Uint8Array> {
     let [current, other] = [sharedBuffer(), sharedBuffer()];
@@ -51,7 +51,7 @@ export class OpenDataset {
       const [free, previousHashed] = [other, hashed];
       hashed = digest.add(chunk);
       next = previousHashed.then(() => this.#fill(free, position + CHUNK_BYTES));
-      // Whoever reads may leave before they are awaited.
+      // The consumer may stop before these are awaited.
       for (const left of [hashed, next]) left.catch(() => undefined);
       yield chunk;
       [current, other] = [other, current];
@@ -62,7 +62,7 @@ export class OpenDataset {
     return this.#handle.close();
   }
 
-  /** Fills the buffer from the file as far as the file should reach: short reads must not become short chunks. */
+  /** Fills the buffer up to the expected file size, so that short reads don't become short chunks. */
   async #fill(buffer: Buffer<SharedArrayBuffer>, position: number): Promise<Uint8Array> {
     const wanted = Math.max(0, Math.min(buffer.byteLength, this.stamp.sizeBytes - position));
     for (let filled = 0; filled < wanted;) {
@@ -76,7 +76,7 @@ export class OpenDataset {
   }
 }
 
-/** On memory that another thread can read too. */
+/** Allocates memory that can be shared with the worker thread. */
 function sharedBuffer(): Buffer<SharedArrayBuffer> {
   return Buffer.from(new SharedArrayBuffer(CHUNK_BYTES));
 }
@@ -89,16 +89,15 @@ async function reading<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** The SHA-256 of bytes that are handed over piece by piece: owns the thread that hashes them, from first to last. */
+/** Owns the thread that computes the SHA-256 of bytes passed in pieces. */
 export class Digest implements Disposable {
   readonly #worker: Worker;
-  /** One for each piece that is not answered yet, oldest first: the thread answers in order. */
+  /** One for each unanswered piece, oldest first: the thread answers in order. */
   readonly #waiting: PromiseWithResolvers<string>[] = [];
   #end: Error | undefined;
 
   /**
-   * Starts the thread.
-   * @param script of the thread, an absolute path
+   * @param script the absolute path of the thread's script
    * @throws DigestError
    */
   constructor(script: string) {
@@ -113,19 +112,19 @@ export class Digest implements Disposable {
   }
 
   /**
-   * Hashes a piece; once this has resolved, its memory may be overwritten. Shared memory is not copied.
-   * @throws DigestError when the thread died or did not start, CancelledError once this is disposed
+   * Hashes a piece. Its memory may be overwritten once this resolves; shared memory is not copied.
+   * @throws DigestError if the thread died or didn't start, CancelledError after `dispose`
    */
   async add(piece: Uint8Array): Promise<void> {
     await this.#ask(piece);
   }
 
-  /** The digest of all pieces in lower-case hexadecimal; the thread ends with it. @throws as `add` */
+  /** Returns the digest of all pieces in lower-case hexadecimal, and ends the thread. @throws as `add` */
   read(): Promise<string> {
     return this.#ask(null);
   }
 
-  /** Ends the thread, whatever it does; resolves when it is gone. */
+  /** Terminates the thread, and resolves when it has exited. */
   async dispose(): Promise<void> {
     this.#endWith(new CancelledError());
     await this.#worker.terminate();
@@ -146,17 +145,16 @@ export class Digest implements Disposable {
 }
 
 interface DigestOptions {
-  /** The script of the thread that hashes, as in `ClientOptions.digestWorker`. */
+  /** The path of the hashing script, as in `ClientOptions.digestWorker`. */
   worker: string;
   signal?: AbortSignal | undefined;
-  /** Called for each MiB. */
   onProgress?: (hashedBytes: number, totalBytes: number) => void;
 }
 
 /**
- * The SHA-256 of a file, as a submission names it, read and hashed beside the main thread.
- * @param file with the stamp of its check: only the digest of those bytes is returned
- * @throws DatasetChangedError when it is another file before or after it was hashed, or cannot be read; DigestError, CancelledError
+ * Computes the SHA-256 of a file off the main thread.
+ * @param file with the stamp from its check; other content is rejected
+ * @throws DatasetChangedError if the file changed or is unreadable; DigestError, CancelledError
  */
 export async function sha256OfFile(
   file: FileStamp & { path: string },
@@ -176,7 +174,7 @@ export async function sha256OfFile(
       onProgress?.((hashedBytes += chunk.byteLength), file.sizeBytes);
     }
     const sha256 = await digest.read();
-    // Another file may have taken its place, or its time was set back.
+    // The file may have been replaced, or its time reset.
     if (!(await isStill(file.path, file))) throw new DatasetChangedError('changed');
     return sha256;
   } finally {

@@ -7,21 +7,21 @@ import { type ProxySettings, resolveRoute, type Route } from './transport.ts';
 
 const LOOKUP_MS = 5_000;
 
-/** What one attempt to reach the service found. */
+/** The result of one attempt to reach the service. */
 export interface ConnectionFacts {
   route: Route;
-  /** Why the host was not found; undefined where this machine does not resolve it. */
+  /** Why the host was not found; undefined if this machine doesn't resolve it. */
   name: 'found' | { code: string } | undefined;
-  /** Whether the request left: not while the service asked to be left alone. */
+  /** Whether the request was sent; false while the service's Retry-After applies. */
   wasSent: boolean;
-  /** What ended the request; undefined where it succeeded. */
+  /** The error of the request; undefined if it succeeded. */
   error: unknown;
   /** `Client.clockSkewMs` */
   clockSkewMs: number | undefined;
 }
 
 /**
- * Resolves the host and sends one request, which costs nothing, as everything else is sent.
+ * Resolves the host and sends one free request the same way as all others.
  * @throws CancelledError
  */
 export async function diagnose(
@@ -53,7 +53,7 @@ async function resolveName(hostname: string, signal: AbortSignal): Promise<Conne
 
 async function request(client: Pick<Client, 'getBalance'>, signal: AbortSignal): Promise<unknown> {
   try {
-    // Neither waits for what the service asked for nor tries again; only the limits of each stage say where it ended.
+    // A background request neither waits nor retries, so the limits of each stage show where it failed.
     await client.getBalance({ signal, isBackground: true });
     return undefined;
   } catch (error) {

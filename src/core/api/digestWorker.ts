@@ -1,10 +1,10 @@
-// A thread that hashes what it is given, in order, answers each piece once it has read it, and ends after the last.
+// A thread that hashes pieces in order, answers each one after reading it, and exits after the digest.
 import { createHash } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
 
 const sha256 = createHash('sha256');
 
-/** `null` asks for the digest. */
+/** `null` requests the digest. */
 parentPort?.on('message', (piece: Uint8Array | null) => {
   if (piece !== null) {
     sha256.update(piece);

@@ -1,13 +1,13 @@
 import { ExpectedError } from '../base/errors.ts';
 import { ERROR_CODES } from './types.ts';
 
-/** Everything that this room throws, besides CancelledError. Messages hold codes and numbers, never what came in. */
+/** The base of all errors of this module except CancelledError. Messages contain no received text. */
 export abstract class ApiError extends ExpectedError {}
 
-/** An answer came that is no success of the contract. */
+/** A response that is not a success of the contract. */
 export abstract class AnswerError extends ApiError {
   readonly httpStatus: number;
-  /** How long the one who answered asks to wait. */
+  /** How long the sender of the response asks to wait. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, httpStatus: number, retryAfterMs?: number) {
@@ -19,11 +19,11 @@ export abstract class AnswerError extends ApiError {
 
 /** The service answered with the contract's error body (spec: "Errors"). */
 export class ServiceError extends AnswerError {
-  /** A code of the contract, another one that looks like a code, or `unknown`. */
+  /** A code of the contract, another well-formed code, or `unknown`. */
   readonly code: string;
   /** Whether the contract lists the code. */
   readonly known: boolean;
-  /** The service's own words as one line of plain text, at most 300 characters; may be empty. */
+  /** The service's message as one line of plain text, at most 300 characters; may be empty. */
   readonly serviceMessage: string;
 
   constructor(code: string, httpStatus: number, serviceMessage = '', retryAfterMs?: number) {
@@ -37,17 +37,17 @@ export class ServiceError extends AnswerError {
 }
 
 /**
- * Why no complete answer came. `connect-timeout`: no connection; `stalled`: no byte moved; `answer-timeout`: the
- * connection stood and the answer did not come, or not to its end; `proxy`: refused or unreachable before the service.
+ * Why there was no complete response. `connect-timeout`: no connection; `stalled`: no bytes moved;
+ * `answer-timeout`: connected, but no complete response; `proxy`: rejected or unreachable before the service.
  */
 export type NetworkErrorReason =
   'refused' | 'dns' | 'tls' | 'reset' | 'connect-timeout' | 'stalled' | 'answer-timeout' | 'proxy' | 'other';
 
-/** No complete answer came. */
+/** There was no complete response. */
 export class NetworkError extends ApiError {
   readonly code = 'network';
   readonly reason: NetworkErrorReason;
-  /** The code of Node or undici, for the log. */
+  /** The error code of Node or undici, for the log. */
   readonly causeCode: string | undefined;
 
   constructor(reason: NetworkErrorReason, causeCode?: string) {
@@ -57,7 +57,7 @@ export class NetworkError extends ApiError {
   }
 }
 
-/** `unsafe-link`: a signed URL that is not opened; `no-error-body`: an HTTP error without the contract's error body; the others are answers that claim success. */
+/** `unsafe-link`: signed URL not opened. `no-error-body`: HTTP error. Others: invalid successes. */
 type UnexpectedAnswerKind =
   | 'unsafe-link'
   | 'redirect'
@@ -68,7 +68,7 @@ type UnexpectedAnswerKind =
   | 'no-error-body'
   | 'too-large';
 
-/** An answer came that the contract does not know. */
+/** A response that doesn't conform to the contract. */
 export class UnexpectedAnswerError extends AnswerError {
   readonly code = 'unexpected-answer';
   readonly kind: UnexpectedAnswerKind;
@@ -81,11 +81,11 @@ export class UnexpectedAnswerError extends AnswerError {
 
 type DatasetChange = 'grew' | 'shrank' | 'changed' | 'unreadable';
 
-/** The dataset is not the file that was to be sent; the closing boundary never left, so nothing can be charged. */
+/** The dataset is not the expected file. The closing boundary was not sent, so nothing can be charged. */
 export class DatasetChangedError extends ApiError {
   readonly code = 'dataset-changed';
   readonly change: DatasetChange;
-  /** The file system's code where there is one: ENOENT when the file vanished. */
+  /** The file system's error code, if any; ENOENT if the file is gone. */
   readonly causeCode: string | undefined;
 
   constructor(change: DatasetChange, causeCode?: string) {
@@ -97,7 +97,7 @@ export class DatasetChangedError extends ApiError {
   }
 }
 
-/** The thread that hashes a dataset died or did not start; the closing boundary never left, so nothing can be charged. */
+/** The hashing thread died or didn't start. The closing boundary was not sent, so nothing can be charged. */
 export class DigestError extends ApiError {
   readonly code = 'digest-failed';
 
@@ -106,7 +106,7 @@ export class DigestError extends ApiError {
   }
 }
 
-/** The storage refused a signed URL; most often it expired. */
+/** The storage rejected a signed URL, usually because it expired. */
 export class SignedUrlRefusedError extends AnswerError {
   readonly code = 'signed-url-refused';
 
@@ -115,7 +115,7 @@ export class SignedUrlRefusedError extends AnswerError {
   }
 }
 
-/** The storage behind a signed URL did not give the file; the service has no part in it. */
+/** The storage behind a signed URL didn't deliver the file; the service is not involved. */
 export class DownloadLinkError extends ApiError {
   readonly code = 'storage';
   readonly failure: NetworkError | UnexpectedAnswerError;
@@ -126,25 +126,25 @@ export class DownloadLinkError extends ApiError {
   }
 }
 
-/** The HTTP status of an answer that is not a success of the contract. */
+/** Returns the HTTP status of a response that is not a success of the contract. */
 export function statusOf(error: unknown): number | undefined {
   return error instanceof AnswerError ? error.httpStatus : undefined;
 }
 
-/** How long an answer asks to wait, in milliseconds. */
+/** Returns how long a response asks to wait, in milliseconds. */
 export function retryAfterOf(error: unknown): number {
   return error instanceof AnswerError ? (error.retryAfterMs ?? 0) : 0;
 }
 
-/** Whether the service refused the API key, with or without the contract's error body (spec: "Authentication"). */
+/** Whether the service rejected the API key, with or without an error body (spec: "Authentication"). */
 export function isUnauthorized(error: unknown): boolean {
   if (error instanceof ServiceError) return error.httpStatus === 401 || error.code === 'invalid_api_key';
   return error instanceof UnexpectedAnswerError && error.httpStatus === 401;
 }
 
 /**
- * Whether the same may succeed later.
- * @param lasting how the network fails where another attempt would fail the same way
+ * Whether a retry may succeed later.
+ * @param lasting network errors for which another attempt would fail the same way
  */
 export function mayPass(error: unknown, lasting: readonly NetworkErrorReason[]): boolean {
   if (error instanceof NetworkError) return !lasting.includes(error.reason);
@@ -152,7 +152,7 @@ export function mayPass(error: unknown, lasting: readonly NetworkErrorReason[]):
   return status !== undefined && isForLater(status);
 }
 
-/** Whether an answer says that the same may succeed later. */
+/** Whether a status means that a retry may succeed later. */
 export function isForLater(httpStatus: number): boolean {
   return httpStatus === 408 || httpStatus === 425 || httpStatus === 429 || httpStatus >= 500;
 }

@@ -4,24 +4,24 @@ import { CancelledError, unlessCancelled } from '../base/errors.ts';
 import { NetworkError, type NetworkErrorReason } from './errors.ts';
 
 /**
- * This file alone loads undici, at first use, and through deep imports: the package's root module may replace the dispatcher behind
- * every other extension's `fetch`.
+ * Only this file loads undici, lazily and through deep imports: its root module may replace the dispatcher
+ * behind the `fetch` of every other extension.
  */
 export { default as connect } from 'undici/lib/api/api-connect.js';
 export { default as Agent } from 'undici/lib/dispatcher/agent.js';
 export { default as ProxyAgent } from 'undici/lib/dispatcher/proxy-agent.js';
 
-/** Time limits in milliseconds (safety: the service validates and prices a whole dataset before it answers). */
+/** Time limits in milliseconds (safety: the service validates and prices a dataset before it responds). */
 export interface Timeouts {
-  /** From the call to a connection, through proxies and TLS. */
+  /** From the call to an open connection, including proxies and TLS. */
   connectMs: number;
-  /** From the last byte of a request to the head of its answer. */
+  /** From the last byte of a request to the head of the response. */
   answerMs: number;
-  /** The same for a request with a body, which the service validates and prices first. */
+  /** The same for a request with a body, which the service first validates and prices. */
   pricingMs: number;
-  /** From the head of an answer to its end. */
+  /** From the head to the end of a response. */
   bodyMs: number;
-  /** Between two moments at which bytes moved, in an upload or a download. */
+  /** Without any progress during an upload or a download. */
   stallMs: number;
 }
 
@@ -30,32 +30,32 @@ export interface HttpRequest {
   url: URL;
   headers: Record<string, string>;
   /**
-   * Sent as it is read; a `content-length` must stand in the headers. A chunk may be overwritten once the next one is
-   * asked for. What it throws, the exchange throws.
+   * Sent as it is read; the headers must include `content-length`. A chunk may be overwritten once the next
+   * one is requested. Its errors are rethrown by the exchange.
    */
   body?: AsyncIterable<Uint8Array>;
-  /** The answer's body may take as long as it needs, as long as bytes keep coming. */
+  /** Sets no limit for the complete response body as long as bytes keep arriving. */
   streamed?: boolean;
   signal?: AbortSignal;
 }
 
 export interface HttpAnswer {
   httpStatus: number;
-  /** A header by its lower-case name; repeated ones are joined. */
+  /** Returns a header by its lower-case name; repeated ones are joined. */
   header(name: string): string | undefined;
-  /** To be read once and to its end, or discarded. @throws NetworkError, CancelledError */
+  /** Must be read once to its end, or discarded. @throws NetworkError, CancelledError */
   body: AsyncIterable<Uint8Array>;
-  /** Drops the rest of the answer and its connection. */
+  /** Drops the rest of the response and its connection. */
   discard(): void;
 }
 
 type Dispatch = Pick<Dispatcher, 'dispatch'>;
 
 /**
- * One HTTP exchange: it ends with an answer or an error of this room, and in bounded time. Each stage has its own limit,
- * undici's are off; an answer that comes before the request is sent whole is an answer like any other.
- * @param throughProxy whether a failure before there is a connection is the proxy's
- * @throws NetworkError, CancelledError, and what the request's body throws
+ * Runs one HTTP exchange in bounded time. Each stage has its own limit; undici's are off. A response that
+ * arrives before the request is completely sent is valid.
+ * @param throughProxy whether a failure before the connection is the proxy's
+ * @throws NetworkError, CancelledError, and errors of the request's body
  */
 export async function exchange(
   { method, url, headers, body, streamed, signal }: HttpRequest,
@@ -63,7 +63,7 @@ export async function exchange(
   throughProxy: boolean,
   dispatcher: Dispatch,
 ): Promise<HttpAnswer> {
-  /** Its reason is what the exchange throws. */
+  /** Its reason is thrown by the exchange. */
   const stop = new AbortController();
   const cancel = () => stop.abort(new CancelledError());
   let stage: 'sending' | 'receiving' | 'over' = 'sending';
@@ -71,7 +71,7 @@ export async function exchange(
   let isConnected = false;
   let bodyFailure: { error: unknown } | undefined;
 
-  /** Restarts the one clock, unless another stage has begun; without a limit it stands still. */
+  /** Restarts the timer unless another stage has begun; without a limit, stops it. */
   const limit = (of: 'sending' | 'receiving', limitMs?: number, reason: NetworkErrorReason = 'stalled') => {
     if (of !== stage) return;
     clearTimeout(timer);
@@ -123,7 +123,7 @@ export async function exchange(
     const answering = send.call(
       announcing(dispatcher, () => {
         isConnected = true;
-        // A body starts the clock with its first byte.
+        // With a body, the timer starts with its first byte.
         if (body === undefined) limit('sending', timeouts.answerMs, 'answer-timeout');
       }),
       {
@@ -132,11 +132,11 @@ export async function exchange(
         method,
         headers,
         signal: stop.signal,
-        // `request` takes any async iterable, though its type names Readable alone.
+        // `request` accepts any async iterable, although its type only lists Readable.
         ...(body && { body: sent(body) as unknown as Dispatcher.RequestOptions['body'] }),
       },
     );
-    // undici hears a signal only once it has a connection.
+    // undici only observes a signal once it has a connection.
     const answer = await unlessCancelled(answering, stop.signal);
     if (!stop.signal.aborted) stage = 'receiving';
     if (streamed) limit('receiving', timeouts.stallMs);
@@ -156,7 +156,7 @@ export async function exchange(
   }
 }
 
-/** The same dispatcher, telling when a request got its connection. */
+/** Wraps a dispatcher to report when a request is connected. */
 function announcing(dispatcher: Dispatch, whenConnected: () => void): Dispatch {
   return {
     dispatch: (options, handler) => {
@@ -178,7 +178,7 @@ const REASONS: Readonly<Record<string, NetworkErrorReason>> = {
   EPIPE: 'reset',
   UND_ERR_SOCKET: 'reset',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'reset',
-  // A chunked answer that ends early.
+  // A chunked response that ends early.
   HPE_INVALID_EOF_STATE: 'reset',
   ETIMEDOUT: 'connect-timeout',
   UND_ERR_CONNECT_TIMEOUT: 'connect-timeout',
@@ -186,13 +186,13 @@ const REASONS: Readonly<Record<string, NetworkErrorReason>> = {
   EPROTO: 'tls',
 };
 
-/** OpenSSL's verdicts on a certificate, as Node names them, and Node's own TLS errors. */
+/** OpenSSL's certificate errors, as named by Node, and Node's own TLS errors. */
 const TLS =
   /^(ERR_(TLS|SSL)_|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO_|CRL_|ERROR_IN_C|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_)/;
 
 /**
- * Names why undici or Node gave up.
- * @param throughProxy whether it was still a proxy that was talked to: then only TLS and time have reasons of their own
+ * Maps an error of undici or Node to a reason.
+ * @param throughProxy whether only a proxy was reached: then only TLS and timeouts keep their reason
  */
 export function toNetworkError(error: unknown, throughProxy = false): NetworkError {
   const code =
@@ -200,7 +200,7 @@ export function toNetworkError(error: unknown, throughProxy = false): NetworkErr
   const reason = code === undefined ? 'other' : reasonOf(code);
   if (!throughProxy || reason === 'tls' || reason === 'connect-timeout')
     return new NetworkError(reason, code);
-  // undici gives the status of a refused CONNECT in its message only.
+  // undici reports the status of a rejected CONNECT only in its message.
   const status = /^Proxy response \((\d{3})\)/.exec(error instanceof Error ? error.message : '')?.[1];
   return new NetworkError('proxy', status === undefined ? code : `HTTP_${status}`);
 }

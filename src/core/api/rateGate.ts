@@ -2,21 +2,21 @@ import { backoffMs, MAX_RETRY_AFTER_MS, RETRIES } from '../base/retry.ts';
 import { isForLater, ServiceError, type AnswerError } from './errors.ts';
 
 /**
- * For how long reads that somebody waits for are held at most: a Retry-After of hours must not keep the user from learning
+ * How long foreground reads are delayed at most: a Retry-After of hours must not keep the user from learning
  * what was charged.
  */
 const LONGEST_READ_HELD_MS = 10 * 60_000;
 
 /**
- * Keeps all calls of an account from the service as long as it asked to be left alone (spec: "Errors", `rate_limited`). Its
- * time is this machine's wall clock, the only one that windows share; where that is set back, what is left of the wait stays.
+ * Blocks all calls of an account for as long as the service requested (spec: "Errors", `rate_limited`). Uses
+ * the wall clock, the only one that windows share. If it is set back, the remaining wait is preserved.
  */
 export class RateGate {
   readonly #now: () => number;
-  /** When the times below were last looked at. */
+  /** When the times below were last adjusted to the clock. */
   #seenAtMs = 0;
   #untilMs = 0;
-  /** For reads that somebody waits for: never later than the other one. */
+  /** For foreground reads; never later than `#untilMs`. */
   #readUntilMs = 0;
   #isUnavailable = false;
   #unknownWaits = 0;
@@ -26,34 +26,34 @@ export class RateGate {
   }
 
   /**
-   * Until when it is closed, in milliseconds since the epoch; undefined when it is open.
-   * @param isRead to reads that somebody waits for
+   * Returns until when calls are blocked, in milliseconds since the epoch; undefined if they aren't.
+   * @param isRead for reads that the user waits for
    */
   untilMs(isRead = false): number | undefined {
     const untilMs = this.remainingMs(isRead) > 0 && (isRead ? this.#readUntilMs : this.#untilMs);
     return untilMs || undefined;
   }
 
-  /** How long it stays closed, in milliseconds; 0 when it is open. @param isRead as `untilMs` */
+  /** Returns how long calls stay blocked, in milliseconds; 0 if they aren't. @param isRead as in `untilMs` */
   remainingMs(isRead = false): number {
     const nowMs = this.#clockMs();
     return Math.max(0, (isRead ? this.#readUntilMs : this.#untilMs) - nowMs);
   }
 
-  /** Closes it for the time that an answer asks for, or a short one after a 429; never shortens it. */
+  /** Blocks calls for the requested time, or briefly after a 429 without one. Never shortens a wait. */
   refused(answer: AnswerError): void {
     const { httpStatus, retryAfterMs } = answer;
     if (httpStatus !== 429 && (retryAfterMs === undefined || !isForLater(httpStatus))) return;
     const ms = retryAfterMs ?? backoffMs(RETRIES.rateLimit, this.#unknownWaits++);
     if (ms > this.remainingMs()) this.#isUnavailable = httpStatus !== 429;
     const untilMs = this.#clockMs() + ms;
-    // Where a gateway said so, the user may try anyway.
+    // If a gateway requested it, the user may try anyway.
     this.holdUntil(untilMs, answer instanceof ServiceError ? untilMs : undefined);
   }
 
   /**
-   * Keeps it closed until then, as another window was asked; more than a week is a clock that was set.
-   * @param readUntilMs to reads, too
+   * Blocks calls until a time requested from another window. More than a week means a set clock.
+   * @param readUntilMs for foreground reads
    */
   holdUntil(untilMs: number, readUntilMs = 0): void {
     const nowMs = this.#clockMs();
@@ -62,15 +62,15 @@ export class RateGate {
     this.#readUntilMs = Math.max(this.#readUntilMs, Math.min(readUntilMs, nowMs + LONGEST_READ_HELD_MS));
   }
 
-  /** The service took a call. */
+  /** A call succeeded, so the backoff starts over. */
   passed(): void {
     this.#unknownWaits = 0;
   }
 
   /**
-   * @param isRead as `untilMs`
-   * @throws ServiceError `rate_limited` or `unavailable` with what remains, while it is closed; its status is 429 either way,
-   * since nothing was sent and no answer is known
+   * @param isRead as in `untilMs`
+   * @throws ServiceError `rate_limited` or `unavailable` with the remaining wait while calls are blocked. The
+   * status is always 429, since nothing was sent.
    */
   assertOpen(isRead: boolean): void {
     const remainingMs = this.remainingMs(isRead);

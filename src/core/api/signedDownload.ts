@@ -8,45 +8,45 @@ import type { Transport } from './transport.ts';
 const MAX_REDIRECTS = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const THIS_MACHINE = networks('0.0.0.0/8', '127.0.0.0/8', '::/127');
-/** Private, shared and link-local addresses (RFC 6890), among them those that clouds give credentials out at. */
+/** Private, shared, and link-local addresses (RFC 6890), including the credential endpoints of clouds. */
 const THIS_NETWORK = networks(
   ...['10.0.0.0/8', '100.64.0.0/10', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
   ...['fc00::/7', 'fe80::/10'],
 );
-/** Digits that a number holds exactly. */
+/** Digits that fit exactly into a number. */
 const LENGTH = /^\d{1,15}$/;
 
-/** What is there already: the bytes before `startByte` of what a strong ETag names. */
+/** The part that is already downloaded: the bytes before `startByte` of the content with a strong ETag. */
 export interface KeptBytes {
   startByte: number;
   etag: string;
-  /** Undefined where the storage did not tell. */
+  /** Undefined if the storage didn't provide it. */
   totalBytes: number | undefined;
 }
 
-/** An artifact on its way. */
+/** An open artifact download. */
 interface SignedDownload {
   /**
-   * To be read once; unread it is dropped after two minutes. @throws NetworkError when it is cut, broken or stands
-   * still, CancelledError
+   * Must be read once; dropped after two minutes if unread.
+   * @throws NetworkError if it breaks or stalls, CancelledError
    */
   body: AsyncIterable<Uint8Array>;
-  /** Which byte of the artifact is the body's first; 0 also where a range was asked for and is not to be had. */
+  /** The position of the body's first byte in the artifact; 0 if a requested range is not available. */
   startByte: number;
-  /** Of the complete artifact; undefined where the storage does not say. */
+  /** The size of the complete artifact; undefined if the storage doesn't provide it. */
   totalBytes: number | undefined;
-  /** A strong one; others name no bytes. */
+  /** Only if it is a strong one; weak ones don't identify bytes. */
   etag: string | undefined;
-  /** Whether the body's length is known or it is chunked, so that it cannot be taken for a connection that was cut. */
+  /** Whether the body has a length or is chunked, so that its end differs from a lost connection. */
   endIsKnown: boolean;
 }
 
 /**
- * Opens a signed URL (spec: "Artifact") without the API key or any other header that could tell who asks. Redirects are
- * followed, five at most. The URL and each redirect must be https, and may lead to this machine or to an address of its
- * network only from there. No error names the URL.
- * @param serviceUrl where the signed URL comes from
- * @param kept continues behind it if the storage gives exactly the rest of exactly these bytes, and else starts over
+ * Opens a signed URL (spec: "Artifact") without the API key or any other identifying header. Follows up to
+ * five redirects. The URL and each redirect must be https; only a source on this machine or in its network
+ * may lead to an address there. No error contains the URL.
+ * @param serviceUrl the source of the signed URL
+ * @param kept resumes after these bytes if the storage returns exactly their rest, else starts over
  * @throws SignedUrlRefusedError, UnexpectedAnswerError, NetworkError, CancelledError
  */
 export async function openSignedUrl(
@@ -95,17 +95,17 @@ async function follow(
   }
 }
 
-/** A stranger's link must not reach what listens on this machine, or in its network, alone. */
+/** Untrusted links must not reach services that only this machine or its network can access. */
 function leadsInside(from: URL, to: URL): boolean {
   return nearness(to.hostname) > nearness(from.hostname);
 }
 
-/** By the address or name alone: 2 is this machine, 1 its network, 0 anything else. */
+/** Rates an address or name: 2 is this machine, 1 its network, 0 anything else. */
 function nearness(hostname: string): number {
   const host = hostname.replace(/^\[|\]$|\.$/g, '');
   if (isLoopback(hostname) || host === 'localhost' || host.endsWith('.localhost')) return 2;
   if (isIP(host) === 0) return 0;
-  // These also find IPv4 addresses that are written as IPv6.
+  // BlockList also matches IPv4-mapped IPv6 addresses.
   if (THIS_MACHINE.check(host, familyOf(host))) return 2;
   return THIS_NETWORK.check(host, familyOf(host)) ? 1 : 0;
 }
@@ -123,7 +123,7 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
 
 function toWhole(answer: HttpAnswer): SignedDownload {
   const { httpStatus, body } = answer;
-  // Packed bytes are not the artifact's.
+  // Compressed bytes are not the artifact's.
   if (httpStatus !== 200 || isPacked(answer)) {
     answer.discard();
     throw httpStatus >= 400
@@ -136,7 +136,7 @@ function toWhole(answer: HttpAnswer): SignedDownload {
   return { body, startByte: 0, totalBytes, etag: strongEtagOf(answer), endIsKnown };
 }
 
-/** Undefined unless it is exactly what was asked for, to the end (RFC 9110, 15.3.7). */
+/** Undefined unless it is exactly the requested range to the end (RFC 9110, 15.3.7). */
 function toRest(answer: HttpAnswer, { startByte, etag, totalBytes }: KeptBytes): SignedDownload | undefined {
   const [, first = '', last = '', total = ''] =
     /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/i.exec(answer.header('content-range') ?? '') ?? [];

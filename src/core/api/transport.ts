@@ -6,7 +6,7 @@ import { isSecure, isLoopback } from './address.ts';
 import { NetworkError } from './errors.ts';
 import type { HttpAnswer, HttpRequest, Timeouts } from './exchange.ts';
 
-/** `exchange.ts` and undici, which are loaded at the first request. */
+/** `exchange.ts` and undici, loaded at the first request. */
 type Loaded = typeof import('./exchange.ts');
 type UsableRoute = Exclude<Route, { kind: 'unusable' }>;
 type TlsOptions = { secureContext?: SecureContext; rejectUnauthorized?: false };
@@ -21,8 +21,8 @@ const TIMEOUTS: Readonly<Timeouts> = {
 };
 
 /**
- * Every byte to and from the service goes through here: owns the connections, and knows the way (directly or through a
- * proxy) and whom to trust. It follows no redirect and repeats nothing.
+ * Owns the connections to and from the service, and decides on proxies and trusted certificates. Follows no
+ * redirects and retries nothing.
  */
 export class Transport implements Disposable {
   readonly #settings: ProxySettings;
@@ -37,12 +37,12 @@ export class Transport implements Disposable {
   }
 
   /**
-   * One request, one answer of any status.
-   * @throws NetworkError, CancelledError, and what the request's body throws
+   * Sends one request and returns the response, whatever its status.
+   * @throws NetworkError, CancelledError, and errors of the request's body
    */
   async send(request: HttpRequest): Promise<HttpAnswer> {
     throwIfCancelled(request.signal);
-    // The last guard of what addresses promise: nothing leaves this machine unencrypted.
+    // The last safeguard: nothing leaves this machine unencrypted.
     if (!isSecure(request.url)) throw new NetworkError('other', 'ERR_NOT_HTTPS');
     const route = resolveRoute(request.url, this.#settings);
     if (route.kind === 'unusable') throw new NetworkError('proxy', 'ERR_UNUSABLE_PROXY');
@@ -50,7 +50,7 @@ export class Transport implements Disposable {
     const send = (dispatcher: Dispatcher) =>
       loaded.exchange(request, this.#timeouts, route.kind === 'proxy', dispatcher);
     if (request.method === 'GET') return send(this.#kept(loaded, route, request.url.protocol));
-    // A POST is never repeated, so it never takes a kept connection that the other side may just be closing.
+    // A POST is never retried, so it uses a new connection: a reused one may just be closing.
     const own = this.#created(loaded, route, request.url.protocol, request.signal);
     try {
       return await send(own);
@@ -59,7 +59,7 @@ export class Transport implements Disposable {
     }
   }
 
-  /** Takes no more requests; those under way end as they would. */
+  /** Accepts no more requests; those in progress still finish. */
   dispose(): void {
     this.#disposed = true;
     for (const dispatcher of this.#dispatchers.values()) closeWhenIdle(dispatcher);
@@ -75,7 +75,7 @@ export class Transport implements Disposable {
     return dispatcher;
   }
 
-  /** @param signal ends connections too that do not stand yet, for which undici alone would wait */
+  /** @param signal also aborts connecting, which undici alone would wait for */
   #created(loaded: Loaded, route: UsableRoute, protocol: string, signal?: AbortSignal): Dispatcher {
     const { Agent, ProxyAgent, connect } = loaded;
     const { connectMs } = this.#timeouts;
@@ -90,7 +90,7 @@ export class Transport implements Disposable {
             ...(route.authorization !== undefined && { token: route.authorization }),
             requestTls: socket,
             proxyTls: socket,
-            // undici's own factory needs the root module, and waits five minutes for the answer to CONNECT.
+            // undici's own factory needs the root module, and waits five minutes for the response to CONNECT.
             clientFactory: (_origin, given) => {
               const asking = {
                 ...(given as { connect: Connect }),
@@ -118,21 +118,21 @@ function closeWhenIdle(dispatcher: Dispatcher): void {
 }
 
 /**
- * The authorities to trust as one context, so that hundreds of certificates are parsed once and not at every
- * connection; undefined where Node's own list will do.
+ * Returns the trusted authorities as one context, so that hundreds of certificates are parsed only once and
+ * not for every connection; undefined if Node's own list suffices.
  */
 function trustedAuthorities(systemCertificates: boolean): tls.SecureContext | undefined {
-  // The floor's Node has it; another host's may not.
+  // The oldest supported Node has it, but other hosts may not.
   const list = (tls as Partial<typeof tls>).getCACertificates;
   if (!systemCertificates || list === undefined) return undefined;
   return tls.createSecureContext({ ca: [...new Set([...list('default'), ...list('system')])] });
 }
 
-/** What VS Code and the environment say about proxies and certificates. Empty means "not set". */
+/** Proxy and certificate settings of VS Code and the environment. Empty means "not set". */
 export interface ProxySettings {
   /** `http.proxy` */
   httpProxy?: string;
-  /** `http.proxyAuthorization`: the Proxy-Authorization header for the proxy that `httpProxy` names. */
+  /** `http.proxyAuthorization`: the Proxy-Authorization header for the proxy in `httpProxy`. */
   proxyAuthorization?: string;
   /** `http.noProxy` */
   noProxy?: string[];
@@ -144,18 +144,18 @@ export interface ProxySettings {
 }
 
 /**
- * The way to a target. `unusable`: a proxy is asked for that cannot be understood; going around it would be wrong.
- * `source`: `http.proxy` or the environment's variable that asks for the proxy.
+ * The route to a target. `unusable`: a proxy is required but its URL is invalid; bypassing it would be wrong.
+ * `source`: `http.proxy`, or the environment variable that defines the proxy.
  */
 export type Route =
   | { kind: 'direct' }
-  /** `url` holds no credentials; `authorization` is the value of Proxy-Authorization. */
+  /** `url` has no credentials; `authorization` is the value of Proxy-Authorization. */
   | { kind: 'proxy'; source: string; url: string; authorization?: string }
   | { kind: 'unusable'; source: string };
 
 /**
- * VS Code's order: loopback goes direct; then `http.noProxy`, which when set puts NO_PROXY aside; then `http.proxy`;
- * then the environment. Proxies speak http or https.
+ * Resolves proxies in VS Code's order: loopback is direct; then `http.noProxy`, which overrides NO_PROXY;
+ * then `http.proxy`; then the environment. Proxies use http or https.
  */
 export function resolveRoute(target: URL, settings: ProxySettings): Route {
   if (isLoopback(target.hostname)) return { kind: 'direct' };
@@ -165,14 +165,14 @@ export function resolveRoute(target: URL, settings: ProxySettings): Route {
   const named = httpProxy?.trim();
   if (named) return toRoute('http.proxy', named, proxyAuthorization);
   const source = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].find((name) => env[name]?.trim());
-  // VS Code’s credentials are for the proxy that its setting names.
+  // VS Code’s credentials are only for the proxy in its own setting.
   return source === undefined ? { kind: 'direct' } : toRoute(source, env[source]?.trim() ?? '');
 }
 
-/** `*`, a host with the hosts below it (with or without a leading `.` or `*.`), each with or without a port. */
+/** Matches `*` or a host and its subdomains (with or without `.` or `*.`), optionally with a port. */
 function matches(target: URL, exception: string): boolean {
   const text = exception.trim().toLowerCase();
-  // With more colons it is an IPv6 address without brackets, which has no port.
+  // More colons mean an IPv6 address without brackets, which has no port.
   const [, name = '', port] = /^(\[.*\]|[^:]*)(?::(\d+))?$/.exec(text) ?? ['', text];
   if (name === '*') return true;
   const host = name.replace(/^\[|\]$/g, '').replace(/^\*?\./, '');

@@ -1,30 +1,30 @@
 import * as v from 'valibot';
 
 /**
- * The wire types of the service (spec: "Resources and their fields"), in the API's own snake_case so that a field on
- * the screen greps back to the spec. A field that may be missing is `undefined`: null and omitted are read alike.
- * Fields that the spec does not name are left out: what they hold is unknown, and does not belong on the disk.
+ * The wire types of the service (spec: "Resources and their fields"), in the API's snake_case so that a field
+ * on screen can be found in the spec. A missing field is `undefined`, whether it was null or omitted. Fields
+ * that the spec doesn't name are dropped: their content is unknown and must not be stored.
  */
 
-/** The path prefix that carries the interface's major version (spec: "Versioning"). */
+/** The path prefix with the API's major version (spec: "Versioning"). */
 export const API_PATH = '/api/v1';
 
-/** The interface's version (spec: "Versioning"). */
+/** The API's version (spec: "Versioning"). */
 export const API_VERSION = '1.0.0';
 
-/** Largest dataset that is sent: "600 MB" read as MiB; above it is refused here (spec: "Limits"). */
+/** The largest dataset that is sent: "600 MB" read as MiB (spec: "Limits"). */
 export const MAX_DATASET_BYTES = 629_145_600;
-/** "600 MB" read as decimal: from here on the service may refuse (spec: "Limits" does not say which is meant). */
+/** "600 MB" read as decimal; the service may reject larger ones (spec: "Limits" is ambiguous). */
 export const WARN_DATASET_BYTES = 600_000_000;
-/** Longest label, in UTF-16 units, the strictest reading of "255 characters" (spec: "Limits"). */
+/** The longest label in UTF-16 units, the strictest reading of "255 characters" (spec: "Limits"). */
 export const MAX_LABEL_LENGTH = 255;
-/** Largest page of the run list (spec: "Limits"). */
+/** The largest page of the run list (spec: "Limits"). */
 export const MAX_PAGE_SIZE = 100;
-/** Page size where none is asked for (spec: "Limits"). */
+/** The default page size (spec: "Limits"). */
 export const DEFAULT_PAGE_SIZE = 20;
-/** How API keys start (spec: "Authentication"). */
+/** The prefix of API keys (spec: "Authentication"). */
 export const API_KEY_PREFIX = 'service_';
-/** How long an Idempotency-Key may be used again, for the exact same request only (spec: "Limits"). */
+/** How long an Idempotency-Key can be reused for the identical request (spec: "Limits"). */
 export const IDEMPOTENCY_WINDOW_MS = 24 * 60 * 60 * 1000;
 
 /** The error codes that the contract lists (spec: "Errors"). */
@@ -40,14 +40,14 @@ export const ERROR_CODES = [
 ] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** A field that may be missing: null or of another type, it is undefined. */
+/** A field that may be missing; null or another type becomes undefined. */
 const optionalField = <T>(schema: v.GenericSchema<T>) =>
   v.optional(v.fallback(v.optional(schema), undefined));
 const requiredText = v.pipe(v.string(), v.nonEmpty());
 const text = optionalField(v.string());
 const number = optionalField(v.number());
 
-/** A row that cannot be read is left out and counted: it must not cost the page. */
+/** Omits and counts unreadable rows, so that they don't invalidate the page. */
 const rowsOf = <T>(row: v.GenericSchema<unknown, T>) =>
   v.pipe(
     v.array(v.unknown()),
@@ -60,11 +60,11 @@ const rowsOf = <T>(row: v.GenericSchema<unknown, T>) =>
 const model = v.pipe(
   v.object({
     model_id: requiredText,
-    /** The `model_id` where none is provided. */
+    /** Defaults to the `model_id`. */
     name: optionalField(requiredText),
-    /** Empty where none is provided. */
+    /** Defaults to an empty string. */
     provider: v.fallback(v.optional(v.string(), ''), ''),
-    // The list is of those that are available (spec: "GET /api/v1/models"); of what is no boolean nobody knows.
+    // Listed models are available (spec: "GET /api/v1/models"), unless the field is not a boolean.
     available: v.fallback(v.optional(v.boolean(), true), false),
     terms_url: text,
     use_policy_url: text,
@@ -79,7 +79,7 @@ export const modelList = v.pipe(
 );
 export type ModelList = v.InferOutput<typeof modelList>;
 
-/** The answer of a submission. Any object with a `run_id` says that the run exists and was charged; the rest may be missing. */
+/** The response to a submission. Any object with a `run_id` means that the run exists and was charged. */
 export const runCreation = v.object({
   run_id: requiredText,
   status: text,
@@ -92,12 +92,12 @@ export type RunCreation = v.InferOutput<typeof runCreation>;
 
 export const runSummary = v.object({
   run_id: requiredText,
-  /** Any string: the complete list of states is not shown. `complete` here is `completed` in RunDetail. */
+  /** Any string: the list of states is incomplete. `complete` here is `completed` in RunDetail. */
   status: v.string(),
   model_id: v.string(),
   /** ISO 8601 UTC. */
   created_at: text,
-  // Missing means "not now": better than a run that is not shown.
+  // Missing means "not now", so that the run is still shown.
   artifacts_available: v.fallback(v.optional(v.boolean(), false), false),
   /** ISO 8601 UTC. */
   artifacts_expires_at: text,
@@ -108,7 +108,7 @@ export interface RunPage {
   data: RunSummary[];
   next_cursor?: string;
   has_more: boolean;
-  /** Rows that could not be read and were left out. */
+  /** The number of unreadable rows that were omitted. */
   skipped: number;
 }
 
@@ -131,7 +131,7 @@ export const runDetail = v.object({
   model_id: v.string(),
   label: text,
   plan: text,
-  /** The detail names no currency. */
+  /** In cents; the details don't include a currency. */
   price_cents: number,
   /** ISO 8601 UTC. */
   created_at: text,
@@ -140,7 +140,7 @@ export const runDetail = v.object({
 });
 export type RunDetail = v.InferOutput<typeof runDetail>;
 
-/** A run's details, as the service wraps them. */
+/** The details of a run in the service's envelope. */
 export const runAnswer = v.pipe(
   v.object({ run: runDetail }),
   v.transform(({ run }) => run),
@@ -149,9 +149,9 @@ export const runAnswer = v.pipe(
 const artifact = v.object({
   /** `model` is the trained adapter; other values are not shown. */
   artifact_type: v.string(),
-  /** Signed: never stored, never logged. */
+  /** A signed URL: never stored or logged. */
   url: requiredText,
-  /** Seconds. */
+  /** In seconds. */
   expires_in: number,
   filename: text,
 });
@@ -165,15 +165,15 @@ export const artifactList = v.pipe(
 export const balance = v.object({ balance_cents: v.number(), currency: v.string() });
 export type Balance = v.InferOutput<typeof balance>;
 
-/** What one submission sends, except the dataset's bytes. Consents are given by the user: only `true` can be sent. */
+/** The content of a submission except the dataset's bytes. Only the user's consent (`true`) can be sent. */
 export interface RunSubmission {
-  /** A UUID; the same for every attempt of one intent. Sent as the Idempotency-Key header. */
+  /** A UUID, the same for every attempt of an intent. Sent as the Idempotency-Key header. */
   idempotencyKey: string;
-  /** The multipart boundary; kept, so that every attempt is byte-identical. */
+  /** The multipart boundary, the same for every attempt so that all are byte-identical. */
   boundary: string;
   /**
-   * `sha256`, lower-case hexadecimal, of the bytes that may be sent. `mtimeMs` and `ctimeMs`: of the file that has it, in
-   * whole milliseconds; one of other times is hashed before anything is sent.
+   * `sha256`: lower-case hexadecimal, of the bytes that may be sent. `mtimeMs`, `ctimeMs`: of the hashed
+   * file, in whole milliseconds. If they differ, the file is hashed again before anything is sent.
    */
   dataset: {
     path: string;

@@ -1,4 +1,4 @@
-// The deep imports have no types of their own: the root module's are borrowed, as types only.
+// The deep imports have no types of their own, so they use those of the root module.
 
 declare module 'undici/lib/dispatcher/agent.js' {
   import { Agent } from 'undici';

@@ -4,31 +4,31 @@ import { DatasetChangedError, DigestError } from './errors.ts';
 import type { HttpRequest } from './exchange.ts';
 import type { RunSubmission } from './types.ts';
 
-/** What the one who submits hears of, and decides, while the dataset is sent. */
+/** Callbacks of an upload. */
 export interface UploadHooks {
-  /** Bytes of the whole request body that the network took. */
+  /** Called with the bytes of the whole request body that were passed to the network. */
   onProgress?(sentBytes: number, totalBytes: number): void;
   /**
-   * Awaited before the closing boundary, once every other byte has left and is what it should be; it may write to disk.
-   * When it throws, the boundary is never sent and its error ends the call.
+   * Awaited before the closing boundary, once every other byte was sent and verified; may write to disk. If
+   * it throws, the boundary is never sent and the call rejects with that error.
    */
   beforeClose?(): Promise<void>;
   /**
-   * The closing boundary is about to leave, in the same step: from here on the service may have the request, and may
+   * Called right before the closing boundary is sent. From here on the service may have the request and may
    * charge for it.
    */
   onClosed?(): void;
 }
 
-/** The smallest slice still fills undici's write buffer, so that a slice has left before the next is asked for. */
+/** The smallest slice still fills undici's write buffer, so that it is sent before the next is requested. */
 const MIN_SLICE_BYTES = 64 * 1024;
 const MAX_SLICE_BYTES = 1024 * 1024;
 
 /**
  * Sends a submission once.
  * @param digestWorker as in `ClientOptions`
- * @param send the request's headers and body; it must neither repeat nor outlive what it returns
- * @throws DatasetChangedError, DigestError, and what `send` and the hooks throw
+ * @param send sends the headers and body; must not retry or continue after it settles
+ * @throws DatasetChangedError, DigestError, and errors of `send` and the hooks
  */
 export async function upload<T>(
   submission: RunSubmission,
@@ -46,7 +46,7 @@ export async function upload<T>(
     const { stamp } = dataset;
     const isOtherFile =
       (mtimeMs ?? stamp.mtimeMs) !== stamp.mtimeMs || (ctimeMs ?? stamp.ctimeMs) !== stamp.ctimeMs;
-    // Hashed first: otherwise all of it would be sent before that is known.
+    // Hash it first; otherwise a changed file would be uploaded before that is detected.
     if (isOtherFile && (await sha256OfFile({ path, ...stamp }, { worker: digestWorker, signal })) !== sha256)
       throw new DatasetChangedError('changed');
     digest = new Digest(digestWorker);
@@ -61,16 +61,16 @@ export async function upload<T>(
     });
   } finally {
     over.abort();
-    // An answer that is there stays one, whatever the file system says of the file.
+    // A response remains valid even if closing the file fails.
     await Promise.allSettled([digest?.dispose(), dataset.close()]);
   }
 }
 
 /**
- * The request body of a submission: head, dataset, and the closing boundary as a chunk of its own, released only when
- * the bytes that were sent are those expected, and `beforeClose` agreed.
- * @param over aborts when the exchange has ended: then the closing boundary stays
- * @throws DatasetChangedError, DigestError, CancelledError, and what the hooks throw
+ * Yields the request body: head, dataset, and the closing boundary as a separate chunk, which is only
+ * released if the sent bytes match the digest and `beforeClose` succeeds.
+ * @param over aborted when the exchange has ended; the closing boundary is not sent then
+ * @throws DatasetChangedError, DigestError, CancelledError, and errors of the hooks
  */
 export async function* uploadBody(
   { head, tail, totalBytes }: Multipart,
@@ -105,26 +105,26 @@ export async function* uploadBody(
   sent(tail);
 }
 
-/** Big slices are fast; on a slow line small ones show progress, and are no stall for taking their time. */
+/** Large slices are fast. On a slow line, small ones show progress and avoid the stall timeout. */
 function nextSliceBytes(sliceBytes: number, tookMs: number): number {
   if (tookMs < 100) return Math.min(MAX_SLICE_BYTES, sliceBytes * 2);
   return tookMs > 1000 ? Math.max(MIN_SLICE_BYTES, sliceBytes / 2) : sliceBytes;
 }
 
-/** A submission as multipart/form-data (RFC 7578) without the dataset's bytes, which stand between head and tail. */
+/** A submission as multipart/form-data (RFC 7578); the dataset's bytes go between head and tail. */
 interface Multipart {
   contentType: string;
   head: Uint8Array;
-  /** The closing boundary: without it the service has no request. */
+  /** The closing boundary, without which the request is incomplete. */
   tail: Uint8Array;
-  /** With the dataset. */
+  /** Including the dataset. */
   totalBytes: number;
 }
 
 /**
- * Encodes the fields of POST /runs, in a fixed order and the file part last, by the HTML standard's
- * "multipart/form-data encoding algorithm". The same submission always gives the same bytes.
- * @throws TypeError when the boundary is none
+ * Encodes the fields of POST /runs in a fixed order with the file last, by the HTML standard's
+ * "multipart/form-data encoding algorithm". The same submission always results in the same bytes.
+ * @throws TypeError if the boundary is invalid
  */
 export function encodeMultipart(submission: RunSubmission): Multipart {
   const { boundary, dataset } = submission;

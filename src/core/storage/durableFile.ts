@@ -3,13 +3,13 @@ import { mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Windows replaces no file while another process reads it: waits between the attempts. */
+/** The delays between rename attempts: on Windows, a file cannot be replaced while it is being read. */
 const RENAME_WAITS_MS = [5, 10, 20, 50, 100, 200, 400] as const;
 const IN_USE: ReadonlySet<string> = new Set(['EPERM', 'EACCES', 'EBUSY']);
 
 /**
- * Replaces a file so that after a crash it holds either the old text or the new, never a part: temporary file, fsync,
- * rename, fsync of the folder. Makes the folder if it is missing.
+ * Replaces a file so that after a crash it has either the old or the new text, never a part. Writes a
+ * temporary file, syncs it, renames it, and syncs the folder. Creates the folder if it is missing.
  */
 export async function writeFileDurably(file: string, text: string): Promise<void> {
   const directory = path.dirname(file);
@@ -32,8 +32,8 @@ export async function writeFileDurably(file: string, text: string): Promise<void
 }
 
 /**
- * Gives a file its name, over one that may be there and be read just now.
- * @param renameFile for tests: a file system that holds a name for a while
+ * Renames a file over one that may exist and may be in use.
+ * @param renameFile for tests: simulates a file that is in use
  */
 export async function renameOver(from: string, to: string, renameFile = rename): Promise<void> {
   for (const waitMs of RENAME_WAITS_MS)
@@ -47,16 +47,16 @@ export async function renameOver(from: string, to: string, renameFile = rename):
   await renameFile(from, to);
 }
 
-/** Makes a folder and those above it where they are missing, so that a crash cannot take what is written into it along. */
+/** Creates a folder and its missing parents, so that a crash cannot lose them with their content. */
 export async function makeDirectoryDurably(directory: string, mode = 0o777): Promise<void> {
   const first = await mkdir(directory, { recursive: true, mode });
   if (first === undefined) return;
-  // Each name is in the folder above, which may be one that this process may not read.
+  // Each name is stored in the parent folder, which this process may not be allowed to read.
   for (let made = path.resolve(directory); made.length >= first.length; made = path.dirname(made))
     await syncDirectory(path.dirname(made)).catch(() => undefined);
 }
 
-/** Makes renames and new names in a folder durable, where the platform can (Windows cannot open a folder). */
+/** Makes renames and new names in a folder durable, except on Windows, which cannot open a folder. */
 export async function syncDirectory(directory: string): Promise<void> {
   if (process.platform === 'win32') return;
   const handle = await open(directory, 'r');

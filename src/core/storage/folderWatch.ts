@@ -1,10 +1,10 @@
 import { statSync, watch, type FSWatcher } from 'node:fs';
 import type { Disposable } from '../base/disposable.ts';
 
-/** Changes within this time are reported once. */
+/** Changes within this time are reported as one. */
 const TOGETHER_MS = 50;
 
-/** Follows the names of a folder that have an ending, as long as the system can. It does not keep the process alive. */
+/** Watches a folder for names with an ending, if the system can. Doesn't keep the process alive. */
 export class FolderWatch implements Disposable {
   readonly #folder: string;
   readonly #ending: string;
@@ -14,7 +14,7 @@ export class FolderWatch implements Disposable {
   #timer: NodeJS.Timeout | undefined;
   #disposed = false;
 
-  /** @param onChange its rejection is ignored: the next change calls it again */
+  /** @param onChange rejections are ignored; the next change calls it again */
   constructor(folder: string, ending: string, onChange: () => Promise<void>) {
     this.#folder = folder;
     this.#ending = ending;
@@ -22,7 +22,7 @@ export class FolderWatch implements Disposable {
     this.renew();
   }
 
-  /** Follows the folder that is at the path now: a watch stays with the one it was started on. */
+  /** Watches the folder now at the path: a file watcher stays with the folder it was created for. */
   renew(): void {
     if (this.#disposed) return;
     try {
@@ -32,7 +32,7 @@ export class FolderWatch implements Disposable {
       const watcher = watch(this.#folder, { persistent: false }, (_event, name) => {
         if (name === null || name.endsWith(this.#ending)) this.#changed();
       });
-      // A folder that vanishes ends the watching, not the extension host.
+      // A deleted folder ends the watch, but must not crash the extension host.
       watcher.on('error', () => {
         watcher.close();
         this.#watched = undefined;
@@ -40,7 +40,7 @@ export class FolderWatch implements Disposable {
       this.#watcher = watcher;
       this.#watched = now;
     } catch {
-      // There is no folder, or the system has no watch left to give.
+      // The folder doesn't exist, or the system has no file watchers left.
       this.#watched = undefined;
     }
   }

@@ -7,15 +7,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { ExpectedError } from '../base/errors.ts';
 
-/** How often a lock is tried: another may hold it for a moment, only to see whether it is free. */
+/** How often locking is tried, because another process may hold the lock briefly to probe it. */
 const TRIES = 5;
-/** Never so often in a row is a lock file replaced while it is locked: the file system reports another identity each time. */
+/** A lock file is not replaced this often in a row, so the file system must report unstable identities. */
 const MAX_OTHER_FILES = 3;
 const TRY_AGAIN_MS = 12;
 const SQLITE_BUSY = 5;
 const PROBE = '.probe';
 
-/** The file system does not lock, or not here: who owns something cannot be known, so nobody does. */
+/** Thrown if the file system doesn't support locks here, so that ownership cannot be determined. */
 export class LeaseUnavailableError extends ExpectedError {
   readonly code = 'lease-unavailable';
 
@@ -25,10 +25,10 @@ export class LeaseUnavailableError extends ExpectedError {
 }
 
 /**
- * Ownership of something by one holder among all processes of this machine, and within this one: the operating system's
- * lock on an empty file. It ends with its process and not before, however long the machine sleeps. Who holds it must stay
- * reachable for it and release it; nothing but this class may open a lock file (POSIX drops a process's locks of a file
- * as soon as any descriptor of that file is closed).
+ * Ownership by one holder among all processes on this machine and within this one: an operating system lock
+ * on an empty file. It ends with its process and not before, however long the machine sleeps. The holder must
+ * stay reachable to release it. Nothing but this class may open a lock file: POSIX drops a process's locks on
+ * a file as soon as any descriptor of that file is closed.
  */
 export class Lease {
   readonly file: string;
@@ -42,8 +42,8 @@ export class Lease {
   }
 
   /**
-   * Takes the lease of a lock file, which is made where it is missing. Undefined when another living holder has it.
-   * @param tries one does not wait for those that hold it for a moment only
+   * Acquires the lease of a lock file, which is created if missing. Undefined if a running holder has it.
+   * @param tries pass 1 to not wait for brief probes
    * @throws LeaseUnavailableError
    */
   static async take(file: string, tries = TRIES): Promise<Lease | undefined> {
@@ -52,7 +52,7 @@ export class Lease {
   }
 
   /**
-   * Whether a living holder, in whichever process, has the lease of a lock file; one that is missing is not made.
+   * Whether any running process holds the lease of a lock file. Doesn't create a missing file.
    * @throws LeaseUnavailableError
    */
   static async isTaken(file: string): Promise<boolean> {
@@ -61,7 +61,7 @@ export class Lease {
     return found === 'busy';
   }
 
-  /** @param makesFile where it is missing; else that is `missing` @throws LeaseUnavailableError */
+  /** @param makesFile if missing; otherwise the result is `missing` then @throws LeaseUnavailableError */
   static async #find(file: string, tries: number, makesFile: boolean): Promise<Lease | 'busy' | 'missing'> {
     try {
       if (makesFile) await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
@@ -69,12 +69,12 @@ export class Lease {
       for (let [left, otherFiles] = [tries, 0]; ;) {
         const isMissing = identityOf(file) === undefined;
         if (isMissing && !makesFile) return 'missing';
-        // SQLite alone makes the file: closing a descriptor of our own could drop a lock of this process.
+        // Let SQLite create the file: closing our own descriptor could drop a lock of this process.
         if (isMissing) new Database(file).close();
         const found = Lease.#tryOnce(file, Database);
         if (found instanceof Lease) return found;
         otherFiles = found === 'other-file' ? otherFiles + 1 : 0;
-        // Nobody has it: to call it busy would blame another window.
+        // Nobody holds it, so returning `busy` would wrongly blame another window.
         if (otherFiles >= MAX_OTHER_FILES) throw new Error('the file system does not say which file it is');
         if (found === 'other-file') continue;
         if (--left <= 0) {
@@ -89,16 +89,16 @@ export class Lease {
     }
   }
 
-  /** Takes that of a file that is there; who has it may be about to remove it. */
+  /** Tries to lock an existing file, which its holder may be about to remove. */
   static #tryOnce(file: string, Database: typeof DatabaseSync): Lease | 'busy' | 'other-file' {
     const identity = identityOf(file);
     let database: DatabaseSync | undefined;
     let lease: Lease | undefined;
     try {
       database = new Database(withoutMaking(file));
-      // With a journal in memory nothing is written: the file stays empty, and has no other beside it.
+      // With the journal in memory, nothing is written: the file stays empty, and no other is created.
       database.exec('PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE');
-      // A former owner may have removed the file meanwhile: then what was locked is not what others find.
+      // If a former owner removed the file meanwhile, the locked file is not the one that others find.
       if (identity !== undefined && identityOf(file) === identity)
         lease = new Lease(file, database, identity);
       return lease ?? 'other-file';
@@ -111,53 +111,53 @@ export class Lease {
     }
   }
 
-  /** Whether it is still held, read from the disk again: not after the file was removed or replaced, or it was released. */
+  /** Whether the lease is still held. Checks the disk: the file may have been removed or replaced. */
   isHeld(): boolean {
     try {
       return this.#database.isTransaction && identityOf(this.file) === this.#identity;
     } catch {
-      // It is closed.
+      // The database is closed.
       return false;
     }
   }
 
-  /** Gives it up; the file stays. May be called again. */
+  /** Releases the lease; the file stays. May be called again. */
   release(): void {
     if (this.#database.isOpen) this.#database.close();
   }
 
   /**
-   * Gives it up and removes its file, unless another's is there. Only when what is owned has ended: one who takes it
-   * could miss that the file was removed twice meanwhile, since a file system uses its numbers again. May be called again.
+   * Releases the lease and removes its file, unless it was replaced. Only for owners that have ended: inode
+   * numbers are reused, so the next holder might not notice two removals. May be called again.
    */
   remove(): void {
     const { file } = this;
-    // While it is held nobody else owns the file. Windows removes no open file: there only one that nobody has.
+    // While it is held, nobody else owns the file. Windows can't remove open files, so release first.
     if (process.platform === 'win32') this.release();
     if (process.platform === 'win32' || this.isHeld())
       try {
         unlinkSync(file);
       } catch {
-        // It stays, free, and is swept another time.
+        // The file stays unlocked, and is removed another time.
       }
     this.release();
   }
 }
 
-/** A database that is opened only where its file exists: an empty one, left behind by who only asked, would be nobody's. */
+/** Returns a URL that opens only an existing database, so that probing leaves no empty file behind. */
 function withoutMaking(file: string): URL {
   const url = pathToFileURL(file);
   url.searchParams.set('mode', 'rw');
   return url;
 }
 
-/** Which file is at a path: another one has another identity as long as this one is open. */
+/** Returns the identity of the file at a path. Unique as long as that file is open. */
 export function identityOf(file: string): string | undefined {
   const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
   return stats && `${stats.dev}:${stats.ino}`;
 }
 
-/** The lower byte of SQLite's result code; undefined for errors of others. */
+/** Returns the lower byte of SQLite's result code; undefined for other errors. */
 export function primaryCodeOf(error: unknown): number | undefined {
   const code = (error as { errcode?: unknown }).errcode;
   return typeof code === 'number' ? code & 0xff : undefined;
@@ -168,8 +168,8 @@ export function isBusy(error: unknown): boolean {
 }
 
 /**
- * Whether files of a folder can be locked: a file system without locks answers as if another process had the lock, also for
- * a file that no other process knows.
+ * Whether files in a folder can be locked. A file system without locks reports every file as locked, even one
+ * that no other process knows.
  */
 export function hasLocks(folder: string, Database: typeof DatabaseSync): boolean {
   let database: DatabaseSync | undefined;
@@ -185,12 +185,12 @@ export function hasLocks(folder: string, Database: typeof DatabaseSync): boolean
   }
 }
 
-/** Also those of processes that were killed; another one that is probing has no use for the name. */
+/** Includes probes of killed processes. A concurrent probe no longer needs its name. */
 function removeProbes(folder: string): void {
   try {
     for (const name of readdirSync(folder))
       if (name.endsWith(PROBE)) rmSync(path.join(folder, name), { force: true });
   } catch {
-    // One is open on Windows, or the folder is gone: another time.
+    // On Windows, one is still open; or the folder is gone.
   }
 }

@@ -9,12 +9,12 @@ import { FolderWatch } from './folderWatch.ts';
 import { hasLocks, identityOf, isBusy, Lease, primaryCodeOf } from './lease.ts';
 
 const FILE = 'state.sqlite';
-/** A statement blocks the extension host at most this long; the rest is waited for asynchronously. */
+/** A statement blocks the extension host at most this long; further waiting is asynchronous. */
 const BUSY_MS = 20;
 const RETRY_FOR_MS = 5_000;
 const RETRY_EVERY_MS = 25;
 const TICK_MS = 5_000;
-/** Result codes of SQLite. */
+/** SQLite result codes. */
 const READONLY = 8;
 const CORRUPT = 11;
 const CANNOT_OPEN = 14;
@@ -22,10 +22,10 @@ const NOT_A_DATABASE = 26;
 const MOVED = 1032;
 
 /**
- * All tables of `state.sqlite`, in the order in which they came. Append only: the version of a file is how many of these it
- * has. One only adds: versions of the extension that do not know it still read and write beside it. One that they would spoil
- * sets `min_reader` in `meta` to its own number: they use the file no longer. The queries of a table are in one module of its
- * room, and always name their columns. A table is STRICT, and its first column is the account's id.
+ * All tables of `state.sqlite`, in order. Append only: a file's version is its number of migrations. A
+ * migration only adds, so older versions of the extension can still use the file. If they would corrupt the
+ * new data, it sets `min_reader` in `meta` to its own number to exclude them. One module owns all queries of
+ * a table and always names the columns. Tables are STRICT; the first column is the account's ID.
  */
 export const MIGRATIONS: readonly string[] = [
   // core/downloads/downloadStore.ts
@@ -60,13 +60,13 @@ export const MIGRATIONS: readonly string[] = [
 ];
 
 /**
- * Why windows cannot share state. `newer`: a later version of the extension refused this one. Only while it is `busy`, another
- * window holding the lock, is that tried again.
+ * Why windows cannot share state. `newer`: a later version of the extension excluded this one. Only `busy`,
+ * when another window holds the lock, is retried.
  */
 export type StateProblem =
   'module-missing' | 'no-locks' | 'read-only' | 'newer' | 'corrupt' | 'busy' | 'failed';
 
-/** There is no usable store, so nothing can be agreed on with other windows. */
+/** There is no usable store, so windows cannot coordinate. */
 export class StateUnavailableError extends ExpectedError {
   readonly code = 'state-unavailable';
   readonly problem: StateProblem;
@@ -77,33 +77,33 @@ export class StateUnavailableError extends ExpectedError {
   }
 }
 
-/** The tables inside one transaction. Statements are prepared once for each text of SQL, so values belong into parameters. */
+/** The tables within one transaction. Statements are cached by their SQL, so pass values as parameters. */
 export class Tables {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
-  /** The revisions that the running transaction made. */
+  /** The revisions that the current transaction set. */
   readonly touched = new Map<string, number>();
 
   constructor(database: DatabaseSync) {
     this.#database = database;
   }
 
-  /** @typeParam Row what the columns of the query hold */
+  /** @typeParam Row the columns of the query */
   all<Row = Record<string, SQLOutputValue>>(sql: string, ...values: SQLInputValue[]): Row[] {
     return this.#prepared(sql).all(...values) as Row[];
   }
 
-  /** The first row, if any. */
+  /** Returns the first row, if any. */
   get(sql: string, ...values: SQLInputValue[]): Record<string, SQLOutputValue> | undefined {
     return this.#prepared(sql).get(...values);
   }
 
-  /** @returns how many rows were changed */
+  /** @returns the number of changed rows */
   run(sql: string, ...values: SQLInputValue[]): number {
     return Number(this.#prepared(sql).run(...values).changes);
   }
 
-  /** Has the other windows that follow this topic read it again. */
+  /** Notifies the other windows that follow a topic, so that they read it again. */
   touch(topic: string, accountId: string): void {
     const row = this.get(
       `INSERT INTO revision (account, topic, number) VALUES (?, ?, 1)
@@ -121,17 +121,17 @@ export class Tables {
   }
 }
 
-/** What is needed to work with one file; another file has another one. */
+/** An open database file, or one in memory. */
 interface Opened {
   readonly database: DatabaseSync;
   readonly tables: Tables;
-  /** Undefined in memory. */
+  /** Undefined for a database in memory. */
   readonly identity: string | undefined;
 }
 
 /**
- * Owns `state.sqlite`: what all windows of this machine share, money aside (that is in the journal of submissions). The file
- * may be deleted at any time. Where it cannot be used, the same tables live in this window's memory, and `problem` says why.
+ * Owns `state.sqlite`, which all windows on this machine share (money is in the journal). The file may be
+ * deleted at any time. If it cannot be used, this window has the tables in memory, and `problem` says why.
  *
  *     const rows = await state.read((tables) => tables.all('SELECT run_id FROM run WHERE account = ?', id));
  *     await state.transaction((tables) => {
@@ -140,9 +140,9 @@ interface Opened {
  *     });
  *     state.follow('runs', id, () => void reread()); // another window touched it, or the file was replaced
  *
- * Add a table to `MIGRATIONS`, and one module of your room that holds all its queries. Every transaction that writes costs
- * a sync of the disk, which blocks the extension host: write nothing for progress, or where nothing changed. Only this module
- * may open the file, read or copy it: closing any descriptor of it drops this process's lock.
+ * Add tables to `MIGRATIONS`, with one module for all queries of a table. Every write syncs the disk, which
+ * blocks the extension host, so don't write progress or unchanged data. Only this module may open, read, or
+ * copy the file: closing any of its descriptors drops this process's lock.
  */
 export class StateStore implements Disposable {
   readonly #file: string;
@@ -161,7 +161,7 @@ export class StateStore implements Disposable {
 
   /**
    * @param folder the extension's storage
-   * @param onSetAside gets the path to which a damaged file was moved
+   * @param onSetAside called with the path to which a damaged file was moved
    * @param migrations for tests: another version of the extension
    */
   constructor(folder: string, onSetAside: (file: string) => void = () => undefined, migrations = MIGRATIONS) {
@@ -170,51 +170,51 @@ export class StateStore implements Disposable {
     this.#migrations = migrations;
   }
 
-  /** Opens the file, or says in `problem` why it cannot be used. Every other method does this by itself. */
+  /** Opens the file, or sets `problem`. Every other method calls this automatically. */
   open(): Promise<void> {
     return (this.#opening ??= this.#begin());
   }
 
-  /** Known once it is open: why nothing is shared with other windows; undefined where all is well. */
+  /** Why nothing is shared with other windows. Set once the store is open; undefined without a problem. */
   get problem(): StateProblem | undefined {
     return this.#problem?.problem;
   }
 
-  /** For what must not be done without other windows knowing. @throws StateUnavailableError */
+  /** Ensures that the store is shared with other windows. @throws StateUnavailableError */
   async requireShared(): Promise<void> {
     await this.open();
     if (this.#problem !== undefined) throw this.#problem;
   }
 
   /**
-   * Reads one state of the tables.
+   * Reads a consistent state of the tables.
    * @param work synchronous; may run more than once
-   * @throws StateUnavailableError where not even memory is available, CancelledError after `dispose`, and SQLite's errors
+   * @throws StateUnavailableError without even memory, CancelledError after `dispose`, SQLite errors
    */
   read<T>(work: (tables: Tables) => T): Promise<T> {
     return this.#retried('BEGIN', work);
   }
 
   /**
-   * Reads and writes alone among all windows: all of it is durable once this resolves, or nothing.
+   * Reads and writes exclusively among all windows. All changes are durable once this resolves, or none.
    * @param work synchronous; may run more than once
-   * @throws as `read`, and an error with a `cause` where COMMIT failed: read before doing it again
+   * @throws as `read`, and an error with a `cause` if COMMIT failed: read again before retrying
    */
   transaction<T>(work: (tables: Tables) => T): Promise<T> {
     return this.#retried('BEGIN IMMEDIATE', work);
   }
 
-  /** Calls back when another window touched a topic of an account, and when the file has become another one. */
+  /** Calls back when another window touches a topic of an account, or the file is replaced. */
   follow(topic: string, accountId: string, listener: () => void): Disposable {
     const key = keyOf(topic, accountId);
     const listeners = this.#followers.get(key) ?? new Set();
-    // The same function may follow twice.
+    // Wrapped, because the same function may follow twice.
     const own = () => listener();
     this.#followers.set(key, listeners.add(own));
     return { dispose: () => listeners.delete(own) };
   }
 
-  /** Checks what other windows changed; happens every 5 seconds and when the folder changes. Never rejects. */
+  /** Checks for changes by other windows. Runs every 5 seconds and on folder changes. Never rejects. */
   async check(): Promise<void> {
     await this.open();
     if (this.problem === 'busy') await this.#openShared();
@@ -224,11 +224,11 @@ export class StateStore implements Disposable {
       this.#dataVersion = changed.dataVersion;
       for (const [key, number] of changed.revisions) this.#notice(key, number);
     } catch {
-      // The next tick reads it.
+      // The next tick checks again.
     }
   }
 
-  /** Ends it without waiting for anything; later calls reject as cancelled. */
+  /** Closes the store without waiting; later calls reject with CancelledError. */
   dispose(): void {
     this.#isDisposed = true;
     clearTimeout(this.#timer);
@@ -242,7 +242,7 @@ export class StateStore implements Disposable {
     await this.#openFile();
     if (this.#isDisposed || (this.#problem !== undefined && this.problem !== 'busy')) return;
     this.#acknowledge();
-    // A commit makes and removes a journal in the folder.
+    // A commit creates and removes a journal file in the folder.
     this.#watch = new FolderWatch(folder, `${FILE}-journal`, () => this.check());
     this.#tick();
   }
@@ -279,7 +279,7 @@ export class StateStore implements Disposable {
     database.exec(begin);
     let result: T;
     try {
-      // Renamed or deleted: what is written there nobody else would see. Compared under the lock.
+      // In a renamed or deleted file, no other window would see the change. Compared while locked.
       if (identity !== undefined && identityOf(this.#file) !== identity)
         throw Object.assign(new Error('state.sqlite was moved or replaced'), { errcode: MOVED });
       result = work(tables);
@@ -288,7 +288,7 @@ export class StateStore implements Disposable {
       rollBack(database);
       throw error;
     }
-    // Where another window changed it as well, what that one did is still to be read.
+    // If another window also changed a topic, its change must still be read.
     for (const [key, number] of tables.touched)
       if (number === (this.#seen.get(key) ?? 0) + 1) this.#seen.set(key, number);
     return result;
@@ -298,9 +298,9 @@ export class StateStore implements Disposable {
     try {
       database.exec('COMMIT');
     } catch (error) {
-      // Others are reading: nothing was stored.
+      // Other windows are reading, so nothing was stored.
       if (isBusy(error)) throw error;
-      // It may have been stored; only a new connection reads what the disk has.
+      // It may have been stored. Only a new connection reads what is on disk.
       this.#close();
       this.#dataVersion = undefined;
       this.#opening = this.#openFile();
@@ -317,7 +317,7 @@ export class StateStore implements Disposable {
     this.#haveAllRead();
   }
 
-  /** Leaves this window's memory for the file. Never rejects. */
+  /** Switches from memory to the file. Never rejects. */
   async #openShared(): Promise<void> {
     const { DatabaseSync: Database } = await import('node:sqlite');
     if (this.#isDisposed || this.problem !== 'busy') return;
@@ -332,13 +332,13 @@ export class StateStore implements Disposable {
     }
   }
 
-  /** The file has become another one. */
+  /** Notifies all followers after the file was replaced. */
   #haveAllRead(): void {
     this.#acknowledge();
     for (const listeners of this.#followers.values()) for (const listener of [...listeners]) listener();
   }
 
-  /** Whoever reads from now on reads at least what the file holds now. */
+  /** Marks the current revisions as seen: followers that read from now on get at least this state. */
   #acknowledge(): void {
     this.#seen.clear();
     this.#dataVersion = undefined;
@@ -348,11 +348,11 @@ export class StateStore implements Disposable {
       this.#dataVersion = dataVersion;
       for (const [key, number] of revisions) this.#seen.set(key, number);
     } catch {
-      // Everything counts as changed at the next check.
+      // The next check treats everything as changed.
     }
   }
 
-  /** Opens the file and brings its tables up to date; without a usable one, tables in memory. Never rejects. */
+  /** Opens the file and migrates its tables; if it is unusable, creates them in memory. Never rejects. */
   async #openFile(): Promise<void> {
     this.#problem = undefined;
     const { DatabaseSync: Database } = await import('node:sqlite').catch(() => ({ DatabaseSync: undefined }));
@@ -383,12 +383,12 @@ export class StateStore implements Disposable {
   }
 
   #openOnce(Database: typeof DatabaseSync): Opened {
-    // A journal is made beside it.
+    // SQLite must be able to create a journal in the folder.
     accessSync(path.dirname(this.#file), constants.W_OK);
     const database = new Database(this.#file, { timeout: BUSY_MS });
     try {
       const identity = identityOf(this.#file);
-      // Not WAL: SQLite up to 3.51.2 can lose commits in it, and the oldest VS Code that is supported has 3.50.4.
+      // Not WAL: SQLite up to 3.51.2 can lose commits with it, and the oldest supported VS Code has 3.50.4.
       database.exec('PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
       migrate(database, this.#migrations);
       chmodSync(this.#file, 0o600);
@@ -399,25 +399,25 @@ export class StateStore implements Disposable {
     }
   }
 
-  /** Moves a damaged file away with its journal, if no other window has done so. */
+  /** Moves a damaged file and its journal away, unless another window has done so. */
   async #setAside(identity: string | undefined): Promise<void> {
     const lease = await Lease.take(`${this.#file}.lock`, 100).catch(() => undefined);
     try {
       if (lease === undefined || identity === undefined || identityOf(this.#file) !== identity) return;
       const aside = `${this.#file}.damaged-${Date.now()}`;
-      // The journal first: beside a new file it would be rolled back into that one.
+      // Move the journal first: SQLite would roll it back into a new file beside it.
       if (existsSync(`${this.#file}-journal`)) renameSync(`${this.#file}-journal`, `${aside}-journal`);
       renameSync(this.#file, aside);
       this.#onSetAside(aside);
     } catch {
-      // It cannot be moved: opening it says so.
+      // If it cannot be moved, opening it reports that.
     } finally {
       lease?.release();
     }
   }
 
   #changedSince(tables: Tables): { dataVersion: number; revisions: [string, number][] } {
-    // Changes with each commit of another connection, and costs microseconds.
+    // Changes with each commit of another connection, and takes microseconds to read.
     const dataVersion = Number(tables.get('PRAGMA data_version')?.['data_version']);
     if (dataVersion === this.#dataVersion) return { dataVersion, revisions: [] };
     const rows = tables.all<{ account: string; topic: string; number: number }>(
@@ -441,9 +441,9 @@ export class StateStore implements Disposable {
   }
 }
 
-/** @throws StateUnavailableError when a later version refused older ones */
+/** @throws StateUnavailableError if a later version excluded this one */
 function migrate(database: DatabaseSync, migrations: readonly string[]): void {
-  // Also where nothing is to be done: it fails where the file cannot be locked or written.
+  // Begin even without pending migrations, to fail if the file cannot be locked or written.
   database.exec('BEGIN IMMEDIATE');
   try {
     database.exec(`
@@ -467,7 +467,7 @@ function migrate(database: DatabaseSync, migrations: readonly string[]): void {
   }
 }
 
-/** Some errors have ended the transaction already, and a damaged file cannot end it. */
+/** Some errors have already ended the transaction, and a damaged file cannot roll back. */
 function rollBack(database: DatabaseSync): void {
   try {
     if (database.isOpen && database.isTransaction) database.exec('ROLLBACK');
@@ -491,7 +491,7 @@ function isDamaged(error: unknown): boolean {
   return [CORRUPT, NOT_A_DATABASE].includes(primaryCodeOf(error) ?? 0);
 }
 
-/** Whether another connection may help. */
+/** Whether a new connection may help. */
 function isOfFile(error: unknown): boolean {
   return isDamaged(error) || (error as { errcode?: unknown }).errcode === MOVED;
 }

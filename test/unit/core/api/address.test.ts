@@ -28,7 +28,7 @@ describe('address', () => {
     ['http://localhost:1/api/v1', 'http://localhost:1'],
     ['http://[::1]:80', 'http://[::1]'],
   ];
-  it('is understood as it is typed or pasted', () => {
+  it('is parsed as typed or pasted', () => {
     for (const [typed, baseUrl] of understood)
       assert.deepEqual(parseAddress(typed), { ok: true, baseUrl, origin: new URL(baseUrl).origin }, typed);
   });
@@ -54,18 +54,18 @@ describe('address', () => {
     ['https://host.example/?', 'has-query'],
     ['https://host.example/#', 'has-query'],
   ];
-  it('is refused where it is none, unencrypted to another machine, or has credentials or a query', () => {
+  it('is rejected if it is invalid, unencrypted to another machine, or has credentials or a query', () => {
     for (const [typed, problem] of refused)
       assert.deepEqual(parseAddress(typed), { ok: false, problem }, typed);
   });
 
-  it('knows this machine', () => {
+  it('recognizes this machine', () => {
     for (const name of ['localhost', '127.0.0.1', '127.255.0.9', '[::1]']) assert.ok(isLoopback(name), name);
     for (const name of ['localhost.', 'a.localhost', '128.0.0.1', '127.evil.example', '[::]', ''])
       assert.ok(!isLoopback(name), name);
   });
 
-  it('of a link or of a model’s terms is opened over https alone', () => {
+  it('of a link or of a model’s terms is opened over https only', () => {
     const good = 'https://host.example/terms?x=1#y';
     assert.ok(isOpenableUrl(good));
     assert.deepEqual(modelLinks({ terms_url: good, use_policy_url: good }), { terms: good, policy: good });
@@ -86,7 +86,7 @@ describe('address', () => {
 });
 
 describe('API key', () => {
-  it('is trimmed, and says whether it has the prefix of the contract', () => {
+  it('is trimmed, and checked for the prefix of the contract', () => {
     for (const [typed, apiKey, hasPrefix] of [
       [' service_ab.C-1 \r\n', 'service_ab.C-1', true],
       ['other', 'other', false],
@@ -95,7 +95,7 @@ describe('API key', () => {
       assert.deepEqual(parseApiKey(typed), { ok: true, apiKey, hasPrefix });
   });
 
-  it('is refused where a header could not hold it', () => {
+  it('is rejected if it does not fit into a header', () => {
     for (const [typed, problem] of [
       ['', 'empty'],
       ['  \t', 'empty'],
@@ -112,7 +112,7 @@ describe('API key', () => {
 });
 
 describe('a website that the user types', () => {
-  it('is an https address, also where the scheme is left out', () => {
+  it('is an https address, even without the scheme', () => {
     for (const [typed, website] of [
       [' https://pay.test/billing?a=b#c ', 'https://pay.test/billing?a=b#c'],
       ['pay.test', 'https://pay.test/'],
@@ -122,7 +122,7 @@ describe('a website that the user types', () => {
       assert.equal(parseWebsite(typed), website);
   });
 
-  it('is nothing else', () => {
+  it('is rejected otherwise', () => {
     for (const typed of [
       ...['', ' ', 'https://', 'http://pay.test', 'http://localhost', 'ftp://pay.test', 'file:///etc/passwd'],
       ...['javascript:alert(1)', 'command:fineTuning.signOut', 'vscode://x.y', 'mailto:me@pay.test'],

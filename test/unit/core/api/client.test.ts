@@ -79,7 +79,7 @@ describe('Client', () => {
   }
 
   describe('requests', () => {
-    it('go to the endpoints of the contract with the API key', async () => {
+    it('use the endpoints of the contract and the API key', async () => {
       const one = client();
       await one.listModels();
       await one.listRuns();
@@ -103,7 +103,7 @@ describe('Client', () => {
       assert.equal(one.keyId, 'key-1');
     });
 
-    it('are not sent for a run_id that would be another path, nor unencrypted to another machine', async () => {
+    it('are not sent for a run_id that would change the path, or unencrypted to another machine', async () => {
       for (const id of ['', '.', '..', '\ud800']) {
         await assert.rejects(client().getRun(id), { code: 'not_found' });
         await assert.rejects(client().createArtifactDownloads(id), { code: 'not_found' });
@@ -114,7 +114,7 @@ describe('Client', () => {
   });
 
   describe('the API key', () => {
-    it('is taken out of every text of an answer', async () => {
+    it('is removed from every text of a response', async () => {
       const echo = `a ${API_KEY} b`;
       const row = { ...RUN, status: echo };
       answer = text(JSON.stringify({ data: [row] }).replaceAll('service', '\\u0073ervice'));
@@ -123,7 +123,7 @@ describe('Client', () => {
       assert.equal((await client().createArtifactDownloads('r'))[0]?.filename, 'a *** b');
     });
 
-    it('is in no error, also in pieces that a plain line would join', async () => {
+    it('is in no error, even in pieces that a plain line would join', async () => {
       const pieces = `${API_KEY.slice(0, 9)}\u200e${API_KEY.slice(9)}`;
       for (const echo of [API_KEY, `no_${API_KEY}_here`, pieces, `${'x'.repeat(295)}${pieces}`]) {
         answer = json(refusal(echo, echo), 400);
@@ -135,7 +135,7 @@ describe('Client', () => {
       }
     });
 
-    it('changes no code and no id that it happens to be a part of', async () => {
+    it('does not change codes and IDs that contain it', async () => {
       const short = client({}, server.url, 'key');
       answer = json(refusal('invalid_api_key', 'no key'), 401);
       await assert.rejects(short.getBalance(), { code: 'invalid_api_key', serviceMessage: 'no ***' });
@@ -144,7 +144,7 @@ describe('Client', () => {
     });
   });
 
-  it('compares the clocks at each answer of the service that has a date', async () => {
+  it('compares the clocks at each response of the service with a date', async () => {
     const at = (date: string | undefined, status = 200): Answer => {
       return (response) => {
         response.sendDate = false;
@@ -171,8 +171,8 @@ describe('Client', () => {
     }
   });
 
-  describe('answers', () => {
-    it('leave out fields that the contract does not name, and read null like omitted', async () => {
+  describe('responses', () => {
+    it('omit fields that the contract does not name, and treat null as omitted', async () => {
       const row = { ...RUN, status: 'new', created_at: null, artifacts_available: true };
       answer = json({ data: [{ ...row, extra: { a: 1 } }], next_cursor: null, has_more: false });
       assert.deepEqual(await client().listRuns(), {
@@ -182,7 +182,7 @@ describe('Client', () => {
       });
     });
 
-    it('leave out and count rows that cannot be read', async () => {
+    it('omit and count unreadable rows', async () => {
       const good = { ...RUN, artifacts_available: false };
       const changes = [{ run_id: 5 }, { run_id: '' }, { status: null }];
       const bad = [null, 7, 'x', [], {}, ...changes.map((change) => ({ ...good, ...change }))];
@@ -201,7 +201,7 @@ describe('Client', () => {
       assert.deepEqual(await client().createArtifactDownloads('r'), [plain]);
     });
 
-    it('need nothing of a model but its model_id', async () => {
+    it('require only the model_id of a model', async () => {
       for (const rest of [{}, { name: '', provider: 7, terms_url: 7 }, { name: null, provider: null }]) {
         answer = json({ data: [{ model_id: 'm', ...rest }] });
         const [{ model_id, name, provider, available } = assert.fail()] = (await client().listModels()).data;
@@ -213,7 +213,7 @@ describe('Client', () => {
       }
     });
 
-    it('leave out optional fields of another type', async () => {
+    it('omit optional fields of another type', async () => {
       const odd = { label: 5, plan: {}, price_cents: '1', started_at: [], completed_at: false };
       answer = json({ run: { ...RUN, ...odd } });
       const detail = Object.values<unknown>(await client().getRun('r')).filter(
@@ -227,7 +227,7 @@ describe('Client', () => {
       assert.deepEqual(await client().listRuns(), page);
     });
 
-    it('that are not the contract’s are errors with a kind, asked for once', async () => {
+    it('that violate the contract are errors with a kind, without a retry', async () => {
       const endless: Answer = (response) => {
         const chunk = Buffer.alloc(1024 * 1024, ' ');
         const more = () => {
@@ -264,7 +264,7 @@ describe('Client', () => {
       }
     });
 
-    it('of the contract’s errors carry code, status and at most 300 characters of the message', async () => {
+    it('with the contract’s errors provide code, status, and at most 300 characters of the message', async () => {
       answer = json(refusal('not_found', 'No such\u0000 run\n.'), 404);
       const known = { code: 'not_found', known: true, httpStatus: 404, serviceMessage: 'No such run .' };
       await assert.rejects(client().getRun('r'), known);
@@ -280,7 +280,7 @@ describe('Client', () => {
   });
 
   describe('the network', () => {
-    it('that refuses, cuts an answer or speaks something else is an error with a reason', async () => {
+    it('reports a reason if it refuses, cuts off a response, or speaks another protocol', async () => {
       answer = cut(200, { 'content-length': 100 }, '{"balance_cents":5');
       await assert.rejects(client().getBalance(), { code: 'network', reason: 'reset' });
       answer = cut(200, {}, JSON.stringify(BALANCE)); // chunked, and never ended
@@ -294,7 +294,7 @@ describe('Client', () => {
       assert.equal(slept.length, 3);
     });
 
-    it('has time limits for connecting, the head and the body of an answer', async () => {
+    it('has time limits for connecting, the head, and the body of a response', async () => {
       transport = transportWith({ connectMs: 60, answerMs: 60, bodyMs: 60 });
       for (const reply of [() => undefined, (response) => response.writeHead(200).write('{')] as Answer[]) {
         answer = reply;
@@ -311,7 +311,7 @@ describe('Client', () => {
   describe('retries', () => {
     const unavailable = text('', 503);
 
-    it('repeat a GET with jitter, four times in all', async () => {
+    it('repeat a GET with jitter, four times in total', async () => {
       answer = (...both) => (seen.length < 4 ? unavailable : json(BALANCE))(...both);
       assert.deepEqual(await client().getBalance(), BALANCE);
       assert.deepEqual(slept, [250, 500, 1000]);
@@ -329,7 +329,7 @@ describe('Client', () => {
       assert.equal(seen.length, 2);
     });
 
-    it('read Retry-After by the clock of who sends it', async () => {
+    it('read Retry-After by the sender’s clock', async () => {
       const headers = {
         date: 'Thu, 01 Jan 2015 00:00:00 GMT',
         'retry-after': 'Thu, 01 Jan 2015 00:00:07 GMT',
@@ -339,13 +339,13 @@ describe('Client', () => {
       assert.deepEqual(slept, [7250]);
     });
 
-    it('do not wait for more than a minute', async () => {
+    it('never wait for more than a minute', async () => {
       answer = text('', 503, { 'retry-after': '61' });
       await assert.rejects(client().getBalance(), { httpStatus: 503, retryAfterMs: 61_000 });
       assert.deepEqual(slept, []);
     });
 
-    it('end at a cancel', async () => {
+    it('end when canceled', async () => {
       const stop = new AbortController();
       answer = (...both) => {
         unavailable(...both);
@@ -373,7 +373,7 @@ describe('Client', () => {
       seen = [];
     }
 
-    it('waits with every read, up to a minute', async () => {
+    it('delays every read, up to a minute', async () => {
       for (const [call, waitMs] of [
         [() => one.listRuns(), 30_250],
         [() => one.listModels(), 30_250],
@@ -387,7 +387,7 @@ describe('Client', () => {
       }
     });
 
-    it('sends nothing for longer, and says how long', async () => {
+    it('throws with the remaining time if the wait is longer', async () => {
       await refused({ 'retry-after': '90' });
       nowMs += 20_000;
       for (const call of [
@@ -402,7 +402,7 @@ describe('Client', () => {
       assert.equal(seen.length, 1);
     });
 
-    it('sends no submission before', async () => {
+    it('sends no submission before that time', async () => {
       const folder = await mkdtemp(path.join(tmpdir(), 'client-'));
       const file = path.join(folder, 'd.jsonl');
       const submission = {
@@ -429,7 +429,7 @@ describe('Client', () => {
       await rm(folder, { recursive: true });
     });
 
-    it('takes a 503 with Retry-After like a 429, and says which it was; without one, or a 404, it does not wait', async () => {
+    it('treats a 503 with Retry-After like a 429 with its own code; does not wait without one or after a 404', async () => {
       await refused({}, 503);
       await refused({ 'retry-after': '30' }, 404);
       assert.equal(one.notBeforeMs, undefined);
@@ -442,7 +442,7 @@ describe('Client', () => {
     });
 
     for (const status of [429, 503])
-      it(`believes a gateway's ${status} for five minutes at most, and the user may try anyway`, async () => {
+      it(`limits a gateway's ${status} to five minutes, and the user may try anyway`, async () => {
         answer = text('<html>', status, { 'retry-after': '86400', 'content-type': 'text/html' });
         const limited = { httpStatus: status, retryAfterMs: 300_000 };
         await assert.rejects(one.getBalance(), limited);
@@ -458,7 +458,7 @@ describe('Client', () => {
         await one.listRuns({}, { isBackground: true });
       });
 
-    it('never waits for less than before, and again for the rest where the clock was set back', async () => {
+    it('never shortens the wait, and preserves the rest if the clock is set back', async () => {
       const headers = () => ({ 'retry-after': seen.length === 1 ? '90' : '0' });
       answer = (...both) => json(refusal('rate_limited'), 429, headers())(...both);
       const calls = Array.from({ length: 2 }, () => one.getBalance({ isBackground: true }));
@@ -474,7 +474,7 @@ describe('Client', () => {
       assert.equal(seen.length, 2);
     });
 
-    it('waits for longer and longer without a Retry-After, until a call passes', async () => {
+    it('waits longer and longer without a Retry-After, until a call succeeds', async () => {
       const waits: number[] = [];
       for (let refusals = 0; refusals < 8; refusals++) {
         await refused({});
@@ -487,7 +487,7 @@ describe('Client', () => {
       assert.equal(one.notBeforeMs, nowMs + 500);
     });
 
-    it('holds what somebody waits to read for ten minutes at most', async () => {
+    it('delays foreground reads for ten minutes at most', async () => {
       await refused({ 'retry-after': String(DAY / 1_000) });
       await assert.rejects(one.getBalance(), { retryAfterMs: 600_000 });
       nowMs += 600_000;
@@ -495,7 +495,7 @@ describe('Client', () => {
       await assert.rejects(one.getBalance({ isBackground: true }), { retryAfterMs: DAY - 600_000 });
     });
 
-    it('takes over what another window was asked, but nothing more than a week away', async () => {
+    it('adopts the wait of another window, up to a week', async () => {
       one.holdUntil(nowMs + 8 * DAY);
       assert.equal(one.notBeforeMs, undefined);
       one.holdUntil(nowMs + 61_000, nowMs + 61_000);
@@ -504,7 +504,7 @@ describe('Client', () => {
     });
   });
 
-  it('stops at once when it is cancelled, while it connects or waits for a head or a body', async () => {
+  it('stops at once when canceled while connecting or waiting for a head or a body', async () => {
     for (const reply of [() => undefined, (response) => response.writeHead(200).write('{')] as Answer[]) {
       const stop = new AbortController();
       const ended = new Promise<void>((resolve) => {
@@ -527,7 +527,7 @@ describe('Client', () => {
     await silent.close();
   });
 
-  it('keeps no connection when its transport is disposed, but lets what is under way end', async () => {
+  it('closes its connections when its transport is disposed, but finishes requests in progress', async () => {
     const old = transport;
     const closed = new Promise<void>((resolve) => {
       answer = (response, request) => {

@@ -92,7 +92,7 @@ describe('createRun', function () {
   }
 
   for (const sizeBytes of [0, 1, MIB - 1, MIB, MIB + 1, 5 * MIB + 12_345]) {
-    it(`sends ${sizeBytes} bytes, the same ones at each attempt`, async () => {
+    it(`sends ${sizeBytes} bytes, identical at each attempt`, async () => {
       const bytes = await bench.dataset(sizeBytes);
       const service = await bench.receiver();
       for (let attempt = 0; attempt < 2; attempt++) {
@@ -130,7 +130,7 @@ describe('createRun', function () {
   }
 
   for (const start of [startHttpServer, startHttpsServer])
-    it(`overwrites no chunk that a slow reader or a slow digest has not taken (${start.name})`, async () => {
+    it(`overwrites no chunk that a slow reader or a slow digest still needs (${start.name})`, async () => {
       const bytes = await bench.dataset(10 * MIB + 77);
       const digestWorker = await worker(workerThat('await delay(pieces % 3 === 0 ? 40 : 0);'));
       const received: Buffer[] = [];
@@ -152,7 +152,7 @@ describe('createRun', function () {
       assert.ok(Buffer.concat(received).equals(Buffer.concat([head, bytes, tail])));
     });
 
-  it('takes any 2xx with a run_id as a run, and nothing less', async () => {
+  it('accepts any 2xx with a run_id as a run, and nothing less', async () => {
     await bench.dataset(10);
     let answer: [status: number, value: unknown] = [200, {}];
     const service = await bench.served(
@@ -187,7 +187,7 @@ describe('createRun', function () {
         'changed',
       ],
     ] as const)
-      it(`holds the closing boundary back: it ${name}`, async () => {
+      it(`does not send the closing boundary: it ${name}`, async () => {
         // Its last byte is none that the changes write.
         while ((await bench.dataset(MANY)).at(-1) === 0);
         await restoreTimes();
@@ -226,7 +226,7 @@ describe('createRun', function () {
       });
   });
 
-  it('holds the closing boundary back where the bytes have another digest', async () => {
+  it('does not send the closing boundary if the digest differs', async () => {
     const bytes = await bench.dataset(MIB + 5);
     await restoreTimes();
     const submission = bench.submission(bytes.byteLength);
@@ -247,7 +247,7 @@ describe('createRun', function () {
     assert.ok(received.length > MIB && !received.includes(CLOSING.trim()));
   });
 
-  it('sends nothing of a file of another size, a folder, a device, a pipe or a missing file', async () => {
+  it('sends nothing for a file of another size, a folder, a device, a pipe, or a missing file', async () => {
     await bench.dataset(10);
     const service = await bench.receiver();
     await fails(service.url, bench.submission(9), { code: 'dataset-changed', change: 'grew' });
@@ -265,7 +265,7 @@ describe('createRun', function () {
   });
 
   describe('the closing boundary', () => {
-    it('is held back when beforeClose throws, and its error is thrown', async () => {
+    it('is not sent if beforeClose throws, and that error is thrown', async () => {
       await bench.dataset(MIB);
       const service = await bench.receiver();
       const lost = new Error('the lease is lost');
@@ -275,7 +275,7 @@ describe('createRun', function () {
     });
 
     for (const isAnswered of [true, false])
-      it(`is held back after ${isAnswered ? 'an answer' : 'a cancel'} during beforeClose`, async () => {
+      it(`is not sent after ${isAnswered ? 'an answer' : 'a cancel'} during beforeClose`, async () => {
         await bench.dataset(1000);
         const stop = new AbortController();
         let received = '';
@@ -306,7 +306,7 @@ describe('createRun', function () {
         assert.ok(!received.includes(CLOSING));
       });
 
-    it('is all that is missing until beforeClose agreed', async () => {
+    it('is all that is missing until beforeClose succeeds', async () => {
       await bench.dataset(3 * MIB);
       let receivedBytes = 0;
       let expectedBytes = 0;
@@ -327,7 +327,7 @@ describe('createRun', function () {
     });
   });
 
-  describe('delivers an early answer', () => {
+  describe('returns an early response', () => {
     const refusal = JSON.stringify({ error: { code: 'invalid_api_key', message: 'no' } });
     const head = `HTTP/1.1 401 Unauthorized\r\ncontent-type: application/json\r\ncontent-length: ${refusal.length}\r\n`;
     const closing = `${head}connection: close\r\n\r\n${refusal}`;
@@ -356,7 +356,7 @@ describe('createRun', function () {
   });
 
   describe('over a network', () => {
-    it('that is reset in the middle fails, once', async () => {
+    it('that is reset in the middle fails without a retry', async () => {
       await bench.dataset(8 * MIB);
       let connections = 0;
       const server = await bench.served(
@@ -370,7 +370,7 @@ describe('createRun', function () {
       assert.equal(connections, 1);
     });
 
-    it('that takes no more bytes fails as stalled', async () => {
+    it('that accepts no more bytes fails as stalled', async () => {
       await bench.dataset(32 * MIB);
       const server = await bench.served(
         startRawServer((socket) => void socket.once('data', () => socket.pause())),
@@ -379,7 +379,7 @@ describe('createRun', function () {
       await fails(server.url, bench.submission(32 * MIB), { reason: 'stalled' }, { timeouts });
     });
 
-    it('without an answer has the time of pricing, after the last byte', async () => {
+    it('without a response times out after the time for pricing, from the last byte', async () => {
       await bench.dataset(MIB);
       const server = await bench.served(startHttpServer((request) => void request.resume()));
       const timeouts = { pricingMs: 60, answerMs: 1, stallMs: 60 };
@@ -400,7 +400,7 @@ describe('createRun', function () {
       await fails(server.url, bench.submission(MIB), { reason: 'refused' });
     });
 
-    it('uses a connection of its own: a kept one may just be closing', async () => {
+    it('uses a new connection, since a reused one may just be closing', async () => {
       await bench.dataset(10);
       const sockets = new Set<Socket>();
       const server = await bench.served(
@@ -443,7 +443,7 @@ describe('createRun', function () {
         assert.deepEqual([told, service.bodies], [[], []]);
       });
 
-    it('is not known', async () => {
+    it('is missing', async () => {
       await bench.dataset(10);
       const service = await bench.receiver();
       for (const digestWorker of [null, '', 'not/absolute.mjs', path.join(bench.folder, 'missing.mjs')])
@@ -452,7 +452,7 @@ describe('createRun', function () {
     });
   });
 
-  describe('stops within half a second, leaving neither descriptor nor thread, when it is cancelled', () => {
+  describe('when canceled, stops within half a second without leaking descriptors or threads', () => {
     const LIMIT_MS = 500;
     const STAGES = ['handshake', 'proxy', 'sending', 'hashing', 'digest', 'beforeClose', 'pricing'] as const;
     const threads = () => readdirSync('/proc/self/task').length;

@@ -40,7 +40,7 @@ describe('diagnose', () => {
   const at = (host: string, settings: Partial<ProxySettings> = {}) =>
     diagnose(new URL(`https://${host}`), { ...DIRECT, ...settings }, nowhere, NEVER);
 
-  it('asks once, whatever is answered, and knows the clock of the service', async () => {
+  it('sends one request, whatever the response, and determines the service’s clock', async () => {
     for (const [code, isError] of [
       [200, false],
       [429, true],
@@ -53,7 +53,7 @@ describe('diagnose', () => {
     }
   });
 
-  it('sends nothing while the service asked to be left alone, nor past a proxy that cannot be understood', async () => {
+  it('sends nothing during a wait for the service, or past an invalid proxy', async () => {
     const held = clientOf(service.url);
     held.holdUntil(Date.now() + 60_000);
     const facts = await diagnose(new URL(service.url), DIRECT, held, NEVER);
@@ -63,14 +63,14 @@ describe('diagnose', () => {
     assert.deepEqual([route.kind, wasSent, name], ['unusable', false, undefined]);
   });
 
-  it('resolves the name itself only where it goes there itself, and has no name to resolve in an address', async () => {
+  it('resolves the name only without a proxy, and not if it is an address', async () => {
     assert.deepEqual((await at('does-not-exist.invalid')).name, { code: 'ENOTFOUND' });
     assert.equal((await at('does-not-exist.invalid', { httpProxy: 'http://proxy.test' })).name, undefined);
     for (const host of ['127.0.0.1', 'localhost', '[::1]', '192.0.2.1', '[2001:db8::1]'])
       assert.equal((await at(host)).name, undefined, host);
   });
 
-  it('says of a service that hangs that the connection stood', async () => {
+  it('reports that a hanging service was connected', async () => {
     transport.dispose();
     transport = new Transport(DIRECT, { timeouts: { connectMs: 5_000, answerMs: 50 } });
     status = undefined;
@@ -78,7 +78,7 @@ describe('diagnose', () => {
     assert.ok(error instanceof NetworkError && error.reason === 'answer-timeout');
   });
 
-  it('ends at once when the user cancels', async () => {
+  it('ends at once when canceled', async () => {
     const stop = new AbortController();
     status = undefined;
     const running = diagnose(new URL(service.url), DIRECT, clientOf(service.url), stop.signal);

@@ -36,7 +36,7 @@ describe('sha256OfFile', function () {
       assert.equal(bench.openDescriptors(), 0);
     });
 
-  it('fails for what is not a file, or changes meanwhile, or without its thread', async () => {
+  it('throws for anything but a file, for a change meanwhile, or without its thread', async () => {
     const missing = { code: 'dataset-changed', change: 'unreadable', causeCode: 'ENOENT' };
     const gone = { path: bench.file, sizeBytes: 1, mtimeMs: 1, ctimeMs: 1 };
     await assert.rejects(sha256OfFile(gone, { worker }), missing);
@@ -54,7 +54,7 @@ describe('sha256OfFile', function () {
     assert.equal(bench.openDescriptors(), 0);
   });
 
-  it('fails if the file is not the one of the stamp, before or after, whatever its bytes are', async () => {
+  it('throws if the file does not match the stamp before or after, whatever its bytes', async () => {
     await bench.dataset(2 * MIB);
     const setTimes = () => utimesSync(bench.file, 1_700_000_000, 1_700_000_000);
     setTimes();
@@ -85,7 +85,7 @@ describe('sha256OfFile', function () {
     }
   });
 
-  it('stops when it is cancelled: before, in the middle, at the end and while its thread hangs', async () => {
+  it('stops when canceled: before, in the middle, at the end, and while its thread hangs', async () => {
     const before = threads();
     await bench.dataset(8 * MIB);
     const file = await fileNow();

@@ -12,12 +12,12 @@ import { toNetworkError } from '../../../../src/core/api/exchange.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 
 describe('errors', () => {
-  it('hold nothing in their messages that came in', () => {
+  it('have no input in their messages', () => {
     const error = new ServiceError('row_{"text":"private"}', 422, 'row 3: private');
     assert.doesNotMatch(`${error.message} ${String(error.stack)}`, /private/);
   });
 
-  it('know a refused API key, whatever the body', () => {
+  it('recognize a rejected API key, whatever the body', () => {
     assert.ok(isUnauthorized(new ServiceError('invalid_api_key', 401)));
     assert.ok(isUnauthorized(new ServiceError('invalid_api_key', 403)));
     assert.ok(isUnauthorized(new ServiceError('other', 401)));
@@ -28,7 +28,7 @@ describe('errors', () => {
     assert.ok(!isUnauthorized(undefined));
   });
 
-  it('read the codes of Node, OpenSSL and undici', () => {
+  it('map the codes of Node, OpenSSL, and undici', () => {
     for (const [code, reason] of [
       ['ECONNREFUSED', 'refused'],
       ['ENOTFOUND', 'dns'],
@@ -51,7 +51,7 @@ describe('errors', () => {
 });
 
 describe('mayPass', () => {
-  it('is true for answers of the moment, and for the network but for reasons that last', () => {
+  it('is true for temporary responses and network errors, except for lasting reasons', () => {
     for (const [status, expected] of [
       ...[408, 425, 429, 500, 502, 503, 504].map((status) => [status, true] as const),
       ...[200, 400, 401, 402, 403, 404, 409, 422].map((status) => [status, false] as const),
@@ -69,7 +69,7 @@ describe('mayPass', () => {
 });
 
 describe('parseRetryAfter', () => {
-  it('reads seconds or an HTTP date, a week at most', () => {
+  it('reads seconds or an HTTP date, up to a week', () => {
     const now = Date.parse('2026-01-02T03:04:05Z');
     assert.equal(parseRetryAfter('120', now), 120_000);
     assert.equal(parseRetryAfter(' 0 ', now), 0);
@@ -80,7 +80,7 @@ describe('parseRetryAfter', () => {
     assert.equal(parseRetryAfter('Fri, 02 Jan 2032 03:04:35 GMT', now), weekMs);
   });
 
-  it('ignores nonsense', () => {
+  it('ignores invalid values', () => {
     const dates = ['2026-01-02', 'Xxx, 99 Xxx 2026 99:99:99 GMT'];
     for (const value of [undefined, '', '-1', '1.5', '0x10', '1e3', 'soon', '5, 7', ...dates])
       assert.equal(parseRetryAfter(value, 0), undefined, value);

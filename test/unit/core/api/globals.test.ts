@@ -4,7 +4,7 @@ import { runChild } from '../../../helpers/runChild.ts';
 
 describe('the dispatcher behind every fetch of the process', () => {
   for (const fetchFirst of [false, true]) {
-    it(`stays what it was ${fetchFirst ? 'when it was in use before' : 'when nobody had used it'}`, async () => {
+    it(`is not replaced ${fetchFirst ? 'when it was in use before' : 'when nobody had used it'}`, async () => {
       const server = await startHttpServer((_request, response) =>
         sendJson(response, 200, { balance_cents: 1, currency: 'EUR' }),
       );

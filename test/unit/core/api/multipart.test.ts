@@ -16,7 +16,7 @@ const headOf = (change: Partial<RunSubmission>) =>
   Buffer.from(encodeMultipart({ ...SUBMISSION, ...change }).head).toString();
 
 describe('multipart', () => {
-  it('has the fields first, in a fixed order, and the file last', () => {
+  it('has the fields first in a fixed order, and the file last', () => {
     const { head, tail, contentType } = encodeMultipart(SUBMISSION);
     const field = (name: string, value: string) =>
       `----B_1\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
@@ -34,12 +34,12 @@ describe('multipart', () => {
     assert.equal(contentType, 'multipart/form-data; boundary=--B_1');
   });
 
-  it('leaves out a label that says nothing', () => {
+  it('omits an empty label', () => {
     assert.doesNotMatch(headOf({ label: undefined }), /label/);
     assert.doesNotMatch(headOf({ label: '' }), /label/);
   });
 
-  it('escapes the file name as the HTML standard says', () => {
+  it('escapes the file name as specified by the HTML standard', () => {
     const filename = 'a"b\r\nc%22 ü\\.jsonl';
     assert.ok(
       headOf({ dataset: { ...SUBMISSION.dataset, filename } }).includes(
@@ -48,13 +48,13 @@ describe('multipart', () => {
     );
   });
 
-  it('cannot be made to hold another field', () => {
+  it('does not allow the injection of another field', () => {
     const label = 'x\n--other\rContent-Disposition: form-data; name="priority_processing"\r\n\r\ntrue';
     assert.equal(headOf({ label }).split('\r\n----B_1').length, headOf({}).split('\r\n----B_1').length);
     assert.ok(headOf({ label: 'a\nb\rc\r\nd' }).includes('\r\n\r\na\r\nb\r\nc\r\nd\r\n'));
   });
 
-  it('refuses a boundary that would break it', () => {
+  it('rejects an invalid boundary', () => {
     for (const boundary of ['', 'a b', 'a\r\nb', 'a"b', 'x'.repeat(71)])
       assert.throws(() => encodeMultipart({ ...SUBMISSION, boundary }), TypeError);
   });

@@ -51,7 +51,7 @@ describe('proxy and certificates', function () {
     );
   }
 
-  it('goes through http.proxy, trusting a system certificate, and shows the proxy neither API key nor path', async () => {
+  it('go through http.proxy with a system certificate, and reveal neither API key nor path to the proxy', async () => {
     const proxy = await proxyWith();
     assert.deepEqual(await balance({ httpProxy: proxy.url }), { balance: BALANCE });
     assert.deepEqual(
@@ -64,7 +64,7 @@ describe('proxy and certificates', function () {
     assert.equal(requests[0]['proxy-authorization'], undefined);
   });
 
-  it('does not trust a private authority that is not on the system, and does not ask again', async () => {
+  it('do not trust a private authority that the system does not have, and do not retry', async () => {
     const proxy = await proxyWith();
     const result = await balance({ httpProxy: proxy.url }, {});
     assert.equal(result['reason'], 'tls', JSON.stringify(result));
@@ -73,19 +73,19 @@ describe('proxy and certificates', function () {
     assert.deepEqual(requests, []);
   });
 
-  it('trusts anybody where http.proxyStrictSSL is off', async () => {
+  it('trust anyone if http.proxyStrictSSL is off', async () => {
     const proxy = await proxyWith();
     assert.deepEqual(await balance({ httpProxy: proxy.url, strictSsl: false }, {}), { balance: BALANCE });
   });
 
-  it('trusts a system certificate without a proxy too, and refuses a name that it is not for', async () => {
+  it('trust a system certificate also without a proxy, but not for another name', async () => {
     assert.deepEqual(await balance({}, TRUSTED, 'localhost'), { balance: BALANCE });
     const proxy = await proxyWith();
     const result = await balance({ httpProxy: proxy.url }, TRUSTED, 'stranger.test');
     assert.deepEqual(result, { reason: 'tls', causeCode: 'ERR_TLS_CERT_ALTNAME_INVALID' });
   });
 
-  it('gives the proxy the credentials of its URL, percent-decoded', async () => {
+  it('send the URL’s credentials to the proxy, percent-decoded', async () => {
     const authorization = `Basic ${Buffer.from('jo@x:p:ä%').toString('base64')}`;
     const proxy = await proxyWith({ authorization });
     const httpProxy = `http://jo%40x:p%3A%C3%A4%25@127.0.0.1:${proxy.port}`;
@@ -93,26 +93,26 @@ describe('proxy and certificates', function () {
     assert.equal(requests[0]?.['proxy-authorization'], undefined);
   });
 
-  it('calls wrong credentials a problem of the proxy, once', async () => {
+  it('report wrong credentials as a proxy error, without a retry', async () => {
     const proxy = await proxyWith({ authorization: 'Basic right' });
     const httpProxy = `http://jo:wrong@127.0.0.1:${proxy.port}`;
     assert.deepEqual(await balance({ httpProxy }), { reason: 'proxy', causeCode: 'HTTP_407' });
     assert.equal(proxy.seen.length, 1);
   });
 
-  it('goes through a proxy that speaks TLS itself, certified by the system', async () => {
+  it('support a TLS proxy with a system certificate', async () => {
     const proxy = await proxyWith({ tls: true });
     assert.deepEqual(await balance({ httpProxy: proxy.url }), { balance: BALANCE });
     assert.equal((await balance({ httpProxy: proxy.url }, {}))['reason'], 'tls');
     assert.equal(proxy.seen.length, 1);
   });
 
-  it('does not go around a proxy that it cannot understand', async () => {
+  it('do not bypass an invalid proxy', async () => {
     assert.equal((await balance({ httpProxy: 'socks5://127.0.0.1:1' }))['reason'], 'proxy');
     assert.deepEqual(requests, []);
   });
 
-  it('does not blame the proxy for what the service does', async () => {
+  it('do not blame the proxy for errors of the service', async () => {
     const proxy = await proxyWith();
     const broken = await startHttpsServer((request) => request.socket.destroy());
     open.push(broken);

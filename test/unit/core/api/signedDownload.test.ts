@@ -37,7 +37,7 @@ describe('signed download', () => {
     return Buffer.concat(chunks);
   }
 
-  it('asks for the URL as it is, without a header that identifies the user', async () => {
+  it('requests the URL unchanged, without a header that identifies the user', async () => {
     answer = (response) => response.writeHead(200, { etag: '"e"', 'content-length': 5 }).end('bytes');
     const { body, totalBytes, etag } = await openSignedUrl(transport, url(), server.url);
     assert.deepEqual([(await bytesOf(body)).toString(), totalBytes, etag], ['bytes', 5, '"e"']);
@@ -47,7 +47,7 @@ describe('signed download', () => {
     assert.ok(host && connection);
   });
 
-  it('follows five redirects and no more', async () => {
+  it('follows at most five redirects', async () => {
     answer = (response, request) => {
       const step = Number(/step=(\d+)/.exec(String(request.url))?.[1] ?? 0);
       if (step === 5) response.end('there');
@@ -68,7 +68,7 @@ describe('signed download', () => {
     assert.equal(seen.length, 12);
   });
 
-  it('does not follow to what is no https URL, nor open it', async () => {
+  it('neither opens nor follows a URL without https', async () => {
     for (const location of [
       'http://storage.example/a',
       'ftp://storage.example/a',
@@ -85,7 +85,7 @@ describe('signed download', () => {
     assert.deepEqual(seen, []);
   });
 
-  it('does not follow another machine to this one', async () => {
+  it('does not follow a redirect from another machine to this one', async () => {
     const proxy = await startConnectProxy();
     const storage = await startHttpsServer((_request, response) =>
       response.writeHead(302, { location: url() }).end(),
@@ -140,7 +140,7 @@ describe('signed download', () => {
       return { asked, transport: { send } as unknown as Transport };
     };
 
-    it('is not opened from a remote service, first or by a redirect', async () => {
+    it('is not opened from a remote service, directly or by a redirect', async () => {
       const [service, storage] = ['https://service.example', 'https://storage.example/a'];
       for (const link of inside) {
         const first = transportTo();
@@ -151,7 +151,7 @@ describe('signed download', () => {
       }
     });
 
-    it('is opened where the service is just as near, and others always', async () => {
+    it('is opened from a service that is just as near; other links always are', async () => {
       for (const [service, link, isOpened] of [
         ['http://localhost:8080/x', 'http://127.0.0.1/a', true],
         ['http://127.0.0.1', 'https://192.168.1.1/a', true],
@@ -170,7 +170,7 @@ describe('signed download', () => {
     });
   });
 
-  it('reports a refusal, and nothing of the URL', async () => {
+  it('reports a rejection without the URL', async () => {
     for (const status of [403, 404, 410, 500]) {
       answer = (response) => response.writeHead(status).end('<Error>');
       await assert.rejects(openSignedUrl(transport, url(), server.url), (error) => {
@@ -206,7 +206,7 @@ describe('signed download', () => {
     assert.equal(received, 3_000_000);
   });
 
-  it('drops the connection of a body that nobody reads, or that is left', async () => {
+  it('drops the connection of an unread or abandoned body', async () => {
     transport = new Transport(SETTINGS, { timeouts: { stallMs: 150 } });
     for (const read of [false, true]) {
       const closed = new Promise<void>((resolve) => {
@@ -227,7 +227,7 @@ describe('signed download', () => {
     const whole = (response: http.ServerResponse) =>
       response.writeHead(200, { etag: '"e"', 'content-length': 10 }).end('0123456789');
 
-    it('asks for the rest of exactly these bytes, over redirects', async () => {
+    it('requests the rest of exactly these bytes, over redirects', async () => {
       answer = (response, request) => {
         if (request.url?.endsWith('moved')) response.writeHead(206, rest).end('456789');
         else response.writeHead(302, { location: '/moved' }).end();
@@ -242,7 +242,7 @@ describe('signed download', () => {
         );
     });
 
-    it('starts over after any other rest', async () => {
+    it('starts over after any other response', async () => {
       for (const [name, headers] of Object.entries({
         'with another start': { ...rest, 'content-range': 'bytes 3-8/10' },
         'with another start alone': { ...rest, 'content-range': 'bytes 3-9/10' },

@@ -7,7 +7,7 @@ describe('route', () => {
   const direct = { kind: 'direct' };
   const through = (url: string, source = 'http.proxy') => ({ kind: 'proxy', source, url });
 
-  it('is direct where nothing is set, or set to nothing', () => {
+  it('is direct without settings or with empty ones', () => {
     assert.deepEqual(route({}), direct);
     assert.deepEqual(
       route({ httpProxy: ' ', proxyAuthorization: '', noProxy: [], env: { HTTPS_PROXY: '' } }),
@@ -15,12 +15,12 @@ describe('route', () => {
     );
   });
 
-  it('is always direct on this machine', () => {
+  it('is always direct to this machine', () => {
     for (const url of ['http://127.0.0.1:1', 'http://localhost', 'https://[::1]'])
       assert.deepEqual(route({ httpProxy: 'http://p.example:1' }, url), direct);
   });
 
-  it('prefers http.proxy to the environment, and HTTPS_PROXY to HTTP_PROXY', () => {
+  it('prefers http.proxy over the environment, and HTTPS_PROXY over HTTP_PROXY', () => {
     const env = { HTTPS_PROXY: 'http://s.example:2', HTTP_PROXY: 'http://h.example:3' };
     assert.deepEqual(route({ httpProxy: 'http://p.example:1/', env }), through('http://p.example:1'));
     assert.deepEqual(route({ env }), through('http://s.example:2', 'HTTPS_PROXY'));
@@ -34,7 +34,7 @@ describe('route', () => {
     );
   });
 
-  it('puts NO_PROXY aside where http.noProxy is set', () => {
+  it('ignores NO_PROXY if http.noProxy is set', () => {
     const httpProxy = 'http://p.example:1';
     const env = { NO_PROXY: 'host.example' };
     assert.deepEqual(route({ httpProxy, env }), direct);
@@ -42,7 +42,7 @@ describe('route', () => {
     assert.deepEqual(route({ httpProxy, env: { no_proxy: 'a, host.example' } }), direct);
   });
 
-  it('goes around the proxy for what noProxy names', () => {
+  it('bypasses the proxy for hosts in noProxy', () => {
     for (const [exception, url, isException] of [
       ['*', 'https://x.example', true],
       ['host.example', 'https://host.example', true],
@@ -67,7 +67,7 @@ describe('route', () => {
     }
   });
 
-  it('takes the credentials out of the URL', () => {
+  it('moves the credentials out of the URL', () => {
     const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
     const authorizationOf = (httpProxy: string, proxyAuthorization?: string) => {
       const found = route({ httpProxy, ...(proxyAuthorization && { proxyAuthorization }) });
@@ -82,7 +82,7 @@ describe('route', () => {
     assert.equal(authorizationOf('http://p.example:1'), undefined);
   });
 
-  it('sends http.proxyAuthorization only to the proxy that VS Code’s setting names', () => {
+  it('sends http.proxyAuthorization only to the proxy in VS Code’s setting', () => {
     const settings = { proxyAuthorization: 'Negotiate z', env: { HTTPS_PROXY: 'http://p.example:1' } };
     const toSetting = { ...through('http://q.example:1'), authorization: 'Negotiate z' };
     assert.deepEqual(route({ ...settings, httpProxy: 'q.example:1' }), toSetting);
@@ -90,7 +90,7 @@ describe('route', () => {
       assert.deepEqual(route({ ...settings, httpProxy }), through('http://p.example:1', 'HTTPS_PROXY'));
   });
 
-  it('does not guess', () => {
+  it('is unusable rather than guessed', () => {
     for (const httpProxy of ['socks5://p.example:1', 'http://', 'p.example:notaport', 'ftp://p.example'])
       assert.deepEqual(route({ httpProxy }), { kind: 'unusable', source: 'http.proxy' }, httpProxy);
   });

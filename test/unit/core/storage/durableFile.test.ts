@@ -7,7 +7,7 @@ import { useFolder } from '../../../helpers/folder.ts';
 describe('writeFileDurably', () => {
   const folder = useFolder();
 
-  it('replaces a file, in a folder that it makes, readable for its owner alone', async () => {
+  it('replaces a file in a new folder, readable by its owner only', async () => {
     const file = path.join(folder(), 'new', 'folder', 'state.json');
     await writeFileDurably(file, 'öld and long');
     await writeFileDurably(file, 'néw');
@@ -16,7 +16,7 @@ describe('writeFileDurably', () => {
     if (process.platform !== 'win32') assert.equal((await stat(file)).mode & 0o777, 0o600);
   });
 
-  it('leaves one complete text when many write at once, and no temporary file', async () => {
+  it('leaves one complete text and no temporary file when many write at once', async () => {
     const file = path.join(folder(), 'state.json');
     const texts = Array.from({ length: 20 }, (_, index) => String(index).repeat(10_000));
     await Promise.all(texts.map((text) => writeFileDurably(file, text)));
@@ -24,7 +24,7 @@ describe('writeFileDurably', () => {
     assert.deepEqual(await readdir(folder()), ['state.json']);
   });
 
-  it('never shows a reader a part', async () => {
+  it('never shows a partial text to a reader', async () => {
     const file = path.join(folder(), 'state.json');
     const texts = ['a', 'b'].map((letter) => letter.repeat(500_000));
     await writeFileDurably(file, texts[0] ?? '');
@@ -37,14 +37,14 @@ describe('writeFileDurably', () => {
     await writing;
   });
 
-  it('takes its temporary file away when the name cannot be had', async () => {
+  it('removes its temporary file if the rename fails', async () => {
     const file = path.join(folder(), 'state.json');
     await mkdir(path.join(file, 'a folder in the way'), { recursive: true });
     await assert.rejects(writeFileDurably(file, 'text'));
     assert.deepEqual(await readdir(folder()), ['state.json']);
   });
 
-  it('leaves the old text when the folder is a file', async () => {
+  it('keeps the old text when the folder is a file', async () => {
     const file = path.join(folder(), 'plain');
     await writeFile(file, 'mine');
     await assert.rejects(writeFileDurably(path.join(file, 'state.json'), 'text'));
@@ -64,7 +64,7 @@ describe('renameOver', () => {
     return { renames, renameFile: renameFile as typeof rename };
   };
 
-  it('waits for a file that is in use, as Windows reports it', async () => {
+  it('retries while the file is in use, as Windows reports it', async () => {
     for (const code of ['EPERM', 'EACCES', 'EBUSY']) {
       const { renames, renameFile } = refusing(code, 3);
       await renameOver('a', 'b', renameFile);
@@ -72,7 +72,7 @@ describe('renameOver', () => {
     }
   });
 
-  it('gives up after a while, and at once where waiting cannot help', async () => {
+  it('gives up after a while, and at once if retrying cannot help', async () => {
     const used = refusing('EBUSY', Infinity);
     await assert.rejects(renameOver('a', 'b', used.renameFile), { code: 'EBUSY' });
     assert.ok(used.renames.length > 3);

@@ -28,7 +28,7 @@ describe('FolderWatch', () => {
   const put = (name: string, at = watched) => writeFileSync(path.join(at, name), '');
   const whileAnyIsTold = () => delay(80);
 
-  it('reports simultaneous changes once, and then the next', async () => {
+  it('reports simultaneous changes once, and later ones again', async () => {
     mkdirSync(watched);
     follow();
     for (let each = 0; each < 20; each++) put(`${each}.json`);
@@ -47,7 +47,7 @@ describe('FolderWatch', () => {
     assert.equal(told, 0);
   });
 
-  it('follows only the folder that is there when it is renewed', async () => {
+  it('watches only the folder that exists when it is renewed', async () => {
     const away = path.join(folder(), 'away');
     follow();
     mkdirSync(watched);

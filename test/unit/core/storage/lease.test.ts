@@ -46,7 +46,7 @@ describe('Lease', () => {
     await other.ask('release');
   });
 
-  it('has one holder in a process, and an empty file with nothing beside it', async () => {
+  it('has one holder in a process, and an empty file without others beside it', async () => {
     const first = await take();
     assert.equal(first?.isHeld(), true);
     assert.equal(await take(), undefined);
@@ -63,7 +63,7 @@ describe('Lease', () => {
     assert.deepEqual([last?.isHeld(), readdirSync(path.dirname(file))], [false, []]);
   });
 
-  it('has one holder among processes, also after one of them tried twice', async () => {
+  it('has one holder among processes, even after a second attempt', async () => {
     const mine = await take();
     assert.equal(await take(file, 1), undefined);
     assert.equal(await Lease.isTaken(file), true);
@@ -79,7 +79,7 @@ describe('Lease', () => {
     assert.equal((await take())?.isHeld(), true);
   });
 
-  it('is not had from a process that sleeps, and at once from one that was killed', async function () {
+  it('stays with a suspended process, and is free at once after a killed one', async function () {
     if (process.platform === 'win32') this.skip();
     const owner = window();
     assert.equal(await owner.ask('take', file), true);
@@ -90,7 +90,7 @@ describe('Lease', () => {
     assert.equal((await take(file, 1))?.isHeld(), true);
   });
 
-  it('is found lost when its file or folder is wiped or replaced, and is had by another then', async () => {
+  it('is lost when its file or folder is deleted or replaced, and can then be acquired by others', async () => {
     const leases = path.dirname(file);
     const away = path.join(folder(), 'away');
     for (const lose of [
@@ -119,13 +119,13 @@ describe('Lease', () => {
     }
   });
 
-  it('has one holder while many want it', async () => {
+  it('has one holder while many compete for it', async () => {
     const more = [other, window(), window()];
     const counts = await Promise.all(more.map((each) => each.ask('churn', file, 100)));
     assert.deepEqual(counts, [0, 0, 0]);
   });
 
-  it('is of the file that others find, whenever that is replaced', async () => {
+  it('is held on the file that others find, whenever it is replaced', async () => {
     for (const isThere of [true, false])
       for (let call = 1; call <= 3; call++) {
         mkdirSync(path.dirname(file), { recursive: true });
@@ -149,7 +149,7 @@ describe('Lease', () => {
       }
   });
 
-  it('is nobody’s, and not another window’s, where the file system reports another number of the file each time', async () => {
+  it('throws instead of blaming another window if the file system reports a new inode each time', async () => {
     const { statSync: original } = fs;
     let number = 1n;
     mock.method(fs, 'statSync', (...given: Parameters<typeof original>) => {
@@ -169,7 +169,7 @@ describe('Lease', () => {
     assert.equal((await take())?.isHeld(), true);
   });
 
-  it('leaves no file behind that was made to see whether files can be locked, also of a killed process', async () => {
+  it('leaves no probe files behind, even of a killed process', async () => {
     const mine = await take();
     writeFileSync(path.join(path.dirname(file), 'killed.probe'), '');
     assert.equal(await take(), undefined);
@@ -177,7 +177,7 @@ describe('Lease', () => {
     assert.equal(mine?.isHeld(), true);
   });
 
-  it('is asked about without being made, taken or ended', async () => {
+  it('can be probed without being created, acquired, or ended', async () => {
     assert.equal(await Lease.isTaken(file), false);
     assert.equal(existsSync(path.dirname(file)), false);
     const mine = await take();
@@ -190,7 +190,7 @@ describe('Lease', () => {
     assert.equal(await Lease.isTaken(file), true);
   });
 
-  it('is not made again by who asks about it just when it is removed', async () => {
+  it('is not created again by a probe while it is removed', async () => {
     for (let times = 0; times < 20; times++) {
       const mine = await take();
       const asked = Lease.isTaken(file);
@@ -200,7 +200,7 @@ describe('Lease', () => {
     }
   });
 
-  it('leaves no descriptor open', async function () {
+  it('leaks no descriptor', async function () {
     if (process.platform !== 'linux') this.skip();
     // Those of the lock files alone: others may open and close meanwhile. A removed file still has its name here.
     const open = () =>
@@ -228,7 +228,7 @@ describe('Lease', () => {
     assert.equal(open(), 0);
   });
 
-  it('is nobody’s where there is nothing to lock', async () => {
+  it('throws if there is nothing to lock', async () => {
     const unavailable = { code: 'lease-unavailable' };
     mkdirSync(file, { recursive: true });
     await assert.rejects(take(), unavailable);

@@ -83,7 +83,7 @@ describe('StateStore', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('shares tables between windows, for the user alone, without a write-ahead log', async () => {
+  it('shares tables between windows, readable by the user only, without a write-ahead log', async () => {
     const [one, two] = [store(), store()];
     await add(one, 'x');
     assert.deepEqual(await namesOf(two), ['x']);
@@ -98,7 +98,7 @@ describe('StateStore', () => {
     assert.deepEqual(settings, { journal_mode: 'delete', synchronous: 2 });
   });
 
-  it('follows only what other windows touched', async () => {
+  it('calls back only for what other windows touched', async () => {
     const [one, two] = [store(), store()];
     const calls: string[] = [];
     for (const [topic, account] of [
@@ -121,7 +121,7 @@ describe('StateStore', () => {
     await heard;
   });
 
-  it('takes all of a transaction or nothing, in the file that is there', async () => {
+  it('stores all of a transaction or nothing, in the current file', async () => {
     const one = store();
     await add(one, 'x');
     const failing = one.transaction((tables) => {
@@ -155,7 +155,7 @@ describe('StateStore', () => {
     assert.deepEqual(await namesOf(one), ['x', 'y']);
   });
 
-  it('leaves memory for the file once a lock that was held while it opened is free', async () => {
+  it('switches from memory to the file once its lock is free', async () => {
     await add(store(), 'theirs');
     const other = new DatabaseSync(file);
     other.exec('BEGIN EXCLUSIVE');
@@ -201,7 +201,7 @@ describe('StateStore', () => {
     ['renamed', () => renameSync(file, `${file}.away`)],
     ['replaced by a restored copy', () => replaceBy(folder, file)],
   ] as const)
-    it(`opens the file at the path again after the old one was ${how}`, async () => {
+    it(`reopens the file at its path after the old one was ${how}`, async () => {
       if (process.platform === 'win32') return;
       const [one, two] = [store(), store()];
       await add(one, 'x');
@@ -216,7 +216,7 @@ describe('StateStore', () => {
       assert.deepEqual(await namesOf(one), ['y']);
     });
 
-  it('sets a damaged file aside with its journal, once, and continues with a new one', async () => {
+  it('sets a damaged file and its journal aside once, and continues with a new one', async () => {
     damage();
     const [one, two] = [store(), store()];
     await Promise.all([add(one, 'x'), two.open()]);
@@ -254,7 +254,7 @@ describe('StateStore', () => {
     assert.deepEqual(await namesOf(one), ['x', 'y']);
   });
 
-  it('says that it is unknown whether a change was stored, and reads the disk again', async () => {
+  it('reports that it is unknown whether a change was stored, and reads the disk again', async () => {
     const one = store();
     await add(one, 'x');
     const exec = mock.method(DatabaseSync.prototype, 'exec', function (this: DatabaseSync, sql: string) {
@@ -268,7 +268,7 @@ describe('StateStore', () => {
     assert.deepEqual(await namesOf(one), ['x', 'y']);
   });
 
-  it('lets an older version write beside a newer one, unless that refuses it', async () => {
+  it('lets an older version write beside a newer one, unless excluded by it', async () => {
     const newer = [...TEST_TABLES, "ALTER TABLE item ADD COLUMN extra TEXT NOT NULL DEFAULT ''"];
     const [older, next] = [store(), store(newer)];
     await add(older, 'x');
@@ -286,7 +286,7 @@ describe('StateStore', () => {
     assert.deepEqual([refused.problem, aside], ['newer', []]);
   });
 
-  it('has tables that stay as they were written: an older file has them already', () => {
+  it('never changes existing tables, because older files already have them', () => {
     const digests = MIGRATIONS.map((sql) => {
       const text = sql.replace(/\s+/g, ' ').trim();
       return createHash('sha256').update(text).digest('hex').slice(0, 12);
@@ -295,7 +295,7 @@ describe('StateStore', () => {
     assert.deepEqual(digests.slice(0, written.length), written);
   });
 
-  it('lives in memory where there is no usable file, and says why', async () => {
+  it('uses memory without a usable file, and reports why', async () => {
     mkdirSync(file);
     const one = store();
     await add(one, 'x');
@@ -305,13 +305,13 @@ describe('StateStore', () => {
     assert.deepEqual(await namesOf(store()), []);
   });
 
-  it('says that SQLite is missing', async () => {
+  it('reports that SQLite is missing', async () => {
     const one = child('p', 0, { NODE_OPTIONS: '--no-experimental-sqlite' });
     await one.ended;
     assert.equal(one.lines[0], 'module-missing');
   });
 
-  it('ends without waiting, and rejects what comes later as cancelled', async () => {
+  it('closes without waiting, and cancels later calls', async () => {
     const one = store();
     await add(one, 'x');
     const other = new DatabaseSync(file);
@@ -343,14 +343,14 @@ describe('StateStore', () => {
 
     after(() => rm(path.dirname(shim), { recursive: true, force: true }));
 
-    it('says that a file system does not lock', async function () {
+    it('reports a file system without locks', async function () {
       this.timeout(30_000);
       const one = child('p', 1, { LD_PRELOAD: shim, NO_LOCKS: '1' });
       await one.ended;
       assert.deepEqual(one.lines.slice(0, 2), ['no-locks', '1']);
     });
 
-    it('shares with two other windows where a sync takes 20 ms', async function () {
+    it('shares with two other windows even if a sync takes 20 ms', async function () {
       this.timeout(60_000);
       const windows = ['p', 'q', 'r'].map((name) => child(name, 4, { LD_PRELOAD: shim, SLOW_SYNC_MS: '20' }));
       await Promise.all(windows.map(({ ended }) => ended));
@@ -361,7 +361,7 @@ describe('StateStore', () => {
 });
 
 describe('state.sqlite', () => {
-  it('is opened by core/storage alone', () => {
+  it('is opened by core/storage only', () => {
     const naming = readSources().filter(({ tree }) =>
       /state\.sqlite(?! )/.test(tree.text.replaceAll(/\/\*[^]*?\*\/|\/\/.*/g, '')),
     );
