@@ -6,7 +6,8 @@ import { numberedFileName } from './downloadTarget.ts';
 import { DownloadError, type ArtifactName } from './types.ts';
 
 /**
- * What a run offers, with fresh signed URLs: they expire, so they are asked for just in time and never stored.
+ * Lists a run's artifacts with fresh signed URLs, which expire and are therefore requested just in time and
+ * never stored.
  * @throws DownloadError, ApiError, KeyMissingError, CancelledError
  */
 export async function listArtifacts(
@@ -27,8 +28,8 @@ export async function listArtifacts(
 }
 
 /**
- * The names of all artifacts of a run. The contract does not rule out two of the same name: all but the first of those get a
- * number, by their order in the list.
+ * Returns the names of all artifacts of a run. The contract does not rule out duplicate names: every
+ * duplicate after the first gets a number, in list order.
  */
 export function artifactNamesOf(artifacts: readonly Artifact[]): ArtifactName[] {
   const given = artifacts.map(({ artifact_type: type, filename }): ArtifactName => ({ type, filename }));
@@ -37,7 +38,7 @@ export function artifactNamesOf(artifacts: readonly Artifact[]): ArtifactName[] 
     const isIn = (list: readonly ArtifactName[], name: string | undefined) =>
       list.some((one) => one.type === type && one.filename === name);
     let name = filename;
-    // Not one that the service itself gave to another.
+    // Skip names that the service itself gave to another artifact.
     for (let number = 2; isIn(names, name) || (name !== filename && isIn(given, name)); number++)
       name = numberedFileName(filename ?? type, number);
     names.push({ type, filename: name });
@@ -45,7 +46,7 @@ export function artifactNamesOf(artifacts: readonly Artifact[]): ArtifactName[] 
   return names;
 }
 
-/** The one of a name; where there is no such name, the only one of its type. @throws DownloadError */
+/** Finds an artifact by name or, if no name matches, the only one of its type. @throws DownloadError */
 export function artifactNamed(artifacts: readonly Artifact[], { type, filename }: ArtifactName): Artifact {
   const names = artifactNamesOf(artifacts);
   const ofType = artifacts.filter(({ artifact_type }) => artifact_type === type);
@@ -56,7 +57,7 @@ export function artifactNamed(artifacts: readonly Artifact[], { type, filename }
   return found;
 }
 
-/** The cause of a 404 (spec: "run not found, or run not completed", and artifacts that expired). */
+/** Determines the cause of a 404 (spec: "run not found, or run not completed", and expired artifacts). */
 async function whyNone(
   session: Session,
   runId: string,
@@ -68,7 +69,7 @@ async function whyNone(
     detail = await session.call((client) => client.getRun(runId, signal && { signal }));
   } catch (error) {
     if (error instanceof ServiceError && error.httpStatus === 404) return new DownloadError('run-unknown');
-    // Then the list's row is all that is known.
+    // Fall back to the run's row in the list.
     throwIfCancelled(signal);
   }
   const run = detail ?? session.runs.get(runId);

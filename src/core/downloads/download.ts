@@ -30,19 +30,23 @@ import {
 } from './types.ts';
 
 const PROGRESS_EVERY_MS = 200;
-/** A window that finds what an earlier download left has its lease until that is taken away: about a second. */
+/**
+ * Another window may hold the lease for about a second while it removes the leftovers of an earlier download.
+ */
 const LEASE_TRIES = 80;
-/** How long before its end a signed URL is replaced by a fresh one. */
+/** A signed URL is replaced this long before it expires. */
 const MARGIN_MS = 5 * 60_000;
-/** How long a signed URL lives where the service does not say (spec: "Limits"). */
+/** Default lifetime of a signed URL if the service provides none (spec: "Limits"). */
 const LIFETIME_MS = 30 * 60_000;
-/** Signed URLs that may be refused one after the other before it is given up. */
+/** Consecutive signed URLs that may be refused before the download fails. */
 const MAX_REFUSALS = 3;
-/** What storages answer to a signed URL that expired or was revoked. */
+/** HTTP statuses that storages return for an expired or revoked signed URL. */
 const EXPIRED: ReadonlySet<number> = new Set([400, 401, 403, 404, 410]);
-/** Less than this is no progress: a storage that cuts after each byte is given up. */
+/**
+ * Receiving less than this doesn't reset the retries, so a storage that disconnects after every byte fails.
+ */
 const PROGRESS_BYTES = 64 * 1024;
-/** What does not pass by waiting. */
+/** Failures that waiting does not fix. */
 const NOT_REPEATED = ['tls'] as const;
 
 export type VerifyArchive = (file: string, options: { signal: AbortSignal }) => Promise<VerifiedKind>;
@@ -54,15 +58,15 @@ export interface DownloadTools {
   clock: Clock;
   /** From 0 up to 1; for the jitter. */
   random: () => number;
-  /** `verifyArchive` of the adapter room: throws on a broken archive. */
+  /** `verifyArchive` of `core/adapters`, which throws if the archive is broken. */
   verify: VerifyArchive;
-  /** How files are opened, for disks that are not there in a test. */
+  /** Replaces `open` in tests, to simulate disk errors. */
   openFile?: typeof open | undefined;
-  /** Called when it progressed, a few times a second, and when its state changed. */
+  /** Called on every state change, and a few times a second on progress. */
   onChange: () => void;
 }
 
-/** The same for the same artifact and target of an account, in every window. */
+/** Returns an ID that every window computes alike for the same account, artifact, and target. */
 export function downloadId(accountId: string, wanted: Omit<UnfinishedDownload, 'id'>): string {
   const { runId, artifactType, filename, target } = wanted;
   return createHash('sha256')
@@ -81,7 +85,7 @@ export class Download {
   #isInterrupted = false;
   #part: PartFile | undefined;
   #state: ActiveDownload['state'] = 'waiting';
-  /** In memory alone: asked for just in time, and again before it expires. */
+  /** Never stored: requested just in time, and again before it expires. */
   #signedUrl: { url: string; staleAtMs: number } | undefined;
   #late: NodeJS.Timeout | undefined;
 
@@ -103,18 +107,18 @@ export class Download {
     };
   }
 
-  /** Nothing of it is left then. */
+  /** Stops the download and removes its files. */
   cancel(): void {
     this.#stop.abort();
   }
 
-  /** Stops it; what was received can be resumed. */
+  /** Stops the download, which can be resumed later. */
   interrupt(): void {
     this.#isInterrupted = true;
     this.#stop.abort();
   }
 
-  /** To be called once. @throws as `Downloads.start` */
+  /** Must be called only once. @throws the same errors as `Downloads.start` */
   async run(): Promise<DownloadRecord> {
     const { store } = this.#tools;
     const { id, target } = this.unfinished;
@@ -123,7 +127,7 @@ export class Download {
       const isResumed = store.unfinished.some((one) => one.id === id);
       if (!signal.aborted) {
         if (await isInTheWay(target, this.#place.part)) throw new DownloadError('file-exists');
-        // Before anything is beside the target, so that it is never forgotten.
+        // Store it before the part file is created, so that no part file is ever orphaned.
         await onDisk(store.begin(this.unfinished));
       }
       let record: DownloadRecord;
@@ -153,7 +157,7 @@ export class Download {
     await part.close();
     const verified = await this.#verify(isSure, sizeBytes);
     throwIfCancelled(signal);
-    // A crash may have come after it got its name.
+    // An earlier process may have crashed right after linking the final name.
     if (!(await isSameFile(target, this.#place.part)))
       await onDisk(nameExclusively(this.#place.part, target));
     await syncFolder(path.dirname(target));
@@ -162,10 +166,11 @@ export class Download {
   }
 
   /**
-   * Fills a part to its end, over expired URLs and lost networks, as long as it makes progress.
-   * @returns whether more than the end of a connection says that it is complete
-   * @throws SignedUrlRefusedError, DownloadLinkError, ApiError, KeyMissingError, DownloadError, DiskError, CancelledError; the part holds
-   * what came until then
+   * Downloads the rest of a part. Survives expired URLs and network failures as long as it makes progress.
+   * @returns whether the response announced its end, so that completeness doesn't rest on a closed connection
+   * alone
+   * @throws SignedUrlRefusedError, DownloadLinkError, ApiError, KeyMissingError, DownloadError, DiskError,
+   * CancelledError; the part then contains what was received so far
    */
   async #transfer(part: PartFile): Promise<boolean> {
     const { clock, random } = this.#tools;
@@ -180,7 +185,7 @@ export class Download {
         return await this.#receive(part, url).catch(blameStorage);
       } catch (error) {
         throwIfCancelled(signal);
-        // A part that restarted has made no progress before it is further than ever.
+        // A part that restarted makes progress only once it exceeds its previous maximum.
         if (part.receivedBytes >= furthestBytes + PROGRESS_BYTES) refusals = waits = 0;
         furthestBytes = Math.max(furthestBytes, part.receivedBytes);
         if (error instanceof SignedUrlRefusedError && EXPIRED.has(error.httpStatus)) {
@@ -193,7 +198,7 @@ export class Download {
           ? retryDelayMs(RETRIES.download, waits++, random(), retryAfterOf(cause))
           : undefined;
         if (waitMs === undefined) throw error;
-        // Nothing that came is fetched again, however long this takes.
+        // The wait may be long: make the received bytes durable so that they are never fetched again.
         await part.sync();
         await clock.sleep(waitMs, signal);
       }
@@ -208,12 +213,12 @@ export class Download {
     const artifacts = await listArtifacts(this.#session, runId, this.#stop.signal);
     const { url, expires_in } = artifactNamed(artifacts, { type, filename });
     const lifetimeMs = expires_in === undefined ? LIFETIME_MS : Math.max(0, expires_in * 1000);
-    // One that lives for a short time only is still worth using.
+    // Even a short-lived URL is used for half of its lifetime.
     this.#signedUrl = { url, staleAtMs: nowMs + lifetimeMs - Math.min(MARGIN_MS, lifetimeMs / 2) };
     return url;
   }
 
-  /** One connection. @returns whether its end was announced */
+  /** Receives one response. @returns whether it announced its end */
   async #receive(part: PartFile, url: string): Promise<boolean> {
     const { account } = this.#session;
     const { signal } = this.#stop;
@@ -226,7 +231,7 @@ export class Download {
     for await (const chunk of body) {
       throwIfCancelled(signal);
       if (part.receivedBytes + chunk.byteLength > (part.totalBytes ?? Infinity)) {
-        await part.begin(); // more than there is: nothing of it can be believed
+        await part.begin(); // more bytes than announced: none of them can be trusted
         throw new NetworkError('other', 'ERR_TOO_LONG');
       }
       const written = part.add(chunk);
@@ -238,7 +243,7 @@ export class Download {
     return endIsKnown;
   }
 
-  /** What is complete by its length is kept, though it cannot be read: that may be our fault. */
+  /** Accepts a file of the right length even if it can't be read: that may be a fault of the verifier. */
   async #verify(isSure: boolean, sizeBytes: number): Promise<Verified> {
     const isAnAdapter = isAdapter(this.unfinished.artifactType);
     if (sizeBytes === 0 && isAnAdapter) throw new DownloadError('download-empty');
@@ -260,26 +265,29 @@ export class Download {
     }
   }
 
-  /** Whether the error may pass, so that what came is worth keeping. */
+  /** Whether the error may be temporary, so that the part is worth keeping. */
   #isToKeep(error: unknown, isResumed: boolean): boolean {
     if (error instanceof CancelledError) return this.#isInterrupted;
-    // A disk that was taken out may come back, with what is on it.
+    // A removed disk may come back with the part still on it.
     if (error instanceof DiskError)
       return error.code === 'folder-missing' && (isResumed || this.#part !== undefined);
-    // The user may move the file that is in the way.
+    // The user may move the conflicting file.
     if (error instanceof DownloadError) return error.code === 'file-exists';
     const isEmpty = (this.#part?.receivedBytes ?? 0) === 0;
     return error instanceof ExpectedError && this.#state !== 'verifying' && !isEmpty;
   }
 
-  /** Never rejects: what cannot be removed now is still listed as unfinished, and can be discarded another time. */
+  /** Never rejects: files that can't be removed now stay listed as unfinished and can be discarded later. */
   async #leave(isKept: boolean): Promise<void> {
     if (isKept) await this.#part?.sync().catch(() => undefined);
     await this.#part?.close();
     if (!isKept) await this.#tools.store.remove(this.unfinished).catch(() => undefined);
   }
 
-  /** At once where its state changed; of progress now and then, and always the last, also of a download that stalls. */
+  /**
+   * Reports a state change immediately. Throttles progress, but always reports the latest, even if the
+   * download stalls.
+   */
   #report(state: ActiveDownload['state']): void {
     const isNew = state !== this.#state;
     this.#state = state;
@@ -294,13 +302,13 @@ export class Download {
   }
 }
 
-/** What the network or the answer of the storage is at fault for is not the service's. */
+/** Wraps network and response errors of the storage, so that they are not blamed on the service. */
 function blameStorage(error: unknown): never {
   const isOfStorage = error instanceof NetworkError || error instanceof UnexpectedAnswerError;
   throw isOfStorage ? new DownloadLinkError(error) : error;
 }
 
-/** By its beginning. */
+/** Whether the first bytes look like HTML. */
 async function isWebPage(file: string): Promise<boolean> {
   const handle = await open(file);
   try {
@@ -311,29 +319,29 @@ async function isWebPage(file: string): Promise<boolean> {
   }
 }
 
-/** Whether something else than the part itself has the name. */
+/** Whether the target name is taken by something other than the part itself. */
 async function isInTheWay(target: string, part: string): Promise<boolean> {
   const stats = await lstat(target).catch(() => undefined);
   return stats !== undefined && !(await isSameFile(target, part));
 }
 
 /**
- * Gives a complete file its final name in the same folder, like a rename, but never over a file: `rename` would replace it
- * silently. Where it fails, the target is as it was.
- * @param link for file systems that are not there in a test
- * @throws DownloadError `file-exists`, and what the file system says
+ * Gives a complete file its final name in the same folder. Unlike `rename`, it never replaces an existing
+ * file. If it fails, the target is unchanged.
+ * @param link replaced in tests, to simulate other file systems
+ * @throws DownloadError `file-exists`, and any error of the file system
  */
 export async function nameExclusively(part: string, target: string, link = linkFile): Promise<void> {
   try {
     await link(part, target);
   } catch (error) {
     throwIfTaken(error);
-    // File systems without hard links (exFAT, some network shares).
+    // Some file systems have no hard links (exFAT, some network shares).
     await renameExclusively(part, target);
   }
 }
 
-/** Takes the name with an empty file, which the complete one then replaces in one step. */
+/** Claims the name with an empty file, which the complete one then replaces atomically. */
 async function renameExclusively(part: string, target: string): Promise<void> {
   try {
     await (await open(target, 'wx')).close();
@@ -342,7 +350,7 @@ async function renameExclusively(part: string, target: string): Promise<void> {
     throw error;
   }
   try {
-    // Somebody may have found the empty file and written into it.
+    // Another program may have written to the empty file meanwhile.
     if ((await stat(target)).size > 0) throw new DownloadError('file-exists');
     await rename(part, target);
   } catch (error) {

@@ -8,9 +8,9 @@ import type { StateStore, Tables } from '../storage/state.ts';
 import { DownloadError, type ActiveDownload, type DownloadRecord, type UnfinishedDownload } from './types.ts';
 
 const TOPIC = 'downloads';
-/** Older ones are forgotten. */
+/** Older records are deleted. */
 const MAX_RECORDS = 2_000;
-/** Each is looked for at every start. The oldest are forgotten: their disk does not come back. */
+/** Each is looked for at every start, so the oldest, whose disk is unlikely to come back, are deleted. */
 const MAX_DISCARDED = 100;
 
 interface Content {
@@ -22,23 +22,26 @@ interface Content {
 interface Options {
   accountId: string;
   state: StateStore;
-  /** The folder of lock files, one for each download that a window runs. */
+  /** The folder of the lock files, one per running download. */
   locks: string;
   /** Whether this window runs a download. */
   isRunning: (id: string) => boolean;
-  /** Called with the runs of which something changed, in whichever window. */
+  /** Called with the IDs of the runs whose downloads changed in any window. */
   onChange: (runIds: Iterable<string>) => void;
 }
 
-/** What one account downloaded and what is unfinished, shared by all windows. How far an unfinished one is, its files say. */
+/**
+ * Stores one account's downloads, completed and unfinished, for all windows. Progress is read from the part
+ * files.
+ */
 export class DownloadStore implements Disposable {
   readonly #options: Options;
   readonly #interrupted = new Map<string, ActiveDownload>();
-  /** What was downloaded and could not be stored yet, by the id of its download. */
+  /** Completed downloads that could not be stored yet, by download ID. */
   readonly #unstored = new Map<string, DownloadRecord>();
   #stored: Content = { records: [], unfinished: [] };
   #gone: ReadonlySet<string> = new Set();
-  /** What is stored, with what is gone. */
+  /** `#stored` combined with `#gone` and `#unstored`. */
   #content = this.#stored;
   #opening: Promise<void> | undefined;
   #following: Disposable | undefined;
@@ -48,7 +51,7 @@ export class DownloadStore implements Disposable {
     this.#options = options;
   }
 
-  /** Newest first; the same list as long as nothing changes. */
+  /** Newest first. The same array until something changes. */
   get records(): readonly DownloadRecord[] {
     return this.#content.records;
   }
@@ -57,19 +60,22 @@ export class DownloadStore implements Disposable {
     return this.#content.unfinished;
   }
 
-  /** Those that no window runs. */
+  /** Unfinished downloads that no window is running. */
   get interrupted(): readonly ActiveDownload[] {
     return this.unfinished.flatMap(({ id }) =>
       this.#options.isRunning(id) ? [] : (this.#interrupted.get(id) ?? []),
     );
   }
 
-  /** Reads what is stored, once, checks it, and follows what other windows store. Never rejects. */
+  /**
+   * Loads the stored downloads once, checks their files, and follows the changes of other windows. Never
+   * rejects.
+   */
   open(): Promise<void> {
     return (this.#opening ??= this.#open().catch(() => undefined));
   }
 
-  /** Checks how far what no window runs is; afterwards `onChange` says which files are gone. Never rejects. */
+  /** Rereads the progress of interrupted downloads; `onChange` later reports missing files. Never rejects. */
   async check(): Promise<void> {
     const wasOpen = this.#opening !== undefined;
     await this.open();
@@ -77,8 +83,8 @@ export class DownloadStore implements Disposable {
   }
 
   /**
-   * Does something with a download that no other window may touch meanwhile.
-   * @throws DownloadError `download-busy`, LeaseUnavailableError, and what the work throws
+   * Runs `work` while this window owns the download's lease.
+   * @throws DownloadError `download-busy`, LeaseUnavailableError, and what `work` throws
    */
   async owned<T>(id: string, tries: number | undefined, work: () => Promise<T>): Promise<T> {
     const lease = await Lease.take(this.#lockOf(id), tries);
@@ -92,7 +98,10 @@ export class DownloadStore implements Disposable {
     }
   }
 
-  /** To be called by its owner. @throws what the state store does */
+  /**
+   * Stores a download as unfinished. Must be called by the lease's owner.
+   * @throws errors of the state store
+   */
   begin({ id, runId, artifactType, filename, target }: UnfinishedDownload): Promise<void> {
     return this.#change((tables, accountId) => {
       const values = [accountId, id, runId, artifactType, filename ?? null, target];
@@ -104,20 +113,27 @@ export class DownloadStore implements Disposable {
     });
   }
 
-  /** Its file has its final name: no failure undoes that. To be called by its owner; never rejects. */
+  /**
+   * Records a download whose file already has its final name, which no failure here can undo. Must be called
+   * by the lease's owner. Never rejects.
+   */
   async complete(unfinished: UnfinishedDownload, record: DownloadRecord): Promise<void> {
     this.#unstored.set(unfinished.id, record);
     try {
       await this.#change();
     } catch {
-      // As on a full disk. Other windows find the part, which is another name of the file, and it complete.
+      // The disk may be full. Other windows find the part, a hard link to the file, and see that it is
+      // complete.
       this.#accept(this.#stored);
       return;
     }
     await this.remove(unfinished).catch(() => undefined);
   }
 
-  /** Removes its files and forgets it. To be called by its owner. @throws DiskError, and what the state store does */
+  /**
+   * Removes a download's files and row. Must be called by the lease's owner.
+   * @throws DiskError, errors of the state store
+   */
   async remove(unfinished: UnfinishedDownload): Promise<void> {
     const { partPlaceOf, removePart } = await import('./partFile.ts');
     await removePart(partPlaceOf(unfinished));
@@ -129,7 +145,7 @@ export class DownloadStore implements Disposable {
   }
 
   /**
-   * Removes what is left of one; from a disk that is away, when it is there again.
+   * Removes an unfinished download. If its disk is missing, its files are removed once the disk is back.
    * @throws DownloadError `download-busy`, DiskError, LeaseUnavailableError
    */
   discard(unfinished: UnfinishedDownload): Promise<void> {
@@ -139,11 +155,14 @@ export class DownloadStore implements Disposable {
     });
   }
 
-  /** Reads how far one is, unless a window runs it. Never rejects. @param code of what interrupted it */
+  /**
+   * Rereads the progress of a download unless a window runs it. Never rejects.
+   * @param code of the error that interrupted it
+   */
   async checkOne(id: string, code?: string): Promise<void> {
     const unfinished = this.unfinished.find((one) => one.id === id);
     const isFree = unfinished !== undefined && !(await Lease.isTaken(this.#lockOf(id)).catch(() => true));
-    // An update of the extension may have removed the file of this version.
+    // The import fails if an update of the extension has removed this version's files.
     const parts = isFree ? await import('./partFile.ts').catch(() => undefined) : undefined;
     if (!isFree || parts === undefined) {
       this.#interrupted.delete(id);
@@ -174,14 +193,14 @@ export class DownloadStore implements Disposable {
     await this.#removeDiscarded();
   }
 
-  /** What is known stays where it cannot be read. */
+  /** Keeps the current content if reading fails. */
   async #reread(): Promise<void> {
     const { state, accountId } = this.#options;
     const content = await state.read((tables) => contentOf(tables, accountId)).catch(() => undefined);
     if (content !== undefined) this.#accept(content);
   }
 
-  /** With it, what could not be stored before is stored. */
+  /** Runs a transaction that also stores the completed downloads that could not be stored before. */
   async #change(work?: (tables: Tables, accountId: string) => unknown): Promise<void> {
     const { state, accountId } = this.#options;
     const unstored = [...this.#unstored];
@@ -198,7 +217,7 @@ export class DownloadStore implements Disposable {
     this.#accept(content);
   }
 
-  /** @param gone the files that were not there */
+  /** @param gone keys of the records whose files are missing */
   #accept(stored: Content, gone = this.#gone): void {
     [this.#stored, this.#gone] = [stored, gone];
     const records = [...this.#unstored.values()].reverse();
@@ -213,14 +232,14 @@ export class DownloadStore implements Disposable {
       new Map([...records, ...unfinished].map((row) => [JSON.stringify(row), row.runId]));
     const [old, now] = [textsOf(this.#content), textsOf(next)];
     const changed = [...old, ...now].filter(([text]) => !old.has(text) || !now.has(text));
-    // The list of records stays the same object.
+    // `records` must stay the same array if nothing changed.
     if (changed.length === 0) return;
     this.#content = next;
     this.#options.onChange(new Set(changed.map(([, runId]) => runId)));
   }
 
   async #check(): Promise<void> {
-    // Nobody waits for it: a drive may hang.
+    // Not awaited, because a drive may hang.
     void this.#checkFiles();
     for (const { id, runId } of this.unfinished) {
       if (this.#options.isRunning(id)) continue;
@@ -233,7 +252,7 @@ export class DownloadStore implements Disposable {
 
   readonly #checkFiles = shared(async (): Promise<void> => {
     const gone = new Set<string>();
-    // One after the other: a drive that hangs takes one thread of the pool.
+    // Sequential, so that a hanging drive blocks only one thread of the pool.
     for (const record of this.records) {
       const found = await stat(record.path).catch(() => undefined);
       if (found?.size !== record.sizeBytes) gone.add(keyOf(record));
@@ -250,14 +269,17 @@ export class DownloadStore implements Disposable {
     return isAnythingLeft(partPlaceOf(unfinished));
   }
 
-  /** Where they are there now: their disk was away when they were discarded, or a crash came. */
+  /**
+   * Removes the files of discarded downloads that are reachable now: their disk was missing, or the process
+   * crashed.
+   */
   async #removeDiscarded(): Promise<void> {
     const { state, accountId } = this.#options;
     for (const one of await state.read((tables) => unfinishedOf(tables, accountId, 1))) {
       if (!(await this.#isThere(one))) continue;
-      // Another window may have started it again meanwhile.
+      // Another window may have restarted it meanwhile.
       const remove = async () => this.unfinished.every(({ id }) => id !== one.id) && this.remove(one);
-      // Otherwise another time.
+      // If this fails, the next start tries again.
       await this.owned(one.id, 1, remove).catch(() => undefined);
     }
   }
@@ -265,7 +287,7 @@ export class DownloadStore implements Disposable {
 
 function addRecord(tables: Tables, accountId: string, record: DownloadRecord): void {
   const { path: file, runId, artifactType, filename, sizeBytes, sha256, verified } = record;
-  // A file of the same path is another one now.
+  // A new file at the same path replaces the older record.
   tables.run(
     `INSERT OR REPLACE INTO download (account, path, run, type, filename, size, sha256, verified, completed_ms)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -314,7 +336,7 @@ function withoutNull<T extends { filename: string | null }>(row: T) {
   return { ...row, filename: row.filename ?? undefined };
 }
 
-/** The file that a record is of: a later one of its path is another one. */
+/** Identifies the file of a record; a later file at the same path has another key. */
 function keyOf({ completedAtMs, path: file }: DownloadRecord): string {
   return `${completedAtMs} ${file}`;
 }

@@ -5,50 +5,53 @@ import { withoutMarker } from '../runs/marker.ts';
 import { isAdapter } from './localFiles.ts';
 import type { ActiveDownload, ArtifactName } from './types.ts';
 
-/** Longest name of common file systems, in UTF-8 bytes, less room for ` (99)`. */
+/** Longest file name of common file systems in UTF-8 bytes, minus room for ` (99)`. */
 const MAX_NAME_BYTES = 240;
-/** As much of the start and of the end of a name as can matter: normalizing a megabyte of accents takes minutes. */
+/** UTF-16 units used from each end of a name: normalizing a megabyte of accents would take minutes. */
 const KEPT_UNITS = 1024;
-/** Longest part of a run's folder that its label gives, in characters. */
+/** Characters of the label used in the name of a run's folder. */
 const MAX_LABEL_LENGTH = 60;
 
-/** The name of a run's own folder in the download directory: for people its label, and what keeps runs apart. */
+/**
+ * Returns the name of a run's folder in the download directory: the readable label, and part of the run ID to
+ * make it unique.
+ */
 export function runFolderName(label: string | undefined, runId: string): string {
   const given = withoutMarker(label ?? '').replace(/[/\\]/g, '-');
   const start = Array.from(given).slice(0, MAX_LABEL_LENGTH).join('');
   return `${safeFileName(start, 'run')} ${safeFileName(runId.slice(0, 8), 'run')}`;
 }
 
-/** The adapter first, the others as the service has them. */
+/** Sorts the adapter first and leaves the others in the service's order. */
 export function adapterFirst(artifacts: readonly ArtifactName[]): ArtifactName[] {
   return artifacts.toSorted((one, other) => Number(isAdapter(other.type)) - Number(isAdapter(one.type)));
 }
 
-/** The file name that an artifact gets: what the service calls it, made safe, or a name of its own. */
+/** Returns a safe file name for an artifact: the service's name, or a generated one if there is none. */
 export function artifactFileName({ type, filename }: ArtifactName, runId: string): string {
   const kind = isAdapter(type) ? 'adapter' : safeFileName(type, 'artifact');
   return safeFileName(filename, safeFileName(`${kind}-${runId.slice(0, 8)}`, 'adapter'));
 }
 
-/** Whether a download that has not ended is one of this artifact. */
+/** Whether an unfinished download is of this artifact. */
 export function isDownloadOf(download: Destined, runId: string, { type, filename }: ArtifactName): boolean {
   return download.runId === runId && download.artifactType === type && download.filename === filename;
 }
 
-/** What is to have a name, and does not yet. */
+/** A download that will create its target. */
 type Destined = Pick<ActiveDownload, 'runId' | 'artifactType' | 'filename' | 'target'>;
 
-/** A place for an artifact: `name`, or, where something has or gets that name already, `other`. */
+/** A file name for an artifact: `name` or, if that is taken or about to be, `other`. */
 export interface Place {
   name: string;
   other?: string;
-  /** Whether it is a file that has the name. */
+  /** Whether the name is taken by an existing file. */
   isFile: boolean;
 }
 
 /**
- * Where in a folder an artifact may go without a file being replaced.
- * @param destined what others are to be called is taken, too
+ * Finds a name for an artifact in a folder that replaces no file.
+ * @param destined unfinished downloads, whose targets count as taken
  */
 export function placeIn(
   folder: string,
@@ -72,8 +75,8 @@ export function placeIn(
 }
 
 /**
- * A file name that somebody else chose, reduced to a safe base name: no folder, nothing hidden, no device, no characters
- * that a platform refuses, at most 240 UTF-8 bytes with the extension kept.
+ * Reduces an untrusted file name to a safe base name: no folder, not hidden, no device name, no characters
+ * that a platform rejects, at most 240 UTF-8 bytes including the extension.
  */
 export function safeFileName(text: string | undefined, fallback: string): string {
   const base = (text ?? '').split(/[/\\]/).at(-1) ?? '';
@@ -97,7 +100,7 @@ export function numberedFileName(name: string, number: number): string {
   return `${name.slice(0, name.length - extension.length)} (${number})${extension}`;
 }
 
-/** At a whole character. */
+/** Never cuts a character in two. */
 function cutToBytes(text: string, maxBytes: number): string {
   return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(maxBytes)).read);
 }

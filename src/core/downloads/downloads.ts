@@ -17,15 +17,17 @@ import {
   type UnfinishedDownload,
 } from './types.ts';
 
-/** What each download needs, besides; clock and random numbers are the machine's unless a test has others. */
+/** Includes what each download needs. Tests may replace the clock and the random numbers. */
 export interface DownloadsOptions
   extends
     Pick<DownloadTools, 'transport' | 'verify' | 'openFile'>,
     Partial<Pick<DownloadTools, 'clock' | 'random'>> {
-  /** The folder of all accounts' runs, in the storage that all windows share. */
+  /** The folder of all accounts' runs, shared by all windows. */
   runsFolder: string;
   state: StateStore;
-  /** The account's session, for what is resumed; undefined where it is no longer on this machine. */
+  /**
+   * Returns the session used to resume a download, or undefined if the account is no longer on this machine.
+   */
   sessionOf: (accountId: string) => Session | undefined;
 }
 
@@ -35,8 +37,8 @@ interface Running {
 }
 
 /**
- * Downloads artifacts: a file gets its final name only when it is complete. Owns the downloads of this window, and the stores
- * of what was downloaded and of unfinished ones that no window runs.
+ * Downloads artifacts. A file gets its final name only when it is complete. Owns this window's running
+ * downloads and the store of each account.
  */
 export class Downloads implements Disposable {
   readonly #options: DownloadsOptions & Pick<DownloadTools, 'clock' | 'random'>;
@@ -46,8 +48,8 @@ export class Downloads implements Disposable {
   #disposed = false;
 
   /**
-   * Fires when a download began, progressed (a few times a second), changed its state or ended, and when something became
-   * known of one of another window.
+   * Fires when a download starts, progresses (a few times a second), changes state, or ends, and when a
+   * change made by another window is noticed.
    */
   readonly onDidChange = this.#onDidChange.event;
 
@@ -55,17 +57,17 @@ export class Downloads implements Disposable {
     this.#options = { clock: SYSTEM_CLOCK, random: Math.random, ...options };
   }
 
-  /** Reads what the disk knows of an account, and follows what is stored from then on. Never throws. */
+  /** Loads an account's stored downloads and follows later changes. Never throws. */
   open(accountId: string): Promise<void> {
     return this.#store(accountId).open();
   }
 
-  /** Checks what can be resumed now, and begins to check which of its files are still there. Never throws. */
+  /** Checks what can be resumed, and starts checking which downloaded files still exist. Never throws. */
   check(accountId: string): Promise<void> {
     return this.#store(accountId).check();
   }
 
-  /** This window's downloads, and the interrupted ones of the accounts that are open. */
+  /** This window's running downloads, and the interrupted downloads of all opened accounts. */
   get active(): readonly ActiveDownload[] {
     return [
       ...[...this.#running.values()].map(({ download }) => download.active),
@@ -73,25 +75,28 @@ export class Downloads implements Disposable {
     ];
   }
 
-  /** What was downloaded, newest first. Opens an account that is not open: `onDidChange` fires when it is read. */
+  /**
+   * Completed downloads, newest first. Opens the account if necessary; `onDidChange` fires once it is loaded.
+   */
   records(accountId: string): readonly DownloadRecord[] {
     const store = this.#store(accountId);
     void store.open();
     return store.records;
   }
 
-  /** What a run offers. @throws DownloadError, ApiError, KeyMissingError, CancelledError */
+  /** Lists a run's artifacts. @throws DownloadError, ApiError, KeyMissingError, CancelledError */
   async list(session: Session, runId: string, signal?: AbortSignal): Promise<ArtifactName[]> {
     const { artifactNamesOf, listArtifacts } = await import('./artifacts.ts');
     return artifactNamesOf(await listArtifacts(session, runId, signal));
   }
 
   /**
-   * Downloads, or resumes the same artifact and target, or joins the same download of this window.
-   * @param signal cancels: nothing of it is left. One who joined only leaves
+   * Starts a download, resumes an interrupted one of the same artifact and target, or joins the one running
+   * in this window.
+   * @param signal cancels the download and removes its files; a caller that joined only stops waiting
    * @throws DownloadError, DiskError, SignedUrlRefusedError, DownloadLinkError, ApiError, KeyMissingError,
-   * LeaseUnavailableError, CancelledError. It is `interrupted` after those which may pass where something of it came, and gone
-   * after the others
+   * LeaseUnavailableError, CancelledError. After an error that may be temporary, a download that has received
+   * bytes is `interrupted`; otherwise it is removed
    */
   async start(request: DownloadRequest, signal?: AbortSignal): Promise<DownloadRecord> {
     throwIfCancelled(signal);
@@ -101,7 +106,7 @@ export class Downloads implements Disposable {
     return this.#begin(session, { id: downloadId(session.account.id, wanted), ...wanted }, signal);
   }
 
-  /** Resumes an interrupted one. @throws as `start` */
+  /** Resumes an interrupted download. @throws the same errors as `start` */
   async resume(id: string, signal?: AbortSignal): Promise<DownloadRecord> {
     const found = this.#find(id);
     if (found === undefined) throw new DownloadError('download-gone');
@@ -111,7 +116,7 @@ export class Downloads implements Disposable {
   }
 
   /**
-   * Cancels a download of this window, or forgets an interrupted one; nothing of it is left then.
+   * Cancels a download of this window or discards an interrupted one, and removes its files.
    * @throws DownloadError `download-busy`, DiskError, LeaseUnavailableError
    */
   async discard(id: string): Promise<void> {
@@ -122,7 +127,7 @@ export class Downloads implements Disposable {
     if (found !== undefined) await this.#store(found.accountId).discard(found.unfinished);
   }
 
-  /** Discards what is unfinished of an account; its records stay. Never throws. */
+  /** Discards an account's unfinished downloads but not its records. Never throws. */
   async discardAll(accountId: string): Promise<void> {
     const store = this.#store(accountId);
     await store.open();
@@ -132,7 +137,10 @@ export class Downloads implements Disposable {
     await Promise.allSettled([...ids].map((id) => this.discard(id)));
   }
 
-  /** Ends this window's downloads and keeps what came: they are interrupted. Resolves when that is done; never rejects. */
+  /**
+   * Interrupts this window's downloads so that they can be resumed. Resolves when they have stopped; never
+   * rejects.
+   */
   async dispose(): Promise<void> {
     this.#disposed = true;
     const running = [...this.#running.values()];
@@ -176,7 +184,7 @@ export class Downloads implements Disposable {
       if (error instanceof ExpectedError) ({ code } = error);
       throw error;
     } finally {
-      // What is left of it is known before listeners learn that it ended.
+      // Read the remaining state before listeners learn that it ended.
       await store.checkOne(download.unfinished.id, code);
       this.#running.delete(download.unfinished.id);
     }

@@ -2,27 +2,26 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import type { DownloadRecord } from './types.ts';
 
-/** What the kind of artifact is called that is the trained adapter (spec: "Artifact"). */
+/** The artifact type of the trained adapter (spec: "Artifact"). */
 const ADAPTER = 'model';
 
-/** Whether a kind of artifact is the trained adapter. */
 export function isAdapter(artifactType: string): boolean {
   return artifactType === ADAPTER;
 }
 
-/** Whether a downloaded file is an adapter that is not known to be broken: an archive or safetensors. */
+/** Whether a downloaded file is an adapter not known to be damaged: an archive or safetensors file. */
 export function isSoundAdapter({ artifactType, verified }: DownloadRecord): boolean {
   return isAdapter(artifactType) && !['length', 'html', 'damaged'].includes(verified);
 }
 
-/** The sound adapter of a run that was downloaded and is still there, by its length: another artifact is none. */
+/** Finds a run's downloaded, sound adapter whose file still exists with the recorded length. */
 export function localAdapter(records: readonly DownloadRecord[], runId: string): DownloadRecord | undefined {
   return records.find(
     (record) => record.runId === runId && isSoundAdapter(record) && sizeOf(record.path) === record.sizeBytes,
   );
 }
 
-/** Undefined where there is no such file, or it cannot be checked. */
+/** Returns undefined if the file doesn't exist or can't be checked. */
 function sizeOf(file: string): number | undefined {
   try {
     return statSync(file, { throwIfNoEntry: false })?.size;
@@ -31,16 +30,16 @@ function sizeOf(file: string): number | undefined {
   }
 }
 
-/** The download folder as the user set it; `asked`: none is set. */
+/** The download folder from the user's settings; `asked`: none is set, so the user is asked each time. */
 export type Directory =
   | { kind: 'asked' }
-  /** Not an absolute path, or something that is no folder. */
+  /** Not an absolute path, or not a folder. */
   | { kind: 'unusable'; text: string }
-  /** It does not exist: perhaps a drive that is not mounted. */
+  /** The folder doesn't exist; its drive may not be mounted. */
   | { kind: 'missing'; path: string }
   | { kind: 'there'; path: string };
 
-/** What the text of the setting means on this machine. @param home what `~` means */
+/** Resolves the text of the setting on this machine. @param home the folder that `~` stands for */
 export function directoryOf(text: string, home: string): Directory {
   const trimmed = text.trim();
   if (trimmed === '') return { kind: 'asked' };
@@ -52,7 +51,8 @@ export function directoryOf(text: string, home: string): Directory {
     if (stats === undefined) return { kind: 'missing', path: normal };
     return stats.isDirectory() ? { kind: 'there', path: normal } : { kind: 'unusable', text: trimmed };
   } catch (error) {
-    // Without permission to check it, writing there says more; otherwise a file is in its way.
+    // Without permission to check, let a write attempt decide. Any other error means that a file is in the
+    // path.
     return ['EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')
       ? { kind: 'there', path: normal }
       : { kind: 'unusable', text: trimmed };

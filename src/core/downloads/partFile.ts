@@ -9,29 +9,29 @@ import { throwIfCancelled } from '../base/errors.ts';
 import { syncDirectory } from '../storage/durableFile.ts';
 import type { UnfinishedDownload } from './types.ts';
 
-/** Written at once. */
+/** Bytes per write. */
 const BATCH_BYTES = 1024 * 1024;
-/** How much is written between two marks: what a process that is killed loses at most, besides what is not written yet. */
+/** Bytes written between two marks: the most that a killed process loses, besides what isn't written yet. */
 const MARK_BYTES = 2 * 1024 * 1024;
 const READ_BYTES = 1024 * 1024;
-/** No sidecar is larger: it has one short line for each few megabytes. */
+/** A larger sidecar is invalid: a real one has one short line per few megabytes. */
 const MAX_SIDECAR_BYTES = 4 * 1024 * 1024;
-/** Opened to be read and written, made where it is missing; never through a link that somebody put there. */
+/** Opens for reading and writing, creates the file if missing, and never follows a planted symbolic link. */
 const OPEN_OR_MAKE = constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW || 0);
-/** Hexadecimal digits of SHA-256 that a mark holds. */
+/** Hexadecimal digits of the SHA-256 in a mark. */
 const DIGEST_LENGTH = 32;
 const MARK = /^(\d{1,15}) ([0-9a-f]{32})$/;
 
 const headSchema = v.object({
   version: v.literal(1),
-  /** Of the download: a part of another one is not continued. */
+  /** The download's ID: the part of another download is not resumed. */
   id: v.string(),
-  /** A strong one; without it nothing says what the bytes are, so that they cannot be continued. */
+  /** A strong ETag. Without one the bytes can't be identified, and the part can't be resumed. */
   etag: v.string(),
   totalBytes: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0))),
 });
 
-/** Where the files of an unfinished download are. */
+/** The paths of an unfinished download. */
 export interface PartPlace {
   id: string;
   part: string;
@@ -44,30 +44,31 @@ export function partPlaceOf({ id, target }: UnfinishedDownload): PartPlace {
   return { id, part, sidecar: `${part}.json`, target };
 }
 
-/** So many bytes from the first on have this SHA-256 (its beginning, in hexadecimal). */
+/** The SHA-256 of the first `bytes` bytes, truncated, in hexadecimal. */
 interface Mark {
   bytes: number;
   digest: string;
 }
 
-/** What is known of a part's bytes. */
+/** The content of a sidecar. */
 interface PartState {
   etag: string;
   totalBytes?: number | undefined;
-  /** Rising. Whether the bytes are still those, the part itself must show. */
+  /** In ascending order. The part must still be checked against them. */
   marks: readonly Mark[];
 }
 
 /**
- * The beginning of an artifact beside its target: hidden, and only named when it is complete. A sidecar says what its bytes
- * are: a line of JSON, durable before the first byte, then a line for each few megabytes that were written, with the hash of
- * everything up to there. Neither a line that a crash tore nor bytes that never reached the disk can be taken for what they
- * are not: what is continued has been read again and is exactly what came. Everything that touches the disk @throws DiskError.
+ * Owns the hidden file beside the target that receives an artifact and gets the target's name only when it is
+ * complete. A sidecar identifies its bytes: a line of JSON, durable before the first byte, then one line per
+ * few megabytes with the hash of everything up to there. On resume the part is read again and compared with
+ * these hashes, so neither a line torn by a crash nor bytes that never reached the disk are trusted.
+ * Everything that touches the disk @throws DiskError.
  */
 export class PartFile {
-  /** Bytes that came, though they may be on their way to the disk. */
+  /** Bytes received, including those not written to the disk yet. */
   receivedBytes = 0;
-  /** Of the complete artifact, where it is known. */
+  /** Size of the complete artifact, if known. */
   totalBytes: number | undefined;
   readonly #place: PartPlace;
   readonly #part: FileHandle;
@@ -75,11 +76,11 @@ export class PartFile {
   #sidecarBytes: number;
   #hash: Hash = createHash('sha256');
   #etag: string | undefined;
-  /** Handed to the disk. */
+  /** Bytes already handed to a write. */
   #flushedBytes = 0;
   #markedBytes = 0;
   #batch: Uint8Array[] = [];
-  /** The last batch that is on its way to the disk, and with it those before. */
+  /** Settles when the last batch, and with it all earlier ones, is written. */
   #writing: Promise<void> = Promise.resolve();
 
   private constructor(place: PartPlace, part: FileHandle, sidecar: FileHandle, sidecarBytes: number) {
@@ -90,8 +91,8 @@ export class PartFile {
   }
 
   /**
-   * Opens what is stored, or starts again where nothing can be continued.
-   * @param openFile for disks that are not there in a test
+   * Opens the stored part, or starts over if it can't be resumed.
+   * @param openFile replaced in tests, to simulate disk errors
    * @throws DiskError, CancelledError
    */
   static async open(place: PartPlace, signal: AbortSignal, openFile = open): Promise<PartFile> {
@@ -125,7 +126,7 @@ export class PartFile {
     }
   }
 
-  /** What the storage can continue; undefined where there is nothing, or nothing says what it is. */
+  /** The bytes from which a request can resume; undefined if there are none or they have no ETag. */
   get kept(): KeptBytes | undefined {
     if (this.#etag === undefined || this.receivedBytes === 0) return undefined;
     return { startByte: this.receivedBytes, etag: this.#etag, totalBytes: this.totalBytes };
@@ -135,7 +136,7 @@ export class PartFile {
     return this.receivedBytes === this.totalBytes;
   }
 
-  /** Starts again with other bytes. What they are is durable before the first of them is written. */
+  /** Starts over. The sidecar's first line is durable before the first byte is written. */
   async begin(etag?: string, totalBytes?: number): Promise<true> {
     await this.#writing;
     const head = { version: 1, id: this.#place.id, etag, totalBytes };
@@ -152,7 +153,10 @@ export class PartFile {
     return true;
   }
 
-  /** Takes the next bytes, and their memory with them; to be waited for where it returns a promise. @throws DiskError */
+  /**
+   * Adds the next bytes and takes ownership of their memory. Await the promise if there is one.
+   * @throws DiskError
+   */
   add(chunk: Uint8Array): Promise<void> | undefined {
     this.#hash.update(chunk);
     this.#batch.push(chunk);
@@ -160,7 +164,7 @@ export class PartFile {
     return this.receivedBytes - this.#flushedBytes < BATCH_BYTES ? undefined : this.#flush(MARK_BYTES);
   }
 
-  /** Makes durable what came, so that it can be continued. */
+  /** Makes all received bytes durable, so that the download can be resumed. */
   async sync(): Promise<void> {
     await this.#flush(1);
     await this.#writing;
@@ -168,25 +172,25 @@ export class PartFile {
     await onDisk(this.#sidecar.datasync());
   }
 
-  /** SHA-256 of everything in lower-case hexadecimal; to be called once, at the end. */
+  /** Returns the SHA-256 of all bytes in lowercase hexadecimal. Must be called only once, at the end. */
   digest(): string {
     return this.#hash.digest('hex');
   }
 
-  /** May be called again. */
+  /** May be called more than once. */
   async close(): Promise<void> {
     await this.#writing.catch(() => undefined);
     await Promise.allSettled([this.#sidecar.close(), this.#part.close()]);
   }
 
-  /** @returns whether it can be continued; else it is as it was */
+  /** @returns whether the part can be resumed; if not, it is unchanged */
   async #continue(state: PartState, signal: AbortSignal): Promise<boolean> {
     const prefix = await onDisk(readPrefix(this.#part, state.marks, signal));
     if (prefix === undefined) return false;
     const { bytes, hash } = prefix;
     const { part, target } = this.#place;
     const { nlink, size } = await onDisk(this.#part.stat());
-    // What has another name is never written into. Its final name it got when it was complete.
+    // Never write to a file that has a second name. If that name is the target, the part was complete.
     const isNamed = nlink > 1;
     if (isNamed && (bytes !== size || !(await isSameFile(target, part)))) return false;
     if (bytes !== size) await onDisk(this.#part.truncate(bytes));
@@ -198,8 +202,8 @@ export class PartFile {
   }
 
   /**
-   * Hands the batch to the disk behind those before it, and waits for those: with more on their way memory grows and nothing
-   * is faster. @param markBytes from so many unmarked bytes on they are marked
+   * Queues the batch for writing and returns a promise for the earlier ones: more pending batches would cost
+   * memory without being faster. @param markBytes writes a mark if at least this many bytes are unmarked
    */
   #flush(markBytes: number): Promise<void> {
     const [before, batch, start, end] = [this.#writing, this.#batch, this.#flushedBytes, this.receivedBytes];
@@ -207,7 +211,7 @@ export class PartFile {
     this.#flushedBytes = end;
     const isMarked = end - this.#markedBytes >= markBytes;
     if (isMarked) this.#markedBytes = end;
-    // After a line that a crash tore this one needs a new line; an empty line says nothing.
+    // Start on a new line, in case a crash tore the previous one. Empty lines are ignored.
     const mark = isMarked ? `\n${end} ${digestOf(this.#hash)}\n` : '';
     const write = async () => {
       await before;
@@ -215,24 +219,24 @@ export class PartFile {
       if (isMarked) await this.#append(mark);
     };
     this.#writing = onDisk(write());
-    // Whoever waits for one of the next hears of it.
+    // Not unhandled: later batches await this one and fail with it.
     this.#writing.catch(() => undefined);
     return before;
   }
 
-  /** At a position: Windows can't shorten a file that was opened to be appended to. */
+  /** Writes at an explicit position: Windows can't truncate a file that was opened for appending. */
   async #append(text: string): Promise<void> {
     const { bytesWritten } = await this.#sidecar.write(text, this.#sidecarBytes);
     this.#sidecarBytes += bytesWritten;
   }
 }
 
-/** What of a part may be continued; undefined where nothing can. Never throws. */
+/** Reads the sidecar of a part; returns undefined if nothing can be resumed. Never throws. */
 export async function partStateOf({ id, part, sidecar }: PartPlace): Promise<PartState | undefined> {
   try {
     const [bytes, lines] = await Promise.all([lstat(part), lstat(sidecar)]);
     if (!bytes.isFile() || !lines.isFile() || lines.size > MAX_SIDECAR_BYTES) return undefined;
-    // What follows the last line end was torn.
+    // Text after the last line end was torn by a crash.
     const [first = '', ...rest] = (await readFile(sidecar, 'utf8')).split('\n').slice(0, -1);
     const head = v.parse(headSchema, JSON.parse(first));
     const marks: Mark[] = [];
@@ -257,17 +261,17 @@ export async function isAnythingLeft({ part, sidecar }: PartPlace): Promise<bool
 
 /** Removes a part that no window has open. @throws DiskError */
 export async function removePart({ part, sidecar }: PartPlace): Promise<void> {
-  // What says what the bytes are goes last: bytes of which nothing is known would stay for good.
+  // Remove the sidecar last: a part without one would never be cleaned up.
   for (const file of [part, sidecar])
     await onDisk(
       rm(file, { force: true }).catch((error: unknown) => {
-        // What should be its folder is a file.
+        // ENOTDIR: a file is where the folder should be.
         if ((error as NodeJS.ErrnoException).code !== 'ENOTDIR') throw error;
       }),
     );
 }
 
-/** Whether two names are those of one file. */
+/** Whether two paths are names of the same file. */
 export async function isSameFile(one: string, other: string): Promise<boolean> {
   const [first, second] = await Promise.all(
     [one, other].map((file) => lstat(file, { bigint: true }).catch(() => undefined)),
@@ -275,20 +279,21 @@ export async function isSameFile(one: string, other: string): Promise<boolean> {
   return first !== undefined && first.ino === second?.ino && first.dev === second.dev;
 }
 
-/** Makes new names in a folder durable, as far as the platform can. */
+/** Makes new directory entries durable, as far as the platform can. */
 export async function syncFolder(folder: string): Promise<void> {
-  // A share that cannot sync its folder takes nothing of its files away.
+  // Some network shares can't sync a folder; the files themselves are unaffected.
   await syncDirectory(folder).catch(() => undefined);
 }
 
-/** The SHA-256 of what was hashed so far, as a mark has it. */
+/** Returns the SHA-256 of the bytes hashed so far, truncated as in a mark. */
 function digestOf(hash: Hash): string {
   return hash.copy().digest('hex').slice(0, DIGEST_LENGTH);
 }
 
 /**
- * Reads a file up to the last mark that it holds, with all those before it. Undefined where it does not hold the first.
- * @throws CancelledError, and what the file system says
+ * Reads a file up to the last mark that it matches without a gap. Returns undefined if it doesn't match the
+ * first.
+ * @throws CancelledError, and any error of the file system
  */
 async function readPrefix(
   handle: FileHandle,
@@ -314,7 +319,7 @@ async function readPrefix(
   return known;
 }
 
-/** Writes all of a batch, also to a disk that is nearly full and takes a part of it, and gives its memory back. */
+/** Writes a complete batch, even if a nearly full disk accepts it in pieces, and frees its memory. */
 async function writeAll(
   handle: FileHandle,
   batch: readonly Uint8Array[],
@@ -327,7 +332,8 @@ async function writeAll(
     position += bytesWritten;
     if (position < end) left = [Buffer.concat(left).subarray(bytesWritten)];
   }
-  // The garbage collector would leave it for tens of megabytes; what shares its memory with something else keeps it.
+  // The garbage collector would let tens of megabytes pile up. Buffers that share their memory are left
+  // alone.
   for (const { buffer, byteLength } of batch)
     if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }

@@ -2,10 +2,10 @@ import type { VerifiedKind } from '../adapters/archive/openArchive.ts';
 import { ExpectedError } from '../base/errors.ts';
 import type { Session } from '../runs/session.ts';
 
-/** Which artifact of a run: the service may offer several, also of one type (spec: "Artifact"). */
+/** Identifies an artifact of a run, which may have several, even of the same type (spec: "Artifact"). */
 export interface ArtifactName {
   type: string;
-  /** As the service names it; undefined where it does not. */
+  /** The service's name; undefined if it provides none. */
   filename?: string | undefined;
 }
 
@@ -17,7 +17,7 @@ export interface DownloadRequest {
   target: string;
 }
 
-/** A download that was begun and has neither ended nor been discarded. */
+/** A download that was started and neither ended nor was discarded. */
 export interface UnfinishedDownload {
   /** The same for the same artifact and target, in every window. */
   id: string;
@@ -28,16 +28,16 @@ export interface UnfinishedDownload {
 }
 
 /**
- * `waiting`: for the service, the storage or the network; `verifying`: all bytes are there; `interrupted`: nothing happens
- * until it is resumed or discarded, what was received is stored.
+ * `waiting`: for the service, the storage, or the network. `verifying`: all bytes were received.
+ * `interrupted`: stopped until resumed or discarded, with the received bytes on disk.
  */
 export type DownloadState = 'waiting' | 'downloading' | 'verifying' | 'interrupted';
 
-/** An unfinished download, with how far it is. */
+/** An unfinished download and its progress. */
 export interface ActiveDownload extends UnfinishedDownload {
   accountId: string;
   receivedBytes: number;
-  /** Undefined while the storage has not provided it. */
+  /** Undefined until the storage provides it. */
   totalBytes?: number;
   state: DownloadState;
   /** The code of the error that interrupted it in this window. */
@@ -45,8 +45,9 @@ export interface ActiveDownload extends UnfinishedDownload {
 }
 
 /**
- * By what a download was found complete: the checks of the archive itself, or its length alone: of an archive that could not
- * be checked (`unread`) or fails its checks (`damaged`), of a web page (`html`) and of any other file.
+ * How a download was verified: by the archive's own checks, or by length only. Length only applies to an
+ * archive that could not be checked (`unread`) or failed its checks (`damaged`), to a web page (`html`), and
+ * to any other file (`length`).
  */
 export type Verified = Exclude<VerifiedKind, 'unknown'> | 'length' | 'html' | 'damaged';
 
@@ -57,7 +58,7 @@ export interface DownloadRecord {
   readonly filename?: string | undefined;
   readonly path: string;
   readonly sizeBytes: number;
-  /** Of the file's bytes, lower-case hexadecimal; the service provides none to compare it to. */
+  /** Lowercase hexadecimal; the service provides none to compare it to. */
   readonly sha256: string;
   readonly verified: Verified;
   readonly completedAtMs: number;
@@ -71,20 +72,19 @@ type DownloadProblem =
   | 'artifacts-expired'
   | 'run-unknown'
   | 'no-artifacts'
-  /** It offers others instead. */
+  /** The run offers only other artifacts. */
   | 'artifact-gone'
-  /** Another window downloads the same artifact to the same place. */
+  /** Another window is downloading the same artifact to the same target. */
   | 'download-busy'
   /** It ended, or another window discarded it. */
   | 'download-gone'
-  /** An adapter without a byte. */
+  /** The adapter is an empty file. */
   | 'download-empty'
-  /** Neither the storage nor the file says where it ends. */
+  /** Neither the response nor the file shows where the file ends. */
   | 'length-unknown'
   /** The target exists; it is unchanged. */
   | 'file-exists';
 
-/** Why something cannot be downloaded, or not now. */
 export class DownloadError extends ExpectedError {
   readonly code: DownloadProblem;
 
@@ -96,18 +96,18 @@ export class DownloadError extends ExpectedError {
 
 const HOUR_MS = 3_600_000;
 
-/** How long before the artifacts of a run expire the user is reminded, the last one first. */
+/** Reminders before a run's artifacts expire, the last one first. */
 const STAGES = [
   { what: 'expires-in-2-hours', beforeMs: 2 * HOUR_MS },
   { what: 'expires-in-1-day', beforeMs: 24 * HOUR_MS },
 ] as const;
 
-/** Which of the reminders; shown once, ever. */
+/** A reminder, which is shown only once. */
 export type Reminder = (typeof STAGES)[number]['what'];
 
 /**
- * The latest reminder whose time has come, however many were missed.
- * @param expiresAtMs NaN where it is not a time: then there is no reminder
+ * Returns the latest reminder that is due, however many were missed.
+ * @param expiresAtMs NaN if unknown, which gives no reminder
  */
 export function reminderAt(expiresAtMs: number, nowMs: number): Reminder | undefined {
   const leftMs = expiresAtMs - nowMs;
