@@ -81,7 +81,7 @@ export function checkBudget(
       ...(perRunCents === undefined ? [] : [check('run', perRunCents, low, high)]),
       ...(perMonthCents === undefined
         ? []
-        : // What is under way may not be charged after all.
+        : // Submissions in progress may not be charged after all.
           [check('month', perMonthCents, spentCents + low, spentCents + underWayCents + high)]),
     ],
     spending,
