@@ -16,8 +16,8 @@ export function cutAtWholeCharacters(text: string, maxUnits: number): string {
 /** Emoji, and letters of scripts in which an invisible joiner affects the rendering. */
 const JOINED = String.raw`[[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]--[\p{sc=Latn}\p{ASCII}]]`;
 /**
- * Invisible characters and those that change the text direction: control, bidi, zero-width, and tag characters,
- * lone surrogates, and unusual line ends. Those with a visible effect match first, without the group.
+ * Invisible characters, and those that change the text direction: control, bidi, zero-width, and tag
+ * characters, lone surrogates, and unusual line ends. Those with a visible effect match first, ungrouped.
  */
 const HIDDEN = new RegExp(
   String.raw`(?<=${JOINED})[\u200c\u200d](?=${JOINED})|(?<=\p{Emoji})[\ufe0e\ufe0f]|(?<=\p{sc=Han})[\ufe00-\ufe02]|([\p{DI}\p{Cc}\u2028\u2029\ufff9-\ufffb\p{Cs}])`,
