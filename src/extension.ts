@@ -3,8 +3,8 @@ import { COMMANDS } from './ui/shared/ids.ts';
 import { notifyNotStarted } from './ui/shared/startMessages.ts';
 
 /**
- * Does only what VS Code has to wait for: it calls commands as soon as this returns. The features start in a turn of their own, so
- * that windows and other extensions wait for none of it.
+ * Does only what VS Code must wait for: it runs commands as soon as this returns. The features start in a
+ * separate turn, so that neither windows nor other extensions wait for them.
  */
 export function activate(context: vscode.ExtensionContext): void {
   let commands: ReturnType<typeof load> | undefined;
@@ -21,7 +21,7 @@ export function activate(context: vscode.ExtensionContext): void {
     context.subscriptions.push(
       vscode.commands.registerCommand(id, async (...args: unknown[]) => (await started()).run(id, args)),
     );
-  // VS Code logs what it rejects with.
+  // VS Code logs its rejection.
   const turn = setImmediate(() => void started());
   context.subscriptions.push({ dispose: () => clearImmediate(turn) });
 }

@@ -21,7 +21,7 @@ import { onDidChangeSettings, proxySettings } from './ui/shared/settings.ts';
 import type { SetAside } from './ui/shared/setAsideMessages.ts';
 import { SubmissionRows } from './ui/submission/submissionRows.ts';
 
-/** What every feature gets: the stores of core, and VS Code's context. Everything in it is disposed with the extension. */
+/** The stores of core and VS Code's context, for every feature. All are disposed with the extension. */
 export type Services = Awaited<ReturnType<typeof createServices>>;
 
 export async function createServices(context: vscode.ExtensionContext) {
@@ -35,11 +35,11 @@ export async function createServices(context: vscode.ExtensionContext) {
       log,
       import('./ui/shared/setAsideMessages.ts').then(({ notifySetAside }) => notifySetAside(what, file)),
     );
-  // What all windows share, money aside. Made first, so that it is closed last.
+  // Everything that windows share, except for money. Created first, so that it is closed last.
   const state = disposables.add(new StateStore(storage, setAside('state')));
   state.requireShared().catch((error: unknown) => log.warn(String(error)));
 
-  // The way to the service. A new transport when VS Code's proxy settings change; clients ask for it at each request.
+  // Clients get the transport for each request, because it is replaced when proxy settings change.
   let transport = new Transport(proxySettings());
   disposables.add({ dispose: () => transport.dispose() });
   const digestWorker = dist('digestWorker.cjs');
@@ -56,7 +56,7 @@ export async function createServices(context: vscode.ExtensionContext) {
   const connect = async (account: Account): Promise<Connection | undefined> => {
     if (account.kind === 'sandbox') {
       const { baseUrl, apiKey } = await sandbox.start();
-      // It is one account, whichever API key each start makes.
+      // The sandbox is one account, whatever API key each start creates.
       return { baseUrl, apiKey, keyId: 'sandbox' };
     }
     const key = await apiKeys.read({ accountId: account.id, origin: originOf(account) });
@@ -81,7 +81,7 @@ export async function createServices(context: vscode.ExtensionContext) {
   const submitter = disposables.add(new Submitter(journal));
   const submissionRows = disposables.add(new SubmissionRows(sessions, submitter));
 
-  // What all windows share of each account's runs.
+  // Data of each account's runs that all windows share.
   const runsFolder = path.join(storage, 'runs');
   const ledger = disposables.add(new NotificationLedger(state));
   const downloads = disposables.add(
@@ -95,9 +95,9 @@ export async function createServices(context: vscode.ExtensionContext) {
     }),
   );
 
-  /** Fires when a check that the user asked for has ended. */
+  /** Fires when a dataset check that the user requested has ended. */
   const checked = disposables.add(new vscode.EventEmitter<void>());
-  /** Checks of datasets, what earlier runs say of them, and with them what shows their problems in the editor. */
+  /** Dataset checks, their evaluation against earlier runs, and the display of problems in the editor. */
   const datasets = lazy(async () => {
     const { startChecks } = await import('./ui/datasets/checks.ts');
     const files = { worker: dist('datasetWorker.cjs'), scanner: dist('scanner.wasm') };
@@ -107,7 +107,7 @@ export async function createServices(context: vscode.ExtensionContext) {
     return { reports, runs };
   });
 
-  /** Reports an error that ended what the user asked for, unless the session's state says the same. */
+  /** Reports an error that ended a user's action, unless the session's state already shows it. */
   const reportError = (error: unknown, retry: () => void): void => {
     if (!sessions.isReportedByState(error)) report(log, error, retry);
   };

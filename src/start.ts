@@ -11,7 +11,7 @@ import { activateSandbox } from './ui/sandbox/feature.ts';
 import { activateSubmission } from './ui/submission/feature.ts';
 import type { Commands } from './ui/shared/commands.ts';
 
-/** Each registers its commands and views, and loads what they need at first use. */
+/** Each registers its commands and views, and loads their code at first use. */
 const FEATURES: readonly ((services: Services) => void)[] = [
   activateAccounts,
   activateRuns,
@@ -24,7 +24,7 @@ const FEATURES: readonly ((services: Services) => void)[] = [
   activateHelp,
 ];
 
-/** Starts every feature, and returns what runs their commands. */
+/** Starts every feature, and returns their commands. */
 export async function start(context: vscode.ExtensionContext): Promise<Commands> {
   const services = await createServices(context);
   for (const activateFeature of FEATURES) activateFeature(services);

@@ -1,8 +1,8 @@
 import path from 'node:path';
 
 /**
- * A local record of an account at the service, which has no call that says who one is. Runs, caches and
- * downloads belong to the `id`; replacing the API key does not change it.
+ * A local record of an account at the service, which has no endpoint to identify an account. Runs, caches,
+ * and downloads belong to the `id`; replacing the API key does not change it.
  */
 export type Account = ServiceAccount | SandboxAccount;
 
@@ -10,16 +10,16 @@ export interface ServiceAccount {
   kind: 'service';
   /** A random UUID. */
   id: string;
-  /** Given by the user. */
+  /** Chosen by the user. */
   name: string;
-  /** Where the API is, without `/api/v1` and without a trailing slash. */
+  /** The API's URL without `/api/v1` and without a trailing slash. */
   baseUrl: string;
   budget?: AccountBudget | undefined;
-  /** Where the user adds funds and makes API keys: an https address that the user typed, the service names none. */
+  /** The https URL where the user adds funds and creates API keys. Entered by the user. */
   website?: string | undefined;
 }
 
-/** The embedded service: its id lives in its database, its address and API key are resolved at each start. */
+/** The embedded service. Its ID is stored in its database; its address and API key change at each start. */
 export interface SandboxAccount {
   kind: 'sandbox';
   id: string;
@@ -27,35 +27,35 @@ export interface SandboxAccount {
   budget?: AccountBudget | undefined;
 }
 
-/** What the user wants to spend at most; it warns, and cannot stop the service from charging. */
+/** The user's spending limits. They only cause warnings and cannot stop charges. */
 export interface AccountBudget {
   perRunCents?: number | undefined;
-  /** In a calendar month, in UTC. */
+  /** Per calendar month in UTC. */
   perMonthCents?: number | undefined;
-  /** Of the balance when it was set. */
+  /** The currency of the balance when the budget was set. */
   currency: string;
 }
 
-/** What can be changed of an account while it is used; undefined removes it. */
+/** The properties of an account that the user can change; undefined removes one. */
 export type AccountChange = Partial<Pick<ServiceAccount, 'budget' | 'website'>>;
 
-/** An account of a service that was used on this machine and is signed out of. */
+/** An account that the user signed out of on this machine. */
 export interface FormerAccount {
   id: string;
-  /** Undefined where only its submissions are left of it. */
+  /** Undefined if only its submissions remain. */
   name: string | undefined;
-  /** When its last submission was made; milliseconds since the epoch, undefined where none is known. */
+  /** When its last submission was made, in milliseconds since the epoch; undefined if unknown. */
   lastUsedMs: number | undefined;
 }
 
-/** What a submission says of its account. */
+/** The account data in a submission. */
 interface Submitted {
   readonly accountId: string;
   readonly origin: string;
   readonly created: { readonly localMs: number };
 }
 
-/** The accounts of a service that can be continued with, the last one first; those without a name last. */
+/** Returns the accounts of a service that can be signed in to again: latest first, unnamed ones last. */
 export function formerAccountsOf(
   origin: string,
   { accounts, former }: { readonly accounts: readonly Account[]; readonly former: readonly Account[] },
@@ -81,19 +81,19 @@ export function websiteOf(account: Account): string | undefined {
   return account.kind === 'service' ? account.website : undefined;
 }
 
-/** The only origin that may receive the account's API key. */
+/** Returns the only origin that may receive the account's API key. */
 export function originOf(account: ServiceAccount): string {
   return new URL(account.baseUrl).origin;
 }
 
-/** Where an account's submissions go, and nowhere else; the sandbox has another address at each start. */
+/** Returns the only destination of an account's submissions. The sandbox's address changes at each start. */
 export function placeOf(account: Account): string {
   return account.kind === 'sandbox' ? 'sandbox' : originOf(account);
 }
 
 /**
- * Where the lock files of one account are; all windows of the machine share them. It need not exist. IDs are UUIDs, but come
- * from a file that the user may edit: whatever it says, the folder is inside the one of all accounts.
+ * Returns the folder for the lock files of one account, which all windows share; it may not exist. IDs come
+ * from a file that the user can edit, so unusual ones are encoded: the result is always inside `runsFolder`.
  * @param runsFolder the folder of all accounts, in the extension's storage
  */
 export function accountFolder(runsFolder: string, accountId: string): string {
@@ -101,7 +101,7 @@ export function accountFolder(runsFolder: string, accountId: string): string {
   return path.join(runsFolder, isPlain ? accountId : `_${Buffer.from(accountId).toString('hex')}`);
 }
 
-/** The lock file of who watches an account's runs: for `Lease` alone. */
+/** Returns the lock file for watching an account's runs, used by `Lease` only. */
 export function watchLockOf(runsFolder: string, accountId: string): string {
   return path.join(accountFolder(runsFolder, accountId), 'watch.lock');
 }

@@ -12,11 +12,11 @@ import { isOpenableUrl } from '../api/address.ts';
 import type { Account, AccountChange } from './account.ts';
 import { Lease } from '../storage/lease.ts';
 
-/** How often the lock is tried, some ten milliseconds apart: another window writes for a few. */
+/** How often locking is tried, about 12 ms apart; another window's write takes a few milliseconds. */
 const LOCK_TRIES = 500;
 
 const centsSchema = v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0)));
-// What is damaged of these is left out alone: the accounts are worth more.
+// Invalid budgets and websites are dropped so that their accounts can still be read.
 const budgetSchema = v.fallback(
   v.optional(v.object({ perRunCents: centsSchema, perMonthCents: centsSchema, currency: v.string() })),
   undefined,
@@ -42,11 +42,11 @@ const fileSchema = v.object({
 interface Content {
   activeId?: string | undefined;
   accounts: Account[];
-  /** Those that were signed out of, the last one last. */
+  /** The signed-out accounts, latest last. */
   former: Account[];
 }
 
-/** The file of accounts is there, or may be, and cannot be read: nobody knows which accounts there are. */
+/** The accounts file may exist but cannot be read, so it is unknown which accounts there are. */
 export class AccountsUnreadableError extends ExpectedError {
   readonly code = 'accounts-unreadable';
   readonly file: string;
@@ -58,9 +58,9 @@ export class AccountsUnreadableError extends ExpectedError {
 }
 
 /**
- * Owns the accounts of this machine and which one is active, in a file of its own that all windows share (a `Memento`
- * writes the complete state of the extension, so that two windows can lose each other's updates). It is written under a lock. It
- * holds no API key.
+ * Owns the accounts of this machine, and which one is active, in a file that all windows share. It is written
+ * under a lock; a `Memento` would not do, because it always writes the extension's complete state, so windows
+ * could overwrite each other's updates. Contains no API keys.
  */
 export class AccountStore implements Disposable {
   readonly #file: string;
@@ -72,14 +72,14 @@ export class AccountStore implements Disposable {
   #watch: FolderWatch | undefined;
 
   /**
-   * Fires when an account was added, changed or removed or another one became active, here or in another window, and when
-   * they can be read again.
+   * Fires when an account is added, changed, removed, or activated in any window, and when the accounts
+   * become readable again.
    */
   readonly onDidChange = this.#onDidChange.event;
 
   /**
    * @param directory the extension's storage on the extension host's machine
-   * @param onSetAside gets the path to which a file was moved that cannot be read as ours
+   * @param onSetAside called with the path to which an invalid file was moved
    */
   constructor(directory: string, onSetAside: (file: string) => void = () => undefined) {
     this.#file = path.join(directory, 'accounts.json');
@@ -87,8 +87,8 @@ export class AccountStore implements Disposable {
   }
 
   /**
-   * Reads the file and follows what other windows write. A file that cannot be read as ours is set aside. May be called
-   * again after it failed.
+   * Reads the file and watches for changes by other windows. Sets an invalid file aside. May be called again
+   * after a failure.
    * @throws AccountsUnreadableError
    */
   async open(): Promise<void> {
@@ -103,7 +103,7 @@ export class AccountStore implements Disposable {
     }
   }
 
-  /** Whether `open` failed, and nothing has been read since. */
+  /** Whether `open` failed and nothing has been read since. */
   get isUnreadable(): boolean {
     return this.#isUnreadable;
   }
@@ -112,7 +112,7 @@ export class AccountStore implements Disposable {
     return this.#content.accounts;
   }
 
-  /** Those that were signed out of: whoever signs in again finds what is stored of them. */
+  /** The signed-out accounts. Signing in again restores access to their stored data. */
   get former(): readonly Account[] {
     return this.#content.former;
   }
@@ -122,8 +122,8 @@ export class AccountStore implements Disposable {
   }
 
   /**
-   * Adds the account, or replaces the one with its id, and makes it active. Its budget and website stay, also where it was
-   * signed out of. There is one sandbox: a new one replaces it.
+   * Adds or replaces an account by ID and activates it. Keeps its budget and website, even after a sign-out.
+   * A new sandbox replaces the existing one.
    */
   save(account: Account): Promise<void> {
     const isOther = (other: Account) => !isReplacedBy(other, account);
@@ -133,12 +133,12 @@ export class AccountStore implements Disposable {
         ...accounts.filter(isOther),
         { ...[...accounts, ...former].find(({ id }) => id === account.id), ...account },
       ],
-      // A sandbox whose database became another one never comes back.
+      // A sandbox with a new database never returns under its old ID.
       former: former.filter(isOther),
     }));
   }
 
-  /** Changes what the user set of an account; an id that is unknown leaves everything as it is. */
+  /** Changes the user's settings of an account; ignores an unknown ID. */
   change(id: string, change: AccountChange): Promise<void> {
     return this.#change((content) => ({
       ...content,
@@ -146,14 +146,14 @@ export class AccountStore implements Disposable {
     }));
   }
 
-  /** Makes an account active; an id that is unknown leaves everything as it is. */
+  /** Activates an account; ignores an unknown ID. */
   activate(id: string): Promise<void> {
     return this.#change((content) =>
       content.accounts.some((account) => account.id === id) ? { ...content, activeId: id } : content,
     );
   }
 
-  /** Ends that an account is used. If it was active, none is: switching by itself could spend another account's money. */
+  /** Signs out of an account without activating another: that could spend another account's money. */
   remove(id: string): Promise<void> {
     return this.#change(({ activeId, accounts, former }) => ({
       activeId: activeId === id ? undefined : activeId,
@@ -167,11 +167,11 @@ export class AccountStore implements Disposable {
     this.#onDidChange.dispose();
   }
 
-  /** One change at a time among all windows, on what the disk holds now. */
+  /** Applies one change at a time among all windows, based on the current file. */
   #change(change: (content: Content) => Content): Promise<void> {
     return this.#inTurn(() =>
       this.#locked(async () => {
-        // As it will be read back: nothing is written that could not be, and the watcher sees no second change.
+        // Normalize: nothing is written that cannot be read back, and the watcher sees no second change.
         const next = contentOf(textOf(change(await this.#readLocked())));
         await writeFileDurably(this.#file, textOf(next));
         this.#accept(next);
@@ -179,7 +179,7 @@ export class AccountStore implements Disposable {
     );
   }
 
-  /** Works alone among all windows; where the file system does not lock, or a window was stopped while it wrote, it works as well. */
+  /** Runs work under the lock; without it if files cannot be locked or a window hangs while writing. */
   async #locked<T>(work: () => Promise<T>): Promise<T> {
     const lock = path.join(path.dirname(this.#file), 'accounts.lock');
     const lease = await Lease.take(lock, LOCK_TRIES).catch(() => undefined);
@@ -202,7 +202,7 @@ export class AccountStore implements Disposable {
     this.#onDidChange.fire();
   }
 
-  /** Reads without the lock: a file that is to be set aside is read again with it, another window may be writing a new one. */
+  /** Reads without the lock. An invalid file is read again under it, as another window may be writing one. */
   async #read(): Promise<Content> {
     return (await this.#parsed()) ?? this.#locked(() => this.#readLocked());
   }
@@ -210,14 +210,14 @@ export class AccountStore implements Disposable {
   async #readLocked(): Promise<Content> {
     const content = await this.#parsed();
     if (content !== undefined) return content;
-    // Torn by hand, foreign, or of a later version: set aside, never deleted.
+    // Edited by hand, foreign, or of a later version: set aside, never deleted.
     const aside = `${this.#file}.unreadable-${Date.now()}`;
     await rename(this.#file, aside);
     this.#onSetAside(aside);
     return { accounts: [], former: [] };
   }
 
-  /** Undefined where the file is not ours. @throws AccountsUnreadableError */
+  /** Undefined if the file is invalid. @throws AccountsUnreadableError */
   async #parsed(): Promise<Content | undefined> {
     let text: string;
     try {
@@ -242,7 +242,7 @@ function textOf(content: Content): string {
   return JSON.stringify({ version: 1, ...content }, null, 2);
 }
 
-/** @throws ValiError, SyntaxError when the text is not ours */
+/** @throws ValiError, SyntaxError if the text is invalid */
 function contentOf(text: string): Content {
   const { activeId, accounts, former } = v.parse(fileSchema, JSON.parse(text));
   return { activeId, accounts, former };

@@ -80,8 +80,7 @@ export class Client {
 
   /**
    * How far the service's clock was ahead of the local one at the last response with a `Date`; negative if
-   * behind. Undefined before, and after a response without one. Headers have whole seconds: ignore less than
-   * two.
+   * behind. Undefined before, and after a response without one. It has whole seconds: ignore less than 2.
    */
   get clockSkewMs(): number | undefined {
     return this.#clockSkewMs;

@@ -31,7 +31,7 @@ export interface HttpRequest {
   headers: Record<string, string>;
   /**
    * Sent as it is read; the headers must include `content-length`. A chunk may be overwritten once the next
-   * one is requested. Its errors are rethrown by the exchange.
+   * one is requested. The exchange rethrows errors of the body.
    */
   body?: AsyncIterable<Uint8Array>;
   /** Sets no limit for the complete response body as long as bytes keep arriving. */

@@ -79,7 +79,7 @@ export const modelList = v.pipe(
 );
 export type ModelList = v.InferOutput<typeof modelList>;
 
-/** The response to a submission. Any object with a `run_id` means that the run exists and was charged. */
+/** The response to a submission. Any object with a `run_id` is a charged run; the rest may be missing. */
 export const runCreation = v.object({
   run_id: requiredText,
   status: text,

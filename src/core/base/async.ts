@@ -1,4 +1,4 @@
-/** Makes something at its first use, once. Where that fails, the next use tries again. */
+/** Creates a value once, at its first use. After a failure, the next use tries again. */
 export function lazy<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () =>
@@ -8,7 +8,7 @@ export function lazy<T>(make: () => Promise<T>): () => Promise<T> {
     }));
 }
 
-/** Makes something at its first use for each key, and keeps it: only what is the same whoever asks. */
+/** Creates a value for each key once, at its first use. Values must not depend on the caller. */
 export function lazyBy<T>(make: (key: string) => T): (key: string) => T {
   const made = new Map<string, T>();
   return (key) => {
@@ -18,7 +18,7 @@ export function lazyBy<T>(make: (key: string) => T): (key: string) => T {
   };
 }
 
-/** Runs pieces of work one at a time, in the order of the calls; one that fails keeps none of the others from running. */
+/** Returns a function that runs work one at a time, in call order; a failure doesn't stop later work. */
 export function sequencer(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
@@ -28,18 +28,18 @@ export function sequencer(): <T>(work: () => Promise<T>) => Promise<T> {
   };
 }
 
-/** A piece of work that calls share while it runs. */
+/** Work that overlapping calls share. */
 export interface Shared<T> {
-  /** Starts the work, or joins it while it runs; who began it before a `drop` gets the end of what came after. */
+  /** Starts the work, or joins it. Calls from before a `drop` get the result of the work after it. */
   (): Promise<T>;
-  /** What runs now no longer counts: the next call starts again. */
+  /** Makes the current work obsolete, so that the next call starts again. */
   drop(): void;
   isRunning(): boolean;
 }
 
 /**
- * Lets calls that overlap share one piece of work, its result or its error.
- * @param work stores what it learned only while `isCurrent`: it was not dropped
+ * Shares one run of `work`, its result or its error, among overlapping calls.
+ * @param work must only store its result while `isCurrent` returns true: it was not dropped
  */
 export function shared<T>(work: (isCurrent: () => boolean) => Promise<T>): Shared<T> {
   let running: Promise<T> | undefined;

@@ -1,20 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CancelledError } from './errors.ts';
 
-/** Time, so that tests can have their own. */
+/** The time, replaceable in tests. */
 export interface Clock {
-  /** Milliseconds since the epoch by this machine's clock, which the user or the network may set. */
+  /** Milliseconds since the epoch by the wall clock, which the user or the network may set. */
   nowMs(): number;
   /**
-   * Milliseconds since the machine was started, in every process the same; they only go forward, and on most systems stand
-   * still while the machine sleeps.
+   * Milliseconds since the machine was started, the same in every process. Never decreases; on most systems,
+   * stops while the machine sleeps.
    */
   monotonicMs(): number;
   /** @throws CancelledError when the signal aborts */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The machine's own time. */
+/** The system's time. */
 export const SYSTEM_CLOCK: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => Number(process.hrtime.bigint()) / 1e6,
@@ -27,15 +27,15 @@ export const SYSTEM_CLOCK: Clock = {
   },
 };
 
-/** ISO 8601 as services write it: a day, or a day and a time, with or without a zone. */
+/** ISO 8601 as used by services: a date, or a date and a time, with or without a zone. */
 const ISO = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d(?::?\d\d)?)?)?$/;
 
-/** The end of a time in another notation that names its zone. A day may end like an offset: `12-05-2026`. */
+/** The end of a time in another notation with a zone. A date may end like an offset: `12-05-2026`. */
 const ZONED = /(?:z|utc|gmt|:\d\d(?:\.\d{1,9})? ?(?:utc|gmt)?[+-]\d\d:?\d\d)$/i;
 
 /**
- * Milliseconds since the epoch of a time of the service (spec: "ISO 8601 UTC timestamp"); NaN where it is none. `Date.parse`
- * would read a time without a zone as local.
+ * Parses a time from the service (spec: "ISO 8601 UTC timestamp") to milliseconds since the epoch; NaN if
+ * invalid. `Date.parse` would read a time without a zone as local.
  */
 export function instantOf(text: string | undefined): number {
   const iso = ISO.exec(text ?? '');
@@ -46,7 +46,7 @@ export function instantOf(text: string | undefined): number {
   return Date.parse(`${day}T${time}${offset}`);
 }
 
-/** Milliseconds since the epoch of an HTTP date (RFC 9110, 5.6.7); undefined for anything else. */
+/** Parses an HTTP date (RFC 9110, 5.6.7) to milliseconds since the epoch; undefined if invalid. */
 export function parseHttpDate(value: string | undefined): number | undefined {
   // `Date.parse` alone would read "-1" as a year.
   if (value === undefined || !/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(value))

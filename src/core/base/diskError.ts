@@ -5,7 +5,7 @@ type DiskProblem = 'disk-full' | 'no-permission' | 'folder-missing' | 'disk';
 const PROBLEMS: Readonly<Record<string, DiskProblem>> = {
   ENOSPC: 'disk-full',
   EDQUOT: 'disk-full',
-  // A quota of the process, or more than the file system allows in one file.
+  // A process quota or the file system's maximum file size was exceeded.
   EFBIG: 'disk-full',
   EACCES: 'no-permission',
   EPERM: 'no-permission',
@@ -14,36 +14,34 @@ const PROBLEMS: Readonly<Record<string, DiskProblem>> = {
   ENOTDIR: 'folder-missing',
 };
 
-/** A file could not be written or read: what the file system's error means for the user. */
+/** A file could not be read or written; `code` says what that means for the user. */
 export class DiskError extends ExpectedError {
   readonly code: DiskProblem;
   /** `submissions`: the journal; `folder`: one that the user chose. */
   readonly place: 'folder' | 'submissions';
 
   constructor(cause: NodeJS.ErrnoException, place: DiskError['place'] = 'folder') {
-    // Node's message has the path.
+    // Node's message contains the path, so it is not used.
     super(`the file system failed: ${cause.code ?? 'unknown'}`);
     this.code = PROBLEMS[cause.code ?? ''] ?? 'disk';
     this.place = place;
   }
 }
 
-/** Whether an error comes from the file system. */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error;
 }
 
-/** Whether an error means that a file or folder does not exist. */
 export function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
-/** An error of the file system as a DiskError, any other as it is. */
+/** Converts file system errors to DiskError, and returns any other error unchanged. */
 export function asDiskError(error: unknown, place: DiskError['place']): unknown {
   return isSystemError(error) ? new DiskError(error, place) : error;
 }
 
-/** @throws DiskError in place of the file system's errors, and what else the work throws */
+/** Converts file system errors. @throws DiskError for these, and other errors of the work */
 export async function onDisk<T>(work: Promise<T>, place?: DiskError['place']): Promise<T> {
   try {
     return await work;

@@ -1,12 +1,9 @@
-/** Something that holds resources until it is disposed; shaped like VS Code's, so that both can be mixed. */
+/** Owns resources until it is disposed. Compatible with VS Code's interface. */
 export interface Disposable {
   dispose(): unknown;
 }
 
-/**
- * Owns disposables and disposes them once, the newest first, the others too where one throws; what comes after that is
- * disposed at once.
- */
+/** Disposes its items once, newest first, even if some throw. Items added later are disposed at once. */
 export class DisposableStore implements Disposable {
   readonly #items: Disposable[] = [];
   #disposed = false;

@@ -1,12 +1,12 @@
 /**
- * An error that the product expects: it carries a code and values, never a sentence for the user (those are in `ui/`).
- * `message` is English for the log and holds no key, signed URL or row text.
+ * An expected error. It has a code and values, but no sentence for the user (those are in `ui/`). `message`
+ * is in English for the log, and contains no API key, signed URL, or dataset text.
  */
 export abstract class ExpectedError extends Error {
   abstract readonly code: string;
 }
 
-/** The user, or a shutdown, stopped it. Never shown. */
+/** The user or a shutdown canceled the operation. Never shown. */
 export class CancelledError extends ExpectedError {
   readonly code = 'cancelled';
 
@@ -15,12 +15,12 @@ export class CancelledError extends ExpectedError {
   }
 }
 
-/** @throws CancelledError when the signal is aborted. */
+/** @throws CancelledError if the signal is aborted */
 export function throwIfCancelled(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new CancelledError();
 }
 
-/** Lets one who waits for work that others wait for, too, leave. @throws CancelledError, and what the work throws */
+/** Stops waiting for shared work when the signal aborts. @throws CancelledError, and errors of the work */
 export function unlessCancelled<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
     const leave = () => reject(new CancelledError());

@@ -4,14 +4,14 @@ import type { Disposable } from './disposable.ts';
 export type Event<T> = (listener: (value: T) => unknown) => Disposable;
 
 /**
- * Owns the listeners of one event. A listener that throws keeps neither the others from hearing nor the one who fires
- * from going on: its error surfaces as an uncaught exception, which the host logs and the tests fail on.
+ * Owns the listeners of one event. If a listener throws, the others are still called and `fire` returns; the
+ * error becomes an uncaught exception, which the host logs and the tests fail on.
  */
 export class Emitter<T> implements Disposable {
   readonly #listeners = new Set<(value: T) => unknown>();
 
   readonly event: Event<T> = (listener) => {
-    // An own function each time: the same listener may subscribe twice.
+    // Wrap the listener, because the same one may subscribe twice.
     const entry = (value: T) => listener(value);
     this.#listeners.add(entry);
     return { dispose: () => this.#listeners.delete(entry) };

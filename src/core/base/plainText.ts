@@ -1,11 +1,11 @@
 /**
- * Cuts a text to at most this many UTF-16 units, never inside what a reader sees as one character. Only the part that
- * can survive is looked at, so a huge text costs no more than a short one.
+ * Truncates a text to at most `maxUnits` UTF-16 units without splitting a grapheme. Only examines the part
+ * that may remain, so a huge text costs no more than a short one.
  */
 export function cutAtWholeCharacters(text: string, maxUnits: number): string {
   if (text.length <= maxUnits) return text;
   let end = 0;
-  // A little more than can be kept: the segment at the border must be seen whole to know that it does not fit.
+  // Look a little beyond the limit to see whether the grapheme at the border fits completely.
   for (const { index, segment } of new Intl.Segmenter().segment(text.slice(0, maxUnits + 64))) {
     if (index + segment.length > maxUnits) break;
     end = index + segment.length;
@@ -13,25 +13,25 @@ export function cutAtWholeCharacters(text: string, maxUnits: number): string {
   return text.slice(0, end);
 }
 
-/** Emoji and the letters of scripts in which an invisible joiner changes what is seen. */
+/** Emoji, and letters of scripts in which an invisible joiner affects the rendering. */
 const JOINED = String.raw`[[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]--[\p{sc=Latn}\p{ASCII}]]`;
 /**
- * What a reader does not see, or what turns the direction of writing around: control, bidi, zero-width and tag characters,
- * half characters, and the line ends that only some know. First what belongs to what is seen, and is no match of the group.
+ * Invisible characters, and those that change the text direction: control, bidi, zero-width, and tag
+ * characters, lone surrogates, and unusual line ends. Those with a visible effect match first, ungrouped.
  */
 const HIDDEN = new RegExp(
   String.raw`(?<=${JOINED})[\u200c\u200d](?=${JOINED})|(?<=\p{Emoji})[\ufe0e\ufe0f]|(?<=\p{sc=Han})[\ufe00-\ufe02]|([\p{DI}\p{Cc}\u2028\u2029\ufff9-\ufffb\p{Cs}])`,
   'gv',
 );
 
-/** Replaces each character of a text that a reader does not see, line breaks among them. */
+/** Replaces each hidden character of a text, including line breaks. */
 export function replaceHidden(text: string, by: (character: string) => string): string {
   return text.replace(HIDDEN, (match, hidden: string | undefined) =>
     hidden === undefined ? match : by(hidden),
   );
 }
 
-/** The runs of such characters in a text of several lines, with where they begin. */
+/** Returns the runs of hidden characters in a multiline text, with their positions. */
 export function hiddenRuns(text: string): { at: number; run: string }[] {
   const runs: { at: number; run: string }[] = [];
   for (const { 1: hidden, index } of text.matchAll(HIDDEN)) {
@@ -44,11 +44,11 @@ export function hiddenRuns(text: string): { at: number; run: string }[] {
 }
 
 /**
- * One line of plain text from a text that a stranger wrote: nothing that a reader does not see, blanks collapsed, cut to at
- * most `maxUnits` UTF-16 units.
+ * Converts untrusted text to one line without hidden characters, with blanks collapsed, truncated to
+ * `maxUnits` UTF-16 units.
  */
 export function toPlainLine(text: string, maxUnits: number): string {
-  // Cleaning looks at four times what is kept at most, so that a megabyte of blanks stays cheap.
+  // Examine at most four times the final length, so that a megabyte of blanks stays cheap.
   const visible = text.slice(0, maxUnits * 4).replace(/[\p{Cc}\s]+/gu, ' ');
   return cutAtWholeCharacters(replaceHidden(visible, () => '').trim(), maxUnits);
 }

@@ -1,22 +1,22 @@
-/** When something that failed is tried again. The limit of the wait doubles from `firstMs` up to `longestMs`. */
+/** When to retry. The maximum delay doubles from `firstMs` up to `longestMs`. */
 interface RetryPolicy {
   readonly firstMs: number;
   readonly longestMs: number;
-  /** How many retries at most; no limit where undefined. */
+  /** The maximum number of retries; unlimited if undefined. */
   readonly retries?: number;
-  /** A longer Retry-After is not waited for: the user gets the error instead. */
+  /** A longer Retry-After is not awaited; the user gets the error instead. */
   readonly longestRetryAfterMs?: number;
 }
 
 const MINUTE = 60_000;
 
-/** Every retry of the product. */
+/** All retry policies. */
 export const RETRIES = {
   /** A request that changes nothing. */
   read: { firstMs: 500, longestMs: 20_000, retries: 3, longestRetryAfterMs: MINUTE },
   /** A submission, with the same Idempotency-Key and bytes. */
   submission: { firstMs: 2_000, longestMs: MINUTE, retries: 4, longestRetryAfterMs: 10 * MINUTE },
-  /** A download that stopped receiving bytes: a minute or two altogether. */
+  /** A stalled download: a minute or two in total. */
   download: { firstMs: 1_000, longestMs: 30_000, retries: 8, longestRetryAfterMs: 5 * MINUTE },
   /** Watching runs. */
   watch: { firstMs: 15_000, longestMs: 5 * MINUTE },
@@ -24,18 +24,18 @@ export const RETRIES = {
   rateLimit: { firstMs: 500, longestMs: 20_000 },
 } as const satisfies Record<string, RetryPolicy>;
 
-/** A longer Retry-After is cut to a week: it may have more digits than a number holds. */
+/** The limit for Retry-After, whose digits may exceed the range of a number. */
 export const MAX_RETRY_AFTER_MS = 7 * 24 * 60 * MINUTE;
 
-/** The limit of a wait. @param retries how many there were already */
+/** Returns the maximum delay. @param retries the number of previous retries */
 export function backoffMs({ firstMs, longestMs }: RetryPolicy, retries: number): number {
   return Math.min(longestMs, firstMs * 2 ** retries);
 }
 
 /**
- * How long to wait before the next try, in milliseconds; undefined when there is none. Full jitter (anything from 0 to the
- * limit), so that clients which failed together do not return together; on top of Retry-After.
- * @param random from 0 up to 1
+ * Returns the delay before the next attempt in milliseconds; undefined if there is none. Adds full jitter (0
+ * to the maximum delay) to Retry-After, so that clients which failed together don't retry together.
+ * @param random at least 0, less than 1
  */
 export function retryDelayMs(
   policy: RetryPolicy,

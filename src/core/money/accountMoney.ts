@@ -7,33 +7,33 @@ import { checkBudget, monthSpending, type BudgetCheck, type MonthSpending } from
 import { estimateOf, lowerCents, upperCents, wantedOf, type Estimate, type Wanted } from './estimate.ts';
 import { chargedRunsOf, type ChargedRun, type KnownRuns } from './spending.ts';
 
-/** Whether the balance will do; undefined where nothing suggests that it won't. */
+/** Whether the balance suffices; undefined without evidence that it may not. */
 export type BalanceNote = 'empty' | 'probably-too-low' | 'may-be-too-low' | undefined;
 
-/** What is known of an account's money at one moment. */
+/** The known finances of an account at one point in time. */
 export interface AccountMoney {
-  /** Its receipts. */
+  /** The receipts of the account. */
   readonly receipts: readonly ChargedReceipt[];
   /** Newest first. */
   readonly charged: readonly ChargedRun[];
-  /** Undefined while no currency is known: then there is nothing to compare. */
+  /** Undefined while no currency is known, so that nothing can be compared. */
   readonly spending: MonthSpending | undefined;
   estimate(wanted: Wanted): Estimate;
-  /** @param wanted undefined where the size is unknown */
+  /** @param wanted undefined if the size is unknown */
   checkBudget(wanted: Wanted | undefined): BudgetCheck;
   balanceNote(wanted: Wanted | undefined): BalanceNote;
 }
 
 export interface MoneyFacts {
   account: Pick<Account, 'id' | 'budget'>;
-  /** Of all accounts, as the journal gives them. */
+  /** The journal's receipts of all accounts. */
   receipts: readonly Receipt[];
-  /** Undefined where nothing may be shown of them. */
+  /** Undefined if none of them may be shown. */
   runs: KnownRuns | undefined;
-  /** Of all accounts; without the one that is about to be submitted. */
+  /** The pending submissions of all accounts, except the one about to be submitted. */
   pending: readonly PendingSubmission[];
   balance: Balance | undefined;
-  /** By the service's clock, where it is known. */
+  /** By the service's clock, if known. */
   nowMs: number;
 }
 
@@ -67,7 +67,7 @@ export function accountMoneyOf({
     runs?.rows?.some(({ run_id }) => hasMarker(runs.label(run_id) ?? '', marker)) === true;
   const underWayPrices = pending
     .filter((submission) => submission.accountId === account.id && mayBecomeCharge(submission.state))
-    // Its run is among those that were charged.
+    // Its run is already counted as charged.
     .filter((submission) => !isListed(submission))
     .map(({ intent }) => ends(wantedOf(intent)).high ?? dearestOfLast5);
   const spending =

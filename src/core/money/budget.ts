@@ -2,19 +2,19 @@ import type { AccountBudget } from '../accounts/account.ts';
 import { lowerCents, upperCents, type Estimate } from './estimate.ts';
 import { amountsOf, monthOf, startOfMonth, type ChargedRun, type KnownRuns } from './spending.ts';
 
-/** What is known of a month's charges in one currency. */
+/** The known charges of a month in one currency. */
 export interface MonthSpending {
-  /** Of UTC, as `2026-05`. */
+  /** In UTC, as `2026-05`. */
   month: string;
   currency: string;
   spentCents: number;
-  /** Prices that are unknown, or in another currency: then it is the least that was spent. */
+  /** The number of prices that are unknown or in another currency. `spentCents` is a lower bound then. */
   unknownPrices: number;
   /** Whether every run of the month is loaded. */
   isComplete: boolean;
-  /** What submissions whose outcome is open may cost. */
+  /** The possible cost of unresolved submissions. */
   underWayCents: number;
-  /** How many more of them there are, of which nothing suggests a price. */
+  /** The number of unresolved submissions without an estimated price. */
   underWayUnknown: number;
 }
 
@@ -27,11 +27,11 @@ export interface LimitCheck {
 
 export type BudgetCheck =
   | { kind: 'unset' }
-  /** @property budgetCurrency and the currency that the account is charged in, which is not compared with it */
+  /** @property currency of the account's charges, which cannot be compared with `budgetCurrency` */
   | { kind: 'other-currency'; budgetCurrency: string; currency: string }
   | { kind: 'checked'; limits: readonly LimitCheck[]; spending: MonthSpending; estimate: Estimate };
 
-/** @param underWayPrices what each submission under way may cost; undefined where nothing suggests it */
+/** @param underWayPrices the possible cost of each submission in progress; undefined without evidence */
 export function monthSpending(
   charged: readonly ChargedRun[],
   runs: Pick<KnownRuns, 'isCompleteSince'> | undefined,
@@ -40,7 +40,7 @@ export function monthSpending(
   nowMs: number,
 ): MonthSpending {
   const month = monthOf(nowMs);
-  // A run without a time was submitted just now.
+  // A run without a time was just submitted.
   const ofMonth = charged.filter(({ createdAtMs }) => monthOf(createdAtMs ?? nowMs) === month);
   const isOurs = (run: ChargedRun) => run.priceCents === undefined || run.currency === currency;
   const { sums, unknown } = amountsOf(ofMonth.filter(isOurs));
@@ -56,7 +56,7 @@ export function monthSpending(
   };
 }
 
-/** Compares a run with the budget; what equals a limit is not over it. */
+/** Compares a run with the budget. Reaching a limit does not exceed it. */
 export function checkBudget(
   budget: AccountBudget | undefined,
   spending: MonthSpending | undefined,
@@ -81,7 +81,7 @@ export function checkBudget(
       ...(perRunCents === undefined ? [] : [check('run', perRunCents, low, high)]),
       ...(perMonthCents === undefined
         ? []
-        : // What is under way may not be charged after all.
+        : // Submissions in progress may not be charged after all.
           [check('month', perMonthCents, spentCents + low, spentCents + underWayCents + high)]),
     ],
     spending,

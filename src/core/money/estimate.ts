@@ -1,34 +1,34 @@
 import type { ChargedReceipt, Intent } from '../submission/intent.ts';
 import { chargedAt } from '../submission/receipts.ts';
 
-/** What a price may depend on, as far as it was counted. */
+/** Sizes that a price may depend on, if they were counted. */
 export interface DatasetSize {
   bytes: number;
   rows?: number | undefined;
   characters?: number | undefined;
 }
 
-/** What is about to be submitted. */
+/** The submission to estimate. */
 export interface Wanted {
   size: DatasetSize;
   priority: boolean;
-  /** Undefined while it is computed. */
+  /** Undefined while it is being computed. */
   sha256?: string | undefined;
 }
 
-/** What receipts say of a price. Most kinds name no range: then there is no honest one. */
+/** The price that receipts suggest. Most kinds have no range because none would be reliable. */
 export type Estimate =
   | { kind: 'none' }
   | { kind: 'range'; lowCents: number; highCents: number; currency: string; runs: number }
-  /** The same bytes in the same queue. */
+  /** The same bytes were charged in the same queue. */
   | { kind: 'same'; priceCents: number; currency: string; atMs: number }
-  /** Only one receipt counts. */
+  /** Only one receipt is usable. */
   | { kind: 'one'; sizeBytes: number; priceCents: number; currency: string }
-  /** Only one receipt counts: it did not cost what those before it suggested. */
+  /** Only one receipt is usable, whose price contradicted the earlier ones. */
   | { kind: 'changed'; atMs: number; priceCents: number; currency: string }
   | {
       kind: 'far';
-      /** How many times the nearest run, or how many times smaller. */
+      /** How many times larger or smaller than the nearest run. */
       ratio: number;
       measure: keyof DatasetSize;
       isLarger: boolean;
@@ -36,9 +36,9 @@ export type Estimate =
       priceCents: number;
       currency: string;
     }
-  /** Too little is known of priority processing; this is the lower end without it. */
+  /** Too little is known about priority processing; this is the lower end without it. */
   | { kind: 'priority'; lowCents: number; currency: string }
-  /** The nearest run cost nothing: an allowance of the plan, which may be used up. */
+  /** The nearest run was free due to an allowance of the plan, which may be used up. */
   | { kind: 'included' };
 
 export type PriceRange = Extract<Estimate, { kind: 'range' }>;
@@ -49,20 +49,20 @@ interface Charge extends Wanted {
   atMs: number;
 }
 
-/** How far a price may be from what proportion suggests. */
+/** The factor by which a price may deviate from proportionality. */
 const EITHER_WAY = 1.25;
-/** A receipt is a bound if it is so much smaller or larger in every size. */
+/** A receipt is a bound if every size is smaller or larger by this factor. */
 const CLEARLY = 1.1;
-/** A nearest receipt that is further away says too little. */
+/** If even the nearest receipt differs by more than this factor, it says too little. */
 const FAR = 4;
-/** Older ones say little of today's prices. */
+/** Older receipts say little about current prices. */
 const MOST_RECEIPTS = 100;
-/** For how many of the newest runs it is found out whether they had a range, and how many ranges count. */
+/** How many of the newest runs are examined, and how many of their ranges count. */
 const HELD_AMONG = 20;
 const HELD_RANGES = 5;
 
 /**
- * What a run will probably cost: a larger dataset costs at least as much, and at most in proportion, 25 % either way.
+ * Estimates a run's price: a larger dataset costs at least as much, and at most in proportion, ±25 %.
  * @param receipts of one account, in any order
  */
 export function estimateOf(receipts: readonly ChargedReceipt[], wanted: Wanted): Estimate {
@@ -76,13 +76,13 @@ export function estimateOf(receipts: readonly ChargedReceipt[], wanted: Wanted):
   return estimate.kind === 'none' ? standard : estimate;
 }
 
-/** What was known of the price of a run when it was submitted: receipts may have come later. */
+/** Returns the estimate when a run was submitted, without receipts that came later. */
 export function estimateBefore(receipts: readonly ChargedReceipt[], receipt: ChargedReceipt): Estimate {
   const known = receipts.filter(({ settled }) => settled.at.localMs < receipt.created.localMs);
   return estimateOf(known, wantedOf(receipt));
 }
 
-/** How many of the last ranges held, of those that could be shown. */
+/** Returns how many of the last ranges contained the actual price. */
 export function heldRanges(receipts: readonly ChargedReceipt[]): { held: number; of: number } {
   const isHeld: boolean[] = [];
   for (const receipt of inOrder(receipts).slice(-HELD_AMONG).reverse()) {
@@ -100,13 +100,13 @@ export function isWithin({ lowCents, highCents }: Bounds, priceCents: number): b
   return lowCents <= priceCents && priceCents <= highCents;
 }
 
-/** Undefined where there is no upper end. */
+/** Returns the upper end; undefined if there is none. */
 export function upperCents(estimate: Estimate): number | undefined {
   if (estimate.kind === 'range') return estimate.highCents;
   return estimate.kind === 'same' ? estimate.priceCents : undefined;
 }
 
-/** Undefined where there is no lower end. */
+/** Returns the lower end; undefined if there is none. */
 export function lowerCents(estimate: Estimate): number | undefined {
   if (estimate.kind === 'range' || estimate.kind === 'priority') return estimate.lowCents;
   return upperCents(estimate);
@@ -120,19 +120,19 @@ export function wantedOf({
   return { size: { bytes: sizeBytes, rows, characters }, priority: priority_processing, sha256 };
 }
 
-/** In which currency a receipt was charged: an answer that got lost named none, and the balance before it may have. */
+/** Returns a receipt's currency. If the response was lost, uses that of the balance before. */
 export function currencyOf({ settled: { run }, balanceBefore }: ChargedReceipt): string | undefined {
   return run.currency ?? balanceBefore?.currency;
 }
 
-/** Oldest first. */
+/** Returns the receipts, oldest first. */
 function inOrder(receipts: readonly ChargedReceipt[]): ChargedReceipt[] {
   return receipts.toSorted(
     (one, other) => chargedAt(one).localMs - chargedAt(other).localMs || (one.id < other.id ? -1 : 1),
   );
 }
 
-/** The known prices in the currency and under the plan of the newest receipt, oldest first. */
+/** Returns the known prices in the currency and plan of the newest receipt, oldest first. */
 function evidenceOf(receipts: readonly ChargedReceipt[]): { currency: string; charges: Charge[] } {
   const priced = inOrder(receipts).flatMap((receipt) => {
     const { price_cents: priceCents, plan_name: plan } = receipt.settled.run;
@@ -141,7 +141,7 @@ function evidenceOf(receipts: readonly ChargedReceipt[]): { currency: string; ch
     return [{ ...wantedOf(receipt), priceCents, atMs: chargedAt(receipt).localMs, currency, plan }];
   });
   const currency = priced.at(-1)?.currency ?? '';
-  // A run whose answer got lost may name no plan.
+  // If the response was lost, the receipt may have no plan.
   const plan = priced.findLast((one) => one.plan !== undefined)?.plan;
   const charges = priced
     .filter((one) => one.currency === currency && (one.plan === undefined || one.plan === plan))
@@ -149,7 +149,7 @@ function evidenceOf(receipts: readonly ChargedReceipt[]): { currency: string; ch
   return { currency, charges };
 }
 
-/** The charges since the last one that was not within its own range, with it: there the price rule changed. */
+/** Returns the charges since the price rule changed: from the last one outside its own range. */
 function usableOf(charges: readonly Charge[]): { usable: readonly Charge[]; changed: Charge | undefined } {
   let from = 0;
   let changed: Charge | undefined;
@@ -157,7 +157,7 @@ function usableOf(charges: readonly Charge[]): { usable: readonly Charge[]; chan
     const bounds = boundsOf(charges.slice(from, at), charge);
     if (bounds === undefined || isWithin(bounds, charge.priceCents)) continue;
     from = at;
-    // After what was included an allowance is used up: prices may be as they were.
+    // A charge after free runs means that an allowance was used up, not that prices changed.
     changed = bounds.highCents > 0 ? charge : undefined;
   }
   return { usable: charges.slice(from), changed };
@@ -181,7 +181,7 @@ function estimateFor(
     return nearest === changed
       ? { kind: 'changed', atMs, priceCents, currency }
       : { kind: 'one', sizeBytes: size.bytes, priceCents, currency };
-  // Bytes first: they are what the user sees of a file.
+  // Bytes first, because they are the size that users see.
   const far = ratiosOf(wanted.size, size).find(({ ratio }) => distanceOf(ratio) > FAR);
   if (far === undefined) return { kind: 'range', ...bounds, currency, runs: charges.length };
   const { measure, ratio } = far;
@@ -202,7 +202,7 @@ interface Bounds {
   highCents: number;
 }
 
-/** The range for a size, whether it may be shown or not; undefined without a charge in the same queue. */
+/** Returns the range for a size, shown or not; undefined without a charge in the same queue. */
 function boundsOf(charges: readonly Charge[], wanted: Wanted): Bounds | undefined {
   const inQueue = charges.filter(({ priority }) => priority === wanted.priority);
   const nearest = nearestOf(inQueue, wanted);
@@ -210,7 +210,7 @@ function boundsOf(charges: readonly Charge[], wanted: Wanted): Bounds | undefine
   const ratios = ratiosOf(wanted.size, nearest.size).map(({ ratio }) => ratio);
   const low = (nearest.priceCents * Math.min(1, ...ratios)) / EITHER_WAY;
   const high = nearest.priceCents * Math.max(1, ...ratios) * EITHER_WAY;
-  // What clearly smaller and larger runs cost, where that does not contradict the nearest one.
+  // Narrow it by clearly smaller and larger runs, unless they contradict the nearest one.
   const pricesOf = (isBound: (ratio: number) => boolean) =>
     inQueue
       .filter(({ size }) => ratiosOf(wanted.size, size).every(({ ratio }) => isBound(ratio)))
@@ -221,7 +221,7 @@ function boundsOf(charges: readonly Charge[], wanted: Wanted): Bounds | undefine
   return floor > ceiling ? rounded(low, high) : rounded(floor, ceiling);
 }
 
-/** Outward to two significant digits, and never one number: several runs do not say one. */
+/** Rounds outward to two significant digits, and never to a single number. */
 function rounded(low: number, high: number): Bounds {
   const unitOf = (cents: number) => 10 ** Math.max(0, String(Math.floor(cents)).length - 2);
   const lowCents = Math.floor(low / unitOf(low) + 1e-9) * unitOf(low);
@@ -230,7 +230,7 @@ function rounded(low: number, high: number): Bounds {
   return { lowCents: lowCents - unitOf(low), highCents: highCents + unitOf(high) };
 }
 
-/** The charge whose most different size is the least different; the newest of several. */
+/** Returns the charge with the smallest maximum difference in size; the newest of several. */
 function nearestOf(charges: readonly Charge[], { size }: Wanted): Charge | undefined {
   let nearest: Charge | undefined;
   let least = Infinity;
@@ -243,7 +243,7 @@ function nearestOf(charges: readonly Charge[], { size }: Wanted): Charge | undef
   return nearest;
 }
 
-/** How many times as large one is as the other, in every size that is known of both. */
+/** Returns the ratio of every size that is known for both. */
 function ratiosOf(size: DatasetSize, other: DatasetSize): { measure: keyof DatasetSize; ratio: number }[] {
   return (['bytes', 'rows', 'characters'] as const).flatMap((measure) => {
     const one = size[measure];

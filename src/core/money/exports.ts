@@ -1,9 +1,9 @@
 import type { ChargedRun } from './spending.ts';
 
-/** Undefined where something is unknown. */
+/** Undefined if unknown. */
 type Value = string | number | boolean | undefined;
 
-/** What is exported of a run. Amounts are integer cents, times ISO 8601 in UTC. */
+/** The exported columns of a run. Amounts are integer cents; times are ISO 8601 in UTC. */
 const COLUMNS: Readonly<Record<string, (run: ChargedRun) => Value>> = {
   run_id: ({ runId }) => runId,
   created_at: ({ createdAtMs }) =>
@@ -27,13 +27,13 @@ const COLUMNS: Readonly<Record<string, (run: ChargedRun) => Value>> = {
   data_policy_accepted_at: ({ receipt }) => receipt?.consents.data_policy.accepted_at,
 };
 
-/** RFC 4180, with a header. */
+/** Returns CSV (RFC 4180) with a header. */
 export function toCsv(runs: readonly ChargedRun[]): string {
   const rows = runs.map((run) => Object.values(COLUMNS).map((valueOf) => valueOf(run)));
   return [Object.keys(COLUMNS), ...rows].map((row) => `${row.map(csvField).join(',')}\r\n`).join('');
 }
 
-/** One JSON object a line, with null for what is unknown. */
+/** Returns one JSON object per line, with null for unknown values. */
 export function toJsonl(runs: readonly ChargedRun[]): string {
   const objectOf = (run: ChargedRun) =>
     Object.fromEntries(Object.entries(COLUMNS).map(([name, valueOf]) => [name, valueOf(run) ?? null]));
@@ -42,12 +42,12 @@ export function toJsonl(runs: readonly ChargedRun[]): string {
 
 function csvField(value: Value): string {
   if (typeof value !== 'string') return value === undefined ? '' : String(value);
-  // Spreadsheets run what begins like a formula, also after what they take for a separator, and a label is a stranger's text.
+  // Spreadsheets execute formulas, also after what they treat as a separator. Labels are untrusted text.
   const text = value.replace(/^(?=[\t\r])|(^|[;\t\r\n]"*)(?=[=+\-@])/g, "$1'");
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** The service's amounts are integers (spec: "Balance"); should one not be, it is rounded as it is shown. */
+/** The service's amounts are integers (spec: "Balance"). Any other amount is rounded as on screen. */
 function wholeCents(cents: number | undefined): number | undefined {
   if (cents === undefined || !Number.isFinite(cents)) return undefined;
   return Math.sign(cents) * Math.round(Math.abs(cents)) || 0;

@@ -6,32 +6,32 @@ import type { ChargedReceipt } from '../submission/intent.ts';
 import { balanceReadAt, chargedAt, spanMs, timeOf, timesOf } from '../submission/receipts.ts';
 import { currencyOf } from './estimate.ts';
 
-/** A run of an account, which was charged, whether it was submitted from this machine or not. */
+/** A charged run of an account, submitted from this machine or elsewhere. */
 export interface ChargedRun {
   runId: string;
-  /** By the service, else by the receipt; undefined where neither says. */
+  /** From the service, else from the receipt; undefined if neither has it. */
   createdAtMs: number | undefined;
   modelId: string;
-  /** As the user gave it. */
+  /** As entered by the user. */
   label: string | undefined;
   plan: string | undefined;
   priceCents: number | undefined;
   currency: string | undefined;
-  /** The service names no currency of a run that was submitted elsewhere: it is that of the balance. */
+  /** Whether the currency is that of the balance. The service provides none for runs submitted elsewhere. */
   isCurrencyAssumed: boolean;
-  /** Whether reading its details may say more. */
+  /** Whether reading the run's details may provide the price. */
   isUnread: boolean;
-  /** Undefined where it was submitted elsewhere: dataset and queue are unknown. */
+  /** Undefined if it was submitted elsewhere, so that dataset and queue are unknown. */
   receipt: ChargedReceipt | undefined;
 }
 
-/** What is known of an account's runs. */
+/** The known runs of an account. */
 export type KnownRuns = Pick<RunStore, 'rows' | 'detail' | 'label' | 'isCompleteSince'>;
 
 /**
- * Every run that is known to have been charged to an account, newest first.
+ * Returns every run known to have been charged to an account, newest first.
  * @param receipts of this account
- * @param runs undefined where nothing may be shown of them: then the receipts are all that is known
+ * @param runs undefined if none of them may be shown; only the receipts are used then
  */
 export function chargedRunsOf(
   receipts: readonly ChargedReceipt[],
@@ -79,7 +79,7 @@ function chargedRun(
   };
 }
 
-/** Years of four digits: others are no time of a run, and not all of them have a month. */
+/** The range of four-digit years: others are not valid for a run, and some have no month. */
 const FIRST_MS = instantOf('0000-01-01T00:00:00Z');
 const LAST_MS = instantOf('9999-12-31T23:59:59.999Z');
 
@@ -91,10 +91,10 @@ function amountOf(cents: number | undefined): number | undefined {
   return Number.isFinite(cents) ? cents : undefined;
 }
 
-/** What several runs cost together: a sum for each currency, since those are never added up. */
+/** The cost of several runs, by currency, since currencies are never added up. */
 export interface Amounts {
   sums: readonly { currency: string | undefined; cents: number }[];
-  /** How many prices are unknown: the sums are the least. */
+  /** The number of unknown prices. The sums are lower bounds then. */
   unknown: number;
   runs: number;
 }
@@ -116,15 +116,15 @@ export const GROUPS = ['month', 'model', 'label', 'plan'] as const;
 export type GroupBy = (typeof GROUPS)[number];
 
 export interface SpendingGroup {
-  /** A month as `2026-05`; undefined where it is unknown. */
+  /** A month as `2026-05`; undefined if unknown. */
   key: string | undefined;
   runs: readonly ChargedRun[];
   amounts: Amounts;
-  /** What of it is in the currency of the newest price, for comparing groups. */
+  /** The sum in the currency of the newest price, for comparing groups. */
   mainCents: number;
 }
 
-/** What runs cost by one of their properties: months newest first, all others by what they cost. */
+/** Groups runs by a property: months newest first, others by cost. */
 export function groupsOf(runs: readonly ChargedRun[], by: GroupBy): SpendingGroup[] {
   const groups = new Map<string | undefined, ChargedRun[]>();
   for (const run of runs) {
@@ -155,25 +155,25 @@ function keyOf(run: ChargedRun, by: GroupBy): string | undefined {
   }
 }
 
-/** The month of the calendar in UTC, as `2026-05`. */
+/** Returns the calendar month in UTC, as `2026-05`. */
 export function monthOf(timeMs: number): string {
   return new Date(timeMs).toISOString().slice(0, 7);
 }
 
-/** Its first moment, in milliseconds since the epoch. */
+/** Returns the start of a month, in milliseconds since the epoch. */
 export function startOfMonth(month: string): number {
   return instantOf(`${month}-01`);
 }
 
-/** What the balance was at a moment. */
+/** The balance at one point in time. */
 export interface BalancePoint {
   atMs: number;
   cents: number;
 }
 
 /**
- * What is known of the balance over time in one currency, oldest first: before and after each charge, and when it was read.
- * @param readAtMs by this machine's clock, as the receipts; undefined where it was not read
+ * Returns the known balances over time in one currency, oldest first: around each charge, and the latest.
+ * @param readAtMs when the balance was read, by the local clock like the receipts; undefined if it wasn't
  */
 export function balancePoints(
   receipts: readonly ChargedReceipt[],
@@ -199,16 +199,16 @@ export function balancePoints(
   return { currency, points: points.sort((one, other) => one.atMs - other.atMs) };
 }
 
-/** How long runs of a queue waited, in the median. */
+/** The median queue time of runs. */
 export interface QueueTime {
   medianMs: number;
   runs: number;
 }
 
-/** With fewer runs a median says nothing. */
+/** The minimum number of runs for a meaningful median. */
 const ENOUGH_RUNS = 3;
 
-/** How long runs waited in each queue, where that is known of enough of them: only receipts name the queue. */
+/** Returns the queue times with enough known runs. Only receipts include the queue. */
 export function queueTimes(
   receipts: readonly ChargedReceipt[],
   detail: (runId: string) => RunDetail | undefined,

@@ -37,13 +37,13 @@ export class Budget {
     this.#countedAtMs = clock.monotonicMs();
   }
 
-  /** Starts polling in this window. @param isAfterAnother whether another window polled until now */
+  /** Opens the budget when this window starts to poll. @param isAfterAnother whether another one just did */
   open(isAfterAnother: boolean): void {
     if (isAfterAnother) this.#tokens = Math.min(AFTER_ANOTHER, this.#count());
     this.#isOpen = true;
   }
 
-  /** Stops polling in this window, so that another one can. */
+  /** Closes the budget when this window stops polling, so that another one can. */
   close(): void {
     this.#isOpen = false;
   }

@@ -142,7 +142,7 @@ export class RunStore implements Disposable {
     return this.#end.hasMore;
   }
 
-  /** Whether the service claimed more runs but sent none that are new or no cursor; `loadMore` retries. */
+  /** Whether the service claimed more runs but sent no new ones or no cursor; `loadMore` retries. */
   get isIncomplete(): boolean {
     return this.#end.isIncomplete;
   }

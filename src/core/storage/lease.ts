@@ -27,8 +27,8 @@ export class LeaseUnavailableError extends ExpectedError {
 /**
  * Ownership by one holder among all processes on this machine and within this one: an operating system lock
  * on an empty file. It ends with its process and not before, however long the machine sleeps. The holder must
- * stay reachable to release it. Nothing but this class may open a lock file: POSIX drops a process's locks on
- * a file as soon as any descriptor of that file is closed.
+ * keep a reference to it and release it. Only this class may open a lock file: POSIX drops a process's locks
+ * on a file as soon as any descriptor of that file is closed.
  */
 export class Lease {
   readonly file: string;
@@ -61,7 +61,7 @@ export class Lease {
     return found === 'busy';
   }
 
-  /** @param makesFile if missing; otherwise the result is `missing` then @throws LeaseUnavailableError */
+  /** @param makesFile creates a missing file, else returns `missing` @throws LeaseUnavailableError */
   static async #find(file: string, tries: number, makesFile: boolean): Promise<Lease | 'busy' | 'missing'> {
     try {
       if (makesFile) await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });

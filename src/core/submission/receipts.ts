@@ -6,7 +6,7 @@ import { chargedReceiptsOf, type ChargedReceipt, type Moment, type Receipt } fro
 /** The timed phases of a run. */
 export type Span = 'queue' | 'training';
 
-/** Timestamps in milliseconds since the epoch; undefined where the service sent no valid time. */
+/** Timestamps in milliseconds since the epoch; undefined if the service sent no valid time. */
 export interface RunTimes {
   createdAtMs: number | undefined;
   startedAtMs: number | undefined;
@@ -86,7 +86,7 @@ export interface BalanceEffect {
   beforeCents: number;
   afterCents: number;
   currency: string;
-  /** Undefined where the price is unknown. */
+  /** Undefined if the price is unknown. */
   otherCents: number | undefined;
 }
 

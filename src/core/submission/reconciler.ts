@@ -194,7 +194,7 @@ export function isMarked({ marker }: Intent, { label = '' }: Pick<RunDetail, 'la
   return marker !== undefined && hasMarker(label, marker);
 }
 
-/** With a marker: no label, or one that may be truncated. Otherwise: the same label. */
+/** Whether a run could be the intent's. With a marker: no or a truncated label; otherwise: the same label. */
 function isCandidate(
   intent: Intent,
   row: RunSummary | undefined,

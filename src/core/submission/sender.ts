@@ -311,8 +311,8 @@ export class Sender {
   }
 
   /**
-   * A charge that cannot be written is still reported. Its file stays open, which leads to a check, never to
-   * a charge.
+   * Settles an intent. A charge that cannot be written is still reported; its file stays open, which leads
+   * to a check, never to a charge.
    * @throws write errors of other settlements
    */
   async #settle({ lease, intent }: Owned, settled: Settlement): Promise<void> {

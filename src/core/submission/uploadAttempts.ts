@@ -40,7 +40,7 @@ export async function sendAttempts(
 ): Promise<AttemptsEnd> {
   let intent = owned;
   const clocksAgreeSinceAsked = clockWatch(clock);
-  /** Since the service last sent its time. */
+  /** Whether the clocks agree since the service last sent its time. */
   let clocksAgree = clocksAgreeSinceAsked;
 
   let sameStatus = 0;

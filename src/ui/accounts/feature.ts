@@ -10,7 +10,7 @@ import { COMMANDS } from '../shared/ids.ts';
 import { inBackground } from '../shared/log.ts';
 import { keepWelcomeState, showBalance } from './accountStatus.ts';
 
-/** Accounts and their API keys: signing in and out, switching, the balance in the status bar. */
+/** Accounts and API keys: signing in and out, switching, and the balance in the status bar. */
 export function activateAccounts(services: Services): void {
   const { accounts, apiKeys, createClient, disposables, downloads, journal, log, openJournal } = services;
   const { commands, sessions, submitter } = services;
@@ -32,7 +32,7 @@ export function activateAccounts(services: Services): void {
       log,
       import('./messages.ts').then((m) => m.notifyKeyNeeded(account, state)),
     );
-  /** By account, what is being sent since its API key was refused, as it was last: how that ends may say so. */
+  /** The last state of what was being sent when an account's key was rejected; its result may report that. */
   const sending = new Map<string, PendingSubmission>();
   disposables.add(showBalance(sessions, accounts, readSpent));
   disposables.add(keepWelcomeState(sessions, accounts));
@@ -56,7 +56,8 @@ export function activateAccounts(services: Services): void {
       }
       sending.delete(accountId);
       const session = sessions.find(accountId);
-      // After a wait it was not sent again, as the API key is refused, or the service refused it.
+      // The result itself reports the rejected key: it was not resent after a wait, or the service refused
+      // it.
       const saysSo =
         now?.state === 'unsent' ? last.state === 'waiting' : now?.intent.refused?.code === 'invalid_api_key';
       if (session?.state === 'key-rejected' && !saysSo) notify(session, 'key-rejected');

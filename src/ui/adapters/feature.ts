@@ -3,7 +3,7 @@ import { lazy } from '../../core/base/async.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
 
-/** The page of an adapter: what is in it, and the commands that load it. */
+/** The adapter page, and the commands that open it. */
 export function activateAdapters(services: Services): void {
   const { context, disposables, dist, downloads, log, commands, sessions } = services;
   const panels = lazy(async () => {

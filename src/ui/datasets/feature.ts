@@ -4,7 +4,7 @@ import type { Services } from '../../services.ts';
 import { COMMANDS, EDITORS } from '../shared/ids.ts';
 import type { PreviewDocument } from './previewDocument.ts';
 
-/** What is wrong with a dataset, and what is in it. */
+/** Dataset checks and previews. */
 export function activateDatasets(services: Services): void {
   const { context, datasets, disposables, log, commands, reports } = services;
   const previews = lazy(async () => {
@@ -20,7 +20,7 @@ export function activateDatasets(services: Services): void {
       supportsMultipleEditorsPerDocument: true,
     }),
   );
-  // With the first JSONL document comes what shows its problems.
+  // The first JSONL document loads the code that shows its problems.
   const load = ({ languageId }: vscode.TextDocument): void => {
     if (languageId === 'jsonl') reports().catch((error: unknown) => log.error('datasets', error));
   };

@@ -2,10 +2,10 @@ import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { inBackground } from '../shared/log.ts';
 
-/** After this a window has come to rest. */
+/** After this delay, a window has finished starting. */
 const REST_MS = 2_000;
 
-/** What helps at the beginning, and when something went wrong. */
+/** The walkthrough, diagnostics, and support commands. */
 export function activateHelp(services: Services): void {
   const { context, disposables, log, commands } = services;
   const walkthrough = () => import('./walkthrough.ts');

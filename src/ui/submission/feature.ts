@@ -5,7 +5,7 @@ import { COMMANDS } from '../shared/ids.ts';
 import { inBackground } from '../shared/log.ts';
 import type { ReportFoundRun } from './submissionResult.ts';
 
-/** From a dataset to a run that is charged once, and what became of a submission whose answer was lost. */
+/** Submitting a dataset as a run that is charged once, and resolving submissions with a lost response. */
 export function activateSubmission(services: Services): void {
   const { disposables, journal, log, openJournal, commands, reportError } = services;
   const { sessions, submitter } = services;
@@ -22,7 +22,7 @@ export function activateSubmission(services: Services): void {
     (await import('./resolveSubmission.ts')).resolveSubmission(parts, submission);
   commands.add('accounts', {
     [COMMANDS.resolveSubmission]: resolve,
-    // Its dialog begins with the check.
+    // Its dialog starts with the check.
     [COMMANDS.checkSubmission]: resolve,
     [COMMANDS.continueSubmission]: async (submission) =>
       (await import('./resolveSubmission.ts')).resolveSubmission(parts, submission, 'continue'),
@@ -30,10 +30,10 @@ export function activateSubmission(services: Services): void {
   commands.add('account', {
     [COMMANDS.submitAgain]: async (run) => (await import('./submitDataset.ts')).submitAgain(services, run),
   });
-  // Needed once there is an open submission, or a charge that was not reported.
+  // Needed once there is an open submission or an unreported charge.
   const notices = lazy(async () => {
     const { watchSubmissions } = await import('./submissionNotices.ts');
-    // Loaded before anything is claimed that it has to report.
+    // Load the reporter before any charge is claimed that it has to report.
     return disposables.add(watchSubmissions({ ...services, reportFoundRun: await reporter() }));
   });
   const started = lazy(async () => {
@@ -41,10 +41,10 @@ export function activateSubmission(services: Services): void {
     const isNeeded = submitter.pending.length > 0 || (await journal.unreported().catch(() => [])).length > 0;
     if (!isNeeded) return;
     const watch = await notices();
-    // Once the window is closing, reporting a charge is left to the next one: here nobody would see it.
+    // While the window is closing, the user would miss a report, so it is left to the next window.
     if (!disposables.disposed) await watch.start();
   });
-  // What failed is tried again at the next event.
+  // A failed start is repeated at the next event.
   const startAgain = () => inBackground(log, started());
   disposables.add(submitter.onDidChange(() => inBackground(log, notices())));
   disposables.add(submitter.onDidChange(startAgain));

@@ -36,7 +36,7 @@ describe('AccountStore', () => {
   const idsOf = (store: AccountStore) => store.accounts.map(({ id }) => id);
   const sandbox = (id: string): Account => ({ kind: 'sandbox', id, name: 'Sandbox' });
 
-  it('begins empty in a folder that it makes, and stores accounts and which is active', async () => {
+  it('starts empty in a new folder, and stores the accounts and which one is active', async () => {
     const first = await opened();
     assert.deepEqual([first.accounts, first.active], [[], undefined]);
     await first.save(service('a'));
@@ -46,7 +46,7 @@ describe('AccountStore', () => {
     assert.deepEqual([second.accounts, second.active], [[service('a'), sandbox('s')], service('a')]);
   });
 
-  it('replaces the account with the same id, and the one sandbox by another', async () => {
+  it('replaces the account with the same ID, and the only sandbox', async () => {
     const store = await opened();
     await store.save(service('a'));
     await store.save(sandbox('old'));
@@ -56,7 +56,7 @@ describe('AccountStore', () => {
     assert.deepEqual([idsOf(store), store.active?.name], [['new', 'a'], 'other']);
   });
 
-  it('keeps an account’s budget and website when it is saved again or signed in to again, until they are removed', async () => {
+  it('keeps an account’s budget and website when it is saved or signed in to again, until they are removed', async () => {
     const budget = { perRunCents: 500, perMonthCents: 0, currency: 'USD' };
     const set = { ...service('a'), budget, website: 'https://service.test/billing' };
     const store = await opened();
@@ -81,7 +81,7 @@ describe('AccountStore', () => {
     assert.deepEqual(store.active, sandbox('new'));
   });
 
-  it('has no active account after the active one was removed, nor activates an unknown one', async () => {
+  it('has no active account after that was removed, and ignores an unknown ID', async () => {
     const store = await opened();
     await store.save(service('a'));
     await store.save(service('b'));
@@ -94,7 +94,7 @@ describe('AccountStore', () => {
     assert.equal(store.active?.id, 'a');
   });
 
-  it('loses none of what many windows change at once, and sets a torn file aside once', async () => {
+  it('loses no concurrent changes of many windows, and sets a corrupt file aside once', async () => {
     const windows = await Promise.all(Array.from({ length: 10 }, opened));
     const ids = ['a', 'b'];
     const change = (work: (store: AccountStore, id: string) => Promise<void>) =>
@@ -112,7 +112,7 @@ describe('AccountStore', () => {
       assert.deepEqual([store.accounts, store.former], [[], []]);
   });
 
-  it('shows another window what this one changed', async () => {
+  it('shows the changes of other windows', async () => {
     const here = await opened();
     const there = await opened();
     let changes = 0;
@@ -128,7 +128,7 @@ describe('AccountStore', () => {
     assert.ok(changes >= 3);
   });
 
-  it('changes what the disk holds now, not what this window last saw', async () => {
+  it('changes the current file, not what this window last read', async () => {
     const store = await opened();
     // From here on it hears of nothing.
     store.dispose();
@@ -139,7 +139,7 @@ describe('AccountStore', () => {
     assert.deepEqual(idsOf(store), ['a', 'b', 'c']);
   });
 
-  it('reports one change once, whatever the order of an account’s fields', async () => {
+  it('reports a change once, whatever the order of an account’s fields', async () => {
     const store = await opened();
     let changes = 0;
     store.onDidChange(() => (changes += 1));
@@ -152,7 +152,7 @@ describe('AccountStore', () => {
     assert.deepEqual([changes, JSON.stringify(store.active)], [1, JSON.stringify(before)]);
   });
 
-  it('sets a file aside that is not ours, unchanged, and continues', async () => {
+  it('sets a foreign file aside unchanged, and continues', async () => {
     await mkdir(folder);
     const isAside = (entry: string) => entry.includes('.unreadable-');
     for (const text of [
@@ -174,7 +174,7 @@ describe('AccountStore', () => {
     }
   });
 
-  it('refuses to write what it could not read back', async () => {
+  it('rejects what it could not read back', async () => {
     const store = await opened();
     await store.save(service('a'));
     await assert.rejects(store.save({ ...service('b'), baseUrl: 'no address' }));
@@ -183,7 +183,7 @@ describe('AccountStore', () => {
     assert.equal(store.accounts.length, 2);
   });
 
-  it('loses a damaged budget or website alone, of accounts in use and signed out of', async () => {
+  it('drops only a damaged budget or website, of current and former accounts', async () => {
     const budget = { perRunCents: 500, currency: 'USD' };
     const website = 'https://service.test/billing';
     await mkdir(folder);
@@ -217,7 +217,7 @@ describe('AccountStore', () => {
     );
   });
 
-  it('does not take a file that cannot be read for none, and says when it can be again, though no account is there', async () => {
+  it('does not treat an unreadable file as empty, and fires when it is readable again, even without accounts', async () => {
     await (await opened()).save(service('a'));
     const text = await readFile(file());
     for (const isThere of [true, false]) {
@@ -239,14 +239,14 @@ describe('AccountStore', () => {
     }
   });
 
-  it('survives that its folder vanishes', async () => {
+  it('survives the removal of its folder', async () => {
     const store = await opened();
     await rm(folder, { recursive: true });
     await store.save(service('a'));
     assert.equal(store.active?.id, 'a');
   });
 
-  it('names the one origin that may get the API key', () => {
+  it('returns the only origin that may receive the API key', () => {
     assert.equal(originOf(service('a')), 'https://service.test:8443');
   });
 });

@@ -16,7 +16,7 @@ describe('shared', () => {
     return { ends, kept, read };
   }
 
-  it('lets calls that overlap share one work, and a later call begins anew', async () => {
+  it('shares one run among overlapping calls, and starts a later call again', async () => {
     const { ends, kept, read } = works();
     const [one, two] = [read(), read()];
     ends[0]?.resolve('a');
@@ -27,7 +27,7 @@ describe('shared', () => {
     assert.deepEqual([ends.length, kept], [2, ['a', 'b']]);
   });
 
-  it('begins anew after an error, which all share', async () => {
+  it('starts again after an error, which overlapping calls share', async () => {
     const { ends, read } = works();
     const [one, two] = [read(), read()];
     ends[0]?.reject(new Error('no'));
@@ -40,7 +40,7 @@ describe('shared', () => {
 
   for (const end of ['resolve', 'reject'] as const)
     for (const first of ['old', 'new'] as const)
-      it(`keeps nothing of what was dropped, and gives all the new end (${end}, ${first} first)`, async () => {
+      it(`ignores dropped work, and settles all calls with the new result (${end}, ${first} first)`, async () => {
         const { ends, kept, read } = works();
         const old = read();
         read.drop();
@@ -64,7 +64,7 @@ describe('shared', () => {
         assert.deepEqual(kept, first === 'old' ? ['new'] : ['new', 'newest']);
       });
 
-  it('reads anew for who waits, where nobody else asks', async () => {
+  it('repeats dropped work for pending calls without a new call', async () => {
     const { ends, read } = works();
     const old = read();
     read.drop();

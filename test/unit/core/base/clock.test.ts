@@ -31,7 +31,7 @@ describe('instantOf', () => {
       assert.equal(instantOf('2026-05-04T10:20:30.123456'), Date.UTC(2026, 4, 4, 10, 20, 30, 123));
     });
 
-    it(`looks at a long text once in ${here}`, () => {
+    it(`examines a long text only once in ${here}`, () => {
       process.env.TZ = here;
       const startedMs = performance.now();
       for (const part of ['1', ':11', ' ', '+11:11', 'z'])
@@ -39,7 +39,7 @@ describe('instantOf', () => {
       assert.ok(performance.now() - startedMs < 1_000);
     });
 
-    it(`takes nothing else for a time in ${here}`, () => {
+    it(`rejects everything else in ${here}`, () => {
       process.env.TZ = here;
       for (const text of [
         undefined,

@@ -5,7 +5,7 @@ import { DiskError, onDisk } from '../../../../src/core/base/diskError.ts';
 describe('DiskError', () => {
   const failed = (code: string) => Object.assign(new Error('/secret/path'), { code });
 
-  it('names what the disk said, and no path', () => {
+  it('contains the disk’s error code, and no path', () => {
     for (const [code, codes] of Object.entries({
       'disk-full': ['ENOSPC', 'EDQUOT', 'EFBIG'],
       'no-permission': ['EACCES', 'EPERM', 'EROFS'],
@@ -19,7 +19,7 @@ describe('DiskError', () => {
       }
   });
 
-  it('stands for what the file system says, and for nothing else', async () => {
+  it('replaces errors of the file system, and no others', async () => {
     await assert.rejects(onDisk(Promise.reject(failed('EIO'))), DiskError);
     await assert.rejects(onDisk(Promise.reject(new CancelledError())), CancelledError);
     await assert.rejects(onDisk(Promise.reject(new TypeError('x'))), TypeError);

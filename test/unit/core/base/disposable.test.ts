@@ -4,7 +4,7 @@ import { DisposableStore } from '../../../../src/core/base/disposable.ts';
 describe('DisposableStore', () => {
   const noting = (into: string[], name: string) => ({ dispose: () => void into.push(name) });
 
-  it('disposes the newest first, and once', () => {
+  it('disposes the newest item first, and each once', () => {
     const store = new DisposableStore();
     const ended: string[] = [];
     for (const name of ['a', 'b', 'c']) store.add(noting(ended, name));
@@ -14,7 +14,7 @@ describe('DisposableStore', () => {
     assert.deepEqual([ended, store.disposed], [['c', 'b', 'a'], true]);
   });
 
-  it('disposes at once what comes too late, also while it disposes', () => {
+  it('disposes later items at once, even during its disposal', () => {
     const store = new DisposableStore();
     const ended: string[] = [];
     store.add(noting(ended, 'first'));
@@ -25,7 +25,7 @@ describe('DisposableStore', () => {
     assert.deepEqual(ended, ['late', 'first', 'after']);
   });
 
-  it('disposes the others where one throws, and says so', () => {
+  it('disposes the other items if one throws, and throws', () => {
     const store = new DisposableStore();
     const ended: string[] = [];
     store.add(noting(ended, 'a'));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Emitter } from '../../../../src/core/base/event.ts';
 
 describe('Emitter', () => {
-  it('tells every listener, in the order of subscription, until it is disposed', () => {
+  it('calls every listener in the order of subscription until it is disposed', () => {
     const emitter = new Emitter<number>();
     const heard: string[] = [];
     const first = emitter.event((value) => heard.push(`a${value}`));
@@ -16,7 +16,7 @@ describe('Emitter', () => {
     assert.deepEqual(heard, ['a1', 'b1', 'b2']);
   });
 
-  it('keeps two subscriptions of one listener apart', () => {
+  it('distinguishes two subscriptions of one listener', () => {
     const emitter = new Emitter<void>();
     let heard = 0;
     const listener = () => (heard += 1);
@@ -28,7 +28,7 @@ describe('Emitter', () => {
     assert.equal(heard, 3);
   });
 
-  it('lets listeners come and go while it fires', () => {
+  it('allows subscriptions and disposals while it fires', () => {
     const emitter = new Emitter<void>();
     const heard: string[] = [];
     const self = emitter.event(() => {
@@ -43,7 +43,7 @@ describe('Emitter', () => {
     assert.deepEqual(heard, ['self', 'other', 'other', 'late']);
   });
 
-  it('lets a listener that throws hinder nobody, and its error surface as uncaught', async () => {
+  it('calls the other listeners if one throws, and its error surfaces as uncaught', async () => {
     const emitter = new Emitter<void>();
     const broken = new Error('broken listener');
     let heard = 0;

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { cutAtWholeCharacters, toPlainLine } from '../../../../src/core/base/plainText.ts';
 
 describe('plain text', () => {
-  it('keeps what fits', () => assert.equal(cutAtWholeCharacters('äöü', 3), 'äöü'));
+  it('keeps text that fits', () => assert.equal(cutAtWholeCharacters('äöü', 3), 'äöü'));
 
-  it('never cuts inside a character', () => {
+  it('never splits a character', () => {
     const family = '👨‍👩‍👧‍👦'; // 11 units
     assert.equal(cutAtWholeCharacters(`ab${family}`, 12), 'ab');
     assert.equal(cutAtWholeCharacters(`ab${family}c`, 13), `ab${family}`);
@@ -12,7 +12,7 @@ describe('plain text', () => {
     assert.equal(cutAtWholeCharacters('a'.repeat(300) + '😀', 301), 'a'.repeat(300));
   });
 
-  it('makes one line without control characters, or any that turn the writing around', () => {
+  it('is one line without control characters or changes of direction', () => {
     assert.equal(toPlainLine(' a\r\n\tb\u0000c\u001b[31m \u202egnp.exe\u2066 ', 300), 'a b c [31m gnp.exe');
     assert.equal(toPlainLine('a\ud800b', 300), 'ab');
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { backoffMs, RETRIES, retryDelayMs } from '../../../../src/core/base/retry.ts';
 
 describe('retryDelayMs', () => {
-  it('jitters from 0 to a limit that doubles up to the longest', () => {
+  it('adds jitter from 0 to a limit that doubles up to the maximum', () => {
     for (const [retries, limitMs] of [500, 1_000, 2_000].entries()) {
       assert.equal(retryDelayMs(RETRIES.read, retries, 0), 0);
       assert.equal(retryDelayMs(RETRIES.read, retries, 0.5), limitMs / 2);
@@ -10,7 +10,7 @@ describe('retryDelayMs', () => {
     assert.equal(backoffMs(RETRIES.read, 50), 20_000);
   });
 
-  it('stops after as many retries as the policy has', () => {
+  it('stops after the policy’s number of retries', () => {
     for (const [name, retries] of [
       ['read', 3],
       ['submission', 4],
@@ -22,7 +22,7 @@ describe('retryDelayMs', () => {
     assert.equal(retryDelayMs(RETRIES.watch, 50, 0.5), 150_000);
   });
 
-  it('adds to Retry-After, and gives up where that is too long', () => {
+  it('adds to Retry-After, and gives up if that is too long', () => {
     for (const [name, longestMs] of [
       ['read', 60_000],
       ['submission', 600_000],

@@ -42,7 +42,7 @@ const pending = (state: PendingSubmission['state'], bytes = 4 * MB, accountId = 
   );
 
 describe('money of an account', () => {
-  it('counts no other account', () => {
+  it('ignores other accounts', () => {
     const others = history.map((receipt) => ({ ...receipt, accountId: 'other' }));
     const work = money({
       receipts: others,
@@ -53,7 +53,7 @@ describe('money of an account', () => {
   });
 
   describe('in a month', () => {
-    it('is what was charged in it by UTC; unknown prices and other currencies make it the least', () => {
+    it('is what was charged by UTC; unknown prices and other currencies make it a lower bound', () => {
       const before = chargedReceipt({ accountId: 'work', atMs: Date.UTC(2026, 10, 1) - 1 });
       const euros = chargedReceipt({ accountId: 'work', atMs: NOW_MS, run: { currency: 'EUR' } });
       const { spending } = money({ receipts: [...history, before, euros, paid(undefined)] });
@@ -68,7 +68,7 @@ describe('money of an account', () => {
       });
     });
 
-    it('counts what is under way by its upper end, else as the dearest of the last five runs', () => {
+    it('estimates work in progress by the upper end, or else by the highest of the last five prices', () => {
       const underWay = (states: PendingSubmission['state'][], receipts = history, bytes = 4 * MB) => {
         const { spending } = money({ receipts, pending: states.map((state) => pending(state, bytes)) });
         return [spending?.underWayCents, spending?.underWayUnknown];
@@ -80,7 +80,7 @@ describe('money of an account', () => {
     });
   });
 
-  it('counts what may be under way no more once its run is listed', () => {
+  it('no longer estimates a submission once its run is listed', () => {
     const known = (label: string | undefined) => ({
       rows: [{ run_id: 'r', status: 'x', model_id: 'm', artifacts_available: false }],
       detail: () => ({ run_id: 'r', status: 'x', model_id: 'm', price_cents: 400 }),
@@ -101,7 +101,7 @@ describe('money of an account', () => {
       return result.limits.map((limit) => limit.over);
     };
 
-    it('may be over only by the upper end, and will be by the lower one; equal is not over', () => {
+    it('may exceed it by the upper end, and will by the lower end; equal is not over', () => {
       for (const [cents, expected] of [
         [500, undefined],
         [499, 'may'],
@@ -118,19 +118,19 @@ describe('money of an account', () => {
         assert.deepEqual(over({ perMonthCents: cents }), [expected], String(cents));
     });
 
-    it('counts what is under way, which may not be charged', () => {
+    it('includes work in progress, which may not be charged', () => {
       const one = { pending: [pending('uploading')] };
       assert.deepEqual(over({ perMonthCents: 1_800 }, one), [undefined]);
       assert.deepEqual(over({ perMonthCents: 1_799 }, one), ['may']);
     });
 
-    it('compares what was spent where nothing suggests a price', () => {
+    it('compares what was spent if there is no estimated price', () => {
       const single = { receipts: [paid(400)] };
       assert.deepEqual(over({ perMonthCents: 400, perRunCents: 1 }, single), [undefined, undefined]);
       assert.deepEqual(over({ perMonthCents: 399 }, single), ['will']);
     });
 
-    it('compares no other currency, and nothing without a limit', () => {
+    it('compares nothing in another currency or without a limit', () => {
       const check = (budget?: AccountBudget) =>
         money({ receipts: history, budget: budget! }).checkBudget(wanted);
       assert.deepEqual(check({ perRunCents: 1, currency: 'EUR' }), {
@@ -143,7 +143,7 @@ describe('money of an account', () => {
     });
   });
 
-  it('notes a balance that is empty, or below an end of the estimate', () => {
+  it('warns of a balance that is empty or below an end of the estimate', () => {
     for (const [cents, note] of [
       [-1, 'empty'],
       [0, 'empty'],
@@ -160,7 +160,7 @@ describe('money of an account', () => {
     assert.equal(money({ receipts: history, balance: undefined }).balanceNote(wanted), undefined);
   });
 
-  it('notes a balance below the dearest of the last five runs where there is no estimate', () => {
+  it('warns of a balance below the highest of the last five prices if there is no estimate', () => {
     const runs = [9_000, 100, 100, 800, 100, 100].map((cents) => paid(cents, 100));
     const note = (balance: Balance) => money({ receipts: runs, balance }).balanceNote(wanted);
     assert.equal(note(usd(799)), 'may-be-too-low');

@@ -102,12 +102,12 @@ function history(random: Random, count: number): FullSize[] {
 }
 
 describe('estimate', () => {
-  describe('of a price, by what is known', () => {
+  describe('of a price', () => {
     const fourAndFive = [paid(4, 400), paid(5, 500)];
 
     it('is none without receipts', () => assert.deepEqual(estimateOf([], wanted(1)), { kind: 'none' }));
 
-    it('names the price of one receipt, which is no range', () =>
+    it('is the price of the only receipt, without a range', () =>
       assert.deepEqual(estimateOf([paid(4, 400)], wanted(4)), {
         kind: 'one',
         sizeBytes: 4 * MB,
@@ -115,7 +115,7 @@ describe('estimate', () => {
         currency: 'USD',
       }));
 
-    it('is a range from two receipts, whatever their order', () => {
+    it('is a range from two receipts on, whatever their order', () => {
       const expected = { kind: 'range', lowCents: 400, highCents: 630, currency: 'USD', runs: 2 };
       assert.deepEqual(estimateOf(fourAndFive, wanted(5)), expected);
       assert.deepEqual(estimateOf(fourAndFive.toReversed(), wanted(5)), expected);
@@ -134,7 +134,7 @@ describe('estimate', () => {
       assert.equal(kind([again, first], wanted(4, { sha256, priority: true })), 'priority');
     });
 
-    it('is none further than four times away in any size, and says which', () => {
+    it('is none if any size differs more than fourfold, and says which', () => {
       const far = estimateOf([paid(4, 400), paid(4, 410)], wanted(36));
       assert.deepEqual(far, {
         kind: 'far',
@@ -155,7 +155,7 @@ describe('estimate', () => {
       ]);
     });
 
-    it('tells of changed prices while only one receipt is left', () => {
+    it('reports changed prices while only one receipt remains', () => {
       const change = paid(4, 900);
       assert.deepEqual(estimateOf([...fourAndFive, change], wanted(4)), {
         kind: 'changed',
@@ -166,7 +166,7 @@ describe('estimate', () => {
       assert.deepEqual(range([...fourAndFive, change, paid(4, 900)], wanted(4)), [720, 1_200]);
     });
 
-    it('of priority processing is at least the lower end without it, where only that is known', () => {
+    it('of priority processing is at least the lower end of the standard queue if only that is known', () => {
       assert.deepEqual(estimateOf(fourAndFive, wanted(5, { priority: true })), {
         kind: 'priority',
         lowCents: 400,
@@ -186,10 +186,10 @@ describe('estimate', () => {
       assert.deepEqual(range(both, wanted(5)), [400, 630]);
     });
 
-    it('of the standard queue is none where only priority processing was paid', () =>
+    it('of the standard queue is none if only priority processing was charged', () =>
       assert.equal(kind([paid(4, 700, priority), paid(4, 710, priority)], wanted(4)), 'none'));
 
-    it('is none where the nearest run was included, the same bytes too', () => {
+    it('is none if the nearest run was included, even with the same bytes', () => {
       const free = [paid(4, 0), paid(4, 0)];
       assert.equal(kind(free, wanted(4)), 'included');
       assert.equal(kind(free, wanted(4, { sha256: free[0]?.dataset.sha256 })), 'included');
@@ -201,7 +201,7 @@ describe('estimate', () => {
   });
 
   describe('by the rule', () => {
-    it('goes from the nearest receipt in proportion to every size', () => {
+    it('is proportional to every size of the nearest receipt', () => {
       const sizes = (rows: number, characters: number) => ({ dataset: { rows, characters } });
       const receipts = [paid(4, 400, sizes(1_000, 4 * MB)), paid(4, 400, sizes(1_000, 4 * MB))];
       const size = { bytes: 8 * MB, rows: 500, characters: 6 * MB };
@@ -210,10 +210,10 @@ describe('estimate', () => {
       assert.deepEqual(range([paid(4, 400), paid(4, 400)], { size, priority: false }), [400, 1_000]);
     });
 
-    it('takes the newest of those that are equally near', () =>
+    it('uses the newest of equally near receipts', () =>
       assert.deepEqual(range([paid(4, 400), paid(4, 480)], wanted(4)), [380, 600]));
 
-    it('is not below a clearly smaller run, and not above a clearly larger one', () => {
+    it('is not below a clearly smaller run or above a clearly larger one', () => {
       assert.deepEqual(range([paid(3, 390), paid(4, 400)], wanted(4)), [390, 500]);
       assert.deepEqual(range([paid(5, 450), paid(4, 400)], wanted(4)), [320, 450]);
       // Not clearly: 5 % apart.
@@ -223,7 +223,7 @@ describe('estimate', () => {
     it('ignores a bound that contradicts the nearest receipt', () =>
       assert.deepEqual(range([paid(16, 600), paid(4, 400), paid(1, 395)], wanted(4)), [390, 500]));
 
-    it('never is one number', () => {
+    it('is never a single number', () => {
       const flat = [paid(2, 500), paid(8, 500)];
       assert.deepEqual(range(flat, wanted(4)), [490, 510]);
     });
@@ -234,14 +234,14 @@ describe('estimate', () => {
       assert.deepEqual(range([paid(4, 1), paid(4, 1)], wanted(4)), [0, 2]);
     });
 
-    it('replays receipts in the order in which they were charged', () => {
+    it('replays receipts in the order of their charges', () => {
       // It waited for a day before it was sent: the prices that it met are the newest.
       const late = paid(4, 900, { attempts: [wholeAttempt(made + 10)] });
       const receipts = [late, paid(4, 400), paid(4, 410)];
       assert.equal(kind(receipts, wanted(4)), 'changed');
     });
 
-    it('takes receipts of the newest one’s currency and plan alone, with a known price', () => {
+    it('uses only receipts with a known price in the newest one’s currency and plan', () => {
       const noPrice = { run: { price_cents: undefined } };
       const others = [
         paid(4, 900, { run: { currency: 'EUR' } }),
@@ -260,7 +260,7 @@ describe('estimate', () => {
       });
     });
 
-    it('takes the currency of the balance, and any plan, where the answer got lost', () => {
+    it('uses the currency of the balance and any plan if the response was lost', () => {
       const first = paid(4, 400);
       const lost = paid(4, 410, {
         run: { currency: undefined, plan_name: undefined },
@@ -271,48 +271,48 @@ describe('estimate', () => {
     });
   });
 
-  describe('of a run that was charged', () => {
+  describe('of a charged run', () => {
     const history = [paid(4, 400), paid(4, 400), paid(4, 410), paid(4, 900), paid(4, 900), paid(4, 910)];
     const before = (index: number) => estimateBefore(history, history[index]!);
 
-    it('is what was known then', () => {
+    it('is based on what was known then', () => {
       assert.deepEqual([before(0).kind, before(4).kind], ['none', 'changed']);
       assert.deepEqual([lowerCents(before(3)), upperCents(before(3))], [320, 520]);
     });
 
-    it('is not what a receipt says that was found later', () => {
+    it('ignores receipts that were found later', () => {
       const [first, second, third] = history as [ChargedReceipt, ChargedReceipt, ChargedReceipt];
       const late = { ...second, settled: { ...second.settled, at: { localMs: third.created.localMs + 1 } } };
       assert.equal(estimateBefore([first, late, third], third).kind, 'one');
     });
 
-    it('counts as held if its price was within, in the same currency', () => {
+    it('counts as correct if its price was within the range in the same currency', () => {
       assert.deepEqual(heldRanges(history), { held: 2, of: 3 });
       const euros = paid(4, 900, { run: { currency: 'EUR' } });
       assert.deepEqual(heldRanges([...history, euros]), { held: 2, of: 3 });
     });
   });
 
-  it('has no upper end where it names no price', () => {
+  it('has no upper end without a price', () => {
     const ends = (estimate: Estimate) => [lowerCents(estimate), upperCents(estimate)];
     assert.deepEqual(ends({ kind: 'included' }), [undefined, undefined]);
     assert.deepEqual(ends({ kind: 'priority', lowCents: 5, currency: 'USD' }), [5, undefined]);
     assert.deepEqual(ends({ kind: 'same', priceCents: 5, currency: 'USD', atMs: 0 }), [5, 5]);
   });
 
-  describe('for price rules that it does not know', () => {
+  describe('for unknown price rules', () => {
     const USERS = 200;
     const rules = Object.entries(RULES);
     const results = rules.map(([name, rule]) => ({ name, ...replay(name, rule, [1]) }));
     const held = (tries: readonly Try[]) => share(tries, ({ isHeld }) => isHeld);
 
-    it('holds for 93 % of the shown ranges, and for 80 % under each rule', () => {
+    it('is correct for 93 % of the shown ranges, and for 80 % under each rule', () => {
       for (const { name, shown } of results) assert.ok(held(shown) >= 0.8, `${name}: ${held(shown)}`);
       const all = held(results.flatMap(({ shown }) => shown));
       assert.ok(all >= 0.93, String(all));
     });
 
-    it('holds for 88 % when prices change by up to a quarter without notice', () => {
+    it('is correct for 88 % when prices change by up to a quarter without notice', () => {
       const shown = rules.flatMap(([name, rule]) => replay(name, rule, [0.8, 0.9, 1.1, 1.25]).shown);
       assert.ok(held(shown) >= 0.88, String(held(shown)));
     });

@@ -38,13 +38,13 @@ describe('exports of spending', () => {
     );
   });
 
-  it('as CSV hold no formula', () => {
+  it('as CSV contain no formula', () => {
     assert.equal(ours?.['label'], '\'=HYPERLINK("http://a.test")\r\n, \u{1f4a7}');
     assert.equal(ours['run_id'], "'@run");
     assert.equal(other?.['model_id'], "'-m");
   });
 
-  it('as CSV hold none behind another separator or a line break either', () => {
+  it('as CSV contain none after another separator or a line break either', () => {
     for (const [label, safe] of [
       ['x;=1', "x;'=1"],
       ['x;"=1', 'x;"\'=1'],
@@ -60,9 +60,9 @@ describe('exports of spending', () => {
     }
   });
 
-  it('as CSV have a header without any run', () => assert.match(toCsv([]), /^run_id,[a-z_,0-9]+\r\n$/));
+  it('as CSV have a header even without runs', () => assert.match(toCsv([]), /^run_id,[a-z_,0-9]+\r\n$/));
 
-  it('as JSONL say the same, with null for what is unknown', () => {
+  it('as JSONL have the same values, and null for unknown ones', () => {
     const objects = toJsonl(runs)
       .trimEnd()
       .split('\n')

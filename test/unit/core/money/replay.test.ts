@@ -180,7 +180,7 @@ function centsOf(text = ''): number {
   return Math.round(Number(amount?.replaceAll(',', '')) * 100);
 }
 
-describe('the money of 150 submissions with refusals, lost answers and crashes', () => {
+describe('the money of 150 submissions with refusals, lost responses, and crashes', () => {
   let replay: Replay;
   useNoDigestThread();
   beforeEach(async () => {

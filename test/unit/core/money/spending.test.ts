@@ -54,7 +54,7 @@ describe('spending', () => {
       );
     });
 
-    it('takes the receipt’s price before the details’, whose currency is assumed from the balance', () => {
+    it('prefers the receipt’s price over the details’, whose currency is that of the balance', () => {
       const runs = known(
         [row('a'), row('b'), row('c')],
         [
@@ -79,7 +79,7 @@ describe('spending', () => {
       assert.equal(b?.label, 'x');
     });
 
-    it('takes a time whose year has not four digits as unknown, and an empty plan', () => {
+    it('treats an empty plan and a time without a four-digit year as unknown', () => {
       const years = ['+275760-01-01T00:00:00Z', '-000001-01-01T00:00:00Z', '9999-12-31T23:59:59Z'];
       const rows = years.map((created_at, n) => row(`r${n}`, created_at));
       const broken = ofRun('r0', { atMs: 1e300, run: { plan_name: '' } });
@@ -95,7 +95,7 @@ describe('spending', () => {
       );
     });
 
-    it('knows receipts alone where nothing is shown of the runs', () =>
+    it('uses only receipts if no runs may be shown', () =>
       assert.equal(chargedRunsOf([ofRun('a')], undefined, undefined).length, 1));
   });
 
@@ -117,7 +117,7 @@ describe('spending', () => {
     });
   });
 
-  it('groups by the month in UTC, and by what else is known', () => {
+  it('groups by month in UTC, and by other known properties', () => {
     const receipts = [
       ofRun('a', { atMs: at('2026-11-30T23:59:59Z'), label: 'new ft-7k3m9qpx' }),
       ofRun('b', { atMs: at('2026-12-01T00:00:00Z'), label: 'old' }),
@@ -137,7 +137,7 @@ describe('spending', () => {
     assert.deepEqual(cents('plan'), [['Basic', 1_500]]);
   });
 
-  it('follows the balance in one currency: before and after each charge, and when it was read', () => {
+  it('tracks the balance in one currency: before and after each charge, and when it was read', () => {
     const receipts = [
       ofRun('b', {
         atMs: 20,
@@ -164,7 +164,7 @@ describe('spending', () => {
     assert.equal(balancePoints([], undefined, 30), undefined);
   });
 
-  it('follows the balance by when it was read and when it was charged, however late or often it was sent', () => {
+  it('tracks the balance by when it was read and charged, however late or often it was sent', () => {
     const points = (attempts: ChargedReceipt['attempts']) => {
       const run = { balance_after_cents: 400 };
       const receipt = ofRun('a', { attempts, balanceBefore: { balance_cents: 900, currency: 'USD' }, run });
