@@ -264,7 +264,7 @@ export async function lineOfRow(file: RowFile, row: number): Promise<number> {
 }
 
 /**
- * Returns the row, from 1, that contains an editor's line. Reads the file up to there, so use it only for
+ * Returns the row, from 1, that contains an editor's line. Reads the complete file, so use it only for
  * files that an editor can show.
  * @throws CancelledError, CheckError `unreadable`
  */
