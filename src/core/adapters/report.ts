@@ -71,7 +71,7 @@ export interface AdapterReport {
   entryCount: number;
   /** The folder of the adapter in the archive, with `/`; '' at its top. */
   root: string;
-  /** Digest of the config and the start of the weights; tells adapters with equal file sizes apart. */
+  /** Digest of the config and the start of the weights; distinguishes adapters with equal file sizes. */
   sample?: string;
   config?: AdapterConfig;
   weights?: WeightsReport;

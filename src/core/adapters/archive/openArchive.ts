@@ -95,7 +95,7 @@ export type VerifiedKind = 'zip' | 'gzip' | 'tar' | 'safetensors' | 'unread' | '
 /**
  * Verifies that a file is complete by its content, in one pass. ZIP: each CRC-32, and that the headers agree.
  * gzip: CRC-32 and length. tar: checksums and the end. safetensors: the header and the lengths. An unsafe,
- * encrypted, or too big archive isn't broken: it is `unread`, and inspecting it tells more.
+ * encrypted, or too big archive isn't broken: it is `unread`, and inspecting it shows why.
  * @throws BrokenArchiveError, CancelledError, and errors of the file system
  */
 export async function verifyArchive(
