@@ -27,7 +27,7 @@ export const LENGTH_BINS = 32 * 24;
  * call.
  */
 export interface Scanned {
-  /** Where it stopped, from the start of the input. */
+  /** The offset in the input at which the scan stopped. */
   stoppedAt: number;
   rows: number;
   blankRows: number;
@@ -43,7 +43,7 @@ export interface Scanned {
   rowBreaks: Uint32Array;
 }
 
-/** What was counted since `begin`. */
+/** Counts since `begin`. */
 export interface Counts {
   totals: Uint32Array;
   formats: Uint32Array;
@@ -82,7 +82,7 @@ export class Scanner {
     return new Uint8Array(this.#exports.memory.buffer, this.#start, sizeBytes);
   }
 
-  /** Bytes that the instance holds. */
+  /** Memory of the instance in bytes. */
   get memoryBytes(): number {
     return this.#exports.memory.buffer.byteLength;
   }
@@ -94,7 +94,7 @@ export class Scanner {
     return this.#scanned((stopped >>> 0) - start);
   }
 
-  /** Counts a row at `from` that is too long to be judged. */
+  /** Counts a row at `from` that is too long to check. */
   skipRow(from: number): Scanned {
     this.#exports.skipRow(this.#start + from);
     return this.#scanned(from);
@@ -119,7 +119,7 @@ export class Scanner {
     };
   }
 
-  /** Copies of everything that was counted since `begin`. */
+  /** Returns copies of all counts since `begin`. */
   counts(): Counts {
     const exports = this.#exports;
     return {

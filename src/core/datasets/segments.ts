@@ -38,7 +38,7 @@ export interface HashedRows {
   runs: Uint32Array<ArrayBuffer>;
 }
 
-/** What is known of the rows that begin in a segment. */
+/** The result for the rows that begin in a segment. */
 export interface Segment {
   number: number;
   rows: number;
@@ -52,7 +52,7 @@ export interface Segment {
 }
 
 /**
- * Judges the rows that begin in a segment of an open file.
+ * Checks the rows that begin in a segment of an open file.
  * @param keepsHashes whether its rows are to be compared with others
  * @throws CheckError `changing`
  */
@@ -73,7 +73,7 @@ export function readSegment(
   if (number > 0 && first === 0) return collector.end();
   const lastRow = input.subarray(0, -1).lastIndexOf(LF) + 1;
   let end = input.length;
-  // The last row may continue behind the segment.
+  // The last row may continue after the segment.
   while (readStart + end < sizeBytes && input[end - 1] !== LF && end - lastRow <= MAX_ROW_BYTES) {
     const more = Math.min(
       Math.max(end - lastRow, 64 * 1024),
@@ -176,7 +176,7 @@ function hashedRows(
     const line = row + (rowBreaks[row] ?? 0);
     if (line !== next) runs.push(count, before.rows + row, before.rows + before.lineBreaks + line);
     next = line + 1;
-    // Gathered in place: these are views that the next call overwrites.
+    // Copy in place: these are views that the next call overwrites.
     rowHashes[2 * count] = one;
     rowHashes[2 * count + 1] = other;
     rowStarts[count++] = rowStarts[row] ?? 0;
@@ -189,7 +189,7 @@ function hashedRows(
   };
 }
 
-/** A secret in a form that can be found again in the file, but not be used. */
+/** Masks a secret so that it can be found again in the file but not used. */
 export function masked(code: ProblemCode, found: string): string {
   switch (code) {
     case 'private-key':
@@ -211,7 +211,6 @@ export function masked(code: ProblemCode, found: string): string {
  */
 export const SHARED = { nextSegment: 0, stopped: 1, hashedEnough: 2, length: 3 } as const;
 
-/** What a worker is started with. */
 export interface WorkerData {
   scanner: WebAssembly.Module;
 }
@@ -236,7 +235,7 @@ export interface SameRowsJob extends Pick<Job, 'shared'> {
 
 export type Request = Job | SameRowsJob;
 
-/** What a worker says. It ends each request with `done` or `failed`. */
+/** Messages of a worker, which ends each request with `done` or `failed`. */
 export type Answer =
   | { kind: 'segment'; segment: Segment }
   | { kind: 'done'; counts?: Counts; same?: SameRows; memoryBytes: number }

@@ -1,4 +1,4 @@
-// A thread that judges segments of a dataset. It knows one request at a time, and nothing between two.
+// A thread that checks segments of a dataset. It handles one request at a time and keeps no state between them.
 import { parentPort, workerData } from 'node:worker_threads';
 import { CheckError, type CheckFailure } from './report.ts';
 import { Scanner } from './scanner.ts';
