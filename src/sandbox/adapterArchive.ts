@@ -4,17 +4,16 @@ import { ZipFile } from 'yazl';
 import { findModel, type MODELS } from './catalog.ts';
 
 const RANK = 8;
-/** Two layers are enough for an adapter that is complete and yet small. */
+/** Two layers make an adapter that is complete but small. */
 const LAYERS: readonly number[] = [0, 1];
 
-/** File name of a run's archive. */
 export function archiveName(runId: string): string {
   return `adapter-${runId.slice(0, 8)}.zip`;
 }
 
 /**
- * Builds the ZIP of a run's adapter: valid for PEFT, and with B matrices of zeros, so that loading it changes nothing.
- * The same run has the same bytes at each call, which is what makes its ETag and ranges of bytes mean something.
+ * Builds the ZIP of a run's adapter. It is valid for PEFT, but its B matrices are zero, so loading it changes
+ * nothing. Every call returns the same bytes for the same run, as ETag and byte ranges require.
  */
 export async function buildArchive(runId: string, modelId: string): Promise<Buffer> {
   const model = findModel(modelId);
@@ -33,7 +32,7 @@ export async function buildArchive(runId: string, modelId: string): Promise<Buff
   return await buffer(zip.outputStream);
 }
 
-/** For all other keys PEFT takes its defaults. */
+/** PEFT uses its defaults for all other keys. */
 function adapterConfig(baseModel: string) {
   return {
     base_model_name_or_path: baseModel,
@@ -105,8 +104,8 @@ export interface Tensor {
 }
 
 /**
- * Writes the safetensors format: the header's length (8 bytes, little-endian), the header (JSON, padded with spaces so
- * that the data starts at a multiple of 8), then the tensors in the same order without gaps.
+ * Writes the safetensors format: the header's length (8 bytes, little-endian), the header (JSON, padded with
+ * spaces so that the data starts at a multiple of 8), then the tensors in the same order without gaps.
  */
 function writeSafetensors(tensors: readonly Tensor[]): Buffer {
   const header: Record<string, unknown> = { __metadata__: { format: 'pt' } };

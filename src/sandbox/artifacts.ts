@@ -6,10 +6,13 @@ import { artifactsAvailable } from './runs.ts';
 import { jsonReply, Refusal, refuse, type Reply } from './server.ts';
 import type { RunRow, Service } from './service.ts';
 
-/** The sandbox's own. */
+/** An artifact type of the sandbox only. */
 const LOG_TYPE = 'training_log';
 
-/** POST /runs/{run_id}/artifacts/download. @throws Refusal `not_found`, also before completion and after expiry */
+/**
+ * POST /runs/{run_id}/artifacts/download.
+ * @throws Refusal `not_found`, also before completion and after expiry
+ */
 export function offerArtifacts(service: Service, runId: string): Reply {
   const run = findWithArtifacts(service, runId);
   const { store, now, baseUrl } = service;
@@ -29,7 +32,7 @@ export function offerArtifacts(service: Service, runId: string): Reply {
   });
 }
 
-/** GET and HEAD of a signed address: the archive, or a range of it. @throws Refusal */
+/** GET and HEAD of a signed URL: returns the archive or a range of it. @throws Refusal */
 export async function sendArtifact(
   service: Service,
   { method, headers }: IncomingMessage,
@@ -68,7 +71,8 @@ function rangeReply(
     'accept-ranges': 'bytes',
     etag,
   };
-  // If-Range with anything but this strong ETag: the client has other bytes, so it gets all of them.
+  // If If-Range has another value than this strong ETag, the client has other bytes and gets the complete
+  // file.
   const range = ifRange === undefined || ifRange === etag ? parseRange(asked, archive.length) : undefined;
   if (range === undefined) return { status: 200, headers, body: archive };
   if (range === 'unsatisfiable') {
@@ -87,7 +91,6 @@ function logName(runId: string): string {
   return `training-log-${runId.slice(0, 8)}.jsonl`;
 }
 
-/** Nothing was trained, and the log says so. */
 function trainingLog(run: RunRow): string {
   return `${JSON.stringify({ run_id: run.run_id, note: 'Sandbox: nothing was trained.' })}\n`;
 }
@@ -100,8 +103,8 @@ function findWithArtifacts({ store, now }: Service, runId: string): RunRow {
 }
 
 /**
- * Reads a Range header of one range against a body of `length` bytes (RFC 9110, 14.2): `unsatisfiable` is answered
- * 416; undefined means that the header is absent or not understood, and is ignored.
+ * Reads a Range header of one range against a body of `length` bytes (RFC 9110, 14.2): `unsatisfiable` is
+ * answered 416; undefined means that the header is absent or not understood, and is ignored.
  */
 export function parseRange(
   header: string | undefined,
@@ -116,10 +119,12 @@ export function parseRange(
   return first > last ? 'unsatisfiable' : { first, last };
 }
 
-/** How long a download address works (spec: "Limits"). */
+/** Lifetime of a signed URL (spec: "Limits"). */
 const URL_LIFETIME_S = 1800;
 
-/** Of a download address, until when it works in seconds since 1970. Whoever has it may download: it is never logged. */
+/**
+ * Signs a download URL. `expires` is in seconds since 1970. A signature grants access, so it is never logged.
+ */
 function signature(secret: Uint8Array, runId: string, filename: string, expires: number): string {
   return createHmac('sha256', secret)
     .update(JSON.stringify([runId, filename, expires]))

@@ -15,8 +15,8 @@ export function findModel(modelId: string) {
 }
 
 /**
- * A base model that the sandbox pretends to fine-tune: as the list shows it, and the real shape of its attention layers, so
- * that the adapter fits the model that has this name.
+ * Creates a base model that the sandbox pretends to fine-tune: its list entry, and the real shapes of its
+ * attention layers, so that the adapter fits the real model of this name.
  * @param shape rows of q_proj are heads times head size, those of v_proj key-value heads times head size
  */
 function model(
@@ -25,7 +25,7 @@ function model(
   provider: string,
   [hiddenSize, queryRows, valueRows]: [number, number, number],
 ) {
-  // A reserved example name: the sandbox knows no real addresses and invents none.
+  // A reserved example domain: the sandbox must not invent real addresses.
   const page = (name: string) => `https://models.example/${modelId}/${name}`;
   const listed = {
     model_id: modelId,
@@ -42,20 +42,20 @@ function model(
 export const CURRENCY = 'USD';
 
 /**
- * The balance of a new or reset sandbox: 1,000.00 USD of play money. It pays the largest dataset once, with priority
- * processing too (945.23), and not twice, so that running out of money can be met.
+ * The balance of a new or reset sandbox: 1,000.00 USD of play money. It covers the largest dataset with
+ * priority processing (945.23) once but not twice, so that users can try running out of money.
  */
 export const STARTING_BALANCE_CENTS = 100_000;
 
-/** How runs are priced: one at a time and for all windows. People get the default, tests pick the others as well. */
+/** Pricing rules. One applies at a time, to all windows. Users get the default; the others are for tests. */
 export const PRICE_RULES = ['default', 'flat', 'per-megabyte', 'tiers', 'plan'] as const;
 export type PriceRule = (typeof PRICE_RULES)[number];
 
 const PLAN = 'Sandbox (nothing is trained)';
 
-/** By size, in bytes. */
+/** Price in cents by dataset size in bytes. */
 const CENTS: Readonly<Record<PriceRule, (bytes: number) => number>> = {
-  /** 1.00, and 0.01 for each 10,000 bytes of the dataset or part of them. */
+  /** 1.00 plus 0.01 per started 10,000 bytes of the dataset. */
   default: (bytes) => 100 + Math.ceil(bytes / 10_000),
   flat: () => 500,
   'per-megabyte': (bytes) => Math.ceil((bytes * 60) / 1_000_000),
@@ -63,14 +63,14 @@ const CENTS: Readonly<Record<PriceRule, (bytes: number) => number>> = {
   plan: (bytes) => 50 + Math.ceil((bytes * 30) / 1_000_000),
 };
 
-/** So many runs of the rule `plan` are included. */
+/** Number of runs that the rule `plan` includes. */
 const INCLUDED_RUNS = 3;
 
 /**
- * The price of a run, and the plan under which it is priced: priority processing costs half as much again, rounded up, and
- * nothing under the rule `plan`, which also includes the first runs. The model does not affect the price (spec: "What the
- * service does").
- * @param earlierRuns those of the account
+ * Returns the price of a run and its plan. Priority processing adds half of the price, rounded up, but is
+ * free under the rule `plan`, which also includes the first runs. The model does not affect the price (spec:
+ * "What the service does").
+ * @param earlierRuns number of the account's earlier runs
  */
 export function priceOf(
   rule: PriceRule,

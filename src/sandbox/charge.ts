@@ -10,10 +10,10 @@ import type { Course, FirstUse, Service } from './service.ts';
 import { fingerprint, readSubmission, type Submission } from './submission.ts';
 
 /**
- * Prices, charges and queues a run. Looking up the Idempotency-Key, the charge, the run and the record of the
- * Idempotency-Key are one transaction, so that windows that race on one Idempotency-Key charge once.
- * @returns what is answered, and whether that is the answer of an earlier use, for which nothing was charged now
- * @throws Refusal with nothing charged and the Idempotency-Key not used up.
+ * Prices, charges, and queues a run. Looking up the Idempotency-Key, charging, creating the run, and
+ * recording the key are one transaction, so windows that race on the same key charge once.
+ * @returns the response, and whether it replays an earlier use, for which nothing is charged now
+ * @throws Refusal with nothing charged and the Idempotency-Key still unused
  */
 function chargeRun(service: Service, submission: Submission) {
   const { store, now } = service;
@@ -56,7 +56,7 @@ function chargeRun(service: Service, submission: Submission) {
   });
 }
 
-/** What a repeat gets is not shown by the contract: the first answer, unless a scenario says otherwise. */
+/** Responds to a repeat. The contract doesn't define this: the first response, unless a scenario differs. */
 function repeat(
   { fingerprint, answer }: FirstUse,
   request: string,
@@ -76,10 +76,13 @@ function courseUnder(scenario: Scenario): Course {
   return isCourse ? scenario : 'plain';
 }
 
-/** How long the scenario `slow-answer` waits at the default clock speed. */
+/** Delay of the scenario `slow-answer` at the default clock speed. */
 const SLOW_ANSWER_MS = 20_000;
 
-/** Scenarios in which a charge is not answered: what a repeat of its Idempotency-Key gets differs. */
+/**
+ * Scenarios in which a charge gets no response. They differ in the response to a repeat of the
+ * Idempotency-Key.
+ */
 const LOSES_ANSWER: ReadonlySet<Scenario> = new Set(['answer-lost', 'conflict-on-replay', 'error-on-replay']);
 
 /** POST /runs. @throws Refusal @throws ClientGone */

@@ -3,7 +3,9 @@ import { planRun } from './runs.ts';
 import { MAX_SPEED, MIN_SPEED, type Scenario, SCENARIOS } from './scenarios.ts';
 import type { RunRow, Service } from './service.ts';
 
-/** What the user may do to the sandbox from outside the contract; stored in the database, so for all windows. */
+/**
+ * Controls of the sandbox beyond the contract. They are stored in the database and so apply to all windows.
+ */
 export type SandboxControl = ReturnType<typeof createControl>;
 
 export function createControl({ store, everyOther, now }: Service) {
@@ -21,13 +23,16 @@ export function createControl({ store, everyOther, now }: Service) {
       everyOther.clear();
     },
 
-    /** Prices the runs that are submitted from now on; for tests. @throws RangeError for an unknown rule. */
+    /** Sets the pricing of future runs; for tests. @throws RangeError for an unknown rule. */
     setPriceRule(rule: PriceRule) {
       if (!PRICE_RULES.includes(rule)) throw new RangeError('unknown price rule');
       store.set('price_rule', rule);
     },
 
-    /** Deletes all runs and used Idempotency-Keys; balance, scenario, speed and prices are reset. The account id stays. */
+    /**
+     * Deletes all runs and used Idempotency-Keys; balance, scenario, speed and prices are reset. The account
+     * id stays.
+     */
     reset() {
       store.transaction(() => store.reset());
       everyOther.clear();
@@ -46,7 +51,7 @@ export function createControl({ store, everyOther, now }: Service) {
 
     getSpeed: () => store.account.speed,
 
-    /** Rescales what is left of unfinished runs. @throws RangeError outside MIN_SPEED to MAX_SPEED. */
+    /** Rescales the remaining time of unfinished runs. @throws RangeError outside MIN_SPEED to MAX_SPEED. */
     setSpeed(speed: number) {
       if (!(speed >= MIN_SPEED && speed <= MAX_SPEED)) throw new RangeError('clock speed out of range');
       store.transaction(() => {
@@ -60,7 +65,7 @@ export function createControl({ store, everyOther, now }: Service) {
 const RUNS = 10_000;
 const APART_MS = 60 * 60 * 1000;
 
-/** The past runs of the scenario `many-runs`: one an hour back from now, all ended. */
+/** Creates the past runs of the scenario `many-runs`: one per hour back from now, all ended. */
 function manyRuns(now: number): RunRow[] {
   return Array.from({ length: RUNS }, (_, index) => {
     const age = RUNS - index;

@@ -2,14 +2,17 @@ import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type RunDetail, type RunSummary } fro
 import { invalid, jsonReply, refuse, type Reply } from './server.ts';
 import type { Position, RunRow, Service, Timeline } from './service.ts';
 
-/** Every field of a wire type is provided; what does not apply yet is null, where the contract leaves that open. */
+/** A wire type with every field provided. Fields that don't apply yet are null if the contract allows it. */
 type Complete<T> = { [K in keyof T]-?: T[K] | null };
 
-/** GET /runs: newest first; a cursor is a place between runs, so that new runs move no page. @throws Refusal */
+/**
+ * GET /runs, newest first. A cursor is a place between runs, so new runs don't shift pages.
+ * @throws Refusal
+ */
 export function listRuns({ store, now }: Service, query: URLSearchParams): Reply {
   const limit = readLimit(query);
   const after = readCursor(query);
-  // One more than asked for shows whether there are more.
+  // Read one more than requested to see whether there is another page.
   const rows = store.pageOfRuns(after, limit + 1);
   const page = rows.slice(0, limit);
   const last = page.at(-1);
@@ -43,7 +46,7 @@ function summary(run: RunRow, now: number): Complete<RunSummary> {
 function detail(run: RunRow, now: number): Complete<RunDetail> {
   return {
     run_id: run.run_id,
-    // `completed` where the list says `complete`.
+    // The detail says `completed`, the list `complete`.
     status: isCompleted(run, now) ? 'completed' : statusInList(run, now),
     model_id: run.model_id,
     label: run.label,
@@ -78,7 +81,7 @@ function readCursor(query: URLSearchParams): Position | undefined {
   const [, createdAt, sequence] =
     /^(\d{1,15})\.(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   const position = { created_at: Number(createdAt), sequence: Number(sequence) };
-  // Base64 has many spellings of the same bytes; only the one that was handed out is a cursor.
+  // Base64 has many spellings of the same bytes; only the issued one is a valid cursor.
   if (others.length > 0 || writeCursor(position) !== cursor)
     throw invalid('The cursor is not one of this list.');
   return position;
@@ -91,10 +94,10 @@ const RUNNING_MS_PER_MB = 1_000;
 
 /** How long artifacts can be downloaded after completion, in real time: the speed does not shorten it. */
 const ARTIFACT_RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
-/** A little more than the two hours before whose end the user is reminded. */
+/** Slightly more than the two hours before expiry at which the user is reminded. */
 const SHORT_RETENTION_MS = 2 * 60 * 60 * 1000 + 30_000;
 
-/** Plans a run that is created now: it runs on the clock alone, also while no sandbox does. */
+/** Plans a new run. Its progress depends only on the clock and continues while no sandbox is running. */
 export function planRun(createdAt: number, datasetBytes: number, priority: boolean, speed: number) {
   const queuedMs = priority ? PRIORITY_QUEUED_MS : QUEUED_MS;
   const runningMs = RUNNING_MS + (datasetBytes / 1_000_000) * RUNNING_MS_PER_MB;
@@ -105,7 +108,7 @@ export function planRun(createdAt: number, datasetBytes: number, priority: boole
   };
 }
 
-/** Whether the run has ended well: only then are there artifacts and a completion time. */
+/** Whether the run has succeeded; only then does it have artifacts and a completion time. */
 export function isCompleted(run: Timeline, now: number): boolean {
   return now >= run.completes_at && run.course !== 'failed-run';
 }
@@ -123,8 +126,8 @@ export function artifactsAvailable(run: Timeline, now: number): boolean {
 }
 
 /**
- * The status as the run list spells it. The contract names `queued` and `complete` only: `running`, `failed` and the
- * statuses of the scenario are the sandbox's own.
+ * Returns the status as spelled in the run list. The contract names only `queued` and `complete`: `running`,
+ * `failed`, and the statuses of the scenario are the sandbox's own.
  */
 export function statusInList(run: Timeline, now: number): string {
   if (now >= run.completes_at) return run.course === 'failed-run' ? 'failed' : 'complete';

@@ -10,7 +10,7 @@ import { EveryOther } from './scenarios.ts';
 import { listen, jsonReply, Refusal, refuse, type Reply } from './server.ts';
 import { openStore, type Service } from './service.ts';
 
-/** What one endpoint answers to. @param parameter of the path */
+/** Handles the requests of one endpoint. @param parameter the path's parameter */
 type Handler = (service: Service, request: IncomingMessage, parameter: string) => Reply | Promise<Reply>;
 
 /** The six endpoints (spec: "Endpoints"), below the path prefix. */
@@ -25,7 +25,7 @@ const ENDPOINTS: readonly (readonly [method: string, path: RegExp, handler: Hand
 
 const SIGNED_PATH = /^\/artifacts\/([^/]+)\/([^/]+)$/;
 
-/** Finds and runs what answers a request: a signed address on its own, all else with the API key. @throws Refusal */
+/** Routes a request. A signed URL needs no API key, everything else does. @throws Refusal */
 async function route(service: Service, request: IncomingMessage): Promise<Reply> {
   const { method = '', url = '', headers } = request;
   const [path = ''] = url.split('?', 1);
@@ -63,7 +63,7 @@ function showBalance({ store }: Service): Reply {
 
 function authenticate(apiKey: string, authorization = ''): void {
   const [, given = ''] = /^Bearer +(\S+) *$/i.exec(authorization) ?? [];
-  // Digests have equal lengths, as the comparison in constant time wants.
+  // Digests have equal lengths, as the constant-time comparison requires.
   const digest = (text: string) => createHash('sha256').update(text).digest();
   if (!timingSafeEqual(digest(given), digest(apiKey))) {
     throw refuse('invalid_api_key', 'The API key is missing or invalid.', { 'www-authenticate': 'Bearer' });
@@ -83,30 +83,30 @@ function decode(parameter: string): string {
 }
 
 export interface SandboxOptions {
-  /** The database lives here; several windows may share it. Made where it does not exist. */
+  /** The folder of the database, which several windows may share. Created if missing. */
   directory: string;
   /** Milliseconds since 1970; the clock of runs, signed addresses, Idempotency-Keys and the `Date` header. */
   now?: () => number;
-  /** A free one by default. */
+  /** Default: any free port. */
   port?: number;
-  /** Gets lines for the log, without API keys, signed addresses or row texts. */
+  /** Receives log lines without API keys, signed URLs, or row texts. */
   log?: (line: string) => void;
 }
 
-/** The whole service on loopback, run by this process. Nothing is trained and no money is spent. */
+/** The complete service on loopback, run by this process. Nothing is trained and no money is spent. */
 export interface Sandbox {
-  /** Lives in the database, so all windows see one account; survives `reset`. */
+  /** Stored in the database, so all windows share the account; survives `reset`. */
   readonly accountId: string;
-  /** `http://127.0.0.1:<port>`, another one at each start. */
+  /** `http://127.0.0.1:<port>`; changes at each start. */
   readonly baseUrl: string;
-  /** Created at each start and never on disk. */
+  /** Created at each start and never stored on disk. */
   readonly apiKey: string;
   readonly control: SandboxControl;
-  /** Ends the server and its connections at once, also those that wait for a slow answer. */
+  /** Ends the server and its connections immediately, even those waiting for a slow response. */
   close(): Promise<void>;
 }
 
-/** Opens the database and starts a server on it. @throws when the directory or the port cannot be used */
+/** Opens the database and starts its server. @throws if the directory or the port can't be used */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { directory, now = Date.now, port = 0, log = () => undefined } = options;
   const store = openStore(directory, log);

@@ -1,4 +1,4 @@
-/** The faults that the sandbox can show, one at a time and for all windows. */
+/** The faults that the sandbox can simulate, one at a time and for all windows. */
 export const SCENARIOS = [
   'none',
   'answer-lost',
@@ -20,7 +20,7 @@ export const SCENARIOS = [
 ] as const;
 export type Scenario = (typeof SCENARIOS)[number];
 
-/** Those that users are offered; tests pick the others as well. */
+/** Scenarios offered to users; the others are for tests. */
 export const OFFERED_SCENARIOS: readonly Scenario[] = [
   'none',
   'answer-lost',
@@ -32,18 +32,18 @@ export const OFFERED_SCENARIOS: readonly Scenario[] = [
   'short-retention',
 ];
 
-/** How fast the sandbox's clock runs at first: 60 s of queue pass in 6 s. */
+/** Default speed of the sandbox's clock: 60 s in the queue take 6 s. */
 export const DEFAULT_SPEED = 10;
 export const MIN_SPEED = 0.1;
 export const MAX_SPEED = 10_000;
 
 const MAX_KEYS = 1_000;
 
-/** Counts by twos: which scenario faults strike the first time, spare the second, and so on. One per server. */
+/** Decides by alternation, per key, when a scenario's fault strikes. One per server. */
 export class EveryOther {
   readonly #struck = new Set<string>();
 
-  /** True at the first, third, … call with the same key. */
+  /** Returns true on the first, third, … call with the same key. */
   strikes(key: string): boolean {
     if (this.#struck.delete(key)) return false;
     if (this.#struck.size >= MAX_KEYS) this.#struck.clear();

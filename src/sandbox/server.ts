@@ -4,14 +4,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ErrorCode } from '../core/api/types.ts';
 
 interface ServerOptions {
-  /** 0 for a free one. */
+  /** 0 for any free port. */
   port: number;
   now: () => number;
   log: (line: string) => void;
   answer: (request: IncomingMessage) => Promise<Reply>;
 }
 
-/** An HTTP server on 127.0.0.1 that only answers requests addressed to it by name. @throws when the port cannot be had */
+/** Starts an HTTP server on 127.0.0.1 that accepts only its own Host. @throws if the port is unavailable */
 export async function listen({ port, now, log, answer }: ServerOptions) {
   const pending = new Set<Promise<void>>();
   const server = createServer((request, response) => {
@@ -32,14 +32,15 @@ export async function listen({ port, now, log, answer }: ServerOptions) {
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let reply: Reply;
     try {
-      // A page of another origin can point its own host name at 127.0.0.1 (DNS rebinding), but not hide that name.
+      // A page of another origin can point its host name at 127.0.0.1 (DNS rebinding), but can't hide that
+      // name.
       if (!hosts.includes(request.headers.host ?? ''))
         throw new Refusal(421, 'not_found', 'Not a host of this server.');
       reply = await answer(request);
     } catch (error) {
       reply = refusalReply(error instanceof Refusal ? error : unexpected(error, request));
     }
-    // Whoever is gone, or was cut off by closing, is not answered.
+    // Don't respond if the client has disconnected or was disconnected by `close`.
     if (!request.socket.destroyed) await sendReply(request, response, reply, now());
   }
 
@@ -50,7 +51,7 @@ export async function listen({ port, now, log, answer }: ServerOptions) {
 
   return {
     baseUrl: `http://127.0.0.1:${actualPort}`,
-    /** Ends all connections, then waits for the requests that were being answered. */
+    /** Ends all connections, then waits for the requests in progress. */
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
@@ -60,16 +61,16 @@ export async function listen({ port, now, log, answer }: ServerOptions) {
   };
 }
 
-/** What an endpoint answers. Endpoints return it; only `sendReply` touches the connection. */
+/** The response of an endpoint. Only `sendReply` touches the connection. */
 export interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** A scenario's fault: the connection ends instead of the answer, or in the middle of its body, or that takes 20 s. */
+  /** A scenario's fault: no response, a body that is cut in half, or a delay of 20 s. */
   readonly fault?: 'no-answer' | 'cut-in-half' | 'slow';
 }
 
-/** An answer in JSON, as all of the API's are. */
+/** Creates a JSON response, as all of the API's responses are. */
 export function jsonReply(status: number, value: unknown, headers: Record<string, string> = {}): Reply {
   return {
     status,
@@ -83,12 +84,12 @@ function refusalReply({ status, code, message, headers }: Refusal): Reply {
   return jsonReply(status, { error: { code, message } }, headers);
 }
 
-/** How long a client may go on sending a body that was already answered. */
+/** How long a client may continue to send a body after the response. */
 const DRAIN_MS = 5_000;
 const SLOW_PIECES = 40;
 const SLOW_PIECE_MS = 500;
 
-/** Sends the answer, also to a client that is still sending its request's body: it gets the time to read it. */
+/** Sends the response. A client that is still sending its body gets time to read it. */
 async function sendReply(
   request: IncomingMessage,
   response: ServerResponse,
@@ -112,7 +113,7 @@ async function sendReply(
     response.write(half, () => request.socket.destroy());
   } else if (reply.fault === 'slow') await sendSlowly(response, reply.body);
   else if (early) {
-    // Ending here would close the socket with bytes unread, and the reset could overtake the answer.
+    // Ending here would close the socket with unread bytes, and the reset could overtake the response.
     response.write(reply.body);
     await drain(request);
     response.end();
@@ -133,7 +134,7 @@ function isStillSending(request: IncomingMessage): boolean {
   return !request.complete && (encoding !== undefined || length !== '0');
 }
 
-/** Reads and drops the rest of the body; a client that does not come to its end loses the connection. */
+/** Reads and drops the rest of the body; disconnects a client that takes too long. */
 async function drain(request: IncomingMessage): Promise<void> {
   const timer = setTimeout(() => request.socket.destroy(), DRAIN_MS);
   await new Promise((resolve) => request.once('end', resolve).once('close', resolve).resume());
@@ -152,10 +153,12 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   rate_limited: 429,
 };
 
-/** A refusal: thrown anywhere below the server, answered as `{error: {code, message}}`. Its message holds no input. */
+/**
+ * Thrown anywhere below the server; sent as `{error: {code, message}}`. The message contains no user input.
+ */
 export class Refusal extends Error {
   readonly status: number;
-  /** A code of the contract, or one of the sandbox's own where the contract has none. */
+  /** A code of the contract, or the sandbox's own if the contract has none. */
   readonly code: string;
   readonly headers: Readonly<Record<string, string>>;
 
@@ -167,7 +170,7 @@ export class Refusal extends Error {
   }
 }
 
-/** A refusal that the contract names; its HTTP status follows from the code. */
+/** Creates a refusal that the contract names; its HTTP status follows from the code. */
 export function refuse(code: ErrorCode, message: string, headers?: Record<string, string>): Refusal {
   return new Refusal(STATUS[code], code, message, headers);
 }

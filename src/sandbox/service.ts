@@ -9,7 +9,7 @@ import { DEFAULT_SPEED, type EveryOther, type Scenario } from './scenarios.ts';
 
 const SCHEMA_VERSION = 2;
 const BUSY_TIMEOUT_MS = 5_000;
-/** Primary result codes of SQLite that mean "these bytes are no sound database", and not a passing trouble. */
+/** SQLite's primary result codes for an invalid database file, as opposed to temporary errors. */
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
 
@@ -46,19 +46,21 @@ const SCHEMA = `
   PRAGMA user_version = ${SCHEMA_VERSION};
 `;
 
-/** All that the endpoints work on: what the windows share (the store) and what one server has of its own. */
+/** The context of the endpoints: the store, which all windows share, and the state of one server. */
 export interface Service {
   readonly store: Store;
-  /** Milliseconds since 1970; the only clock, also of the `Date` header. */
+  /** Milliseconds since 1970; the only clock, also used for the `Date` header. */
   readonly now: () => number;
   readonly apiKey: string;
   readonly baseUrl: string;
   readonly everyOther: EveryOther;
-  /** Aborted when the server closes, so that nothing waits on. */
+  /** Aborted when the server closes, which ends all waits. */
   readonly closing: AbortSignal;
 }
 
-/** The sandbox's one account: its balance, and the scenario, clock speed and prices that all windows share. */
+/**
+ * The sandbox's one account: its balance, and the scenario, clock speed and prices that all windows share.
+ */
 interface AccountRow {
   account_id: string;
   /** Signs download addresses; the same in all windows, so each honors the others' signatures. */
@@ -69,10 +71,10 @@ interface AccountRow {
   price_rule: PriceRule;
 }
 
-/** The ways a run may go, decided when it is submitted. */
+/** The course of a run, decided on submission. */
 export type Course = 'plain' | 'unknown-statuses' | 'failed-run' | 'short-retention';
 
-/** What the clock needs to know of a run; all times in ms since 1970. */
+/** The times of a run, in ms since 1970. */
 export interface Timeline {
   created_at: number;
   starts_at: number;
@@ -80,7 +82,7 @@ export interface Timeline {
   course: Course;
 }
 
-/** One run as it is stored. Its status is not: that follows from the clock. */
+/** A stored run. Its status is not stored but follows from the clock. */
 export interface RunRow extends Timeline {
   run_id: string;
   model_id: string;
@@ -89,19 +91,19 @@ export interface RunRow extends Timeline {
   plan: string;
 }
 
-/** A place in the list: everything that comes after it is older. */
+/** A place in the list, followed only by older runs. */
 export interface Position {
   created_at: number;
   sequence: number;
 }
 
-/** What was answered when an Idempotency-Key was used first, and what identifies the parameters of that request. */
+/** The response to the first use of an Idempotency-Key, and the fingerprint of that request's parameters. */
 export interface FirstUse {
   fingerprint: string;
   answer: Required<RunCreation>;
 }
 
-/** What the windows share: the account, its runs, and the used Idempotency-Keys. */
+/** Stores what all windows share: the account, its runs, and the used Idempotency-Keys. */
 export class Store {
   readonly #database: DatabaseSync;
 
@@ -109,7 +111,7 @@ export class Store {
     this.#database = database;
   }
 
-  /** Runs `work` as one transaction that no other process can come between; rolls back when it throws. */
+  /** Runs `work` in one transaction, exclusive across processes; rolls back if it throws. */
   transaction<T>(work: () => T): T {
     this.#database.exec('BEGIN IMMEDIATE');
     try {
@@ -140,14 +142,14 @@ export class Store {
     this.#run(`UPDATE account SET ${what} = ?`, value);
   }
 
-  /** Makes the tables, and an account. */
+  /** Creates the tables and an account. */
   create(): void {
     this.#database.exec(SCHEMA);
     this.#run("INSERT INTO account VALUES (1, ?, ?, 0, '', 0, '')", randomUUID(), randomBytes(32));
     this.reset();
   }
 
-  /** Deletes all but the account, which begins as a new one. */
+  /** Deletes everything except the account, which is reset. */
   reset(): void {
     this.#run('DELETE FROM runs');
     this.#run('DELETE FROM used_idempotency_keys');
@@ -155,7 +157,7 @@ export class Store {
     this.#run('UPDATE account SET balance_cents = ?, scenario = ?, speed = ?, price_rule = ?', ...first);
   }
 
-  /** @param generated whether a scenario made them, which ends with it */
+  /** @param generated whether a scenario created them; they are removed when it ends */
   insertRuns(runs: readonly RunRow[], generated = false): void {
     const statement = this.#database.prepare(`
       INSERT INTO runs (run_id, model_id, label, price_cents, plan, created_at, starts_at, completes_at, course, generated)
@@ -163,7 +165,7 @@ export class Store {
     for (const run of runs) statement.run({ ...run, generated: Number(generated) });
   }
 
-  /** Of those that were submitted. */
+  /** Counts submitted runs, not generated ones. */
   countRuns(): number {
     const row = this.#database.prepare('SELECT count(*) AS runs FROM runs WHERE generated = 0').get();
     return Number(row?.['runs']);
@@ -177,7 +179,7 @@ export class Store {
     return this.#database.prepare('SELECT * FROM runs WHERE run_id = ?').get(runId) as RunRow | undefined;
   }
 
-  /** The newest runs after a position; later insertions do not move what follows it. */
+  /** Returns the newest runs after a position; later insertions don't shift them. */
   pageOfRuns(after: Position | undefined, limit: number): (RunRow & Position)[] {
     const { created_at, sequence } = after ?? { created_at: Number.MAX_SAFE_INTEGER, sequence: 0 };
     return this.#database
@@ -188,7 +190,7 @@ export class Store {
       .all(created_at, sequence, limit) as unknown as (RunRow & Position)[];
   }
 
-  /** Stretches what is left of unfinished runs by a factor. */
+  /** Multiplies the remaining time of unfinished runs by a factor. */
   rescaleRuns(now: number, factor: number): void {
     this.#database
       .prepare(
@@ -201,7 +203,7 @@ export class Store {
       .run({ now, factor });
   }
 
-  /** Of an Idempotency-Key within 24 hours; later it is as good as never used (spec: "Limits"). */
+  /** Returns the first use of an Idempotency-Key; after 24 hours it counts as unused (spec: "Limits"). */
   firstUse(idempotencyKey: string, now: number): FirstUse | undefined {
     const row = this.#database
       .prepare(
@@ -212,7 +214,7 @@ export class Store {
     return row && { ...row, answer: JSON.parse(row.answer) as Required<RunCreation> };
   }
 
-  /** Records a first use, and deletes those that are out of the window. */
+  /** Records a first use and deletes those older than 24 hours. */
   recordFirstUse(idempotencyKey: string, { fingerprint, answer }: FirstUse, now: number): void {
     this.#run('DELETE FROM used_idempotency_keys WHERE used_at <= ?', now - IDEMPOTENCY_WINDOW_MS);
     const values = [idempotencyKey, fingerprint, now, JSON.stringify(answer)];
@@ -225,12 +227,13 @@ export class Store {
 }
 
 /**
- * Opens the sandbox's database in a directory, which several processes may share, and makes it where there is none. A
- * file that is corrupt or of another schema version is replaced: it holds play money.
+ * Opens the sandbox's database, which several processes may share, or creates it. A corrupt file or one of
+ * another schema version is replaced, since it only contains play money.
  */
 export function openStore(directory: string, log: (line: string) => void): Store {
   mkdirSync(directory, { recursive: true });
-  // SQLite's own lock on an empty file: it dies with its process, so two windows never replace each other's file.
+  // A SQLite lock on an empty file ends with its process. It keeps windows from replacing each other's
+  // database.
   const lock = new DatabaseSync(path.join(directory, 'sandbox.lock'), { timeout: BUSY_TIMEOUT_MS });
   try {
     lock.exec('BEGIN EXCLUSIVE');
@@ -249,7 +252,7 @@ export function openStore(directory: string, log: (line: string) => void): Store
   }
 }
 
-/** Undefined when the file's bytes are no sound sandbox database; other errors (locked, disk full) are thrown. */
+/** Returns undefined if the file is not a valid sandbox database. @throws other errors (locked, disk full) */
 function openSound(file: string): DatabaseSync | undefined {
   let database: DatabaseSync | undefined;
   try {
@@ -268,7 +271,7 @@ function openSound(file: string): DatabaseSync | undefined {
 
 function connect(file: string): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
-  // Safe against the end of a process; only a power cut may lose the last moments of play money.
+  // Survives a crash of the process; a power failure may lose the last changes, which are only play money.
   database.exec('PRAGMA synchronous = NORMAL');
   return database;
 }

@@ -4,9 +4,9 @@ import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/bus
 import { MAX_DATASET_BYTES, MAX_LABEL_LENGTH } from '../core/api/types.ts';
 import { invalid, refuse } from './server.ts';
 
-/** A submission whose form is right; whether its model can be had and paid is not known yet. */
+/** A well-formed submission. Whether its model is available and can be paid is checked later. */
 export interface Submission {
-  /** In lower case; undefined where the header is omitted. */
+  /** In lower case; undefined if the header is missing. */
   idempotencyKey: string | undefined;
   modelId: string;
   label: string | null;
@@ -16,7 +16,8 @@ export interface Submission {
 
 /**
  * Reads and validates POST /runs (spec: "Endpoints").
- * @throws Refusal `validation_failed` or `consent_required`, before the whole body is read where it is known before.
+ * @throws Refusal `validation_failed` or `consent_required`, as early as possible, even before the complete
+ * body is read
  * @throws ClientGone
  */
 export async function readSubmission(request: IncomingMessage): Promise<Submission> {
@@ -34,7 +35,7 @@ export async function readSubmission(request: IncomingMessage): Promise<Submissi
   return { idempotencyKey, modelId, label: label || null, priority: priority === 'true', dataset };
 }
 
-/** Equal for "the exact same request" (spec: "Limits"): every parameter counts, and the dataset by its bytes. */
+/** Equal for "the exact same request" (spec: "Limits"): covers every parameter and the dataset's bytes. */
 export function fingerprint({ modelId, label, priority, dataset }: Submission): string {
   return createHash('sha256')
     .update(JSON.stringify([modelId, label, priority, dataset.bytes, dataset.sha256]))
@@ -59,24 +60,24 @@ const FIELDS = [
 ] as const;
 type FieldName = (typeof FIELDS)[number];
 
-/** Far more than five fields and the part headers need. */
+/** Far more than five fields and their part headers need. */
 const MAX_OVERHEAD_BYTES = 1024 * 1024;
 const MAX_FIELD_BYTES = 64 * 1024;
 const MAX_PARTS = 20;
 
-/** The parts of a submission; the dataset's bytes themselves are not kept. */
+/** The parts of a submission, without the dataset's bytes. */
 interface Form {
   fields: Partial<Record<FieldName, string>>;
   dataset: DatasetDigest;
 }
 
-/** The client ended the connection inside its request: nothing happened. */
+/** The client disconnected in the middle of its request; nothing happened. */
 export class ClientGone extends Error {}
 
 /**
- * Reads a submission's multipart body to its very end. It is read strictly, so that what a client gets wrong shows:
- * each part once, no part that the contract does not name.
- * @throws Refusal `validation_failed`, as soon as it is known; the rest of the body is then still unread.
+ * Reads a submission's multipart body to its very end. Strict, so that errors of a client show: each part
+ * once, and only parts that the contract names.
+ * @throws Refusal `validation_failed` as early as possible; the rest of the body is then still unread
  * @throws ClientGone
  */
 async function readForm(request: IncomingMessage): Promise<Form> {
@@ -103,7 +104,7 @@ async function readForm(request: IncomingMessage): Promise<Form> {
         if (!reader.update(chunk)) refuse(firstRowRefusal());
       });
       stream.on('limit', () => refuse(tooLarge()));
-      // A part that ends too early: the parser reports it as well.
+      // The parser also reports a part that ends too early.
       stream.on('error', () => undefined);
       if (name !== 'dataset') refuse(invalid('The form has an unknown file, or a field is sent as a file.'));
       else if (dataset) refuse(invalid('The file dataset is there twice.'));
@@ -111,7 +112,7 @@ async function readForm(request: IncomingMessage): Promise<Form> {
     });
     parser.on('partsLimit', () => refuse(invalid('The form has too many parts.')));
     parser.on('error', () => refuse(invalid('The body is not a complete multipart form.')));
-    // The end of both: nothing may be charged before the client has sent all that it announced.
+    // Wait for the end of both: nothing may be charged before the client has sent everything it announced.
     let open = 2;
     const end = () => {
       open -= 1;
@@ -150,30 +151,30 @@ function tooLarge() {
   return invalid('The dataset is larger than 600 MB.');
 }
 
-/** How much of the first row is read to check it; of a longer row only the start is. */
+/** Bytes of the first row that are checked; only the start of a longer row is. */
 const ROW_BYTES = 1024 * 1024;
 const LINE_FEED = 0x0a;
 const OPENING_BRACE = 0x7b;
 const BLANKS: readonly number[] = [0x20, 0x09, 0x0d, LINE_FEED];
 
-/** What remains of a dataset. */
+/** Size and hash of a dataset. */
 interface DatasetDigest {
   bytes: number;
-  /** In hex. */
+  /** In hexadecimal. */
   sha256: string;
 }
 
 /**
- * Reads a dataset as it streams by, and keeps none of it: counts and hashes its bytes, and checks that the first row
- * that is not blank is a JSON object.
+ * Reads a dataset as a stream without storing it: counts and hashes its bytes, and checks that the first
+ * nonblank row is a JSON object.
  */
 export class DatasetReader {
   readonly #hash = createHash('sha256');
   #bytes = 0;
-  /** What has come from the first byte on that is not blank; undefined as soon as its row is checked. */
+  /** The bytes received from the first nonblank one on; undefined once their row is checked. */
   #row: Buffer | undefined = Buffer.alloc(0);
 
-  /** False when this chunk shows that the first row is no JSON object. */
+  /** Returns false if this chunk shows that the first row is not a JSON object. */
   update(chunk: Buffer): boolean {
     this.#hash.update(chunk);
     this.#bytes += chunk.length;
@@ -187,7 +188,7 @@ export class DatasetReader {
     return !isEnough || (end < 0 ? row[0] === OPENING_BRACE : isJsonObject(row.subarray(0, end)));
   }
 
-  /** @throws Refusal when the dataset has no row, or its only one is no JSON object. */
+  /** @throws Refusal if the dataset has no row, or its only one is not a JSON object. */
   end(): DatasetDigest {
     if (this.#row?.length === 0) throw invalid('The dataset is empty.');
     if (this.#row && !isJsonObject(this.#row)) throw firstRowRefusal();
@@ -195,7 +196,7 @@ export class DatasetReader {
   }
 }
 
-/** Says nothing of what the row holds: that is the user's data. */
+/** Reveals nothing of the row's content, which is the user's data. */
 function firstRowRefusal() {
   return invalid("The dataset's first row is not a JSON object.");
 }

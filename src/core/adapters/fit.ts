@@ -3,12 +3,15 @@ import type { Problems } from './problems.ts';
 import type { LoraPair, WeightsReport } from './report.ts';
 import { endsOf, PREFIX, moduleScaling, type SortedTensors } from './tensors.ts';
 
-/** PEFT names both for each classifier (src/peft/peft_model.py, `classifier_module_names`); a model has one of them. */
+/**
+ * PEFT names both for each classifier (src/peft/peft_model.py, `classifier_module_names`); a model has one of
+ * them.
+ */
 const HEADS: readonly string[] = ['classifier', 'score'];
-/** Each is searched for in the names of all saved modules, which a file can have many of. */
+/** Limits the search, which compares each with the names of all saved modules. */
 const MAX_SAVED = 20;
 
-/** Finds where config and tensors do not fit each other. */
+/** Finds mismatches between the config and the tensors. */
 export function findMisfits(
   sorted: SortedTensors,
   weights: WeightsReport,
@@ -47,7 +50,7 @@ export function isLora({ peftType }: AdapterConfig): boolean {
   return peftType === undefined || peftType.toUpperCase() === 'LORA';
 }
 
-/** A name of a hub has at most one slash, and none at its beginning. */
+/** Whether a base model is a path: a hub name has at most one slash, and none at the start. */
 export function isPath(baseModel: string): boolean {
   return /^[./~\\]|^[A-Za-z]:[\\/]|\\|\/.*\//.test(baseModel);
 }
@@ -64,7 +67,7 @@ function checkParts({ parts }: SortedTensors, problems: Problems): void {
 }
 
 function checkRanks(pairs: readonly LoraPair[], config: AdapterConfig, problems: Problems): void {
-  // The ranks of experts that are adapted as one parameter are multiplied.
+  // Experts that are adapted as one parameter have multiplied ranks.
   if (config.targetParameters.length > 0) return;
   const { rankOf } = moduleScaling(config);
   for (const { path, rank } of pairs) {
@@ -79,7 +82,7 @@ function checkTargets(
   { targetModules, targetParameters }: AdapterConfig,
   problems: Problems,
 ): void {
-  // An untrusted regular expression is never run.
+  // Never run an untrusted regular expression.
   if (typeof targetModules !== 'object' || targetParameters.length > 0) return;
   const targets = new Set<string>(targetModules);
   for (const { path } of pairs)

@@ -20,16 +20,16 @@ import { WEIGHTS_NAME } from './safetensors.ts';
 const MAX_ENTRIES = 200;
 const KINDS: readonly AdapterEntry['kind'][] = ['config', 'weights', 'pickle', 'archive', 'other'];
 
-/** A report, and what measuring needs besides. */
+/** A report, and the data needed for measuring. */
 export interface Inspection {
   report: AdapterReport;
-  /** Undefined where it is no adapter. `pairs` are in the order of `WeightsReport.pairs`. */
+  /** Undefined if there is no adapter. `pairs` are in the order of `WeightsReport.pairs`. */
   weights?: { name: string; header: Weights; pairs: readonly Parts[] };
 }
 
 /**
- * Reads the config and the headers of an adapter: an archive, a safetensors file or a folder. What is none, is broken or
- * unsafe has a verdict.
+ * Reads the config and headers of an adapter: an archive, a safetensors file, or a folder. Anything else, and
+ * anything broken or unsafe, gets a verdict instead.
  */
 export async function inspectAdapter(file: string): Promise<AdapterReport> {
   return (await inspect(file)).report;
@@ -83,7 +83,7 @@ function inspectContents(empty: AdapterReport, contents: Contents): Inspection {
   const pairs = pairsOf(sorted, config);
   const isOther = config !== undefined && !isLora(config);
   if (pairs.length === 0 && sorted.saved.size === 0 && !isOther) {
-    // Names of a full model's tensors are not those of an adapter.
+    // A full model is recognized by tensor names that an adapter doesn't use.
     const isModel = tensors.some((one) => roleOf(one.name) === undefined && one.name.endsWith('.weight'));
     const verdict: Verdict = { code: isModel ? 'full-model' : 'no-adapter' };
     return { report: { ...base, verdict, problems: problems.list() } };
@@ -119,7 +119,7 @@ function configOf(choice: Choice, { configs }: Contents, problems: Problems): Ad
 }
 
 function checkFiles(choice: Choice, entries: readonly AdapterEntry[], problems: Problems): void {
-  // Weights without a config have no name yet by which a tool would find them.
+  // Without a config, the weights may have a name that tools don't look for.
   const { config, weights = '' } = choice;
   if (config !== undefined && baseOf(weights) !== WEIGHTS_NAME)
     problems.add('weights-name', 'error', weights);

@@ -7,12 +7,12 @@ import type { SafetensorsHeader, Tensor } from './safetensors.ts';
 import { dtypeShares, type Parts } from './tensors.ts';
 
 const MAX_NAMES = 10;
-/** Bytes of values that are summed at once. */
+/** Bytes of values summed per batch. */
 const BATCH_BYTES = 64 * 1024;
 
 type InspectedWeights = NonNullable<Inspection['weights']>;
 
-/** One pass over all values of an adapter. @throws NotAnAdapterError, BrokenArchiveError */
+/** Measures an adapter in one pass over all values. @throws NotAnAdapterError, BrokenArchiveError */
 export async function measurePass(
   file: string,
   onProgress: (progress: Progress) => void,
@@ -28,7 +28,7 @@ export async function measurePass(
   }
 }
 
-/** Sums up each tensor of a type that is measured. */
+/** Sums up each tensor of a measured type. */
 async function sumsOf(
   archive: Archive,
   { name, header }: InspectedWeights,
@@ -52,7 +52,7 @@ async function sumsOf(
   return sums;
 }
 
-/** Takes the pieces of a file, and hands each tensor its bytes. */
+/** Returns a function that takes the pieces of a file and adds the bytes to their tensors. */
 function adder(header: SafetensorsHeader, sums: Map<Tensor, TensorSums>): (piece: Buffer) => void {
   const memory = new Uint8Array(BATCH_BYTES);
   let at = 0;
@@ -68,7 +68,7 @@ function adder(header: SafetensorsHeader, sums: Map<Tensor, TensorSums>): (piece
         sums.set(tensor, its);
         its.add(piece.subarray(Math.max(0, tensor.from - begin), tensor.to - begin));
       }
-      // It continues in the next piece.
+      // The tensor continues in the next piece.
       if (tensor.to > begin + piece.length) return;
     }
   };
@@ -100,7 +100,7 @@ function measurementsOf(
 
 function pairMeasure(parts: Parts, sums: ReadonlyMap<Tensor, TensorSums>): PairMeasure {
   const [a, b] = [parts.a && sums.get(parts.a), parts.b && sums.get(parts.b)];
-  // PEFT starts training with an A of zeros for embeddings.
+  // For embeddings, PEFT starts training with A as zeros instead of B.
   const squares = (parts.isEmbedding ? a : b)?.squares ?? NaN;
   return {
     path: printable(parts.path),
@@ -110,7 +110,7 @@ function pairMeasure(parts: Parts, sums: ReadonlyMap<Tensor, TensorSums>): PairM
   };
 }
 
-/** The value of each bit pattern of a 16-bit type. */
+/** Lookup table from the bit patterns of a 16-bit type to their values. */
 const BF16 = new Float32Array(Uint32Array.from({ length: 2 ** 16 }, (_, bits) => bits << 16).buffer);
 const F16 = Float32Array.from({ length: 2 ** 16 }, (_, bits) => {
   const sign = bits < 0x8000 ? 1 : -1;
@@ -120,24 +120,27 @@ const F16 = Float32Array.from({ length: 2 ** 16 }, (_, bits) => {
   return exponent === 0 ? sign * fraction * 2 ** -24 : sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 });
 
-/** Whether values of this type are read. */
+/** Whether values of this type can be measured. */
 function isMeasured(dtype: string): boolean {
   return dtype === 'F32' || dtype === 'F16' || dtype === 'BF16';
 }
 
-/** Sums up the values of one tensor, whose little-endian bytes come in pieces of any length. */
+/** Sums up the values of one tensor. Its little-endian bytes may arrive in pieces of any length. */
 class TensorSums {
   values = 0;
   nans = 0;
   infinities = 0;
-  /** Not finite where a value is not; 0 only where all values are, as the smallest 32-bit value has a 64-bit square. */
+  /**
+   * Not finite if any value isn't; 0 only if all are 0, since even the smallest 32-bit value has a 64-bit
+   * square.
+   */
   squares = 0;
   readonly #table: Float32Array | undefined;
-  /** Aligned, unlike the pieces; the bytes of a value that continues in the next piece stay at its start. */
+  /** Aligned, unlike the pieces. The bytes of a value that continues in the next piece stay at the start. */
   readonly #bytes: Uint8Array<ArrayBuffer>;
   #filled = 0;
 
-  /** @param bytes working memory, which tensors can share that come one after the other */
+  /** @param bytes working memory, which consecutive tensors can share */
   constructor(dtype: string, bytes: Uint8Array<ArrayBuffer>) {
     this.#table = dtype === 'F16' ? F16 : dtype === 'BF16' ? BF16 : undefined;
     this.#bytes = bytes;

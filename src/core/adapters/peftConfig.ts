@@ -1,13 +1,16 @@
 import { printable, type Problems } from './problems.ts';
 
-/** More keys of a pattern, or names of a list, have no use. */
+/** Limits the keys of a pattern and the names in a list. */
 const MAX_NAMES = 10_000;
 const BOM = '\ufeff';
 
-/** `adapter_config.json`, as far as its types are right. */
+/** The values of `adapter_config.json` that have the right types. */
 export type AdapterConfig = Readonly<NonNullable<ReturnType<typeof readConfig>>>;
 
-/** Reads `adapter_config.json`. Values of a wrong type are left out and reported; undefined where it is no JSON object. */
+/**
+ * Reads `adapter_config.json`; omits and reports values of a wrong type. Returns undefined if it is no JSON
+ * object.
+ */
 export function readConfig(text: string, problems: Problems) {
   const fields = objectIn(text);
   if (fields === undefined) {
@@ -15,7 +18,7 @@ export function readConfig(text: string, problems: Problems) {
     return undefined;
   }
   if (text.startsWith(BOM)) problems.add('config-bom', 'error');
-  /** The value of a key; `null` is as good as none. */
+  /** Reads the value of a key; `null` counts as missing. */
   const read = <T>(key: string, convert: (value: unknown) => T | undefined): T | undefined => {
     const value = fields[key] ?? undefined;
     if (value === undefined) return undefined;
@@ -49,7 +52,9 @@ export function readConfig(text: string, problems: Problems) {
   };
 }
 
-/** Lenient as Python's reader, which takes NaN and Infinity; and with a byte order mark, so that more can be checked. */
+/**
+ * Accepts NaN and Infinity as Python's reader does, and a byte order mark so that the rest can be checked.
+ */
 function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
   const plain = text.startsWith(BOM) ? text.slice(1) : text;
   for (const candidate of [plain, plain.replace(/([[:,]\s*)-?(?:NaN|Infinity)(?=\s*[\],}])/g, '$1null')])
@@ -96,13 +101,17 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What training did to the base's own weights before it began, and whether PEFT does the same when it loads the adapter. */
+/**
+ * What training did to the base's own weights before it began, and whether PEFT does the same when it loads
+ * the adapter.
+ */
 export type BaseChange = 'repeated' | 'quantized' | 'lost';
 
 /**
- * huggingface/peft docs package_reference/lora ("Initialization"), examples/pissa_finetuning and olora_finetuning, and
- * tuners/lora/layer.py: CorDA is refused without its data, LoRA-GA silently uses the unchanged base. An adapter that was
- * saved with `path_initial_model_for_weight_conversion` needs no changed base, and has `true`.
+ * huggingface/peft docs package_reference/lora ("Initialization"), examples/pissa_finetuning and
+ * olora_finetuning, and tuners/lora/layer.py: CorDA is refused without its data, LoRA-GA silently uses the
+ * unchanged base. An adapter that was saved with `path_initial_model_for_weight_conversion` needs no changed
+ * base, and has `true`.
  */
 export function baseChangeOf({ init = 'true' }: AdapterConfig): BaseChange | undefined {
   const way = init.toLowerCase();

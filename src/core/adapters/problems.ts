@@ -1,31 +1,34 @@
 import { ExpectedError } from '../base/errors.ts';
 
-/** What a file is. With any code but `adapter` nothing more of it could be read. */
+/** What a file is. Only with the code `adapter` could more of it be read. */
 export type VerdictCode =
-  /** Weights of an adapter that could be read, with or without problems. */
+  /** An adapter whose weights could be read, with or without problems. */
   | 'adapter'
   /** Neither ZIP, tar, gzip nor safetensors. */
   | 'not-an-archive'
   | 'empty'
-  /** Cut or changed; `fault` says how. */
+  /** Truncated or damaged; `fault` says how. */
   | 'broken'
   | 'encrypted'
   /** Crafted to harm; `fault` and `entry` say how. Nothing of it was unpacked. */
   | 'unsafe'
-  /** Packed by a method that is not read; `entry`. */
+  /** Packed with an unsupported method; see `entry`. */
   | 'unsupported'
   /** Readable, but without an adapter. */
   | 'no-adapter'
   /** The weights of a full model, not of an adapter. */
   | 'full-model'
-  /** The weights are only there as pickle files (`.bin`, `.pt`, `.pkl`), which can run code: named, never opened. */
+  /**
+   * The weights are only there as pickle files (`.bin`, `.pt`, `.pkl`), which can run code: named, never
+   * opened.
+   */
   | 'pickle-only'
   /** Beyond a limit; `fault` says which. */
   | 'too-big'
   /** The file system refused to read it. */
   | 'unreadable';
 
-/** What can be wrong with an archive or a safetensors file, and what that makes of it. */
+/** Faults of an archive or a safetensors file, with the verdict that follows from each. */
 export const FAULTS = {
   truncated: 'broken',
   zip: 'broken',
@@ -35,10 +38,10 @@ export const FAULTS = {
   checksum: 'broken',
   length: 'broken',
   'data-after-end': 'broken',
-  /** It leads out of the folder. */
+  /** A path that leaves the folder. */
   path: 'unsafe',
   name: 'unsafe',
-  /** Or a device. */
+  /** A link or a device. */
   link: 'unsafe',
   duplicate: 'unsafe',
   bomb: 'unsafe',
@@ -52,11 +55,11 @@ export type ArchiveFault = keyof typeof FAULTS;
 export interface Verdict {
   code: VerdictCode;
   fault?: ArchiveFault;
-  /** The name of the entry it is about, printable. */
+  /** The name of the affected entry, printable. */
   entry?: string;
 }
 
-/** A file does not hold an adapter; `verdict` says why. */
+/** A file contains no adapter; `verdict` says why. */
 export class NotAnAdapterError extends ExpectedError {
   readonly code: ArchiveFault | 'not-an-adapter' = 'not-an-adapter';
   readonly verdict: Verdict;
@@ -67,26 +70,26 @@ export class NotAnAdapterError extends ExpectedError {
   }
 }
 
-/** An archive, or a safetensors file, is not what its format demands, is made to harm, or is beyond a cap. */
+/** An archive or safetensors file violates its format, is malicious, or exceeds a limit. */
 export class BrokenArchiveError extends NotAnAdapterError {
   override readonly code: ArchiveFault;
 
-  /** @param entry the one it is about */
+  /** @param entry name of the affected entry */
   constructor(fault: ArchiveFault, entry?: string) {
     super({ code: FAULTS[fault], fault, ...(entry !== undefined && { entry: printable(entry) }) });
     this.code = fault;
   }
 }
 
-/** What stops people. Each has a sentence in `ui/adapters/reportMessages.ts`. */
+/** Problems that users run into. Each has a sentence in `ui/adapters/reportMessages.ts`. */
 export type ProblemCode =
   // The config.
   | 'config-missing'
   | 'config-too-large'
   | 'config-not-json'
-  /** It begins with a byte order mark, which PEFT's reader refuses. */
+  /** The config begins with a byte order mark, which PEFT's reader rejects. */
   | 'config-bom'
-  /** `examples` are the keys whose values are of a wrong type. */
+  /** `examples` are the keys with values of a wrong type. */
   | 'config-wrong-type'
   | 'peft-type-missing'
   | 'not-lora'
@@ -102,23 +105,23 @@ export type ProblemCode =
   /** Without `base_model.model.`, PEFT reports tensors as missing keys: the model stays as it is. */
   | 'prefix-missing'
   | 'tensor-unexpected'
-  // Both do not fit each other.
+  // Mismatches between config and tensors.
   | 'rank-mismatch'
   | 'module-not-targeted'
   | 'saved-module-missing'
   | 'dora-mismatch'
   // The files.
-  /** Those in the folder of the config were read, and of several there PEFT's or the first. */
+  /** Only those in the config's folder were read; if it has several, PEFT's or the first. */
   | 'several-weights'
   | 'weights-name'
   | 'pickle-present';
 
-/** Something to know about an adapter; one for each code. */
+/** A problem of an adapter, with all of its occurrences. */
 export interface AdapterProblem {
   code: ProblemCode;
-  /** `error`: tools will refuse it or load it wrongly. `warning`: some will. */
+  /** `error`: tools will reject the adapter or load it wrongly. `warning`: some tools will. */
   severity: 'error' | 'warning';
-  /** How many tensors, modules, keys or files it is about; at least 1. */
+  /** Number of affected tensors, modules, keys, or files; at least 1. */
   count: number;
   /** At most 10 of their names, printable, at most 200 characters. */
   examples: readonly string[];
@@ -128,11 +131,11 @@ export interface AdapterProblem {
 
 const MAX_EXAMPLES = 10;
 
-/** Collects problems, one for each code, with how often and where. */
+/** Collects problems: one per code, with count and examples. */
 export class Problems {
   readonly #byCode = new Map<ProblemCode, AdapterProblem & { examples: string[] }>();
 
-  /** The severity is the worst of a code, the values are those of the first. */
+  /** Adds an occurrence. A code keeps its worst severity and the values of its first occurrence. */
   add(
     code: ProblemCode,
     severity: AdapterProblem['severity'],
@@ -148,7 +151,7 @@ export class Problems {
       problem.examples.push(printable(example));
   }
 
-  /** Errors first, else in the order of their finding. */
+  /** Errors first, then in the order in which they were found. */
   list(): AdapterProblem[] {
     return [...this.#byCode.values()].sort((a, b) => a.severity.localeCompare(b.severity));
   }
@@ -156,7 +159,7 @@ export class Problems {
 
 const MAX_LENGTH = 200;
 
-/** A text that somebody else chose, fit for a screen: no control, format or lone surrogate characters, at most 200 long. */
+/** Makes untrusted text printable: no control, format, or lone surrogate characters, and at most 200 long. */
 export function printable(text: string): string {
   if (/^[ -~]{0,200}$/.test(text)) return text;
   const cleaned = text.slice(0, 4 * MAX_LENGTH).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}\u2028\u2029]/gu, '\ufffd');

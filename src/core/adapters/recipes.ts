@@ -22,10 +22,10 @@ export type BlockPurpose =
 
 export interface RecipeBlock {
   purpose: BlockPurpose;
-  /** Where it is written for that. */
+  /** Set if the block is written for PowerShell. */
   shell?: 'PowerShell';
   text: string;
-  /** Words in the text that the user has to replace, such as `BASE_MODEL`. */
+  /** Words in the text that the user must replace, such as `BASE_MODEL`. */
   placeholders: readonly string[];
 }
 
@@ -34,69 +34,74 @@ export interface Recipe {
   tool: Tool;
   /** Why the tool cannot load it. */
   refusal?: RecipeNote;
-  /** To read before the commands. */
+  /** Shown before the commands. */
   warnings: readonly RecipeNote[];
   blocks: readonly RecipeBlock[];
-  /** To know after them. */
+  /** Shown after the commands. */
   notes: readonly RecipeNote[];
 }
 
-/** How an adapter is used. */
+/** Instructions for loading an adapter. */
 export interface Recipes {
-  /** To read before the commands of any tool: otherwise these work, but the model answers wrong. */
+  /**
+   * Shown before the commands of every tool: if ignored, the commands work but the model answers incorrectly.
+   */
   notes: readonly RecipeNote[];
   tools: readonly Recipe[];
 }
 
-/** Where the unpacked adapter is, and for which system its commands are. */
+/** Where the unpacked adapter is, and the system that its commands are for. */
 export interface RecipePlace {
   /** Absolute path of the folder with `adapter_config.json`. */
   folder: string;
-  /** As `process.platform`: commands are for a POSIX shell, on `win32` for PowerShell. */
+  /** As in `process.platform`: `win32` gets PowerShell commands, all others POSIX shell commands. */
   platform: string;
 }
 
-/** What rules and commands need to know. */
+/** The facts that rules and commands depend on. */
 type Facts = ReturnType<typeof factsOf>;
 
 interface Rule {
   refuses?: readonly Tool[];
   warns?: readonly Tool[];
   notes?: readonly Tool[];
-  /** It holds for all tools. */
+  /** Applies to all tools. */
   isGeneral?: boolean;
-  /** Always, if undefined. */
+  /** If undefined, the rule always applies. */
   when?: (facts: Facts, tool: Tool | undefined) => boolean | undefined;
 }
 
 const NOT_PEFT: readonly Tool[] = ['vllm', 'llamacpp', 'ollama'];
-/** They read the adapter itself; for Ollama it is merged with PEFT. */
+/** Tools that read the adapter's files directly; for Ollama it is merged with PEFT. */
 const READERS: readonly Tool[] = ['vllm', 'llamacpp'];
-/** vllm-project/vllm vllm/lora/peft_helper.py: heads of classifiers are the only modules that may be fully saved. */
+/**
+ * vllm-project/vllm vllm/lora/peft_helper.py: heads of classifiers are the only modules that may be fully
+ * saved.
+ */
 const VLLM_SAVED: readonly string[] = ['classifier', 'score'];
 
 /**
- * What stops people, by tools. The first rule that refuses is the reason: those that merging with PEFT does not solve come
- * first. Each has a sentence in `ui/adapters/recipeMessages.ts`.
+ * Obstacles by tool. The first rule that refuses is the reason shown, so rules that merging with PEFT does
+ * not solve come first. Each has a sentence in `ui/adapters/recipeMessages.ts`.
  */
 const RULES = {
-  /** Other models may load it as well. */
+  /** Other models may load the adapter without an error. */
   'same-base': { isGeneral: true },
   'same-template': { isGeneral: true, when: generatesText },
   'not-lora': { refuses: NOT_PEFT, when: ({ config }) => config && !isLora(config) },
   'config-missing': { refuses: TOOLS, when: ({ config }) => config === undefined },
   'other-task': { refuses: NOT_PEFT, when: (facts) => !generatesText(facts) },
-  /** The layers are not those of the base's files. */
+  /** The layers differ from those in the base's files. */
   'layers-repeated': { refuses: NOT_PEFT, when: ({ config }) => config?.repeatsLayers },
-  /** It acts only after its invocation tokens, and cannot be merged. */
+  /** The adapter acts only after its invocation tokens and can't be merged. */
   alora: {
     refuses: ['vllm', 'ollama'],
     warns: ['peft', 'llamacpp'],
     when: ({ config }) => config?.isAlora,
   },
-  /** No tool can make the base that the adapter needs. */
+  /** No tool can recreate the base that the adapter needs. */
   'base-change-lost': { refuses: TOOLS, when: ({ change }) => change === 'lost' },
-  /** The base was changed for training, and the tool loads it as published. */
+  /** The base was changed for training, but the tool loads it as published. */
   'base-changed': { refuses: READERS, when: isChangedByPeft },
   'base-repeated': { warns: ['peft', 'ollama'], when: isChangedByPeft },
   'rank-too-large': { refuses: ['vllm'], when: ({ vllmRank }) => vllmRank === undefined },
@@ -120,7 +125,7 @@ const RULES = {
       config?.loraBias === true ||
       (tool === 'vllm' && (config?.bias ?? 'none') !== 'none'),
   },
-  /** The tool scales by alpha / rank, and no one correction is right for all modules. */
+  /** The tool scales by alpha / rank, and no single correction fits all modules. */
   'scale-varies': { refuses: ['llamacpp'], when: ({ correction }) => correction === 'none' },
   'scale-corrected': {
     warns: ['llamacpp'],
@@ -137,10 +142,13 @@ const RULES = {
   'ollama-template': { notes: ['ollama'] },
 } satisfies Readonly<Record<string, Rule>>;
 
-/** A fact about an adapter and a tool that stops people. */
+/** The ID of an obstacle to loading an adapter with a tool. */
 export type RecipeNote = keyof typeof RULES;
 
-/** The tasks of huggingface/peft src/peft/auto.py, with their classes of huggingface/transformers docs model_doc/auto.md. */
+/**
+ * The tasks of huggingface/peft src/peft/auto.py, with their classes of huggingface/transformers docs
+ * model_doc/auto.md.
+ */
 const CLASSES: Readonly<Record<string, string>> = {
   CAUSAL_LM: 'AutoModelForCausalLM',
   SEQ_2_SEQ_LM: 'AutoModelForSeq2SeqLM',
@@ -159,11 +167,14 @@ print(tokenizer.decode(outputs[0, inputs["input_ids"].shape[1] :], skip_special_
 
 const BASE_MODEL = 'BASE_MODEL';
 const PLACEHOLDERS: readonly string[] = [BASE_MODEL, 'NUM_LABELS', 'PROMPT', 'LLAMA_CPP', 'BASE.gguf'];
-/** vllm/config/lora.py, `MaxLoRARanks`, without 1, which not all versions have; and the default of `max_lora_rank`. */
+/**
+ * vllm/config/lora.py, `MaxLoRARanks`, without 1, which not all versions have; and the default of
+ * `max_lora_rank`.
+ */
 const VLLM_RANKS: readonly number[] = [8, 16, 32, 64, 128, 256, 320, 512];
 const VLLM_DEFAULT_RANK = 16;
 
-/** Commands that load an adapter with PEFT, vLLM, llama.cpp and Ollama. Paths are quoted for the shells of the platform. */
+/** Returns commands that load an adapter in each tool, with paths quoted for the platform's shell. */
 export function recipesOf(report: AdapterReport, place: RecipePlace): Recipes {
   const facts = factsOf(report, place);
   const blocks = blocksOf(facts);
@@ -190,7 +201,7 @@ function factsOf({ config, weights }: AdapterReport, { folder, platform }: Recip
   const isBaseKnown = isPlain(baseModel) && !isPath(baseModel);
   const isAssumed = !Object.hasOwn(CLASSES, taskType.toUpperCase());
   const pairs = weights?.pairs ?? [];
-  // vLLM compares all ranks that the config has, even if no module has them.
+  // vLLM checks all ranks in the config, even those that no module uses.
   const ranks = [weights?.maxRank ?? 0, config?.rank ?? 0, ...Object.values(config?.rankPattern ?? {})];
   const rank = ranks.reduce((most, one) => Math.max(most, one), 0);
   return {
@@ -200,23 +211,24 @@ function factsOf({ config, weights }: AdapterReport, { folder, platform }: Recip
     folder,
     isWindows: platform === 'win32',
     task: isAssumed ? 'CAUSAL_LM' : taskType.toUpperCase(),
-    /** The config has no task, or an unknown one: generating text is assumed. */
+    /** The config has no known task, so text generation is assumed. */
     isAssumed,
     base: isBaseKnown ? baseModel : BASE_MODEL,
     revision: isBaseKnown && isPlain(revision) ? revision : undefined,
     change: config && baseChangeOf(config),
     correction: scaleCorrection(config, pairs),
     rank,
-    /** The smallest that is enough; undefined where none is. */
+    /** The smallest sufficient value; undefined if there is none. */
     vllmRank: VLLM_RANKS.find((allowed) => allowed >= rank),
   };
 }
 
 /**
- * PEFT: huggingface/transformers docs/source/en/peft.md, huggingface/peft docs/source/quicktour.md and package_reference/lora
- * ("Merge LoRA weights into the base model"). vLLM: vllm-project/vllm docs/features/lora.md. llama.cpp: ggml-org/llama.cpp
- * convert_lora_to_gguf.py, convert_hf_to_gguf.py, tools/server/README.md (`--lora-scaled` takes lists, so commas and colons
- * end a name: it runs beside the file). Ollama: ollama/ollama docs/import.mdx; it refuses ADAPTER, so the adapter is merged.
+ * PEFT: huggingface/transformers docs/source/en/peft.md, huggingface/peft docs/source/quicktour.md and
+ * package_reference/lora ("Merge LoRA weights into the base model"). vLLM: vllm-project/vllm
+ * docs/features/lora.md. llama.cpp: ggml-org/llama.cpp convert_lora_to_gguf.py, convert_hf_to_gguf.py,
+ * tools/server/README.md (`--lora-scaled` takes lists, so commas and colons end a name: it runs beside the
+ * file). Ollama: ollama/ollama docs/import.mdx; it refuses ADAPTER, so the adapter is merged.
  */
 function blocksOf(facts: Facts): Readonly<Record<Tool, readonly RecipeBlock[]>> {
   const { config, folder, isWindows, task, base, revision, change, correction, rank, vllmRank } = facts;
@@ -252,7 +264,7 @@ function blocksOf(facts: Facts): Readonly<Record<Tool, readonly RecipeBlock[]>> 
     `merged.save_pretrained(${pythonString(merged)})`,
     `tokenizer.save_pretrained(${pythonString(merged)})`,
   ];
-  // What acts on some tokens only cannot be merged, repeated layers share their weights, and of other types not all can.
+  // aLoRA acts on some tokens only, repeated layers share weights, and not all other types can be merged.
   const isMergeable = config?.peftType?.toUpperCase() === 'LORA' && !config.isAlora && !config.repeatsLayers;
   const isScaled = correction !== 1 && correction !== 'none';
 
@@ -314,10 +326,10 @@ function blocksOf(facts: Facts): Readonly<Record<Tool, readonly RecipeBlock[]>> 
   };
 }
 
-/** A part of a command; without one that is false. */
+/** A part of a command; `false` is left out. */
 type Line = string | false;
 
-/** @param at the folder it runs in */
+/** @param at the working folder */
 function command({ quote, joint, cd }: Shell, lines: readonly Line[], at?: string): string {
   const text = lines.filter((line) => line !== false).join(joint);
   return at === undefined ? text : `${cd} ${quote(at)}\n${text}`;
@@ -327,12 +339,12 @@ function block(purpose: BlockPurpose, text: string): RecipeBlock {
   return { purpose, text, placeholders: PLACEHOLDERS.filter((word) => text.includes(word)) };
 }
 
-/** The short form is read as such only without a comma, and is cut at each equals sign. */
+/** The short form doesn't work with commas and is split at each equals sign. */
 function loraModule(name: string, folder: string): string {
   return /[=,]/.test(folder) ? JSON.stringify({ name, path: folder }) : `${name}=${folder}`;
 }
 
-/** As names on a hub are: no option, and nothing that a shell or Python reads otherwise. */
+/** Whether a name needs no quoting: not an option, and nothing special to a shell or Python. */
 function isPlain(name: string): boolean {
   return /^\w[\w./-]*$/.test(name);
 }
@@ -345,7 +357,7 @@ function isChangedByPeft({ change }: Pick<Facts, 'change'>): boolean {
   return change === 'repeated' || change === 'quantized';
 }
 
-/** What the adapter is called where a tool needs a name: after its folder. */
+/** Returns the adapter's name for tools that need one, derived from its folder. */
 function nameOf(folder: string): string {
   const text = folder.split(/[\\/]/).findLast((part) => part !== '') ?? '';
   const plain = text
@@ -355,13 +367,14 @@ function nameOf(folder: string): string {
 }
 
 /**
- * What the scale of a tool that takes one alpha for all, and alpha / rank, must be multiplied by to be that of training: other
- * alphas (`alpha_pattern`) and rsLoRA (alpha / √rank) need it. 'none' where no one number is right for all modules.
+ * Returns the factor that corrects a tool which uses one alpha for all modules and scales by alpha / rank. It
+ * is needed with other alphas (`alpha_pattern`) and rsLoRA (alpha / √rank). 'none' if no single factor fits
+ * all modules.
  */
 function scaleCorrection(config: AdapterConfig | undefined, pairs: readonly LoraPair[]): number | 'none' {
   if (config?.alpha === undefined) return 1;
   const common = config.alpha;
-  // The tool reads 0 as none given, so there is nothing to multiply.
+  // The tool treats 0 as missing, so there is nothing to multiply.
   if (common === 0) return pairs.every(({ alpha }) => alpha === 0) ? 1 : 'none';
   const corrections = new Set(
     pairs.map(({ alpha = NaN, rank }) =>
@@ -372,14 +385,14 @@ function scaleCorrection(config: AdapterConfig | undefined, pairs: readonly Lora
   return corrections.size > 1 || Number.isNaN(only) ? 'none' : only;
 }
 
-/** Writes a text so that a program reads it unchanged. */
+/** Quotes a text so that a program reads it unchanged. */
 type Quote = (text: string) => string;
 
 /** One word of a POSIX shell. */
 const posixWord: Quote = (text) =>
   /^[\w@%+:,./-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
-/** One word of PowerShell, which also takes typographic quotation marks for its own. */
+/** One word of PowerShell, which also treats typographic quotation marks as quotes. */
 const powershellWord: Quote = (text) =>
   /^[A-Za-z0-9_:./\\][\w:./\\-]*$/.test(text) ? text : `'${text.replace(/['\u2018-\u201b]/g, '$&$&')}'`;
 
@@ -394,12 +407,12 @@ const pythonString: Quote = (text) => {
   return `"${escaped}"`;
 };
 
-/** A shell that commands are written for. */
+/** The syntax of a shell. */
 interface Shell {
   quote: Quote;
-  /** Between the lines of one command. */
+  /** Joins the lines of one command. */
   joint: string;
-  /** Goes to a folder, also on another drive. */
+  /** Changes to a folder, even on another drive. */
   cd: string;
 }
 
@@ -410,7 +423,7 @@ const POWERSHELL: Readonly<Shell> = {
   cd: 'Set-Location -LiteralPath',
 };
 
-/** The path of a Windows folder in WSL, unless that was set up otherwise. */
+/** Returns the WSL path of a Windows folder, assuming the default mount point. */
 function wslPath(folder: string): string {
   const drive = /^([A-Za-z]):[\\/]/.exec(folder);
   const path = folder.replaceAll('\\', '/');

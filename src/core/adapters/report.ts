@@ -1,7 +1,7 @@
 import type { AdapterConfig } from './peftConfig.ts';
 import type { AdapterProblem, Verdict } from './problems.ts';
 
-/** What the bytes are, whatever the name says. */
+/** Detected from the bytes, regardless of the name. */
 export type Container = 'zip' | 'tar' | 'tar.gz' | 'safetensors' | 'folder';
 
 /** A file of the archive or folder. */
@@ -12,7 +12,7 @@ export interface AdapterEntry {
   kind: 'config' | 'weights' | 'pickle' | 'archive' | 'other';
 }
 
-/** One adapted module: its A and its B. */
+/** The A and B matrices of an adapted module. */
 export interface LoraPair {
   /** Full name of the module, such as `model.layers.0.self_attn.q_proj`, without PEFT's prefix. */
   path: string;
@@ -20,14 +20,14 @@ export interface LoraPair {
   layer?: number;
   /** Last part of the name: `q_proj`. With experts it is `experts.*.up_proj` and the like. */
   module: string;
-  /** That of the shapes. */
+  /** Read from the tensor shapes. */
   rank: number;
-  /** By config and `alpha_pattern`; undefined where it is unknown. */
+  /** From the config and `alpha_pattern`; undefined if unknown. */
   alpha?: number;
-  /** By the config alpha / rank, or alpha / √rank with rsLoRA; undefined where it is unknown. */
+  /** By the config: alpha / rank, or alpha / √rank with rsLoRA. Undefined if unknown. */
   scale?: number;
   parameters: number;
-  /** It lacks its A or its B. */
+  /** A or B is missing. */
   isHalf: boolean;
   hasMagnitude: boolean;
 }
@@ -38,12 +38,12 @@ export interface DtypeShare {
   tensors: number;
 }
 
-/** What the safetensors headers say. */
+/** Summary of the safetensors headers. */
 export interface WeightsReport {
   parameters: number;
   /** The most frequent first. */
   dtypes: readonly DtypeShare[];
-  /** Layer by layer, then modules as they come. */
+  /** By layer, then in file order. */
   pairs: readonly LoraPair[];
   /** Layers that have a pair, ascending. */
   layers: readonly number[];
@@ -52,27 +52,26 @@ export interface WeightsReport {
   /** Smallest and largest rank of the pairs; 0 without pairs. */
   minRank: number;
   maxRank: number;
-  /** Fully saved modules (`modules_to_save`) by the tensors. */
+  /** Fully saved modules (`modules_to_save`), as found in the tensors. */
   savedModules: readonly string[];
-  /** Whether biases are among the tensors. */
   hasBias: boolean;
 }
 
-/** What the headers of an adapter say. */
+/** Result of inspecting an adapter's config and headers. */
 export interface AdapterReport {
-  /** The file or folder, as it was given. */
+  /** The path of the file or folder, as passed in. */
   file: string;
   verdict: Verdict;
-  /** Undefined where it is none. */
+  /** Undefined if it is none of these. */
   container?: Container;
-  /** Of the file; of a folder, its files together. */
+  /** Size of the file, or of all files in the folder. */
   sizeBytes: number;
   /** At most 200, config and weights first. */
   entries: readonly AdapterEntry[];
   entryCount: number;
   /** The folder of the adapter in the archive, with `/`; '' at its top. */
   root: string;
-  /** Digest of the config and of the beginning of the weights: it differs for adapters whose files have the same sizes. */
+  /** Digest of the config and the start of the weights; distinguishes adapters with equal file sizes. */
   sample?: string;
   config?: AdapterConfig;
   weights?: WeightsReport;
@@ -80,27 +79,27 @@ export interface AdapterReport {
   problems: readonly AdapterProblem[];
 }
 
-/** What the values of one pair are like. */
+/** Measurements of one pair. */
 export interface PairMeasure {
   /** As `LoraPair.path`. */
   path: string;
-  /** Frobenius norm of B, which starts training at zero (of an embedding: of A); undefined where it is unknown or not finite. */
+  /** Frobenius norm of B, which starts at zero (A for embeddings); undefined if unknown or not finite. */
   norm?: number;
   /** A or B is all zero, so the pair changes nothing. */
   isZero: boolean;
-  /** How many values are NaN or infinite. */
+  /** Number of NaN or infinite values. */
   nonFinite: number;
 }
 
-/** What one pass over all values finds. */
+/** Result of one pass over all values. */
 export interface Measurements {
   /** In the order of `WeightsReport.pairs`. */
   pairs: readonly PairMeasure[];
-  /** Values read, in all tensors of a type that is measured. */
+  /** Number of values read in all tensors of measured types. */
   values: number;
   nans: number;
   infinities: number;
-  /** At most 10 names of tensors with such values. */
+  /** At most 10 names of tensors with NaN or infinite values. */
   nonFinite: readonly string[];
   /** Every pair's A or B is all zero, and nothing else is saved: nothing was learned. */
   hasNoEffect: boolean;

@@ -6,7 +6,7 @@ import type { AdapterReport, Measurements, Progress } from './report.ts';
 /** Enough for headers of the greatest length. */
 const MAX_HEAP_MIB = 1024;
 
-/** What the worker thread can do with an adapter: read its headers, or every value once. */
+/** Tasks of the worker thread: reading an adapter's headers, or every value once. */
 export interface Tasks {
   inspect: AdapterReport;
   measure: Measurements;
@@ -27,8 +27,9 @@ export type WorkerAnswer =
   | { kind: 'failed'; verdict: Verdict };
 
 /**
- * Works on an adapter in a thread of its own, which nobody waits for: a header may have a hundred megabytes.
- * @throws NotAnAdapterError where there is nothing to measure; CancelledError at once when the signal is aborted
+ * Runs a task in a worker thread so that nothing blocks: a header may have a hundred megabytes.
+ * @throws NotAnAdapterError if there is nothing to measure; CancelledError immediately when the signal is
+ * aborted
  */
 export async function runInWorker<T extends keyof Tasks>(
   task: T,

@@ -2,9 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
 import { BrokenArchiveError, type ArchiveFault } from './problems.ts';
 
-/** The file of weights that tools look for. */
+/** The file name of the weights that tools look for. */
 export const WEIGHTS_NAME = 'adapter_model.safetensors';
-/** Of the safetensors format: its reader takes no longer header. */
+/** Longest header that the safetensors reader accepts. */
 export const MAX_HEADER_BYTES = 100_000_000;
 export const MAX_TENSORS = 200_000;
 /** Bits of a value, by the type names of the format. */
@@ -20,14 +20,14 @@ const DTYPE_BITS: ReadonlyMap<unknown, number> = new Map(
 );
 const LENGTH_BYTES = 8;
 const METADATA = '__metadata__';
-/** As many as arrays have in the tools that make them; the text of a list of so many is not longer. */
+/** The limit of the tools that write such files; also limits the length of a list's text. */
 const MAX_DIMENSIONS = 64;
 const MAX_LIST_BYTES = 2_000;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const BRACKET = 0x5b;
 const END_BRACKET = 0x5d;
-/** After which others may work. */
+/** Yields to the event loop after this long. */
 const SLICE_MS = 4;
 
 /** A tensor as the header has it. */
@@ -50,10 +50,10 @@ export interface SafetensorsHeader {
 }
 
 /**
- * Reads the header of a safetensors file and leaves the rest unread. The header is what the format demands: no name twice,
- * the data without gaps up to the end of the file, each tensor as long as its dtype and shape.
- * @param pieces of the file
- * @param budget how long headers may be together; this one is subtracted
+ * Reads and validates the header of a safetensors file and leaves the rest unread: no duplicate names, data
+ * without gaps up to the end of the file, and each tensor as long as its dtype and shape require.
+ * @param pieces the pieces of the file
+ * @param budget total length allowed for headers; this one's is subtracted
  * @throws BrokenArchiveError, CancelledError
  */
 export async function readSafetensorsHeader(
@@ -62,12 +62,12 @@ export async function readSafetensorsHeader(
   budget = { bytes: MAX_HEADER_BYTES },
 ): Promise<SafetensorsHeader> {
   const header = await headerBytes(pieces, sizeBytes, budget);
-  // It begins with the object and may end with spaces, but not with other blanks.
+  // The header starts with the object and may end with spaces, but no other white space.
   let end = header.length;
   while (end > 0 && header[end - 1] === 0x20) end--;
   if (header[0] !== 0x7b || !isUtf8(header)) fail();
   const tensors = await readTensors(new HeaderReader(header.subarray(0, end)));
-  // As a rule they are in order, and sorting many takes its time.
+  // They usually are in order, and sorting many is slow.
   if (tensors.some(({ from }, index) => from < (tensors[index - 1]?.to ?? 0)))
     tensors.sort((a, b) => a.from - b.from || a.to - b.to);
   const dataAt = LENGTH_BYTES + header.length;
@@ -135,7 +135,7 @@ function readTensor(json: HeaderReader, name: string): Tensor {
   const bits = DTYPE_BITS.get(dtype) ?? fail('method', name);
   const parameters = shape.reduce((product, side) => product * side, 1);
   const [from = 0, to = 0] = offsets;
-  // Beyond exact numbers, the product is still larger than any offset.
+  // A product beyond the exact integers is still larger than any offset.
   if (to - from !== (parameters * bits) / 8) fail('safetensors', name);
   return { name, dtype, shape, parameters, from, to };
 }
@@ -145,8 +145,8 @@ function isList(value: unknown): value is number[] {
 }
 
 /**
- * Reads the JSON of a safetensors header, which has only objects, strings and lists of natural numbers. Unlike `JSON.parse`
- * it refuses duplicate names, and lets others work in between.
+ * Reads the JSON of a safetensors header, which has only objects, strings, and lists of natural numbers.
+ * Unlike `JSON.parse` it rejects duplicate names and yields to the event loop.
  */
 class HeaderReader {
   readonly #bytes: Buffer;
@@ -157,11 +157,11 @@ class HeaderReader {
     this.#bytes = bytes;
   }
 
-  /** The keys of the object that comes next; after each its value has to be read. @throws BrokenArchiveError */
+  /** Yields the keys of the next object; read each value before the next key. @throws BrokenArchiveError */
   *keys(): Generator<string, undefined> {
     const seen = new Set<string>();
     if (this.#token() !== '{') fail();
-    // After a comma another key has to follow.
+    // A comma must be followed by another key.
     for (let token = this.#token(); token !== '}' || seen.size > 0; token = this.#token()) {
       const key = parsed(token);
       if (typeof key !== 'string' || seen.has(key) || this.#token() !== ':') fail();
@@ -173,17 +173,17 @@ class HeaderReader {
     }
   }
 
-  /** The string or the list that comes next. @throws BrokenArchiveError */
+  /** Reads the next string or list. @throws BrokenArchiveError */
   value(): unknown {
     return parsed(this.#token());
   }
 
-  /** Nothing follows. @throws BrokenArchiveError */
+  /** Checks that nothing follows. @throws BrokenArchiveError */
   end(): void {
     if (this.#token() !== '') fail();
   }
 
-  /** A string, a list, or one other character; '' at the end. */
+  /** Reads a string, a list, or one other character; '' at the end. */
   #token(): string {
     const bytes = this.#bytes;
     while (isBlank(bytes[this.#at])) this.#at++;
@@ -210,7 +210,7 @@ function isBlank(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** A string or a list of natural numbers. */
+/** Parses a string or a list of natural numbers. */
 function parsed(token: string): unknown {
   if (!token.startsWith('"') && (token.length > MAX_LIST_BYTES || !/^\[[\d,\s]*\]$/.test(token))) fail();
   try {

@@ -12,15 +12,15 @@ export interface Parts {
   isEmbedding: boolean;
 }
 
-/** All tensors of an adapter by what they are for. */
+/** All tensors of an adapter by role. */
 export interface SortedTensors {
-  /** Layer by layer, then as they come. */
+  /** By layer, then in file order. */
   parts: readonly Parts[];
   /** Those of `parts` that have an A or a B. */
   pairs: readonly Parts[];
-  /** Modules that are saved fully, or rows of one. */
+  /** Modules that are saved fully or by rows. */
   saved: ReadonlySet<string>;
-  /** Whether there are biases of others, which belong to the model or to LoRA. */
+  /** Whether other modules have biases, of the model or of LoRA. */
   hasBias: boolean;
   unknown: readonly Tensor[];
 }
@@ -38,7 +38,7 @@ export function sortTensors(tensors: readonly Tensor[]): SortedTensors {
       const parts = byPath.get(role.path) ?? { path: role.path, isEmbedding: false };
       byPath.set(role.path, parts);
       parts.isEmbedding ||= role.isEmbedding;
-      // A second adapter in the same file: which one is meant is unknown.
+      // The file contains a second adapter; which one is meant is unknown.
       if (role.part !== 'magnitude' && (parts[role.part] !== undefined || tensor.shape.length < 2))
         unknown.push(tensor);
       else parts[role.part] = tensor;
@@ -54,7 +54,7 @@ export function sortTensors(tensors: readonly Tensor[]): SortedTensors {
   };
 }
 
-/** What is in no layer comes last. */
+/** Sorts by layer; parts outside of layers come last. */
 function byLayer(parts: readonly Parts[]): Parts[] {
   return parts
     .map((one) => ({ one, layer: placeOf(one.path).layer ?? Infinity }))
@@ -62,7 +62,7 @@ function byLayer(parts: readonly Parts[]): Parts[] {
     .map(({ one }) => one);
 }
 
-/** Ranks and scales of the modules, in the order of `SortedTensors.pairs`. */
+/** Returns ranks and scales of the modules, in the order of `SortedTensors.pairs`. */
 export function pairsOf({ pairs }: SortedTensors, config: AdapterConfig | undefined): LoraPair[] {
   const scaling = config && moduleScaling(config);
   return pairs.map(({ path, a, b, magnitude }) => {
@@ -84,10 +84,13 @@ export function pairsOf({ pairs }: SortedTensors, config: AdapterConfig | undefi
   });
 }
 
-/** Rank, alpha and scale of single modules, as the config has them; undefined where they are unknown. */
+/**
+ * Returns functions for a module's rank, alpha, and scale by the config; their results are undefined if
+ * unknown.
+ */
 export function moduleScaling({ rank, alpha, rankPattern, alphaPattern, useRslora }: AdapterConfig) {
   const [rankOf, alphaOf] = [patternReader(rankPattern, rank), patternReader(alphaPattern, alpha)];
-  /** @param shown the rank of the shapes, where the config has none */
+  /** @param shown the rank from the tensor shapes, used if the config has none */
   const scaleOf = (path: string, shown: number): number | undefined => {
     const [one, divisor] = [alphaOf(path), rankOf(path) ?? shown];
     return one === undefined || divisor <= 0 ? undefined : one / (useRslora ? Math.sqrt(divisor) : divisor);
@@ -96,9 +99,10 @@ export function moduleScaling({ rank, alpha, rankPattern, alphaPattern, useRslor
 }
 
 /**
- * Reads `rank_pattern` or `alpha_pattern` as PEFT does: the first key counts that matches the end of a module's path. Keys are
- * regular expressions there; only plain names are matched here, as an untrusted regular expression could run forever.
- * @param common for modules that no key matches
+ * Reads `rank_pattern` or `alpha_pattern` as PEFT does: the first key that matches the end of a module's path
+ * wins. PEFT allows regular expressions; only plain names are matched here, because an untrusted expression
+ * could run forever.
+ * @param common the value for modules that no key matches
  */
 function patternReader(pattern: Readonly<Record<string, number>>, common: number | undefined) {
   const entries = Object.entries(pattern);
@@ -113,7 +117,7 @@ function patternReader(pattern: Readonly<Record<string, number>>, common: number
   };
 }
 
-/** Summarizes what the headers say. */
+/** Summarizes the headers. */
 export function weightsReport(
   tensors: readonly Tensor[],
   { saved, hasBias }: SortedTensors,
@@ -133,7 +137,7 @@ export function weightsReport(
   };
 }
 
-/** How many tensors there are of each type, the most frequent first. */
+/** Counts the tensors of each type, the most frequent first. */
 export function dtypeShares(tensors: readonly Tensor[]): DtypeShare[] {
   return [...Map.groupBy(tensors, ({ dtype }) => dtype)]
     .map(([dtype, its]) => ({ dtype, tensors: its.length }))
@@ -142,21 +146,21 @@ export function dtypeShares(tensors: readonly Tensor[]): DtypeShare[] {
 
 const MAX_NAME_LENGTH = 1024;
 const MAX_PARTS = 64;
-/** What PEFT puts before the name of each module. */
+/** The prefix that PEFT puts before each module's name. */
 export const PREFIX = 'base_model.model.';
 /** `<module>.lora_A.weight`, `<module>.lora_A.<adapter>.weight`, `<module>.lora_embedding_A`, … */
 const LORA = /^lora_(?:(A|B|embedding_A|embedding_B)|magnitude_vector)$/;
 
-/** What a tensor of an adapter is for. */
+/** The role of an adapter's tensor. */
 interface TensorRole {
-  /** `bias` is one of the model or of LoRA, `saved` a fully saved module or rows of one. */
+  /** `bias`: of the model or of LoRA. `saved`: a fully saved module, or rows of one. */
   part: 'a' | 'b' | 'magnitude' | 'bias' | 'saved';
-  /** The module, without what PEFT puts around it. */
+  /** The module's path, without the parts that PEFT adds. */
   path: string;
   isEmbedding: boolean;
 }
 
-/** The role that a tensor's name says, as PEFT writes it; undefined where it is unknown. */
+/** Determines a tensor's role by its name as PEFT writes it; undefined if unknown. */
 export function roleOf(name: string): TensorRole | undefined {
   if (name.length > MAX_NAME_LENGTH || name.split('.', MAX_PARTS + 1).length > MAX_PARTS) return undefined;
   const at = name.lastIndexOf('.lora_');
@@ -195,7 +199,7 @@ interface ModulePlace {
   module: string;
 }
 
-/** The layer is the first number of the path; those of experts come later, and belong to the module's name. */
+/** The layer is the first number in the path; later numbers are experts and belong to the module's name. */
 function placeOf(path: string): ModulePlace {
   const parts = path.split('.');
   const at = parts.findIndex(

@@ -1,4 +1,4 @@
-// The worker thread: it does one task with one adapter and ends.
+// The worker thread, which runs one task on one adapter and exits.
 import { parentPort, workerData } from 'node:worker_threads';
 import { NotAnAdapterError } from './problems.ts';
 import { inspectAdapter } from './inspect.ts';

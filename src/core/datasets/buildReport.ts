@@ -19,7 +19,7 @@ import {
   type SegmentPlaces,
 } from './segments.ts';
 
-/** About how many bytes of text make a token; without a tokenizer, and for most languages and models. */
+/** A rough average for most languages and models, used instead of a tokenizer. */
 const BYTES_PER_TOKEN = 4;
 
 /** Where a segment begins in the file, in rows and lines from 0. */
@@ -28,15 +28,15 @@ interface Beginning {
   firstLine: number;
 }
 
-/** Rows that are compared, and how many there are before them. */
+/** Hashed rows of a segment; `first` is the number of hashed rows before them. */
 type Compared = Beginning & Omit<HashedRows, 'hashes'> & { first: number };
 
-/** Gathers what workers say of the segments of a file, in whatever order, and makes the report of it. */
+/** Collects the workers' results for the segments of a file, in any order, and builds the report. */
 export class ReportBuilder {
   readonly #segments: Segment[] = [];
   readonly #counts: Counts[] = [];
   readonly #places = new Map<number, Places>();
-  /** How many segments have no gap before them, and the rows and lines of these. */
+  /** Number of segments received without a gap before them, and the totals of their rows and lines. */
   #numbered = 0;
   #rows = 0;
   #lines = 0;
@@ -44,7 +44,7 @@ export class ReportBuilder {
   #hashes = new Uint32Array(8192);
   #hashed = 0;
 
-  /** Takes a segment, and numbers those through that have no gap before them: at the end there would be too much at once. */
+  /** Adds a segment and numbers all segments without a gap before them; doing so at the end would block. */
   addSegment(segment: Segment): void {
     this.#segments[segment.number] = segment;
     for (let next; (next = this.#segments[this.#numbered]) !== undefined; this.#numbered++) {
@@ -62,22 +62,22 @@ export class ReportBuilder {
     const from = 2 * this.#hashed;
     this.#hashes = withRoom(this.#hashes, from + hashes.length);
     this.#hashes.set(hashes, from);
-    // Now, and not when memory becomes scarce.
+    // Free the memory now, not when the garbage collector gets to it.
     hashes.buffer.transfer(0);
     this.#hashed += rows.starts.length;
   }
 
-  /** Whether more rows are known than are compared, so that the report says so; others would only take memory. */
+  /** Whether more rows are hashed than are compared (the report shows that). More would only cost memory. */
   get hasEnoughHashed(): boolean {
     return this.#hashed > MAX_COMPARED_ROWS;
   }
 
-  /** The hashes of the rows that are compared. */
+  /** The hashes of the rows to compare. */
   get hashes(): Uint32Array<ArrayBuffer> {
     return this.#hashes.subarray(0, 2 * Math.min(this.#hashed, MAX_COMPARED_ROWS));
   }
 
-  /** Takes what one worker counted in all its segments. */
+  /** Adds what one worker counted in all its segments. */
   addCounts(counts: Counts): void {
     this.#counts.push(counts);
   }
@@ -105,7 +105,7 @@ export class ReportBuilder {
     };
   }
 
-  /** Where a row is that was compared. */
+  /** The location of a compared row. */
   #placeOf(index: number): Pick<Problem, 'row' | 'line' | 'offset'> {
     const rows = this.#compared.findLast(({ first }) => first <= index);
     if (rows === undefined) throw new RangeError(`no row ${index} was compared`);
@@ -127,7 +127,7 @@ export class ReportBuilder {
     return places;
   }
 
-  /** What the workers counted, together. */
+  /** Sums a table over all workers. */
   #added(table: 'totals' | 'formats' | 'roles' | 'lengthBins'): Uint32Array {
     const [first = new Uint32Array(), ...others] = this.#counts.map((counts) => counts[table]);
     return first.map((value, index) => others.reduce((total, other) => total + (other[index] ?? 0), value));
@@ -173,13 +173,13 @@ export class ReportBuilder {
   }
 }
 
-/** Places of one code, numbered through the file, up to a limit. */
+/** Places of one code in file coordinates, up to a limit. */
 class Places {
   #fields = new Float64Array(64 * PROBLEM_FIELDS);
   #length = 0;
   readonly details: string[] = [];
 
-  /** Takes those of the next segment. */
+  /** Adds the places of the next segment. */
   add({ fields, details }: SegmentPlaces, { firstRow, firstLine }: Beginning): void {
     const from = this.#length;
     const to = Math.min(from + fields.length, LOCATED_LIMIT * PROBLEM_FIELDS);
@@ -198,14 +198,14 @@ class Places {
   }
 }
 
-/** The numbers of an array in one with room for so many; nothing of the other is left in memory. */
+/** Returns an array with at least the needed capacity and the same numbers, and frees the old one. */
 function withRoom<T extends Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>>(all: T, needed: number): T {
   if (needed <= all.length) return all;
   const bytes = Math.max(needed, 2 * all.length) * all.BYTES_PER_ELEMENT;
   return new (all.constructor as new (buffer: ArrayBuffer) => T)(all.buffer.transfer(bytes));
 }
 
-/** Places from several lists, each in the order of rows, up to a limit. */
+/** Merges lists of places that are each sorted by row, up to a limit. */
 function mergedByRow(lists: readonly Float64Array[]): Float64Array {
   const total = lists.reduce((sum, { length }) => sum + length, 0);
   const merged = new Float64Array(Math.min(total, LOCATED_LIMIT * PROBLEM_FIELDS));
@@ -229,7 +229,7 @@ function mostCommon(formats: Readonly<Record<Format, number>>): Format | undefin
   return known.toSorted((one, other) => formats[other] - formats[one])[0];
 }
 
-/** Codes of rows whose format is known and another. */
+/** Returns the problem codes of rows that have a known format other than this one. */
 function otherFormats(format: Format | undefined): number[] {
   return FORMATS.flatMap((name, index) =>
     name === format || name === 'unknown' ? [] : [ROW_OF_FORMAT + index],
@@ -240,7 +240,7 @@ function otherFormats(format: Format | undefined): number[] {
 const BINS_PER_OCTAVE = 32;
 const FIRST_OCTAVE = 5;
 
-/** Makes percentiles and a histogram of the scanner's bins. */
+/** Computes percentiles and a histogram from the scanner's bins. */
 function rowLengths(bins: Uint32Array, maxBytes: number): RowLengths {
   const rows = bins.reduce((sum, count) => sum + count, 0);
   if (rows === 0) return { maxBytes: 0, percentiles: { p50: 0, p99: 0 }, histogram: [] };
@@ -256,7 +256,7 @@ function rowLengths(bins: Uint32Array, maxBytes: number): RowLengths {
   };
 }
 
-/** The first length that is longer than those of a bin. */
+/** Returns the exclusive upper bound of a bin. */
 function binEnd(bin: number): number {
   if (bin < BINS_PER_OCTAVE) return bin + 1;
   const octave = FIRST_OCTAVE - 1 + Math.floor(bin / BINS_PER_OCTAVE);

@@ -19,32 +19,35 @@ import {
   type WorkerData,
 } from './segments.ts';
 
-/** Each costs about 15 MB. */
+/** Each worker costs about 15 MB. */
 const MAX_WORKERS = 4;
-/** For less, starting one more worker costs more than it helps. */
+/** With less than this per worker, starting another one costs more than it saves. */
 const ONE_WORKER_BYTES = 2 * SEGMENT_BYTES;
 const IDLE_MS = 30_000;
-/** A worker whose memory grew beyond this, for a row of many megabytes, is stopped. */
+/** A worker is stopped if a row of many megabytes made its memory grow beyond this. */
 const MAX_IDLE_MEMORY_BYTES = 40 * 1024 * 1024;
 const PROGRESS_MS = 100;
 
-/** What is built beside the extension and loaded at the first check. */
+/** Files that are built beside the extension and loaded at the first check. */
 export interface CheckerFiles {
   /** The worker's script. */
   worker: string;
-  /** The scanner, WebAssembly. */
+  /** The scanner's WebAssembly module. */
   scanner: string;
 }
 
 export interface CheckOptions {
   signal?: AbortSignal | undefined;
-  /** Called several times a second with what is done, from 0 to 1. */
+  /** Called several times a second with the fraction done, from 0 to 1. */
   onProgress?: (fraction: number) => void;
-  /** How many threads work, whatever the machine has. */
+  /** Number of threads, regardless of the machine's cores. */
   workers?: number;
 }
 
-/** Owns the workers that check datasets: started at the first check, stopped when idle. One file is checked at a time. */
+/**
+ * Owns the workers that check datasets: started at the first check, stopped when idle. One file is checked at
+ * a time.
+ */
 export class DatasetChecker implements Disposable {
   readonly #files: CheckerFiles;
   readonly #idleMs: number;
@@ -62,7 +65,7 @@ export class DatasetChecker implements Disposable {
 
   /**
    * Checks a dataset completely: every row, its shape, duplicates and secrets.
-   * @throws CheckError where it comes to no verdict
+   * @throws CheckError if the check can't be completed
    * @throws CancelledError soon after the signal is aborted
    */
   check(path: string, options: CheckOptions = {}): Promise<Report> {
@@ -81,7 +84,7 @@ export class DatasetChecker implements Disposable {
     try {
       return await this.#checkFile(path, file, options);
     } catch (error) {
-      // Its workers were ended on purpose.
+      // After `dispose` the workers ended on purpose.
       throw this.#isDisposed ? new CancelledError() : error;
     } finally {
       await file.close();
@@ -114,7 +117,7 @@ export class DatasetChecker implements Disposable {
     const workers = await this.#workersFor(sizeBytes, options.workers);
     const requests = workers.map((worker) => worker.request(job, take));
     for (const request of requests) request.catch(stop);
-    // Waits for all, even if one fails: the others still read the file.
+    // Wait for all even if one fails: the others are still reading the file.
     await Promise.allSettled(requests);
     const done = await Promise.all(requests);
     for (const { counts } of done) if (counts !== undefined) builder.addCounts(counts);
@@ -149,7 +152,7 @@ export class DatasetChecker implements Disposable {
     return this.#workers.slice(0, count);
   }
 
-  /** Stops workers with much memory, which WebAssembly cannot give back. */
+  /** Stops workers whose memory has grown, because WebAssembly never releases memory. */
   #replaceGrown(workers: readonly CheckWorker[], done: readonly { memoryBytes: number }[]): void {
     for (const [index, worker] of workers.entries()) {
       if ((done[index]?.memoryBytes ?? 0) <= MAX_IDLE_MEMORY_BYTES) continue;
@@ -166,7 +169,7 @@ export class DatasetChecker implements Disposable {
   }
 }
 
-/** Adds up what is done, and reports it several times a second. */
+/** Returns a function that adds up the bytes done and reports progress several times a second. */
 function progressOf(totalBytes: number, onProgress?: (fraction: number) => void): (bytes: number) => void {
   let done = 0;
   let reportedMs = -Infinity;
@@ -196,7 +199,7 @@ async function sampleOf(file: FileHandle, position: number): Promise<Uint8Array>
 
 type Done = Extract<Answer, { kind: 'done' }>;
 
-/** One worker thread, which has one request at a time. */
+/** Owns a worker thread, which handles one request at a time. */
 class CheckWorker implements Disposable {
   readonly #worker: Worker;
   #isAlive = true;
@@ -209,7 +212,7 @@ class CheckWorker implements Disposable {
     this.#worker.on('message', (answer: Answer) => this.#take(answer));
     this.#worker.on('error', (error) => this.#die(error));
     this.#worker.on('exit', () => this.#die(undefined));
-    // Idle, it keeps nothing from ending.
+    // An idle worker must not keep the process alive.
     this.#worker.unref();
   }
 
@@ -219,8 +222,8 @@ class CheckWorker implements Disposable {
   }
 
   /**
-   * Sends a request; `take` gets each segment that is judged, `transfer` moves to the thread.
-   * @throws CheckError, `worker-died` too
+   * Sends a request. `take` receives each checked segment; `transfer` is moved to the thread.
+   * @throws CheckError, including `worker-died`
    */
   request(
     request: Request,
@@ -238,7 +241,7 @@ class CheckWorker implements Disposable {
     });
   }
 
-  /** Ends the thread, whatever it does. */
+  /** Terminates the thread, even if it is busy. */
   dispose(): Promise<unknown> {
     return this.#worker.terminate();
   }

@@ -5,10 +5,10 @@ import { ProblemGroup, type Problem } from './problems.ts';
 import { countOf, type FileKind, type Report } from './report.ts';
 import { CUT_OFF } from './scanner/codes.ts';
 
-/** How much of a file's beginning and end is read to detect its kind. */
+/** Bytes read from the start and the end of a file to detect its kind. */
 export const SAMPLE_BYTES = 64 * 1024;
 
-/** What a file begins with, in the order in which it is looked for. */
+/** Signatures of file kinds, in the order in which they are tried. */
 const BEGINNINGS: readonly (readonly [kind: FileKind, ...bytes: number[]])[] = [
   ['utf-32', 0xff, 0xfe, 0, 0],
   ['utf-32', 0, 0, 0xfe, 0xff],
@@ -20,7 +20,9 @@ const BEGINNINGS: readonly (readonly [kind: FileKind, ...bytes: number[]])[] = [
   ['binary', 0x50, 0x41, 0x52, 0x31],
   ['binary', 0x28, 0xb5, 0x2f, 0xfd],
 ];
-/** Which of the first four bytes of a JSON text are zero: its first two characters are ASCII (RFC 4627, section 3). */
+/**
+ * Pattern of zero bytes in the first four of a JSON text, whose first two are ASCII (RFC 4627, section 3).
+ */
 const ZEROS: Readonly<Record<string, FileKind>> = {
   x000: 'utf-32',
   '000x': 'utf-32',
@@ -28,7 +30,7 @@ const ZEROS: Readonly<Record<string, FileKind>> = {
   '0x0x': 'utf-16',
 };
 
-/** What a file is by its first bytes: text of another encoding and binary files have no rows that could be judged. */
+/** Detects a file's kind by its first bytes. Binary files and other encodings have no rows to check. */
 export function kindOf(sample: Uint8Array): FileKind {
   const beginning = BEGINNINGS.find(([, ...bytes]) => startsWith(sample, bytes));
   const zeros = Array.from(sample.subarray(0, 4), (byte) => (byte === 0 ? '0' : 'x')).join('');
@@ -37,16 +39,16 @@ export function kindOf(sample: Uint8Array): FileKind {
   const counts = { even: 0, odd: 0, controls: 0 };
   for (const [index, byte] of sample.entries()) {
     if (byte === 0) counts[index % 2 === 0 ? 'even' : 'odd']++;
-    // Tab, LF and CR are of text.
+    // Tab, LF, and CR occur in text.
     if (byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d) counts.controls++;
   }
-  // Of ASCII in UTF-16 every other byte is zero, and always the same one of the two.
+  // In ASCII text encoded as UTF-16, every other byte is zero, at always even or always odd offsets.
   const zeroBytes = counts.even + counts.odd;
   if (zeroBytes > sample.length * 0.3 && Math.max(counts.even, counts.odd) > zeroBytes * 0.9) return 'utf-16';
   return counts.controls > sample.length * 0.1 ? 'binary' : 'rows';
 }
 
-/** True if a file begins with a byte order mark of UTF-8. */
+/** Whether a file begins with a UTF-8 byte order mark. */
 export function hasByteOrderMark(sample: Uint8Array): boolean {
   return startsWith(sample, [0xef, 0xbb, 0xbf]);
 }
@@ -55,12 +57,13 @@ function startsWith(bytes: Uint8Array, beginning: readonly number[]): boolean {
   return beginning.every((byte, index) => bytes[index] === byte);
 }
 
-/** Rows of a dataset have one training format, but for some. */
+/** Minimum share of a dataset's objects that have the same training format. */
 const MIN_OF_FORMAT = 0.8;
 
 /**
- * Whether rows are those of a dataset: at least half are JSON objects, and most of these have one and the same training format.
- * Plain texts, questions with answers and half a pair of fields are not enough: other files have them, too.
+ * Whether the rows look like a dataset: at least half are JSON objects, and most of these have the same
+ * training format. Plain text, questions with answers, and half a field pair don't count because other files
+ * have them, too.
  */
 export function hasDatasetRows(report: Report): boolean {
   const { chat, sharegpt, instruction, preference, 'prompt-completion': completion } = report.formats;
@@ -79,13 +82,14 @@ function objectsOf({ formats }: Report): number {
   return Object.values(formats).reduce((sum, count) => sum + count, 0);
 }
 
-/** Whether at least half of the rows are objects, some rows aside. */
+/** Whether at least half of the rows are objects, not counting `aside` rows. */
 function areObjects(report: Report, aside = 0): boolean {
   return 2 * objectsOf(report) >= report.rows - report.blankRows - aside;
 }
 
 /**
- * The report of a text file that says what the file is, where that explains its thousands of problems: no JSONL at all, or cut off.
+ * Adds what the file actually is to a report if that explains its many problems: not JSONL at all, or cut
+ * off.
  * @param start the file's first bytes
  * @param end its last bytes
  */
@@ -99,7 +103,7 @@ export function recognized(report: Report, start: Uint8Array, end: Uint8Array): 
   if (/^version https:\/\/git-lfs\./.test(text)) return as('git-lfs');
   if (/^\s*<(!doctype|html|head|body|\?xml)\b/i.test(text)) return as('html');
   if (2 * countOf(report, 'single-quote') > rows) return as('python');
-  // One JSON text over many rows fails in the first.
+  // A JSON text that spans many rows fails in the first one.
   const opened = text.trimStart().charAt(0);
   const isClosed = tail.trimEnd().endsWith(opened === '[' ? ']' : '}');
   const [first] = failuresOf(report, 0);
@@ -114,7 +118,7 @@ export function recognized(report: Report, start: Uint8Array, end: Uint8Array): 
   return objectsOf(report) === 0 && isTable(text) ? as('csv') : report;
 }
 
-/** Of each code that makes a row no JSON, the first (0) or the last (-1) place; the first place of all comes first. */
+/** Returns the first (0) or last (-1) place of each code that makes a row invalid JSON, sorted by place. */
 function failuresOf({ problems }: Report, which: 0 | -1): Problem[] {
   return problems
     .filter((group) => group.class === 'grammar' && group.located > 0)
@@ -122,7 +126,7 @@ function failuresOf({ problems }: Report, which: 0 | -1): Problem[] {
     .sort((one, other) => one.offset - other.offset);
 }
 
-/** Whether the last row is no JSON because the file ends: it has something before that, and no line end. */
+/** Whether the last row is invalid because the file ends inside it: it has content but no line end. */
 function isCutOff({ code, column, offset, length }: Problem, { sizeBytes }: Report, tail: string): boolean {
   if (column === 1 || tail.endsWith('\n')) return false;
   if (code === 'bad-escape') return /\\u[0-9a-f]{0,3}$/i.test(tail);
@@ -130,7 +134,9 @@ function isCutOff({ code, column, offset, length }: Problem, { sizeBytes }: Repo
   return code === 'unexpected-end' || code === 'unterminated-string';
 }
 
-/** The report of a file that ends too early, said in place of the last row's own problem where that is known. */
+/**
+ * Returns a report that the file is cut off, in place of the last row's own problem if its place is known.
+ */
 function cutOff(report: Report, at: Problem | undefined): Report {
   const { row = 1, line = 1, column = 1, offset = 0, length = 1, code } = at ?? {};
   const place = Float64Array.of(row, line, column, offset, length);
@@ -140,9 +146,9 @@ function cutOff(report: Report, at: Problem | undefined): Report {
   return { ...report, problems: [new ProblemGroup(CUT_OFF, 1, place, [String(report.rows)]), ...others] };
 }
 
-/** Whether a text begins with a line of names and one of as many values, separated alike (RFC 4180). */
+/** Whether a text begins with a header line and a line of as many values, separated alike (RFC 4180). */
 function isTable(text: string): boolean {
-  // What is quoted may hold separators and line ends.
+  // Quoted values may contain separators and line ends.
   const [names = '', values = ''] = text.replace(/"(?:[^"]|"")*"/g, 'quoted').split(/\r?\n/);
   return [',', ';', '\t'].some((separator) => {
     const fields = names.split(separator);
@@ -158,14 +164,14 @@ export interface DatasetFile extends FileStamp {
   path: string;
 }
 
-/** Whether a file can be sent at all, without reading its rows. Never throws. */
+/** Checks whether a file can be sent at all, without reading its rows. Never throws. */
 export async function inspectDataset(path: string, maxBytes: number): Promise<DatasetFile | DatasetProblem> {
   try {
     const found = await stat(path, { bigint: true });
     if (found.isDirectory()) return 'folder';
-    // Not opened: opening a pipe would wait for its writer.
+    // Don't open it: opening a pipe would wait for its writer.
     if (!found.isFile()) return 'not-a-file';
-    // Whether a file may be read is known only by opening it.
+    // Only opening a file shows whether it is readable.
     await (await open(path, 'r')).close();
     const stamp = stampOf(found);
     if (stamp.sizeBytes === 0) return 'empty';

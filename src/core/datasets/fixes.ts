@@ -1,4 +1,4 @@
-/** Text that takes the place of a part of a document: lines and UTF-16 units from 0, as an editor counts. */
+/** Replaces a range of a document. Lines and UTF-16 units count from 0, as in an editor. */
 export interface LineEdit {
   startLine: number;
   startCharacter: number;
@@ -7,17 +7,17 @@ export interface LineEdit {
   text: string;
 }
 
-/** What is left of a line; undefined if the line goes, with its end. */
+/** Returns the new text of a line, or undefined to remove the line with its end. */
 type Keep = (line: string, index: number) => string | undefined;
 
 const BOM = '\uFEFF';
 
-/** The lines of a document's text, as an editor splits it. */
+/** Splits a document into lines as an editor does. */
 export function linesOf(text: string): string[] {
   return text.split(/\r\n|\r|\n/);
 }
 
-/** Whether a line is a blank row; what follows the last line end is none if it is empty. */
+/** Whether a line is a blank row. Empty text after the last line end is not a row. */
 function isBlankRow(lines: readonly string[], index: number): boolean {
   const line = lines[index];
   return line === '' ? index < lines.length - 1 : line !== undefined && /^[ \t]+$/.test(line);
@@ -34,9 +34,9 @@ export function removeBlankRow(lines: readonly string[], index: number): LineEdi
 }
 
 /**
- * Removes rows that are the same as an earlier one, unit for unit, and keeps the first. Rows with a replacement character
- * stay: in its place the file may hold different bytes. Where a duplicate line is not an object by itself, lines are not rows, but
- * parts of larger ones: then nothing is removed.
+ * Removes rows that equal an earlier one, unit for unit, and keeps the first. Rows with a replacement
+ * character stay because the file's bytes may differ there. If a duplicate line is not an object, lines are
+ * parts of larger values, and nothing is removed.
  */
 export function removeDuplicateRows(lines: readonly string[]): LineEdit | undefined {
   const seen = new Set<string>();
@@ -66,18 +66,20 @@ export function removeBom(lines: readonly string[], at: number, character: numbe
   );
 }
 
-/** Removes byte order marks from the beginnings of rows: elsewhere one may belong to a text. */
+/** Removes byte order marks at the start of rows; elsewhere one may belong to a text. */
 export function removeRowBoms(lines: readonly string[]): LineEdit | undefined {
   return edited(lines, (line) => line.replace(/^\uFEFF+/, ''));
 }
 
-/** One edit from the first line that changes to the last: an editor is slow with thousands. It converts line ends by itself. */
+/**
+ * Returns one edit that spans all changes: editors are slow with thousands, and convert line ends themselves.
+ */
 function edited(lines: readonly string[], keep: Keep): LineEdit | undefined {
   const kept = lines.map(keep);
   const startLine = kept.findIndex((line, index) => line !== lines[index]);
   if (startLine === -1) return undefined;
   const lastLine = kept.findLastIndex((line, index) => line !== lines[index]);
-  // The last line of all has no end that could go with it.
+  // The document's last line has no line end to remove.
   const isLast = lastLine === lines.length - 1;
   const left = kept.slice(startLine, lastLine + 1);
   const text = left.flatMap((line, index) =>

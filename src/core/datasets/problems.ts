@@ -1,9 +1,9 @@
 import { PROBLEM_COUNT } from './scanner/codes.ts';
 
-/** An error makes the row useless to the service; a warning is worth a look. */
+/** An error makes the row unusable for the service; a warning should be reviewed. */
 export type Severity = 'error' | 'warning';
 
-/** What a problem is about: the classes to filter by. */
+/** What a problem is about, for filtering. */
 export type ProblemClass = 'grammar' | 'encoding' | 'lines' | 'values' | 'shape' | 'duplicates' | 'privacy';
 
 /** Every problem that a row can have, in the order of the scanner's numbers (`scanner/codes.ts`). */
@@ -67,34 +67,36 @@ export const PROBLEMS = [
 
 export type ProblemCode = (typeof PROBLEMS)[number][0];
 
-/** One problem at its place. Rows, lines and columns count from 1. */
+/** A located problem. Rows, lines, and columns count from 1. */
 export interface Problem {
   code: ProblemCode;
   severity: Severity;
   class: ProblemClass;
   /** Rows end at LF only; blank ones count. */
   row: number;
-  /** The editor's line: it also ends at a lone CR. */
+  /** The editor's line, which also ends at a lone CR. */
   line: number;
-  /** In UTF-16 units, as the editor shows the line: a BOM counts 0, invalid bytes the replacement characters shown for them. */
+  /**
+   * In UTF-16 units as shown in the editor: a BOM counts 0, invalid bytes as their replacement characters.
+   */
   column: number;
   /** In bytes from the start of the file, from 0. */
   offset: number;
   /** In UTF-16 units, at least 1. */
   length: number;
-  /** What was found, made unreadable, for the class `privacy`; the number of the row that is the same, for a duplicate. */
+  /** For the class `privacy`: what was found, masked. For a duplicate: the number of the identical row. */
   detail?: string;
 }
 
-/** Numbers of one located problem, as they cross threads. */
+/** Numbers per located problem in messages between threads. */
 export const PROBLEM_FIELDS = 5;
 
-/** All problems of one code: counted without a limit, located up to one. */
+/** All problems of one code. The count has no limit, the places do. */
 export class ProblemGroup {
   readonly code: ProblemCode;
   readonly severity: Severity;
   readonly class: ProblemClass;
-  /** How many there are in the file. */
+  /** Count in the whole file. */
   readonly total: number;
   readonly #places: Float64Array;
   readonly #details: readonly string[];
@@ -110,12 +112,12 @@ export class ProblemGroup {
     this.#details = details;
   }
 
-  /** For how many of them the place is known: the first ones. */
+  /** How many of them, from the first, have a known place. */
   get located(): number {
     return this.#places.length / PROBLEM_FIELDS;
   }
 
-  /** The problem at an index below `located`; made when asked for, since there can be many. */
+  /** Returns the problem at an index below `located`. Created on demand, since there can be many. */
   at(index: number): Problem {
     const [row = 0, line = 0, column = 0, offset = 0, length = 1] = this.#places.subarray(
       index * PROBLEM_FIELDS,
@@ -136,14 +138,14 @@ export class ProblemGroup {
     };
   }
 
-  /** The group without its last problem, whose place is known; nothing if that was the only one. */
+  /** Returns the group without its last problem, whose place is known; empty if that was the only one. */
   withoutLast(): ProblemGroup[] {
     const number = PROBLEMS.findIndex(([code]) => code === this.code);
     const places = this.#places.subarray(0, -PROBLEM_FIELDS);
     return this.total === 1 ? [] : [new ProblemGroup(number, this.total - 1, places, this.#details)];
   }
 
-  /** The located ones, from the first. */
+  /** Iterates the located problems. */
   *[Symbol.iterator](): Iterator<Problem> {
     for (let index = 0; index < this.located; index++) yield this.at(index);
   }

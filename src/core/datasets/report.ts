@@ -2,7 +2,7 @@ import { ExpectedError } from '../base/errors.ts';
 import type { FileStamp } from '../base/fileStamp.ts';
 import type { ProblemClass, ProblemCode, ProblemGroup, Severity, Problem } from './problems.ts';
 
-/** What the rows of a dataset can look like, in the order of the scanner's numbers (`scanner/codes.ts`). */
+/** Formats of dataset rows, in the order of the scanner's numbers (`scanner/codes.ts`). */
 export const FORMATS = [
   'unknown',
   'chat',
@@ -15,15 +15,18 @@ export const FORMATS = [
 ] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** Who speaks in a turn of a conversation, in the order of the scanner's numbers. */
+/** Message roles, in the order of the scanner's numbers. */
 export const ROLES = ['system', 'user', 'assistant', 'tool', 'other'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** What the file is: rows of JSON with or without problems, or something else, for the reason of which no row is one. */
+/**
+ * What the file is: rows of JSON, with or without problems, or something else, which explains why no row is
+ * valid.
+ */
 export type FileKind = 'rows' | UnreadKind | 'git-lfs' | 'html' | 'csv' | 'python' | ConvertibleKind;
-/** Not UTF-8: its rows were not judged, nor searched for secrets. */
+/** Not UTF-8: its rows were neither checked nor searched for secrets. */
 export type UnreadKind = 'utf-16' | 'utf-32' | 'gzip' | 'binary';
-/** JSON of which a copy with one object on each line can be made. */
+/** JSON that can be converted to one object per line. */
 export type ConvertibleKind = 'json-array' | 'pretty-json';
 
 export function isUnread(kind: FileKind): kind is UnreadKind {
@@ -37,44 +40,44 @@ export function isConvertible(kind: FileKind): kind is ConvertibleKind {
 /** Lengths of the rows in bytes, without line ends; blank rows are left out. */
 export interface RowLengths {
   maxBytes: number;
-  /** At most 3 % too high: they are read off fine bins. */
+  /** At most 3 % too high, because they come from bins. */
   percentiles: { p50: number; p99: number };
-  /** From short to long, each up to twice as long as the one before. */
+  /** In ascending order; each bin's upper bound is at most twice that of the one before. */
   histogram: readonly { fromBytes: number; toBytes: number; rows: number }[];
 }
 
-/** What is counted in a dataset. */
+/** Counts of a dataset. */
 export interface Statistics {
-  /** Unicode characters of the file, line ends included: all bytes but those that continue a sequence of UTF-8. */
+  /** Unicode characters, including line ends: all bytes except UTF-8 continuation bytes. */
   characters: number;
-  /** An estimate without a tokenizer: about one token for four bytes. */
+  /** An estimate without a tokenizer: about one token per four bytes. */
   estimatedTokens: number;
   lengths: RowLengths;
-  /** Turns of conversations by who speaks. */
+  /** Messages by role. */
   roles: Readonly<Record<Role, number>>;
-  /** The longest conversation, in turns. */
+  /** Messages in the longest conversation. */
   maxTurns: number;
 }
 
-/** Everything that was found out about a dataset, and of which bytes. */
+/** The result of a check, with the stamp of the file version that was checked. */
 export interface Report extends FileStamp {
   path: string;
   kind: FileKind;
-  /** Rows, blank ones included; what follows the last LF is a row if it is not empty. */
+  /** Rows, including blank ones. Text after the last LF is a row unless it is empty. */
   rows: number;
   blankRows: number;
   /** Rows by format; rows that are not objects have none. */
   formats: Readonly<Record<Format, number>>;
   /** The format of most rows; undefined if none has one. */
   format: Format | undefined;
-  /** How many rows were searched for duplicates; below `rows` only in enormous files. */
+  /** Rows that were compared for duplicates; fewer than `rows` only in huge files. */
   duplicatesLookedForRows: number;
   statistics: Statistics;
-  /** Only those that occur, errors first, in the order of `PROBLEMS`. */
+  /** Only codes that occur, errors first, then in the order of `PROBLEMS`. */
   problems: readonly ProblemGroup[];
 }
 
-/** How many problems of some codes there are. */
+/** Counts the problems of some codes. */
 export function countOf({ problems }: Report, ...codes: readonly ProblemCode[]): number {
   return problems.reduce((sum, { code, total }) => sum + (codes.includes(code) ? total : 0), 0);
 }
@@ -83,15 +86,15 @@ function countProblems(report: Report, severity: Severity): number {
   return report.problems.reduce((sum, group) => sum + (group.severity === severity ? group.total : 0), 0);
 }
 
-/** Whether a dataset can be submitted, or the user has to confirm its problems first. */
+/** Decides whether the user has to confirm a dataset's problems before submitting it. */
 export type Verdict = 'clean' | 'warnings' | 'errors';
 
-/** They are never summed up, and stop a submission as errors do. */
+/** Secrets are never summarized, and stop a submission as errors do. */
 const SECRETS: readonly ProblemCode[] = ['api-key', 'private-key'];
 
 /**
- * Errors, secrets, rows too long to check and a file of blank rows only stop a submission until the user confirms; an
- * address or other warnings do not.
+ * Errors, secrets, unchecked rows, and a file of only blank rows stop a submission until the user confirms.
+ * Addresses and other warnings do not.
  */
 export function verdictOf(report: Report): Verdict {
   const stopping = countOf(report, ...SECRETS, 'row-too-long');
@@ -100,10 +103,10 @@ export function verdictOf(report: Report): Verdict {
   return countProblems(report, 'warning') > 0 ? 'warnings' : 'clean';
 }
 
-/** Why a dataset could not be checked completely, apart from what `inspectDataset` finds before. */
+/** Why a check failed, apart from the problems that `inspectDataset` finds before. */
 export type CheckFailure = 'missing' | 'unreadable' | 'changing' | 'worker-died';
 
-/** A check that came to no verdict. `changing`: the file was written to while it was read. */
+/** A check could not be completed. `changing`: the file was written to while it was read. */
 export class CheckError extends ExpectedError {
   readonly code: CheckFailure;
 
@@ -113,7 +116,7 @@ export class CheckError extends ExpectedError {
   }
 }
 
-/** What sentences are made of where there is little room. */
+/** The numbers for short messages about a report. */
 export interface Summary extends FileStamp {
   kind: FileKind;
   verdict: Verdict;
@@ -126,7 +129,7 @@ export interface Summary extends FileStamp {
   secrets: number;
   /** Warnings without the secrets. */
   warnings: number;
-  /** Rows that are too long to be checked, among the warnings. */
+  /** Rows too long to check; included in the warnings. */
   unchecked: number;
   emailAddresses: number;
   cardNumbers: number;
@@ -150,7 +153,7 @@ export function summaryOf(report: Report): Summary {
     format: report.format,
     errors: countProblems(report, 'error'),
     secrets,
-    // Line ends of Windows are one matter, on however many lines.
+    // Windows line ends count as one warning, on however many lines.
     warnings: countProblems(report, 'warning') - secrets - Math.max(countOf(report, 'crlf') - 1, 0),
     unchecked: countOf(report, 'row-too-long'),
     emailAddresses: countOf(report, 'email-address'),
@@ -160,7 +163,7 @@ export function summaryOf(report: Report): Summary {
   };
 }
 
-/** Waits for a check: the summary of its report, or why it came to no verdict. @throws CancelledError */
+/** Awaits a check and returns the summary of its report, or why it failed. @throws CancelledError */
 export async function summaryOrFailure(
   check: Promise<Report>,
   onFailure: (error: CheckError) => void,
@@ -174,28 +177,28 @@ export async function summaryOrFailure(
   }
 }
 
-/** More problems of a code are shown as one. */
+/** If a code has more problems than this, they are shown as one. */
 const MOST_OF_A_CODE = 20;
-/** Fewer are not, even in a file of few rows. */
+/** Fewer problems are shown separately, even in a file with few rows. */
 const FEWEST_OF_A_CODE = 3;
 
-/** A problem as it is shown: it may stand for all of its code. */
+/** A problem to show, which may represent all problems of its code. */
 export interface ShownProblem extends Problem {
-  /** How many there are, where it stands for all. */
+  /** The total, if it represents all problems of its code. */
   count?: number;
 }
 
-/** A choice of a report's problems, and how many it leaves out. */
+/** A selection of a report's problems, and the number left out. */
 export interface ShownProblems {
-  /** Errors, then secrets, then what is left; each in the order of the file. */
+  /** Errors, then secrets, then the rest, each in file order. */
   shown: readonly ShownProblem[];
   hiddenErrors: number;
   hiddenWarnings: number;
 }
 
 /**
- * At most `limit` problems. What is found in many rows is one fact, shown at its first place; but each secret has to be
- * removed. Of a file that is something else than rows, or cut off, nothing else is said.
+ * Selects at most `limit` problems. A problem of many rows is shown once, at its first place, but each secret
+ * is shown because each has to be removed. If the file is cut off or not JSONL at all, only that is shown.
  */
 export function shownProblems(report: Report, limit: number): ShownProblems {
   const whole = report.problems.filter(({ code }) => code === 'cut-off');
@@ -219,7 +222,7 @@ export function shownProblems(report: Report, limit: number): ShownProblems {
   return { shown, hiddenErrors: hidden('error'), hiddenWarnings: hidden('warning') + unlocated };
 }
 
-/** Whether problems of a code are rather one of the file, since they are many or in most rows. A secret never is. */
+/** Whether a code's problems concern the file as one, being many or in most rows. Secrets never do. */
 export function isOneFact(group: ProblemGroup, { rows }: Report): boolean {
   if (isSecret(group)) return false;
   if (group.total > MOST_OF_A_CODE) return true;
@@ -230,19 +233,19 @@ function isSecret({ code }: ProblemGroup): boolean {
   return SECRETS.includes(code);
 }
 
-/** Which problems are meant: one code, one class, or all. */
+/** Selects problems: one code, one class, or all. */
 export type ProblemChoice = ProblemCode | ProblemClass | 'all';
 
-/** The rows that a choice of problems leads to. */
+/** The rows that have selected problems. */
 export interface ProblemRows {
-  /** In the order of the file, each once. */
+  /** In file order, without duplicates. */
   rows: number[];
-  /** For how many problems the place is known, out of how many. */
+  /** How many of the problems have a known place, and their total. */
   located: number;
   total: number;
 }
 
-/** The rows with problems of a choice, as far as their places are known. */
+/** Returns the rows with selected problems, as far as their places are known. */
 export function rowsWithProblems(report: Report, choice: ProblemChoice): ProblemRows {
   const groups = report.problems.filter((group) => isChosen(group, choice));
   const rows = new Set<number>();
@@ -254,7 +257,7 @@ export function rowsWithProblems(report: Report, choice: ProblemChoice): Problem
   };
 }
 
-/** The problems of one row, in the order of their places, and never more than asked for. */
+/** Returns at most `most` problems of one row, sorted by place. */
 export function problemsOfRow(report: Report, row: number, most: number): Problem[] {
   const found: Problem[] = [];
   for (const group of report.problems) {
@@ -272,7 +275,7 @@ function isChosen({ code, class: problemClass }: ProblemGroup, choice: ProblemCh
   return choice === 'all' || choice === code || choice === problemClass;
 }
 
-/** The index of a group's first problem in a row or behind it. */
+/** Returns the index of a group's first problem at or after a row. */
 function firstAt(group: ProblemGroup, row: number): number {
   let low = 0;
   let high = group.located;

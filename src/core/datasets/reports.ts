@@ -5,35 +5,35 @@ import { isStill } from '../base/fileStamp.ts';
 import type { DatasetChecker } from './checker.ts';
 import { CheckError, type Report } from './report.ts';
 
-/** What is known of one file: a check under way, its report, or why there is none. */
+/** State of one file: a running check, its report, or why there is none. */
 export interface CheckState {
   path: string;
-  /** From 0 to 1 while a check is under way, else undefined. */
+  /** From 0 to 1 while a check is running, otherwise undefined. */
   progress: number | undefined;
-  /** The last report, which a check under way may be about to replace. */
+  /** The last report, which a running check may be about to replace. */
   report: Report | undefined;
 }
 
 type ProgressListener = (fraction: number) => void;
 
-/** A check under way, which several may wait for; it is stopped when the last of them has gone. */
+/** A running check. Several callers may wait for it; it is cancelled when the last one stops waiting. */
 interface Running {
   report: Promise<Report>;
   stop: AbortController;
   waiting: Set<ProgressListener>;
 }
 
-/** Owns the last report of each file that was checked in this window, and joins checks of the same bytes. */
+/** Owns the last report of each file checked in this window, and joins checks of the same file version. */
 export class Reports implements Disposable {
   readonly #checker: Pick<DatasetChecker, 'check'>;
   readonly #states = new Map<string, CheckState>();
   readonly #running = new Map<string, Running>();
-  /** Open files that the user asked to check or submit, and reports of such: these stay when the file is closed. */
+  /** Files that the user asked to check or submit; their reports survive closing the file. */
   readonly #asked = new Set<string>();
   readonly #askedFor = new WeakSet<Report>();
   readonly #store = new DisposableStore();
   readonly #changed = this.#store.add(new Emitter<CheckState>());
-  /** Fires when a check begins, progresses or ends, and when a report is dropped. */
+  /** Fires when a check starts, progresses, or ends, and when a report is dropped. */
   readonly onDidChange = this.#changed.event;
   readonly #checked = this.#store.add(new Emitter<void>());
   /** Fires when a check that the user asked for has ended. */
@@ -43,13 +43,13 @@ export class Reports implements Disposable {
     this.#checker = checker;
   }
 
-  /** What is known of a file. */
   get(path: string): CheckState | undefined {
     return this.#states.get(path);
   }
 
   /**
-   * The report of a file as it is now: the last one where size and times are still the same, else that of a check.
+   * Returns the report of the current file: the last one if size and times are unchanged, otherwise that of a
+   * new check.
    * @throws CheckError, CancelledError
    */
   async fresh(path: string, signal?: AbortSignal, onProgress?: ProgressListener): Promise<Report> {
@@ -60,7 +60,7 @@ export class Reports implements Disposable {
   }
 
   /**
-   * Checks a file as it is now, from its first byte to its last, because the user asked for it: `release` does not drop the report.
+   * Checks the complete current file at the user's request, so that `release` does not drop the report.
    * @throws CheckError, CancelledError
    */
   async check(path: string, signal?: AbortSignal, onProgress?: ProgressListener): Promise<Report> {
@@ -77,26 +77,26 @@ export class Reports implements Disposable {
     if (state?.report !== undefined) this.#set(state);
   }
 
-  /** Whether the user asked to check or submit a file since it was opened, or asked for what is known of it. */
+  /** Whether the user asked to check or submit a file since it was opened, or for its stored report. */
   isAskedFor(path: string): boolean {
     const report = this.get(path)?.report;
     return this.#asked.has(path) || (report !== undefined && this.#askedFor.has(report));
   }
 
-  /** Drops the report of a file that is no longer open, unless the user asked for its check. */
+  /** Drops the report of a closed file unless the user asked for its check. */
   release(path: string): void {
     if (!this.isAskedFor(path)) this.drop(path);
     if (!this.#running.has(path)) this.#asked.delete(path);
   }
 
-  /** Forgets a file whose last report is of other bytes than it has now. */
+  /** Drops the report of a file that has changed since. */
   async dropIfOld(path: string): Promise<void> {
     const report = this.get(path)?.report;
     if (report !== undefined && !(await isStill(path, report)) && this.get(path)?.report === report)
       this.drop(path);
   }
 
-  /** Forgets a file, as when it is gone. */
+  /** Drops the state of a file, for example because it was deleted. */
   drop(path: string): void {
     if (this.#states.delete(path)) this.#changed.fire({ path, progress: undefined, report: undefined });
   }
@@ -107,7 +107,7 @@ export class Reports implements Disposable {
     this.#states.clear();
   }
 
-  /** Joins a check that is under way, if the file stayed as it was. */
+  /** Joins a running check if the file is unchanged. */
   async #check(path: string, signal?: AbortSignal, onProgress?: ProgressListener): Promise<Report> {
     throwIfCancelled(signal);
     const running = this.#running.get(path);
@@ -139,19 +139,19 @@ export class Reports implements Disposable {
       this.#checker.check(path, { signal: stop.signal, onProgress }),
     );
     const running: Running = { report: check, stop, waiting };
-    // What was known before is not true of a file that cannot be checked now. Callers that wait get the error.
+    // A file that can't be checked now invalidates its earlier report. Waiting callers get the error.
     check.then(end, () => end(undefined));
     this.#running.set(path, running);
     return running;
   }
 
-  /** @param report undefined if it is not known, or no longer true */
+  /** @param report undefined if there is none or it is outdated */
   #end(path: string, report: Report | undefined): void {
     this.#running.delete(path);
     this.#set({ path, progress: undefined, report });
   }
 
-  /** @throws CancelledError at once when the signal is aborted, whatever the check does */
+  /** @throws CancelledError immediately when the signal is aborted, even if the check continues */
   async #wait(
     path: string,
     running: Running,

@@ -2,17 +2,17 @@ import { open, rm, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { throwIfCancelled, ExpectedError } from '../base/errors.ts';
 
-/** What a copy of a dataset changes: JSON over many lines becomes rows, or the byte order mark at the start goes. */
+/** What a copy of a dataset changes: converts JSON to rows, or drops the byte order mark at the start. */
 export type Rewriting = 'json-to-lines' | 'without-bom';
 
 const CHUNK_BYTES = 1024 * 1024;
 const MAX_NAMES = 100;
 
 /**
- * Writes a changed copy of a dataset into a new file beside it, and replaces no file.
- * @param onProgress is called with the progress, from 0 to 1
- * @returns the path of the new file, which is complete
- * @throws NotJsonError, CancelledError, and the file system's errors; then there is no new file
+ * Writes a changed copy of a dataset to a new file beside it. Never replaces a file.
+ * @param onProgress called with the progress, from 0 to 1
+ * @returns the path of the new, complete file
+ * @throws NotJsonError, CancelledError, and errors of the file system; then no new file is left
  */
 export async function rewriteDataset(
   source: string,
@@ -64,8 +64,8 @@ function withoutBom(start: Buffer): Buffer {
 }
 
 /**
- * `train.jsonl` becomes `train.lines.jsonl`, or `train.lines-2.jsonl` where that is taken. Who may not read the dataset may
- * not read its copy.
+ * Turns `train.jsonl` into `train.lines.jsonl`, or `train.lines-2.jsonl` if that is taken. The copy is
+ * readable only for those who may read the dataset.
  */
 async function newFileBeside(
   source: string,
@@ -84,7 +84,9 @@ async function newFileBeside(
   }
 }
 
-/** The file is neither a complete array of objects nor complete objects, with their strings on one line each. */
+/**
+ * The file is neither a complete array of objects nor complete objects, with their strings on one line each.
+ */
 export class NotJsonError extends ExpectedError {
   readonly code = 'not-json';
 
@@ -105,30 +107,31 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const BOM: readonly number[] = [0xef, 0xbb, 0xbf];
-/** Longer white space becomes one space too. */
+/** Longer white space also becomes one space. */
 const MAX_SPACES = 1_000;
 
 /**
- * Turns objects, in an array or one after the other, into a row each, chunk by chunk. They keep their bytes, numbers and
- * escapes; only white space that is very long or has a line break becomes one space. It checks no grammar: the check of the new
- * file does.
+ * Converts objects, in an array or consecutive, to one row each, chunk by chunk. Their bytes, numbers, and
+ * escapes are unchanged; only white space that is very long or has a line break becomes one space. The
+ * grammar is not checked here but by the check of the new file.
  */
 export class JsonToLines {
   #place: 'start' | 'array' | 'objects' | 'end' = 'start';
   /** Bytes of a byte order mark seen so far. */
   #bomBytes = 0;
-  /** Open brackets from the object's on; 0 outside. */
+  /** Number of open brackets, including the object's own; 0 outside of objects. */
   #depth = 0;
   #inString = false;
   #escaped = false;
-  /** White space that is written only if more of the object follows. */
+  /** Pending white space, written only if more of the object follows. */
   #spaces: number[] = [];
-  /** Objects that were written completely. */
+  /** Objects written completely. */
   rows = 0;
 
-  /** The rows, or parts of them, that a chunk holds. @throws NotJsonError */
+  /** Converts a chunk and returns its rows or parts of rows. @throws NotJsonError */
   push(chunk: Uint8Array): Buffer {
-    // Each byte gives at most itself and a line end, and the white space of the chunk before may come on top.
+    // Each byte produces at most itself and a line end; pending white space of earlier chunks may come on
+    // top.
     const out = Buffer.allocUnsafe(2 * chunk.length + this.#spaces.length);
     let length = 0;
     for (const byte of chunk) {
@@ -145,7 +148,7 @@ export class JsonToLines {
     return out.subarray(0, length);
   }
 
-  /** @throws NotJsonError unless everything was closed, with something in it */
+  /** @throws NotJsonError if something is still open or there was no object */
   end(): void {
     const isClosed = this.#place === 'end' || (this.#place === 'objects' && this.#depth === 0);
     if (!isClosed || this.rows === 0) throw new NotJsonError();
@@ -157,7 +160,7 @@ export class JsonToLines {
     else this.#spaces.push(byte);
   }
 
-  /** Takes what stands outside of objects. */
+  /** Handles a byte outside of objects. */
   #beginsObject(byte: number): boolean {
     const isStart = this.#place === 'start';
     if (isStart && byte === BOM[this.#bomBytes]) this.#bomBytes += 1;

@@ -6,7 +6,7 @@ import { CancelledError, throwIfCancelled } from '../base/errors.ts';
 import { isSameStamp, stampOf, type FileStamp } from '../base/fileStamp.ts';
 import { CheckError } from './report.ts';
 
-/** Read at a time while rows are counted. */
+/** Bytes per read while counting rows. */
 const CHUNK_BYTES = 1024 * 1024;
 const WINDOW_BYTES = 128 * 1024;
 const LF = 0x0a;
@@ -15,24 +15,24 @@ const LF = 0x0a;
 export interface FileRow {
   /** Counted from 1; rows end at LF only. */
   row: number;
-  /** Where it begins, in bytes from the start of the file. */
+  /** Offset in bytes from the start of the file. */
   offset: number;
-  /** Its first bytes, without the LF; as many as were asked for. */
+  /** Its first bytes, up to the requested limit, without the LF. */
   bytes: Buffer;
   /** Its full length, without the LF. */
   sizeBytes: number;
 }
 
-/** Limits of one call, in bytes: of a row, and of all rows together (the first row always comes). */
+/** Limits of one call, in bytes: per row, and for all rows (the first row is always returned). */
 export interface RowLimits {
   rowBytes: number;
   totalBytes: number;
 }
 
-/** Owns an open file whose rows are read by number; it holds marks of where rows begin and no text. */
+/** Owns an open file whose rows are read by number. Stores marks of where rows begin, but no text. */
 export class RowFile implements Disposable {
   readonly path: string;
-  /** Which bytes the file had when it was opened. */
+  /** The file's version when it was opened. */
   readonly stamp: FileStamp;
   readonly #handle: FileHandle;
   readonly #marks = new RowMarks();
@@ -59,19 +59,18 @@ export class RowFile implements Disposable {
     }
   }
 
-  /** Rows that can be read now: more and more until `isCounted`. */
+  /** Rows that can be read now; grows until `isCounted`. */
   get rows(): number {
     return this.#marks.rows;
   }
 
-  /** True once every row of the file is known. */
   get isCounted(): boolean {
     return this.#marks.isComplete;
   }
 
   /**
-   * Reads the file once to learn where its rows begin; it lets others run after each MiB. Called once.
-   * @param onProgress is called after each MiB, which is waited for, and at the end
+   * Reads the file once to index its rows. Yields to the event loop after each MiB. Must be called only once.
+   * @param onProgress called and awaited after each MiB and at the end
    * @throws CancelledError, also after `dispose`; CheckError `unreadable`
    */
   async count(signal: AbortSignal, onProgress: () => unknown): Promise<void> {
@@ -79,7 +78,7 @@ export class RowFile implements Disposable {
     while (this.#marks.bytes < this.sizeBytes) {
       const bytes = await this.read(chunk, this.#marks.bytes);
       throwIfCancelled(signal);
-      // Shorter than it was: what there is are the rows.
+      // The file has become shorter: only the rows read so far exist.
       if (bytes.length === 0) break;
       this.#marks.add(bytes);
       if (this.#marks.bytes < this.sizeBytes) await onProgress();
@@ -89,7 +88,7 @@ export class RowFile implements Disposable {
   }
 
   /**
-   * Rows from a number on, as far as they are known and the limits allow.
+   * Reads rows from a number on, as far as they are indexed and the limits allow.
    * @throws CheckError `unreadable`, CancelledError after `dispose`
    */
   async readRows(from: number, count: number, limits: RowLimits): Promise<FileRow[]> {
@@ -107,7 +106,7 @@ export class RowFile implements Disposable {
         windowAt = offset;
         end = window.indexOf(LF);
       }
-      // A row longer than a window crosses the border of a block, and the mark behind it is the next row.
+      // A row longer than a window crosses a block border, so the mark after it is the next row.
       const endsAt =
         end !== -1 ? windowAt + end : (this.#marks.behind(row)?.offset ?? this.sizeBytes + 1) - 1;
       const sizeBytes = Math.max(0, endsAt - offset);
@@ -126,7 +125,7 @@ export class RowFile implements Disposable {
   }
 
   /**
-   * Where a known row begins, in bytes.
+   * Returns the byte offset of an indexed row.
    * @throws CheckError `unreadable`, CancelledError after `dispose`
    */
   async offsetOf(row: number): Promise<number> {
@@ -142,7 +141,7 @@ export class RowFile implements Disposable {
   }
 
   /**
-   * Fills a buffer from an offset on, as far as the file goes.
+   * Fills a buffer from an offset on, up to the end of the file.
    * @throws CheckError `unreadable`, CancelledError after `dispose`
    */
   async read(buffer: Buffer, offset: number): Promise<Buffer> {
@@ -162,7 +161,7 @@ export class RowFile implements Disposable {
     }
   }
 
-  /** Whether the path still leads to what was opened. Never throws. */
+  /** Checks whether the path still refers to the file that was opened. Never throws. */
   async look(): Promise<'same' | 'changed' | 'missing'> {
     try {
       return isSameStamp(stampOf(await stat(this.path, { bigint: true })), this.stamp) ? 'same' : 'changed';
@@ -172,18 +171,17 @@ export class RowFile implements Disposable {
   }
 
   dispose(): void {
-    // Waits for reads under way; an error after that has no effect.
+    // `close` waits for pending reads; a later error has no effect.
     this.#handle.close().catch(() => undefined);
   }
 }
 
-/** A block of a file has one mark at most; a row is found by reading no more than this. */
+/** Each block has at most one mark, so finding a row never reads more than this. */
 export const BLOCK_BYTES = 64 * 1024;
 
-/** With more line ends than this in a block, looking at each byte is faster than jumping from one to the next. */
+/** With more line ends than this in a block, a byte loop is faster than repeated `indexOf`. */
 const SPARSE = 2_000;
 
-/** Where a row begins. */
 interface RowMark {
   /** Counted from 1. */
   row: number;
@@ -192,8 +190,8 @@ interface RowMark {
 }
 
 /**
- * Where rows begin, learned from the file's start on: one mark for each block of 64 KiB in which a row begins, so that the
- * memory depends on the file's size alone, whatever the length of its rows. Rows end at LF only.
+ * Indexes where rows begin: one mark for each block of 64 KiB in which a row begins, so that memory depends
+ * only on the file's size, not on the length of its rows. Rows end at LF only.
  */
 class RowMarks {
   readonly #marks: RowMark[] = [{ row: 1, offset: 0 }];
@@ -201,15 +199,15 @@ class RowMarks {
   #endsWithLf = true;
   /** Bytes read so far. */
   bytes = 0;
-  /** True once the file's end was reached. */
+  /** Whether the end of the file was reached. */
   isComplete = false;
 
-  /** Rows whose end is known; what follows the last LF is a row if it is not empty. */
+  /** Rows whose end is known. Text after the last LF is a row unless it is empty. */
   get rows(): number {
     return this.#lineFeeds + (this.isComplete && !this.#endsWithLf ? 1 : 0);
   }
 
-  /** Learns from the bytes that follow those learned before; all but the last must be full blocks. */
+  /** Adds the bytes that follow those added before; all but the last must be full blocks. */
   add(bytes: Buffer): void {
     for (let from = 0; from < bytes.length; from += BLOCK_BYTES) {
       const block = bytes.subarray(from, from + BLOCK_BYTES);
@@ -228,12 +226,12 @@ class RowMarks {
     return this.#marks[this.#after(row) - 1] ?? { row: 1, offset: 0 };
   }
 
-  /** The first mark behind a row; where the row crosses the border of a block, that is the next row's beginning. */
+  /** The first mark after a row. If the row crosses a block border, that is the start of the next row. */
   behind(row: number): RowMark | undefined {
     return this.#marks[this.#after(row)];
   }
 
-  /** The index of the first mark behind a row. */
+  /** The index of the first mark after a row. */
   #after(row: number): number {
     let low = 1;
     let high = this.#marks.length;
@@ -256,8 +254,8 @@ function countLineFeeds(block: Buffer, from: number): number {
 }
 
 /**
- * The editor's line, from 1, on which a row begins. Rows end at LF only; the editor's lines also end at a lone CR. For files
- * that an editor shows: it reads everything up to the row.
+ * Returns the editor's line, from 1, on which a row begins. Rows end at LF only, the editor's lines also at a
+ * lone CR. Reads everything up to the row, so use it only for files that an editor can show.
  * @throws CancelledError, CheckError `unreadable`
  */
 export async function lineOfRow(file: RowFile, row: number): Promise<number> {
@@ -266,7 +264,8 @@ export async function lineOfRow(file: RowFile, row: number): Promise<number> {
 }
 
 /**
- * The row, from 1, that holds an editor's line. For files that an editor shows: it reads everything.
+ * Returns the row, from 1, that contains an editor's line. Reads the complete file, so use it only for
+ * files that an editor can show.
  * @throws CancelledError, CheckError `unreadable`
  */
 export async function rowOfLine(file: RowFile, line: number): Promise<number> {

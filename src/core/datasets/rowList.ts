@@ -4,25 +4,25 @@ import { Emitter } from '../base/event.ts';
 import { type Report, rowsWithProblems, type ProblemChoice, type ProblemRows } from './report.ts';
 import type { RowFile } from './rowFile.ts';
 
-/** Rows that a search finds before it rests until more are asked for. */
+/** Rows per page: a search pauses after finding this many until more are requested. */
 export const SEARCH_PAGE_ROWS = 1_000;
 
-/** Which rows are wanted. */
+/** Selects the rows to list. */
 export interface RowFilter {
-  /** Rows with this text; all where it is empty. */
+  /** Only rows with this text, or all if empty. */
   text: string;
   matchCase: boolean;
-  /** Rows with such a problem; undefined for all rows. */
+  /** Only rows with such a problem, or all if undefined. */
   problems: ProblemChoice | undefined;
 }
 
 /**
- * `all`: nothing is filtered. `waiting`: for the file to be counted or the report to come. `searching`. `resting`: a page of
- * rows was found, and there may be more. `done`. `failed`: the file could not be read to its end.
+ * `all`: no filter. `waiting`: for the row count or the report. `resting`: a page of rows was found, and
+ * there may be more. `failed`: the file could not be read to its end.
  */
 export type ListPhase = 'all' | 'waiting' | 'searching' | 'resting' | 'done' | 'failed';
 
-/** Owns which rows of a file are listed, and the search that finds them. Positions count from 0, rows from 1. */
+/** Owns the filtered list of a file's rows and the search behind it. Positions count from 0, rows from 1. */
 export class RowList implements Disposable {
   readonly #file: RowFile;
   readonly #report: () => Report | undefined;
@@ -35,10 +35,10 @@ export class RowList implements Disposable {
   #stop = new AbortController();
   #searchedBytes = 0;
 
-  /** Fires when there are more rows, or the phase is another. */
+  /** Fires when rows are added or the phase changes. */
   readonly onDidChange = this.#changed.event;
 
-  /** @param report returns the file's report once there is one */
+  /** @param report returns the file's report, if there is one */
   constructor(file: RowFile, report: () => Report | undefined) {
     this.#file = file;
     this.#report = report;
@@ -58,7 +58,7 @@ export class RowList implements Disposable {
     return this.#file.sizeBytes === 0 ? 1 : this.#searchedBytes / this.#file.sizeBytes;
   }
 
-  /** The problems that the filter is about, where it is about any and they are known. */
+  /** The rows with the filter's problems, if it has any and they are known. */
   get problems(): ProblemRows | undefined {
     return this.#chosen;
   }
@@ -69,26 +69,26 @@ export class RowList implements Disposable {
     return this.#phase === 'all' ? position + 1 : this.#rows[position];
   }
 
-  /** The position of a row, or undefined where it is not listed. */
+  /** The position of a row, or undefined if it is not listed. */
   positionOf(row: number): number | undefined {
     if (this.#phase === 'all') return row >= 1 && row <= this.#file.rows ? row - 1 : undefined;
     const position = this.#rows.indexOf(row);
     return position === -1 ? undefined : position;
   }
 
-  /** Lists the rows of another filter, and cancels the search before it. */
+  /** Applies a filter and cancels the previous search. */
   set(filter: RowFilter): void {
     this.#filter = filter;
     this.#restart();
   }
 
-  /** Starts again what waited for the report or for the rows to be counted, or used another report. */
+  /** Restarts a search that waited for the report or the row count, or used an older report. */
   refresh(): void {
     const needsReport = this.#filter.problems !== undefined;
     if (this.#phase === 'waiting' || (needsReport && this.#phase !== 'all')) this.#restart();
   }
 
-  /** Finds another page of rows. */
+  /** Searches for another page of rows. */
   more(): void {
     if (this.#phase === 'resting') this.#go();
   }
@@ -157,31 +157,31 @@ export class RowList implements Disposable {
   }
 }
 
-/** A longer text is cut: what is compared at each place must stay short. */
+/** Longer texts are truncated to keep the comparison at each position short. */
 export const MAX_SEARCH_UNITS = 200;
 
 const PIECE_BYTES = 128 * 1024;
-/** `\uXXXX`, the longest way in which JSON spells one unit. */
+/** `\uXXXX` is the longest JSON spelling of a UTF-16 unit. */
 const BYTES_OF_AN_ESCAPE = 6;
 const LF = '\n';
 
-/** What a search has come to. */
+/** Progress of a search. */
 export interface SearchStep {
-  /** Rows with the text, found since the step before, in the order of the file. */
+  /** Matching rows found since the previous step, in file order. */
   rows: number[];
   /** Bytes searched so far. */
   bytes: number;
 }
 
-/** A text to search for, in every spelling that JSON has for it. */
+/** A text to search for, in every JSON spelling. */
 export interface SearchPattern {
-  /** Finds it in bytes that were read as Latin-1: that way each byte is one character, and nothing need be decoded. */
+  /** Matches bytes read as Latin-1, where each byte is one character and nothing needs decoding. */
   expression: RegExp;
-  /** No match is longer. */
+  /** Maximum length of a match. */
   maxBytes: number;
 }
 
-/** The pattern of a text as it reads unescaped; undefined for an empty text. */
+/** Returns the pattern of an unescaped text, or undefined if it is empty. */
 export function searchPattern(text: string, matchCase: boolean): SearchPattern | undefined {
   const wanted = text.slice(0, MAX_SEARCH_UNITS);
   if (wanted === '') return undefined;
@@ -190,8 +190,8 @@ export function searchPattern(text: string, matchCase: boolean): SearchPattern |
 }
 
 /**
- * Searches a file from its start, a piece at a time, for the rows that contain the text, each once. It continues when
- * the next step is asked for, so a caller with enough rows just stops.
+ * Searches a file piece by piece for the rows that contain a text, and yields each row once. It only advances
+ * when the next step is requested, so a caller that has enough rows just stops.
  * @throws CancelledError, CheckError `unreadable`
  */
 export async function* searchRows(
@@ -200,7 +200,7 @@ export async function* searchRows(
   signal: AbortSignal,
 ): AsyncGenerator<SearchStep, void, undefined> {
   const buffer = Buffer.allocUnsafeSlow(maxBytes + PIECE_BYTES);
-  /** The row in which the buffer begins. */
+  /** The row at the start of the buffer. */
   let row = 1;
   let lastFound = 0;
   let carried = 0;
@@ -230,7 +230,7 @@ export async function* searchRows(
   }
 }
 
-/** Each way to write a character in a JSON string, and the character itself: the bytes of each. */
+/** Returns the bytes of each JSON spelling of a character, including the character itself. */
 function spellings(character: string, matchCase: boolean): string {
   const cases = new Set(
     matchCase ? [character] : [character, character.toLowerCase(), character.toUpperCase()],
@@ -246,14 +246,14 @@ function spellings(character: string, matchCase: boolean): string {
   return `(?:${ways.join('|')})`;
 }
 
-/** The UTF-8 bytes of a text as Latin-1, none of them with a meaning in an expression. */
+/** Returns the UTF-8 bytes of a text as Latin-1, escaped for a regular expression. */
 function bytesOf(text: string): string {
   return Buffer.from(text)
     .toString('latin1')
     .replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }
 
-/** The four digits may be written either way whatever the case of the text. */
+/** The four digits may be in upper or lower case, regardless of the case of the text. */
 function escapeOfUnit(unit: string): string {
   const digits = unit.charCodeAt(0).toString(16).padStart(4, '0');
   return `\\\\u${digits.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`)}`;

@@ -14,12 +14,18 @@ interface Exports extends Record<Counters | Regions | 'PATTERNS' | 'ANCHORS', We
   skipRow(from: number): void;
 }
 
-/** Numbers of one place as the scanner reports it: code, row, line breaks inside rows before it, position, column, length. */
+/**
+ * Numbers of one place as the scanner reports it: code, row, line breaks inside rows before it, position,
+ * column, length.
+ */
 export const PLACE_NUMBERS = 6;
 /** Bins of `LENGTH_BINS`: exact below 32 bytes, then 32 for each doubling. */
 export const LENGTH_BINS = 32 * 24;
 
-/** What one call of `scan` says. The arrays are views that the next call overwrites; rows count from 0 in each call. */
+/**
+ * What one call of `scan` says. The arrays are views that the next call overwrites; rows count from 0 in each
+ * call.
+ */
 export interface Scanned {
   /** Where it stopped, from the start of the input. */
   stoppedAt: number;
@@ -152,7 +158,10 @@ const keys = (
   ...prefixes: readonly string[]
 ): KeyPattern[] => prefixes.map((prefix) => ({ code: API_KEY, prefix, anchor, tail, of }));
 
-/** The keys that are searched for: API keys of this and other common services, and private keys (PEM, RFC 7468). */
+/**
+ * The keys that are searched for: API keys of this and other common services, and private keys (PEM, RFC
+ * 7468).
+ */
 const KEY_PATTERNS: readonly KeyPattern[] = [
   ...keys(5, 16, 'word', 'service_'),
   ...keys(0, 20, 'word', 'sk-'),
@@ -182,7 +191,10 @@ const PREFIX_OFFSET = 8;
 const ANCHOR_LENGTH = 3;
 const MAX_BUCKETS = 8;
 
-/** Patterns with the same third rare byte are of one bucket: few places in a text have that byte, and two fitting ones before. */
+/**
+ * Patterns with the same third rare byte are of one bucket: few places in a text have that byte, and two
+ * fitting ones before.
+ */
 const BUCKETS: readonly string[] = [...new Set(KEY_PATTERNS.map(thirdByte))].slice(0, MAX_BUCKETS);
 
 function thirdByte({ prefix, anchor }: KeyPattern): string {
@@ -205,7 +217,10 @@ function encodePatterns(): Uint8Array {
   return bytes;
 }
 
-/** For each of the three rare bytes, by its lower and by its upper half, the buckets of the patterns that have it: bits. */
+/**
+ * For each of the three rare bytes, by its lower and by its upper half, the buckets of the patterns that have
+ * it: bits.
+ */
 function encodeAnchors(): Uint8Array {
   const tables = new Uint8Array(ANCHOR_LENGTH * 2 * 16);
   for (const pattern of KEY_PATTERNS)

@@ -4,7 +4,10 @@ import { CheckError, type CheckFailure } from './report.ts';
 import { PLACE_NUMBERS, type Scanned, type Scanner, type Counts } from './scanner.ts';
 import { LOCATED_LIMIT } from './scanner/codes.ts';
 
-/** A file is judged in pieces of this size, by whichever worker is free; each row belongs to the piece in which it begins. */
+/**
+ * A file is judged in pieces of this size, by whichever worker is free; each row belongs to the piece in
+ * which it begins.
+ */
 export const SEGMENT_BYTES = 4 * 1024 * 1024;
 /** A longer row is not checked (`scanner/grammar.ts`). */
 export const MAX_ROW_BYTES = 64 * 1024 * 1024;
@@ -13,7 +16,9 @@ const LF = 0x0a;
 /** The problems of one code in a segment, in order. */
 export interface SegmentPlaces {
   code: number;
-  /** `PROBLEM_FIELDS` for each: row and line from 0 in the segment, column from 1, offset in the file, length. */
+  /**
+   * `PROBLEM_FIELDS` for each: row and line from 0 in the segment, column from 1, offset in the file, length.
+   */
   fields: Float64Array<ArrayBuffer>;
   /** One for each, or none if the code has no details. */
   details: string[];
@@ -26,7 +31,10 @@ export interface HashedRows {
   /** Where each begins in the file, from `base` on. */
   starts: Uint32Array<ArrayBuffer>;
   base: number;
-  /** For each that does not follow the one before on the next line: its index, and its row and line from 0 in the segment. */
+  /**
+   * For each that does not follow the one before on the next line: its index, and its row and line from 0 in
+   * the segment.
+   */
   runs: Uint32Array<ArrayBuffer>;
 }
 
@@ -198,8 +206,8 @@ export function masked(code: ProblemCode, found: string): string {
 }
 
 /**
- * Numbers that the extension and its workers share, by their index: the next segment, whether to stop, and whether enough rows
- * are known to compare.
+ * Numbers that the extension and its workers share, by their index: the next segment, whether to stop, and
+ * whether enough rows are known to compare.
  */
 export const SHARED = { nextSegment: 0, stopped: 1, hashedEnough: 2, length: 3 } as const;
 
@@ -247,8 +255,8 @@ export interface SameRows {
 }
 
 /**
- * Finds rows with the same hash. It has 64 bits: of eight million different rows, two have the same one in one of half a million
- * files.
+ * Finds rows with the same hash. It has 64 bits: of eight million different rows, two have the same one in
+ * one of half a million files.
  * @param hashes two numbers for each row
  * @param goesOn asked now and then; false ends the search
  */

@@ -1,4 +1,5 @@
-// What is used of WebAssembly (its JavaScript interface, W3C): Node has it, its types leave it to those of browsers.
+// What is used of WebAssembly (its JavaScript interface, W3C): Node has it, its types leave it to those of
+// browsers.
 declare namespace WebAssembly {
   class Module {
     private readonly brand;

@@ -8,7 +8,7 @@ describe('sandbox control', () => {
   const bench = useBench();
   const control = () => bench().sandbox.control;
 
-  it('adds funds, and nothing that is no amount', async () => {
+  it('adds funds and rejects invalid amounts', async () => {
     assert.equal(control().addFunds(1), STARTING_BALANCE_CENTS + 1);
     for (const cents of [0, -1, 0.5, NaN, Infinity, Number.MAX_SAFE_INTEGER]) {
       assert.throws(() => control().addFunds(cents), RangeError);

@@ -22,7 +22,7 @@ describe('sandbox endpoints', () => {
       }
   });
 
-  it('invite no other origin', async () => {
+  it('allow no other origin', async () => {
     const headers = { origin: 'https://page.example' };
     const answer = await bench().call('OPTIONS', '/runs', { headers });
     assert.deepEqual([answer.status, answer.headers.get('allow')], [405, 'GET, POST']);
@@ -99,7 +99,7 @@ describe('sandbox endpoints', () => {
       assert.equal((await look()).listed['artifacts_available'], false);
     });
 
-    it('finishes while nothing runs', async () => {
+    it('finishes while no sandbox is running', async () => {
       const { body } = await bench().submit();
       await bench().sandbox.close();
       bench().time += MINUTE;

@@ -15,7 +15,7 @@ describe('sandbox scenarios', () => {
     assert.throws(() => control().setScenario('no-such' as 'none'), RangeError);
   });
 
-  it('answer-lost: charged, the connection ends, and a repeat replays', async () => {
+  it('answer-lost: charges, disconnects, and replays on a repeat', async () => {
     const key = randomUUID();
     const before = await balance();
     control().setScenario('answer-lost');

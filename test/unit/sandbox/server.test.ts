@@ -36,7 +36,7 @@ describe('sandbox server', () => {
     return socket;
   }
 
-  it('answers to its own names only, for signed addresses too', async () => {
+  it('answers only to its own host names, even for signed URLs', async () => {
     const authorization = `Bearer ${bench().sandbox.apiKey}`;
     const signed = new URL(await bench().signedUrl(await bench().completedRun()));
     for (const path of ['/api/v1/balance', signed.pathname + signed.search]) {
@@ -62,7 +62,7 @@ describe('sandbox server', () => {
       assert.equal((await bench().get(path)).headers.get('date'), new Date(START).toUTCString());
   });
 
-  it('takes the port that it is given, and says when it cannot have it', async () => {
+  it('uses the given port and reports if it is unavailable', async () => {
     const options = { directory: bench().directory, port: port() };
     await assert.rejects(startSandbox(options), { code: 'EADDRINUSE' });
     await bench().sandbox.close();

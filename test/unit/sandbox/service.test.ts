@@ -51,7 +51,7 @@ describe('sandbox database', () => {
     assert.deepEqual(bench().log, []);
   });
 
-  it('never has the API key on disk', async () => {
+  it('never stores the API key on disk', async () => {
     await bench().submit();
     const { apiKey } = bench().sandbox;
     for (const name of readdirSync(bench().directory)) {

@@ -84,7 +84,7 @@ describe('sandbox submission', () => {
     ['no parts', 'multipart/form-data; boundary=x', '--x--\r\n'],
     ['another boundary than announced', 'multipart/form-data; boundary=x', '--y\r\n\r\n--y--\r\n'],
   ];
-  it('charges nothing for a body that is no complete form', async () => {
+  it('charges nothing for an incomplete form', async () => {
     for (const [name, type, body] of bodies) {
       const answer = await bench().call('POST', '/runs', { body, headers: { 'content-type': type } });
       await assertNothingCharged(answer, 'validation_failed', name);

@@ -5,23 +5,24 @@ import { throwIfCancelled } from '../../base/errors.ts';
 import { BrokenArchiveError, NotAnAdapterError } from '../problems.ts';
 import type { Container } from '../report.ts';
 
-/** Of all entries together, unpacked. */
+/** Limit of the unpacked size of all entries together. */
 export const MAX_TOTAL_BYTES = 64 * 2 ** 30;
-/** Unpacked size from which the ratio is checked: a few zeros pack well, and are not a bomb. */
+/** Unpacked size from which the ratio is checked: small files of zeros pack well without being a bomb. */
 export const RATIO_FROM_BYTES = 2 ** 30;
-/** Unpacked bytes for each packed one. */
+/** Limit of unpacked bytes per packed byte. */
 export const MAX_RATIO = 100;
-/** Bytes that are read at once: little enough that nothing waits for it. */
+/** Bytes per read, small enough not to block. */
 const CHUNK_BYTES = 512 * 1024;
 
 /** A regular file of an archive or folder. */
 export interface Member {
-  /** Safe, with `/`. */
+  /** A safe path, with `/`. */
   name: string;
   sizeBytes: number;
   /**
-   * Its bytes from the start; each piece is only good until the next is asked for. May be left early; read to its end, it
-   * is checked. That of a tar can be read once, before the next member is asked for.
+   * Yields its bytes from the start; each piece is valid only until the next is requested. May be abandoned
+   * early; if read to the end, it is verified. A tar member can be read only once, before the next member is
+   * requested.
    * @throws BrokenArchiveError, CancelledError
    */
   open(): AsyncGenerator<Buffer, void>;
@@ -29,9 +30,12 @@ export interface Member {
 
 export interface Archive {
   container: Container;
-  /** Of the file, or of the files of the folder. */
+  /** Size of the file, or of all files in the folder. */
   sizeBytes: number;
-  /** The members in their order; each call reads from the start. @throws BrokenArchiveError, CancelledError */
+  /**
+   * Yields the members in order; each call reads from the start.
+   * @throws BrokenArchiveError, CancelledError
+   */
   members(): AsyncIterable<Member> | Iterable<Member>;
   close(): Promise<void>;
 }
@@ -40,7 +44,7 @@ export async function readThrough(all: AsyncGenerator<unknown, void>): Promise<v
   while ((await all.next()).done !== true);
 }
 
-/** All bytes of pieces, each of which is only good until the next is asked for. */
+/** Concatenates pieces, each of which is valid only until the next is requested. */
 export async function bytesOf(pieces: AsyncIterable<Buffer>): Promise<Buffer> {
   const copies: Buffer[] = [];
   for await (const piece of pieces) copies.push(Buffer.from(piece));
@@ -59,7 +63,9 @@ export class FileBytes {
     this.#signal = signal;
   }
 
-  /** @throws what the file system says; NotAnAdapterError for a pipe, whose opening would wait for ever */
+  /**
+   * @throws errors of the file system; NotAnAdapterError for a pipe, because opening one would wait forever
+   */
   static async open(path: string, signal?: AbortSignal): Promise<FileBytes> {
     if (!(await stat(path)).isFile()) throw new NotAnAdapterError({ code: 'not-an-archive' });
     const handle = await open(path, 'r');
@@ -75,7 +81,10 @@ export class FileBytes {
     return this.#handle.close();
   }
 
-  /** Exactly these bytes. @throws BrokenArchiveError `truncated` where the file has fewer; CancelledError */
+  /**
+   * Reads exactly these bytes.
+   * @throws BrokenArchiveError `truncated` if the file has fewer; CancelledError
+   */
   async read(at: number, length: number): Promise<Buffer> {
     if (at < 0 || at + length > this.sizeBytes) throw new BrokenArchiveError('truncated');
     const buffer = Buffer.allocUnsafe(length);
@@ -109,7 +118,7 @@ export class FileBytes {
   }
 }
 
-/** What the deflated bytes of a ZIP entry are, in pieces. @throws BrokenArchiveError `length` */
+/** Inflates a ZIP entry, in pieces. @throws BrokenArchiveError `length` */
 export async function* inflated(
   packed: AsyncIterable<Buffer>,
   packedBytes: number,
@@ -117,12 +126,12 @@ export async function* inflated(
 ): AsyncGenerator<Buffer, void> {
   const inflate = createInflateRaw({ chunkSize: CHUNK_BYTES });
   yield* through(packed, inflate, new BrokenArchiveError('length', name));
-  // Bytes after the end of the deflated ones, which nobody would see.
+  // Hidden bytes follow the end of the deflated data.
   if (inflate.bytesWritten !== packedBytes) throw new BrokenArchiveError('length', name);
 }
 
 /**
- * What a gzip file holds, in pieces, its CRC and length checked by zlib; of several members one after another.
+ * Unpacks a gzip file, in pieces. Concatenates several members. zlib checks CRC and length.
  * @throws BrokenArchiveError `gzip`, `bomb`, `too-large`
  */
 export async function* gunzipped(packed: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
@@ -142,7 +151,7 @@ async function* through(
   unpack: Gunzip | InflateRaw,
   broken: BrokenArchiveError,
 ): AsyncGenerator<Buffer, void> {
-  // Copied, since zlib reads a piece on another thread while the next may already be asked for.
+  // Copy each piece, because zlib reads it on another thread while the next may already be requested.
   const source = Readable.from(copies(packed), { highWaterMark: 1 });
   source.on('error', (error) => unpack.destroy(error));
   source.pipe(unpack);

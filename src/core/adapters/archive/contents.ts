@@ -11,35 +11,35 @@ import {
 import { bytesOf, type Archive, type Member } from './bytes.ts';
 
 const MAX_CONFIG_BYTES = 2 ** 20;
-/** Of all configs of an archive together: all are read before one is chosen. */
+/** Limit of all configs of an archive together: all are read before one is chosen. */
 const MAX_CONFIGS_BYTES = 16 * 2 ** 20;
 const PICKLE = /\.(?:bin|pt|pth|pkl|pickle|ckpt|joblib|mar)$/i;
 const ARCHIVE = /\.(?:zip|tar|gz|tgz|bz2|tbz2?|xz|txz|zst|7z|rar|jar|whl)$/i;
 const CONFIG_NAME = 'adapter_config.json';
-/** Enough for a header and the first modules behind it, and read in no time. */
+/** Enough for a header and the first modules after it, and fast to read. */
 const SAMPLE_BYTES = 4 * 2 ** 20;
-/** Faults after which nothing more of a packed archive can be read. */
+/** Faults after which the rest of a packed archive can't be read. */
 const OF_STREAM: readonly ArchiveFault[] = ['gzip', 'bomb', 'too-large'];
 
-/** A header, and a digest of the beginning of its file. */
+/** A header, and a digest of the start of its file. */
 export interface Weights extends SafetensorsHeader {
   sample: string;
 }
 
-/** What is in an archive, its configs and the headers of its weights read. */
+/** The contents of an archive, including its configs and weight headers. */
 export interface Contents {
   entries: readonly AdapterEntry[];
-  /** By name; undefined where it is too large. */
+  /** By name; undefined if too large. */
   configs: ReadonlyMap<string, string | undefined>;
   weights: ReadonlyMap<string, Weights | BrokenArchiveError>;
 }
 
-/** Goes through an archive once. @throws BrokenArchiveError, CancelledError */
+/** Reads an archive in one pass. @throws BrokenArchiveError, CancelledError */
 export async function readContents(archive: Archive): Promise<Contents> {
   const entries: AdapterEntry[] = [];
   const configs = new Map<string, string | undefined>();
   const weights = new Map<string, Weights | BrokenArchiveError>();
-  // Together they may be no more than one of the greatest length.
+  // All headers together may be no longer than the longest allowed header.
   const budget = { bytes: MAX_HEADER_BYTES };
   let tensors = 0;
   let configBytes = 0;
@@ -58,7 +58,7 @@ export async function readContents(archive: Archive): Promise<Contents> {
         tensors += one.tensors.length;
       } catch (error) {
         if (!(error instanceof BrokenArchiveError) || OF_STREAM.includes(error.code)) throw error;
-        // Which file it is counts only if it is one of the adapter's.
+        // The error only matters if the file turns out to be the adapter's.
         weights.set(name, new BrokenArchiveError(error.code, error.verdict.entry ?? name));
       }
     if (configBytes > MAX_CONFIGS_BYTES || tensors > MAX_TENSORS || budget.bytes < 0)
@@ -80,7 +80,7 @@ async function readWeights(member: Member, budget: { bytes: number }): Promise<W
   }
 }
 
-/** Passes pieces on, and hashes the first of their bytes. */
+/** Passes pieces through and hashes the first bytes. */
 async function* hashed(pieces: AsyncGenerator<Buffer, void>, hash: Hash): AsyncGenerator<Buffer, void> {
   let left = SAMPLE_BYTES;
   for await (const piece of pieces) {
@@ -90,14 +90,14 @@ async function* hashed(pieces: AsyncGenerator<Buffer, void>, hash: Hash): AsyncG
   }
 }
 
-/** What a file of an archive is, by the name by which tools find it. */
+/** Determines the kind of an archive's file by the names that tools look for. */
 export function kindOf(name: string): AdapterEntry['kind'] {
   const base = baseOf(name);
-  // What macOS adds beside each file.
+  // Metadata files that macOS adds beside each file.
   if (base.startsWith('._') || name.startsWith('__MACOSX/')) return 'other';
   if (base === CONFIG_NAME) return 'config';
   if (/\.safetensors$/i.test(base)) return 'weights';
-  // `data.pkl` is what PyTorch's own files are inside.
+  // PyTorch's own files contain `data.pkl`.
   if (PICKLE.test(base)) return 'pickle';
   return ARCHIVE.test(base) ? 'archive' : 'other';
 }
@@ -111,16 +111,16 @@ function folderOf(name: string): string {
   return name.slice(0, Math.max(0, name.lastIndexOf('/')));
 }
 
-/** Which files of an archive are the adapter. */
+/** The files of an archive that form the adapter. */
 export interface Choice {
   root: string;
   config: string | undefined;
-  /** PEFT's file, else the first by its name: tools read one. */
+  /** PEFT's file, otherwise the first by name: tools read only one. */
   weights: string | undefined;
   otherWeights: readonly string[];
 }
 
-/** The outermost folder that has config and weights, else weights, else a config; undefined where there is neither. */
+/** Chooses the outermost folder with config and weights, else with weights, else with a config, if any. */
 export function chooseAdapter({
   configs,
   weights,

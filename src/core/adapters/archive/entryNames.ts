@@ -5,18 +5,18 @@ export const MAX_ENTRIES = 10_000;
 const MAX_PART_BYTES = 255;
 const MAX_PARTS = 32;
 const MAX_NAME_LENGTH = 1024;
-/** What Windows keeps for devices, with any extension, and blanks before it. */
+/** Names that Windows reserves for devices, with any extension, optionally preceded by blanks. */
 export const DEVICE_NAME = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\.|$)/i;
-/** Control characters, and what some platform refuses or understands otherwise. */
+/** Control characters, and characters that some platform rejects or treats specially. */
 const ODD_CHARACTER = /[\p{Cc}\p{Cs}\\:*?"<>|]/u;
 
 /**
- * The parts of an archive entry's name, which lead nowhere but below the folder, on each platform.
+ * Splits an archive entry's name into parts that stay below the folder on every platform.
  * @throws BrokenArchiveError `path-…`
  */
 export function safeParts(name: string): string[] {
   if (/^[/\\]|^[A-Za-z]:/.test(name)) throw new BrokenArchiveError('path', name);
-  // Also with backslashes, which are separators to some.
+  // Some tools treat backslashes as separators.
   if (name.split(/[/\\]/).includes('..')) throw new BrokenArchiveError('path', name);
   const parts = name.split('/').filter((part) => part !== '' && part !== '.');
   if (name.length > MAX_NAME_LENGTH || parts.length > MAX_PARTS || parts.some(isOdd))
@@ -33,14 +33,14 @@ function isOdd(part: string): boolean {
   );
 }
 
-/** The names of an archive so far: each leads to a place of its own, also where case and normalization mean nothing. */
+/** Checks that no two names of an archive collide, even on file systems that ignore case or normalization. */
 export class EntryNames {
   /** Folded name → the name and whether it is a folder. */
   readonly #taken = new Map<string, { name: string; isFolder: boolean }>();
   #count = 0;
 
   /**
-   * Takes an entry's name and returns it with `/` between its parts, '' for the folder itself.
+   * Adds an entry's name and returns it with `/` between its parts, or '' for the folder itself.
    * @throws BrokenArchiveError
    */
   add(raw: string, isFolder: boolean): string {
@@ -59,7 +59,7 @@ export class EntryNames {
     const other = this.#taken.get(folded);
     if (other === undefined) this.#taken.set(folded, { name, isFolder });
     else if (other.name !== name) throw new BrokenArchiveError('duplicate', name);
-    // A folder may be named as often as one likes.
+    // Folders may be listed more than once.
     else if (!other.isFolder || !isFolder) throw new BrokenArchiveError('duplicate', name);
   }
 }

@@ -25,13 +25,14 @@ export class FolderExistsError extends ExpectedError {
 }
 
 const MAX_LEFT_OUT = 10;
-/** Unpacking never takes so long: the process is gone. */
+/** Unpacking never takes this long, so the process must have died. */
 const ABANDONED_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Unpacks an archive into a new folder, which appears complete or not at all.
  * @returns the names of pickle files, which are left out: printable, at most 10
- * @throws FolderExistsError, BrokenArchiveError, NotAnAdapterError, DiskError, CancelledError; none leaves anything behind
+ * @throws FolderExistsError, BrokenArchiveError, NotAnAdapterError, DiskError, CancelledError; none leaves
+ * anything behind
  */
 export async function extractAdapter(
   file: string,
@@ -60,20 +61,20 @@ export async function extractAdapter(
   }
 }
 
-/** Takes the name first, so that nothing that is there is replaced. */
+/** Claims the name first, so that nothing existing is replaced. */
 async function nameFolder(part: string, folder: string): Promise<void> {
   try {
     await mkdir(folder);
   } catch (error) {
     throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? new FolderExistsError() : error;
   }
-  // A folder cannot be renamed over another one there, not even an empty one.
+  // Windows can't rename a folder over another one, not even an empty one.
   if (process.platform === 'win32') await rmdir(folder);
   try {
     await rename(part, folder);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // Somebody wrote into it meanwhile.
+    // Another program has written to the folder meanwhile.
     if (code === 'ENOTEMPTY' || code === 'EEXIST') throw new FolderExistsError();
     await rmdir(folder).catch(() => undefined);
     throw error;
@@ -85,7 +86,7 @@ async function unpack(
   folder: string,
   onProgress: ExtractOptions['onProgress'],
 ): Promise<string[]> {
-  // Everything is checked before anything is written: what is unsafe or no adapter makes no file.
+  // Check everything first, so that an unsafe archive or a non-adapter never creates a file.
   const contents = await readContents(archive);
   if (chooseAdapter(contents)?.weights === undefined) throw new NotAnAdapterError({ code: 'no-adapter' });
   const totalBytes = contents.entries.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
@@ -97,7 +98,7 @@ async function unpack(
       doneBytes += member.sizeBytes;
       continue;
     }
-    // The names were made safe when they were read; no other reaches the disk.
+    // The names were checked when read; checking again ensures that only safe ones reach the disk.
     const file = path.join(folder, ...safeParts(member.name));
     await mkdir(path.dirname(file), { recursive: true });
     const handle = await open(file, 'wx', 0o644);
@@ -115,12 +116,12 @@ async function unpack(
   return leftOut;
 }
 
-/** Removes what a process that ended left a day ago or more. Never throws. */
+/** Removes leftovers of dead processes that are at least a day old. Never throws. */
 async function removeAbandoned(parent: string, prefix: string): Promise<void> {
   for (const name of await readdir(parent).catch(() => [])) {
     if (!name.startsWith(prefix) || !/^[0-9a-f-]{36}\.part$/.test(name.slice(prefix.length))) continue;
     const part = path.join(parent, name);
-    // What cannot be removed does no harm where it is.
+    // Leftovers that can't be removed do no harm.
     const madeAtMs = (await lstat(part).catch(() => undefined))?.mtimeMs ?? Infinity;
     if (Date.now() - madeAtMs > ABANDONED_MS) await rm(part, { recursive: true }).catch(() => undefined);
   }

@@ -8,8 +8,8 @@ import { beginsAsTar, BLOCK_BYTES, TarBytes, tarMembers } from './tar.ts';
 import { zipMembers } from './zip.ts';
 
 /**
- * Opens an archive, a safetensors file or a folder, by its content.
- * @throws NotAnAdapterError, BrokenArchiveError, CancelledError, and what the file system says
+ * Opens an archive, a safetensors file, or a folder, detected by content.
+ * @throws NotAnAdapterError, BrokenArchiveError, CancelledError, and errors of the file system
  */
 export async function openArchive(file: string, signal?: AbortSignal): Promise<Archive> {
   if ((await stat(file)).isDirectory()) return await openFolder(file, signal);
@@ -22,13 +22,13 @@ export async function openArchive(file: string, signal?: AbortSignal): Promise<A
   }
 }
 
-/** By its first bytes. */
+/** Detects the format by the first bytes. */
 function openFile(bytes: FileBytes, first: Buffer, fileName: string): Archive {
   const { sizeBytes } = bytes;
   const rest = { sizeBytes, close: () => bytes.close() };
   const begins = (...start: number[]) => start.every((byte, at) => first[at] === byte);
   if (first.length === 0) throw new NotAnAdapterError({ code: 'empty' });
-  // A first entry, or an end without any, narrow or wide.
+  // The first local header, or the end record of an empty archive (ZIP or ZIP64).
   if (begins(0x50, 0x4b, 3, 4) || begins(0x50, 0x4b, 5, 6) || begins(0x50, 0x4b, 6, 6))
     return { ...rest, container: 'zip', members: () => zipMembers(bytes) };
   if (begins(0x1f, 0x8b)) return { ...rest, container: 'tar.gz', members: () => gzipMembers(bytes) };
@@ -47,7 +47,7 @@ function tarIn(bytes: FileBytes): TarBytes {
   return new TarBytes(from(0), from);
 }
 
-/** @throws NotAnAdapterError where it is complete, but no tar */
+/** @throws NotAnAdapterError if the gzip file is complete but contains no tar */
 async function* gzipMembers(bytes: FileBytes): AsyncGenerator<Member, void> {
   const tar = new TarBytes(gunzipped(bytes.all()));
   try {
@@ -62,7 +62,7 @@ async function* gzipMembers(bytes: FileBytes): AsyncGenerator<Member, void> {
   }
 }
 
-/** A folder is the user's own: links in it are followed (caches have them), but only to files. */
+/** A folder is the user's own, so links in it are followed (caches use them), but only to files. */
 async function openFolder(folder: string, signal: AbortSignal | undefined): Promise<Archive> {
   const names = (await readdir(folder)).sort();
   if (names.length > MAX_ENTRIES) throw new BrokenArchiveError('too-large');
@@ -89,14 +89,14 @@ async function* fileIn(file: string, signal: AbortSignal | undefined): AsyncGene
   }
 }
 
-/** How a file was verified; `unread`: an archive or safetensors file that could not be checked; `unknown`: neither of the two. */
+/** `unread`: an archive or safetensors file that could not be checked. `unknown`: neither of these. */
 export type VerifiedKind = 'zip' | 'gzip' | 'tar' | 'safetensors' | 'unread' | 'unknown';
 
 /**
- * Whether a file is complete, by what is in it: of a ZIP each CRC-32, and that its headers agree; of gzip CRC-32 and length;
- * of tar the checksums and the end; of safetensors the header and the lengths. Reads it once, in pieces.
- * An archive that is unsafe, encrypted or too big is not broken by that: it is `unread`, and inspecting it says more.
- * @throws BrokenArchiveError, CancelledError, and what the file system says
+ * Verifies that a file is complete by its content, in one pass. ZIP: each CRC-32, and that the headers agree.
+ * gzip: CRC-32 and length. tar: checksums and the end. safetensors: the header and the lengths. An unsafe,
+ * encrypted, or too big archive isn't broken: it is `unread`, and inspecting it shows why.
+ * @throws BrokenArchiveError, CancelledError, and errors of the file system
  */
 export async function verifyArchive(
   file: string,
@@ -113,7 +113,7 @@ export async function verifyArchive(
   } catch (error) {
     if (!(error instanceof NotAnAdapterError) || error.verdict.code === 'broken') throw error;
     if (error instanceof BrokenArchiveError) return 'unread';
-    // A complete gzip file need not be a tar.
+    // A complete gzip file doesn't have to contain a tar.
     if (archive === undefined) return 'unknown';
   } finally {
     await archive?.close();

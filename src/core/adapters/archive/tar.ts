@@ -4,9 +4,9 @@ import { bytesOf, MAX_TOTAL_BYTES, readThrough, type Member } from './bytes.ts';
 import { EntryNames, MAX_ENTRIES } from './entryNames.ts';
 
 export const BLOCK_BYTES = 512;
-/** Of an extended header. */
+/** Limit of an extended header. */
 const MAX_EXTENDED_BYTES = 2 ** 20;
-/** Of a record in an extended header, with its length before it. */
+/** Limit of a record's key in an extended header, with the length before it. */
 const MAX_KEY_BYTES = 1024;
 
 interface TarHeader {
@@ -16,20 +16,20 @@ interface TarHeader {
   type: string;
 }
 
-/** The bytes of a tar archive, from its beginning on. Pieces are only good until the next is asked for. */
+/** Reads the bytes of a tar archive in order. Pieces are valid only until the next is requested. */
 export class TarBytes {
   readonly #from: ((at: number) => AsyncGenerator<Buffer, void>) | undefined;
   #pieces: AsyncGenerator<Buffer, void>;
   #piece: Buffer = Buffer.alloc(0);
   #at = 0;
 
-  /** @param from where it can be read from any place: then what is skipped is not read */
+  /** @param from reads from any position, if possible, so that skipped bytes are not read */
   constructor(pieces: AsyncGenerator<Buffer, void>, from?: (at: number) => AsyncGenerator<Buffer, void>) {
     this.#pieces = pieces;
     this.#from = from;
   }
 
-  /** The first block, or less where there is no more, which is read again. */
+  /** Returns the first block, or less if the archive is shorter, without consuming it. */
   async peek(): Promise<Buffer> {
     while (this.#piece.length < BLOCK_BYTES) {
       const next = await this.#pieces.next();
@@ -39,7 +39,10 @@ export class TarBytes {
     return this.#piece.subarray(0, BLOCK_BYTES);
   }
 
-  /** The next bytes; what is left of them when it is left early comes next. @throws BrokenArchiveError `truncated` */
+  /**
+   * Yields the next bytes; if abandoned early, the rest of them comes next.
+   * @throws BrokenArchiveError `truncated`
+   */
   async *exactly(length: number): AsyncGenerator<Buffer, void> {
     for (let left = length; left > 0;) {
       if (this.#piece.length === 0) this.#piece = (await this.#pieces.next()).value ?? Buffer.alloc(0);
@@ -62,7 +65,7 @@ export class TarBytes {
     this.#pieces = this.#from(this.#at);
   }
 
-  /** All that is left. */
+  /** Yields the remaining bytes. */
   async *rest(): AsyncGenerator<Buffer, void> {
     yield this.#piece;
     yield* this.#pieces;
@@ -73,7 +76,10 @@ export class TarBytes {
   }
 }
 
-/** The files of a tar archive, in their order, each to be read once. @throws BrokenArchiveError, CancelledError */
+/**
+ * Yields the files of a tar archive in order; each can be read once.
+ * @throws BrokenArchiveError, CancelledError
+ */
 export async function* tarMembers(bytes: TarBytes): AsyncGenerator<Member, void> {
   const names = new EntryNames();
   /** Extended headers for all entries, and for the next one. */
@@ -86,7 +92,7 @@ export async function* tarMembers(bytes: TarBytes): AsyncGenerator<Member, void>
     if (isEmptyBlock(block)) break;
     const header = readHeader(block);
     if (/^[xgLK]$/.test(header.type)) {
-      // A name and what it points to, or one of each kind, for every entry.
+      // Every entry may have a long name and a long link target, or one extended header of each kind.
       if (++extended > 2 * MAX_ENTRIES) throw new BrokenArchiveError('too-large');
       const one = await readExtended(header, bytes);
       if (header.type === 'g') Object.assign(shared, one);
@@ -97,7 +103,7 @@ export async function* tarMembers(bytes: TarBytes): AsyncGenerator<Member, void>
     next = {};
     if (/^[12346]$/.test(type)) throw new BrokenArchiveError('link', name);
     if (type !== '0' && type !== '5') throw new BrokenArchiveError('method', name);
-    // Old writers mark a folder by its name alone.
+    // Old writers mark a folder only by its name.
     const isFolder = type === '5' || name.endsWith('/');
     const safe = names.add(name, isFolder);
     if (isFolder && sizeBytes > 0) throw new BrokenArchiveError('tar', name);
@@ -106,7 +112,7 @@ export async function* tarMembers(bytes: TarBytes): AsyncGenerator<Member, void>
     let left = sizeBytes;
     const open = async function* () {
       for await (const piece of bytes.exactly(left)) {
-        // Before it is passed on: the reader may leave.
+        // Count it before yielding: the consumer may stop here.
         left -= piece.length;
         yield piece;
       }
@@ -114,14 +120,14 @@ export async function* tarMembers(bytes: TarBytes): AsyncGenerator<Member, void>
     if (!isFolder) yield { name: safe, sizeBytes, open };
     await bytes.skip(left + paddingOf(sizeBytes));
   }
-  // Two empty blocks end it, and only zeros may follow.
+  // Two empty blocks end the archive; only zeros may follow.
   if (!isEmptyBlock(await bytesOf(bytes.exactly(BLOCK_BYTES))))
     throw new BrokenArchiveError('data-after-end');
   for await (const piece of bytes.rest())
     if (!piece.equals(Buffer.alloc(piece.length))) throw new BrokenArchiveError('data-after-end');
 }
 
-/** Contents take up complete blocks. */
+/** Returns the padding, since contents take up complete blocks. */
 function paddingOf(sizeBytes: number): number {
   return Math.ceil(sizeBytes / BLOCK_BYTES) * BLOCK_BYTES - sizeBytes;
 }
@@ -130,11 +136,11 @@ async function readExtended({ type, sizeBytes }: TarHeader, bytes: TarBytes): Pr
   if (sizeBytes > MAX_EXTENDED_BYTES) throw new BrokenArchiveError('header-too-large');
   const content = await bytesOf(bytes.exactly(sizeBytes));
   await bytes.skip(paddingOf(sizeBytes));
-  // The long name of a link: the link itself follows, and is refused.
+  // The long target of a link. The link itself follows and is refused.
   if (type === 'K') return {};
   if (type === 'L') return { name: textIn(content) };
   const records = readPax(content);
-  // The size in the header of such a file is not that of its content.
+  // A sparse file's header has another size than its content.
   for (const key of records.keys()) if (key.startsWith('GNU.sparse.')) throw new BrokenArchiveError('method');
   const name = records.get('path');
   const size = records.get('size');
@@ -142,7 +148,7 @@ async function readExtended({ type, sizeBytes }: TarHeader, bytes: TarBytes): Pr
   return { ...(name !== undefined && { name }), ...(size !== undefined && { sizeBytes: Number(size) }) };
 }
 
-/** Whether these bytes begin as a tar archive does: with a header whose checksum is right. */
+/** Whether these bytes start like a tar archive: with a header that has a correct checksum. */
 export function beginsAsTar(bytes: Buffer): boolean {
   return bytes.length >= BLOCK_BYTES && !isEmptyBlock(bytes) && hasChecksum(bytes.subarray(0, BLOCK_BYTES));
 }
@@ -153,7 +159,7 @@ function isEmptyBlock(block: Buffer): boolean {
 
 function readHeader(block: Buffer): TarHeader {
   if (!hasChecksum(block)) throw new BrokenArchiveError('tar');
-  // The prefix is only there in ustar; GNU has other things in its place.
+  // Only ustar has the prefix; GNU uses its place for other fields.
   const isUstar = block.toString('latin1', 257, 263) === 'ustar\0';
   const prefix = isUstar ? textIn(block.subarray(345, 500)) : '';
   const name = textIn(block.subarray(0, 100));
@@ -165,18 +171,18 @@ function readHeader(block: Buffer): TarHeader {
   };
 }
 
-/** Up to a NUL. */
+/** Reads text up to a NUL. */
 function textIn(bytes: Buffer): string {
   const end = bytes.indexOf(0);
   return decoded(end === -1 ? bytes : bytes.subarray(0, end));
 }
 
-/** As Latin-1 where it is not UTF-8. */
+/** Decodes UTF-8, or Latin-1 if it is not valid UTF-8. */
 function decoded(bytes: Buffer): string {
   return bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1');
 }
 
-/** The records of an extended header (pax): the length of each, a blank, a key, an equals sign, a value, a line end. */
+/** Reads the records of an extended header (pax): length, blank, key, equals sign, value, line end. */
 function readPax(bytes: Buffer): Map<string, string> {
   const records = new Map<string, string>();
   for (let at = 0; at < bytes.length;) {
@@ -190,7 +196,7 @@ function readPax(bytes: Buffer): Map<string, string> {
   return records;
 }
 
-/** Some old writers add signed bytes. */
+/** Also accepts the sum of signed bytes that some old writers use. */
 function hasChecksum(block: Buffer): boolean {
   let unsigned = 0;
   let signed = 0;
@@ -208,7 +214,7 @@ function hasChecksum(block: Buffer): boolean {
   return sum === unsigned || sum === signed;
 }
 
-/** Octal digits, or what does not fit into them with base 256 (GNU). */
+/** Reads octal digits, or base 256 (GNU) for larger numbers. */
 function numberIn(field: Buffer): number {
   if (field[0] === 0x80) {
     const wide = field.subarray(1).reduce((sum, byte) => sum * 256 + byte, 0);

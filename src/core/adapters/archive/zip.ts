@@ -21,17 +21,17 @@ import {
 } from './bytes.ts';
 import { EntryNames, MAX_ENTRIES } from './entryNames.ts';
 
-/** Of a central directory. */
+/** Limit of a central directory. */
 const MAX_DIRECTORY_BYTES = 32 * 2 ** 20;
 const END = { signature: Buffer.from('PK\x05\x06'), bytes: 22, maxCommentBytes: 0xffff } as const;
-/** The end record of ZIP64 without extensions, with its locator behind it. */
+/** The ZIP64 end record without extensions, followed by its locator. */
 const WIDE_END = { signature: 0x06064b50, locator: 0x07064b50, locatorAt: 56, bytes: 76 } as const;
 const DESCRIPTOR_SIGNATURE = Buffer.from('PK\x07\x08');
-/** A size that is in an extra field of ZIP64. */
+/** Marks a size that is stored in a ZIP64 extra field. */
 const ALL_ONES = 0xffffffff;
 const STORED = 0;
 const DEFLATED = 8;
-/** What deflate can do at most: a run of 258 bytes in two bits. */
+/** The maximum of deflate: a run of 258 bytes in two bits. */
 const MAX_DEFLATE_RATIO = 1032;
 const FLAGS = { encrypted: 1, descriptor: 8, strong: 64, utf8: 2048, masked: 8192 } as const;
 const COMPARED_FLAGS = FLAGS.encrypted | FLAGS.descriptor | FLAGS.utf8;
@@ -39,26 +39,26 @@ const UNIX_SYSTEMS: readonly number[] = [3, 19];
 const FILE_TYPE = 0o170000;
 const TYPES = { none: 0, file: 0o100000, folder: 0o040000 } as const;
 
-/** A file of a ZIP archive, as its central directory has it and its local header agrees. */
+/** A file of a ZIP archive whose central directory and local header agree. */
 interface ZipEntry {
-  /** Safe, with `/`. */
+  /** A safe path, with `/`. */
   name: string;
   entry: Entry;
-  /** Where its data begins, and what comes next. */
+  /** Where its data starts, and where the next record starts. */
   from: number;
   to: number;
 }
 
 /**
- * The files of a ZIP archive. yauzl reads its headers; that there is one reading of them only, that names, kinds and sizes
- * are safe, and that no two entries share bytes, is checked here, before the first.
+ * Yields the files of a ZIP archive. yauzl reads the headers. Before the first file, this checks that the
+ * headers are unambiguous, that names, kinds, and sizes are safe, and that no two entries share bytes.
  * @throws BrokenArchiveError, CancelledError
  */
 export async function* zipMembers(file: FileBytes): AsyncGenerator<Member, void> {
   for (const entry of await readEntries(file)) yield memberOf(file, entry);
 }
 
-/** Through which yauzl reads: beyond the file it finds nothing, wherever a header points. */
+/** Lets yauzl read the file; a header that points beyond the file finds nothing. */
 class Reader extends RandomAccessReader {
   readonly #file: FileBytes;
 
@@ -98,7 +98,7 @@ async function readEntries(file: FileBytes): Promise<readonly ZipEntry[]> {
   return entries;
 }
 
-/** A number, whatever its declared type says. */
+/** The cursor is a number, although yauzl declares another type. */
 function cursorOf({ readEntryCursor }: ZipFile): number {
   return Number(readEntryCursor);
 }
@@ -109,7 +109,7 @@ async function readDirectory(file: FileBytes, zip: ZipFile): Promise<Entry[]> {
   let at = directoryAt;
   for await (const entry of zip.eachEntry()) {
     entries.push(entry);
-    // yauzl leaves out on which of several disks it is.
+    // yauzl does not expose the disk number.
     const disk = (await file.read(at + 34, 2)).readUInt16LE();
     if (disk !== 0 && disk !== 0xffff) throw new BrokenArchiveError('zip');
     at = cursorOf(zip);
@@ -118,10 +118,10 @@ async function readDirectory(file: FileBytes, zip: ZipFile): Promise<Entry[]> {
   return entries;
 }
 
-/** yauzl's errors have a text only. */
+/** Converts yauzl's errors, which have only a text. */
 function asBroken(error: unknown): never {
   if (isSystemError(error) || error instanceof CancelledError) throw error;
-  // A header that points beyond the file does not make the file a cut one.
+  // A header that points beyond the file doesn't mean that the file is truncated.
   if (error instanceof BrokenArchiveError && error.code !== 'truncated') throw error;
   const text = error instanceof Error ? error.message : '';
   if (text.includes('encryption')) throw new BrokenArchiveError('encrypted');
@@ -129,7 +129,7 @@ function asBroken(error: unknown): never {
   throw new BrokenArchiveError(text.includes('Invalid comment length') ? 'data-after-end' : 'zip');
 }
 
-/** @returns its name; undefined for a folder */
+/** @returns the entry's name, or undefined for a folder */
 function checkEntry(entry: Entry, names: EntryNames): string | undefined {
   const { fileNameRaw: raw, generalPurposeBitFlag: flags, compressionMethod: method } = entry;
   const { uncompressedSize: sizeBytes, compressedSize: packedBytes } = entry;
@@ -147,7 +147,7 @@ function checkEntry(entry: Entry, names: EntryNames): string | undefined {
   return isFolder ? undefined : name;
 }
 
-/** Only the mode that Unix writes shows links and devices. */
+/** Only modes written on Unix show links and devices. */
 function checkType(system: number, mode: number, name: string, isFolder: boolean): void {
   if (!UNIX_SYSTEMS.includes(system)) return;
   const type = mode & FILE_TYPE;
@@ -160,7 +160,7 @@ function hasDescriptor({ generalPurposeBitFlag: flags }: Entry): boolean {
   return (flags & FLAGS.descriptor) !== 0;
 }
 
-/** The local header must agree with the central directory: other readers go by it. */
+/** Checks that the local header agrees with the central directory, since some readers rely on it. */
 async function place(zip: ZipFile, entry: Entry): Promise<{ from: number; to: number }> {
   const local = await zip.readLocalFileHeaderPromise(entry);
   const [sizeBytes, packedBytes] = sizesOf(local);
@@ -172,13 +172,13 @@ async function place(zip: ZipFile, entry: Entry): Promise<{ from: number; to: nu
     local.crc32 === entry.crc32 &&
     sizeBytes === entry.uncompressedSize &&
     packedBytes === entry.compressedSize;
-  // With a descriptor they come after the data.
+  // With a descriptor, the sizes come after the data.
   if (!isSame || (!hasSizes && !hasDescriptor(entry)))
     throw new BrokenArchiveError('zip', entry.fileNameRaw.toString());
   return { from: local.fileDataStart, to: local.fileDataStart + entry.compressedSize };
 }
 
-/** The size, and the one when packed; those that are all ones are in the extra field of ZIP64, in this order. */
+/** Returns size and packed size. Those that are all ones are in the ZIP64 extra field, in this order. */
 function sizesOf({ uncompressedSize, compressedSize, extraField }: LocalFileHeader): number[] {
   const sizes = [uncompressedSize, compressedSize];
   if (!sizes.includes(ALL_ONES)) return sizes;
@@ -192,8 +192,9 @@ function sizesOf({ uncompressedSize, compressedSize, extraField }: LocalFileHead
 }
 
 /**
- * Of the directory no second reading may exist: right behind it is the one end record that reaches to the end of the file, or
- * that of ZIP64 and then it, and both say the same. Otherwise a reader that knows no ZIP64 would see another archive.
+ * Checks that the directory is unambiguous: it is directly followed by the only end record, which reaches to
+ * the end of the file, or by the ZIP64 end record and then this one, which must agree. Otherwise a reader
+ * without ZIP64 support would see another archive.
  */
 async function checkEnd(file: FileBytes, count: number, at: number, end: number): Promise<void> {
   const tailAt = Math.max(0, file.sizeBytes - END.bytes - END.maxCommentBytes);
@@ -204,7 +205,7 @@ async function checkEnd(file: FileBytes, count: number, at: number, end: number)
     if (isWhole && from + END.bytes + tail.readUInt16LE(from + 20) === tail.length) ends.push(from);
   }
   const [endAt = 0] = ends;
-  // Also where the narrow fields fit: PyTorch always writes it, and Info-ZIP does on a pipe.
+  // Also accepted if the ZIP fields would suffice: PyTorch always writes ZIP64, and Info-ZIP does on a pipe.
   const isWide = tailAt + endAt === end + WIDE_END.bytes;
   const says = (value: number, meant: number, ones: number) => value === meant || (isWide && value === ones);
   const agrees =
@@ -223,12 +224,12 @@ async function hasWideEnd(file: FileBytes, count: number, at: number, end: numbe
   meant.writeUInt32LE(WIDE_END.locator, WIDE_END.locatorAt);
   const fields = { 4: WIDE_END.locatorAt - 12, 24: count, 32: count, 40: end - at, 48: at, 64: end };
   for (const [field, value] of Object.entries(fields)) meant.writeBigUInt64LE(BigInt(value), Number(field));
-  // But for versions, and how many disks there are.
+  // Ignore the versions and the number of disks.
   const bytes = (await file.read(end, WIDE_END.bytes)).fill(0, 12, 16).fill(0, 72);
   return bytes.equals(meant);
 }
 
-/** Bytes that several entries share make a bomb of a small file. */
+/** Rejects entries that share bytes, which can turn a small file into a bomb. */
 function checkBytes(entries: readonly ZipEntry[], directoryAt: number, fileBytes: number): void {
   let end = 0;
   const atOf = ({ entry }: ZipEntry) => entry.relativeOffsetOfLocalHeader;
@@ -265,13 +266,13 @@ function memberOf(file: FileBytes, { name, entry, from, to }: ZipEntry): Member 
   };
 }
 
-/** What follows the data: with or without its signature, the sizes narrow or wide. */
+/** Checks the data descriptor, with or without signature, with 32-bit or 64-bit sizes. */
 async function checkDescriptor(file: FileBytes, entry: Entry, at: number): Promise<void> {
   const sizes = [entry.compressedSize, entry.uncompressedSize];
   const crc = Buffer.from(Uint32Array.of(entry.crc32).buffer);
   const narrow = Buffer.concat([crc, Buffer.from(Uint32Array.from(sizes).buffer)]);
   const wide = Buffer.concat([crc, Buffer.from(BigUint64Array.from(sizes.map(BigInt)).buffer)]);
-  // The directory follows, which is longer.
+  // Reading 24 bytes is safe: the directory, which is longer, follows.
   const bytes = await file.read(at, 24);
   const forms = [narrow, wide].flatMap((form) => [form, Buffer.concat([DESCRIPTOR_SIGNATURE, form])]);
   if (!forms.some((form) => bytes.subarray(0, form.length).equals(form)))

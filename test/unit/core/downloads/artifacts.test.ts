@@ -9,7 +9,7 @@ describe('artifacts of a run', () => {
     ...(filename !== undefined && { filename }),
   });
 
-  it('each have a name of their own, also where the service gives two the same', () => {
+  it('have unique names, even if the service uses a name twice', () => {
     const list = [
       artifact('model', 'a.zip', '1'),
       artifact('log', 'a.zip', '2'),

@@ -62,12 +62,12 @@ describe('Downloads to a disk that fails', () => {
       assert.deepEqual(await bench.left(), []);
     });
 
-  it('continues where the disk takes a part of what it is given', async () => {
+  it('continues if the disk accepts only a part of a write', async () => {
     await bench.window({ openFile: diskOf(100_000) }).start(bench.request());
     assert.deepEqual(await readFile(bench.target), bench.server.bytes);
   });
 
-  it('leaves nothing where the part cannot be made durable', async () => {
+  it('leaves nothing if the part cannot be made durable', async () => {
     window = bench.window({
       openFile: opening((handle) => {
         handle.datasync = () => Promise.reject(failure('EIO'));
@@ -77,7 +77,7 @@ describe('Downloads to a disk that fails', () => {
     assert.deepEqual(await bench.left(), []);
   });
 
-  it('leaves nothing where a process may write no more', async function () {
+  it('leaves nothing if the process may no longer write', async function () {
     if (process.platform === 'win32') this.skip();
     const task = { url: bench.server.url, runsFolder: path.join(bench.folder, 'runs'), target: bench.target };
     // In blocks of 1 KiB: SQLite's and the book's files are smaller, the part is not.
@@ -93,7 +93,7 @@ describe('Downloads to a disk that fails', () => {
     assert.deepEqual((await bench.stored()).unfinished, []);
   });
 
-  it('asks no storage where the folder takes no file', async () => {
+  it('sends no request to the storage if the folder is not writable', async () => {
     await writeFile(path.join(bench.folder, 'plain'), 'a file, no folder');
     await assertRefused('folder-missing', path.join(bench.folder, 'missing', 'a.zip'));
     await assertRefused('folder-missing', path.join(bench.folder, 'plain', 'a.zip'));
@@ -106,7 +106,7 @@ describe('Downloads to a disk that fails', () => {
     assert.deepEqual(await bench.left(), []);
   });
 
-  it('offers what was in a folder that vanished: it may come back', async () => {
+  it('still offers a download whose folder vanished, since it may come back', async () => {
     const away = `${bench.out}-away`;
     bench.server.faults.push({ beforeEnd: () => rename(bench.out, away) });
     await assert.rejects(window.start(bench.request()), { code: 'folder-missing' });
@@ -127,7 +127,7 @@ describe('Downloads to a disk that fails', () => {
     assert.deepEqual(await bench.left(), ['adapter.zip']);
   });
 
-  it('never writes over what is there, a file or a link to nowhere, and does not download for it', async () => {
+  it('never overwrites a file or a dangling link, and then downloads nothing', async () => {
     const [file, link] = [path.join(bench.out, 'file'), path.join(bench.out, 'link')];
     await writeFile(file, 'mine');
     await symlink('nowhere', link);
@@ -137,7 +137,7 @@ describe('Downloads to a disk that fails', () => {
     assert.deepEqual(bench.server.requests, []);
   });
 
-  describe('where a file of that name appears meanwhile', () => {
+  describe('if a file of that name appears meanwhile', () => {
     let id: string;
 
     beforeEach(async () => {
@@ -152,7 +152,7 @@ describe('Downloads to a disk that fails', () => {
       id = window.active[0]?.id ?? '';
     });
 
-    it('keeps what came until that file is gone', async () => {
+    it('keeps the received bytes until that file is gone', async () => {
       await assert.rejects(window.resume(id), { code: 'file-exists' });
       await rename(bench.target, `${bench.target}.mine`);
       await window.resume(id);
@@ -173,7 +173,7 @@ describe('Downloads to a disk that fails', () => {
       assert.equal(bench.server.requests.length, 1);
     });
 
-    it('never writes into a part that got another name', async () => {
+    it('never writes to a part that got another name', async () => {
       const part = path.join(bench.out, `.${id}.part`);
       const moved = path.join(bench.out, 'moved.zip');
       await rm(bench.target);
@@ -188,7 +188,7 @@ describe('Downloads to a disk that fails', () => {
     });
   });
 
-  it('removes what a crash left after the download was stored', async () => {
+  it('removes the leftovers of a crash after the download was stored', async () => {
     const record = await window.start(bench.request());
     const id = downloadId(ACCOUNT, { ...record, filename: record.filename, target: bench.target });
     const unfinished = { ...record, id, filename: record.filename, target: bench.target };
@@ -203,7 +203,7 @@ describe('Downloads to a disk that fails', () => {
     assert.deepEqual(await bench.stored(), { unfinished: [], discarded: [] });
   });
 
-  it('follows no link that is where its own files would', async () => {
+  it('follows no link planted in place of its own files', async () => {
     const victim = path.join(bench.folder, 'victim');
     await writeFile(victim, 'mine');
     const { id, cancelled } = await bench.stall(window, 100 * KIB);
@@ -216,7 +216,7 @@ describe('Downloads to a disk that fails', () => {
     assert.deepEqual(await bench.left(), ['adapter.zip']);
   });
 
-  describe('where it is downloaded and that cannot be stored', () => {
+  describe('if the completed download cannot be stored', () => {
     let record: DownloadRecord;
 
     const setUp = async (framing?: 'chunked') => {
@@ -271,7 +271,7 @@ describe('Downloads to a disk that fails', () => {
         assert.deepEqual((await bench.stored()).unfinished, []);
       });
 
-    it('is never written into by the next window, resumed and cancelled', async () => {
+    it('is never written to by the next window, whether resumed or cancelled', async () => {
       await setUp('chunked');
       const next = bench.window();
       await next.open(ACCOUNT);
@@ -286,7 +286,7 @@ describe('Downloads to a disk that fails', () => {
     });
   });
 
-  it('are opened also where code of the extension cannot be loaded', async () => {
+  it('are opened even if code of the extension cannot be loaded', async () => {
     const unfinished = { id: 'one', runId: 'run', artifactType: 'model', filename: undefined };
     await bench.store().begin({ ...unfinished, target: bench.target });
     const specifier = '../../../../src/core/downloads/downloadStore.ts?incomplete';

@@ -9,7 +9,7 @@ import { ACCOUNT, DownloadBench, RUN } from '../../../helpers/runs/downloadBench
 
 const KIB = 1024;
 
-describe('Downloads from a storage that errs', () => {
+describe('Downloads from a faulty storage', () => {
   let bench: DownloadBench;
   let window: Downloads;
 
@@ -64,8 +64,8 @@ describe('Downloads from a storage that errs', () => {
       assert.equal(bench.server.signed, 1);
     });
 
-  describe('gives up and keeps what came', () => {
-    it('where nothing comes, after a bounded time', async () => {
+  describe('fails but keeps the received bytes', () => {
+    it('if nothing arrives within a bounded time', async () => {
       bench.server.faults.push({ cutAfterBytes: 100 * KIB });
       bench.server.always = { cutAfterBytes: 0 };
       await bench.assertInterrupted(window, 'storage');
@@ -76,20 +76,20 @@ describe('Downloads from a storage that errs', () => {
       await bench.assertDownloads(window);
     });
 
-    it('but not while it makes progress', async () => {
+    it('unless it makes progress', async () => {
       bench.server.bytes = randomBytes(2_000 * KIB);
       bench.server.always = { cutAfterBytes: 80 * KIB };
       await bench.assertDownloads(window);
       assert.equal(bench.server.requests.length, 25);
     });
 
-    it('where the storage refuses', async () => {
+    it('if the storage refuses', async () => {
       bench.server.faults.push({ cutAfterBytes: 100 * KIB });
       bench.server.always = { status: 418 };
       await bench.assertInterrupted(window, 'signed-url-refused');
     });
 
-    it('where the API key is refused meanwhile', async () => {
+    it('if the API key is rejected meanwhile', async () => {
       bench.server.faults.push({ cutAfterBytes: 100 * KIB }, { status: 403 });
       bench.server.onRequest = () => {
         if (bench.server.requests.length === 2)
@@ -99,7 +99,7 @@ describe('Downloads from a storage that errs', () => {
     });
   });
 
-  describe('keeps nothing where nothing came:', () => {
+  describe('keeps nothing if nothing was received:', () => {
     for (const [name, fault, code] of [
       ['compressed', { contentEncoding: 'gzip' }, 'storage'],
       ['redirected without an end', { redirect: true }, 'storage'],
@@ -121,7 +121,7 @@ describe('Downloads from a storage that errs', () => {
   describe('an adapter', () => {
     const broken = () => Promise.reject(new BrokenArchiveError('truncated'));
 
-    it('of no bytes is refused', async () => {
+    it('without bytes is refused', async () => {
       bench.server.bytes = Buffer.alloc(0);
       await assertRefused('download-empty');
     });
@@ -145,7 +145,7 @@ describe('Downloads from a storage that errs', () => {
           assert.deepEqual(localAdapter(window.records(ACCOUNT), RUN), counts ? record : undefined);
         });
 
-    it('needs no length where the archive itself is complete, nor where it came in chunks', async () => {
+    it('needs no length if the archive itself is complete or was sent in chunks', async () => {
       window = bench.window({ verify: () => Promise.resolve('zip') });
       bench.server.always = { framing: 'close' };
       assert.equal((await window.start(bench.request())).verified, 'zip');
@@ -167,7 +167,7 @@ describe('Downloads from a storage that errs', () => {
       assert.deepEqual(bench.starts(), [0, 100 * KIB]);
     });
 
-    it('does so three times, and no more without progress', async () => {
+    it('does so at most three times without progress', async () => {
       bench.server.expired = 3;
       await bench.assertDownloads(window);
       assert.equal(bench.server.signed, 4);
@@ -218,7 +218,7 @@ describe('Downloads from a storage that errs', () => {
         await assert.rejects(window.list(bench.session(), 'run-1'), { code });
       });
 
-    it('reports that it is not among what the run offers', async () => {
+    it('reports an artifact that the run does not offer', async () => {
       const wish = bench.request(bench.target, { type: 'log', filename: 'log.txt' });
       await assert.rejects(window.start(wish), { code: 'artifact-gone' });
       assert.deepEqual(await bench.left(), []);

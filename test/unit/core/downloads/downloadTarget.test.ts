@@ -14,7 +14,7 @@ import { useFolder } from '../../../helpers/folder.ts';
 
 const RUN = '3fa85f64-5717-4562-b3fc-2c963f66afa6';
 
-describe('where downloads go', () => {
+describe('download targets', () => {
   const folder = useFolder();
 
   it('the download directory may be empty, begin with the home folder, be missing or unusable', async () => {
@@ -37,7 +37,7 @@ describe('where downloads go', () => {
       assert.deepEqual(directoryOf(text, folder()), expected, text);
   });
 
-  it('each run has a folder of its own, named safely', () => {
+  it('each run has its own, safely named folder', () => {
     for (const [label, name] of [
       ['maths', 'maths 3fa85f64'],
       ['maths ft-7k3m9qpx', 'maths 3fa85f64'],
@@ -58,7 +58,7 @@ describe('where downloads go', () => {
     assert.ok(Buffer.byteLength(runFolderName('🦜'.repeat(255), RUN)) <= 255);
   });
 
-  it('a file is called as the service calls it, made safe, or after its type; the adapter comes first', () => {
+  it('a file gets its sanitized name from the service or from its type; the adapter comes first', () => {
     for (const [type, filename, expected] of [
       ['model', 'adapter.zip', 'adapter.zip'],
       ['model', '../../.bashrc', 'bashrc'],
@@ -74,7 +74,7 @@ describe('where downloads go', () => {
     );
   });
 
-  it('no file is replaced, nor one that another download will make', async () => {
+  it('no file is replaced, not even one that another download will create', async () => {
     const artifact = { type: 'model', filename: 'a.zip' };
     const place = (destined: Parameters<typeof placeIn>[3] = []) =>
       placeIn(folder(), artifact, RUN, destined);
@@ -91,7 +91,7 @@ describe('where downloads go', () => {
     assert.deepEqual(place(), { name: 'a.zip', other: 'a (3).zip', isFile: true });
   });
 
-  it('an adapter counts as downloaded while its file is there and as long as it was', async () => {
+  it('an adapter counts as downloaded while its file exists with the same length', async () => {
     const record = async (artifactType: string, written = 3) => {
       const file = path.join(folder(), `${artifactType}-${written}`);
       await writeFile(file, 'x'.repeat(written));
@@ -110,7 +110,7 @@ describe('where downloads go', () => {
 describe('safeFileName', () => {
   const safe = (text: string | undefined) => safeFileName(text, 'adapter-1');
 
-  it('is a base name that no platform refuses, hides or takes for a device', () => {
+  it('is a base name that no platform rejects, hides, or treats as a device', () => {
     for (const [text, expected] of [
       ['adapter.zip', 'adapter.zip'],
       ['../x', 'x'],

@@ -19,7 +19,7 @@ describe('Downloads', () => {
   });
   afterEach(() => bench.end());
 
-  it('downloads an artifact, and shows it in all windows', async () => {
+  it('downloads an artifact and shows it in all windows', async () => {
     const other = bench.window();
     await other.open(ACCOUNT);
     const shown = Promise.withResolvers<unknown>();
@@ -61,7 +61,7 @@ describe('Downloads', () => {
       assert.deepEqual(Object.keys(headers).sort(), ['accept-encoding', 'connection', 'host']);
   });
 
-  it('reports how far it is', async () => {
+  it('reports progress', async () => {
     bench.server.faults.push({ cutAfterBytes: 100 * KIB });
     const states: string[] = [];
     let ended = false;
@@ -80,8 +80,8 @@ describe('Downloads', () => {
     assert.ok(states.length > changes.length);
   });
 
-  describe('the same artifact to the same place', () => {
-    it('is joined in one window; one who joined only leaves', async () => {
+  describe('the same artifact to the same target', () => {
+    it('is joined in one window; cancelling a joined call does not stop the download', async () => {
       const { promise, resolve } = Promise.withResolvers<undefined>();
       bench.server.always = { beforeEnd: () => promise };
       const first = window.start(bench.request());
@@ -97,7 +97,7 @@ describe('Downloads', () => {
       await bench.assertComplete(window);
     });
 
-    it('is busy in another window, where it is not offered either', async () => {
+    it('is busy in another window and not offered there', async () => {
       const { promise, resolve } = Promise.withResolvers<undefined>();
       bench.server.always = { beforeEnd: () => promise };
       const done = window.start(bench.request());
@@ -142,7 +142,7 @@ describe('Downloads', () => {
         else await bench.assertNothingLeft(window);
       });
 
-    it('leaves nothing when it is discarded', async () => {
+    it('leaves nothing when discarded', async () => {
       const { id, cancelled } = await bench.stall(window, 200 * KIB);
       await window.discard(id);
       await cancelled;
@@ -161,7 +161,7 @@ describe('Downloads', () => {
       await window.open(ACCOUNT);
     });
 
-    it('is offered by the next one, and resumes', async () => {
+    it('is offered in the next window and resumes', async () => {
       const [one] = window.active;
       assert.ok(one);
       const { id, ...offered } = one;
@@ -197,7 +197,7 @@ describe('Downloads', () => {
       assert.deepEqual(await bench.stored(), { unfinished: [], discarded: [] });
     });
 
-    it('is removed when its disk is there again, if that was away when it was discarded', async () => {
+    it('is removed once its disk is back, if the disk was missing when it was discarded', async () => {
       const away = `${bench.out}-away`;
       await rename(bench.out, away);
       await window.discard(window.active[0]?.id ?? '');
@@ -211,7 +211,7 @@ describe('Downloads', () => {
       await window.open(ACCOUNT);
       await bench.assertNothingLeft(window);
     });
-    it('is not removed if it was started again after that', async () => {
+    it('is not removed if it was restarted after that', async () => {
       const away = `${bench.out}-away`;
       await rename(bench.out, away);
       await window.discard(window.active[0]?.id ?? '');

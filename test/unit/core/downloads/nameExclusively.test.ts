@@ -46,7 +46,7 @@ describe('nameExclusively', () => {
     });
   }
 
-  it('without hard links shows nothing under the name, or all of it', async () => {
+  it('without hard links shows an empty or a complete file under the name', async () => {
     const sizes = new Set<number>();
     const stop = new AbortController();
     const watching = (async () => {
@@ -68,7 +68,7 @@ describe('nameExclusively', () => {
     assert.deepEqual([...sizes], []);
   });
 
-  it('without hard links does not replace what was written into the empty file', async () => {
+  it('without hard links does not replace what another program wrote to the empty file', async () => {
     const write = (): void => {
       if (!existsSync(target)) setImmediate(write);
       else writeFileSync(target, 'mine');
@@ -78,7 +78,7 @@ describe('nameExclusively', () => {
     assert.equal(await readFile(target, 'utf8'), 'mine');
   });
 
-  it('leaves no name where the complete file cannot get it', async () => {
+  it('removes the name if the complete file cannot get it', async () => {
     await rm(part);
     await assert.rejects(nameExclusively(part, target, noLinks), { code: 'ENOENT' });
     assert.deepEqual(await readdir(folder()), []);

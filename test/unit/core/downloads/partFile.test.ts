@@ -42,7 +42,7 @@ describe('PartFile', () => {
     return receivedBytes;
   }
 
-  it('writes what comes, hashes it, and gives its memory back', async () => {
+  it('writes and hashes the received bytes and frees their memory', async () => {
     const part = await PartFile.open(place, silent());
     await part.begin('"e"', TOTAL);
     const pieces: Buffer[] = [];
@@ -91,7 +91,7 @@ describe('PartFile', () => {
       assert.ok(marks.length >= 3);
     });
 
-    it('not behind bytes that never reached the disk, or were changed there', async () => {
+    it('not after bytes that never reached the disk or were changed there', async () => {
       const handle = await open(place.part, 'r+');
       await handle.write(Buffer.alloc(4096), 0, 4096, (marks[1] ?? 0) + 100);
       await handle.close();
@@ -103,14 +103,14 @@ describe('PartFile', () => {
       await part.close();
     });
 
-    it('not behind bytes that are missing', async () => {
+    it('not after missing bytes', async () => {
       await truncate(place.part, upTo - 1);
       assert.equal(await openedAt(), marks.at(-2));
       await rm(place.part);
       assert.equal(await openedAt(), 0);
     });
 
-    it('not behind a mark that a crash tore', async () => {
+    it('not after a mark torn by a crash', async () => {
       await writeFile(place.sidecar, text.slice(0, -3));
       assert.equal(await openedAt(), marks.at(-2));
     });
