@@ -66,7 +66,7 @@ export function formerAccountsOf(
     if (sentTo === origin)
       lastUsed.set(accountId, Math.max(created.localMs, lastUsed.get(accountId) ?? -Infinity));
   const named = former
-    .filter((account) => placeOf(account) === origin)
+    .filter((account) => serviceOf(account) === origin)
     .map(({ id, name }) => ({ id, name, lastUsedMs: lastUsed.get(id) }))
     .reverse();
   const known = new Set([...accounts, ...former].map(({ id }) => id));
@@ -87,7 +87,7 @@ export function originOf(account: ServiceAccount): string {
 }
 
 /** Returns the only destination of an account's submissions. The sandbox's address changes at each start. */
-export function placeOf(account: Account): string {
+export function serviceOf(account: Account): string {
   return account.kind === 'sandbox' ? 'sandbox' : originOf(account);
 }
 

@@ -232,7 +232,7 @@ export class RunStore implements Disposable {
 
   /** Merges what the polling window has read, unless this window has read something newer. */
   acceptSaved(saved: SavedRuns, readAtMs: number): void {
-    this.knowLabels(saved.labels);
+    this.addLabels(saved.labels);
     // If this window's read is in the future, the clock was set back.
     if (readAtMs < this.#readAtMs && this.#readAtMs <= this.#now()) return;
     this.#readAtMs = readAtMs;
@@ -257,7 +257,7 @@ export class RunStore implements Disposable {
   }
 
   /** Adds details that were read earlier, except for runs with a detail. */
-  knowDetails(details: readonly RunDetail[]): void {
+  addDetails(details: readonly RunDetail[]): void {
     const known = details.filter((detail) => this.#details.know(detail));
     this.#haveChanged(known.map(({ run_id }) => run_id).filter((runId) => this.#byId.has(runId)));
   }
@@ -276,7 +276,7 @@ export class RunStore implements Disposable {
   }
 
   /** Adds labels from other sources, since the list has none. */
-  knowLabels(labels: Iterable<readonly [runId: string, label: string]>): void {
+  addLabels(labels: Iterable<readonly [runId: string, label: string]>): void {
     const news = [...labels].filter(([runId]) => this.label(runId) === undefined);
     for (const [runId, label] of news) this.#labels.set(runId, label);
     this.#haveChanged(news.map(([runId]) => runId).filter((runId) => this.#byId.has(runId)));

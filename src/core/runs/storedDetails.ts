@@ -108,7 +108,7 @@ export class StoredDetails implements Disposable {
     const found = await this.#state.read((tables) => tables.all<Stored>(sql, this.#accountId, ...values));
     const details = found.flatMap((one) => detailOf(this.#runs.get(one.run_id), one) ?? []);
     for (const detail of details) this.#stored.add(detail);
-    this.#runs.knowDetails(details);
+    this.#runs.addDetails(details);
   }
 }
 

@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { lstat, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as v from 'valibot';
-import { placeOf, type Account } from '../accounts/account.ts';
+import { serviceOf, type Account } from '../accounts/account.ts';
 import { IDEMPOTENCY_WINDOW_MS } from '../api/types.ts';
 import type { Clock } from '../base/clock.ts';
 import { isMissing } from '../base/diskError.ts';
@@ -112,8 +112,8 @@ export const intentSchema = v.object({
   balanceBefore: v.optional(v.object({ balance_cents: v.number(), currency: said })),
   attempts: v.array(attempt),
   /** The first complete check since the last attempt that found nothing; any other result removes it. */
-  firstCleanLook: v.optional(observation),
-  lastLook: v.optional(observation),
+  firstCleanCheck: v.optional(observation),
+  lastCheck: v.optional(observation),
   /** Set if the service refused it before any charge. The draft can be continued with a new key. */
   refused: v.optional(v.object({ at: moment, code: v.string(), httpStatus: v.optional(v.number()) })),
   /** Missing while the intent is open. Once set, the intent is a receipt. */
@@ -124,7 +124,7 @@ export const intentSchema = v.object({
 export type Intent = v.InferOutput<typeof intentSchema>;
 export type Attempt = Intent['attempts'][number];
 /** The result of one check of the runs and the balance. */
-export type Observation = NonNullable<Intent['lastLook']>;
+export type Observation = NonNullable<Intent['lastCheck']>;
 export type Moment = Intent['created'];
 export type Settlement = NonNullable<Intent['settled']>;
 /** A settled intent. */
@@ -160,13 +160,15 @@ export function chargedReceiptsOf(receipts: readonly Receipt[], accountId: strin
 }
 
 /** The same bytes and model at one service. Only one intent for them may be open. */
-export type Wish = Pick<Intent, 'origin' | 'model_id'> & { dataset: Pick<Intent['dataset'], 'sha256'> };
+export type DuplicateKey = Pick<Intent, 'origin' | 'model_id'> & {
+  dataset: Pick<Intent['dataset'], 'sha256'>;
+};
 
 /**
- * Compares two wishes regardless of their accounts: two local accounts may be the same service account. The
+ * Compares two submissions regardless of their accounts: two local accounts may be the same service account. The
  * service doesn't identify accounts, and each sign-in can create another local one.
  */
-export function isSameWish(one: Wish, other: Wish): boolean {
+export function isDuplicate(one: DuplicateKey, other: DuplicateKey): boolean {
   return (
     one.origin === other.origin &&
     one.model_id === other.model_id &&
@@ -181,7 +183,7 @@ export function newIntent(account: Account, draft: Draft, clock: Clock): Intent 
     id: randomUUID(),
     boundary: `----FineTuning${randomBytes(18).toString('hex')}`,
     accountId: account.id,
-    origin: placeOf(account),
+    origin: serviceOf(account),
     created: { localMs: clock.nowMs() },
     ...draft,
     attempts: [],
@@ -192,7 +194,7 @@ export function newIntent(account: Account, draft: Draft, clock: Clock): Intent 
 const MAX_BYTES = 1024 * 1024;
 
 const versionSchema = v.object({ version: v.pipe(v.number(), v.integer(), v.minValue(2)) });
-const openWishSchema = v.object({
+const duplicateKeySchema = v.object({
   origin: v.string(),
   model_id: v.string(),
   dataset: v.object({ sha256: v.string() }),
@@ -205,7 +207,7 @@ type JournalFile =
   | { kind: 'intent'; intent: Intent }
   | { kind: 'gone' }
   | { kind: 'foreign' }
-  | { kind: 'later'; wish: Wish | undefined };
+  | { kind: 'later'; key: DuplicateKey | undefined };
 
 /**
  * Reads one journal file. The file name must match the ID of its intent.
@@ -229,8 +231,8 @@ export async function readJournalFile(file: string): Promise<JournalFile> {
     return { kind: 'foreign' };
   }
   if (v.is(versionSchema, value)) {
-    const wish = v.safeParse(openWishSchema, value);
-    return { kind: 'later', wish: wish.success ? wish.output : undefined };
+    const key = v.safeParse(duplicateKeySchema, value);
+    return { kind: 'later', key: key.success ? key.output : undefined };
   }
   const intent = v.safeParse(intentSchema, value);
   if (!intent.success || `${intent.output.id}.json` !== path.basename(file)) return { kind: 'foreign' };

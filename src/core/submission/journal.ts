@@ -11,12 +11,12 @@ import { Lease, LeaseUnavailableError } from '../storage/lease.ts';
 import { SubmissionError } from './errors.ts';
 import {
   isCharged,
-  isSameWish,
+  isDuplicate,
   isSettled,
   type ChargedReceipt,
   type Intent,
   type Receipt,
-  type Wish,
+  type DuplicateKey,
   intentText,
   readJournalFile,
 } from './intent.ts';
@@ -47,7 +47,7 @@ export interface JournalOptions {
 /** The journal files that could not be read as intents and may be open. */
 interface Unknown {
   /** Open intents of a later version; nothing else is known about them. */
-  later: Wish[];
+  later: DuplicateKey[];
   /** Files that could not be read now and may contain open intents. */
   unread: { file: string; cause: unknown }[];
 }
@@ -95,7 +95,7 @@ export class Journal implements Disposable {
     this.#watch?.dispose();
     this.#watch = new FolderWatch(this.#directory, '.json', () => this.reload());
     await this.reload();
-    await this.#inTurn(() => this.#sweep());
+    await this.#inTurn(() => this.#removeLeftovers());
     this.#onDidChange.fire();
   }
 
@@ -241,14 +241,15 @@ export class Journal implements Disposable {
     besides: readonly string[],
   ): Promise<{ lease: Lease } | { existing: Intent }> {
     const { later, unread } = await this.#read();
-    const isPassedBy = ({ id, accountId }: Intent) => accountId !== intent.accountId && besides.includes(id);
+    const isAllowedBeside = ({ id, accountId }: Intent) =>
+      accountId !== intent.accountId && besides.includes(id);
     const existing = this.#intents.find(
       (other) =>
         other.id === intent.id ||
-        (other.refused === undefined && isSameWish(other, intent) && !isPassedBy(other)),
+        (other.refused === undefined && isDuplicate(other, intent) && !isAllowedBeside(other)),
     );
     if (existing !== undefined) return { existing };
-    if (later.some((wish) => isSameWish(wish, intent))) throw new SubmissionError('later-version');
+    if (later.some((key) => isDuplicate(key, intent))) throw new SubmissionError('later-version');
     const [first] = unread;
     if (first !== undefined) throw new SubmissionError('journal-unreadable', first);
     const lease = await Lease.take(this.#lockFile(intent.id));
@@ -314,7 +315,7 @@ export class Journal implements Disposable {
       // Setting the file aside reads it again, since its owner may have rewritten it meanwhile.
       if (found.kind === 'foreign') found = await this.#setAside(file);
       if (found.kind === 'later') {
-        if (found.wish !== undefined) later.push(found.wish);
+        if (found.key !== undefined) later.push(found.key);
         this.#reportOnce(file);
       }
       if (found.kind !== 'intent') return [];
@@ -354,7 +355,7 @@ export class Journal implements Disposable {
   }
 
   /** Removes leftovers of killed processes: temporary files, and lock files without an open intent. */
-  async #sweep(): Promise<void> {
+  async #removeLeftovers(): Promise<void> {
     const open = new Set(this.#intents.map(({ id }) => id));
     const orphans = new Map<string, string[]>();
     for (const name of await namesIn(this.#leases)) {

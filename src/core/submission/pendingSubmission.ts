@@ -81,13 +81,14 @@ export function isCancellable({ state }: PendingSubmission): boolean {
 export function openMarkers(submissions: readonly PendingSubmission[], accountId: string): string[] {
   return submissions
     .filter(
-      ({ accountId: id, intent, state }) => id === accountId && !RESTING.has(state) && mayBeCharged(intent),
+      ({ accountId: id, intent, state }) =>
+        id === accountId && !IDLE_STATES.has(state) && mayBeCharged(intent),
     )
     .flatMap(({ intent }) => intent.marker ?? []);
 }
 
 /** States in which nothing happens until the user decides. */
-const RESTING: ReadonlySet<SubmissionState> = new Set(['unsent', 'unknown', 'not-charged', 'refused']);
+const IDLE_STATES: ReadonlySet<SubmissionState> = new Set(['unsent', 'unknown', 'not-charged', 'refused']);
 
 /**
  * Whether to offer a resend, or a new submission of the draft, by this machine's clock. The actual resend is
@@ -107,12 +108,12 @@ export function canCheck({ state }: PendingSubmission): boolean {
 
 /** Whether the user can discard it. */
 export function canDiscard({ state }: PendingSubmission): boolean {
-  return RESTING.has(state);
+  return IDLE_STATES.has(state);
 }
 
 /** Whether it is or may become a charge without the user: uploading, validating, or no response. */
 export function mayBecomeCharge(state: SubmissionState): boolean {
-  return !RESTING.has(state) || state === 'unknown';
+  return !IDLE_STATES.has(state) || state === 'unknown';
 }
 
 /** The unresolved work of an account: `charge` if any is or may become a charge, else `kept`. */

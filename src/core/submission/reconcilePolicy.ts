@@ -84,17 +84,17 @@ function betweenMs(first: Observation, { at }: Observation): number {
 
 /** Returns the intent without observations: those made before a new attempt say nothing about it. */
 export function withoutObservations(intent: Intent): Intent {
-  return { ...intent, firstCleanLook: undefined, lastLook: undefined };
+  return { ...intent, firstCleanCheck: undefined, lastCheck: undefined };
 }
 
 /** Adds an observation to an intent. The first clean observation is stored; any other removes it. */
 export function withObservation(open: Intent, seen: Observation): Intent {
   // What two checks have proven remains true. If the balance falls later, something else was charged.
-  if (open.lastLook !== undefined && uncertaintyOf(open) === undefined && seen.candidates.length === 0)
+  if (open.lastCheck !== undefined && uncertaintyOf(open) === undefined && seen.candidates.length === 0)
     return open;
   const intent = { ...open, attempts: open.attempts.map((attempt) => overAt(attempt, seen.at)) };
-  const firstCleanLook = isClean(intent, seen) ? (open.firstCleanLook ?? seen) : undefined;
-  return { ...intent, firstCleanLook, lastLook: seen };
+  const firstCleanCheck = isClean(intent, seen) ? (open.firstCleanCheck ?? seen) : undefined;
+  return { ...intent, firstCleanCheck, lastCheck: seen };
 }
 
 /**
@@ -102,16 +102,16 @@ export function withObservation(open: Intent, seen: Observation): Intent {
  * with the marker, late enough and far enough apart, found no candidate and no lower balance.
  */
 export function uncertaintyOf(intent: Intent): UncertaintyReason | undefined {
-  const { lastLook, firstCleanLook, balanceBefore } = intent;
-  if (lastLook === undefined) return 'incomplete';
-  if (lastLook.otherKey) return 'key-replaced';
-  if (lastLook.candidates.length > 0) return 'candidates';
-  if (!lastLook.complete) return 'incomplete';
+  const { lastCheck, firstCleanCheck, balanceBefore } = intent;
+  if (lastCheck === undefined) return 'incomplete';
+  if (lastCheck.otherKey) return 'key-replaced';
+  if (lastCheck.candidates.length > 0) return 'candidates';
+  if (!lastCheck.complete) return 'incomplete';
   if (intent.marker === undefined) return 'no-marker';
   if (balanceBefore === undefined) return 'no-balance';
-  if (isLower(intent, lastLook)) return 'balance';
-  if (lastLook.at.serviceMs === undefined || settledFromMs(intent) === undefined) return 'no-clock';
-  if (firstCleanLook === undefined || betweenMs(firstCleanLook, lastLook) > 0) return 'too-early';
+  if (isLower(intent, lastCheck)) return 'balance';
+  if (lastCheck.at.serviceMs === undefined || settledFromMs(intent) === undefined) return 'no-clock';
+  if (firstCleanCheck === undefined || betweenMs(firstCleanCheck, lastCheck) > 0) return 'too-early';
   return undefined;
 }
 
@@ -122,11 +122,11 @@ export function isUncertain(intent: Intent): boolean {
 
 /** Returns when the next check may resolve `too-early`, by this machine's clock. */
 export function nextCheckAtMs(intent: Intent): number | undefined {
-  const { lastLook, firstCleanLook } = intent;
-  if (lastLook === undefined) return undefined;
+  const { lastCheck, firstCleanCheck } = intent;
+  if (lastCheck === undefined) return undefined;
   const leftMs =
-    firstCleanLook === undefined ? waitMs(intent, lastLook) : betweenMs(firstCleanLook, lastLook);
-  return leftMs === undefined ? undefined : lastLook.at.localMs + Math.max(0, leftMs);
+    firstCleanCheck === undefined ? waitMs(intent, lastCheck) : betweenMs(firstCleanCheck, lastCheck);
+  return leftMs === undefined ? undefined : lastCheck.at.localMs + Math.max(0, leftMs);
 }
 
 /** After a crash or a sleep, an attempt is first known to be over at the first check. */

@@ -52,8 +52,8 @@ export function isCheckDue(intent: Intent, last: LastCheck | undefined, nowMs: n
 
 /** Whether the last check found runs that the previous check had not. */
 export function hasNewCandidates(before: Intent, after: Intent): boolean {
-  const known = before.lastLook?.candidates ?? [];
-  return after.lastLook?.candidates.some((runId) => !known.includes(runId)) ?? false;
+  const known = before.lastCheck?.candidates ?? [];
+  return after.lastCheck?.candidates.some((runId) => !known.includes(runId)) ?? false;
 }
 
 const PAGE_SIZE = 100;

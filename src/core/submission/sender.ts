@@ -1,11 +1,11 @@
-import { placeOf } from '../accounts/account.ts';
+import { serviceOf } from '../accounts/account.ts';
 import { ServiceError } from '../api/errors.ts';
 import type { RunCreation } from '../api/types.ts';
 import { CancelledError, unlessCancelled } from '../base/errors.ts';
 import { RETRIES } from '../base/retry.ts';
 import type { Session } from '../runs/session.ts';
 import { SubmissionError, TooEarlyError } from './errors.ts';
-import { isCharged, isSameWish, mayBeCharged, type Intent, type Moment, type Settlement } from './intent.ts';
+import { isCharged, isDuplicate, mayBeCharged, type Intent, type Moment, type Settlement } from './intent.ts';
 import type { Journal, Owned } from './journal.ts';
 import { assertNotTooEarly } from './nextStep.ts';
 import { canCheck, type PendingSubmissions, type SubmissionResult } from './pendingSubmission.ts';
@@ -158,7 +158,7 @@ export class Sender {
     if (owned === undefined) return undefined;
     return this.#holding(owned, () => {
       const { accountId, origin } = owned.intent;
-      const isOthers = session && (accountId !== session.account.id || origin !== placeOf(session.account));
+      const isOthers = session && (accountId !== session.account.id || origin !== serviceOf(session.account));
       return isOthers ? Promise.resolve(undefined) : work(owned);
     });
   }
@@ -235,7 +235,7 @@ export class Sender {
   /** Discards a refused draft that the new submission replaces. */
   async #dropRefused(intent: Intent): Promise<void> {
     for (const other of this.#journal.intents)
-      if (other.refused !== undefined && other.accountId === intent.accountId && isSameWish(other, intent))
+      if (other.refused !== undefined && other.accountId === intent.accountId && isDuplicate(other, intent))
         await this.discard(other.id, 'may-be-charged').catch(() => false);
   }
 

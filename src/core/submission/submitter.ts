@@ -1,4 +1,4 @@
-import { placeOf, type Account } from '../accounts/account.ts';
+import { serviceOf, type Account } from '../accounts/account.ts';
 import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
@@ -59,7 +59,7 @@ export class Submitter implements Disposable {
   openOnesOf(account: Account, sha256: string): readonly PendingSubmission[] {
     return this.pending.filter(
       ({ state, intent: { origin, dataset } }) =>
-        origin === placeOf(account) && state !== 'refused' && dataset.sha256 === sha256,
+        origin === serviceOf(account) && state !== 'refused' && dataset.sha256 === sha256,
     );
   }
 

@@ -1,4 +1,4 @@
-import { placeOf } from '../../core/accounts/account.ts';
+import { serviceOf } from '../../core/accounts/account.ts';
 import { sha256OfFile } from '../../core/api/dataset.ts';
 import { DatasetChangedError } from '../../core/api/errors.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
@@ -87,7 +87,7 @@ export class DatasetRuns implements Disposable {
 
   #known({ report, sha256 }: Followed, { account, models }: Session): PastRuns {
     const { sizeBytes: bytes, rows, statistics } = report;
-    const trained = trainedBefore(this.#receipts, placeOf(account), report, sha256);
+    const trained = trainedBefore(this.#receipts, serviceOf(account), report, sha256);
     const receipts = chargedReceiptsOf(this.#receipts, account.id);
     return {
       trained: trained && {
@@ -142,7 +142,7 @@ export class DatasetRuns implements Disposable {
     const { digestWorker, log, sessions } = this.#parts;
     const { report, stop } = file;
     if (file.isHashed || sessions.active === undefined) return;
-    if (!wasSubmittedInSize(this.#receipts, placeOf(sessions.active.account), report.sizeBytes)) return;
+    if (!wasSubmittedInSize(this.#receipts, serviceOf(sessions.active.account), report.sizeBytes)) return;
     file.isHashed = true;
     try {
       file.sha256 = await sha256OfFile(report, { worker: digestWorker, signal: stop.signal });

@@ -91,7 +91,7 @@ async function watch(
 
 async function showReceiptLabels({ account, runs }: Session, { receiptsOf }: ActiveRunsParts): Promise<void> {
   const receipts = await receiptsOf(account.id);
-  runs.knowLabels(
+  runs.addLabels(
     receipts.flatMap(({ settled, label }) =>
       label === undefined ? [] : [[settled.run.run_id, label] as const],
     ),

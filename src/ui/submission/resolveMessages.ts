@@ -101,9 +101,9 @@ export function factRows(
   nowMs: number,
 ) {
   const { state, intent } = submission;
-  const { attempts, balanceBefore, dataset, label, lastLook, refused } = intent;
+  const { attempts, balanceBefore, dataset, label, lastCheck, refused } = intent;
   const isChecked = state === 'unknown' || state === 'not-charged';
-  const uncertainty = state === 'unknown' && lastLook !== undefined ? uncertaintyOf(intent) : undefined;
+  const uncertainty = state === 'unknown' && lastCheck !== undefined ? uncertaintyOf(intent) : undefined;
   const againAtMs = uncertainty === 'too-early' ? (nextCheckAtMs(intent) ?? 0) : 0;
   const time = (ms: number) => formatMoment(ms, nowMs);
   const uploaded = attempts.flatMap(({ closed }) => (closed === undefined ? [] : time(closed.localMs)));
@@ -114,7 +114,7 @@ export function factRows(
     [
       'search',
       l10n.t('Last check'),
-      isChecked && (failure ?? (lastLook ? time(lastLook.at.localMs) : l10n.t('none yet'))),
+      isChecked && (failure ?? (lastCheck ? time(lastCheck.at.localMs) : l10n.t('none yet'))),
     ],
     ['question', l10n.t('Why'), uncertainty && UNCERTAINTIES[uncertainty]],
     ['clock', l10n.t('Next check'), againAtMs > nowMs && l10n.t('after {0}', time(againAtMs))],
@@ -126,7 +126,7 @@ export function factRows(
     [
       'credit-card',
       l10n.t('Balance at last check'),
-      lastLook?.balance_cents !== undefined && formatMoney(lastLook.balance_cents, balanceBefore?.currency),
+      lastCheck?.balance_cents !== undefined && formatMoney(lastCheck.balance_cents, balanceBefore?.currency),
     ],
     ['cloud-upload', l10n.t('Fully uploaded'), [...new Set(uploaded)].join(', ') || l10n.t('never')],
     [

@@ -67,13 +67,13 @@ function validatingText({ intent: { attempts } }: PendingSubmission, nowMs: numb
   return minutes < 1 ? l10n.t('Validating…') : l10n.t('Validating… · {0} min', minutes);
 }
 
-function unknownText({ intent: { lastLook } }: PendingSubmission, nowMs: number): string {
-  const runs = lastLook?.candidates.length ?? 0;
+function unknownText({ intent: { lastCheck } }: PendingSubmission, nowMs: number): string {
+  const runs = lastCheck?.candidates.length ?? 0;
   const why =
-    lastLook === undefined
+    lastCheck === undefined
       ? l10n.t('no answer')
       : runs === 0
-        ? l10n.t('checked {0}', formatMoment(lastLook.at.localMs, nowMs))
+        ? l10n.t('checked {0}', formatMoment(lastCheck.at.localMs, nowMs))
         : runs === 1
           ? l10n.t('1 possible run')
           : l10n.t('{0} possible runs', formatCount(runs));

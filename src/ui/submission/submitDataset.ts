@@ -1,6 +1,6 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { placeOf, type Account } from '../../core/accounts/account.ts';
+import { serviceOf, type Account } from '../../core/accounts/account.ts';
 import { sha256OfFile } from '../../core/api/dataset.ts';
 import { MAX_DATASET_BYTES, MAX_LABEL_LENGTH, type Model } from '../../core/api/types.ts';
 import { onDisk } from '../../core/base/diskError.ts';
@@ -275,9 +275,9 @@ function reviewOf(
         marker,
         ...shown,
         priorsOf: (digest) =>
-          priorsOf(receipts, placeOf(account), digest).map((prior) => ({ ...prior, ...namesOf(prior) })),
+          priorsOf(receipts, serviceOf(account), digest).map((prior) => ({ ...prior, ...namesOf(prior) })),
         trainedBefore(digest) {
-          const trained = trainedBefore(receipts, placeOf(account), file, digest);
+          const trained = trainedBefore(receipts, serviceOf(account), file, digest);
           return trained && { ...trained, ...namesOf(trained.run) };
         },
       };
@@ -294,7 +294,7 @@ function reviewOf(
       if (isReconnected) return 'reconnected';
       const isChecked = checkedSha256 === undefined || checkedSha256 === digest;
       if (!isChecked || !(await isStill(file.path, file))) return 'dataset-changed';
-      const place = placeOf(session.account);
+      const place = serviceOf(session.account);
       const countOf = (known: readonly Receipt[]) => priorsOf(known, place, digest).length;
       return countOf(await receiptsOf(services)) > countOf(before) ? 'submitted-meanwhile' : undefined;
     },

@@ -141,7 +141,7 @@ describe('StoredDetails', () => {
     await late.refresh();
     await read([row('a', 1, 'complete'), finished('a')]);
     await untilStored('a');
-    late.knowLabels([['a', 'Läbel a']]);
+    late.addLabels([['a', 'Läbel a']]);
     await new Promise((resolve) => setTimeout(resolve, 100));
     assert.deepEqual([await storedIds(), late.detail('a')], [['a'], undefined]);
     await late.refresh();

@@ -261,7 +261,7 @@ describe('Watcher', function () {
       bench.rows = ['known', 'new'].map((runId) => made(bench, runId, MINUTE, 'complete'));
       const [a] = await open('a');
       const detail = { run_id: 'known', status: 'completed', model_id: 'm', label: 'L known' };
-      a.session.runs.knowDetails([detail]);
+      a.session.runs.addDetails([detail]);
       await bench.pass(MINUTE);
       assert.ok(!bench.asked.some((one) => one.includes('/runs/')));
       a.dispose();
@@ -289,7 +289,7 @@ describe('Watcher', function () {
         [statusIn(b, 'r'), statusIn(c, 'r'), b.session.state],
         ['running', 'running', 'ready'],
       );
-      a.session.runs.knowLabels([['r', 'Läbel']]);
+      a.session.runs.addLabels([['r', 'Läbel']]);
       bench.rows = [made(bench, 's', 0, 'queued'), made(bench, 'r', 0, 'complete')];
       bench.balance_cents = 900;
       await a.session.balance.refresh();
@@ -457,7 +457,7 @@ describe('Watcher', function () {
     it('reports changes since another window, closed long ago, last polled', async () => {
       bench.rows = [made(bench, 's', HOUR), made(bench, 'r', 2 * HOUR)];
       const [a] = await open('a');
-      a.session.runs.knowLabels([['r', 'Läbel']]);
+      a.session.runs.addLabels([['r', 'Läbel']]);
       await bench.list(({ runs }) => runs?.labels.length === 1);
       a.dispose();
       bench.rows = [made(bench, 't', MINUTE), made(bench, 's', HOUR), made(bench, 'r', 2 * HOUR, 'complete')];

@@ -92,7 +92,7 @@ describe('uncertaintyOf', () => {
 
   it('needs 15 minutes between the closing boundary and the first clean check', () => {
     const early = look(QUARTER - 1);
-    assert.equal(after(intentOf(), early).firstCleanLook, undefined);
+    assert.equal(after(intentOf(), early).firstCleanCheck, undefined);
     assert.equal(uncertaintyOf(after(intentOf(), early, look(QUARTER + 2 * MINUTE))), 'too-early');
     assert.equal(
       uncertaintyOf(after(intentOf(), early, look(QUARTER), look(QUARTER + 2 * MINUTE))),
@@ -137,7 +137,7 @@ describe('uncertaintyOf', () => {
     ]) {
       const intent = intentOf({ attempts });
       const early = after(intent, look(QUARTER + MINUTE), look(QUARTER + 4 * MINUTE));
-      assert.deepEqual([uncertaintyOf(early), early.firstCleanLook], ['too-early', undefined]);
+      assert.deepEqual([uncertaintyOf(early), early.firstCleanCheck], ['too-early', undefined]);
       const late = after(intent, look(QUARTER + 5 * MINUTE), look(QUARTER + 7 * MINUTE));
       assert.equal(uncertaintyOf(late), undefined);
     }
@@ -208,7 +208,7 @@ describe('uncertaintyOf', () => {
   it('does not start over with each of many quick checks', () => {
     const looks = Array.from({ length: 13 }, (_, turn) => look(QUARTER + turn * 10_000));
     assert.equal(uncertaintyOf(after(intentOf(), ...looks)), undefined);
-    assert.deepEqual(after(intentOf(), ...looks).firstCleanLook, looks[0]);
+    assert.deepEqual(after(intentOf(), ...looks).firstCleanCheck, looks[0]);
   });
 
   for (const [name, doubt, changes] of [
@@ -221,7 +221,7 @@ describe('uncertaintyOf', () => {
     it(`needs two new checks after ${name}`, () => {
       const seen = after(intentOf(), ...clean.slice(0, 1), look(HOUR, changes));
       assert.equal(uncertaintyOf(seen), doubt);
-      assert.equal(seen.firstCleanLook, undefined);
+      assert.equal(seen.firstCleanCheck, undefined);
       assert.equal(uncertaintyOf(withObservation(seen, look(2 * HOUR))), 'too-early');
       assert.equal(uncertaintyOf(after(seen, look(2 * HOUR), look(3 * HOUR))), undefined);
     });
@@ -243,7 +243,7 @@ describe('uncertaintyOf', () => {
   it('returns with a new attempt', () => {
     const next = withoutObservations(after(intentOf(), ...clean));
     assert.deepEqual(
-      [next.firstCleanLook, next.lastLook, uncertaintyOf(next)],
+      [next.firstCleanCheck, next.lastCheck, uncertaintyOf(next)],
       [undefined, undefined, 'incomplete'],
     );
   });

@@ -108,7 +108,7 @@ describe('Submitter, after the first attempts', () => {
       stage.charge({ ...post, body: Buffer.from(post.body.toString().replaceAll(`Läbel ${MARKER}`, '')) });
       const first = await stage.resume(id);
       assert.deepEqual([first.kind, codeOf(first), stage.posts.length], ['unknown', 'candidates', 1]);
-      assert.deepEqual(stage.intent.lastLook?.candidates, ['run-1']);
+      assert.deepEqual(stage.intent.lastCheck?.candidates, ['run-1']);
       assert.equal((await stage.resume(id)).kind, 'charged');
       assert.equal(stage.posts.length, 2);
     });
@@ -260,8 +260,8 @@ describe('Submitter, after the first attempts', () => {
         },
       ];
       assert.equal((await stage.resume(id)).kind, 'charged');
-      const { attempts, firstCleanLook, lastLook } = seen ?? {};
-      assert.deepEqual([attempts?.length, firstCleanLook, lastLook], [2, undefined, undefined]);
+      const { attempts, firstCleanCheck, lastCheck } = seen ?? {};
+      assert.deepEqual([attempts?.length, firstCleanCheck, lastCheck], [2, undefined, undefined]);
     });
 
     it('leaves earlier checks valid if the closing boundary was not sent', async () => {

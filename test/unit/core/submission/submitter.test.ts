@@ -179,7 +179,7 @@ describe('Submitter', () => {
       const beside = stage.submitter.submit(other, await draft(), silent(), [id]);
       assert.equal((await beside.result).kind, 'charged');
       await stage.submitter.check(stage.own, id);
-      assert.deepEqual(stage.intent.lastLook?.candidates, ['run-1']);
+      assert.deepEqual(stage.intent.lastCheck?.candidates, ['run-1']);
     });
 
     it('leave another account’s refused draft alone', async () => {

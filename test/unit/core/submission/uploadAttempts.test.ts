@@ -112,7 +112,7 @@ describe('Submitter, attempt by attempt', () => {
       assert.equal(stage.posts.length, 5);
       assert.deepEqual(stage.clock.sleeps, [1000, 2000, 4000, 8000]);
       assert.equal(stage.intent.attempts.length, 5);
-      assert.equal(stage.intent.lastLook?.complete, true);
+      assert.equal(stage.intent.lastCheck?.complete, true);
     });
 
     for (const [answers, posts] of [
@@ -183,7 +183,7 @@ describe('Submitter, attempt by attempt', () => {
       ];
       const outcome = await stage.submit();
       assert.deepEqual([outcome.kind, codeOf(outcome), stage.posts.length], ['unknown', 'key-replaced', 1]);
-      assert.equal(stage.intent.lastLook?.otherKey, true);
+      assert.equal(stage.intent.lastCheck?.otherKey, true);
     });
   });
 

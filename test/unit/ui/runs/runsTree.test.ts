@@ -330,7 +330,7 @@ describe('RunsTree', () => {
       texts();
       drawn.length = 0;
       hear();
-      session.runs.knowLabels([['r3', 'Läbel']]);
+      session.runs.addLabels([['r3', 'Läbel']]);
       await list(many(5, { status: 'completed' }));
       assert.deepEqual(drawnIds(), ['r0', 'r3', 'r0,r1,r2,r3,r4']);
       drawn.length = 0;
@@ -413,7 +413,7 @@ describe('RunsTree', () => {
       const queued = (index: number) => (index < 3 ? { status: 'queued' } : {});
       const rows = many(30, { model_id: 'm1' }).map((run, index) => ({ ...run, ...queued(index) }));
       await list(rows, true);
-      session.runs.knowLabels([['r12', 'Mäths']]);
+      session.runs.addLabels([['r12', 'Mäths']]);
       shown.filterBy({ text: 'mäths', modelIds: ['m1'], phases: ['finished'] });
       assert.deepEqual(texts(), ['Mäths', 'Load More']);
       assert.equal(
@@ -421,7 +421,7 @@ describe('RunsTree', () => {
         'Filter “mäths” · m1 · Completed: 1 of 30 loaded runs. Labels not searched: 29. Older runs are not loaded.',
       );
       // A label that becomes known is searched as well.
-      session.runs.knowLabels([['r7', 'more mäths']]);
+      session.runs.addLabels([['r7', 'more mäths']]);
       assert.equal(texts().length, 3);
       await tree.reveal('r2');
       assert.deepEqual(view.revealed, []);

@@ -22,8 +22,8 @@ const minutesAgo = (minutes: number) => now - minutes * 60_000;
 describe('messages of submissions', () => {
   const unknown = (changes: Partial<Intent> = {}) =>
     pendingOf('unknown', intentOf({ attempts: [wholeAttempt(minutesAgo(125))], ...changes }));
-  const checked = (changes: Partial<NonNullable<Intent['lastLook']>> = {}) => ({
-    lastLook: { at: { localMs: minutesAgo(25) }, complete: true, candidates: [], ...changes },
+  const checked = (changes: Partial<NonNullable<Intent['lastCheck']>> = {}) => ({
+    lastCheck: { at: { localMs: minutesAgo(25) }, complete: true, candidates: [], ...changes },
     balanceBefore: { balance_cents: 1_000, currency: 'USD' },
   });
 
