@@ -142,7 +142,7 @@ const RULES = {
   'ollama-template': { notes: ['ollama'] },
 } satisfies Readonly<Record<string, Rule>>;
 
-/** The ID of an obstacle to loading an adapter with a tool. */
+/** The ID of a rule that applies to an adapter and a tool. */
 export type RecipeNote = keyof typeof RULES;
 
 /**
