@@ -63,7 +63,7 @@ interface PartState {
  * complete. A sidecar identifies its bytes: a line of JSON, durable before the first byte, then one line per
  * few megabytes with the hash of everything up to there. On resume the part is read again and compared with
  * these hashes, so neither a line torn by a crash nor bytes that never reached the disk are trusted.
- * Everything that touches the disk @throws DiskError.
+ * Whatever touches the disk throws DiskError.
  */
 export class PartFile {
   /** Bytes received, including those not written to the disk yet. */
@@ -203,7 +203,8 @@ export class PartFile {
 
   /**
    * Queues the batch for writing and returns a promise for the earlier ones: more pending batches would cost
-   * memory without being faster. @param markBytes writes a mark if at least this many bytes are unmarked
+   * memory without being faster.
+   * @param markBytes writes a mark if at least this many bytes are unmarked
    */
   #flush(markBytes: number): Promise<void> {
     const [before, batch, start, end] = [this.#writing, this.#batch, this.#flushedBytes, this.receivedBytes];

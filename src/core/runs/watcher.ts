@@ -50,9 +50,9 @@ export interface WatchOptions {
 }
 
 /**
- * Keeps the data of one account up to date. One window on this machine holds the lock and polls. The others
- * read what it stores and ask it to poll, and one of them takes over when it closes. Every window ticks every
- * 5 seconds; nothing else sends requests automatically.
+ * Keeps the data of one account up to date. One window on this machine holds the account's lock and polls; the
+ * others read the data it stores and can ask it to poll. When it closes, another window takes over. The only
+ * timer is a tick every 5 seconds, in every window.
  */
 export class Watcher implements Disposable {
   readonly #options: Required<WatchOptions>;
@@ -64,7 +64,7 @@ export class Watcher implements Disposable {
   /** Set while this window polls; without a lease only if nothing can be shared with other windows. */
   #polls: { lease: Lease | undefined } | undefined;
   #takingOver: Promise<boolean> | undefined;
-  /** Serialized by `shared`. */
+  /** Overlapping calls share one poll. */
   readonly #poll = shared(() => this.#pollOnce());
   readonly #readLabels = shared(() => this.#readMissingLabels());
   /** A poll was requested but could not be sent yet. */
@@ -215,7 +215,10 @@ export class Watcher implements Disposable {
     else await this.#store();
   }
 
-  /** Starts polling if no other window does. @param isAfterAnother whether another window polled until now */
+  /**
+   * Starts polling if no other window does.
+   * @param isAfterAnother whether another window polled until now
+   */
   #takeOver(isAfterAnother: boolean): Promise<boolean> {
     this.#takingOver ??= this.#takeLock(isAfterAnother).finally(() => (this.#takingOver = undefined));
     return this.#takingOver;
@@ -358,11 +361,11 @@ export class Watcher implements Disposable {
     return clock.monotonicMs() - this.#polledAtMs >= this.#pollDelayMs() - TICK_MS / 2;
   }
 
-  /** Returns the delay of the next poll after the last one; Infinity if nothing is active. */
+  /** Returns the interval from the last poll to the next; Infinity during a backoff or if nothing is active. */
   #pollDelayMs(): number {
     const { session, clock, isFocused } = this.#options;
     const backoffMs = (this.#backoff?.untilMs ?? 0) - clock.nowMs();
-    // The clock may have been set back since.
+    // More than the longest backoff is left if the clock was set back: poll now.
     if (backoffMs > 0 && backoffMs <= RETRIES.watch.longestMs) return Infinity;
     if (this.#backoff !== undefined) return 0;
     const activeMs = pollEveryMs({

@@ -86,8 +86,7 @@ export function assertMayResend(intent: Intent, now: Moment): void {
   const serviceMs = now.serviceMs - first.serviceMs;
   if (serviceMs < -MARGIN_MS) throw new SubmissionError('clocks-disagree');
   // Use the longer of both durations, since the service's clock may have been set back.
-  if (Math.max(serviceMs, passedMs(first, now) ?? 0) >= RESEND_MS)
-    throw new SubmissionError('too-late');
+  if (Math.max(serviceMs, passedMs(first, now) ?? 0) >= RESEND_MS) throw new SubmissionError('too-late');
 }
 
 function isRefusal(error: unknown): boolean {

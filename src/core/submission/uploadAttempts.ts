@@ -145,8 +145,8 @@ export async function sendAttempts(
   }
 
   /**
-   * Records how an attempt ended. If that fails, the file still says "in progress", which is safe. @returns
-   * whether it was written
+   * Records how an attempt ended. If that fails, the file still says "in progress", which is safe.
+   * @returns whether it was written
    */
   async function noteEnd(error: unknown, step: NextStep, begun: boolean): Promise<boolean> {
     const ended = now();
