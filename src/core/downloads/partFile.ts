@@ -17,7 +17,7 @@ const READ_BYTES = 1024 * 1024;
 /** A larger sidecar is invalid: a real one has one short line per few megabytes. */
 const MAX_SIDECAR_BYTES = 4 * 1024 * 1024;
 /** Opens for reading and writing, creates the file if missing, and never follows a planted symbolic link. */
-const OPEN_OR_MAKE = constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW || 0);
+const OPEN_OR_CREATE = constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW || 0);
 /** Hexadecimal digits of the SHA-256 in a mark. */
 const DIGEST_LENGTH = 32;
 const MARK = /^(\d{1,15}) ([0-9a-f]{32})$/;
@@ -110,9 +110,9 @@ export class PartFile {
   }
 
   static async #openFiles(place: PartPlace, openFile: typeof open): Promise<PartFile> {
-    const part = await onDisk(openFile(place.part, OPEN_OR_MAKE, 0o666));
+    const part = await onDisk(openFile(place.part, OPEN_OR_CREATE, 0o666));
     try {
-      const sidecar = await onDisk(openFile(place.sidecar, OPEN_OR_MAKE, 0o600));
+      const sidecar = await onDisk(openFile(place.sidecar, OPEN_OR_CREATE, 0o600));
       try {
         await syncFolder(path.dirname(place.part));
         return new PartFile(place, part, sidecar, (await onDisk(sidecar.stat())).size);

@@ -62,16 +62,16 @@ export class Lease {
   }
 
   /**
-   * @param makesFile creates a missing file, else returns `missing`
+   * @param createsFile creates a missing file, else returns `missing`
    * @throws LeaseUnavailableError
    */
-  static async #find(file: string, tries: number, makesFile: boolean): Promise<Lease | 'busy' | 'missing'> {
+  static async #find(file: string, tries: number, createsFile: boolean): Promise<Lease | 'busy' | 'missing'> {
     try {
-      if (makesFile) await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+      if (createsFile) await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
       const { DatabaseSync: Database } = await import('node:sqlite');
       for (let [left, otherFiles] = [tries, 0]; ;) {
         const isMissing = identityOf(file) === undefined;
-        if (isMissing && !makesFile) return 'missing';
+        if (isMissing && !createsFile) return 'missing';
         // Let SQLite create the file: closing our own descriptor could drop a lock of this process.
         if (isMissing) new Database(file).close();
         const found = Lease.#tryOnce(file, Database);
