@@ -87,31 +87,30 @@ async function readForm(request: IncomingMessage): Promise<Form> {
   let dataset: DatasetReader | undefined;
 
   await new Promise<void>((resolve, reject) => {
-    const refuse = (refusal: Error) => {
+    const stop = (refusal: Error) => {
       request.unpipe(parser);
       reject(refusal);
     };
     parser.on('field', (name, value, _nameCut, valueCut) => {
-      if (!isFieldName(name))
-        refuse(invalid('The form has an unknown field, or its file is sent as a field.'));
-      else if (Object.hasOwn(fields, name)) refuse(invalid(`The field ${name} is there twice.`));
-      else if (valueCut) refuse(invalid(`The field ${name} is too long.`));
+      if (!isFieldName(name)) stop(invalid('The form has an unknown field, or its file is sent as a field.'));
+      else if (Object.hasOwn(fields, name)) stop(invalid(`The field ${name} is there twice.`));
+      else if (valueCut) stop(invalid(`The field ${name} is too long.`));
       else fields[name] = value;
     });
     parser.on('file', (name, stream: BusboyFileStream) => {
       const reader = new DatasetReader();
       stream.on('data', (chunk: Buffer) => {
-        if (!reader.update(chunk)) refuse(firstRowRefusal());
+        if (!reader.update(chunk)) stop(firstRowRefusal());
       });
-      stream.on('limit', () => refuse(tooLarge()));
+      stream.on('limit', () => stop(tooLarge()));
       // The parser also reports a part that ends too early.
       stream.on('error', () => undefined);
-      if (name !== 'dataset') refuse(invalid('The form has an unknown file, or a field is sent as a file.'));
-      else if (dataset) refuse(invalid('The file dataset is there twice.'));
+      if (name !== 'dataset') stop(invalid('The form has an unknown file, or a field is sent as a file.'));
+      else if (dataset) stop(invalid('The file dataset is there twice.'));
       else dataset = reader;
     });
-    parser.on('partsLimit', () => refuse(invalid('The form has too many parts.')));
-    parser.on('error', () => refuse(invalid('The body is not a complete multipart form.')));
+    parser.on('partsLimit', () => stop(invalid('The form has too many parts.')));
+    parser.on('error', () => stop(invalid('The body is not a complete multipart form.')));
     // Wait for the end of both: nothing may be charged before the client has sent everything it announced.
     let open = 2;
     const end = () => {
@@ -121,7 +120,7 @@ async function readForm(request: IncomingMessage): Promise<Form> {
     parser.once('finish', end);
     request.once('end', end);
     request.once('close', () => {
-      if (!request.complete) reject(new ClientGone());
+      if (!request.complete) stop(new ClientGone());
     });
     request.pipe(parser);
   });
@@ -148,7 +147,7 @@ function isFieldName(name: string): name is FieldName {
 }
 
 function tooLarge() {
-  return invalid('The dataset is larger than 600 MB.');
+  return invalid(`The dataset is larger than ${MAX_DATASET_BYTES} bytes.`);
 }
 
 /** Bytes of the first row that are checked; only the start of a longer row is. */

@@ -68,13 +68,13 @@ export function estimateText(estimate: Estimate): string | undefined {
 }
 
 /** What a range rests on. @param ranges how well the last ones held */
-export function rangeTooltip({ held, of }: { held: number; of: number }): string {
+export function rangeTooltip({ correct, of }: { correct: number; of: number }): string {
   const assumption = l10n.t(
     'Assumes that a larger dataset costs at least as much, and at most in proportion.',
   );
   // One run is no record.
   if (of < 2) return assumption;
-  return [assumption, l10n.t('Such a range held for {0} of your last {1} runs.', held, of)].join(' ');
+  return [assumption, l10n.t('Such a range held for {0} of your last {1} runs.', correct, of)].join(' ');
 }
 
 /** A price that is not what was expected of it; undefined for any other, and in another currency. */
@@ -149,13 +149,13 @@ function leastText(known: string, unknown: number, isComplete: boolean): string 
 
 /** What submissions without an outcome may cost; undefined where there are none. */
 export function underWayAmount({
-  underWayCents,
-  underWayUnknown,
+  pendingCents,
+  pendingUnknown,
   currency,
 }: MonthSpending): string | undefined {
-  const unknown = underWayUnknown === 0 ? undefined : pricesUnknown(underWayUnknown);
-  if (underWayCents === 0) return unknown;
-  const known = formatMoney(underWayCents, currency);
+  const unknown = pendingUnknown === 0 ? undefined : pricesUnknown(pendingUnknown);
+  if (pendingCents === 0) return unknown;
+  const known = formatMoney(pendingCents, currency);
   return unknown === undefined ? known : l10n.t('{0} ({1})', known, unknown);
 }
 
@@ -163,7 +163,7 @@ export function underWayAmount({
 export function underWayText(spending: MonthSpending): string | undefined {
   const amount = underWayAmount(spending);
   if (amount === undefined) return undefined;
-  return spending.underWayUnknown === 0 ? l10n.t('{0} under way', amount) : l10n.t('under way: {0}', amount);
+  return spending.pendingUnknown === 0 ? l10n.t('{0} under way', amount) : l10n.t('under way: {0}', amount);
 }
 
 function spentAndUnderWay(spending: MonthSpending): string {
