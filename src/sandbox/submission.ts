@@ -4,7 +4,7 @@ import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/bus
 import { MAX_DATASET_BYTES, MAX_LABEL_LENGTH } from '../core/api/types.ts';
 import { invalid, refuse } from './server.ts';
 
-/** A well-formed submission. Whether its model is available and can be paid is checked later. */
+/** A well-formed submission. Its model's availability and the balance are checked later. */
 export interface Submission {
   /** In lower case; undefined if the header is missing. */
   idempotencyKey: string | undefined;
@@ -16,9 +16,7 @@ export interface Submission {
 
 /**
  * Reads and validates POST /runs (spec: "Endpoints").
- * @throws Refusal `validation_failed` or `consent_required`, as early as possible, even before the complete
- * body is read
- * @throws ClientGone
+ * @throws Refusal `validation_failed`, possibly before the complete body is read; `consent_required`; ClientGone
  */
 export async function readSubmission(request: IncomingMessage): Promise<Submission> {
   const idempotencyKey = readIdempotencyKey(request);
@@ -71,14 +69,13 @@ interface Form {
   dataset: DatasetDigest;
 }
 
-/** The client disconnected in the middle of its request; nothing happened. */
+/** Thrown if the client disconnected during its request; nothing happened. */
 export class ClientGone extends Error {}
 
 /**
- * Reads a submission's multipart body to its very end. Strict, so that errors of a client show: each part
- * once, and only parts that the contract names.
- * @throws Refusal `validation_failed` as early as possible; the rest of the body is then still unread
- * @throws ClientGone
+ * Reads a submission's multipart body to its very end. Strict, so that errors of a client show: each part once,
+ * and only parts that the contract names.
+ * @throws Refusal `validation_failed` as early as possible, with the rest of the body unread; ClientGone
  */
 async function readForm(request: IncomingMessage): Promise<Form> {
   if (Number(request.headers['content-length']) > MAX_DATASET_BYTES + MAX_OVERHEAD_BYTES) throw tooLarge();
@@ -87,31 +84,30 @@ async function readForm(request: IncomingMessage): Promise<Form> {
   let dataset: DatasetReader | undefined;
 
   await new Promise<void>((resolve, reject) => {
-    const refuse = (refusal: Error) => {
+    const stop = (refusal: Error) => {
       request.unpipe(parser);
       reject(refusal);
     };
     parser.on('field', (name, value, _nameCut, valueCut) => {
-      if (!isFieldName(name))
-        refuse(invalid('The form has an unknown field, or its file is sent as a field.'));
-      else if (Object.hasOwn(fields, name)) refuse(invalid(`The field ${name} is there twice.`));
-      else if (valueCut) refuse(invalid(`The field ${name} is too long.`));
+      if (!isFieldName(name)) stop(invalid('The form has an unknown field, or its file is sent as a field.'));
+      else if (Object.hasOwn(fields, name)) stop(invalid(`The field ${name} is there twice.`));
+      else if (valueCut) stop(invalid(`The field ${name} is too long.`));
       else fields[name] = value;
     });
     parser.on('file', (name, stream: BusboyFileStream) => {
       const reader = new DatasetReader();
       stream.on('data', (chunk: Buffer) => {
-        if (!reader.update(chunk)) refuse(firstRowRefusal());
+        if (!reader.update(chunk)) stop(firstRowRefusal());
       });
-      stream.on('limit', () => refuse(tooLarge()));
+      stream.on('limit', () => stop(tooLarge()));
       // The parser also reports a part that ends too early.
       stream.on('error', () => undefined);
-      if (name !== 'dataset') refuse(invalid('The form has an unknown file, or a field is sent as a file.'));
-      else if (dataset) refuse(invalid('The file dataset is there twice.'));
+      if (name !== 'dataset') stop(invalid('The form has an unknown file, or a field is sent as a file.'));
+      else if (dataset) stop(invalid('The file dataset is there twice.'));
       else dataset = reader;
     });
-    parser.on('partsLimit', () => refuse(invalid('The form has too many parts.')));
-    parser.on('error', () => refuse(invalid('The body is not a complete multipart form.')));
+    parser.on('partsLimit', () => stop(invalid('The form has too many parts.')));
+    parser.on('error', () => stop(invalid('The body is not a complete multipart form.')));
     // Wait for the end of both: nothing may be charged before the client has sent everything it announced.
     let open = 2;
     const end = () => {
@@ -121,7 +117,7 @@ async function readForm(request: IncomingMessage): Promise<Form> {
     parser.once('finish', end);
     request.once('end', end);
     request.once('close', () => {
-      if (!request.complete) reject(new ClientGone());
+      if (!request.complete) stop(new ClientGone());
     });
     request.pipe(parser);
   });
@@ -148,26 +144,22 @@ function isFieldName(name: string): name is FieldName {
 }
 
 function tooLarge() {
-  return invalid('The dataset is larger than 600 MB.');
+  return invalid(`The dataset is larger than ${MAX_DATASET_BYTES} bytes.`);
 }
 
-/** Bytes of the first row that are checked; only the start of a longer row is. */
+/** Of a longer first row, only the first byte is checked. */
 const ROW_BYTES = 1024 * 1024;
 const LINE_FEED = 0x0a;
 const OPENING_BRACE = 0x7b;
 const BLANKS: readonly number[] = [0x20, 0x09, 0x0d, LINE_FEED];
 
-/** Size and hash of a dataset. */
+/** Size and SHA-256 (hexadecimal) of a dataset. */
 interface DatasetDigest {
   bytes: number;
-  /** In hexadecimal. */
   sha256: string;
 }
 
-/**
- * Reads a dataset as a stream without storing it: counts and hashes its bytes, and checks that the first
- * nonblank row is a JSON object.
- */
+/** Counts and hashes the bytes of a streamed dataset, and checks that its first nonblank row is a JSON object. */
 export class DatasetReader {
   readonly #hash = createHash('sha256');
   #bytes = 0;

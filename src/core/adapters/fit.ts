@@ -3,12 +3,9 @@ import type { Problems } from './problems.ts';
 import type { LoraPair, WeightsReport } from './report.ts';
 import { endsOf, PREFIX, moduleScaling, type SortedTensors } from './tensors.ts';
 
-/**
- * PEFT names both for each classifier (src/peft/peft_model.py, `classifier_module_names`); a model has one of
- * them.
- */
+/** PEFT names both for a classifier (src/peft/peft_model.py, `classifier_module_names`); a model has only one. */
 const HEADS: readonly string[] = ['classifier', 'score'];
-/** Limits the search, which compares each with the names of all saved modules. */
+/** Limits the search, which compares each name with all saved modules. */
 const MAX_SAVED = 20;
 
 /** Finds mismatches between the config and the tensors. */
@@ -27,7 +24,7 @@ export function findMisfits(
   checkMagnitudes(sorted, weights, config, problems);
 }
 
-/** Finds what is wrong with the config alone. */
+/** Finds problems of the config alone. */
 export function checkConfig(config: AdapterConfig, problems: Problems): void {
   const { peftType, baseModel, rank, alpha, targetModules, targetParameters, init = '' } = config;
   if (peftType === undefined) problems.add('peft-type-missing', 'warning');
@@ -89,7 +86,7 @@ function checkTargets(
     if (!endsOf(path).some((end) => targets.has(end))) problems.add('module-not-targeted', 'error', path);
 }
 
-/** PEFT may name a module, a part of it or what it is a part of. */
+/** PEFT may name any consecutive parts of a module's path. */
 function checkSaved(
   { savedModules }: WeightsReport,
   { modulesToSave }: AdapterConfig,

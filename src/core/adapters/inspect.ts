@@ -27,10 +27,7 @@ export interface Inspection {
   weights?: { name: string; header: Weights; pairs: readonly Parts[] };
 }
 
-/**
- * Reads the config and headers of an adapter: an archive, a safetensors file, or a folder. Anything else, and
- * anything broken or unsafe, gets a verdict instead.
- */
+/** Inspects an archive, a safetensors file, or a folder. What is broken, unsafe, or no adapter gets a verdict. */
 export async function inspectAdapter(file: string): Promise<AdapterReport> {
   return (await inspect(file)).report;
 }

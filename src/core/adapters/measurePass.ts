@@ -52,7 +52,7 @@ async function sumsOf(
   return sums;
 }
 
-/** Returns a function that takes the pieces of a file and adds the bytes to their tensors. */
+/** Returns a function that adds the pieces of a file, in order, to the sums of their tensors. */
 function adder(header: SafetensorsHeader, sums: Map<Tensor, TensorSums>): (piece: Buffer) => void {
   const memory = new Uint8Array(BATCH_BYTES);
   let at = 0;
@@ -110,7 +110,7 @@ function pairMeasure(parts: Parts, sums: ReadonlyMap<Tensor, TensorSums>): PairM
   };
 }
 
-/** Lookup table from the bit patterns of a 16-bit type to their values. */
+/** Lookup tables from the bit patterns of a 16-bit type to their values. */
 const BF16 = new Float32Array(Uint32Array.from({ length: 2 ** 16 }, (_, bits) => bits << 16).buffer);
 const F16 = Float32Array.from({ length: 2 ** 16 }, (_, bits) => {
   const sign = bits < 0x8000 ? 1 : -1;
@@ -120,7 +120,6 @@ const F16 = Float32Array.from({ length: 2 ** 16 }, (_, bits) => {
   return exponent === 0 ? sign * fraction * 2 ** -24 : sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 });
 
-/** Whether values of this type can be measured. */
 function isMeasured(dtype: string): boolean {
   return dtype === 'F32' || dtype === 'F16' || dtype === 'BF16';
 }
@@ -130,10 +129,7 @@ class TensorSums {
   values = 0;
   nans = 0;
   infinities = 0;
-  /**
-   * Not finite if any value isn't; 0 only if all are 0, since even the smallest 32-bit value has a 64-bit
-   * square.
-   */
+  /** Not finite if any value isn't. 0 only if all are: even the smallest 32-bit value has a 64-bit square. */
   squares = 0;
   readonly #table: Float32Array | undefined;
   /** Aligned, unlike the pieces. The bytes of a value that continues in the next piece stay at the start. */

@@ -7,10 +7,7 @@ const BOM = '\ufeff';
 /** The values of `adapter_config.json` that have the right types. */
 export type AdapterConfig = Readonly<NonNullable<ReturnType<typeof readConfig>>>;
 
-/**
- * Reads `adapter_config.json`; omits and reports values of a wrong type. Returns undefined if it is no JSON
- * object.
- */
+/** Reads `adapter_config.json`; omits and reports values of a wrong type. Undefined if it is no JSON object. */
 export function readConfig(text: string, problems: Problems) {
   const fields = objectIn(text);
   if (fields === undefined) {
@@ -52,9 +49,7 @@ export function readConfig(text: string, problems: Problems) {
   };
 }
 
-/**
- * Accepts NaN and Infinity as Python's reader does, and a byte order mark so that the rest can be checked.
- */
+/** Accepts NaN and Infinity, as Python's reader does, and a byte order mark, so that the rest can be checked. */
 function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
   const plain = text.startsWith(BOM) ? text.slice(1) : text;
   for (const candidate of [plain, plain.replace(/([[:,]\s*)-?(?:NaN|Infinity)(?=\s*[\],}])/g, '$1null')])
@@ -101,17 +96,13 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/**
- * What training did to the base's own weights before it began, and whether PEFT does the same when it loads
- * the adapter.
- */
+/** How the base's weights were changed before training. When loading, PEFT repeats it unless it is `lost`. */
 export type BaseChange = 'repeated' | 'quantized' | 'lost';
 
 /**
- * huggingface/peft docs package_reference/lora ("Initialization"), examples/pissa_finetuning and
- * olora_finetuning, and tuners/lora/layer.py: CorDA is refused without its data, LoRA-GA silently uses the
- * unchanged base. An adapter that was saved with `path_initial_model_for_weight_conversion` needs no changed
- * base, and has `true`.
+ * Source: huggingface/peft docs package_reference/lora ("Initialization"), examples/pissa_finetuning and
+ * olora_finetuning, tuners/lora/layer.py. PEFT refuses CorDA without its data; for LoRA-GA it silently uses the
+ * unchanged base. Adapters saved with `path_initial_model_for_weight_conversion` have `true`: no changed base.
  */
 export function baseChangeOf({ init = 'true' }: AdapterConfig): BaseChange | undefined {
   const way = init.toLowerCase();

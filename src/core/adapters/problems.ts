@@ -1,6 +1,6 @@
 import { ExpectedError } from '../base/errors.ts';
 
-/** What a file is. Only with the code `adapter` could more of it be read. */
+/** What a file is. Only an `adapter` has weights in its report. */
 export type VerdictCode =
   /** An adapter whose weights could be read, with or without problems. */
   | 'adapter'
@@ -18,17 +18,14 @@ export type VerdictCode =
   | 'no-adapter'
   /** The weights of a full model, not of an adapter. */
   | 'full-model'
-  /**
-   * The weights are only there as pickle files (`.bin`, `.pt`, `.pkl`), which can run code: named, never
-   * opened.
-   */
+  /** Weights only in pickle files (`.bin`, `.pt`, `.pkl`), which can run code: listed, but never opened. */
   | 'pickle-only'
   /** Beyond a limit; `fault` says which. */
   | 'too-big'
   /** The file system refused to read it. */
   | 'unreadable';
 
-/** Faults of an archive or a safetensors file, with the verdict that follows from each. */
+/** Faults of an archive or a safetensors file, with the resulting verdict. */
 export const FAULTS = {
   truncated: 'broken',
   zip: 'broken',
@@ -59,7 +56,7 @@ export interface Verdict {
   entry?: string;
 }
 
-/** A file contains no adapter; `verdict` says why. */
+/** Thrown if a file contains no adapter; `verdict` says why. */
 export class NotAnAdapterError extends ExpectedError {
   readonly code: ArchiveFault | 'not-an-adapter' = 'not-an-adapter';
   readonly verdict: Verdict;
@@ -70,11 +67,10 @@ export class NotAnAdapterError extends ExpectedError {
   }
 }
 
-/** An archive or safetensors file violates its format, is malicious, or exceeds a limit. */
+/** Thrown if an archive or safetensors file violates its format, is malicious, or exceeds a limit. */
 export class BrokenArchiveError extends NotAnAdapterError {
   override readonly code: ArchiveFault;
 
-  /** @param entry name of the affected entry */
   constructor(fault: ArchiveFault, entry?: string) {
     super({ code: FAULTS[fault], fault, ...(entry !== undefined && { entry: printable(entry) }) });
     this.code = fault;
@@ -111,7 +107,7 @@ export type ProblemCode =
   | 'saved-module-missing'
   | 'dora-mismatch'
   // The files.
-  /** Only those in the config's folder were read; if it has several, PEFT's or the first. */
+  /** Only one is used: in the adapter's folder, the one with PEFT's name or else the first by name. */
   | 'several-weights'
   | 'weights-name'
   | 'pickle-present';
@@ -151,7 +147,7 @@ export class Problems {
       problem.examples.push(printable(example));
   }
 
-  /** Errors first, then in the order in which they were found. */
+  /** Returns errors first, then in the order in which they were found. */
   list(): AdapterProblem[] {
     return [...this.#byCode.values()].sort((a, b) => a.severity.localeCompare(b.severity));
   }

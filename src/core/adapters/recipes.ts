@@ -7,7 +7,7 @@ const TOOLS = ['peft', 'vllm', 'llamacpp', 'ollama'] as const;
 /** A program that loads adapters. */
 export type Tool = (typeof TOOLS)[number];
 
-/** What a block of a recipe is for; its title follows from it. */
+/** The purpose of a block, which determines its title. */
 export type BlockPurpose =
   | 'install'
   | 'load'
@@ -22,7 +22,6 @@ export type BlockPurpose =
 
 export interface RecipeBlock {
   purpose: BlockPurpose;
-  /** Set if the block is written for PowerShell. */
   shell?: 'PowerShell';
   text: string;
   /** Words in the text that the user must replace, such as `BASE_MODEL`. */
@@ -43,9 +42,7 @@ export interface Recipe {
 
 /** Instructions for loading an adapter. */
 export interface Recipes {
-  /**
-   * Shown before the commands of every tool: if ignored, the commands work but the model answers incorrectly.
-   */
+  /** Shown before the commands of every tool: if ignored, the commands work but the model answers incorrectly. */
   notes: readonly RecipeNote[];
   tools: readonly Recipe[];
 }
@@ -74,15 +71,12 @@ interface Rule {
 const NOT_PEFT: readonly Tool[] = ['vllm', 'llamacpp', 'ollama'];
 /** Tools that read the adapter's files directly; for Ollama it is merged with PEFT. */
 const READERS: readonly Tool[] = ['vllm', 'llamacpp'];
-/**
- * vllm-project/vllm vllm/lora/peft_helper.py: heads of classifiers are the only modules that may be fully
- * saved.
- */
+/** The only modules that vLLM accepts fully saved: classifier heads (vllm-project/vllm vllm/lora/peft_helper.py). */
 const VLLM_SAVED: readonly string[] = ['classifier', 'score'];
 
 /**
- * Obstacles by tool. The first rule that refuses is the reason shown, so rules that merging with PEFT does
- * not solve come first. Each has a sentence in `ui/adapters/recipeMessages.ts`.
+ * Rules by ID. The first one that refuses is the reason shown, so rules that merging with PEFT doesn't solve
+ * come first. Each has a sentence in `ui/adapters/recipeMessages.ts`.
  */
 const RULES = {
   /** Other models may load the adapter without an error. */
@@ -91,7 +85,7 @@ const RULES = {
   'not-lora': { refuses: NOT_PEFT, when: ({ config }) => config && !isLora(config) },
   'config-missing': { refuses: TOOLS, when: ({ config }) => config === undefined },
   'other-task': { refuses: NOT_PEFT, when: (facts) => !generatesText(facts) },
-  /** The layers differ from those in the base's files. */
+  /** The layers differ from those in the base model's files. */
   'layers-repeated': { refuses: NOT_PEFT, when: ({ config }) => config?.repeatsLayers },
   /** The adapter acts only after its invocation tokens and can't be merged. */
   alora: {
@@ -132,7 +126,7 @@ const RULES = {
     when: ({ correction }) => correction !== 'none' && correction !== 1,
   },
   'task-assumed': { warns: ['peft'], when: ({ config, isAssumed }) => config && isAssumed },
-  /** vLLM runs on Linux. */
+  /** vLLM runs only on Linux. */
   'needs-wsl': { warns: ['vllm'], when: ({ isWindows }) => isWindows },
   /** Ollama loads one merged model. */
   'merged-first': { notes: ['ollama'] },
@@ -145,10 +139,7 @@ const RULES = {
 /** The ID of a rule that applies to an adapter and a tool. */
 export type RecipeNote = keyof typeof RULES;
 
-/**
- * The tasks of huggingface/peft src/peft/auto.py, with their classes of huggingface/transformers docs
- * model_doc/auto.md.
- */
+/** Tasks (huggingface/peft src/peft/auto.py) and their classes (huggingface/transformers docs model_doc/auto.md). */
 const CLASSES: Readonly<Record<string, string>> = {
   CAUSAL_LM: 'AutoModelForCausalLM',
   SEQ_2_SEQ_LM: 'AutoModelForSeq2SeqLM',
@@ -167,10 +158,7 @@ print(tokenizer.decode(outputs[0, inputs["input_ids"].shape[1] :], skip_special_
 
 const BASE_MODEL = 'BASE_MODEL';
 const PLACEHOLDERS: readonly string[] = [BASE_MODEL, 'NUM_LABELS', 'PROMPT', 'LLAMA_CPP', 'BASE.gguf'];
-/**
- * vllm/config/lora.py, `MaxLoRARanks`, without 1, which not all versions have; and the default of
- * `max_lora_rank`.
- */
+/** `MaxLoRARanks` in vllm/config/lora.py, without 1 (not in all versions), and the default of `max_lora_rank`. */
 const VLLM_RANKS: readonly number[] = [8, 16, 32, 64, 128, 256, 320, 512];
 const VLLM_DEFAULT_RANK = 16;
 
@@ -225,10 +213,10 @@ function factsOf({ config, weights }: AdapterReport, { folder, platform }: Recip
 
 /**
  * PEFT: huggingface/transformers docs/source/en/peft.md, huggingface/peft docs/source/quicktour.md and
- * package_reference/lora ("Merge LoRA weights into the base model"). vLLM: vllm-project/vllm
- * docs/features/lora.md. llama.cpp: ggml-org/llama.cpp convert_lora_to_gguf.py, convert_hf_to_gguf.py,
- * tools/server/README.md (`--lora-scaled` takes lists, so commas and colons end a name: it runs beside the
- * file). Ollama: ollama/ollama docs/import.mdx; it refuses ADAPTER, so the adapter is merged.
+ * package_reference/lora ("Merge LoRA weights into the base model"). vLLM: vllm-project/vllm docs/features/lora.md.
+ * llama.cpp: ggml-org/llama.cpp convert_lora_to_gguf.py, convert_hf_to_gguf.py, tools/server/README.md; in
+ * `--lora-scaled`, commas and colons end a file name, so the command runs in the adapter's folder.
+ * Ollama: ollama/ollama docs/import.mdx; it refuses ADAPTER, so the adapter is merged.
  */
 function blocksOf(facts: Facts): Readonly<Record<Tool, readonly RecipeBlock[]>> {
   const { config, folder, isWindows, task, base, revision, change, correction, rank, vllmRank } = facts;
@@ -242,7 +230,7 @@ function blocksOf(facts: Facts): Readonly<Record<Tool, readonly RecipeBlock[]>> 
   const sh = (purpose: BlockPurpose, lines: readonly Line[]) => block(purpose, command(SH, lines));
   const python = (purpose: BlockPurpose, lines: readonly string[]) => block(purpose, lines.join('\n'));
 
-  // Without an environment many systems have no `python`, and Windows has no `python3`.
+  // Outside a virtual environment, many systems have no `python`; Windows has no `python3`.
   const interpreter = isWindows ? 'python' : 'python3';
   const quantizer = change === 'quantized' ? ' bitsandbytes scipy' : '';
   const merged = `${folder.replace(/[\\/]$/, '')}-merged`;
@@ -339,7 +327,7 @@ function block(purpose: BlockPurpose, text: string): RecipeBlock {
   return { purpose, text, placeholders: PLACEHOLDERS.filter((word) => text.includes(word)) };
 }
 
-/** The short form doesn't work with commas and is split at each equals sign. */
+/** The short form can't contain commas and is split at each equals sign. */
 function loraModule(name: string, folder: string): string {
   return /[=,]/.test(folder) ? JSON.stringify({ name, path: folder }) : `${name}=${folder}`;
 }
@@ -357,7 +345,7 @@ function isChangedByPeft({ change }: Pick<Facts, 'change'>): boolean {
   return change === 'repeated' || change === 'quantized';
 }
 
-/** Returns the adapter's name for tools that need one, derived from its folder. */
+/** Returns a name for the adapter, derived from its folder. */
 function nameOf(folder: string): string {
   const text = folder.split(/[\\/]/).findLast((part) => part !== '') ?? '';
   const plain = text
@@ -367,9 +355,8 @@ function nameOf(folder: string): string {
 }
 
 /**
- * Returns the factor that corrects a tool which uses one alpha for all modules and scales by alpha / rank. It
- * is needed with other alphas (`alpha_pattern`) and rsLoRA (alpha / √rank). 'none' if no single factor fits
- * all modules.
+ * Returns the factor for a tool that scales every module by one alpha / rank. It isn't 1 with rsLoRA
+ * (alpha / √rank) or with another alpha (`alpha_pattern`); 'none' if no single factor fits all modules.
  */
 function scaleCorrection(config: AdapterConfig | undefined, pairs: readonly LoraPair[]): number | 'none' {
   if (config?.alpha === undefined) return 1;
@@ -407,7 +394,6 @@ const pythonString: Quote = (text) => {
   return `"${escaped}"`;
 };
 
-/** The syntax of a shell. */
 interface Shell {
   quote: Quote;
   /** Joins the lines of one command. */

@@ -79,7 +79,6 @@ export interface AdapterReport {
   problems: readonly AdapterProblem[];
 }
 
-/** Measurements of one pair. */
 export interface PairMeasure {
   /** As `LoraPair.path`. */
   path: string;
@@ -101,13 +100,11 @@ export interface Measurements {
   infinities: number;
   /** At most 10 names of tensors with NaN or infinite values. */
   nonFinite: readonly string[];
-  /** Every pair's A or B is all zero, and nothing else is saved: nothing was learned. */
+  /** Every pair's A or B is all zero, and so is every other tensor: nothing was learned. */
   hasNoEffect: boolean;
-  /** Types that were not measured. */
   notMeasured: readonly DtypeShare[];
 }
 
-/** Progress of a pass over the bytes. */
 export interface Progress {
   doneBytes: number;
   totalBytes: number;

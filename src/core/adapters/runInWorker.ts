@@ -3,7 +3,7 @@ import { throwIfCancelled, unlessCancelled } from '../base/errors.ts';
 import { NotAnAdapterError, type Verdict } from './problems.ts';
 import type { AdapterReport, Measurements, Progress } from './report.ts';
 
-/** Enough for headers of the greatest length. */
+/** Enough for the longest headers. */
 const MAX_HEAP_MIB = 1024;
 
 /** Tasks of the worker thread: reading an adapter's headers, or every value once. */
@@ -20,7 +20,6 @@ export interface WorkerOptions {
   onProgress?: (progress: Progress) => void;
 }
 
-/** A message of the worker thread. */
 export type WorkerAnswer =
   | { kind: 'progress'; progress: Progress }
   | { kind: 'done'; result: Tasks[keyof Tasks] }
@@ -28,8 +27,7 @@ export type WorkerAnswer =
 
 /**
  * Runs a task in a worker thread so that nothing blocks: a header may have a hundred megabytes.
- * @throws NotAnAdapterError if there is nothing to measure; CancelledError immediately when the signal is
- * aborted
+ * @throws NotAnAdapterError from `measure`; CancelledError as soon as the signal is aborted
  */
 export async function runInWorker<T extends keyof Tasks>(
   task: T,

@@ -20,7 +20,7 @@ const DTYPE_BITS: ReadonlyMap<unknown, number> = new Map(
 );
 const LENGTH_BYTES = 8;
 const METADATA = '__metadata__';
-/** The limit of the tools that write such files; also limits the length of a list's text. */
+/** Limit of the tools that write such files; it also limits the length of a list's text. */
 const MAX_DIMENSIONS = 64;
 const MAX_LIST_BYTES = 2_000;
 const QUOTE = 0x22;
@@ -30,14 +30,14 @@ const END_BRACKET = 0x5d;
 /** Yields to the event loop after this long. */
 const SLICE_MS = 4;
 
-/** A tensor as the header has it. */
+/** A tensor as described in the header. */
 export interface Tensor {
   name: string;
   dtype: string;
   shape: readonly number[];
   /** Number of its values. */
   parameters: number;
-  /** From the beginning of the data. */
+  /** Byte offsets from the beginning of the data. */
   from: number;
   to: number;
 }
@@ -52,7 +52,6 @@ export interface SafetensorsHeader {
 /**
  * Reads and validates the header of a safetensors file and leaves the rest unread: no duplicate names, data
  * without gaps up to the end of the file, and each tensor as long as its dtype and shape require.
- * @param pieces the pieces of the file
  * @param budget total length allowed for headers; this one's is subtracted
  * @throws BrokenArchiveError, CancelledError
  */
@@ -67,7 +66,7 @@ export async function readSafetensorsHeader(
   while (end > 0 && header[end - 1] === 0x20) end--;
   if (header[0] !== 0x7b || !isUtf8(header)) fail();
   const tensors = await readTensors(new HeaderReader(header.subarray(0, end)));
-  // They usually are in order, and sorting many is slow.
+  // They are usually in order, and sorting many is slow.
   if (tensors.some(({ from }, index) => from < (tensors[index - 1]?.to ?? 0)))
     tensors.sort((a, b) => a.from - b.from || a.to - b.to);
   const dataAt = LENGTH_BYTES + header.length;
@@ -135,7 +134,7 @@ function readTensor(json: HeaderReader, name: string): Tensor {
   const bits = DTYPE_BITS.get(dtype) ?? fail('method', name);
   const parameters = shape.reduce((product, side) => product * side, 1);
   const [from = 0, to = 0] = offsets;
-  // A product beyond the exact integers is still larger than any offset.
+  // Even if the product is inexact, it is still larger than any offset.
   if (to - from !== (parameters * bits) / 8) fail('safetensors', name);
   return { name, dtype, shape, parameters, from, to };
 }
@@ -146,7 +145,7 @@ function isList(value: unknown): value is number[] {
 
 /**
  * Reads the JSON of a safetensors header, which has only objects, strings, and lists of natural numbers.
- * Unlike `JSON.parse` it rejects duplicate names and yields to the event loop.
+ * Unlike `JSON.parse`, it rejects duplicate names and lets the caller pause between values.
  */
 class HeaderReader {
   readonly #bytes: Buffer;

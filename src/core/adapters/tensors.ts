@@ -38,7 +38,7 @@ export function sortTensors(tensors: readonly Tensor[]): SortedTensors {
       const parts = byPath.get(role.path) ?? { path: role.path, isEmbedding: false };
       byPath.set(role.path, parts);
       parts.isEmbedding ||= role.isEmbedding;
-      // The file contains a second adapter; which one is meant is unknown.
+      // The file contains a second adapter (it is unknown which is meant), or this is no matrix.
       if (role.part !== 'magnitude' && (parts[role.part] !== undefined || tensor.shape.length < 2))
         unknown.push(tensor);
       else parts[role.part] = tensor;
@@ -84,10 +84,7 @@ export function pairsOf({ pairs }: SortedTensors, config: AdapterConfig | undefi
   });
 }
 
-/**
- * Returns functions for a module's rank, alpha, and scale by the config; their results are undefined if
- * unknown.
- */
+/** Returns functions for a module's rank, alpha, and scale by the config, each undefined if unknown. */
 export function moduleScaling({ rank, alpha, rankPattern, alphaPattern, useRslora }: AdapterConfig) {
   const [rankOf, alphaOf] = [patternReader(rankPattern, rank), patternReader(alphaPattern, alpha)];
   /** @param shown the rank from the tensor shapes, used if the config has none */
@@ -100,8 +97,8 @@ export function moduleScaling({ rank, alpha, rankPattern, alphaPattern, useRslor
 
 /**
  * Reads `rank_pattern` or `alpha_pattern` as PEFT does: the first key that matches the end of a module's path
- * wins. PEFT allows regular expressions; only plain names are matched here, because an untrusted expression
- * could run forever.
+ * wins. PEFT's keys are regular expressions. Values are unknown unless all keys are plain names, because an
+ * untrusted expression could run forever.
  * @param common the value for modules that no key matches
  */
 function patternReader(pattern: Readonly<Record<string, number>>, common: number | undefined) {
@@ -117,7 +114,6 @@ function patternReader(pattern: Readonly<Record<string, number>>, common: number
   };
 }
 
-/** Summarizes the headers. */
 export function weightsReport(
   tensors: readonly Tensor[],
   { saved, hasBias }: SortedTensors,
@@ -151,7 +147,6 @@ export const PREFIX = 'base_model.model.';
 /** `<module>.lora_A.weight`, `<module>.lora_A.<adapter>.weight`, `<module>.lora_embedding_A`, … */
 const LORA = /^lora_(?:(A|B|embedding_A|embedding_B)|magnitude_vector)$/;
 
-/** The role of an adapter's tensor. */
 interface TensorRole {
   /** `bias`: of the model or of LoRA. `saved`: a fully saved module, or rows of one. */
   part: 'a' | 'b' | 'magnitude' | 'bias' | 'saved';
@@ -192,7 +187,6 @@ function role(part: TensorRole['part'], path: string, isEmbedding = false): Tens
   return { part, path: clean, isEmbedding };
 }
 
-/** The layer of a module, and its name there. */
 interface ModulePlace {
   layer: number | undefined;
   /** `q_proj`, or `experts.*.up_proj` for all experts of one kind. */

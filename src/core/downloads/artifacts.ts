@@ -3,7 +3,8 @@ import type { Artifact, RunDetail } from '../api/types.ts';
 import { throwIfCancelled } from '../base/errors.ts';
 import type { Session } from '../runs/session.ts';
 import { numberedFileName } from './downloadTarget.ts';
-import { DownloadError, type ArtifactName } from './types.ts';
+import { DownloadError } from './errors.ts';
+import type { ArtifactName } from './types.ts';
 
 /**
  * Lists a run's artifacts with fresh signed URLs, which expire and are therefore requested just in time and

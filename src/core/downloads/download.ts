@@ -21,13 +21,8 @@ import { artifactNamed, listArtifacts } from './artifacts.ts';
 import type { DownloadStore } from './downloadStore.ts';
 import { isAdapter } from './localFiles.ts';
 import { isSameFile, partPlaceOf, PartFile, syncFolder, type PartPlace } from './partFile.ts';
-import {
-  DownloadError,
-  type ActiveDownload,
-  type DownloadRecord,
-  type UnfinishedDownload,
-  type Verified,
-} from './types.ts';
+import { DownloadError } from './errors.ts';
+import type { ActiveDownload, DownloadRecord, UnfinishedDownload, Verified } from './types.ts';
 
 const PROGRESS_EVERY_MS = 200;
 /**

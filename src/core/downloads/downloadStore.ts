@@ -5,7 +5,8 @@ import { onDisk } from '../base/diskError.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { Lease } from '../storage/lease.ts';
 import type { StateStore, Tables } from '../storage/state.ts';
-import { DownloadError, type ActiveDownload, type DownloadRecord, type UnfinishedDownload } from './types.ts';
+import { DownloadError } from './errors.ts';
+import type { ActiveDownload, DownloadRecord, UnfinishedDownload } from './types.ts';
 
 const TOPIC = 'downloads';
 /** Older records are deleted. */

@@ -8,13 +8,13 @@ import { KeyMissingError, type Session } from '../runs/session.ts';
 import type { StateStore } from '../storage/state.ts';
 import type { Download, DownloadTools } from './download.ts';
 import { DownloadStore } from './downloadStore.ts';
-import {
-  DownloadError,
-  type ActiveDownload,
-  type ArtifactName,
-  type DownloadRecord,
-  type DownloadRequest,
-  type UnfinishedDownload,
+import { DownloadError } from './errors.ts';
+import type {
+  ActiveDownload,
+  ArtifactName,
+  DownloadRecord,
+  DownloadRequest,
+  UnfinishedDownload,
 } from './types.ts';
 
 /** Includes what each download needs. Tests may replace the clock and the random numbers. */

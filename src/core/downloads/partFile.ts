@@ -17,7 +17,7 @@ const READ_BYTES = 1024 * 1024;
 /** A larger sidecar is invalid: a real one has one short line per few megabytes. */
 const MAX_SIDECAR_BYTES = 4 * 1024 * 1024;
 /** Opens for reading and writing, creates the file if missing, and never follows a planted symbolic link. */
-const OPEN_OR_MAKE = constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW || 0);
+const OPEN_OR_CREATE = constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW || 0);
 /** Hexadecimal digits of the SHA-256 in a mark. */
 const DIGEST_LENGTH = 32;
 const MARK = /^(\d{1,15}) ([0-9a-f]{32})$/;
@@ -63,7 +63,7 @@ interface PartState {
  * complete. A sidecar identifies its bytes: a line of JSON, durable before the first byte, then one line per
  * few megabytes with the hash of everything up to there. On resume the part is read again and compared with
  * these hashes, so neither a line torn by a crash nor bytes that never reached the disk are trusted.
- * Everything that touches the disk @throws DiskError.
+ * Whatever touches the disk throws DiskError.
  */
 export class PartFile {
   /** Bytes received, including those not written to the disk yet. */
@@ -110,9 +110,9 @@ export class PartFile {
   }
 
   static async #openFiles(place: PartPlace, openFile: typeof open): Promise<PartFile> {
-    const part = await onDisk(openFile(place.part, OPEN_OR_MAKE, 0o666));
+    const part = await onDisk(openFile(place.part, OPEN_OR_CREATE, 0o666));
     try {
-      const sidecar = await onDisk(openFile(place.sidecar, OPEN_OR_MAKE, 0o600));
+      const sidecar = await onDisk(openFile(place.sidecar, OPEN_OR_CREATE, 0o600));
       try {
         await syncFolder(path.dirname(place.part));
         return new PartFile(place, part, sidecar, (await onDisk(sidecar.stat())).size);
@@ -203,7 +203,8 @@ export class PartFile {
 
   /**
    * Queues the batch for writing and returns a promise for the earlier ones: more pending batches would cost
-   * memory without being faster. @param markBytes writes a mark if at least this many bytes are unmarked
+   * memory without being faster.
+   * @param markBytes writes a mark if at least this many bytes are unmarked
    */
   #flush(markBytes: number): Promise<void> {
     const [before, batch, start, end] = [this.#writing, this.#batch, this.#flushedBytes, this.receivedBytes];

@@ -1,5 +1,4 @@
 import type { VerifiedKind } from '../adapters/archive/openArchive.ts';
-import { ExpectedError } from '../base/errors.ts';
 import type { Session } from '../runs/session.ts';
 
 /** Identifies an artifact of a run, which may have several, even of the same type (spec: "Artifact"). */
@@ -64,52 +63,4 @@ export interface DownloadRecord {
   readonly completedAtMs: number;
   /** No file of that length was at the path when it was last checked. */
   readonly isGone?: true;
-}
-
-type DownloadProblem =
-  // The service answers 404 to all of these alike (spec: "Endpoint-specific rules").
-  | 'run-not-completed'
-  | 'artifacts-expired'
-  | 'run-unknown'
-  | 'no-artifacts'
-  /** The run offers only other artifacts. */
-  | 'artifact-gone'
-  /** Another window is downloading the same artifact to the same target. */
-  | 'download-busy'
-  /** It ended, or another window discarded it. */
-  | 'download-gone'
-  /** The adapter is an empty file. */
-  | 'download-empty'
-  /** Neither the response nor the file shows where the file ends. */
-  | 'length-unknown'
-  /** The target exists; it is unchanged. */
-  | 'file-exists';
-
-export class DownloadError extends ExpectedError {
-  readonly code: DownloadProblem;
-
-  constructor(code: DownloadProblem) {
-    super(`the download failed: ${code}`);
-    this.code = code;
-  }
-}
-
-const HOUR_MS = 3_600_000;
-
-/** Reminders before a run's artifacts expire, the last one first. */
-const STAGES = [
-  { what: 'expires-in-2-hours', beforeMs: 2 * HOUR_MS },
-  { what: 'expires-in-1-day', beforeMs: 24 * HOUR_MS },
-] as const;
-
-/** A reminder, which is shown only once. */
-export type Reminder = (typeof STAGES)[number]['what'];
-
-/**
- * Returns the latest reminder that is due, however many were missed.
- * @param expiresAtMs NaN if unknown, which gives no reminder
- */
-export function reminderAt(expiresAtMs: number, nowMs: number): Reminder | undefined {
-  const leftMs = expiresAtMs - nowMs;
-  return leftMs > 0 ? STAGES.find(({ beforeMs }) => leftMs <= beforeMs)?.what : undefined;
 }

@@ -4,7 +4,14 @@ import { hasMarker } from '../runs/marker.ts';
 import { chargedReceiptsOf, type ChargedReceipt, type Receipt } from '../submission/intent.ts';
 import { mayBecomeCharge, type PendingSubmission } from '../submission/pendingSubmission.ts';
 import { checkBudget, monthSpending, type BudgetCheck, type MonthSpending } from './budget.ts';
-import { estimateOf, lowerCents, upperCents, wantedOf, type Estimate, type Wanted } from './estimate.ts';
+import {
+  estimateOf,
+  lowerCents,
+  upperCents,
+  parametersOf,
+  type Estimate,
+  type RunParameters,
+} from './estimate.ts';
 import { chargedRunsOf, type ChargedRun, type KnownRuns } from './spending.ts';
 
 /** Whether the balance suffices; undefined without evidence that it may not. */
@@ -18,10 +25,10 @@ export interface AccountMoney {
   readonly charged: readonly ChargedRun[];
   /** Undefined while no currency is known, so that nothing can be compared. */
   readonly spending: MonthSpending | undefined;
-  estimate(wanted: Wanted): Estimate;
+  estimate(wanted: RunParameters): Estimate;
   /** @param wanted undefined if the size is unknown */
-  checkBudget(wanted: Wanted | undefined): BudgetCheck;
-  balanceNote(wanted: Wanted | undefined): BalanceNote;
+  checkBudget(wanted: RunParameters | undefined): BudgetCheck;
+  balanceNote(wanted: RunParameters | undefined): BalanceNote;
 }
 
 export interface MoneyFacts {
@@ -50,9 +57,9 @@ export function accountMoneyOf({
   const charged = chargedRunsOf(receipts, runs, balance);
   const currency =
     balance?.currency ?? charged.find((run) => run.currency !== undefined)?.currency ?? budget?.currency;
-  const estimate = (wanted: Wanted | undefined): Estimate =>
+  const estimate = (wanted: RunParameters | undefined): Estimate =>
     wanted === undefined ? { kind: 'none' } : estimateOf(receipts, wanted);
-  const ends = (wanted: Wanted | undefined) => {
+  const ends = (wanted: RunParameters | undefined) => {
     const known = estimate(wanted);
     return 'currency' in known && known.currency === currency
       ? { low: lowerCents(known), high: upperCents(known) }
@@ -69,7 +76,7 @@ export function accountMoneyOf({
     .filter((submission) => submission.accountId === account.id && mayBecomeCharge(submission.state))
     // Its run is already counted as charged.
     .filter((submission) => !isListed(submission))
-    .map(({ intent }) => ends(wantedOf(intent)).high ?? dearestOfLast5);
+    .map(({ intent }) => ends(parametersOf(intent)).high ?? dearestOfLast5);
   const spending =
     currency === undefined ? undefined : monthSpending(charged, runs, underWayPrices, currency, nowMs);
   return {

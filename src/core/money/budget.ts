@@ -13,9 +13,9 @@ export interface MonthSpending {
   /** Whether every run of the month is loaded. */
   isComplete: boolean;
   /** The possible cost of unresolved submissions. */
-  underWayCents: number;
+  pendingCents: number;
   /** The number of unresolved submissions without an estimated price. */
-  underWayUnknown: number;
+  pendingUnknown: number;
 }
 
 /** `will`: even the lower end of the estimate exceeds the limit. */
@@ -51,8 +51,8 @@ export function monthSpending(
     spentCents: sums[0]?.cents ?? 0,
     unknownPrices: unknown + ofMonth.filter((run) => !isOurs(run)).length,
     isComplete: runs?.isCompleteSince(startOfMonth(month)) ?? false,
-    underWayCents: known.reduce((sum, cents) => sum + cents, 0),
-    underWayUnknown: underWayPrices.length - known.length,
+    pendingCents: known.reduce((sum, cents) => sum + cents, 0),
+    pendingUnknown: underWayPrices.length - known.length,
   };
 }
 
@@ -65,7 +65,7 @@ export function checkBudget(
   const { perRunCents, perMonthCents, currency: budgetCurrency } = budget ?? { currency: '' };
   const isUnset = perRunCents === undefined && perMonthCents === undefined;
   if (isUnset || spending === undefined) return { kind: 'unset' };
-  const { currency, spentCents, underWayCents } = spending;
+  const { currency, spentCents, pendingCents } = spending;
   if (currency !== budgetCurrency) return { kind: 'other-currency', budgetCurrency, currency };
   const isSame = !('currency' in estimate) || estimate.currency === currency;
   const low = (isSame ? lowerCents(estimate) : undefined) ?? 0;
@@ -82,7 +82,7 @@ export function checkBudget(
       ...(perMonthCents === undefined
         ? []
         : // Submissions in progress may not be charged after all.
-          [check('month', perMonthCents, spentCents + low, spentCents + underWayCents + high)]),
+          [check('month', perMonthCents, spentCents + low, spentCents + pendingCents + high)]),
     ],
     spending,
     estimate,

@@ -9,7 +9,7 @@ export interface DatasetSize {
 }
 
 /** The submission to estimate. */
-export interface Wanted {
+export interface RunParameters {
   size: DatasetSize;
   priority: boolean;
   /** Undefined while it is being computed. */
@@ -44,28 +44,28 @@ export type Estimate =
 export type PriceRange = Extract<Estimate, { kind: 'range' }>;
 
 /** A price that was paid. */
-interface Charge extends Wanted {
+interface PaidRun extends RunParameters {
   priceCents: number;
   atMs: number;
 }
 
 /** The factor by which a price may deviate from proportionality. */
-const EITHER_WAY = 1.25;
+const TOLERANCE = 1.25;
 /** A receipt is a bound if every size is smaller or larger by this factor. */
-const CLEARLY = 1.1;
+const CLEAR_FACTOR = 1.1;
 /** If even the nearest receipt differs by more than this factor, it says too little. */
-const FAR = 4;
+const FAR_FACTOR = 4;
 /** Older receipts say little about current prices. */
 const MOST_RECEIPTS = 100;
 /** How many of the newest runs are examined, and how many of their ranges count. */
-const HELD_AMONG = 20;
-const HELD_RANGES = 5;
+const ACCURACY_RUNS = 20;
+const ACCURACY_RANGES = 5;
 
 /**
- * Estimates a run's price: a larger dataset costs at least as much, and at most in proportion, ±25 %.
+ * Estimates a run's price: a larger dataset costs at least as much, and at most in proportion, from 20 % less to 25 % more.
  * @param receipts of one account, in any order
  */
-export function estimateOf(receipts: readonly ChargedReceipt[], wanted: Wanted): Estimate {
+export function estimateOf(receipts: readonly ChargedReceipt[], wanted: RunParameters): Estimate {
   const { currency, charges } = evidenceOf(receipts);
   const { usable, changed } = usableOf(charges);
   const estimate = estimateFor(usable, wanted, currency, changed);
@@ -79,21 +79,21 @@ export function estimateOf(receipts: readonly ChargedReceipt[], wanted: Wanted):
 /** Returns the estimate when a run was submitted, without receipts that came later. */
 export function estimateBefore(receipts: readonly ChargedReceipt[], receipt: ChargedReceipt): Estimate {
   const known = receipts.filter(({ settled }) => settled.at.localMs < receipt.created.localMs);
-  return estimateOf(known, wantedOf(receipt));
+  return estimateOf(known, parametersOf(receipt));
 }
 
 /** Returns how many of the last ranges contained the actual price. */
-export function heldRanges(receipts: readonly ChargedReceipt[]): { held: number; of: number } {
-  const isHeld: boolean[] = [];
-  for (const receipt of inOrder(receipts).slice(-HELD_AMONG).reverse()) {
+export function rangeAccuracy(receipts: readonly ChargedReceipt[]): { correct: number; of: number } {
+  const isCorrect: boolean[] = [];
+  for (const receipt of inOrder(receipts).slice(-ACCURACY_RUNS).reverse()) {
     const { price_cents: priceCents } = receipt.settled.run;
     const range = estimateBefore(receipts, receipt);
     if (range.kind !== 'range' || priceCents === undefined || currencyOf(receipt) !== range.currency)
       continue;
-    isHeld.push(isWithin(range, priceCents));
-    if (isHeld.length === HELD_RANGES) break;
+    isCorrect.push(isWithin(range, priceCents));
+    if (isCorrect.length === ACCURACY_RANGES) break;
   }
-  return { held: isHeld.filter(Boolean).length, of: isHeld.length };
+  return { correct: isCorrect.filter(Boolean).length, of: isCorrect.length };
 }
 
 export function isWithin({ lowCents, highCents }: Bounds, priceCents: number): boolean {
@@ -112,10 +112,10 @@ export function lowerCents(estimate: Estimate): number | undefined {
   return upperCents(estimate);
 }
 
-export function wantedOf({
+export function parametersOf({
   dataset,
   priority_processing,
-}: Pick<Intent, 'dataset' | 'priority_processing'>): Wanted {
+}: Pick<Intent, 'dataset' | 'priority_processing'>): RunParameters {
   const { sizeBytes, rows, characters, sha256 } = dataset;
   return { size: { bytes: sizeBytes, rows, characters }, priority: priority_processing, sha256 };
 }
@@ -133,12 +133,12 @@ function inOrder(receipts: readonly ChargedReceipt[]): ChargedReceipt[] {
 }
 
 /** Returns the known prices in the currency and plan of the newest receipt, oldest first. */
-function evidenceOf(receipts: readonly ChargedReceipt[]): { currency: string; charges: Charge[] } {
+function evidenceOf(receipts: readonly ChargedReceipt[]): { currency: string; charges: PaidRun[] } {
   const priced = inOrder(receipts).flatMap((receipt) => {
     const { price_cents: priceCents, plan_name: plan } = receipt.settled.run;
     const currency = currencyOf(receipt);
     if (priceCents === undefined || !(priceCents >= 0) || currency === undefined) return [];
-    return [{ ...wantedOf(receipt), priceCents, atMs: chargedAt(receipt).localMs, currency, plan }];
+    return [{ ...parametersOf(receipt), priceCents, atMs: chargedAt(receipt).localMs, currency, plan }];
   });
   const currency = priced.at(-1)?.currency ?? '';
   // If the response was lost, the receipt may have no plan.
@@ -150,9 +150,9 @@ function evidenceOf(receipts: readonly ChargedReceipt[]): { currency: string; ch
 }
 
 /** Returns the charges since the price rule changed: from the last one outside its own range. */
-function usableOf(charges: readonly Charge[]): { usable: readonly Charge[]; changed: Charge | undefined } {
+function usableOf(charges: readonly PaidRun[]): { usable: readonly PaidRun[]; changed: PaidRun | undefined } {
   let from = 0;
-  let changed: Charge | undefined;
+  let changed: PaidRun | undefined;
   for (const [at, charge] of charges.entries()) {
     const bounds = boundsOf(charges.slice(from, at), charge);
     if (bounds === undefined || isWithin(bounds, charge.priceCents)) continue;
@@ -164,10 +164,10 @@ function usableOf(charges: readonly Charge[]): { usable: readonly Charge[]; chan
 }
 
 function estimateFor(
-  usable: readonly Charge[],
-  wanted: Wanted,
+  usable: readonly PaidRun[],
+  wanted: RunParameters,
   currency: string,
-  changed: Charge | undefined,
+  changed: PaidRun | undefined,
 ): Estimate {
   const charges = usable.filter(({ priority }) => priority === wanted.priority);
   const same = charges.findLast(({ sha256 }) => sha256 === wanted.sha256);
@@ -182,7 +182,7 @@ function estimateFor(
       ? { kind: 'changed', atMs, priceCents, currency }
       : { kind: 'one', sizeBytes: size.bytes, priceCents, currency };
   // Bytes first, because they are the size that users see.
-  const far = ratiosOf(wanted.size, size).find(({ ratio }) => distanceOf(ratio) > FAR);
+  const far = ratiosOf(wanted.size, size).find(({ ratio }) => distanceOf(ratio) > FAR_FACTOR);
   if (far === undefined) return { kind: 'range', ...bounds, currency, runs: charges.length };
   const { measure, ratio } = far;
   const isLarger = ratio > 1;
@@ -203,21 +203,21 @@ interface Bounds {
 }
 
 /** Returns the range for a size, shown or not; undefined without a charge in the same queue. */
-function boundsOf(charges: readonly Charge[], wanted: Wanted): Bounds | undefined {
+function boundsOf(charges: readonly PaidRun[], wanted: RunParameters): Bounds | undefined {
   const inQueue = charges.filter(({ priority }) => priority === wanted.priority);
   const nearest = nearestOf(inQueue, wanted);
   if (nearest === undefined) return undefined;
   const ratios = ratiosOf(wanted.size, nearest.size).map(({ ratio }) => ratio);
-  const low = (nearest.priceCents * Math.min(1, ...ratios)) / EITHER_WAY;
-  const high = nearest.priceCents * Math.max(1, ...ratios) * EITHER_WAY;
+  const low = (nearest.priceCents * Math.min(1, ...ratios)) / TOLERANCE;
+  const high = nearest.priceCents * Math.max(1, ...ratios) * TOLERANCE;
   // Narrow it by clearly smaller and larger runs, unless they contradict the nearest one.
   const pricesOf = (isBound: (ratio: number) => boolean) =>
     inQueue
       .filter(({ size }) => ratiosOf(wanted.size, size).every(({ ratio }) => isBound(ratio)))
       .map(({ priceCents }) => priceCents)
       .filter((cents) => low <= cents && cents <= high);
-  const floor = Math.max(low, ...pricesOf((ratio) => ratio >= CLEARLY));
-  const ceiling = Math.min(high, ...pricesOf((ratio) => ratio <= 1 / CLEARLY));
+  const floor = Math.max(low, ...pricesOf((ratio) => ratio >= CLEAR_FACTOR));
+  const ceiling = Math.min(high, ...pricesOf((ratio) => ratio <= 1 / CLEAR_FACTOR));
   return floor > ceiling ? rounded(low, high) : rounded(floor, ceiling);
 }
 
@@ -231,8 +231,8 @@ function rounded(low: number, high: number): Bounds {
 }
 
 /** Returns the charge with the smallest maximum difference in size; the newest of several. */
-function nearestOf(charges: readonly Charge[], { size }: Wanted): Charge | undefined {
-  let nearest: Charge | undefined;
+function nearestOf(charges: readonly PaidRun[], { size }: RunParameters): PaidRun | undefined {
+  let nearest: PaidRun | undefined;
   let least = Infinity;
   for (const charge of charges) {
     const distance = Math.max(...ratiosOf(size, charge.size).map(({ ratio }) => distanceOf(ratio)));

@@ -18,9 +18,9 @@ const LOCAL_FACTOR = 20;
 
 /**
  * Limits the background GETs of an account with a token bucket. Only the window that polls may send them; the
- * budgets of other windows are closed. Requests by the user are not limited.
+ * quotas of other windows are closed. Requests by the user are not limited.
  */
-export class Budget {
+export class RequestQuota {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #inStore: number;
   readonly #refillMs: number;
@@ -37,13 +37,13 @@ export class Budget {
     this.#countedAtMs = clock.monotonicMs();
   }
 
-  /** Opens the budget when this window starts to poll. @param isAfterAnother whether another one just did */
+  /** Opens the quota when this window starts to poll. @param isAfterAnother whether another one just did */
   open(isAfterAnother: boolean): void {
     if (isAfterAnother) this.#tokens = Math.min(AFTER_ANOTHER, this.#count());
     this.#isOpen = true;
   }
 
-  /** Closes the budget when this window stops polling, so that another one can. */
+  /** Closes the quota when this window stops polling, so that another one can. */
   close(): void {
     this.#isOpen = false;
   }

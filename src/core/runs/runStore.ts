@@ -11,7 +11,7 @@ import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
 import { shared, type Shared } from '../base/async.ts';
 import { DetailStore, type Call } from './detailStore.ts';
-import { UNKNOWN_WATCHED_MS, type Budget } from './pacing.ts';
+import { UNKNOWN_WATCHED_MS, type RequestQuota } from './pacing.ts';
 import {
   phaseOf,
   type Phase,
@@ -123,8 +123,8 @@ export class RunStore implements Disposable {
    * Like `refresh`, but in the background: requests are not retried, and a concurrent refresh replaces it.
    * @throws ApiError, KeyMissingError
    */
-  async poll(budget: Budget): Promise<void> {
-    if (!this.refresh.isRunning()) await this.#readNewest(budget);
+  async poll(quota: RequestQuota): Promise<void> {
+    if (!this.refresh.isRunning()) await this.#readNewest(quota);
     if (this.refresh.isRunning()) await this.refresh();
   }
 
@@ -312,22 +312,22 @@ export class RunStore implements Disposable {
     return this.#now() - this.changedAtMs(run) < UNKNOWN_WATCHED_MS;
   }
 
-  /** @param budget given for background reads */
-  async #readNewest(budget?: Budget): Promise<void> {
+  /** @param quota given for background reads */
+  async #readNewest(quota?: RequestQuota): Promise<void> {
     const reading = ++this.#reading;
     const counts = () => reading === this.#reading;
     const startedMs = this.#now();
     const watched = this.watched;
     const search = new PageSearch(this.#rows ?? [], watched, MAX_GAP_PAGES);
-    // Only plenty of budget allows a search for old active runs, so that new ones are polled often.
-    const goesDeep = budget?.hasPlenty(this.#pagesTo(watched.at(-1)) - 1) ?? true;
+    // Only plenty of quota allows a search for old active runs, so that new ones are polled often.
+    const goesDeep = quota?.hasPlenty(this.#pagesTo(watched.at(-1)) - 1) ?? true;
     let cursor: string | undefined;
     for (let pages = 1; ; pages++) {
       let page: RunPage;
       try {
-        page = await this.#list(cursor, budget !== undefined);
+        page = await this.#list(cursor, quota !== undefined);
       } catch (error) {
-        if (!counts() && budget !== undefined) return;
+        if (!counts() && quota !== undefined) return;
         // The rows between the new and the loaded ones won't be read now.
         if (counts() && pages > 1 && !search.touches) this.#acceptNewest(search, [], cursor, cursor, false);
         if (counts()) this.#setFailed();
@@ -342,7 +342,7 @@ export class RunStore implements Disposable {
       this.#acceptNewest(search, page.data, cursor, next, continues);
       if (next === undefined || !continues) break;
       cursor = next;
-      budget?.owe();
+      quota?.owe();
     }
   }
 

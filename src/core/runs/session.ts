@@ -9,7 +9,7 @@ import { DisposableStore, type Disposable } from '../base/disposable.ts';
 import { ExpectedError } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
 import type { Call } from './detailStore.ts';
-import { Budget } from './pacing.ts';
+import { RequestQuota } from './pacing.ts';
 import { RunStore } from './runStore.ts';
 
 /** The state of the connection: not known yet, working, unreachable, or with an unusable API key. */
@@ -45,7 +45,7 @@ export class Session implements Disposable {
   readonly models: ModelStore;
   readonly balance: Latest<Balance>;
   /** Limits background GETs; closed except in the window that polls the account. */
-  readonly budget: Budget;
+  readonly quota: RequestQuota;
   readonly #clock: Clock;
   readonly #connect: () => Promise<Connection | undefined>;
   readonly #createClient: (connection: Connection, gate: RateGate) => Client;
@@ -74,7 +74,7 @@ export class Session implements Disposable {
   ) {
     this.account = account;
     this.#clock = clock;
-    this.budget = new Budget(clock, account.kind === 'sandbox');
+    this.quota = new RequestQuota(clock, account.kind === 'sandbox');
     this.#connect = connect;
     this.#createClient = createClient;
     this.#gate = new RateGate(() => clock.nowMs());

@@ -50,9 +50,9 @@ export interface WatchOptions {
 }
 
 /**
- * Keeps the data of one account up to date. One window on this machine holds the lock and polls. The others
- * read what it stores and ask it to poll, and one of them takes over when it closes. Every window ticks every
- * 5 seconds; nothing else sends requests automatically.
+ * Keeps the data of one account up to date. One window on this machine holds the account's lock and polls; the
+ * others read the data it stores and can ask it to poll. When it closes, another window takes over. The only
+ * timer is a tick every 5 seconds, in every window.
  */
 export class Watcher implements Disposable {
   readonly #options: Required<WatchOptions>;
@@ -64,19 +64,19 @@ export class Watcher implements Disposable {
   /** Set while this window polls; without a lease only if nothing can be shared with other windows. */
   #polls: { lease: Lease | undefined } | undefined;
   #takingOver: Promise<boolean> | undefined;
-  /** Serialized by `shared`. */
+  /** Overlapping calls share one poll. */
   readonly #poll = shared(() => this.#pollOnce());
   readonly #readLabels = shared(() => this.#readMissingLabels());
   /** A poll was requested but could not be sent yet. */
   #isWanted = false;
   #isBalanceWanted = false;
   /** Reads of models and balance in progress, and when to retry: 0 means as soon as the service answers. */
-  #readings = 0;
-  #missingAtMs = Infinity;
+  #readsInProgress = 0;
+  #nextReadAtMs = Infinity;
   readonly #startedAtMs: number;
   #polledAtMs: number | undefined;
   #seenAtMs = -Infinity;
-  #askedAtMs: number;
+  #requestedAtMs: number;
   #awaitedSinceMs: number | undefined;
   #backoff: Backoff | undefined;
   #reportedError = '';
@@ -86,14 +86,14 @@ export class Watcher implements Disposable {
     const { session, state, clock, onError } = this.#options;
     const { runs, models, balance, account } = session;
     this.#startedAtMs = clock.nowMs();
-    this.#askedAtMs = clock.monotonicMs();
+    this.#requestedAtMs = clock.monotonicMs();
     this.#list = new SharedList(state, session, () => clock.nowMs());
     this.#stored = new StoredDetails(runs, state, account.id, onError);
     for (const one of [
       this.#stored,
       // If this window polls, the database file was replaced, so store the list again.
-      state.follow(LIST_TOPIC, account.id, () => void (this.#polls ? this.#store() : this.#read())),
-      state.follow(POLL_TOPIC, account.id, () => this.#asked()),
+      state.follow(LIST_TOPIC, account.id, () => void (this.#polls ? this.#store() : this.#readStored())),
+      state.follow(POLL_TOPIC, account.id, () => this.#pollRequested()),
       runs.onDidChange((change) => this.#runsChanged(change)),
       models.onDidChange(() => void this.#store()),
       balance.onDidChange(() => void this.#store()),
@@ -111,21 +111,21 @@ export class Watcher implements Disposable {
   readAll(): void {
     const { models, balance } = this.#options.session;
     void this.poll();
-    this.#missingAtMs = 0;
+    this.#nextReadAtMs = 0;
     void this.#follow([models.refresh(), balance.refresh()]);
   }
 
   /** Reads what visible views lack, if due: they became visible, or the service is reachable again. */
   readMissing(): void {
     if (this.#end.signal.aborted || this.#options.session.state !== 'ready') return;
-    void this.#readLists();
+    void this.#readModelsAndBalance();
     void this.#readLabels();
   }
 
   /** Polls now, or asks the polling window to. Never rejects: errors show as the session's state. */
   async poll(): Promise<void> {
     await this.#started;
-    if (this.#polls === undefined && !(await this.#takeOver(true))) return this.#ask();
+    if (this.#polls === undefined && !(await this.#takeOver(true))) return this.#requestPoll();
     const { session, clock } = this.#options;
     const { readAtMs = this.#startedAtMs } = session.balance;
     this.#isBalanceWanted = Math.abs(clock.nowMs() - readAtMs) > BALANCE_MS;
@@ -142,7 +142,7 @@ export class Watcher implements Disposable {
 
   async #start(): Promise<void> {
     await this.#takeOver(false);
-    if (this.#polls === undefined) await this.#read();
+    if (this.#polls === undefined) await this.#readStored();
     void this.#ticks();
   }
 
@@ -160,40 +160,40 @@ export class Watcher implements Disposable {
     }
   }
 
-  async #readLists(): Promise<void> {
+  async #readModelsAndBalance(): Promise<void> {
     const { session, isFocused, clock } = this.#options;
-    const { models, balance, budget } = session;
-    if (this.#readings > 0 || clock.monotonicMs() < this.#missingAtMs) return;
-    // A window that doesn't poll has no budget, so it reads only while it has the focus.
+    const { models, balance, quota } = session;
+    if (this.#readsInProgress > 0 || clock.monotonicMs() < this.#nextReadAtMs) return;
+    // A window that doesn't poll has no quota, so it reads only while it has the focus.
     const mayRead = () =>
-      this.#missingAtMs === 0 || budget.takeSpare() || (this.#polls === undefined && isFocused());
+      this.#nextReadAtMs === 0 || quota.takeSpare() || (this.#polls === undefined && isFocused());
     const due = [models, balance].filter(({ current }) => current === undefined && mayRead());
     if (due.length === 0) return;
-    this.#missingAtMs = clock.monotonicMs() + MISSING_MS;
+    this.#nextReadAtMs = clock.monotonicMs() + MISSING_MS;
     await this.#follow(due.map((one) => one.readInBackground()));
   }
 
   async #follow(reads: readonly Promise<unknown>[]): Promise<void> {
-    this.#readings++;
+    this.#readsInProgress++;
     for (const end of await Promise.allSettled(reads))
       if (end.status === 'rejected') this.#options.onError(end.reason);
-    this.#readings--;
+    this.#readsInProgress--;
   }
 
-  /** Reads missing labels of the newest runs from their details (the list has none), within the budget. */
+  /** Reads missing labels of the newest runs from their details (the list has none), within the quota. */
   async #readMissingLabels(): Promise<void> {
     const { session, areRowsShown } = this.#options;
-    const { runs, budget } = session;
+    const { runs, quota } = session;
     for (;;) {
       await this.#stored.idle();
-      const mayRead = areRowsShown() && session.state === 'ready' && !this.#isHeld;
+      const mayRead = areRowsShown() && session.state === 'ready' && !this.#mustWait;
       const run = runs.rows
         ?.slice(0, LABELED)
         .find(
           ({ run_id: id }) => (runs.label(id) ?? runs.detail(id) ?? runs.detailFailure(id)) === undefined,
         );
-      // Leave enough budget to poll a new submission often.
-      const isSpare = mayRead && run !== undefined && budget.hasPlenty(1) && budget.takeSpare();
+      // Leave enough quota to poll a new submission often.
+      const isSpare = mayRead && run !== undefined && quota.hasPlenty(1) && quota.takeSpare();
       if (!isSpare || this.#end.signal.aborted) break;
       // The run store records why it failed.
       await runs.loadDetail(run.run_id, { isBackground: true }).catch(() => undefined);
@@ -201,20 +201,24 @@ export class Watcher implements Disposable {
   }
 
   async #tick(hasSlept: boolean): Promise<void> {
-    const { session, state, clock } = this.#options;
+    const { session, state, clock, isAwaiting } = this.#options;
     await state.check();
     if (session.isLocked || this.#polls?.lease?.isHeld() === false) this.#stopPolling();
     if (this.#polls === undefined && !(await this.#takeOver(true))) {
-      if (clock.monotonicMs() - this.#askedAtMs > this.#askEveryMs()) await this.#ask();
+      if (clock.monotonicMs() - this.#requestedAtMs > this.#requestEveryMs()) await this.#requestPoll();
       return;
     }
+    this.#awaitedSinceMs = isAwaiting() ? (this.#awaitedSinceMs ?? clock.nowMs()) : undefined;
     if (hasSlept) await this.poll();
     else if (this.#isDue()) await this.#poll();
     // Retry what could not be stored earlier.
     else await this.#store();
   }
 
-  /** Starts polling if no other window does. @param isAfterAnother whether another window polled until now */
+  /**
+   * Starts polling if no other window does.
+   * @param isAfterAnother whether another window polled until now
+   */
   #takeOver(isAfterAnother: boolean): Promise<boolean> {
     this.#takingOver ??= this.#takeLock(isAfterAnother).finally(() => (this.#takingOver = undefined));
     return this.#takingOver;
@@ -245,7 +249,7 @@ export class Watcher implements Disposable {
       lease?.release();
       return false;
     }
-    session.budget.open(isAfterAnother);
+    session.quota.open(isAfterAnother);
     this.#polls = { lease };
     if (isAfterAnother) {
       // What the previous window read counts as a poll, unless it closed before reading anything.
@@ -257,36 +261,36 @@ export class Watcher implements Disposable {
 
   #stopPolling(): void {
     if (this.#polls === undefined) return;
-    this.#options.session.budget.close();
+    this.#options.session.quota.close();
     this.#polls.lease?.release();
     this.#polls = undefined;
   }
 
-  async #read(): Promise<void> {
+  async #readStored(): Promise<void> {
     await this.#list.read(true).catch((error: unknown) => this.#report(error));
   }
 
-  #asked(): void {
+  #pollRequested(): void {
     if (this.#polls === undefined) return;
     this.#seenAtMs = this.#options.clock.monotonicMs();
     void this.poll();
   }
 
   /** Asks the polling window to poll soon. */
-  async #ask(): Promise<void> {
+  async #requestPoll(): Promise<void> {
     const { session, state, clock } = this.#options;
-    this.#askedAtMs = clock.monotonicMs();
+    this.#requestedAtMs = clock.monotonicMs();
     await state
       .transaction((tables) => tables.touch(POLL_TOPIC, session.account.id))
       .catch((error: unknown) => this.#report(error));
-    await this.#read();
+    await this.#readStored();
   }
 
-  #askEveryMs(): number {
+  #requestEveryMs(): number {
     const { session, isFocused } = this.#options;
     if (session.isLocked) return Infinity;
     const { watched } = session.runs;
-    if (watched.some(({ run_id }) => this.#isMissed(run_id))) return MISSED_MS;
+    if (watched.some(({ run_id }) => this.#isUnknownToPoller(run_id))) return MISSED_MS;
     if (session.state === 'offline') return OFFLINE_MS;
     return watched.length > 0 && isFocused() ? FOCUS_MS : Infinity;
   }
@@ -295,12 +299,12 @@ export class Watcher implements Disposable {
     this.readMissing();
     // The runs are undefined after this window reset the sandbox.
     if (this.#polls !== undefined) void this.#store();
-    else if (this.#options.session.runs.rows === undefined || added.some((id) => this.#isMissed(id)))
+    else if (this.#options.session.runs.rows === undefined || added.some((id) => this.#isUnknownToPoller(id)))
       void this.poll();
   }
 
   /** Whether a run was submitted or found in this window, and the polling window doesn't know it. */
-  #isMissed(runId: string): boolean {
+  #isUnknownToPoller(runId: string): boolean {
     const { session, clock } = this.#options;
     if (this.#list.has(runId)) return false;
     const run = session.runs.watched.find(({ run_id }) => run_id === runId);
@@ -310,14 +314,14 @@ export class Watcher implements Disposable {
   async #pollOnce(): Promise<void> {
     const { session, isAwaiting, clock, random } = this.#options;
     if (session.isLocked || this.#end.signal.aborted) return;
-    if (this.#isHeld || !session.budget.take()) {
+    if (this.#mustWait || !session.quota.take()) {
       this.#isWanted = true;
       return;
     }
     this.#isWanted = false;
     try {
-      await session.runs.poll(session.budget);
-      if ((isAwaiting() || this.#isBalanceWanted) && session.budget.take()) {
+      await session.runs.poll(session.quota);
+      if ((isAwaiting() || this.#isBalanceWanted) && session.quota.take()) {
         await session.balance.readInBackground();
         this.#isBalanceWanted = false;
       }
@@ -344,30 +348,30 @@ export class Watcher implements Disposable {
   }
 
   /** Whether the service requested that nothing be sent yet. */
-  get #isHeld(): boolean {
+  get #mustWait(): boolean {
     return this.#options.session.notBeforeMs !== undefined;
   }
 
   #isDue(): boolean {
     const { session, clock } = this.#options;
-    if (this.#isHeld || session.budget.waitMs > 0) return false;
+    if (this.#mustWait || session.quota.waitMs > 0) return false;
     if (this.#isWanted) return true;
     if (this.#polledAtMs === undefined) return false;
     // Polling half a tick early is closer to the schedule than half a tick late.
-    return clock.monotonicMs() - this.#polledAtMs >= this.#everyMs() - TICK_MS / 2;
+    return clock.monotonicMs() - this.#polledAtMs >= this.#pollDelayMs() - TICK_MS / 2;
   }
 
-  /** Returns the delay of the next poll after the last one; Infinity if nothing is active. */
-  #everyMs(): number {
+  /** Returns the interval from the last poll to the next; Infinity during a backoff or if nothing is active. */
+  #pollDelayMs(): number {
     const { session, clock, isFocused } = this.#options;
     const backoffMs = (this.#backoff?.untilMs ?? 0) - clock.nowMs();
-    // The clock may have been set back since.
+    // More than the longest backoff is left if the clock was set back: poll now.
     if (backoffMs > 0 && backoffMs <= RETRIES.watch.longestMs) return Infinity;
     if (this.#backoff !== undefined) return 0;
     const activeMs = pollEveryMs({
       ageMs: this.#ageMs(),
       isSeen: isFocused() || clock.monotonicMs() - this.#seenAtMs < SEEN_MS,
-      isScarce: session.budget.isScarce,
+      isScarce: session.quota.isScarce,
     });
     // A request other than a poll may have found the service unreachable.
     return Math.min(session.state === 'offline' ? OFFLINE_MS : Infinity, activeMs);
@@ -375,12 +379,10 @@ export class Watcher implements Disposable {
 
   /** Returns the time since the latest change of anything watched; Infinity if there is nothing. */
   #ageMs(): number {
-    const { session, clock, isAwaiting } = this.#options;
-    const nowMs = clock.nowMs();
-    this.#awaitedSinceMs = isAwaiting() ? (this.#awaitedSinceMs ?? nowMs) : undefined;
+    const { session, clock } = this.#options;
     const changedMs = session.runs.watched.map((run) => session.runs.changedAtMs(run));
     if (this.#awaitedSinceMs !== undefined) changedMs.push(this.#awaitedSinceMs);
-    return Math.max(0, nowMs - changedMs.reduce((a, b) => Math.max(a, b), -Infinity));
+    return Math.max(0, clock.nowMs() - changedMs.reduce((a, b) => Math.max(a, b), -Infinity));
   }
 
   /** Reports each cause once in a row, not at every poll. */

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { ExpectedError } from '../base/errors.ts';
 
-/** How often locking is tried, because another process may hold the lock briefly to probe it. */
+/** Attempts to lock a file: another process may hold its lock for a moment, in `isTaken`. */
 const TRIES = 5;
 /** A lock file is not replaced this often in a row, so the file system must report unstable identities. */
 const MAX_OTHER_FILES = 3;
@@ -61,14 +61,17 @@ export class Lease {
     return found === 'busy';
   }
 
-  /** @param makesFile creates a missing file, else returns `missing` @throws LeaseUnavailableError */
-  static async #find(file: string, tries: number, makesFile: boolean): Promise<Lease | 'busy' | 'missing'> {
+  /**
+   * @param createsFile creates a missing file, else returns `missing`
+   * @throws LeaseUnavailableError
+   */
+  static async #find(file: string, tries: number, createsFile: boolean): Promise<Lease | 'busy' | 'missing'> {
     try {
-      if (makesFile) await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+      if (createsFile) await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
       const { DatabaseSync: Database } = await import('node:sqlite');
       for (let [left, otherFiles] = [tries, 0]; ;) {
         const isMissing = identityOf(file) === undefined;
-        if (isMissing && !makesFile) return 'missing';
+        if (isMissing && !createsFile) return 'missing';
         // Let SQLite create the file: closing our own descriptor could drop a lock of this process.
         if (isMissing) new Database(file).close();
         const found = Lease.#tryOnce(file, Database);
@@ -127,8 +130,8 @@ export class Lease {
   }
 
   /**
-   * Releases the lease and removes its file, unless it was replaced. Only for owners that have ended: inode
-   * numbers are reused, so the next holder might not notice two removals. May be called again.
+   * Releases the lease and removes its file, unless it was replaced. Call it only if nothing is left to own: as
+   * inode numbers are reused, a process about to lock the file might miss two removals. May be called again.
    */
   remove(): void {
     const { file } = this;
@@ -185,12 +188,12 @@ export function hasLocks(folder: string, Database: typeof DatabaseSync): boolean
   }
 }
 
-/** Includes probes of killed processes. A concurrent probe no longer needs its name. */
+/** Removes all probe files, also those of killed processes. A running probe works without its file name. */
 function removeProbes(folder: string): void {
   try {
     for (const name of readdirSync(folder))
       if (name.endsWith(PROBE)) rmSync(path.join(folder, name), { force: true });
   } catch {
-    // On Windows, one is still open; or the folder is gone.
+    // A probe is still open on Windows, or the folder is gone.
   }
 }

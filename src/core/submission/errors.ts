@@ -14,7 +14,7 @@ const MESSAGES = {
   /** Another window may own the intent now. */
   'lease-lost': 'another process may own this submission now',
   /** The service may have forgotten the Idempotency-Key, so a resend could charge twice. */
-  'window-closed': 'more than 23 hours have passed since the first attempt',
+  'too-late': 'more than 23 hours have passed since the first attempt',
   /** The time since the first attempt is unknown: clock set, machine slept, or no `Date` from the service. */
   'clocks-disagree': 'the time since the first attempt is not certain',
   /** A run that could be this submission has appeared since the user asked to resend. */

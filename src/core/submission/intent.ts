@@ -43,18 +43,18 @@ const observation = v.object({
 });
 
 /** Service text, truncated to keep receipts small. */
-const said = v.pipe(
+const serviceText = v.pipe(
   v.string(),
   v.transform((words) => words.slice(0, 200)),
 );
 
 const run = v.object({
-  run_id: v.pipe(said, v.nonEmpty()),
-  status: v.optional(said),
+  run_id: v.pipe(serviceText, v.nonEmpty()),
+  status: v.optional(serviceText),
   price_cents: v.optional(v.number()),
-  currency: v.optional(said),
+  currency: v.optional(serviceText),
   balance_after_cents: v.optional(v.number()),
-  plan_name: v.optional(said),
+  plan_name: v.optional(serviceText),
 });
 
 const settlement = v.variant('kind', [
@@ -109,7 +109,7 @@ export const intentSchema = v.object({
     data_policy: v.object({ accepted_at: text }),
   }),
   /** The balance before the first attempt. */
-  balanceBefore: v.optional(v.object({ balance_cents: v.number(), currency: said })),
+  balanceBefore: v.optional(v.object({ balance_cents: v.number(), currency: serviceText })),
   attempts: v.array(attempt),
   /** The first complete check since the last attempt that found nothing; any other result removes it. */
   firstCleanCheck: v.optional(observation),

@@ -122,18 +122,18 @@ export class Journal implements Disposable {
   /**
    * Writes a new intent durably and takes ownership of it, in one window at a time. Returns an existing open
    * intent instead, if it was not refused and is for the same bytes, model, and service.
-   * @param besides IDs of open intents of other accounts that don't prevent this one
+   * @param allowedDuplicates IDs of open intents of other accounts that don't prevent this one
    * @throws LeaseUnavailableError, SubmissionError `journal-busy`, `journal-unreadable`, `later-version`, and
    * file system errors; no intent exists then
    */
   async create(
     intent: Intent,
-    besides: readonly string[] = [],
+    allowedDuplicates: readonly string[] = [],
   ): Promise<{ lease: Lease } | { existing: Intent }> {
     const gate = await Lease.take(this.#lockFile('create'), this.#options.createTries);
     if (gate === undefined) throw new SubmissionError('journal-busy');
     try {
-      return await this.#inTurn(() => this.#createAlone(gate, intent, besides));
+      return await this.#inTurn(() => this.#createAlone(gate, intent, allowedDuplicates));
     } finally {
       gate.release();
     }
@@ -238,11 +238,11 @@ export class Journal implements Disposable {
   async #createAlone(
     gate: Lease,
     intent: Intent,
-    besides: readonly string[],
+    allowedDuplicates: readonly string[],
   ): Promise<{ lease: Lease } | { existing: Intent }> {
     const { later, unread } = await this.#read();
     const isAllowedBeside = ({ id, accountId }: Intent) =>
-      accountId !== intent.accountId && besides.includes(id);
+      accountId !== intent.accountId && allowedDuplicates.includes(id);
     const existing = this.#intents.find(
       (other) =>
         other.id === intent.id ||

@@ -76,7 +76,7 @@ export function assertNotTooEarly({ attempts }: Intent, now: Moment): void {
 /**
  * Ensures that an intent may be sent, or sent again, now. An intent that cannot have been charged may always
  * be sent, because the service has no charge to forget.
- * @throws SubmissionError `window-closed`, `clocks-disagree`
+ * @throws SubmissionError `too-late`, `clocks-disagree`
  */
 export function assertMayResend(intent: Intent, now: Moment): void {
   const first = intent.attempts[0]?.started;
@@ -86,7 +86,7 @@ export function assertMayResend(intent: Intent, now: Moment): void {
   const serviceMs = now.serviceMs - first.serviceMs;
   if (serviceMs < -MARGIN_MS) throw new SubmissionError('clocks-disagree');
   // Use the longer of both durations, since the service's clock may have been set back.
-  if (Math.max(serviceMs, passedMs(first, now) ?? 0) >= RESEND_MS) throw new SubmissionError('window-closed');
+  if (Math.max(serviceMs, passedMs(first, now) ?? 0) >= RESEND_MS) throw new SubmissionError('too-late');
 }
 
 function isRefusal(error: unknown): boolean {

@@ -46,14 +46,16 @@ export class Sender {
     session: Session,
     intent: Intent,
     signal: AbortSignal,
-    besides: readonly string[],
+    allowedDuplicates: readonly string[],
   ): Promise<SubmissionResult> {
     const { id } = intent;
     // Create the signal before the submission is first shown: the user can cancel whatever is shown.
     const anySignal = this.#cancellable(id, signal);
     this.#pending.set(id, { state: this.#stateBefore() });
     // Don't connect before the intent is on disk.
-    const created = await this.#journal.create(intent, besides).catch((error: unknown) => ({ error }));
+    const created = await this.#journal
+      .create(intent, allowedDuplicates)
+      .catch((error: unknown) => ({ error }));
     if ('lease' in created) {
       void this.#dropRefused(intent);
       const owned = { lease: created.lease, intent };
@@ -158,8 +160,9 @@ export class Sender {
     if (owned === undefined) return undefined;
     return this.#holding(owned, () => {
       const { accountId, origin } = owned.intent;
-      const isOthers = session && (accountId !== session.account.id || origin !== serviceOf(session.account));
-      return isOthers ? Promise.resolve(undefined) : work(owned);
+      const isForeign =
+        session && (accountId !== session.account.id || origin !== serviceOf(session.account));
+      return isForeign ? Promise.resolve(undefined) : work(owned);
     });
   }
 

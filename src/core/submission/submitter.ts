@@ -76,11 +76,16 @@ export class Submitter implements Disposable {
   /**
    * Creates an intent from a draft and sends it after the uploads that are already queued. A `charged` result
    * updates the runs and the balance of the session; they are also refreshed after `unknown`.
-   * @param besides open submissions of other accounts that the user agreed to duplicate
+   * @param allowedDuplicates open submissions of other accounts that the user agreed to duplicate
    */
-  submit(session: Session, draft: Draft, signal: AbortSignal, besides: readonly string[] = []): Submission {
+  submit(
+    session: Session,
+    draft: Draft,
+    signal: AbortSignal,
+    allowedDuplicates: readonly string[] = [],
+  ): Submission {
     const intent = newIntent(session.account, draft, this.#clock);
-    return this.#submission(intent.id, (sender) => sender.submit(session, intent, signal, besides));
+    return this.#submission(intent.id, (sender) => sender.submit(session, intent, signal, allowedDuplicates));
   }
 
   /**

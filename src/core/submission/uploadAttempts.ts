@@ -39,9 +39,9 @@ export async function sendAttempts(
   signal: AbortSignal,
 ): Promise<AttemptsEnd> {
   let intent = owned;
-  const clocksAgreeSinceAsked = clockWatch(clock);
+  const clocksAgreeSinceStart = clockWatch(clock);
   /** Whether the clocks agree since the service last sent its time. */
-  let clocksAgree = clocksAgreeSinceAsked;
+  let clocksAgreeSinceRead = clocksAgreeSinceStart;
 
   let sameStatus = 0;
   let lastStatus: number | undefined;
@@ -75,12 +75,12 @@ export async function sendAttempts(
     throwIfCancelled(signal);
     // The service may have requested a wait after an earlier attempt.
     assertNotTooEarly(intent, moment(client));
-    await readBalance(client);
-    assertMaySend(client);
+    await readBalanceBefore(client);
+    assertMaySend(client, intent);
     assertNotTooEarly(intent, moment(client));
     await begin(client);
     show({ state: 'uploading', startedAtMs: clock.nowMs(), sentBytes: 0 });
-    const unmarked = intent;
+    const unclosed = intent;
     const boundary = { hasLeft: false };
     try {
       return await client.createRun(submissionOf(intent), {
@@ -94,7 +94,7 @@ export async function sendAttempts(
       });
     } catch (error) {
       // The attempt was marked as closed before the boundary could be sent. It wasn't sent, so undo the mark.
-      if (!boundary.hasLeft) intent = unmarked;
+      if (!boundary.hasLeft) intent = unclosed;
       throw error;
     }
   }
@@ -103,7 +103,7 @@ export async function sendAttempts(
    * Reads the service's time before each attempt and, as long as nothing can have been charged, the balance.
    * @throws errors that make it pointless to send the dataset
    */
-  async function readBalance(client: Client): Promise<void> {
+  async function readBalanceBefore(client: Client): Promise<void> {
     const agree = clockWatch(clock);
     try {
       const balanceBefore = await client.getBalance({ signal });
@@ -112,14 +112,14 @@ export async function sendAttempts(
       const isAnswer = error instanceof ServiceError && error.httpStatus !== 429;
       if (!isAnswer || isUnauthorized(error)) throw error;
     }
-    clocksAgree = agree;
+    clocksAgreeSinceRead = agree;
   }
 
-  /** @throws SubmissionError `key-replaced`, `window-closed`, `clocks-disagree` */
-  function assertMaySend(client: Client, before = intent): void {
+  /** @throws SubmissionError `key-replaced`, `too-late`, `clocks-disagree` */
+  function assertMaySend(client: Client, before: Intent): void {
     if (!mayBeCharged(before)) return;
     if (client.keyId !== before.keyId) throw new SubmissionError('key-replaced');
-    if (!clocksAgreeSinceAsked()) throw new SubmissionError('clocks-disagree');
+    if (!clocksAgreeSinceStart()) throw new SubmissionError('clocks-disagree');
     assertMayResend(before, moment(client));
   }
 
@@ -134,19 +134,19 @@ export async function sendAttempts(
   /** The point of no return: what is written here is durable before the boundary is sent. */
   async function beforeClose(client: Client): Promise<void> {
     const before = intent;
-    assertMaySend(client);
+    assertMaySend(client, before);
     // Earlier observations say nothing about a charge that may happen now.
     intent = withLast(withoutObservations(before), { closed: moment(client) });
     await journal.write(lease, intent);
     // While the intent was written, the machine may have slept or the folder may have been replaced.
     assertMaySend(client, before);
-    if (!clocksAgree()) throw new SubmissionError('clocks-disagree');
+    if (!clocksAgreeSinceRead()) throw new SubmissionError('clocks-disagree');
     if (!lease.isHeld()) throw new SubmissionError('lease-lost');
   }
 
   /**
-   * Records how an attempt ended. If that fails, the file still says "in progress", which is safe. @returns
-   * whether it was written
+   * Records how an attempt ended. If that fails, the file still says "in progress", which is safe.
+   * @returns whether it was written
    */
   async function noteEnd(error: unknown, step: NextStep, begun: boolean): Promise<boolean> {
     const ended = now();
@@ -174,14 +174,14 @@ export async function sendAttempts(
 
   /** The service's time comes from a response. It is unknown after a clock was set or the machine slept. */
   function moment(client: Client): Moment {
-    return clocksAgree() ? momentOf(client, clock) : localMoment(clock);
+    return clocksAgreeSinceRead() ? momentOf(client, clock) : localMoment(clock);
   }
 
   /** Uses the clock skew from the beginning of the attempt, if the clocks still agree. */
   function now(): Moment {
     const local = localMoment(clock);
     const started = intent.attempts.at(-1)?.started;
-    if (started?.serviceMs === undefined || !clocksAgree()) return local;
+    if (started?.serviceMs === undefined || !clocksAgreeSinceRead()) return local;
     return { ...local, serviceMs: local.localMs + started.serviceMs - started.localMs };
   }
 }

@@ -58,9 +58,9 @@ export function activateAccounts(services: Services): void {
       const session = sessions.find(accountId);
       // The result reports the rejected key if the submission was not resent after a wait, or was refused for
       // that key.
-      const saysSo =
+      const isReported =
         now?.state === 'unsent' ? last.state === 'waiting' : now?.intent.refused?.code === 'invalid_api_key';
-      if (session?.state === 'key-rejected' && !saysSo) notify(session, 'key-rejected');
+      if (session?.state === 'key-rejected' && !isReported) notify(session, 'key-rejected');
     }),
   );
   const submissions = async () => {

@@ -7,7 +7,7 @@ import { Emitter } from '../../core/base/event.ts';
 import { isSameStamp } from '../../core/base/fileStamp.ts';
 import type { Report } from '../../core/datasets/report.ts';
 import type { CheckState, Reports } from '../../core/datasets/reports.ts';
-import { estimateOf, heldRanges, type Estimate } from '../../core/money/estimate.ts';
+import { estimateOf, rangeAccuracy, type Estimate } from '../../core/money/estimate.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { chargedReceiptsOf, type Receipt } from '../../core/submission/intent.ts';
@@ -31,8 +31,8 @@ export interface PastRuns {
   trained: (TrainedBefore & RunNames) | undefined;
   /** In the standard queue of the active account. */
   price: Estimate;
-  /** How well such ranges held. */
-  held: ReturnType<typeof heldRanges>;
+  /** How well such ranges accuracy. */
+  accuracy: ReturnType<typeof rangeAccuracy>;
 }
 
 /** A file with a report. */
@@ -100,7 +100,7 @@ export class DatasetRuns implements Disposable {
         priority: false,
         sha256,
       }),
-      held: heldRanges(receipts),
+      accuracy: rangeAccuracy(receipts),
     };
   }
 

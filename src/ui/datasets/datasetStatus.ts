@@ -63,7 +63,7 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
         arguments: [argument],
         ...(tooltip !== undefined && { tooltip }),
       });
-    const tooltip = !isBusy && past?.price.kind === 'range' ? rangeTooltip(past.held) : undefined;
+    const tooltip = !isBusy && past?.price.kind === 'range' ? rangeTooltip(past.accuracy) : undefined;
     const lenses = [
       lens(text.lens, commandFor(summary), document.uri, tooltip),
       lens(checkMessages.preview(), COMMANDS.previewDataset),

@@ -2,12 +2,8 @@ import path from 'node:path';
 import { commands, l10n, ThemeIcon, Uri, window } from 'vscode';
 import { DiskError } from '../../core/base/diskError.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
-import {
-  DownloadError,
-  type ActiveDownload,
-  type ArtifactName,
-  type DownloadRecord,
-} from '../../core/downloads/types.ts';
+import { DownloadError } from '../../core/downloads/errors.ts';
+import type { ActiveDownload, ArtifactName, DownloadRecord } from '../../core/downloads/types.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { compact, formatBytes, formatCount, formatRoughly, formatTime, inSandbox } from '../shared/format.ts';

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { instantOf } from '../../core/base/clock.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import { isAdapter, localAdapter } from '../../core/downloads/localFiles.ts';
-import { reminderAt, type Reminder } from '../../core/downloads/types.ts';
+import { reminderAt, type Reminder } from '../../core/downloads/reminders.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
@@ -22,7 +22,7 @@ export async function remind(
   session: Session,
   ended: AbortSignal,
 ): Promise<void> {
-  const { account, budget, runs } = session;
+  const { account, quota, runs } = session;
   // What is downloaded must be known first.
   await downloads.open(account.id);
   const won: DueReminder[] = [];
@@ -30,7 +30,7 @@ export async function remind(
     const { runId, what } = reminder;
     // The list has no labels. They are read before it is claimed: what is claimed is shown, as no window claims it again.
     const isUnknown = runs.label(runId) === undefined && runs.detailFailure(runId) === undefined;
-    if (isUnknown && !ended.aborted && budget.takeSpare())
+    if (isUnknown && !ended.aborted && quota.takeSpare())
       await runs.loadDetail(runId, { isBackground: true }).catch(() => undefined);
     if (ended.aborted) break;
     const isStill = dueOf(session, downloads).some((one) => one.runId === runId && one.what === what);

@@ -1,6 +1,6 @@
 import { l10n, Uri } from 'vscode';
 import type { RunDetail, RunSummary } from '../../core/api/types.ts';
-import { currencyOf, type Estimate, type heldRanges } from '../../core/money/estimate.ts';
+import { currencyOf, type Estimate, type rangeAccuracy } from '../../core/money/estimate.ts';
 import type { ActiveDownload, DownloadRecord } from '../../core/downloads/types.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Phase } from '../../core/runs/runList.ts';
@@ -70,7 +70,7 @@ export interface RunPageView extends RunPageMemory {
   receipt: ChargedReceipt | undefined;
   receiptLoading: Loading;
   /** What was known of its price before it was charged, and how well ranges hold. */
-  estimate?: { before: Estimate; held: ReturnType<typeof heldRanges> } | undefined;
+  estimate?: { before: Estimate; accuracy: ReturnType<typeof rangeAccuracy> } | undefined;
   /** Of this run. */
   downloads: readonly ActiveDownload[];
   /** Of this run. */
@@ -493,7 +493,7 @@ function moneySection({ session, phase, detail, details, receipt, estimate }: Kn
         (phase === 'active' || phase === 'ended') && priceCents !== undefined
         ? l10n.t('Charged when the run was submitted.')
         : estimate?.before.kind === 'range'
-          ? rangeTooltip(estimate.held)
+          ? rangeTooltip(estimate.accuracy)
           : undefined;
   return facts('money', l10n.t('Price and balance'), list, note);
 }

@@ -58,7 +58,7 @@ export function notifyOfRuns({
     const { account, runs, models } = session;
     const [{ notifyCompleted, notifyStatus }, { reminderAt }] = await Promise.all([
       import('./noticeMessages.ts'),
-      import('../../core/downloads/types.ts'),
+      import('../../core/downloads/reminders.ts'),
     ]);
     const act = (command: CommandId) => () => void go(account.id, command, run.run_id);
     const canDownload = kind === 'finished' && run.artifacts_available && offersDownload();
@@ -159,8 +159,8 @@ function isNamed(runs: RunStore, runId: string): boolean {
 }
 
 /** The list has no labels: the window that watches reads the one that a notice wants, and the others learn it from that one. */
-function readName({ runs, budget }: Session, runId: string): void {
-  if (notificationsSetting() === 'badge' || isNamed(runs, runId) || !budget.takeSpare()) return;
+function readName({ runs, quota }: Session, runId: string): void {
+  if (notificationsSetting() === 'badge' || isNamed(runs, runId) || !quota.takeSpare()) return;
   runs.loadDetail(runId, { isBackground: true }).catch(() => undefined);
 }
 

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import type { RunDetail } from '../../core/api/types.ts';
-import { estimateBefore, heldRanges } from '../../core/money/estimate.ts';
+import { estimateBefore, rangeAccuracy } from '../../core/money/estimate.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { chargedReceiptsOf, type ChargedReceipt, type Receipt } from '../../core/submission/intent.ts';
 import type { Services } from '../../services.ts';
@@ -126,7 +126,7 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
     const receipt = receipts.find(({ settled }) => settled.run.run_id === this.#memory.runId);
     if (receipt === undefined) return;
     this.#receipt = receipt;
-    this.#estimate = { before: estimateBefore(receipts, receipt), held: heldRanges(receipts) };
+    this.#estimate = { before: estimateBefore(receipts, receipt), accuracy: rangeAccuracy(receipts) };
     this.#readFiles();
   }
 

@@ -64,7 +64,7 @@ async function choose<T extends string | number>(
   return answer.kind === 'value' ? answer.value : undefined;
 }
 
-/** Asks for the amount to add. @returns cents */
+/** Asks for the amount to add; returns cents. */
 export async function askForFunds(currency: string): Promise<number | undefined> {
   const answer = await ask(
     { title: TERMS.addSandboxFunds },

@@ -62,7 +62,7 @@ function isTarget(argument: unknown): argument is Target {
   return typeof accountId === 'string' && typeof id === 'string';
 }
 
-/** Offers to switch to an account unless it is active already. @returns whether it is active now */
+/** Offers to switch to an account unless it is active already. Returns whether it is active afterwards. */
 export async function ensureActiveAccount(
   accounts: Pick<AccountStore, 'accounts' | 'former' | 'active' | 'activate'>,
   accountId: string,

@@ -74,7 +74,7 @@ export function tokensPhrase({ estimatedTokens }: Pick<Summary, 'estimatedTokens
   return l10n.t('about {0} tokens (estimate)', formatCount(rounded));
 }
 
-/** An earlier run in a sentence: "May 3, 2026 with Qwen3 8B, 5.17 USD". @param otherAccount the payer, unless it is active */
+/** An earlier run in a sentence: "May 3, 2026 with Qwen3 8B, 5.17 USD", with the payer if it isn't the active account. */
 export function priorPhrase(
   { submittedAtMs, runId, priceCents, currency }: Prior,
   modelName: string,
@@ -97,7 +97,7 @@ export interface RunNames {
   otherAccount: string | undefined;
 }
 
-/** The last run of a dataset, and whether the file changed since. @param rows the file's current number of rows */
+/** The last run of a dataset, and whether the file, which has `rows` now, changed since. */
 export function trainedPhrase(
   { kind, run, modelName, otherAccount }: TrainedBefore & RunNames,
   rows: number | undefined,

@@ -26,7 +26,7 @@ export function formatMoney(cents: number | undefined, currency?: string): strin
   return currency === undefined ? amount : `${amount} ${sanitizeServiceText(currency, MAX_CURRENCY_UNITS)}`;
 }
 
-/** Parses an amount entered by the user, with a point or comma before its cents. @returns cents; undefined if it is invalid */
+/** Parses an amount entered by the user, with a point or comma before its cents; undefined if it is invalid. */
 export function parseAmount(text: string): number | undefined {
   const [, whole, cents = ''] = /^(\d{1,9})(?:[.,](\d{1,2}))?$/.exec(text.trim()) ?? [];
   return whole === undefined ? undefined : Number(whole) * 100 + Number(cents.padEnd(2, '0'));
@@ -36,7 +36,7 @@ export function notAnAmount(): string {
   return l10n.t('Enter an amount such as 20 or 12.50.');
 }
 
-/** Formats a price without a currency. @param currency that of the balance, which is assumed */
+/** Formats a price without a currency, assuming that of the balance. */
 export function formatPrice(cents: number, currency: string | undefined): string {
   return currency === undefined
     ? l10n.t('{0} (currency unknown)', formatMoney(cents))

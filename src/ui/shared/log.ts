@@ -54,7 +54,7 @@ function withoutQuery(word: string): string {
   return query === -1 ? word : `${word.slice(0, path + query)}?***`;
 }
 
-/** Logs and reports the error of an operation that the user requested, unless it was canceled. @param again retries it */
+/** Logs and reports the error of an operation that the user requested, unless it was canceled; `again` retries it. */
 export function reportError(log: Log, error: unknown, again: () => void): void {
   if (error instanceof CancelledError) return;
   log.error('reported', error);

@@ -67,14 +67,14 @@ export function estimateText(estimate: Estimate): string | undefined {
   }
 }
 
-/** Explains the basis of a range. @param ranges how many of the latest ranges held */
-export function rangeTooltip({ held, of }: { held: number; of: number }): string {
+/** Explains the basis of a range, and how many of the latest ranges were correct. */
+export function rangeTooltip({ correct, of }: { correct: number; of: number }): string {
   const assumption = l10n.t(
     'Assumes that a larger dataset costs at least as much, and at most in proportion.',
   );
   // A single run proves nothing.
   if (of < 2) return assumption;
-  return [assumption, l10n.t('Such a range held for {0} of your last {1} runs.', held, of)].join(' ');
+  return [assumption, l10n.t('Such a range held for {0} of your last {1} runs.', correct, of)].join(' ');
 }
 
 /** Describes a price that differs from its estimate; undefined for any other price, or in another currency. */
@@ -113,7 +113,7 @@ function money({ priceCents, currency }: { priceCents: number; currency: string 
   return formatMoney(priceCents, currency);
 }
 
-/** `November (UTC)`. @param month as `2026-11` */
+/** Formats a month such as `2026-11` as `November (UTC)`. */
 export function monthText(month: string, style: 'short' | 'with-year' = 'short'): string {
   const name = new Intl.DateTimeFormat(env.language, {
     month: 'long',
@@ -149,13 +149,13 @@ function leastText(known: string, unknown: number, isComplete: boolean): string 
 
 /** The possible cost of unresolved submissions; undefined if there are none. */
 export function underWayAmount({
-  underWayCents,
-  underWayUnknown,
+  pendingCents,
+  pendingUnknown,
   currency,
 }: MonthSpending): string | undefined {
-  const unknown = underWayUnknown === 0 ? undefined : pricesUnknown(underWayUnknown);
-  if (underWayCents === 0) return unknown;
-  const known = formatMoney(underWayCents, currency);
+  const unknown = pendingUnknown === 0 ? undefined : pricesUnknown(pendingUnknown);
+  if (pendingCents === 0) return unknown;
+  const known = formatMoney(pendingCents, currency);
   return unknown === undefined ? known : l10n.t('{0} ({1})', known, unknown);
 }
 
@@ -163,7 +163,7 @@ export function underWayAmount({
 export function underWayText(spending: MonthSpending): string | undefined {
   const amount = underWayAmount(spending);
   if (amount === undefined) return undefined;
-  return spending.underWayUnknown === 0 ? l10n.t('{0} under way', amount) : l10n.t('under way: {0}', amount);
+  return spending.pendingUnknown === 0 ? l10n.t('{0} under way', amount) : l10n.t('under way: {0}', amount);
 }
 
 function spentAndUnderWay(spending: MonthSpending): string {

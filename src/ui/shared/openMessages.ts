@@ -27,7 +27,7 @@ function fileManagerTitle(): string {
   return process.platform === 'win32' ? l10n.t('Reveal in File Explorer') : l10n.t('Open Containing Folder');
 }
 
-/** Opens an https link from the service or the user. @returns whether it was opened */
+/** Opens an https link from the service or the user; returns whether it was opened. */
 export async function openServiceLink(url: string): Promise<boolean> {
   // Open the URL as it was checked: VS Code may parse another host from the same text.
   return isOpenableUrl(url) && env.openExternal(Uri.parse(new URL(url).href, true));

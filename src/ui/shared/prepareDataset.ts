@@ -155,7 +155,7 @@ async function pickOne(
   return answer.value ?? other?.();
 }
 
-/** Asks to save unsaved changes, or where to save an untitled file. @returns undefined if the user declined */
+/** Asks to save unsaved changes, or where to save an untitled file; undefined if the user declined. */
 async function saveIfNeeded(uri: vscode.Uri): Promise<vscode.Uri | undefined> {
   if (uri.scheme === 'untitled') return vscode.workspace.save(uri);
   // Unlike the document, the tab exists even if the file is too large to be synced.

@@ -55,14 +55,14 @@ export function isNotFound(error: unknown): boolean {
   return error instanceof ServiceError && error.httpStatus === 404;
 }
 
-/** Shows an error with its button. @param again repeats the failed operation */
+/** Shows an error with its button; `again` repeats the failed operation. */
 export async function notifyFailed(error: unknown, again: () => void): Promise<void> {
   const explanation = explain(error);
   const { action } = explanation;
   if ((await showError(asText(explanation), action.title)) !== undefined) act(action, again);
 }
 
-/** Runs the action of a button. @param again repeats the failed operation */
+/** Runs the action of a button; `again` repeats the failed operation. */
 export function act({ command }: Action, again: () => void): void {
   if (command === 'again') again();
   else void commands.executeCommand(command);
@@ -212,7 +212,7 @@ const SENTENCES: ReadonlyMap<string, string> = new Map(
     'not-owner': TAKEN_OVER,
     'lease-lost': TAKEN_OVER,
     'key-replaced': l10n.t('Can’t resend: it was first sent with another API key.'),
-    'window-closed': l10n.t('Can’t resend after 23 hours: you could be charged twice.'),
+    'too-late': l10n.t('Can’t resend after 23 hours: you could be charged twice.'),
     'clocks-disagree': l10n.t('Can’t resend safely: the time of the first attempt is uncertain.'),
     candidates: l10n.t('A matching run has appeared. Confirm whether it’s yours before resending.'),
     'digest-failed': l10n.t('Couldn’t verify that the dataset is unchanged.'),

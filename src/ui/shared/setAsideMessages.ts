@@ -19,7 +19,7 @@ const SENTENCES = {
 
 export type SetAside = keyof typeof SENTENCES;
 
-/** Reports that a file of the extension could not be read. @param file its current path */
+/** Reports that a file of the extension could not be read, with its current path. */
 export function notifySetAside(what: SetAside, file: string): void {
   void showWarning(SENTENCES[what](file));
 }

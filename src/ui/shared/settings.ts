@@ -8,7 +8,7 @@ type Setting = keyof typeof SETTINGS;
 
 const SECTION = 'fineTuning';
 
-/** Returns a setting as the user wrote it. @param uri the file that it applies to */
+/** Returns a setting as the user wrote it; `uri` is the file that it applies to. */
 export function setting<Name extends Setting>(name: Name, uri?: vscode.Uri): (typeof SETTINGS)[Name] {
   return vscode.workspace.getConfiguration(SECTION, uri).get(name, SETTINGS[name]);
 }

@@ -45,7 +45,7 @@ export interface WebviewOptions<Request extends Typed> {
   /** For screen readers; the tab has a separate title. */
   title: string;
   requests: RequestTable<Request>;
-  /** Called when the page loaded, for the first time or again. @param memory untrusted data that the page stored */
+  /** Called when the page loaded, for the first time or again. `memory` is untrusted data that the page stored. */
   onReady: (memory: unknown) => unknown;
   onRequest: (request: Request) => unknown;
   /** Called when the panel is shown, possibly before its page is ready. */

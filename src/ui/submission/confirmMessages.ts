@@ -2,7 +2,7 @@ import { l10n } from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import type { Balance, Model } from '../../core/api/types.ts';
 import type { AccountMoney, BalanceNote } from '../../core/money/accountMoney.ts';
-import type { Wanted } from '../../core/money/estimate.ts';
+import type { RunParameters } from '../../core/money/estimate.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { Prior } from '../../core/submission/receipts.ts';
 import { compact, formatAgo, formatBytes, formatMoney, formatRows, sandboxNote } from '../shared/format.ts';
@@ -17,7 +17,7 @@ export interface Confirmation {
   dataset: { filename: string };
   /** Only its name if the service does not list it now. */
   model: Pick<Model, 'name'> & Partial<Pick<Model, 'provider' | 'use_policy_url'>>;
-  wanted: Wanted;
+  wanted: RunParameters;
   balance: Balance | undefined;
   money: Pick<AccountMoney, 'balanceNote' | 'checkBudget' | 'estimate'>;
   /** What it repeats, most likely by mistake: the last submission of the same bytes. */

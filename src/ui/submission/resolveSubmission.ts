@@ -1,7 +1,7 @@
 import type { RunCreation, RunDetail } from '../../core/api/types.ts';
 import { asDiskError, onDisk } from '../../core/base/diskError.ts';
 import { CancelledError } from '../../core/base/errors.ts';
-import { wantedOf } from '../../core/money/estimate.ts';
+import { parametersOf } from '../../core/money/estimate.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { mayBeCharged, type Intent } from '../../core/submission/intent.ts';
 import {
@@ -285,7 +285,7 @@ async function continueSubmission(parts: Parts, id: string): Promise<boolean> {
     // What it costs counts once.
     const others = submitter.pending.filter((one) => one !== resent);
     const money = moneyOf(session, facts.receipts, others);
-    return { account, dataset, model, wanted: wantedOf(intent), balance: balance.current, money, resent };
+    return { account, dataset, model, wanted: parametersOf(intent), balance: balance.current, money, resent };
   });
   if (answer !== 'submit') return answer === undefined;
   const { result } = await withSubmissionProgress(session, intent, (signal) =>

@@ -5,7 +5,7 @@ import { MAX_LABEL_LENGTH, type Balance, type Model } from '../../core/api/types
 import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
 import type { Summary } from '../../core/datasets/report.ts';
 import type { AccountMoney } from '../../core/money/accountMoney.ts';
-import type { DatasetSize, Wanted } from '../../core/money/estimate.ts';
+import type { DatasetSize, RunParameters } from '../../core/money/estimate.ts';
 import type { queueTimes, QueueTime } from '../../core/money/spending.ts';
 import type { Draft, Receipt } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
@@ -228,7 +228,7 @@ export function runOf(
   { dataset }: SubmissionContext,
   { priority }: Pick<SubmissionChoices, 'priority'>,
   sha256: string | undefined,
-): Wanted {
+): RunParameters {
   return { size: dataset.size, priority, sha256 };
 }
 

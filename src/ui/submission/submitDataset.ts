@@ -106,7 +106,7 @@ export async function submitDataset(
         services,
         session,
         draftOf(checked, review.context(), result),
-        review.besides,
+        review.allowedDuplicates,
         preset.replaces,
       );
       return;
@@ -127,12 +127,12 @@ async function send(
   services: Parts,
   session: Session,
   draft: Draft,
-  besides: readonly string[],
+  allowedDuplicates: readonly string[],
   replaces: string | undefined,
 ): Promise<void> {
   const { submitter } = services;
   const { id, result } = await withSubmissionProgress(session, draft, (signal) =>
-    submitter.submit(session, draft, signal, besides),
+    submitter.submit(session, draft, signal, allowedDuplicates),
   );
   const isBegun = result.kind !== 'open' && !(result.kind === 'not-charged' && !result.kept);
   const replaced = isBegun ? refusedOf(submitter, session.account.id, replaces) : undefined;
@@ -241,7 +241,7 @@ function reviewOf(
   services: Parts,
   shown: Pick<SubmissionContext, 'notice' | 'earlier'>,
   stop: AbortController,
-): Review & { besides: readonly string[] } {
+): Review & { allowedDuplicates: readonly string[] } {
   const { digestWorker, sessions, submitter } = services;
   let receipts = before;
   const filename = path.basename(file.path);
@@ -251,7 +251,7 @@ function reviewOf(
   let isReconnected = false;
   const connecting = session.onDidChangeState((state) => (isReconnected ||= state === 'connecting'));
   stop.signal.addEventListener('abort', () => connecting.dispose());
-  const besides = new Set<string>();
+  const allowedDuplicates = new Set<string>();
   const namesOf = ({ modelId, accountId }: Prior) => ({
     modelName: session.models.nameOf(modelId),
     otherAccount: sessions.otherName(accountId),
@@ -300,15 +300,15 @@ function reviewOf(
     },
     async mayGoBeside(digest, model) {
       for (const one of submitter.openOnesOf(session.account, digest)) {
-        if (besides.has(one.id)) continue;
+        if (allowedDuplicates.has(one.id)) continue;
         const answer = await agreesToAnother(one, session, filename, model);
         if (answer !== 'continue') return answer;
-        besides.add(one.id);
+        allowedDuplicates.add(one.id);
       }
       return 'continue';
     },
-    get besides() {
-      return [...besides];
+    get allowedDuplicates() {
+      return [...allowedDuplicates];
     },
   };
 }

@@ -6,7 +6,7 @@ import type { Shown, Told } from './window.ts';
 import type { WindowProcess } from './windowProcess.ts';
 
 /*
- * I1 at most one charge · I2 the same bytes each time · I3 one Idempotency-Key at a time · I4 the truth about the charge ·
+ * I1 at most one charge · I2 the same bytes each time · I3 one Idempotency-Key at a time · I4 a true result ·
  * I5 no secret written · I6 the right API key and service · I7 bounded attempts, Retry-After · I9 nothing left behind
  */
 

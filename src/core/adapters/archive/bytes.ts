@@ -20,9 +20,8 @@ export interface Member {
   name: string;
   sizeBytes: number;
   /**
-   * Yields its bytes from the start; each piece is valid only until the next is requested. May be abandoned
-   * early; if read to the end, it is verified. A tar member can be read only once, before the next member is
-   * requested.
+   * Yields the bytes from the start, each piece valid until the next is requested. May be abandoned early; reading
+   * to the end verifies a ZIP member. A tar member can be read once, before the next member is requested.
    * @throws BrokenArchiveError, CancelledError
    */
   open(): AsyncGenerator<Buffer, void>;
@@ -32,10 +31,7 @@ export interface Archive {
   container: Container;
   /** Size of the file, or of all files in the folder. */
   sizeBytes: number;
-  /**
-   * Yields the members in order; each call reads from the start.
-   * @throws BrokenArchiveError, CancelledError
-   */
+  /** Yields the members in order; each call reads from the start. @throws BrokenArchiveError, CancelledError */
   members(): AsyncIterable<Member> | Iterable<Member>;
   close(): Promise<void>;
 }
@@ -63,9 +59,7 @@ export class FileBytes {
     this.#signal = signal;
   }
 
-  /**
-   * @throws errors of the file system; NotAnAdapterError for a pipe, because opening one would wait forever
-   */
+  /** @throws file system errors; NotAnAdapterError unless it is a file: opening a pipe would wait forever */
   static async open(path: string, signal?: AbortSignal): Promise<FileBytes> {
     if (!(await stat(path)).isFile()) throw new NotAnAdapterError({ code: 'not-an-archive' });
     const handle = await open(path, 'r');
@@ -81,10 +75,7 @@ export class FileBytes {
     return this.#handle.close();
   }
 
-  /**
-   * Reads exactly these bytes.
-   * @throws BrokenArchiveError `truncated` if the file has fewer; CancelledError
-   */
+  /** Reads exactly these bytes. @throws BrokenArchiveError `truncated` if the file has fewer; CancelledError */
   async read(at: number, length: number): Promise<Buffer> {
     if (at < 0 || at + length > this.sizeBytes) throw new BrokenArchiveError('truncated');
     const buffer = Buffer.allocUnsafe(length);
@@ -92,7 +83,7 @@ export class FileBytes {
     return buffer;
   }
 
-  /** The bytes of a range in pieces; each is only good until the next is asked for. @throws as `read` */
+  /** Yields a range, each piece valid until the next is requested. @throws BrokenArchiveError, CancelledError */
   async *chunks(from: number, to: number): AsyncGenerator<Buffer, void> {
     if (from < 0 || to > this.sizeBytes) throw new BrokenArchiveError('truncated');
     const buffer = Buffer.allocUnsafe(Math.max(0, Math.min(CHUNK_BYTES, to - from)));
@@ -103,7 +94,7 @@ export class FileBytes {
     }
   }
 
-  /** All bytes in pieces. @throws as `read` */
+  /** Yields all bytes, like `chunks`. */
   all(): AsyncGenerator<Buffer, void> {
     return this.chunks(0, this.sizeBytes);
   }
@@ -118,7 +109,7 @@ export class FileBytes {
   }
 }
 
-/** Inflates a ZIP entry, in pieces. @throws BrokenArchiveError `length` */
+/** Inflates a ZIP entry. @throws BrokenArchiveError `length` */
 export async function* inflated(
   packed: AsyncIterable<Buffer>,
   packedBytes: number,
@@ -126,14 +117,11 @@ export async function* inflated(
 ): AsyncGenerator<Buffer, void> {
   const inflate = createInflateRaw({ chunkSize: CHUNK_BYTES });
   yield* through(packed, inflate, new BrokenArchiveError('length', name));
-  // Hidden bytes follow the end of the deflated data.
+  // Bytes are hidden after the end of the deflated data.
   if (inflate.bytesWritten !== packedBytes) throw new BrokenArchiveError('length', name);
 }
 
-/**
- * Unpacks a gzip file, in pieces. Concatenates several members. zlib checks CRC and length.
- * @throws BrokenArchiveError `gzip`, `bomb`, `too-large`
- */
+/** Unpacks gzip, also with several members; zlib checks CRC and length. @throws BrokenArchiveError */
 export async function* gunzipped(packed: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
   let bytes = 0;

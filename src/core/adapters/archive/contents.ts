@@ -16,7 +16,7 @@ const MAX_CONFIGS_BYTES = 16 * 2 ** 20;
 const PICKLE = /\.(?:bin|pt|pth|pkl|pickle|ckpt|joblib|mar)$/i;
 const ARCHIVE = /\.(?:zip|tar|gz|tgz|bz2|tbz2?|xz|txz|zst|7z|rar|jar|whl)$/i;
 const CONFIG_NAME = 'adapter_config.json';
-/** Enough for a header and the first modules after it, and fast to read. */
+/** Usually enough for the header and the first modules after it, and fast to read. */
 const SAMPLE_BYTES = 4 * 2 ** 20;
 /** Faults after which the rest of a packed archive can't be read. */
 const OF_STREAM: readonly ArchiveFault[] = ['gzip', 'bomb', 'too-large'];
@@ -26,7 +26,7 @@ export interface Weights extends SafetensorsHeader {
   sample: string;
 }
 
-/** The contents of an archive, including its configs and weight headers. */
+/** The files of an archive, with the content of its configs and weight headers. */
 export interface Contents {
   entries: readonly AdapterEntry[];
   /** By name; undefined if too large. */
@@ -90,10 +90,10 @@ async function* hashed(pieces: AsyncGenerator<Buffer, void>, hash: Hash): AsyncG
   }
 }
 
-/** Determines the kind of an archive's file by the names that tools look for. */
+/** Returns a file's kind, by the names that tools look for. */
 export function kindOf(name: string): AdapterEntry['kind'] {
   const base = baseOf(name);
-  // Metadata files that macOS adds beside each file.
+  // macOS adds metadata files beside each file.
   if (base.startsWith('._') || name.startsWith('__MACOSX/')) return 'other';
   if (base === CONFIG_NAME) return 'config';
   if (/\.safetensors$/i.test(base)) return 'weights';
@@ -106,7 +106,7 @@ export function baseOf(name: string): string {
   return name.slice(name.lastIndexOf('/') + 1);
 }
 
-/** The folder that a file is in, '' at the top. */
+/** Returns the folder of a file, '' at the top. */
 function folderOf(name: string): string {
   return name.slice(0, Math.max(0, name.lastIndexOf('/')));
 }
@@ -115,7 +115,7 @@ function folderOf(name: string): string {
 export interface Choice {
   root: string;
   config: string | undefined;
-  /** PEFT's file, otherwise the first by name: tools read only one. */
+  /** The file with PEFT's name, otherwise the first by name: tools read only one. */
   weights: string | undefined;
   otherWeights: readonly string[];
 }

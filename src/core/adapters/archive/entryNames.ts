@@ -1,19 +1,16 @@
 import { BrokenArchiveError } from '../problems.ts';
 
-/** Entries of an archive or folder. */
+/** Limit of entries in an archive or folder. */
 export const MAX_ENTRIES = 10_000;
 const MAX_PART_BYTES = 255;
 const MAX_PARTS = 32;
 const MAX_NAME_LENGTH = 1024;
-/** Names that Windows reserves for devices, with any extension, optionally preceded by blanks. */
+/** Names that Windows reserves for devices, also if blanks or an extension follow. */
 export const DEVICE_NAME = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\.|$)/i;
 /** Control characters, and characters that some platform rejects or treats specially. */
 const ODD_CHARACTER = /[\p{Cc}\p{Cs}\\:*?"<>|]/u;
 
-/**
- * Splits an archive entry's name into parts that stay below the folder on every platform.
- * @throws BrokenArchiveError `path-…`
- */
+/** Splits an entry's name into parts that stay below the folder on every platform. @throws BrokenArchiveError */
 export function safeParts(name: string): string[] {
   if (/^[/\\]|^[A-Za-z]:/.test(name)) throw new BrokenArchiveError('path', name);
   // Some tools treat backslashes as separators.
@@ -35,14 +32,11 @@ function isOdd(part: string): boolean {
 
 /** Checks that no two names of an archive collide, even on file systems that ignore case or normalization. */
 export class EntryNames {
-  /** Folded name → the name and whether it is a folder. */
+  /** By folded name. */
   readonly #taken = new Map<string, { name: string; isFolder: boolean }>();
   #count = 0;
 
-  /**
-   * Adds an entry's name and returns it with `/` between its parts, or '' for the folder itself.
-   * @throws BrokenArchiveError
-   */
+  /** Adds a name and returns it with `/` between its parts, '' for the folder itself. @throws BrokenArchiveError */
   add(raw: string, isFolder: boolean): string {
     if (++this.#count > MAX_ENTRIES) throw new BrokenArchiveError('too-large');
     const parts = safeParts(raw);

@@ -15,7 +15,7 @@ export interface ExtractOptions {
   onProgress?: (progress: Progress) => void;
 }
 
-/** A file or folder of that name exists; it is unchanged. */
+/** Thrown if a file or folder with the target's name exists; it is unchanged. */
 export class FolderExistsError extends ExpectedError {
   readonly code = 'folder-exists';
 
@@ -29,10 +29,9 @@ const MAX_LEFT_OUT = 10;
 const ABANDONED_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Unpacks an archive into a new folder, which appears complete or not at all.
+ * Unpacks an archive into a new folder, which appears complete or not at all; an error leaves nothing behind.
  * @returns the names of pickle files, which are left out: printable, at most 10
- * @throws FolderExistsError, BrokenArchiveError, NotAnAdapterError, DiskError, CancelledError; none leaves
- * anything behind
+ * @throws FolderExistsError, BrokenArchiveError, NotAnAdapterError, DiskError, CancelledError
  */
 export async function extractAdapter(
   file: string,
@@ -74,7 +73,7 @@ async function nameFolder(part: string, folder: string): Promise<void> {
     await rename(part, folder);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // Another program has written to the folder meanwhile.
+    // Another program created or filled the folder meanwhile.
     if (code === 'ENOTEMPTY' || code === 'EEXIST') throw new FolderExistsError();
     await rmdir(folder).catch(() => undefined);
     throw error;
@@ -116,12 +115,12 @@ async function unpack(
   return leftOut;
 }
 
-/** Removes leftovers of dead processes that are at least a day old. Never throws. */
+/** Removes what dead processes left at least a day ago. Never throws. */
 async function removeAbandoned(parent: string, prefix: string): Promise<void> {
   for (const name of await readdir(parent).catch(() => [])) {
     if (!name.startsWith(prefix) || !/^[0-9a-f-]{36}\.part$/.test(name.slice(prefix.length))) continue;
     const part = path.join(parent, name);
-    // Leftovers that can't be removed do no harm.
+    // If something can't be removed, it does no harm.
     const madeAtMs = (await lstat(part).catch(() => undefined))?.mtimeMs ?? Infinity;
     if (Date.now() - madeAtMs > ABANDONED_MS) await rm(part, { recursive: true }).catch(() => undefined);
   }

@@ -22,7 +22,6 @@ export async function openArchive(file: string, signal?: AbortSignal): Promise<A
   }
 }
 
-/** Detects the format by the first bytes. */
 function openFile(bytes: FileBytes, first: Buffer, fileName: string): Archive {
   const { sizeBytes } = bytes;
   const rest = { sizeBytes, close: () => bytes.close() };

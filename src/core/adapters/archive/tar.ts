@@ -39,10 +39,7 @@ export class TarBytes {
     return this.#piece.subarray(0, BLOCK_BYTES);
   }
 
-  /**
-   * Yields the next bytes; if abandoned early, the rest of them comes next.
-   * @throws BrokenArchiveError `truncated`
-   */
+  /** Yields the next bytes; if abandoned early, the next call gets the rest. @throws BrokenArchiveError `truncated` */
   async *exactly(length: number): AsyncGenerator<Buffer, void> {
     for (let left = length; left > 0;) {
       if (this.#piece.length === 0) this.#piece = (await this.#pieces.next()).value ?? Buffer.alloc(0);
@@ -65,7 +62,6 @@ export class TarBytes {
     this.#pieces = this.#from(this.#at);
   }
 
-  /** Yields the remaining bytes. */
   async *rest(): AsyncGenerator<Buffer, void> {
     yield this.#piece;
     yield* this.#pieces;
@@ -76,10 +72,7 @@ export class TarBytes {
   }
 }
 
-/**
- * Yields the files of a tar archive in order; each can be read once.
- * @throws BrokenArchiveError, CancelledError
- */
+/** Yields the files of a tar archive in order; each can be read once. @throws BrokenArchiveError, CancelledError */
 export async function* tarMembers(bytes: TarBytes): AsyncGenerator<Member, void> {
   const names = new EntryNames();
   /** Extended headers for all entries, and for the next one. */
@@ -103,7 +96,7 @@ export async function* tarMembers(bytes: TarBytes): AsyncGenerator<Member, void>
     next = {};
     if (/^[12346]$/.test(type)) throw new BrokenArchiveError('link', name);
     if (type !== '0' && type !== '5') throw new BrokenArchiveError('method', name);
-    // Old writers mark a folder only by its name.
+    // Old writers mark a folder only by a final slash.
     const isFolder = type === '5' || name.endsWith('/');
     const safe = names.add(name, isFolder);
     if (isFolder && sizeBytes > 0) throw new BrokenArchiveError('tar', name);
@@ -127,7 +120,7 @@ export async function* tarMembers(bytes: TarBytes): AsyncGenerator<Member, void>
     if (!piece.equals(Buffer.alloc(piece.length))) throw new BrokenArchiveError('data-after-end');
 }
 
-/** Returns the padding, since contents take up complete blocks. */
+/** Returns the number of bytes that fill the last block. */
 function paddingOf(sizeBytes: number): number {
   return Math.ceil(sizeBytes / BLOCK_BYTES) * BLOCK_BYTES - sizeBytes;
 }
@@ -140,7 +133,7 @@ async function readExtended({ type, sizeBytes }: TarHeader, bytes: TarBytes): Pr
   if (type === 'K') return {};
   if (type === 'L') return { name: textIn(content) };
   const records = readPax(content);
-  // A sparse file's header has another size than its content.
+  // The size in a sparse file's header isn't the size of its content.
   for (const key of records.keys()) if (key.startsWith('GNU.sparse.')) throw new BrokenArchiveError('method');
   const name = records.get('path');
   const size = records.get('size');
@@ -159,7 +152,7 @@ function isEmptyBlock(block: Buffer): boolean {
 
 function readHeader(block: Buffer): TarHeader {
   if (!hasChecksum(block)) throw new BrokenArchiveError('tar');
-  // Only ustar has the prefix; GNU uses its place for other fields.
+  // Only ustar has a prefix; GNU stores other fields there.
   const isUstar = block.toString('latin1', 257, 263) === 'ustar\0';
   const prefix = isUstar ? textIn(block.subarray(345, 500)) : '';
   const name = textIn(block.subarray(0, 100));
@@ -177,7 +170,6 @@ function textIn(bytes: Buffer): string {
   return decoded(end === -1 ? bytes : bytes.subarray(0, end));
 }
 
-/** Decodes UTF-8, or Latin-1 if it is not valid UTF-8. */
 function decoded(bytes: Buffer): string {
   return bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1');
 }

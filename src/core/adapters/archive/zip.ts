@@ -50,15 +50,15 @@ interface ZipEntry {
 }
 
 /**
- * Yields the files of a ZIP archive. yauzl reads the headers. Before the first file, this checks that the
- * headers are unambiguous, that names, kinds, and sizes are safe, and that no two entries share bytes.
+ * Yields the files of a ZIP archive, whose headers yauzl reads. Before the first file, checks that the headers
+ * are unambiguous, that names, kinds, and sizes are safe, and that no two entries share bytes.
  * @throws BrokenArchiveError, CancelledError
  */
 export async function* zipMembers(file: FileBytes): AsyncGenerator<Member, void> {
   for (const entry of await readEntries(file)) yield memberOf(file, entry);
 }
 
-/** Lets yauzl read the file; a header that points beyond the file finds nothing. */
+/** Lets yauzl read the file; reading beyond its end fails. */
 class Reader extends RandomAccessReader {
   readonly #file: FileBytes;
 
@@ -121,7 +121,7 @@ async function readDirectory(file: FileBytes, zip: ZipFile): Promise<Entry[]> {
 /** Converts yauzl's errors, which have only a text. */
 function asBroken(error: unknown): never {
   if (isSystemError(error) || error instanceof CancelledError) throw error;
-  // A header that points beyond the file doesn't mean that the file is truncated.
+  // `truncated` may only mean that a header points beyond the end of the file.
   if (error instanceof BrokenArchiveError && error.code !== 'truncated') throw error;
   const text = error instanceof Error ? error.message : '';
   if (text.includes('encryption')) throw new BrokenArchiveError('encrypted');
@@ -147,7 +147,7 @@ function checkEntry(entry: Entry, names: EntryNames): string | undefined {
   return isFolder ? undefined : name;
 }
 
-/** Only modes written on Unix show links and devices. */
+/** Only modes written on Unix identify links and devices. */
 function checkType(system: number, mode: number, name: string, isFolder: boolean): void {
   if (!UNIX_SYSTEMS.includes(system)) return;
   const type = mode & FILE_TYPE;
@@ -192,9 +192,9 @@ function sizesOf({ uncompressedSize, compressedSize, extraField }: LocalFileHead
 }
 
 /**
- * Checks that the directory is unambiguous: it is directly followed by the only end record, which reaches to
- * the end of the file, or by the ZIP64 end record and then this one, which must agree. Otherwise a reader
- * without ZIP64 support would see another archive.
+ * Checks that the directory is unambiguous: the only end record that reaches to the end of the file follows it
+ * directly, or follows the ZIP64 end record and agrees with it. Otherwise a reader without ZIP64 would see
+ * another archive.
  */
 async function checkEnd(file: FileBytes, count: number, at: number, end: number): Promise<void> {
   const tailAt = Math.max(0, file.sizeBytes - END.bytes - END.maxCommentBytes);
@@ -229,7 +229,7 @@ async function hasWideEnd(file: FileBytes, count: number, at: number, end: numbe
   return bytes.equals(meant);
 }
 
-/** Rejects entries that share bytes, which can turn a small file into a bomb. */
+/** Rejects sizes beyond the limits, and entries that share bytes, as in a small bomb. */
 function checkBytes(entries: readonly ZipEntry[], directoryAt: number, fileBytes: number): void {
   let end = 0;
   const atOf = ({ entry }: ZipEntry) => entry.relativeOffsetOfLocalHeader;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { AccountBudget } from '../../../../src/core/accounts/account.ts';
 import type { Balance } from '../../../../src/core/api/types.ts';
 import { accountMoneyOf, type MoneyFacts } from '../../../../src/core/money/accountMoney.ts';
-import type { Wanted } from '../../../../src/core/money/estimate.ts';
+import type { RunParameters } from '../../../../src/core/money/estimate.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
@@ -10,7 +10,7 @@ import { intentOf, pendingOf } from '../../../helpers/submissions.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 22, 12);
 const MB = 1_000_000;
-const wanted: Wanted = { size: { bytes: 4 * MB }, priority: false };
+const wanted: RunParameters = { size: { bytes: 4 * MB }, priority: false };
 
 let made = 0;
 /** A charge in this month, of so many cents for 4 MB. */
@@ -48,7 +48,7 @@ describe('money of an account', () => {
       receipts: others,
       pending: [pending('unknown', 4 * MB, 'other')],
     });
-    assert.deepEqual([work.spending?.spentCents, work.spending?.underWayCents], [0, 0]);
+    assert.deepEqual([work.spending?.spentCents, work.spending?.pendingCents], [0, 0]);
     assert.equal(work.estimate(wanted).kind, 'none');
   });
 
@@ -63,15 +63,15 @@ describe('money of an account', () => {
         spentCents: 800,
         unknownPrices: 2,
         isComplete: false,
-        underWayCents: 0,
-        underWayUnknown: 0,
+        pendingCents: 0,
+        pendingUnknown: 0,
       });
     });
 
     it('estimates work in progress by the upper end, or else by the highest of the last five prices', () => {
       const underWay = (states: PendingSubmission['state'][], receipts = history, bytes = 4 * MB) => {
         const { spending } = money({ receipts, pending: states.map((state) => pending(state, bytes)) });
-        return [spending?.underWayCents, spending?.underWayUnknown];
+        return [spending?.pendingCents, spending?.pendingUnknown];
       };
       assert.deepEqual(underWay(['uploading', 'validating', 'unknown']), [1_500, 0]);
       assert.deepEqual(underWay(['unsent', 'not-charged', 'refused']), [0, 0]);
@@ -89,7 +89,7 @@ describe('money of an account', () => {
     });
     const unknown = pendingOf('unknown', intentOf({ accountId: 'work', marker: 'ft-7k3m9qpx' }));
     const underWay = (label?: string) =>
-      money({ runs: known(label), pending: [unknown] }).spending?.underWayCents;
+      money({ runs: known(label), pending: [unknown] }).spending?.pendingCents;
     assert.deepEqual([underWay('Maths FT-7K3M9QPX'), underWay('Maths'), underWay()], [0, 400, 400]);
   });
 

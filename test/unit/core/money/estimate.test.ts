@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import {
   estimateBefore,
   estimateOf,
-  heldRanges,
+  rangeAccuracy,
   lowerCents,
   upperCents,
   type Estimate,
-  type Wanted,
+  type RunParameters,
 } from '../../../../src/core/money/estimate.ts';
 import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
 import { Random } from '../../../helpers/random.ts';
@@ -27,17 +27,17 @@ function paid(megabytes: number, cents: number, options: ReceiptOptions = {}): C
   });
 }
 const priority = { priority_processing: true };
-const wanted = (megabytes: number, more: Partial<Wanted> = {}): Wanted => ({
+const wanted = (megabytes: number, more: Partial<RunParameters> = {}): RunParameters => ({
   size: { bytes: megabytes * MB },
   priority: false,
   ...more,
 });
-const range = (receipts: readonly ChargedReceipt[], of: Wanted) => {
+const range = (receipts: readonly ChargedReceipt[], of: RunParameters) => {
   const estimate = estimateOf(receipts, of);
   assert.ok(estimate.kind === 'range', JSON.stringify(estimate));
   return [estimate.lowCents, estimate.highCents];
 };
-const kind = (receipts: readonly ChargedReceipt[], of: Wanted) => estimateOf(receipts, of).kind;
+const kind = (receipts: readonly ChargedReceipt[], of: RunParameters) => estimateOf(receipts, of).kind;
 
 /** What a service may charge for; it counts tokens, which we don't. */
 interface FullSize {
@@ -287,9 +287,9 @@ describe('estimate', () => {
     });
 
     it('counts as correct if its price was within the range in the same currency', () => {
-      assert.deepEqual(heldRanges(history), { held: 2, of: 3 });
+      assert.deepEqual(rangeAccuracy(history), { correct: 2, of: 3 });
       const euros = paid(4, 900, { run: { currency: 'EUR' } });
-      assert.deepEqual(heldRanges([...history, euros]), { held: 2, of: 3 });
+      assert.deepEqual(rangeAccuracy([...history, euros]), { correct: 2, of: 3 });
     });
   });
 
@@ -304,23 +304,24 @@ describe('estimate', () => {
     const USERS = 200;
     const rules = Object.entries(RULES);
     const results = rules.map(([name, rule]) => ({ name, ...replay(name, rule, [1]) }));
-    const held = (tries: readonly Try[]) => share(tries, ({ isHeld }) => isHeld);
+    const shareCorrect = (tries: readonly Try[]) => share(tries, ({ isCorrect }) => isCorrect);
 
     it('is correct for 93 % of the shown ranges, and for 80 % under each rule', () => {
-      for (const { name, shown } of results) assert.ok(held(shown) >= 0.8, `${name}: ${held(shown)}`);
-      const all = held(results.flatMap(({ shown }) => shown));
+      for (const { name, shown } of results)
+        assert.ok(shareCorrect(shown) >= 0.8, `${name}: ${shareCorrect(shown)}`);
+      const all = shareCorrect(results.flatMap(({ shown }) => shown));
       assert.ok(all >= 0.93, String(all));
     });
 
     it('is correct for 88 % when prices change by up to a quarter without notice', () => {
       const shown = rules.flatMap(([name, rule]) => replay(name, rule, [0.8, 0.9, 1.1, 1.25]).shown);
-      assert.ok(held(shown) >= 0.88, String(held(shown)));
+      assert.ok(shareCorrect(shown) >= 0.88, String(shareCorrect(shown)));
     });
 
     it('is wrong once when prices change by more', () => {
       const shown = rules.flatMap(([name, rule]) => replay(name, rule, [0.5, 2]).shown);
       const after = shown.filter(({ isChange }) => !isChange);
-      assert.ok(held(after) >= 0.93, String(held(after)));
+      assert.ok(shareCorrect(after) >= 0.93, String(shareCorrect(after)));
     });
 
     it('is narrow, and is shown for most runs', () => {
@@ -347,8 +348,8 @@ describe('estimate', () => {
           if (receipts.length >= 2) runs++;
           if (estimate.kind === 'range') {
             const { lowCents, highCents } = estimate;
-            const isHeld = lowCents <= cents && cents <= highCents;
-            shown.push({ isHeld, isChange: index === changeAt, width: highCents / lowCents });
+            const isCorrect = lowCents <= cents && cents <= highCents;
+            shown.push({ isCorrect, isChange: index === changeAt, width: highCents / lowCents });
           }
           receipts.push(paid(size.bytes / MB, cents, { dataset: size }));
         }
@@ -359,7 +360,7 @@ describe('estimate', () => {
 });
 
 interface Try {
-  isHeld: boolean;
+  isCorrect: boolean;
   isChange: boolean;
   width: number;
 }

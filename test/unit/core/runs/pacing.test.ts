@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Budget, pollEveryMs } from '../../../../src/core/runs/pacing.ts';
+import { RequestQuota, pollEveryMs } from '../../../../src/core/runs/pacing.ts';
 import { phaseOf } from '../../../../src/core/runs/runList.ts';
 import { row } from '../../../helpers/runs/support.ts';
 
@@ -42,27 +42,27 @@ describe('pollEveryMs', () => {
   });
 });
 
-describe('Budget', () => {
+describe('RequestQuota', () => {
   const HOUR = 60 * 60_000;
   let nowMs: number;
-  let budget: Budget;
+  let quota: RequestQuota;
 
   beforeEach(() => {
     nowMs = 5;
-    budget = new Budget({ monotonicMs: () => nowMs });
-    budget.open(false);
+    quota = new RequestQuota({ monotonicMs: () => nowMs });
+    quota.open(false);
   });
-  const drain = (take = () => budget.take()) => {
+  const drain = (take = () => quota.take()) => {
     let taken = 0;
     while (take()) taken++;
     return taken;
   };
 
   it('allows nothing if this window does not watch', () => {
-    budget.close();
-    assert.deepEqual([budget.take(), budget.takeSpare()], [false, false]);
-    budget.open(false);
-    assert.equal(budget.take(), true);
+    quota.close();
+    assert.deepEqual([quota.take(), quota.takeSpare()], [false, false]);
+    quota.open(false);
+    assert.equal(quota.take(), true);
   });
 
   it('allows at most 120 GETs in any hour, however it is used', () => {
@@ -76,42 +76,39 @@ describe('Budget', () => {
   });
 
   it('leaves some for polls, and returns the wait until the next one', () => {
-    drain(() => budget.takeSpare());
-    assert.deepEqual([drain(), budget.waitMs], [3, 48_000]);
+    drain(() => quota.takeSpare());
+    assert.deepEqual([drain(), quota.waitMs], [3, 48_000]);
     nowMs += 48_000;
-    assert.deepEqual(
-      [budget.waitMs, budget.takeSpare(), budget.take(), budget.isScarce],
-      [0, false, true, true],
-    );
+    assert.deepEqual([quota.waitMs, quota.takeSpare(), quota.take(), quota.isScarce], [0, false, true, true]);
   });
 
   it('has plenty if polls can stay frequent, and always when full', () => {
-    const plenty = (...counts: number[]) => counts.map((count) => budget.hasPlenty(count));
+    const plenty = (...counts: number[]) => counts.map((count) => quota.hasPlenty(count));
     assert.deepEqual(plenty(0, 32, 1_000), [true, true, true]);
-    for (let taken = 0; taken < 10; taken++) budget.take();
+    for (let taken = 0; taken < 10; taken++) quota.take();
     assert.deepEqual(plenty(10, 11, 1_000), [true, false, false]);
   });
 
   it('is larger for a service on this machine', () => {
-    budget = new Budget({ monotonicMs: () => 0 }, true);
-    budget.open(false);
+    quota = new RequestQuota({ monotonicMs: () => 0 }, true);
+    quota.open(false);
     assert.ok(drain() >= 400);
   });
 
   it('pays debts before the next poll', () => {
-    for (let page = 0; page < 100; page++) budget.owe();
-    assert.equal(budget.waitMs, 61 * 48_000);
+    for (let page = 0; page < 100; page++) quota.owe();
+    assert.equal(quota.waitMs, 61 * 48_000);
     nowMs += 61 * 48_000 - 1000;
-    assert.equal(budget.take(), false);
+    assert.equal(quota.take(), false);
     nowMs += 1001;
-    assert.equal(budget.take(), true);
+    assert.equal(quota.take(), true);
   });
 
   it('starts small after another window, and never gains from that', () => {
-    budget.open(true);
+    quota.open(true);
     assert.equal(drain(), 2);
-    budget.open(false);
-    budget.open(true);
-    assert.equal(budget.take(), false);
+    quota.open(false);
+    quota.open(true);
+    assert.equal(quota.take(), false);
   });
 });

@@ -371,7 +371,7 @@ describe('Watcher', function () {
       bench.asked.length = 0;
       let spare = 0;
       const readDetails = async ({ session }: WatchWindow) => {
-        if (!session.budget.takeSpare()) return;
+        if (!session.quota.takeSpare()) return;
         spare++;
         await session.call((client) => client.getRun('r1', { isBackground: true })).catch(() => undefined);
       };

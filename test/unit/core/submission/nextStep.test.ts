@@ -91,7 +91,7 @@ const TABLE: Row[] = [
   ]),
   ...[
     new DigestError(),
-    new SubmissionError('window-closed'),
+    new SubmissionError('too-late'),
     new SubmissionError('clocks-disagree'),
     new SubmissionError('key-replaced'),
     new SubmissionError('lease-lost'),
@@ -249,7 +249,7 @@ describe('assertMayResend', () => {
   it('allows a resend until 23 hours after the first attempt, to the millisecond', () => {
     for (const afterMs of [0, 2 * MINUTE, 22 * HOUR, 23 * HOUR - 1]) resend([closed], FIRST_MS + afterMs)();
     for (const afterMs of [23 * HOUR, 23 * HOUR + 1, 24 * HOUR, 25 * HOUR, 1000 * HOUR])
-      assert.throws(resend([closed], FIRST_MS + afterMs), { code: 'window-closed' });
+      assert.throws(resend([closed], FIRST_MS + afterMs), { code: 'too-late' });
   });
 
   it('counts from the first attempt, whichever attempt was closed', () => {
@@ -261,13 +261,13 @@ describe('assertMayResend', () => {
       [closed, { started: at(FIRST_MS + 10 * HOUR) }],
     ]) {
       resend(attempts, FIRST_MS + 23 * HOUR - 1)();
-      assert.throws(resend(attempts, FIRST_MS + 23 * HOUR), { code: 'window-closed' });
+      assert.throws(resend(attempts, FIRST_MS + 23 * HOUR), { code: 'too-late' });
     }
   });
 
   it('uses only the service’s clock', () => {
     resend([closed], FIRST_MS + HOUR, FIRST_MS + 1000 * HOUR)();
-    assert.throws(resend([closed], FIRST_MS + 30 * HOUR, FIRST_MS), { code: 'window-closed' });
+    assert.throws(resend([closed], FIRST_MS + 30 * HOUR, FIRST_MS), { code: 'too-late' });
     assert.throws(resend([closed], undefined, FIRST_MS + HOUR), { code: 'clocks-disagree' });
     assert.throws(resend([{ ...closed, started: at(undefined) }], FIRST_MS + HOUR), {
       code: 'clocks-disagree',
@@ -303,7 +303,7 @@ describe('assertMayResend', () => {
       [30 * HOUR, 53 * HOUR],
       [30 * HOUR, 23 * HOUR],
     ])
-      assert.throws(() => assertMayResend(sent(sentMs), now(nowMs)), { code: 'window-closed' });
+      assert.throws(() => assertMayResend(sent(sentMs), now(nowMs)), { code: 'too-late' });
   });
 
   it('allows anything that cannot have been charged', () => {

@@ -138,7 +138,7 @@ describe('Submitter, after the first attempts', () => {
         stage.clock.pass(passMs);
         setClock();
         const outcome = await stage.resume(id);
-        const code = posts === 2 ? undefined : 'window-closed';
+        const code = posts === 2 ? undefined : 'too-late';
         assert.deepEqual([stage.posts.length, codeOf(outcome)], [posts, code]);
       });
 
@@ -165,7 +165,7 @@ describe('Submitter, after the first attempts', () => {
       stage.clock.setWall(-10 * HOUR);
       await end();
       const outcome = await resumed;
-      assert.deepEqual([outcome.kind, codeOf(outcome)], ['unknown', 'window-closed']);
+      assert.deepEqual([outcome.kind, codeOf(outcome)], ['unknown', 'too-late']);
       assert.deepEqual(stage.posts.filter(({ key }) => key === id).length, 1);
     });
 
@@ -246,7 +246,7 @@ describe('Submitter, after the first attempts', () => {
       stage.clock.pass(30 * HOUR);
       assert.equal((await findNothing(id))?.verdict, 'not-charged');
       const outcome = await stage.resume(id);
-      assert.deepEqual([outcome.kind, codeOf(outcome)], ['not-charged', 'window-closed']);
+      assert.deepEqual([outcome.kind, codeOf(outcome)], ['not-charged', 'too-late']);
       assert.deepEqual([stage.posts.length, stage.states()], [1, ['not-charged']]);
     });
 

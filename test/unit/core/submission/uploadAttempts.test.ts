@@ -343,7 +343,7 @@ describe('Submitter, attempt by attempt', () => {
       ];
       stage.onHead = () => (isLast = stage.posts.length === 1);
       const outcome = await stage.submit();
-      assert.deepEqual([outcome.kind, codeOf(outcome), stage.posts.length], ['unknown', 'window-closed', 1]);
+      assert.deepEqual([outcome.kind, codeOf(outcome), stage.posts.length], ['unknown', 'too-late', 1]);
     });
   });
 

@@ -97,7 +97,7 @@ describe('the texts of datasets', () => {
       modelName: '[Qwen](command:x)',
       otherAccount: undefined,
     } as const;
-    const past = { trained, price: { kind: 'none' }, held: { held: 0, of: 0 } } as const;
+    const past = { trained, price: { kind: 'none' }, accuracy: { correct: 0, of: 0 } } as const;
     const facts = (one: PreviewCard) => ['Trained before', 'Price'].map((name) => fact(one, name));
     assert.deepEqual(facts(cardOf(reportOf(), { past })), [
       'May 3, 2026 with [Qwen] (command:x); changed since',

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { NetworkError } from '../../../../src/core/api/errors.ts';
 import { DiskError } from '../../../../src/core/base/diskError.ts';
 import { ExpectedError } from '../../../../src/core/base/errors.ts';
-import { DownloadError } from '../../../../src/core/downloads/types.ts';
+import { DownloadError } from '../../../../src/core/downloads/errors.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
@@ -83,7 +83,7 @@ describe('download messages', () => {
   });
 
   it('explain has a sentence for each code of DownloadError', () => {
-    const file = new URL('../../../../src/core/downloads/types.ts', import.meta.url);
+    const file = new URL('../../../../src/core/downloads/errors.ts', import.meta.url);
     const [problems = ''] = /type DownloadProblem =[^]*?';/.exec(readFileSync(file, 'utf8')) ?? [];
     const codes = [...problems.matchAll(/ \| '([a-z-]+)'/g)].map(([, code]) => code ?? '');
     assert.equal(codes.length, 10);

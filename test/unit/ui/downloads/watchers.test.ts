@@ -215,7 +215,7 @@ describe('watching downloads', () => {
   });
 
   describe('reminders of adapters', () => {
-    beforeEach(() => first.session.budget.open(false));
+    beforeEach(() => first.session.quota.open(false));
 
     const watch = (window: Window) =>
       watching.push(watchers.remindBeforeExpiry(window, { focused: 5, behind: 5, always: 200 }));
@@ -276,14 +276,14 @@ describe('watching downloads', () => {
 
     it('come in one window of several, also in one that begins later', async () => {
       const second = stage.window();
-      second.session.budget.open(false);
+      second.session.quota.open(false);
       watch(first);
       watch(second);
       await finished('maths');
       stage.pass(6 * DAY);
       await Promise.all([look(first), look(second)]);
       const third = stage.window();
-      third.session.budget.open(false);
+      third.session.quota.open(false);
       watch(third);
       await look(third);
       await saidTimes(1);

@@ -368,7 +368,7 @@ describe('the state of a run page', () => {
     it('shows the estimate of then, and a charge outside it', () => {
       const estimateOf = (lowCents: number) => ({
         before: { kind: 'range', lowCents, highCents: 410, currency: 'USD', runs: 5 } as const,
-        held: { held: 4, of: 5 },
+        accuracy: { correct: 4, of: 5 },
       });
       const receipt = receiptOf();
       const { facts, note } = section('facts', { receipt, estimate: estimateOf(240) }, 'money');
@@ -487,7 +487,7 @@ describe('the state of a run page', () => {
       [{ run: null, failure: notFound }, 'warning', ['switchAccount', 'refresh']],
       [{ run: null, failure: notFound, kind: 'sandbox' }, 'info', []],
       [{ run: null, failure: new ServiceError('x', 500, HOSTILE) }, 'error', ['refresh']],
-      ...['constructor', '__proto__', 'window-closed'].map((code) => [
+      ...['constructor', '__proto__', 'too-late'].map((code) => [
         { run: null, failure: new ServiceError(code, 500) },
         'error',
         ['refresh'],

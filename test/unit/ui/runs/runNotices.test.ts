@@ -88,7 +88,7 @@ describe('notifyOfRuns', () => {
     const session = {
       account: { id: 'account-1', kind },
       runs,
-      budget: { takeSpare: () => spare-- > 0 },
+      quota: { takeSpare: () => spare-- > 0 },
       models: { nameOf: (modelId: string) => `Model ${modelId}` },
     } as unknown as Session;
     const left = new Emitter<undefined>();

@@ -27,8 +27,8 @@ const spending: MonthSpending = {
   spentCents: 1_240,
   unknownPrices: 0,
   isComplete: true,
-  underWayCents: 410,
-  underWayUnknown: 0,
+  pendingCents: 410,
+  pendingUnknown: 0,
 };
 const checked = (
   limits: Extract<BudgetCheck, { kind: 'checked' }>['limits'],
@@ -50,7 +50,7 @@ describe('messages of a budget', () => {
       'at least 12.40 USD (1 price unknown, not all runs loaded)',
     );
     assert.equal(
-      underWayText({ ...spending, underWayCents: 0, underWayUnknown: 1 }),
+      underWayText({ ...spending, pendingCents: 0, pendingUnknown: 1 }),
       'under way: 1 price unknown',
     );
   });
@@ -130,8 +130,8 @@ describe('messages of a price', () => {
   });
 
   it('say what a range rests on, and how well the last ones held', () => {
-    assert.match(rangeTooltip({ held: 1, of: 1 }), /at most in proportion\.$/);
-    assert.match(rangeTooltip({ held: 4, of: 5 }), /\. Such a range held for 4 of your last 5 runs\.$/);
+    assert.match(rangeTooltip({ correct: 1, of: 1 }), /at most in proportion\.$/);
+    assert.match(rangeTooltip({ correct: 4, of: 5 }), /\. Such a range held for 4 of your last 5 runs\.$/);
   });
 
   it('say beside a price what was known of it, and of a price that is another one only that', () => {

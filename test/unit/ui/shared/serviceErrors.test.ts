@@ -8,7 +8,7 @@ import {
 } from '../../../../src/core/api/errors.ts';
 import { ERROR_CODES } from '../../../../src/core/api/types.ts';
 import { DiskError } from '../../../../src/core/base/diskError.ts';
-import { DownloadError } from '../../../../src/core/downloads/types.ts';
+import { DownloadError } from '../../../../src/core/downloads/errors.ts';
 import { OFFERED_SCENARIOS } from '../../../../src/sandbox/scenarios.ts';
 import { SandboxNotStartedError } from '../../../../src/ui/sandbox/lazySandbox.ts';
 import { COMMANDS } from '../../../../src/ui/shared/ids.ts';
@@ -31,7 +31,7 @@ describe('errors in words', () => {
   });
 
   it('has one sentence for all codes outside the contract, which may be equal to the extension’s own', () => {
-    const own = ['window-closed', 'candidates', 'journal-unreadable', 'key-missing', 'digest-failed'];
+    const own = ['too-late', 'candidates', 'journal-unreadable', 'key-missing', 'digest-failed'];
     for (const code of [...own, 'constructor', 'toString', '__proto__', 'gpu_on_fire']) {
       const explained = explain(service(code, 'Please <b>wait</b>'));
       const sentence = `Service error “${code}” (422).`;

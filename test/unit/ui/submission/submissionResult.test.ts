@@ -176,7 +176,7 @@ describe('the result of a submission', () => {
   });
 
   it('takes no code of the service for one of the extension’s', async () => {
-    for (const code of ['constructor', '__proto__', 'window-closed', 'key-missing']) {
+    for (const code of ['constructor', '__proto__', 'too-late', 'key-missing']) {
       const { text, buttons } = await report(notCharged(new ServiceError(code, 500), false));
       assert.match(text, /^Not charged: .* Service error “.+” \(500\)\.$/);
       assert.deepEqual(buttons, ['Show Log']);
@@ -196,10 +196,10 @@ describe('the result of a submission', () => {
     const text = async (error: Error) => (await report({ kind: 'unknown', error })).text;
     for (const error of [
       ...[BROKEN, new CancelledError()],
-      ...['idempotency_conflict', 'window-closed'].map((code) => new ServiceError(code, 409)),
+      ...['idempotency_conflict', 'too-late'].map((code) => new ServiceError(code, 409)),
     ])
       assert.match(await text(error), /We’ll keep checking\.$/);
-    for (const error of [new SubmissionError('window-closed'), new ServiceError('invalid_api_key', 401)])
+    for (const error of [new SubmissionError('too-late'), new ServiceError('invalid_api_key', 401)])
       assert.doesNotMatch(await text(error), /keep checking/);
     const locked = Object.assign(sessionOf(), { state: 'key-rejected' });
     assert.equal(
