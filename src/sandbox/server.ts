@@ -69,7 +69,7 @@ export interface Reply {
   readonly fault?: 'no-answer' | 'cut-in-half' | 'slow';
 }
 
-/** Creates a JSON response, like all of the API. */
+/** Creates a JSON response. The API has no others. */
 export function jsonReply(status: number, value: unknown, headers: Record<string, string> = {}): Reply {
   return {
     status,

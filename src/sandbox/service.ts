@@ -61,7 +61,7 @@ export interface Service {
 /** The sandbox's only account. All windows share its balance, scenario, clock speed, and prices. */
 interface AccountRow {
   account_id: string;
-  /** Signs download addresses; the same in all windows, so each honors the others' signatures. */
+  /** Signs download URLs; the same in all windows, so each honors the others' signatures. */
   signing_secret: Uint8Array;
   balance_cents: number;
   scenario: Scenario;
