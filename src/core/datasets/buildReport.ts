@@ -28,7 +28,7 @@ interface Beginning {
   firstLine: number;
 }
 
-/** Hashed rows of a segment; `first` is the number of hashed rows before them. */
+/** Hashed rows of a segment; `first` counts the hashed rows before them. */
 type Compared = Beginning & Omit<HashedRows, 'hashes'> & { first: number };
 
 /** Collects the workers' results for the segments of a file, in any order, and builds the report. */
@@ -36,7 +36,7 @@ export class ReportBuilder {
   readonly #segments: Segment[] = [];
   readonly #counts: Counts[] = [];
   readonly #places = new Map<number, Places>();
-  /** Number of segments received without a gap before them, and the totals of their rows and lines. */
+  /** Number of segments without a gap before them, and the totals of their rows and lines. */
   #numbered = 0;
   #rows = 0;
   #lines = 0;
@@ -62,17 +62,17 @@ export class ReportBuilder {
     const from = 2 * this.#hashed;
     this.#hashes = withRoom(this.#hashes, from + hashes.length);
     this.#hashes.set(hashes, from);
-    // Free the memory now, not when the garbage collector gets to it.
+    // Free the memory now, not when the garbage collector runs.
     hashes.buffer.transfer(0);
     this.#hashed += rows.starts.length;
   }
 
-  /** Whether more rows are hashed than are compared (the report shows that). More would only cost memory. */
+  /** Whether more rows are hashed than compared: the report shows it, and more hashes would only cost memory. */
   get hasEnoughHashed(): boolean {
     return this.#hashed > MAX_COMPARED_ROWS;
   }
 
-  /** The hashes of the rows to compare. */
+  /** Hashes of the rows to compare. */
   get hashes(): Uint32Array<ArrayBuffer> {
     return this.#hashes.subarray(0, 2 * Math.min(this.#hashed, MAX_COMPARED_ROWS));
   }
@@ -105,7 +105,7 @@ export class ReportBuilder {
     };
   }
 
-  /** The location of a compared row. */
+  /** Returns the place of a compared row. */
   #placeOf(index: number): Pick<Problem, 'row' | 'line' | 'offset'> {
     const rows = this.#compared.findLast(({ first }) => first <= index);
     if (rows === undefined) throw new RangeError(`no row ${index} was compared`);
@@ -198,7 +198,7 @@ class Places {
   }
 }
 
-/** Returns an array with at least the needed capacity and the same numbers, and frees the old one. */
+/** Returns an array of at least the needed length with the same numbers, and frees the old one. */
 function withRoom<T extends Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>>(all: T, needed: number): T {
   if (needed <= all.length) return all;
   const bytes = Math.max(needed, 2 * all.length) * all.BYTES_PER_ELEMENT;
@@ -229,14 +229,14 @@ function mostCommon(formats: Readonly<Record<Format, number>>): Format | undefin
   return known.toSorted((one, other) => formats[other] - formats[one])[0];
 }
 
-/** Returns the problem codes of rows that have a known format other than this one. */
+/** Returns the codes of rows with another known format. */
 function otherFormats(format: Format | undefined): number[] {
   return FORMATS.flatMap((name, index) =>
     name === format || name === 'unknown' ? [] : [ROW_OF_FORMAT + index],
   );
 }
 
-/** Lengths below are exact bins; above, each doubling has as many (`scanner/scan.ts`). */
+/** Row lengths below this are exact bins; above, each doubling has as many bins (`scanner/scan.ts`). */
 const BINS_PER_OCTAVE = 32;
 const FIRST_OCTAVE = 5;
 

@@ -28,11 +28,10 @@ const IDLE_MS = 30_000;
 const MAX_IDLE_MEMORY_BYTES = 40 * 1024 * 1024;
 const PROGRESS_MS = 100;
 
-/** Files that are built beside the extension and loaded at the first check. */
+/** Paths of files that are built beside the extension and loaded at the first check. */
 export interface CheckerFiles {
-  /** The worker's script. */
   worker: string;
-  /** The scanner's WebAssembly module. */
+  /** The WebAssembly module. */
   scanner: string;
 }
 
@@ -40,14 +39,11 @@ export interface CheckOptions {
   signal?: AbortSignal | undefined;
   /** Called several times a second with the fraction done, from 0 to 1. */
   onProgress?: (fraction: number) => void;
-  /** Number of threads, regardless of the machine's cores. */
+  /** Number of threads, regardless of the number of cores. */
   workers?: number;
 }
 
-/**
- * Owns the workers that check datasets: started at the first check, stopped when idle. One file is checked at
- * a time.
- */
+/** Owns the workers that check datasets, one file at a time. Starts them when needed, stops them when idle. */
 export class DatasetChecker implements Disposable {
   readonly #files: CheckerFiles;
   readonly #idleMs: number;
@@ -65,8 +61,7 @@ export class DatasetChecker implements Disposable {
 
   /**
    * Checks a dataset completely: every row, its shape, duplicates and secrets.
-   * @throws CheckError if the check can't be completed
-   * @throws CancelledError soon after the signal is aborted
+   * @throws CheckError if the check can't be completed; CancelledError soon after the signal is aborted
    */
   check(path: string, options: CheckOptions = {}): Promise<Report> {
     return this.#inTurn(() => this.#check(path, options));
@@ -221,10 +216,7 @@ class CheckWorker implements Disposable {
     return this.#isAlive;
   }
 
-  /**
-   * Sends a request. `take` receives each checked segment; `transfer` is moved to the thread.
-   * @throws CheckError, including `worker-died`
-   */
+  /** Sends a request; `take` receives each segment, and `transfer` moves to the thread. @throws CheckError */
   request(
     request: Request,
     take: (segment: Segment) => void = () => undefined,

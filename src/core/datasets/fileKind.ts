@@ -20,9 +20,7 @@ const BEGINNINGS: readonly (readonly [kind: FileKind, ...bytes: number[]])[] = [
   ['binary', 0x50, 0x41, 0x52, 0x31],
   ['binary', 0x28, 0xb5, 0x2f, 0xfd],
 ];
-/**
- * Pattern of zero bytes in the first four of a JSON text, whose first two are ASCII (RFC 4627, section 3).
- */
+/** Zero bytes in the first four of a JSON text whose first two characters are ASCII (RFC 4627, section 3). */
 const ZEROS: Readonly<Record<string, FileKind>> = {
   x000: 'utf-32',
   '000x': 'utf-32',
@@ -42,13 +40,12 @@ export function kindOf(sample: Uint8Array): FileKind {
     // Tab, LF, and CR occur in text.
     if (byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d) counts.controls++;
   }
-  // In ASCII text encoded as UTF-16, every other byte is zero, at always even or always odd offsets.
+  // In ASCII text encoded as UTF-16, every other byte is zero, at even or at odd offsets only.
   const zeroBytes = counts.even + counts.odd;
   if (zeroBytes > sample.length * 0.3 && Math.max(counts.even, counts.odd) > zeroBytes * 0.9) return 'utf-16';
   return counts.controls > sample.length * 0.1 ? 'binary' : 'rows';
 }
 
-/** Whether a file begins with a UTF-8 byte order mark. */
 export function hasByteOrderMark(sample: Uint8Array): boolean {
   return startsWith(sample, [0xef, 0xbb, 0xbf]);
 }
@@ -61,9 +58,8 @@ function startsWith(bytes: Uint8Array, beginning: readonly number[]): boolean {
 const MIN_OF_FORMAT = 0.8;
 
 /**
- * Whether the rows look like a dataset: at least half are JSON objects, and most of these have the same
- * training format. Plain text, questions with answers, and half a field pair don't count because other files
- * have them, too.
+ * Whether the rows look like a dataset: at least half are JSON objects, and most of these have one training format.
+ * Plain text, question-answer rows, and half a field pair don't count, because other files have them, too.
  */
 export function hasDatasetRows(report: Report): boolean {
   const { chat, sharegpt, instruction, preference, 'prompt-completion': completion } = report.formats;
@@ -87,12 +83,7 @@ function areObjects(report: Report, aside = 0): boolean {
   return 2 * objectsOf(report) >= report.rows - report.blankRows - aside;
 }
 
-/**
- * Adds what the file actually is to a report if that explains its many problems: not JSONL at all, or cut
- * off.
- * @param start the file's first bytes
- * @param end its last bytes
- */
+/** Returns the report, changed if the file's first and last bytes show that it is cut off or isn't JSONL. */
 export function recognized(report: Report, start: Uint8Array, end: Uint8Array): Report {
   const text = Buffer.from(start)
     .toString('utf8')
@@ -134,9 +125,7 @@ function isCutOff({ code, column, offset, length }: Problem, { sizeBytes }: Repo
   return code === 'unexpected-end' || code === 'unterminated-string';
 }
 
-/**
- * Returns a report that the file is cut off, in place of the last row's own problem if its place is known.
- */
+/** Adds the problem that the file is cut off; if its place is known, it replaces the last row's own problem. */
 function cutOff(report: Report, at: Problem | undefined): Report {
   const { row = 1, line = 1, column = 1, offset = 0, length = 1, code } = at ?? {};
   const place = Float64Array.of(row, line, column, offset, length);
@@ -146,7 +135,7 @@ function cutOff(report: Report, at: Problem | undefined): Report {
   return { ...report, problems: [new ProblemGroup(CUT_OFF, 1, place, [String(report.rows)]), ...others] };
 }
 
-/** Whether a text begins with a header line and a line of as many values, separated alike (RFC 4180). */
+/** Whether a text begins with a header line and a line of as many values, with the same separator (RFC 4180). */
 function isTable(text: string): boolean {
   // Quoted values may contain separators and line ends.
   const [names = '', values = ''] = text.replace(/"(?:[^"]|"")*"/g, 'quoted').split(/\r?\n/);

@@ -23,20 +23,17 @@ function isBlankRow(lines: readonly string[], index: number): boolean {
   return line === '' ? index < lines.length - 1 : line !== undefined && /^[ \t]+$/.test(line);
 }
 
-/** Removes every blank row. */
 export function removeBlankRows(lines: readonly string[]): LineEdit | undefined {
   return edited(lines, (line, index) => (isBlankRow(lines, index) ? undefined : line));
 }
 
-/** Removes one blank row with its line end. */
 export function removeBlankRow(lines: readonly string[], index: number): LineEdit | undefined {
   return edited(lines, (line, other) => (other === index && isBlankRow(lines, index) ? undefined : line));
 }
 
 /**
- * Removes rows that equal an earlier one, unit for unit, and keeps the first. Rows with a replacement
- * character stay because the file's bytes may differ there. If a duplicate line is not an object, lines are
- * parts of larger values, and nothing is removed.
+ * Removes rows that equal an earlier one in each UTF-16 unit. Rows with a replacement character stay: the file's
+ * bytes may differ there. Removes nothing if a duplicate isn't an object: lines are then parts of larger values.
  */
 export function removeDuplicateRows(lines: readonly string[]): LineEdit | undefined {
   const seen = new Set<string>();
@@ -59,7 +56,6 @@ function isObject(line: string): boolean {
   }
 }
 
-/** Removes the byte order mark at a place. */
 export function removeBom(lines: readonly string[], at: number, character: number): LineEdit | undefined {
   return edited(lines, (line, index) =>
     index === at && line[character] === BOM ? line.slice(0, character) + line.slice(character + 1) : line,
@@ -71,9 +67,7 @@ export function removeRowBoms(lines: readonly string[]): LineEdit | undefined {
   return edited(lines, (line) => line.replace(/^\uFEFF+/, ''));
 }
 
-/**
- * Returns one edit that spans all changes: editors are slow with thousands, and convert line ends themselves.
- */
+/** Returns one edit that spans all changes: editors are slow with thousands, and convert line ends themselves. */
 function edited(lines: readonly string[], keep: Keep): LineEdit | undefined {
   const kept = lines.map(keep);
   const startLine = kept.findIndex((line, index) => line !== lines[index]);

@@ -76,11 +76,9 @@ export interface Problem {
   row: number;
   /** The editor's line, which also ends at a lone CR. */
   line: number;
-  /**
-   * In UTF-16 units as shown in the editor: a BOM counts 0, invalid bytes as their replacement characters.
-   */
+  /** In UTF-16 units as the editor shows them: a BOM counts 0, invalid bytes as their replacement characters. */
   column: number;
-  /** In bytes from the start of the file, from 0. */
+  /** In bytes from the start of the file. */
   offset: number;
   /** In UTF-16 units, at least 1. */
   length: number;
@@ -91,17 +89,17 @@ export interface Problem {
 /** Numbers per located problem in messages between threads. */
 export const PROBLEM_FIELDS = 5;
 
-/** All problems of one code. The count has no limit, the places do. */
+/** All problems of one code: the count is complete, the places are limited. */
 export class ProblemGroup {
   readonly code: ProblemCode;
   readonly severity: Severity;
   readonly class: ProblemClass;
-  /** Count in the whole file. */
+  /** Number of problems in the file, with or without a place. */
   readonly total: number;
   readonly #places: Float64Array;
   readonly #details: readonly string[];
 
-  /** @param places row, line, column, offset and length of each, in the order of the file */
+  /** @param places row, line, column, offset, and length of each, in file order */
   constructor(number: number, total: number, places: Float64Array, details: readonly string[]) {
     const entry = PROBLEMS[number];
     if (entry === undefined || number >= PROBLEM_COUNT)
@@ -112,7 +110,7 @@ export class ProblemGroup {
     this.#details = details;
   }
 
-  /** How many of them, from the first, have a known place. */
+  /** Number of problems whose place is known: always the first ones. */
   get located(): number {
     return this.#places.length / PROBLEM_FIELDS;
   }

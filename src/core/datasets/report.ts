@@ -19,10 +19,7 @@ export type Format = (typeof FORMATS)[number];
 export const ROLES = ['system', 'user', 'assistant', 'tool', 'other'] as const;
 export type Role = (typeof ROLES)[number];
 
-/**
- * What the file is: rows of JSON, with or without problems, or something else, which explains why no row is
- * valid.
- */
+/** Rows of JSON, with or without problems, or something else, which explains why no row is valid. */
 export type FileKind = 'rows' | UnreadKind | 'git-lfs' | 'html' | 'csv' | 'python' | ConvertibleKind;
 /** Not UTF-8: its rows were neither checked nor searched for secrets. */
 export type UnreadKind = 'utf-16' | 'utf-32' | 'gzip' | 'binary';
@@ -46,7 +43,6 @@ export interface RowLengths {
   histogram: readonly { fromBytes: number; toBytes: number; rows: number }[];
 }
 
-/** Counts of a dataset. */
 export interface Statistics {
   /** Unicode characters, including line ends: all bytes except UTF-8 continuation bytes. */
   characters: number;
@@ -68,16 +64,15 @@ export interface Report extends FileStamp {
   blankRows: number;
   /** Rows by format; rows that are not objects have none. */
   formats: Readonly<Record<Format, number>>;
-  /** The format of most rows; undefined if none has one. */
+  /** The most common known format; undefined if no row has one. */
   format: Format | undefined;
-  /** Rows that were compared for duplicates; fewer than `rows` only in huge files. */
+  /** Rows, from the first, that were compared for duplicates; fewer than `rows` only in huge files. */
   duplicatesLookedForRows: number;
   statistics: Statistics;
   /** Only codes that occur, errors first, then in the order of `PROBLEMS`. */
   problems: readonly ProblemGroup[];
 }
 
-/** Counts the problems of some codes. */
 export function countOf({ problems }: Report, ...codes: readonly ProblemCode[]): number {
   return problems.reduce((sum, { code, total }) => sum + (codes.includes(code) ? total : 0), 0);
 }
@@ -92,10 +87,7 @@ export type Verdict = 'clean' | 'warnings' | 'errors';
 /** Secrets are never summarized, and stop a submission as errors do. */
 const SECRETS: readonly ProblemCode[] = ['api-key', 'private-key'];
 
-/**
- * Errors, secrets, unchecked rows, and a file of only blank rows stop a submission until the user confirms.
- * Addresses and other warnings do not.
- */
+/** Secrets, unchecked rows, other kinds of files, and files of blank rows count as errors; addresses don't. */
 export function verdictOf(report: Report): Verdict {
   const stopping = countOf(report, ...SECRETS, 'row-too-long');
   if (report.kind !== 'rows' || report.rows === report.blankRows || stopping > 0) return 'errors';
@@ -106,7 +98,7 @@ export function verdictOf(report: Report): Verdict {
 /** Why a check failed, apart from the problems that `inspectDataset` finds before. */
 export type CheckFailure = 'missing' | 'unreadable' | 'changing' | 'worker-died';
 
-/** A check could not be completed. `changing`: the file was written to while it was read. */
+/** Thrown if a check can't be completed. `changing`: the file was written to while it was read. */
 export class CheckError extends ExpectedError {
   readonly code: CheckFailure;
 
@@ -133,13 +125,11 @@ export interface Summary extends FileStamp {
   unchecked: number;
   emailAddresses: number;
   cardNumbers: number;
-  /** As in `Statistics`. */
+  /** These two as in `Statistics`. */
   characters: number;
-  /** An estimate without a tokenizer. */
   estimatedTokens: number;
 }
 
-/** Sums up a report. */
 export function summaryOf(report: Report): Summary {
   const secrets = countOf(report, ...SECRETS);
   return {
@@ -153,7 +143,7 @@ export function summaryOf(report: Report): Summary {
     format: report.format,
     errors: countProblems(report, 'error'),
     secrets,
-    // Windows line ends count as one warning, on however many lines.
+    // All CRLF line ends together count as one warning.
     warnings: countProblems(report, 'warning') - secrets - Math.max(countOf(report, 'crlf') - 1, 0),
     unchecked: countOf(report, 'row-too-long'),
     emailAddresses: countOf(report, 'email-address'),
@@ -197,8 +187,8 @@ export interface ShownProblems {
 }
 
 /**
- * Selects at most `limit` problems. A problem of many rows is shown once, at its first place, but each secret
- * is shown because each has to be removed. If the file is cut off or not JSONL at all, only that is shown.
+ * Selects at most `limit` problems. A problem of many rows is shown once, at its first place, but each secret is
+ * shown, because each must be removed. If the file is cut off or isn't JSONL, only that and its secrets are shown.
  */
 export function shownProblems(report: Report, limit: number): ShownProblems {
   const whole = report.problems.filter(({ code }) => code === 'cut-off');
@@ -222,7 +212,7 @@ export function shownProblems(report: Report, limit: number): ShownProblems {
   return { shown, hiddenErrors: hidden('error'), hiddenWarnings: hidden('warning') + unlocated };
 }
 
-/** Whether a code's problems concern the file as one, being many or in most rows. Secrets never do. */
+/** Whether a code's problems are shown as one, because they are many or in most rows. Secrets never are. */
 export function isOneFact(group: ProblemGroup, { rows }: Report): boolean {
   if (isSecret(group)) return false;
   if (group.total > MOST_OF_A_CODE) return true;
@@ -236,7 +226,7 @@ function isSecret({ code }: ProblemGroup): boolean {
 /** Selects problems: one code, one class, or all. */
 export type ProblemChoice = ProblemCode | ProblemClass | 'all';
 
-/** The rows that have selected problems. */
+/** Rows with the selected problems. */
 export interface ProblemRows {
   /** In file order, without duplicates. */
   rows: number[];
@@ -245,7 +235,6 @@ export interface ProblemRows {
   total: number;
 }
 
-/** Returns the rows with selected problems, as far as their places are known. */
 export function rowsWithProblems(report: Report, choice: ProblemChoice): ProblemRows {
   const groups = report.problems.filter((group) => isChosen(group, choice));
   const rows = new Set<number>();

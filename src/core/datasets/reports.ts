@@ -5,7 +5,7 @@ import { isStill } from '../base/fileStamp.ts';
 import type { DatasetChecker } from './checker.ts';
 import { CheckError, type Report } from './report.ts';
 
-/** State of one file: a running check, its report, or why there is none. */
+/** State of one file: its running check, its last report, or both. */
 export interface CheckState {
   path: string;
   /** From 0 to 1 while a check is running, otherwise undefined. */
@@ -33,10 +33,10 @@ export class Reports implements Disposable {
   readonly #askedFor = new WeakSet<Report>();
   readonly #store = new DisposableStore();
   readonly #changed = this.#store.add(new Emitter<CheckState>());
-  /** Fires when a check starts, progresses, or ends, and when a report is dropped. */
+  /** Fires when a check starts, progresses, or ends, and when a report is asked for or dropped. */
   readonly onDidChange = this.#changed.event;
   readonly #checked = this.#store.add(new Emitter<void>());
-  /** Fires when a check that the user asked for has ended. */
+  /** Fires when a check that the user asked for has ended with a report. */
   readonly onDidCheck = this.#checked.event;
 
   constructor(checker: Pick<DatasetChecker, 'check'>) {
@@ -47,11 +47,7 @@ export class Reports implements Disposable {
     return this.#states.get(path);
   }
 
-  /**
-   * Returns the report of the current file: the last one if size and times are unchanged, otherwise that of a
-   * new check.
-   * @throws CheckError, CancelledError
-   */
+  /** Returns the last report if size and times are unchanged, or a new one. @throws CheckError, CancelledError */
   async fresh(path: string, signal?: AbortSignal, onProgress?: ProgressListener): Promise<Report> {
     const known = this.get(path)?.report;
     return known !== undefined && (await isStill(path, known))
@@ -59,10 +55,7 @@ export class Reports implements Disposable {
       : this.#check(path, signal, onProgress);
   }
 
-  /**
-   * Checks the complete current file at the user's request, so that `release` does not drop the report.
-   * @throws CheckError, CancelledError
-   */
+  /** Checks a file at the user's request: `release` keeps its report. @throws CheckError, CancelledError */
   async check(path: string, signal?: AbortSignal, onProgress?: ProgressListener): Promise<Report> {
     this.ask(path);
     const report = await this.#check(path, signal, onProgress);
@@ -77,7 +70,7 @@ export class Reports implements Disposable {
     if (state?.report !== undefined) this.#set(state);
   }
 
-  /** Whether the user asked to check or submit a file since it was opened, or for its stored report. */
+  /** Whether the user asked to check or submit a file since it was opened, or asked for its stored report. */
   isAskedFor(path: string): boolean {
     const report = this.get(path)?.report;
     return this.#asked.has(path) || (report !== undefined && this.#askedFor.has(report));
@@ -89,7 +82,7 @@ export class Reports implements Disposable {
     if (!this.#running.has(path)) this.#asked.delete(path);
   }
 
-  /** Drops the report of a file that has changed since. */
+  /** Drops the report of a file that has changed. */
   async dropIfOld(path: string): Promise<void> {
     const report = this.get(path)?.report;
     if (report !== undefined && !(await isStill(path, report)) && this.get(path)?.report === report)

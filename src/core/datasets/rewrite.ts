@@ -9,10 +9,9 @@ const CHUNK_BYTES = 1024 * 1024;
 const MAX_NAMES = 100;
 
 /**
- * Writes a changed copy of a dataset to a new file beside it. Never replaces a file.
- * @param onProgress called with the progress, from 0 to 1
- * @returns the path of the new, complete file
- * @throws NotJsonError, CancelledError, and errors of the file system; then no new file is left
+ * Writes a changed copy of a dataset beside it and returns its path. Never replaces a file or leaves a partial one.
+ * @param options `onProgress` is called with the fraction done, from 0 to 1
+ * @throws NotJsonError, CancelledError, and file system errors
  */
 export async function rewriteDataset(
   source: string,
@@ -63,10 +62,7 @@ function withoutBom(start: Buffer): Buffer {
   return hasBom ? start.subarray(3) : start;
 }
 
-/**
- * Turns `train.jsonl` into `train.lines.jsonl`, or `train.lines-2.jsonl` if that is taken. The copy is
- * readable only for those who may read the dataset.
- */
+/** Creates `train.lines.jsonl`, else `train.lines-2.jsonl` and so on, with the dataset's read permissions. */
 async function newFileBeside(
   source: string,
   rewriting: Rewriting,
@@ -84,9 +80,7 @@ async function newFileBeside(
   }
 }
 
-/**
- * The file is neither a complete array of objects nor complete objects, with their strings on one line each.
- */
+/** Thrown unless the file is a complete array of objects, or complete objects, without line breaks in strings. */
 export class NotJsonError extends ExpectedError {
   readonly code = 'not-json';
 
@@ -111,9 +105,8 @@ const BOM: readonly number[] = [0xef, 0xbb, 0xbf];
 const MAX_SPACES = 1_000;
 
 /**
- * Converts objects, in an array or consecutive, to one row each, chunk by chunk. Their bytes, numbers, and
- * escapes are unchanged; only white space that is very long or has a line break becomes one space. The
- * grammar is not checked here but by the check of the new file.
+ * Converts objects, in an array or consecutive, to one row each, chunk by chunk. Their bytes are unchanged, but white
+ * space that is very long or has a line break becomes one space. The grammar is left to the check of the new file.
  */
 export class JsonToLines {
   #place: 'start' | 'array' | 'objects' | 'end' = 'start';
@@ -130,8 +123,7 @@ export class JsonToLines {
 
   /** Converts a chunk and returns its rows or parts of rows. @throws NotJsonError */
   push(chunk: Uint8Array): Buffer {
-    // Each byte produces at most itself and a line end; pending white space of earlier chunks may come on
-    // top.
+    // Each byte becomes at most itself and a line end; white space pending from earlier chunks may precede it.
     const out = Buffer.allocUnsafe(2 * chunk.length + this.#spaces.length);
     let length = 0;
     for (const byte of chunk) {
@@ -160,7 +152,7 @@ export class JsonToLines {
     else this.#spaces.push(byte);
   }
 
-  /** Handles a byte outside of objects. */
+  /** Handles a byte outside of objects. Returns whether it begins one. */
   #beginsObject(byte: number): boolean {
     const isStart = this.#place === 'start';
     if (isStart && byte === BOM[this.#bomBytes]) this.#bomBytes += 1;

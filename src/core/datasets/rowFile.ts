@@ -11,7 +11,6 @@ const CHUNK_BYTES = 1024 * 1024;
 const WINDOW_BYTES = 128 * 1024;
 const LF = 0x0a;
 
-/** A row of the file. */
 export interface FileRow {
   /** Counted from 1; rows end at LF only. */
   row: number;
@@ -69,8 +68,8 @@ export class RowFile implements Disposable {
   }
 
   /**
-   * Reads the file once to index its rows. Yields to the event loop after each MiB. Must be called only once.
-   * @param onProgress called and awaited after each MiB and at the end
+   * Indexes the rows by reading the file, and pauses after each MiB. Must be called only once.
+   * @param onProgress awaited after each MiB, and called at the end
    * @throws CancelledError, also after `dispose`; CheckError `unreadable`
    */
   async count(signal: AbortSignal, onProgress: () => unknown): Promise<void> {
@@ -87,10 +86,7 @@ export class RowFile implements Disposable {
     onProgress();
   }
 
-  /**
-   * Reads rows from a number on, as far as they are indexed and the limits allow.
-   * @throws CheckError `unreadable`, CancelledError after `dispose`
-   */
+  /** Reads rows from a number on, as far as they are indexed and within the limits. @throws CheckError, CancelledError */
   async readRows(from: number, count: number, limits: RowLimits): Promise<FileRow[]> {
     const found: FileRow[] = [];
     const last = Math.min(from + count - 1, this.rows);
@@ -124,10 +120,7 @@ export class RowFile implements Disposable {
     return found;
   }
 
-  /**
-   * Returns the byte offset of an indexed row.
-   * @throws CheckError `unreadable`, CancelledError after `dispose`
-   */
+  /** Returns the byte offset of an indexed row. @throws CheckError, CancelledError */
   async offsetOf(row: number): Promise<number> {
     const mark = this.#marks.before(row);
     const block = await this.read(Buffer.allocUnsafeSlow(WINDOW_BYTES), mark.offset);
@@ -161,7 +154,7 @@ export class RowFile implements Disposable {
     }
   }
 
-  /** Checks whether the path still refers to the file that was opened. Never throws. */
+  /** Checks whether the path still leads to the file version that was opened. Never throws. */
   async look(): Promise<'same' | 'changed' | 'missing'> {
     try {
       return isSameStamp(stampOf(await stat(this.path, { bigint: true })), this.stamp) ? 'same' : 'changed';
@@ -176,16 +169,15 @@ export class RowFile implements Disposable {
   }
 }
 
-/** Each block has at most one mark, so finding a row never reads more than this. */
+/** Each block has at most one mark, so a row never begins more than this after the last mark. */
 export const BLOCK_BYTES = 64 * 1024;
 
 /** With more line ends than this in a block, a byte loop is faster than repeated `indexOf`. */
 const SPARSE = 2_000;
 
 interface RowMark {
-  /** Counted from 1. */
+  /** As in `FileRow`. */
   row: number;
-  /** In bytes from the start of the file. */
   offset: number;
 }
 
@@ -221,17 +213,17 @@ class RowMarks {
     if (bytes.length > 0) this.#endsWithLf = bytes.at(-1) === LF;
   }
 
-  /** The last mark at or before a row. */
+  /** Returns the last mark at or before a row. */
   before(row: number): RowMark {
     return this.#marks[this.#after(row) - 1] ?? { row: 1, offset: 0 };
   }
 
-  /** The first mark after a row. If the row crosses a block border, that is the start of the next row. */
+  /** Returns the first mark after a row. If the row crosses a block border, that is the start of the next row. */
   behind(row: number): RowMark | undefined {
     return this.#marks[this.#after(row)];
   }
 
-  /** The index of the first mark after a row. */
+  /** Returns the index of the first mark after a row. */
   #after(row: number): number {
     let low = 1;
     let high = this.#marks.length;
@@ -264,8 +256,7 @@ export async function lineOfRow(file: RowFile, row: number): Promise<number> {
 }
 
 /**
- * Returns the row, from 1, that contains an editor's line. Reads the complete file, so use it only for
- * files that an editor can show.
+ * Returns the row, from 1, with an editor's line. Reads the complete file: only for files that an editor can show.
  * @throws CancelledError, CheckError `unreadable`
  */
 export async function rowOfLine(file: RowFile, line: number): Promise<number> {

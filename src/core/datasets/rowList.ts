@@ -53,7 +53,7 @@ export class RowList implements Disposable {
     return this.#phase === 'all' ? this.#file.rows : this.#rows.length;
   }
 
-  /** How much of the file was searched, from 0 to 1. */
+  /** The fraction of the file that was searched, from 0 to 1. */
   get searched(): number {
     return this.#file.sizeBytes === 0 ? 1 : this.#searchedBytes / this.#file.sizeBytes;
   }
@@ -63,13 +63,12 @@ export class RowList implements Disposable {
     return this.#chosen;
   }
 
-  /** The row at a position. */
   rowAt(position: number): number | undefined {
     if (position < 0 || position >= this.length) return undefined;
     return this.#phase === 'all' ? position + 1 : this.#rows[position];
   }
 
-  /** The position of a row, or undefined if it is not listed. */
+  /** Returns the position of a row, or undefined if it is not listed. */
   positionOf(row: number): number | undefined {
     if (this.#phase === 'all') return row >= 1 && row <= this.#file.rows ? row - 1 : undefined;
     const position = this.#rows.indexOf(row);
@@ -88,7 +87,7 @@ export class RowList implements Disposable {
     if (this.#phase === 'waiting' || (needsReport && this.#phase !== 'all')) this.#restart();
   }
 
-  /** Searches for another page of rows. */
+  /** Searches for the next page of rows. */
   more(): void {
     if (this.#phase === 'resting') this.#go();
   }
@@ -190,8 +189,7 @@ export function searchPattern(text: string, matchCase: boolean): SearchPattern |
 }
 
 /**
- * Searches a file piece by piece for the rows that contain a text, and yields each row once. It only advances
- * when the next step is requested, so a caller that has enough rows just stops.
+ * Yields the rows that contain a text, each once. Reads on only when the next step is requested.
  * @throws CancelledError, CheckError `unreadable`
  */
 export async function* searchRows(

@@ -4,7 +4,7 @@ type Counters = 'rows' | 'blankRows' | 'lineBreaks' | 'charactersRead' | 'places
 type Regions =
   'PLACES' | 'ROW_STARTS' | 'ROW_HASHES' | 'ROW_BREAKS' | 'TOTALS' | 'FORMATS' | 'ROLES' | 'LENGTH_BINS';
 
-/** What `scanner/scan.ts` exports. Positions are addresses in its memory. */
+/** Exports of `scanner/scan.ts`. Positions are addresses in its memory. */
 interface Exports extends Record<Counters | Regions | 'PATTERNS' | 'ANCHORS', WebAssembly.Global> {
   memory: WebAssembly.Memory;
   inputStart(): number;
@@ -14,18 +14,12 @@ interface Exports extends Record<Counters | Regions | 'PATTERNS' | 'ANCHORS', We
   skipRow(from: number): void;
 }
 
-/**
- * Numbers of one place as the scanner reports it: code, row, line breaks inside rows before it, position,
- * column, length.
- */
+/** Numbers per place: code, row, line breaks inside rows before it, position, column, length. */
 export const PLACE_NUMBERS = 6;
 /** Bins of `LENGTH_BINS`: exact below 32 bytes, then 32 for each doubling. */
 export const LENGTH_BINS = 32 * 24;
 
-/**
- * What one call of `scan` says. The arrays are views that the next call overwrites; rows count from 0 in each
- * call.
- */
+/** Results of one `scan` call, in views that the next call overwrites. Rows count from 0 in each call. */
 export interface Scanned {
   /** The offset in the input at which the scan stopped. */
   stoppedAt: number;
@@ -35,7 +29,7 @@ export interface Scanned {
   characters: number;
   /** `PLACE_NUMBERS` for each. */
   places: Uint32Array;
-  /** Where each row begins, from the start of the input. */
+  /** Offset of each row in the input. */
   rowStarts: Uint32Array;
   /** Two numbers for each row, both 0 for one that cannot be a duplicate. */
   rowHashes: Uint32Array;
@@ -53,13 +47,13 @@ export interface Counts {
   maxLength: number;
 }
 
-/** One instance of the WebAssembly scanner: its memory, and calls in terms of positions in the input. */
+/** Owns an instance of the WebAssembly scanner. Its positions are offsets in the input. */
 export class Scanner {
   readonly #exports: Exports;
   readonly #start: number;
 
   constructor(module: WebAssembly.Module) {
-    // The scanner's code asks for nothing; `abort` is part of every AssemblyScript program.
+    // The scanner needs no imports; `abort` is part of every AssemblyScript program.
     const { exports } = new WebAssembly.Instance(module, { env: { abort: () => undefined } });
     this.#exports = exports as Exports;
     this.#start = this.#exports.inputStart();
@@ -68,33 +62,29 @@ export class Scanner {
     memory.set(encodeAnchors(), this.#exports.ANCHORS.value);
   }
 
-  /** Begins a file. */
+  /** Begins a file and resets all counts. */
   begin(hasByteOrderMark: boolean): void {
     this.#exports.begin(Number(hasByteOrderMark));
   }
 
-  /**
-   * The memory for an input of so many bytes; what it holds stays there when it is asked for again.
-   * @throws RangeError if there is not enough memory
-   */
+  /** Returns memory for an input of this size; earlier content stays. @throws RangeError if there isn't enough */
   input(sizeBytes: number): Uint8Array {
     if (this.#exports.reserve(sizeBytes) === 0) throw new RangeError('not enough memory for the scanner');
     return new Uint8Array(this.#exports.memory.buffer, this.#start, sizeBytes);
   }
 
-  /** Memory of the instance in bytes. */
   get memoryBytes(): number {
     return this.#exports.memory.buffer.byteLength;
   }
 
-  /** Judges the rows in `from..to` of the input, as many as one call can (`scan` in scanner/scan.ts). */
+  /** Checks the rows in `from..to` of the input, as many as one call can (`scan` in scanner/scan.ts). */
   scan(from: number, to: number, atFileStart: boolean, atFileEnd: boolean): Scanned {
     const start = this.#start;
     const stopped = this.#exports.scan(start + from, start + to, Number(atFileStart), Number(atFileEnd));
     return this.#scanned((stopped >>> 0) - start);
   }
 
-  /** Counts a row at `from` that is too long to check. */
+  /** Counts the row at `from`, which is too long to check. */
   skipRow(from: number): Scanned {
     this.#exports.skipRow(this.#start + from);
     return this.#scanned(from);
@@ -137,16 +127,16 @@ export class Scanner {
   }
 }
 
-/** What may follow the beginning of a key, by the scanner's numbers (`scanner/keyPatterns.ts`). */
+/** Characters that may follow a key's prefix, by the scanner's numbers (`scanner/keyPatterns.ts`). */
 const TAILS = { word: 0, alphanumeric: 1, upper: 2, base64: 3 } as const;
 
-/** A kind of key, by what it begins with. */
+/** A kind of key, recognized by its prefix. */
 interface KeyPattern {
   code: number;
   prefix: string;
-  /** Where the prefix has three bytes in a row that are rare in text, above all the third. */
+  /** Index in the prefix of three consecutive bytes that are rare in text, the third most of all. */
   anchor: number;
-  /** How many characters follow at least, and which; without any, the prefix alone is the key. */
+  /** Minimum number and kind of the characters that must follow; if 0, the prefix alone is a key. */
   tail: number;
   of: keyof typeof TAILS;
 }
@@ -158,10 +148,7 @@ const keys = (
   ...prefixes: readonly string[]
 ): KeyPattern[] => prefixes.map((prefix) => ({ code: API_KEY, prefix, anchor, tail, of }));
 
-/**
- * The keys that are searched for: API keys of this and other common services, and private keys (PEM, RFC
- * 7468).
- */
+/** Keys to search for: API keys of this and other common services, and private keys (PEM, RFC 7468). */
 const KEY_PATTERNS: readonly KeyPattern[] = [
   ...keys(5, 16, 'word', 'service_'),
   ...keys(0, 20, 'word', 'sk-'),
@@ -191,10 +178,7 @@ const PREFIX_OFFSET = 8;
 const ANCHOR_LENGTH = 3;
 const MAX_BUCKETS = 8;
 
-/**
- * Patterns with the same third rare byte are of one bucket: few places in a text have that byte, and two
- * fitting ones before.
- */
+/** Patterns with the same third rare byte share a bucket: few places in a text have it after two that match. */
 const BUCKETS: readonly string[] = [...new Set(KEY_PATTERNS.map(thirdByte))].slice(0, MAX_BUCKETS);
 
 function thirdByte({ prefix, anchor }: KeyPattern): string {
@@ -205,7 +189,7 @@ function bucketOf(pattern: KeyPattern): number {
   return 1 << BUCKETS.indexOf(thirdByte(pattern));
 }
 
-/** The patterns as the scanner reads them: each its lengths and kinds, then its prefix. */
+/** Encodes the patterns for the scanner: each with lengths and kinds, then its prefix. */
 function encodePatterns(): Uint8Array {
   const bytes = new Uint8Array(KEY_PATTERNS.length * PATTERN_BYTES);
   for (const [index, pattern] of KEY_PATTERNS.entries()) {
@@ -217,10 +201,7 @@ function encodePatterns(): Uint8Array {
   return bytes;
 }
 
-/**
- * For each of the three rare bytes, by its lower and by its upper half, the buckets of the patterns that have
- * it: bits.
- */
+/** Encodes, for both halves of each of the three rare bytes, the buckets of the patterns that have it, as bits. */
 function encodeAnchors(): Uint8Array {
   const tables = new Uint8Array(ANCHOR_LENGTH * 2 * 16);
   for (const pattern of KEY_PATTERNS)

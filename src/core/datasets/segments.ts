@@ -4,10 +4,7 @@ import { CheckError, type CheckFailure } from './report.ts';
 import { PLACE_NUMBERS, type Scanned, type Scanner, type Counts } from './scanner.ts';
 import { LOCATED_LIMIT } from './scanner/codes.ts';
 
-/**
- * A file is judged in pieces of this size, by whichever worker is free; each row belongs to the piece in
- * which it begins.
- */
+/** Bytes of a segment, which the next free worker checks. A row belongs to the segment in which it begins. */
 export const SEGMENT_BYTES = 4 * 1024 * 1024;
 /** A longer row is not checked (`scanner/grammar.ts`). */
 export const MAX_ROW_BYTES = 64 * 1024 * 1024;
@@ -16,9 +13,7 @@ const LF = 0x0a;
 /** The problems of one code in a segment, in order. */
 export interface SegmentPlaces {
   code: number;
-  /**
-   * `PROBLEM_FIELDS` for each: row and line from 0 in the segment, column from 1, offset in the file, length.
-   */
+  /** `PROBLEM_FIELDS` for each: row and line from 0 in the segment, column from 1, offset in the file, length. */
   fields: Float64Array<ArrayBuffer>;
   /** One for each, or none if the code has no details. */
   details: string[];
@@ -28,13 +23,10 @@ export interface SegmentPlaces {
 export interface HashedRows {
   /** Two numbers for each. */
   hashes: Uint32Array<ArrayBuffer>;
-  /** Where each begins in the file, from `base` on. */
+  /** Offset of each in the file, minus `base`. */
   starts: Uint32Array<ArrayBuffer>;
   base: number;
-  /**
-   * For each that does not follow the one before on the next line: its index, and its row and line from 0 in
-   * the segment.
-   */
+  /** Index, row, and line (from 0 in the segment) of each row that isn't on the line after the previous one's. */
   runs: Uint32Array<ArrayBuffer>;
 }
 
@@ -47,13 +39,12 @@ export interface Segment {
   lineBreaks: number;
   characters: number;
   places: SegmentPlaces[];
-  /** The rows that can be duplicates, in pieces. */
   hashed: HashedRows[];
 }
 
 /**
  * Checks the rows that begin in a segment of an open file.
- * @param keepsHashes whether its rows are to be compared with others
+ * @param keepsHashes whether to return the hashes of rows, to compare them
  * @throws CheckError `changing`
  */
 export function readSegment(
@@ -73,7 +64,7 @@ export function readSegment(
   if (number > 0 && first === 0) return collector.end();
   const lastRow = input.subarray(0, -1).lastIndexOf(LF) + 1;
   let end = input.length;
-  // The last row may continue after the segment.
+  // The last row may continue beyond the segment.
   while (readStart + end < sizeBytes && input[end - 1] !== LF && end - lastRow <= MAX_ROW_BYTES) {
     const more = Math.min(
       Math.max(end - lastRow, 64 * 1024),
@@ -106,14 +97,14 @@ function fill(input: Uint8Array, from: number, fd: number, position: number): vo
   }
 }
 
-/** Gathers what the calls for one segment return, with rows and lines counted through. */
+/** Collects the results of all calls for one segment, with continuous row and line numbers. */
 class Collector {
   readonly #segment: Omit<Segment, 'places'>;
   readonly #base: number;
   readonly #keepsHashes: boolean;
   readonly #places = new Map<number, { fields: number[]; details: string[] }>();
 
-  /** @param base the file's offset of the input's first byte */
+  /** @param base the file offset of the input's first byte */
   constructor(number: number, base: number, keepsHashes: boolean) {
     this.#segment = { number, rows: 0, blankRows: 0, lineBreaks: 0, characters: 0, hashed: [] };
     this.#base = base;
@@ -144,7 +135,7 @@ class Collector {
       found.fields.push(rows + row, line, column + 1, this.#base + position, length);
       const [name, , problemClass] = PROBLEMS[code] ?? [];
       if (name === undefined || problemClass !== 'privacy') continue;
-      // What is secret is ASCII: its length in UTF-16 units is that in bytes.
+      // Secrets are ASCII, so their length in UTF-16 units is their length in bytes.
       const secret = Buffer.from(input.subarray(position, position + length)).toString('latin1');
       found.details.push(masked(name, secret));
     }
@@ -160,7 +151,7 @@ class Collector {
   }
 }
 
-/** The rows of one call that can be duplicates. @param base the file's offset of the input's first byte */
+/** Returns the rows of one call that can be duplicates. @param base the file offset of the input's first byte */
 function hashedRows(
   { rows, rowStarts, rowHashes, rowBreaks }: Scanned,
   before: Pick<Segment, 'rows' | 'lineBreaks'>,
@@ -176,7 +167,7 @@ function hashedRows(
     const line = row + (rowBreaks[row] ?? 0);
     if (line !== next) runs.push(count, before.rows + row, before.rows + before.lineBreaks + line);
     next = line + 1;
-    // Copy in place: these are views that the next call overwrites.
+    // Compacted in place: the next call overwrites these views anyway.
     rowHashes[2 * count] = one;
     rowHashes[2 * count + 1] = other;
     rowStarts[count++] = rowStarts[row] ?? 0;
@@ -205,24 +196,21 @@ export function masked(code: ProblemCode, found: string): string {
   }
 }
 
-/**
- * Numbers that the extension and its workers share, by their index: the next segment, whether to stop, and
- * whether enough rows are known to compare.
- */
+/** Indexes of the numbers that all threads share: next segment, whether to stop, whether enough is hashed. */
 export const SHARED = { nextSegment: 0, stopped: 1, hashedEnough: 2, length: 3 } as const;
 
 export interface WorkerData {
   scanner: WebAssembly.Module;
 }
 
-/** One file to check. All workers get it, and take segments in order, each the next free one. */
+/** A file to check. All workers get it, and each takes the next free segment. */
 export interface Job {
   kind: 'check';
-  /** A descriptor of this process, which stays open until every worker has answered. */
+  /** A descriptor of this process, open until every worker has answered. */
   fd: number;
   sizeBytes: number;
   segments: number;
-  /** Whether the file begins with one: the editor then decodes it in another way. */
+  /** If it has one, the editor shows a character for each invalid byte. */
   hasByteOrderMark: boolean;
   shared: Int32Array<SharedArrayBuffer>;
 }
@@ -235,33 +223,33 @@ export interface SameRowsJob extends Pick<Job, 'shared'> {
 
 export type Request = Job | SameRowsJob;
 
-/** Messages of a worker, which ends each request with `done` or `failed`. */
+/** Messages from a worker, which ends each request with `done` or `failed`. */
 export type Answer =
   | { kind: 'segment'; segment: Segment }
   | { kind: 'done'; counts?: Counts; same?: SameRows; memoryBytes: number }
   | { kind: 'failed'; reason: CheckFailure };
 
-/** How many rows are compared; with more, memory would not be bounded. */
+/** Limit of compared rows, which bounds the memory. */
 export const MAX_COMPARED_ROWS = 8_000_000;
 /** Comparisons between two checks for cancellation. */
 const STEP = 4096;
 
-/** Which rows have the hash of an earlier one. Rows count from 0, in the order of their hashes. */
+/** Rows with the hash of an earlier one. They count from 0, in the order of their hashes. */
 export interface SameRows {
   total: number;
-  /** Of the first of them: the row, and the first one with its hash. */
+  /** The first `LOCATED_LIMIT` of them, each with the first row that has its hash. */
   pairs: [row: number, first: number][];
 }
 
 /**
- * Finds rows with the same hash. It has 64 bits: of eight million different rows, two have the same one in
- * one of half a million files.
+ * Finds rows with equal hashes. They have 64 bits: among eight million different rows, two collide in about one
+ * of half a million files.
  * @param hashes two numbers for each row
- * @param goesOn asked now and then; false ends the search
+ * @param goesOn called regularly; false ends the search
  */
 export function findSameRows(hashes: Uint32Array, goesOn: () => boolean): SameRows {
   const rows = hashes.length / 2;
-  // Open addressing, two thirds full: a row and 1, or 0.
+  // Open addressing, two thirds full. A slot contains a row plus 1, or 0.
   const table = new Int32Array(Math.ceil(1.5 * rows));
   const found: SameRows = { total: 0, pairs: [] };
   let probes = 0;
@@ -270,7 +258,7 @@ export function findSameRows(hashes: Uint32Array, goesOn: () => boolean): SameRo
     const other = hashes[2 * row + 1];
     for (let slot = Math.trunc((one / 2 ** 32) * table.length); ; slot++) {
       if (slot === table.length) slot = 0;
-      // Here and not at each row: a file can be made so that all its hashes begin alike.
+      // At each probe, not each row: a file can be crafted so that all its hashes begin alike.
       if (probes++ % STEP === 0 && !goesOn()) return found;
       const known = table[slot] ?? 0;
       if (known === 0) {

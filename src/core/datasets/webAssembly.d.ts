@@ -1,5 +1,4 @@
-// What is used of WebAssembly (its JavaScript interface, W3C): Node has it, its types leave it to those of
-// browsers.
+// The part of WebAssembly (W3C, JavaScript Interface) in use: Node has it, but only browser types declare it.
 declare namespace WebAssembly {
   class Module {
     private readonly brand;

@@ -1,4 +1,4 @@
-// A thread that checks segments of a dataset. It handles one request at a time and keeps no state between them.
+// A thread that checks segments of a dataset: one request at a time, without state between requests.
 import { parentPort, workerData } from 'node:worker_threads';
 import { CheckError, type CheckFailure } from './report.ts';
 import { Scanner } from './scanner.ts';
@@ -21,7 +21,7 @@ parentPort?.on('message', (request: Request) => {
     else compare(request);
   } catch (error) {
     const reason = failureOf(error);
-    // An error that is not about the file ends the thread, so that its cause is known.
+    // Other errors end the thread, so that their cause is known.
     if (reason === undefined) throw error;
     say({ kind: 'failed', reason });
   }

@@ -6,7 +6,7 @@ export interface WrittenTensor {
   data: Buffer;
 }
 
-/** A tensor of these values, or of ones. */
+/** A tensor with the given values, by default ones. */
 export function tensor(
   name: string,
   shape: readonly number[] = [2],
@@ -18,7 +18,7 @@ export function tensor(
   return { name, dtype, shape, data: encode(dtype, values) };
 }
 
-/** Writes a safetensors file as its own writer does. */
+/** Writes a safetensors file as the official library does. */
 export function writeTensors(
   tensors: readonly WrittenTensor[],
   metadata?: Readonly<Record<string, string>>,
@@ -30,7 +30,7 @@ export function writeTensors(
   return Buffer.concat([header, ...tensors.map(({ data }) => data)]);
 }
 
-/** The beginning of a file with these tensors. */
+/** The length and header of a file with these tensors. */
 export function writeHeader(
   tensors: readonly (Omit<WrittenTensor, 'data'> & { sizeBytes: number })[],
   metadata: Readonly<Record<string, string>> = { format: 'pt' },
@@ -43,7 +43,7 @@ export function writeHeader(
   return withHeader(Buffer.concat([json, Buffer.alloc((8 - (json.length % 8)) % 8, 0x20)]));
 }
 
-/** A file with this header, whatever it says. */
+/** A file with this header, valid or not. */
 export function withHeader(
   header: Buffer | string,
   data: Buffer = Buffer.alloc(0),
@@ -55,7 +55,7 @@ export function withHeader(
   return Buffer.concat([length, bytes, data]);
 }
 
-/** Values as the dtype has them, little-endian. */
+/** Encodes values in a dtype, little-endian. */
 export function encode(dtype: string, values: readonly number[]): Buffer {
   const one = { F64: 8, F32: 4, F16: 2, BF16: 2, I64: 8, I8: 1 }[dtype] ?? 1;
   const bytes = Buffer.alloc(values.length * one);
@@ -75,7 +75,7 @@ function bits32(value: number): number {
   return new Uint32Array(Float32Array.of(value).buffer)[0]!;
 }
 
-/** Exact for values that are one, else the nearest below in magnitude. */
+/** Exact if the value is a half-precision number, otherwise rounded toward zero. */
 function halfBits(value: number): number {
   const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0;
   const size = Math.abs(value);

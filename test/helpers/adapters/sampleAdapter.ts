@@ -7,7 +7,7 @@ export interface SampleOptions {
   layers?: number;
   modules?: Readonly<Record<string, readonly [inputs: number, outputs: number]>>;
   seed?: number;
-  /** Changed before it is written. */
+  /** Overrides of the config. */
   config?: Readonly<Record<string, unknown>>;
   tensors?: (tensors: WrittenTensor[]) => WrittenTensor[];
   isZero?: boolean;
@@ -15,10 +15,10 @@ export interface SampleOptions {
 
 export const SAMPLE_MODULES = { q_proj: [24, 16], v_proj: [24, 8] } as const;
 
-/** What PEFT puts before the names of tensors. */
+/** PEFT's prefix of tensor names. */
 export const PREFIX = 'base_model.model.';
 
-/** A and B of a module. */
+/** The tensors A and B of a module. */
 export function loraPair(
   name: string,
   [inputs, outputs, rank]: readonly [inputs: number, outputs: number, rank: number],
@@ -32,17 +32,17 @@ export function loraPair(
   ];
 }
 
-/** Adds tensors to those of a sample. */
+/** Adds tensors to a sample. */
 export function adding(...more: (string | WrittenTensor)[]): Pick<SampleOptions, 'tensors'> {
   const added = more.map((one) => (typeof one === 'string' ? tensor(one) : one));
   return { tensors: (all) => [...all, ...added] };
 }
 
-/** The files of a small LoRA adapter, with values that every dtype has exactly. */
+/** The files of a small LoRA adapter, with values that every dtype represents exactly. */
 export function sampleAdapter(options: SampleOptions = {}): Record<string, Buffer> {
   const { rank = 4, dtype = 'F32', layers = 2, modules = SAMPLE_MODULES } = options;
   const random = new Random(options.seed ?? 1);
-  // Eighths of small numbers.
+  // Eighths between -2 and 2.
   const value = () => (random.below(33) - 16) / 8;
   const valueOfB = options.isZero ? () => 0 : value;
   const tensors = Array.from({ length: layers }, (_, layer) =>

@@ -20,12 +20,12 @@ import { writeZip, type ZipPart } from './zipWriter.ts';
 
 export const WORKER = new URL('../../../src/core/adapters/worker.ts', import.meta.url).pathname;
 
-/** The folder of the adapter in recipes. */
+/** The adapter's folder in recipes. */
 export const FOLDER = '/home/jo/adapters/my run';
 
 export type Refusal = `${VerdictCode} ${ArchiveFault}`;
 
-/** A folder for the tests of one file. */
+/** A temporary folder for the tests of one file. */
 export class Place {
   #folder = '';
   #count = 0;
@@ -41,7 +41,7 @@ export class Place {
     return this.#folder;
   }
 
-  /** A new name in it, with an unknown extension. */
+  /** A new path in the folder, with an unknown extension. */
   name(): string {
     return path.join(this.#folder, `${++this.#count}.dat`);
   }
@@ -56,14 +56,14 @@ export class Place {
     return await inspectAdapter(await this.file(bytes));
   }
 
-  /** The recipes of a sample. */
+  /** The recipes for a sample adapter. */
   async recipes(options?: SampleOptions, at?: Partial<RecipePlace>): Promise<Record<Tool, Recipe>> {
     const report = await this.inspect(zipOf(sampleAdapter(options)));
     const { tools } = recipesOf(report, { folder: FOLDER, platform: 'linux', ...at });
     return Object.fromEntries(tools.map((recipe) => [recipe.tool, recipe])) as Record<Tool, Recipe>;
   }
 
-  /** Refused by an inspection, and by a verification, which only refuses what is broken. */
+  /** Asserts the verdict of an inspection; a verification must reject the file only if it is broken. */
   async assertRefused(bytes: Buffer, refusal: Refusal, hint?: string): Promise<void> {
     const file = await this.file(bytes);
     const { code, fault = '' } = (await inspectAdapter(file)).verdict;
@@ -73,7 +73,7 @@ export class Place {
   }
 }
 
-/** Everything in an archive, as we read it. */
+/** All files of an archive, by name, as the code under test reads them. */
 export async function readAll(file: string): Promise<Map<string, Buffer>> {
   const archive = await openArchive(file);
   const files = new Map<string, Buffer>();
@@ -105,7 +105,7 @@ export function codesOf({ problems }: AdapterReport): ProblemCode[] {
   return problems.map(({ code }) => code);
 }
 
-/** A block of a recipe, which must be there. */
+/** A block of a recipe; fails if there is none. */
 export function block({ blocks }: Recipe, purpose: string): RecipeBlock {
   const found = blocks.find((one) => one.purpose === purpose);
   assert.ok(found !== undefined, `no ${purpose}`);

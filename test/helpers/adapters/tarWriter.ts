@@ -1,19 +1,19 @@
-/** An entry of a tar archive; everything can be wrong. */
+/** An entry of a tar archive; every field may be wrong. */
 export interface TarPart {
   name: string;
   data?: Buffer;
   type?: string;
   linkName?: string;
-  /** Instead of its own. */
+  /** Instead of the size of the data. */
   declaredBytes?: number;
-  /** As GNU writes what does not fit into octal digits. */
+  /** GNU's form of sizes too large for octal digits. */
   isBase256?: boolean;
   prefix?: string;
   isOld?: boolean;
   checksum?: number;
 }
 
-/** Writes a tar archive. @param end what comes last: two empty blocks by default */
+/** Writes a tar archive that ends with `end`, by default two empty blocks. */
 export function writeTar(parts: readonly TarPart[], end = Buffer.alloc(1024)): Buffer {
   return Buffer.concat([
     ...parts.flatMap((part) => [header(part), padded(part.data ?? Buffer.alloc(0))]),
@@ -21,7 +21,7 @@ export function writeTar(parts: readonly TarPart[], end = Buffer.alloc(1024)): B
   ]);
 }
 
-/** An extended header (pax) for the entry that follows. */
+/** A pax extended header for the next entry. */
 export function pax(records: Readonly<Record<string, string>>, type = 'x'): TarPart {
   const data = Object.entries(records).map(([key, value]) => {
     const body = Buffer.from(` ${key}=${value}\n`);

@@ -1,20 +1,20 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 
-/** An entry of a ZIP archive; everything can be wrong. */
+/** An entry of a ZIP archive; every field may be wrong. */
 export interface ZipPart {
   name: string | Buffer;
   data?: Buffer;
   isDeflated?: boolean;
-  /** Sizes and CRC stand behind the data; 'bare' without the signature. */
+  /** Puts sizes and CRC after the data; 'bare' omits the signature. */
   descriptor?: 'signed' | 'bare';
-  /** Sizes stand in the extra field of ZIP64. */
+  /** Puts sizes in the ZIP64 extra field. */
   isWide?: boolean;
   flags?: number;
   method?: number;
   crc?: number;
-  /** As both headers tell it. */
+  /** The size in both headers, instead of the data's. */
   declaredBytes?: number;
-  /** What the local header, or the descriptor, has otherwise. */
+  /** Values of the local header or the descriptor that differ from the directory's. */
   local?: {
     name?: Buffer;
     flags?: number;
@@ -25,7 +25,7 @@ export interface ZipPart {
   };
   /** Unix mode. */
   mode?: number;
-  /** Where the central directory says it is. */
+  /** The offset in the central directory, instead of the real one. */
   at?: number;
   disk?: number;
   /** Instead of the packed data. */
@@ -35,7 +35,7 @@ export interface ZipPart {
 export interface ZipOptions {
   comment?: Buffer;
   isWide?: boolean;
-  /** A ZIP64 end record beside narrow fields that fit, as PyTorch and Info-ZIP on a pipe write it; with what it lies about. */
+  /** Adds an unneeded ZIP64 end record, as PyTorch and Info-ZIP on a pipe do, with these wrong values. */
   wideBeside?: Partial<WideEnd>;
   count?: number;
   directoryAt?: number;
@@ -47,12 +47,12 @@ interface WideEnd {
   count: number;
   directoryBytes: number;
   directoryAt: number;
-  /** As the locator has it. */
+  /** The record's offset in the locator. */
   at: number;
   signature: number;
 }
 
-/** Writes a ZIP archive byte by byte, also one that no honest writer would. */
+/** Writes a ZIP archive, which may be invalid. */
 export function writeZip(parts: readonly ZipPart[], options: ZipOptions = {}): Buffer {
   const pieces: Buffer[] = [options.head ?? Buffer.alloc(0)];
   const central: Buffer[] = [];

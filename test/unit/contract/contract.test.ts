@@ -13,7 +13,7 @@ import { startHttpServer, type TestServer } from '../../helpers/httpServer.ts';
 import { Bench, HOUR, SECOND, type Address, type Answer } from '../../helpers/sandbox/stage.ts';
 import { startPrism, violations, type Prism } from './prism.ts';
 
-/** An independent reading of the contract stands before the sandbox. */
+/** Prism, an independent implementation of the contract, proxies the sandbox. */
 describe('behind a validating proxy', function () {
   this.timeout(60_000);
   const bench = new Bench();
@@ -28,7 +28,7 @@ describe('behind a validating proxy', function () {
     await bench.close();
   });
 
-  describe('the client’s own requests and the answers to them', () => {
+  describe('the client’s requests and their responses', () => {
     const transport = new Transport({ strictSsl: true, systemCertificates: false, env: {} });
     const seen: { call: string; status: number; violations: string | undefined }[] = [];
     let recorder: TestServer;
@@ -76,7 +76,7 @@ describe('behind a validating proxy', function () {
       return run_id;
     }
 
-    it('show no violation over all endpoints', async () => {
+    it('have no violation at any endpoint', async () => {
       const { data: models } = await client.listModels();
       await client.getBalance();
       const run_id = await submit(models.find(({ available }) => available)?.model_id ?? '');
@@ -109,14 +109,14 @@ describe('behind a validating proxy', function () {
       );
     });
 
-    it('would show a violation if there was one', async () => {
+    it('have a violation if a parameter is invalid', async () => {
       const before = seen.length;
       await assert.rejects(client.listRuns({ limit: 0 }));
       assert.match(seen[before]?.violations ?? '', /limit/);
     });
   });
 
-  /** Requests that are right must show no violation at all; requests that are wrong on purpose, none in the answer. */
+  /** Valid requests must show no violation, intentionally invalid ones none in the response. */
   describe('the sandbox', () => {
     let through: Address;
     const seen = new Set<string>();
@@ -138,14 +138,14 @@ describe('behind a validating proxy', function () {
 
     function conforms(status: number, name: string, answer: Answer): Answer {
       assert.equal(answer.status, status, name);
-      // Nothing but `content-type: application/json` would be validated.
+      // Prism only validates `content-type: application/json`.
       assert.equal(answer.headers.get('content-type'), 'application/json');
       assert.equal(answer.headers.get('sl-violations'), null, name);
       seen.add(`${name.replace(/[\da-f]{8}-[\da-f-]{27}/, '{run_id}').replace(/\?.*/, '')} ${status}`);
       return answer;
     }
 
-    /** For requests that are themselves against the contract. */
+    /** For requests that violate the contract. */
     function answersRightly(status: number, answer: Answer): void {
       assert.equal(answer.status, status);
       const found = violations(answer.headers);
@@ -162,7 +162,7 @@ describe('behind a validating proxy', function () {
       bench.sandbox.control.setScenario('none');
     }
 
-    it('conforms in the life of a run', async () => {
+    it('conforms throughout the life of a run', async () => {
       await call(200, 'GET', '/models');
       await call(200, 'GET', '/balance');
       await call(200, 'GET', '/runs');
@@ -179,7 +179,7 @@ describe('behind a validating proxy', function () {
       }
     });
 
-    it('conforms through all pages', async () => {
+    it('conforms on all pages of runs', async () => {
       await submit(201);
       let { body } = await call(200, 'GET', '/runs?limit=1');
       while (body.next_cursor)
@@ -187,7 +187,7 @@ describe('behind a validating proxy', function () {
       await under('many-runs', () => call(200, 'GET', '/runs?limit=100'));
     });
 
-    it('conforms in its refusals', async () => {
+    it('conforms in error responses', async () => {
       const key = randomUUID();
       await submit(201, {}, key);
       await submit(409, { label: 'Other' }, key);
@@ -200,7 +200,7 @@ describe('behind a validating proxy', function () {
       for (const path of ['/models', '/balance', '/runs']) await call(401, 'GET', path, { headers });
     });
 
-    it('conforms under its scenarios', async () => {
+    it('conforms in its scenarios', async () => {
       await under('insufficient-balance', () => submit(402));
       await under('model-withdrawn', () => submit(422));
       await under('rate-limited', () => call(429, 'GET', '/balance'));
@@ -220,7 +220,7 @@ describe('behind a validating proxy', function () {
       }
     });
 
-    it('answers rightly to requests that are wrong', async () => {
+    it('conforms in responses to invalid requests', async () => {
       answersRightly(422, await bench.submit({ model_terms_accepted: 'false' }, undefined, through));
       answersRightly(422, await bench.submit({ label: 'x'.repeat(256) }, undefined, through));
       answersRightly(422, await bench.submit({ dataset: null }, undefined, through));
@@ -229,7 +229,7 @@ describe('behind a validating proxy', function () {
       answersRightly(422, await bench.call('GET', '/runs?limit=101', {}, through));
     });
 
-    it('was asked at every endpoint, for an answer of success and of failure', () => {
+    it('was tested with a success and a failure at every endpoint', () => {
       for (const endpoint of [
         'GET /models',
         'GET /balance',

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-/** What the validating proxy found wrong in one exchange, on either side of it. */
+/** A contract violation in a request or its response. */
 export interface Violation {
   location: ['request' | 'response', ...string[]];
   message: string;
@@ -19,7 +19,7 @@ export interface Prism {
 const CLI = fileURLToPath(import.meta.resolve('@stoplight/prism-cli'));
 const OPENAPI = fileURLToPath(new URL('../../fixtures/openapi.yaml', import.meta.url));
 
-/** Starts Prism as a validating proxy in front of a server; it answers as that server does and adds its findings. */
+/** Starts Prism as a proxy that adds the violations it finds to a server's responses. */
 export async function startPrism(upstream: string): Promise<Prism> {
   const port = await freePort();
   const options = ['--host', '127.0.0.1', '--port', String(port)];
@@ -45,7 +45,7 @@ export async function startPrism(upstream: string): Promise<Prism> {
   };
 }
 
-/** The findings in an answer that came through Prism. */
+/** The violations that Prism added to a response. */
 export function violations(headers: Headers): Violation[] {
   return JSON.parse(headers.get('sl-violations') ?? '[]') as Violation[];
 }

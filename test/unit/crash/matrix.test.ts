@@ -16,17 +16,17 @@ import { REPEATS } from '../../helpers/crash/service.ts';
 import { reportOf, runCells, type CellResult } from '../../helpers/crash/simulation.ts';
 import { Stage } from '../../helpers/crash/stage.ts';
 
-/** Cells that run at the same time: each waits half of its time, for the disk or for its processes. */
+/** Concurrent cells: each spends half of its time waiting for the disk or for its processes. */
 const AT_ONCE = 3;
-/** A cell waits for those before it. */
+/** Timeout of a test, which includes waiting for earlier cells. */
 const LIMIT_MS = 1_200_000;
 const RANDOM_CELLS = 12;
 
 /**
  * Complete: every crash point (a real SIGKILL), every fault, every fault after each state that a crash leaves on the disk, a second
- * window at every crash point, all stories, all lies. Sampled by the seed: which of the points with the same state a group of
- * faults meets, and random combinations of everything. CRASH_MATRIX=full runs every point with every fault; CRASH_SEED=n
- * samples others; `npm run test:soak` runs a thousand random cells.
+ * window at every crash point, all stories, all lies. Sampled by the seed: which of several crash points with the same state a
+ * group of faults is combined with, and random combinations of everything. CRASH_MATRIX=full runs every point with every
+ * fault; CRASH_SEED=n samples others; `npm run test:soak` runs a thousand random cells.
  */
 const seed = Number(process.env['CRASH_SEED'] ?? 1);
 const isFull = process.env['CRASH_MATRIX'] === 'full';
@@ -39,14 +39,14 @@ const sections = {
 const lies = Object.entries(LIES).map(([name, { cell }], index) =>
   cellOf({ mode: 'replays 2xx', ...cell, name }, 300_000 + index),
 );
-/** What each lie is told in has no violation without it; several are told in the same. */
+/** Each lie's cell without the lie, which must have no violation; several lies share one. */
 const lieless = new Map(lies.map((cell) => [contentOf(cell), { ...cell, name: `without: ${cell.name}` }]));
 
 function contentOf({ faults, crashes }: Cell): string {
   return JSON.stringify([faults, crashes]);
 }
 
-describe('At most one charge, and the truth', function () {
+describe('At most one charge, and a true result', function () {
   this.timeout(LIMIT_MS);
   let stage: Stage;
   let end: Promise<void>;
@@ -79,7 +79,7 @@ describe('At most one charge, and the truth', function () {
       for (const { name } of cells) it(name, () => assertSound(name));
     });
 
-  describe('is not held where storage or network lie, and that is caught', () => {
+  describe('is violated if storage or network lie, and the violation is detected', () => {
     for (const cell of lies)
       it(cell.name, async () => {
         await assertSound(lieless.get(contentOf(cell))!.name);
@@ -92,7 +92,7 @@ describe('At most one charge, and the truth', function () {
       });
   });
 
-  it('killed a process at every crash point, and met every fault and every way of a service to repeat', async () => {
+  it('covers a kill at every crash point, every fault, and every way a service treats a repeat', async () => {
     await end;
     const killedAt = new Set(results.flatMap((result) => result.killedAt));
     const faults = new Set(results.flatMap((result) => result.faults));
@@ -101,7 +101,7 @@ describe('At most one charge, and the truth', function () {
       FAULT_NAMES.filter((name) => !faults.has(name)),
       [],
     );
-    // Where the service became milder, all of this would prove less.
+    // If the simulated service behaved better, the matrix would prove less.
     const repeats = new Set(results.flatMap((result) => result.repeats));
     assert.deepEqual([...repeats].sort(), [...REPEATS].sort());
     const pairs = new Set(
@@ -112,7 +112,7 @@ describe('At most one charge, and the truth', function () {
     assert.ok(pairs.size >= (isFull ? 600 : 300), `${pairs.size} pairs of crash point and fault`);
   });
 
-  it('had a time that its processes read, with wrong and sleeping clocks', async () => {
+  it('simulates wrong and sleeping clocks for its processes', async () => {
     const clock = new SimulatedClock(path.join(stage.folder, 'time'));
     const shared = new ProcessClock(clock.file, (ms) => {
       clock.pass(ms);

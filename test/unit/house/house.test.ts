@@ -6,7 +6,7 @@ import { at, readScanner, readSources, roomOf, sourceOf, walk, type Import, type
 const CORE = 'base storage api accounts runs submission money downloads datasets adapters'.split(' ');
 const UI = 'accounts datasets submission money runs downloads adapters sandbox help shared'.split(' ');
 
-/** What each room may import besides itself: rooms, single files, and packages. Node's own modules are everybody's. */
+/** A room's allowed imports besides its own files and Node's modules: rooms, single files, and packages. */
 interface Rule {
   rooms: readonly string[];
   files?: readonly string[];
@@ -24,7 +24,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'core/downloads': { rooms: [...BELOW_RUNS, 'core/runs', 'core/adapters'], packages: ['valibot'] },
   'core/datasets': { rooms: ['core/base'] },
   'core/adapters': { rooms: ['core/base'], packages: ['yauzl'] },
-  // It knows the wire types, and how a database is opened; nothing else of the product.
+  // Independent of the extension except for the wire types and opening a database.
   sandbox: {
     rooms: ['core/storage'],
     files: ['src/core/api/types.ts'],
@@ -38,13 +38,13 @@ function featureRule(feature: string): Rule {
   return { rooms: feature === 'sandbox' ? [...rooms, 'sandbox'] : rooms, packages: ['vscode'] };
 }
 
-/** It sees every room. */
+/** Files outside the rooms, which may import every room. */
 const COMPOSITION_ROOT = ['src/extension.ts', 'src/services.ts', 'src/start.ts'];
 
-describe('the house', () => {
+describe('the source code', () => {
   const sources = readSources();
 
-  it('has its rooms, and nothing beside them but the composition root', () => {
+  it('consists of the known rooms and the composition root', () => {
     assert.ok(sources.length > 50);
     assert.deepEqual(
       sources.filter(({ room }) => room === '').map(({ file }) => file),
@@ -54,9 +54,10 @@ describe('the house', () => {
       assert.ok(room === '' || room in RULES, `${file} is in no known room`);
   });
 
-  it('lets rooms import only what they may', () => assert.deepEqual(sources.flatMap(forbiddenImports), []));
+  it('imports in each room only what the rules allow', () =>
+    assert.deepEqual(sources.flatMap(forbiddenImports), []));
 
-  it('sends a submission from two commands, which ask a person in a modal dialog first', () => {
+  it('sends a submission only from two commands, after a modal dialog', () => {
     const senders = sources.filter(({ tree }) => /\bsubmitter\s*\.(submit|resume)\(/.test(tree.text));
     assert.deepEqual(
       senders.map(({ file }) => file),
@@ -73,7 +74,7 @@ describe('the house', () => {
     assert.match(textOf('src/ui/shared/notifications.ts'), /show\(question, \{ modal: true, detail \}/);
   });
 
-  it('charges in one room only', () =>
+  it('creates runs in one room only', () =>
     assert.deepEqual(
       sources.filter(({ tree }) => /\.createRun\(/.test(tree.text)).map(({ room }) => room),
       ['core/submission'],
@@ -92,9 +93,9 @@ describe('the house', () => {
     }
   });
 
-  it('has no circle of imports', () => assert.deepEqual(circleAmong(sources), []));
+  it('has no circular imports', () => assert.deepEqual(circleAmong(sources), []));
 
-  it('keeps no state in modules', () => assert.deepEqual(sources.flatMap(moduleState), []));
+  it('has no module-level mutable state', () => assert.deepEqual(sources.flatMap(moduleState), []));
 
   it('has no barrels', () =>
     assert.deepEqual(
@@ -102,25 +103,25 @@ describe('the house', () => {
       [],
     ));
 
-  it('keeps the scanner to itself', () => {
+  it('imports only the scanner’s own modules in the scanner', () => {
     const scanner = readScanner();
     assert.ok(scanner.length > 10);
     for (const { file, imports } of scanner)
       for (const { specifier } of imports) assert.match(specifier, /^\.\/\w+$/, file);
   });
 
-  it('has no file for everything', () => {
+  it('has no catch-all files', () => {
     for (const { file } of [...sources, ...readScanner()])
       assert.doesNotMatch(file, /(util|helper|common|misc|manager|impl)s?\.ts$|\/index\.ts$/i);
   });
 
-  it('makes sentences in messages files only', () =>
+  it('contains user-visible sentences in messages files only', () =>
     assert.deepEqual(sources.flatMap(misplacedSentences), []));
 
-  describe('is held by rules that see', () => {
+  describe('is checked by rules that detect', () => {
     const rules = (file: string, text: string) => forbiddenImports(sourceOf(file, text));
 
-    it('imports', () => {
+    it('forbidden imports', () => {
       for (const [file, text] of [
         ['src/core/base/x.ts', "import { x } from '../api/types.ts';"],
         ['src/core/api/x.ts', "import * as vscode from 'vscode';"],
@@ -164,7 +165,7 @@ describe('the house', () => {
       assert.deepEqual([...changeable, ...constant].filter(found), changeable);
     });
 
-    it('barrels, circles and sentences', () => {
+    it('barrels, circular imports, and sentences', () => {
       assert.ok(
         isBarrel(sourceOf('src/core/base/x.ts', "export * from './a.ts';\nexport { b } from './b.ts';")),
       );
@@ -200,13 +201,13 @@ function isAllowed(room: string, { rooms, files = [], packages = [] }: Rule, one
       ? builtinModules.includes(specifier.slice(5)) || specifier === 'node:sqlite'
       : packages.includes(name);
   }
-  // What a feature is given: a type alone.
+  // Features receive the services as an argument, so they import only the type.
   if (target === 'src/services.ts') return room.startsWith('ui/') && typeOnly;
   const other = roomOf(target);
   return other === room || rooms.includes(other) || files.includes(target);
 }
 
-/** Sentences are made in `ui`, in the messages of a feature; the service's error codes have a file of their own. */
+/** Sentences belong in a `ui` feature's messages files; those for the service's error codes in a separate file. */
 function misplacedSentences(source: Source): string[] {
   if (/^src\/ui\/\w+\/(\w*[mM]essages|serviceErrors|format)\.ts$/.test(source.file)) return [];
   const isMisplaced =
@@ -220,7 +221,7 @@ function namesL10n({ tree }: Source): boolean {
   return found;
 }
 
-/** One circle, its first file again at its end, or nothing. */
+/** Returns one import cycle, its first file repeated at the end, or nothing. */
 function circleAmong(sources: readonly Source[]): string[] {
   const byFile = new Map(sources.map((source) => [source.file, source]));
   const done = new Set<string>();
@@ -241,7 +242,7 @@ function circleAmong(sources: readonly Source[]): string[] {
   return [];
 }
 
-/** Variables of a module that can change, or that hold something that can. */
+/** Finds module-level variables that are reassignable or hold something mutable. */
 function moduleState(source: Source): string[] {
   return source.tree.statements
     .filter(ts.isVariableStatement)
@@ -260,7 +261,7 @@ function moduleState(source: Source): string[] {
 function isMutable(value: ts.Expression | undefined): boolean {
   if (value === undefined) return false;
   if (ts.isArrayLiteralExpression(value)) return true;
-  // An object of functions alone is a name for them.
+  // An object that contains only functions is a namespace.
   if (ts.isObjectLiteralExpression(value))
     return value.properties.some(
       (property) =>
@@ -275,7 +276,7 @@ function isBarrel({ tree: { statements } }: Source): boolean {
   return exportsOnly && statements.some(ts.isExportDeclaration);
 }
 
-/** Texts with two words: such as only a person reads. */
+/** Finds strings with two words, which only users read. */
 function sentences(source: Source): string[] {
   const found: string[] = [];
   walk(source.tree, (node) => {

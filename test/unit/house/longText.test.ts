@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import ts from 'typescript';
 import { at, readSources, walk } from './sources.ts';
 
-/** Characters and words that expressions repeat or stop at. */
+/** Characters that regular expressions repeat or stop at. */
 const UNITS = ['.', ' ', '/', '\\', '-', ':', '"', 'a', '0', '\t', '\n', '\0', '[', '\u2028', '\ud800'];
 
-/** Time of this process alone: other programs may need the machine at the same moment. */
+/** CPU time of this process, because other programs may use the machine meanwhile. */
 function cpuMs(work: () => unknown): number {
   const before = process.cpuUsage();
   work();
@@ -14,11 +14,11 @@ function cpuMs(work: () => unknown): number {
 }
 
 describe('regular expressions', () => {
-  /** The last is long enough for a quadratic one to take half a second, where a linear one takes a millisecond. */
+  /** For the longest text a quadratic expression needs half a second, a linear one a millisecond. */
   const LENGTHS = [1_024, 8_192, 32_768];
   const TOO_LONG_MS = 150;
 
-  it('never take time that grows with the square of the text', () => {
+  it('never take quadratic time', () => {
     const slow = readSources().flatMap((source) => {
       const found: string[] = [];
       walk(source.tree, (node) => {
@@ -30,7 +30,7 @@ describe('regular expressions', () => {
     assert.deepEqual(slow, []);
   }).timeout(120_000);
 
-  it('are told apart', () => {
+  it('are recognized as quadratic or not', () => {
     const text = `a${'.'.repeat(24_576)}a`;
     assert.ok(isSlow(/[.\s]+$/u, [text]));
     assert.ok(!isSlow(/(?<![.\s])[.\s]+$/u, [text]));
@@ -43,7 +43,7 @@ describe('regular expressions', () => {
   function isSlow(expression: RegExp, texts = TEXTS): boolean {
     return texts.some((text) => {
       const isLong = () => cpuMs(() => text.replace(expression, '')) > TOO_LONG_MS;
-      // Once may be the compiler or the collector of garbage.
+      // A single slow call may be due to compilation or garbage collection.
       return isLong() && isLong() && isLong();
     });
   }

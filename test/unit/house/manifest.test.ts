@@ -53,7 +53,7 @@ const { contributes } = manifest;
 const steps = contributes.walkthroughs.flatMap((walkthrough) => walkthrough.steps);
 const sorted = (values: Iterable<string>) => [...values].sort();
 
-/** The names that are a contract with other extensions, key bindings and agents. */
+/** Names that other extensions, key bindings, and agents rely on. */
 const CONTRACT = {
   commands: [
     'fineTuning.signIn',
@@ -87,7 +87,7 @@ const CONTRACT = {
 };
 
 describe('package.json', () => {
-  it('keeps the names that are a contract', () => {
+  it('contains the names that others rely on', () => {
     assert.equal(`${manifest.publisher}.${manifest.name}`, 'fine-tuning-tools.fine-tuning');
     assert.equal(texts['extension.displayName'], 'Fine-Tuning');
     assert.equal(texts['category'], 'Fine-Tuning');
@@ -104,7 +104,7 @@ describe('package.json', () => {
     for (const id of CONTRACT.settings) assert.ok(id in contributes.configuration.properties, id);
   });
 
-  it('has a feature for each command', () => {
+  it('lists commands that each have a feature', () => {
     const added = readSources()
       .filter(({ file }) => file.endsWith('/feature.ts'))
       .flatMap(({ tree }) =>
@@ -113,7 +113,7 @@ describe('package.json', () => {
     assert.deepEqual(sorted(added), sorted(Object.keys(COMMANDS)));
   });
 
-  it('contributes the commands that the code registers, but what lenses, fixes and rows run, and no other', () => {
+  it('contributes exactly the registered commands, except those that lenses, fixes, and rows run', () => {
     const unlisted = new Set<string>(Object.values(UNLISTED_COMMANDS));
     assert.deepEqual(
       sorted(contributes.commands.map(({ command }) => command)),
@@ -125,7 +125,7 @@ describe('package.json', () => {
     }
   });
 
-  it('contributes the custom editors that the code knows, and leaves files to the text editor unless asked', () => {
+  it('contributes exactly the custom editors of the code, as an option beside the text editor', () => {
     assert.deepEqual(
       contributes.customEditors.map(({ viewType }) => viewType),
       Object.values(EDITORS),
@@ -136,7 +136,7 @@ describe('package.json', () => {
     }
   });
 
-  it('contributes the views and settings that the code knows, and no other', () => {
+  it('contributes exactly the views and settings of the code', () => {
     assert.deepEqual(Object.keys(contributes.views), ['fineTuning']);
     assert.deepEqual(
       sorted((contributes.views['fineTuning'] ?? []).map(({ id }) => id)),
@@ -148,7 +148,7 @@ describe('package.json', () => {
     );
   });
 
-  it('lets a workspace set what touches neither money nor addresses nor paths, and nothing else', () => {
+  it('lets a workspace change only settings without influence on money, URLs, or paths', () => {
     const settings = Object.entries(contributes.configuration.properties);
     const ofWorkspaces = settings.filter(([, { scope }]) => scope !== 'application');
     assert.deepEqual(
@@ -164,7 +164,7 @@ describe('package.json', () => {
     for (const [key, value] of Object.entries(texts)) assert.notEqual(value.trim(), '', key);
   });
 
-  it('leads only to commands that exist: menus, key bindings and links in texts', () => {
+  it('refers only to existing commands in menus, key bindings, and links', () => {
     const known = new Set<string>([...Object.values(COMMANDS), `${VIEWS.runs}.focus`]);
     const items = [...Object.values(contributes.menus).flat(), ...(contributes.keybindings ?? [])];
     for (const { command } of items) assert.ok(known.has(command), command);
@@ -182,7 +182,7 @@ describe('package.json', () => {
     assert.doesNotMatch(JSON.stringify(contributes.menus), /fineTuning\.sandbox\./);
   });
 
-  it('asks only for context keys and views that exist', () => {
+  it('refers only to existing context keys and views, and uses every context key', () => {
     const keys = new Set<string>(Object.values(CONTEXT_KEYS));
     const views = new Set<string>([...Object.values(VIEWS), ...Object.values(EDITORS)]);
     const clauses = [
@@ -203,7 +203,7 @@ describe('package.json', () => {
       );
   });
 
-  it('welcomes in every state of a session', () => {
+  it('has welcome content for every state of a session', () => {
     const states = contributes.viewsWelcome
       .filter(({ view }) => view === VIEWS.runs)
       .flatMap(({ when = '' }) => [...when.matchAll(/state == ([\w-]+)/g)].map(([, state]) => state ?? ''));
@@ -212,10 +212,10 @@ describe('package.json', () => {
     for (const { view } of contributes.viewsWelcome) assert.ok(Object.values<string>(VIEWS).includes(view));
   });
 
-  it('invents no web address', () =>
+  it('contains no web address', () =>
     assert.doesNotMatch(text + JSON.stringify(texts), /https?:|www\.|mailto:/));
 
-  it('says what it can do where, and runs beside the files', () => {
+  it('declares its limits in untrusted and virtual workspaces, and runs in the workspace', () => {
     assert.deepEqual(manifest.extensionKind, ['workspace']);
     const { untrustedWorkspaces, virtualWorkspaces } = manifest.capabilities;
     for (const { supported, description } of [untrustedWorkspaces, virtualWorkspaces]) {
@@ -226,7 +226,7 @@ describe('package.json', () => {
     assert.match(manifest.devDependencies['@types/vscode'] ?? '', /^1\.105\./);
   });
 
-  it('names pictures that exist', () => {
+  it('refers only to existing images', () => {
     const pictures = [
       manifest.icon,
       ...Object.values(contributes.viewsContainers)
@@ -240,21 +240,21 @@ describe('package.json', () => {
     for (const picture of pictures) assert.ok(existsSync(new URL(picture, ROOT)), picture);
   });
 
-  it('ticks the steps of the walkthrough by what is true, and describes their pictures to who cannot see them', () => {
+  it('completes walkthrough steps by context keys, and has accessible images for them', () => {
     assert.equal(steps.length, 5);
     for (const { description, media, completionEvents } of steps) {
       assert.match(completionEvents.join(), /^onContext:fineTuning\.walkthrough\.\w+$/);
       assert.match(texts[description.replaceAll('%', '')] ?? '', /\n\[[^\]]+\]\(command:[\w.]+\)$/);
       const alt = texts[media.altText.replaceAll('%', '')] ?? '';
       const picture = readFileSync(new URL(media.svg, ROOT), 'utf8');
-      // VS Code shows it inside a page of its own, and reads only what it says of itself.
+      // VS Code shows the image in a webview, where screen readers only get the image's own label.
       assert.ok(alt !== '' && picture.includes(`role="img" aria-label="${alt}"`), media.svg);
-      // Of the theme, whichever that is.
+      // No fixed colors, so the image fits every theme.
       assert.doesNotMatch(picture, /#[0-9a-f]{3,8}\b|rgb|\b(black|white)\b/i, media.svg);
     }
   });
 
-  it('has no telemetry and nothing that opens an address by itself', () => {
+  it('mentions no telemetry', () => {
     assert.doesNotMatch(text, /telemetry/i);
   });
 });

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** What a page in Markdown shows or leads to in its own package: pictures, their sources by theme, and links. */
+/** The relative targets of a Markdown page: images, their sources by theme, and links. */
 function relativeTargets(markdown: string): string[] {
   const targets = [...markdown.matchAll(/\]\(([^)\s]+)\)|(?:src|srcset|href)="([^"]+)"/g)];
   return targets
@@ -14,7 +14,7 @@ function relativeTargets(markdown: string): string[] {
 }
 
 describe('the packed extension', () => {
-  /** `.vscodeignore` is a list of what is packed. */
+  /** `.vscodeignore` excludes everything except the listed files. */
   const packed = readFileSync(path.join(ROOT, '.vscodeignore'), 'utf8')
     .split('\n')
     .filter((line) => line.startsWith('!'))
@@ -22,7 +22,7 @@ describe('the packed extension', () => {
   const isPacked = (file: string) =>
     existsSync(path.join(ROOT, file)) && packed.some((glob) => path.posix.matchesGlob(file, glob));
 
-  it('has every picture and every page that its README and the pages behind it lead to', () => {
+  it('contains every image and page that can be reached from its README', () => {
     const pages = ['README.md'];
     const missing: string[] = [];
     for (const page of pages)

@@ -5,7 +5,7 @@ import ts from 'typescript';
 import { at, sourceOf, walk, type Source } from './sources.ts';
 
 const ROOT = new URL('../../../', import.meta.url).pathname;
-/** What each page and the extension say to each other. */
+/** The messages between each page and the extension. */
 const PROTOCOLS: Readonly<Record<string, string>> = {
   datasets: 'src/ui/datasets/protocol.ts',
   adapters: 'src/ui/adapters/protocol.ts',
@@ -13,18 +13,18 @@ const PROTOCOLS: Readonly<Record<string, string>> = {
   money: 'src/ui/money/protocol.ts',
   shared: 'src/ui/shared/protocol.ts',
 };
-/** What would make text of a dataset into a part of the page. */
+/** Names that can turn untrusted text into markup or code. */
 const DANGEROUS =
   /^(innerHTML|outerHTML|insertAdjacentHTML|setHTMLUnsafe|document\.write|eval|srcdoc|Function)$/;
 
-describe('the pages of webviews', () => {
+describe('webview pages', () => {
   const sources = readdirSync(path.join(ROOT, 'media'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => `media/${name.replaceAll('\\', '/')}`)
     .sort()
     .map((file) => sourceOf(file, readFileSync(path.join(ROOT, file), 'utf8')));
 
-  it('know nothing of the extension but the types of their messages, and what a reader does not see', () => {
+  it('import only their own files, the shared ones, the types of their protocol, and plainText.ts', () => {
     assert.ok(sources.length > 5);
     for (const { file, imports } of sources)
       for (const { specifier, target, typeOnly } of imports) {
@@ -36,11 +36,11 @@ describe('the pages of webviews', () => {
       }
   });
 
-  it('make no HTML of texts', () => assert.deepEqual(sources.flatMap(dangers), []));
+  it('never turn text into HTML', () => assert.deepEqual(sources.flatMap(dangers), []));
 
-  it('make no sentences', () => assert.deepEqual(sources.flatMap(sentences), []));
+  it('contain no sentences', () => assert.deepEqual(sources.flatMap(sentences), []));
 
-  it('keep no state in modules', () => {
+  it('have no module-level `let`', () => {
     for (const source of sources) {
       for (const statement of source.tree.statements)
         if (ts.isVariableStatement(statement))
@@ -48,7 +48,7 @@ describe('the pages of webviews', () => {
     }
   });
 
-  it('have a protocol of types alone', () => {
+  it('have a protocol that consists only of types', () => {
     for (const file of Object.values(PROTOCOLS)) {
       const { tree } = sourceOf(file, readFileSync(path.join(ROOT, file), 'utf8'));
       for (const statement of tree.statements)
@@ -62,7 +62,7 @@ describe('the pages of webviews', () => {
     }
   });
 
-  it('are held by rules that see', () => {
+  it('are checked by rules that detect violations', () => {
     const count = (rule: (source: Source) => string[], text: string) =>
       rule(sourceOf('media/x.ts', text)).length;
     for (const text of [
@@ -94,7 +94,7 @@ function dangers(source: Source): string[] {
   return found;
 }
 
-/** Texts of two words or more that are not names of classes. */
+/** Finds strings with two words or more, except class names. */
 function sentences(source: Source): string[] {
   const found: string[] = [];
   walk(source.tree, (node) => {

@@ -5,32 +5,32 @@ import ts from 'typescript';
 const ROOT = new URL('../../../', import.meta.url).pathname;
 
 export interface Import {
-  /** As it is written. */
+  /** As written in the source. */
   specifier: string;
-  /** The file that it leads to, as `Source.file`; undefined for a package. */
+  /** The imported file, as in `Source.file`; undefined for a package. */
   target: string | undefined;
-  /** Nothing of it is left when the program runs. */
+  /** Whether the import is erased at compile time. */
   typeOnly: boolean;
 }
 
-/** One file of src. */
+/** A file of `src`. */
 export interface Source {
-  /** From the repository's top, with `/`. */
+  /** Relative to the repository, with `/`. */
   file: string;
-  /** `core/<room>`, `ui/<feature>` or `sandbox`; empty for the composition root. */
+  /** `core/<room>`, `ui/<feature>`, or `sandbox`; empty for the composition root. */
   room: string;
   tree: ts.SourceFile;
   imports: readonly Import[];
 }
 
-/** Every TypeScript file of src, but not declarations of other people's code. */
+/** Reads every TypeScript file of `src` except declarations of third-party code. */
 export function readSources(): Source[] {
   return sourceFiles()
     .filter((file) => !isAssemblyScript(file))
     .map((file) => sourceOf(file, readFileSync(path.join(ROOT, file), 'utf8')));
 }
 
-/** Every source of the dataset scanner, which is another language: a program of its own with its own globals. */
+/** Reads the dataset scanner, which is written in AssemblyScript: a separate program with its own globals. */
 export function readScanner(): Source[] {
   return sourceFiles()
     .filter(isAssemblyScript)
@@ -44,7 +44,7 @@ function sourceFiles(): string[] {
     .sort();
 }
 
-/** Only the scanner's numbers are of both languages. */
+/** The scanner's `codes.ts` is valid in both languages. */
 function isAssemblyScript(file: string): boolean {
   return file.startsWith('src/core/datasets/scanner/') && !file.endsWith('/codes.ts');
 }
@@ -66,7 +66,7 @@ export function roomOf(file: string): string {
   return first === 'core' || first === 'ui' ? `${first}/${below[0] ?? ''}` : first;
 }
 
-/** The English texts that a file gives to `l10n.t`. */
+/** The English texts that a file passes to `l10n.t`. */
 export function sentencesOf(tree: ts.SourceFile): string[] {
   const sentences: string[] = [];
   walk(tree, (node) => {
@@ -77,13 +77,13 @@ export function sentencesOf(tree: ts.SourceFile): string[] {
   return sentences;
 }
 
-/** The file that translations are made from: each sentence of the sources, translated to itself. */
+/** The source file for translations, which maps each sentence to itself. */
 export function l10nBundle(sources: readonly Source[]): string {
   const sentences = [...new Set(sources.flatMap(({ tree }) => sentencesOf(tree)))].sort();
   return `${JSON.stringify(Object.fromEntries(sentences.map((one) => [one, one])), undefined, 2)}\n`;
 }
 
-/** Calls `visit` for each node of a file. */
+/** Calls `visit` for a node and all its descendants. */
 export function walk(node: ts.Node, visit: (node: ts.Node) => void): void {
   visit(node);
   node.forEachChild((child) => walk(child, visit));

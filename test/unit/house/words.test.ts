@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import ts from 'typescript';
 import { at, l10nBundle, readSources, sentencesOf, sourceOf, walk, type Source } from './sources.ts';
 
-/** Phrases of translated English, which came back whenever nobody looked for them. */
+/** Unidiomatic phrases, which tend to come back. */
 const IN_SENTENCES =
   /\b(not told|is told|told you|tells you|stands (in|at|for)|is whole|was whole|as a whole|anew|any more|no more|all the same|looked (at|for)|be it|the person|goes on|go on|by itself|play money|came home|is no [a-z]|are no [a-z])\b/i;
 const IN_CODE = /\b(told|tells|anew|any more|all the same|be it|persons?|goes on|came home)\b/i;
@@ -21,13 +21,13 @@ describe('the words', () => {
     );
   });
 
-  it('of the interface are exported for translation: `npm run l10n` writes them', () =>
+  it('of the interface are exported for translation (update with `npm run l10n`)', () =>
     assert.equal(
       readFileSync(new URL('../../../l10n/bundle.l10n.json', import.meta.url), 'utf8'),
       l10nBundle(readSources()),
     ));
 
-  it('of the interface are whole sentences, which a translation can order: each a literal, none glued to another', () => {
+  it('of the interface are complete sentences, each a literal and none concatenated', () => {
     const calls = (text: string) => unfitForTranslation(sourceOf('src/ui/runs/x.ts', text)).length;
     for (const text of [
       'l10n.t(text)',
@@ -45,11 +45,10 @@ describe('the words', () => {
     assert.deepEqual(readSources().flatMap(unfitForTranslation), []);
   });
 
-  it('of code and comments are the ones of the field', () =>
-    assert.deepEqual(readSources().flatMap(oldWords), []));
+  it('of code and comments are standard terms', () => assert.deepEqual(readSources().flatMap(oldWords), []));
 });
 
-/** Calls whose text is not in the export, or whose result becomes a part of another text by its place. */
+/** Finds calls whose text is not exported, or whose result is concatenated with other text. */
 function unfitForTranslation(source: Source): string[] {
   const found: string[] = [];
   walk(source.tree, (node) => {

@@ -8,7 +8,7 @@ describe('sandbox artifacts', () => {
   const urlOfRun = async () => bench().signedUrl(await bench().completedRun());
   const bytesOf = async (answer: Response) => Buffer.from(await answer.arrayBuffer());
 
-  it('are offered from completion on for 7 days', async () => {
+  it('are offered for 7 days after completion', async () => {
     const { body } = await bench().submit();
     for (const [after, status] of [
       [0, 404],
@@ -23,7 +23,7 @@ describe('sandbox artifacts', () => {
     assert.equal((await ask(randomUUID())).status, 404);
   });
 
-  it('are one model with a URL for 1800 seconds, which ends with 403', async () => {
+  it('are one model, with a URL that returns 403 after 1800 seconds', async () => {
     const runId = await bench().completedRun();
     const { body } = await ask(runId);
     const { url } = body.artifacts[0]!;
@@ -36,7 +36,7 @@ describe('sandbox artifacts', () => {
     assert.equal((await fetch(url)).status, 403);
   });
 
-  it('come without an API key, the same bytes each time, and HEAD answers as GET', async () => {
+  it('need no API key, have the same bytes each time, and answer HEAD like GET', async () => {
     const runId = await bench().completedRun();
     const url = await bench().signedUrl(runId);
     const first = await fetch(url);
@@ -59,7 +59,7 @@ describe('sandbox artifacts', () => {
     assert.ok(bytes.equals(await bytesOf(await fetch(await bench().signedUrl(runId)))));
   });
 
-  it('come in ranges, only of the bytes that a strong ETag names', async () => {
+  it('are sent in ranges, but completely if If-Range is not their strong ETag', async () => {
     const url = await urlOfRun();
     const complete = await fetch(url);
     const bytes = await bytesOf(complete);
@@ -80,7 +80,7 @@ describe('sandbox artifacts', () => {
     assert.deepEqual([behind.status, behind.headers.get('content-range')], [416, `bytes */${bytes.length}`]);
   });
 
-  it('are given for nothing but what was signed, and not after their run was deleted', async () => {
+  it('are sent only for signed URLs, and not after their run was deleted', async () => {
     const url = await urlOfRun();
     const other = (await bench().submit()).body.run_id;
     bench().time += MINUTE;

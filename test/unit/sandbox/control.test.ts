@@ -16,7 +16,7 @@ describe('sandbox control', () => {
     assert.equal((await bench().get('/balance')).body.balance_cents, STARTING_BALANCE_CENTS + 1);
   });
 
-  it('resets runs, Idempotency-Keys, balance, scenario and speed, and keeps the account', async () => {
+  it('resets runs, Idempotency-Keys, balance, scenario, and speed, but not the account', async () => {
     const key = randomUUID();
     const first = await bench().submit({}, key);
     control().setSpeed(3);

@@ -4,7 +4,7 @@ import { DAY, MINUTE, SECOND, START, useBench, type Answer } from '../../helpers
 describe('sandbox endpoints', () => {
   const bench = useBench();
 
-  it('ask for the API key at every path, the unknown too', async () => {
+  it('require the API key at every path, even an unknown one', async () => {
     const { apiKey } = bench().sandbox;
     assert.match(apiKey, /^service_sandbox_[\w-]{32}$/);
     for (const [method, path] of [
@@ -22,7 +22,7 @@ describe('sandbox endpoints', () => {
       }
   });
 
-  it('allow no other origin', async () => {
+  it('allow no cross-origin requests', async () => {
     const headers = { origin: 'https://page.example' };
     const answer = await bench().call('OPTIONS', '/runs', { headers });
     assert.deepEqual([answer.status, answer.headers.get('allow')], [405, 'GET, POST']);
@@ -32,7 +32,7 @@ describe('sandbox endpoints', () => {
   describe('GET /runs', () => {
     const ids = ({ body }: Answer) => (body.data as { run_id: string }[]).map((run) => run.run_id);
 
-    it('pages newest first, and stays stable while runs come in, also runs of the same millisecond', async () => {
+    it('pages newest first, stable while runs are added, even in the same millisecond', async () => {
       const nothing = { data: [], next_cursor: null, has_more: false };
       assert.deepEqual((await bench().get('/runs')).body, nothing);
       const submitted: string[] = [];
@@ -53,8 +53,8 @@ describe('sandbox endpoints', () => {
     });
   });
 
-  describe('a run on the clock', () => {
-    it('goes from queued to the end in list and detail, each with its spelling', async () => {
+  describe('a run', () => {
+    it('progresses from queued to completed, with the list’s and the detail’s own spelling', async () => {
       const { body } = await bench().submit({ label: 'Größe 😀' });
       const runId = body.run_id;
       const look = async () => ({

@@ -7,7 +7,7 @@ describe('sandbox idempotency', () => {
   const key = randomUUID();
   const balance = async () => (await bench().get('/balance')).body.balance_cents;
 
-  it('replays the answer of then, charging nothing, also in capitals, after a restart and when all has changed', async () => {
+  it('replays the response without a charge, even in capitals, after a restart, and after changes', async () => {
     const first = await bench().submit({}, key);
     await bench().submit();
     const left = await balance();
@@ -31,7 +31,7 @@ describe('sandbox idempotency', () => {
     ['absent label', { label: null }],
     ['priority', { priority_processing: 'true' }],
   ];
-  it('answers 409 to other parameters, but takes an omitted priority and `false` for the same', async () => {
+  it('responds 409 to other parameters, but treats an omitted priority as `false`', async () => {
     const first = await bench().submit({}, key);
     const left = await balance();
     for (const [name, change] of others) {
@@ -42,7 +42,7 @@ describe('sandbox idempotency', () => {
     assert.deepEqual((await bench().submit({ priority_processing: 'false' }, key)).body, first.body);
   });
 
-  it('creates a new run with a used Idempotency-Key after 24 hours, with other parameters too', async () => {
+  it('creates a new run with a used Idempotency-Key after 24 hours, even with other parameters', async () => {
     const first = await bench().submit({}, key);
     bench().time += DAY;
     const second = await bench().submit({ label: 'Other' }, key);

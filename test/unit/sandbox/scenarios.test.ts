@@ -8,14 +8,14 @@ describe('sandbox scenarios', () => {
   const balance = async () => (await bench().get('/balance')).body.balance_cents;
   const runs = async () => (await bench().get('/runs')).body.data as Record<string, unknown>[];
 
-  it('survive a restart, and are refused when unknown', async () => {
+  it('survive a restart, and are rejected if unknown', async () => {
     control().setScenario('slow-answer');
     await bench().start();
     assert.equal(control().getScenario(), 'slow-answer');
     assert.throws(() => control().setScenario('no-such' as 'none'), RangeError);
   });
 
-  it('answer-lost: charges, disconnects, and replays on a repeat', async () => {
+  it('answer-lost: charges, disconnects, and replays the response to a retry', async () => {
     const key = randomUUID();
     const before = await balance();
     control().setScenario('answer-lost');
@@ -29,7 +29,7 @@ describe('sandbox scenarios', () => {
     assert.equal((await runs()).length, 2);
   });
 
-  it('connection-lost: the first try is not charged, its repeat is', async () => {
+  it('connection-lost: charges only the retry', async () => {
     const key = randomUUID();
     const before = await balance();
     control().setScenario('connection-lost');
@@ -39,7 +39,7 @@ describe('sandbox scenarios', () => {
     assert.equal(await balance(), before - 101);
   });
 
-  it('slow-answer: charged at once, answered later', async () => {
+  it('slow-answer: charges at once and responds later', async () => {
     control().setScenario('slow-answer');
     control().setSpeed(400);
     const began = performance.now();
@@ -54,7 +54,7 @@ describe('sandbox scenarios', () => {
     assert.ok(tookMs >= 490 && tookMs < 10_000, `${tookMs} ms`);
   });
 
-  it('rate-limited: the first try of each request is 429 with Retry-After, its repeat goes through', async () => {
+  it('rate-limited: responds 429 with Retry-After to each request, and accepts its retry', async () => {
     control().setScenario('rate-limited');
     const signedOut = { headers: { authorization: '' } };
     assert.equal((await bench().call('GET', '/balance', signedOut)).status, 401);
@@ -78,7 +78,7 @@ describe('sandbox scenarios', () => {
     ['insufficient-balance', 402, 'insufficient_balance'],
     ['model-withdrawn', 422, 'model_not_available'],
   ] as const)
-    it(`${scenario}: refused at submission with ${status}, and not charged`, async () => {
+    it(`${scenario}: refuses a submission with ${status} without charging`, async () => {
       const before = await balance();
       control().setScenario(scenario);
       const models = (await bench().get('/models')).body.data;
@@ -88,7 +88,7 @@ describe('sandbox scenarios', () => {
       assert.deepEqual([await balance(), await runs()], [before, []]);
     });
 
-  it('unknown-statuses: runs submitted meanwhile keep to them, others do not', async () => {
+  it('unknown-statuses: applies to all later statuses of runs submitted meanwhile', async () => {
     await bench().submit();
     control().setScenario('unknown-statuses');
     assert.equal((await bench().submit()).body.status, 'queued');
@@ -109,7 +109,7 @@ describe('sandbox scenarios', () => {
     ]);
   });
 
-  it('failed-run: ends as failed, without completion time and artifacts', async () => {
+  it('failed-run: ends a run as failed, without completion time or artifacts', async () => {
     control().setScenario('failed-run');
     const runId = (await bench().submit()).body.run_id;
     bench().time += HOUR;
@@ -125,7 +125,7 @@ describe('sandbox scenarios', () => {
     assert.equal((await bench().call('POST', `/runs/${runId}/artifacts/download`)).status, 404);
   });
 
-  it('expired-url: handed out expired, until another scenario is picked', async () => {
+  it('expired-url: signs expired URLs until another scenario is chosen', async () => {
     const runId = await bench().completedRun();
     control().setScenario('expired-url');
     assert.equal((await fetch(await bench().signedUrl(runId))).status, 403);
@@ -133,7 +133,7 @@ describe('sandbox scenarios', () => {
     assert.equal((await fetch(await bench().signedUrl(runId))).status, 200);
   });
 
-  it('cut-download: every other one ends at half of its bytes, and the rest can be had', async () => {
+  it('cut-download: cuts every other download in half, and sends the rest by range', async () => {
     const url = await bench().signedUrl(await bench().completedRun());
     const whole = Buffer.from(await (await fetch(url)).arrayBuffer());
     control().setScenario('cut-download');
@@ -152,7 +152,7 @@ describe('sandbox scenarios', () => {
     }
   });
 
-  it('several-artifacts: a log beside the adapter, which can be had by its own address alone', async () => {
+  it('several-artifacts: offers a log beside the adapter, at a separate URL', async () => {
     const runId = await bench().completedRun();
     control().setScenario('several-artifacts');
     const { artifacts } = (await bench().call('POST', `/runs/${runId}/artifacts/download`)).body;
@@ -166,7 +166,7 @@ describe('sandbox scenarios', () => {
     assert.equal((await fetch(log!.url.replace(log!.filename, model!.filename))).status, 403);
   });
 
-  it('short-retention: runs submitted meanwhile keep their artifacts for two hours and 30 s', async () => {
+  it('short-retention: stores artifacts of runs submitted meanwhile for 2 hours and 30 seconds', async () => {
     await bench().submit();
     control().setScenario('short-retention');
     const runId = (await bench().submit()).body.run_id;
@@ -182,7 +182,7 @@ describe('sandbox scenarios', () => {
     assert.equal((await bench().call('POST', `/runs/${runId}/artifacts/download`)).status, 404);
   });
 
-  it('many-runs: 10,000 past runs beside the own ones, paged quickly, gone with the scenario', async () => {
+  it('many-runs: adds 10,000 past runs, paged quickly, until the scenario ends', async () => {
     const own = (await bench().submit()).body.run_id;
     control().setScenario('many-runs');
     control().setScenario('many-runs');
@@ -217,7 +217,7 @@ describe('sandbox scenarios', () => {
     ['conflict-on-replay', 409, 'idempotency_conflict'],
     ['error-on-replay', 500, 'internal_error'],
   ] as const)
-    it(`${scenario}: a first use is charged without an answer, a repeat is answered ${status}`, async () => {
+    it(`${scenario}: charges a first use without a response, and responds ${status} to a retry`, async () => {
       const key = randomUUID();
       const before = await balance();
       control().setScenario(scenario);

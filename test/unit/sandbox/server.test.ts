@@ -16,7 +16,7 @@ describe('sandbox server', () => {
     return answer;
   }
 
-  /** The head of a submission, whose body is still to be sent. */
+  /** A submission whose body is not sent yet. */
   function beginUpload(bytes: number, change: Record<string, string> = {}): ClientRequest {
     return request(`${bench().sandbox.baseUrl}/api/v1/runs`, {
       method: 'POST',
@@ -29,7 +29,7 @@ describe('sandbox server', () => {
     });
   }
 
-  /** A connection that speaks HTTP by hand. */
+  /** A raw connection for handwritten HTTP. */
   async function dial(): Promise<Socket> {
     const socket = connect(port(), '127.0.0.1');
     await once(socket, 'connect');
@@ -57,7 +57,7 @@ describe('sandbox server', () => {
     }
   });
 
-  it("has the sandbox's own time in the Date header", async () => {
+  it('sends its simulated time in the Date header', async () => {
     for (const path of ['/balance', '/unknown'])
       assert.equal((await bench().get(path)).headers.get('date'), new Date(START).toUTCString());
   });
@@ -71,7 +71,7 @@ describe('sandbox server', () => {
     await sandbox.close();
   });
 
-  it('closes within a second, whatever is open: idle, inside an upload, waiting for a slow answer', async () => {
+  it('closes within a second despite connections that are idle, uploading, or awaiting a response', async () => {
     const { sandbox } = bench();
     await bench().get('/balance');
     const idle = await dial();

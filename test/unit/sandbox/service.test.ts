@@ -16,7 +16,7 @@ describe('sandbox database', () => {
     },
   };
   for (const [name, damage] of Object.entries(damages))
-    it(`replaces ${name}, and says so`, async () => {
+    it(`replaces ${name}, and logs it`, async () => {
       const { accountId } = bench().sandbox;
       await bench().sandbox.close();
       damage();
@@ -28,7 +28,7 @@ describe('sandbox database', () => {
       assert.equal(existsSync(`${file()}-journal`), false);
     });
 
-  it('does not replace what it cannot open for another reason than its bytes', async () => {
+  it('is not replaced if it cannot be opened for a reason other than its content', async () => {
     await bench().sandbox.close();
     rmSync(file());
     mkdirSync(file());
@@ -36,7 +36,7 @@ describe('sandbox database', () => {
     assert.ok(existsSync(file()));
   });
 
-  it('leaves an account, runs and balance as they were at a restart, with a new address and API key', async () => {
+  it('restores account, runs, and balance at a restart, with a new API key', async () => {
     const { accountId, apiKey } = bench().sandbox;
     await bench().submit();
     const before = await Promise.all(['/runs', '/balance'].map((url) => bench().get(url)));

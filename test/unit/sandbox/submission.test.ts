@@ -12,7 +12,7 @@ describe('sandbox submission', () => {
     assert.deepEqual((await bench().get('/runs')).body.data, [], name);
   }
 
-  it('answers 201 with every field of the run creation result', async () => {
+  it('returns 201 with every field of the run creation result', async () => {
     const { status, body } = await bench().submit();
     assert.equal(status, 201);
     assert.match(body.run_id, /^[\da-f]{8}-([\da-f]{4}-){3}[\da-f]{12}$/);
@@ -26,7 +26,7 @@ describe('sandbox submission', () => {
     });
   });
 
-  it('takes the parts in any order, no label, and one of 255 UTF-16 units', async () => {
+  it('accepts parts in any order, and no label or one of 255 UTF-16 units', async () => {
     for (const label of [null, `${'😀'.repeat(127)}x`]) {
       const body = new FormData();
       body.set('dataset', new Blob([ROW]), 'rows.jsonl');
@@ -58,7 +58,7 @@ describe('sandbox submission', () => {
     ['a field that the contract does not name', { epochs: '3' }, 'validation_failed'],
     ['a field of an object prototype', { constructor: 'x' }, 'validation_failed'],
   ];
-  it('charges nothing for fields that it refuses', async () => {
+  it('charges nothing if it refuses a field', async () => {
     for (const [name, change, code] of refused)
       await assertNothingCharged(await bench().submit(change), code, name);
     for (const name of ['label', 'dataset']) {

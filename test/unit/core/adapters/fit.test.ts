@@ -25,7 +25,7 @@ function unprefixed(): SampleOptions {
   return { tensors: (all) => all.map((one) => ({ ...one, name: one.name.slice(PREFIX.length) })) };
 }
 
-describe('the fit of config and tensors', () => {
+describe('inspectAdapter, comparing config and tensors', () => {
   const place = new Place();
 
   const inspect = (options: SampleOptions) => place.inspect(zipOf(sampleAdapter(options)));
@@ -65,7 +65,7 @@ describe('the fit of config and tensors', () => {
     ['base-changed', config({ init_lora_weights: 'pissa' }), { severity: 'warning', actual: 'pissa' }],
     ['base-changed', config({ init_lora_weights: 'corda' }), { severity: 'error' }],
   ];
-  it('reports what does not fit, with how often and where', async () => {
+  it('reports each mismatch with its count and examples', async () => {
     for (const [code, options, expected] of cases) {
       const { verdict, problems } = await inspect(options);
       assert.equal(verdict.code, 'adapter');
@@ -75,13 +75,13 @@ describe('the fit of config and tensors', () => {
     }
   });
 
-  it('finds nothing wrong with what only looks odd', async () => {
+  it('accepts valid but unusual adapters', async () => {
     for (const options of [
       config({ target_modules: '.*_proj' }),
       config({ target_modules: 'all-linear' }),
       config({ target_modules: ['self_attn.q_proj', 'v_proj'] }),
       config({ peft_type: 'lora' }),
-      // Experts as one parameter, whose ranks are multiplied.
+      // Experts as one parameter, whose rank is a multiple of the config's.
       config({ target_parameters: ['experts.down_proj'], target_modules: ['q_proj'], r: 2 }),
       config({ target_parameters: ['experts.down_proj'], target_modules: null }),
       config({ layers_to_transform: 1, more: { of: ['the future'] }, alora_invocation_tokens: [] }),
@@ -91,7 +91,7 @@ describe('the fit of config and tensors', () => {
       assert.deepEqual(codesOf(await inspect(options)), [], JSON.stringify(options));
   });
 
-  it('knows trained rows of an embedding, and one head of the two that PEFT names', async () => {
+  it('accepts trained embedding rows, and one of the two heads that PEFT names', async () => {
     const rows = `${PREFIX}model.embed_tokens.token_adapter.trainable_tokens_delta`;
     const report = await inspect(adding(`${Q0}.lora_B.bias`, rows));
     assert.deepEqual(codesOf(report), []);
@@ -106,7 +106,7 @@ describe('the fit of config and tensors', () => {
     }
   });
 
-  it('reads patterns, saved modules and rsLoRA as PEFT does', async () => {
+  it('reads patterns, saved modules, and rsLoRA as PEFT does', async () => {
     const file = new URL('../../../fixtures/adapters/peft-0.18.json', import.meta.url);
     const { problems, weights } = await inspect({
       config: JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>,
@@ -132,7 +132,7 @@ describe('the fit of config and tensors', () => {
     );
   });
 
-  it('reads the config of an early PEFT', async () => {
+  it('reads the config of an early PEFT version', async () => {
     const file = new URL('../../../fixtures/adapters/peft-0.6.json', import.meta.url);
     const { config: read } = await inspectConfig(await readFile(file, 'utf8'));
     const flags = ['useRslora', 'useDora', 'isAlora', 'repeatsLayers', 'loraBias'];
@@ -155,7 +155,7 @@ describe('the fit of config and tensors', () => {
     });
   });
 
-  it('reads a config as Python would, and one with a byte order mark', async () => {
+  it('reads NaN and Infinity in a config as Python does, and a config with a byte order mark', async () => {
     const plain = sampleAdapter()[CONFIG]!.toString('utf8');
     const python = await inspectConfig(plain.replace('{', '{"lora_dropout": NaN, "x": [-Infinity],'));
     assert.deepEqual([python.config?.rank, python.problems], [4, []]);
@@ -164,21 +164,21 @@ describe('the fit of config and tensors', () => {
     assert.deepEqual(codesOf(marked), ['config-bom']);
   });
 
-  it('reports a config that is none', async () => {
+  it('reports a config that is invalid or too large', async () => {
     for (const text of ['', '[]', 'null', '"x"', '{', '{"r":4,}', `{"a":${'['.repeat(100_000)}`, '\u0000'])
       assert.deepEqual(codesOf(await inspectConfig(text)), ['config-not-json'], text.slice(0, 20));
     const long = JSON.stringify({ r: 4, more: 'x'.repeat(2 ** 20) });
     assert.deepEqual(codesOf(await inspectConfig(long)), ['config-too-large']);
   });
 
-  it('is not misled by names that objects have', async () => {
+  it('is not misled by names such as __proto__', async () => {
     const { config: read, problems } = await inspectConfig(
       '{"__proto__": {"r": 9}, "constructor": 1, "r": 4, "lora_alpha": 8, "peft_type": "LORA", "base_model_name_or_path": "a/b", "target_modules": ["q_proj", "v_proj"], "rank_pattern": {"__proto__": 3, "toString": 5}}',
     );
     assert.deepEqual([read?.rank, problems], [4, []]);
   });
 
-  it('runs no regular expression of a config', async () => {
+  it('runs no regular expression from a config', async () => {
     const evil = '(a+)+$';
     const { user } = process.cpuUsage();
     const { weights, problems } = await inspect({
@@ -189,7 +189,7 @@ describe('the fit of config and tensors', () => {
     assert.deepEqual([weights?.pairs[0]?.scale, problems], [undefined, []]);
   });
 
-  it('names modules by their place in a layer, and experts of one kind alike', async () => {
+  it('names modules by their path in a layer, and all experts of a kind the same', async () => {
     const { weights } = await inspect({
       config: { target_modules: ['q', 'up_proj', 'table'] },
       tensors: () => [

@@ -14,7 +14,7 @@ import { Place, tarGzOf, tarOf, zipOf } from '../../../helpers/adapters/support.
 
 const ROUNDS = 30;
 
-describe('an archive that was cut and changed at random', () => {
+describe('an archive with random changes', () => {
   const place = new Place();
   const files = sampleAdapter();
   const seeds: Record<string, Buffer> = {
@@ -27,7 +27,7 @@ describe('an archive that was cut and changed at random', () => {
   };
 
   for (const [name, seed] of Object.entries(seeds))
-    it(`never crashes, hangs or escapes: ${name}`, async function () {
+    it(`never crashes or hangs the reader, or escapes its folder: ${name}`, async function () {
       this.timeout(60_000);
       const random = new Random(name.length);
       const room = path.join(place.folder, name.replaceAll(' ', '-'));
@@ -50,9 +50,9 @@ describe('an archive that was cut and changed at random', () => {
       assert.ok((await readdir(place.folder)).every((entry) => rooms.includes(entry)));
     });
 
-  it('fails verification if one bit differs, wherever a check reaches', async function () {
+  it('fails verification if one protected bit differs', async function () {
     this.timeout(60_000);
-    // Every bit of a gzip file's data, of a ZIP's contents, and of a tar's headers counts.
+    // Protected are the data of a gzip file, the contents of a ZIP, and the headers of a tar.
     for (const [seed, from, to] of [
       [seeds['packed tar']!, 10, Infinity],
       [seeds['stored ZIP']!, 60, files['adapter_config.json']!.length],
@@ -75,7 +75,7 @@ function changed(seed: Buffer, random: Random): Buffer {
   let bytes = Buffer.from(seed);
   if (random.chance(0.3)) bytes = bytes.subarray(0, random.below(bytes.length));
   for (let count = random.below(6); count > 0 && bytes.length > 0; count--) {
-    // Headers are more interesting than values.
+    // Prefer headers, at the start and the end, to values.
     const at = random.chance(0.5)
       ? random.below(Math.min(600, bytes.length))
       : bytes.length - 1 - random.below(Math.min(400, bytes.length));

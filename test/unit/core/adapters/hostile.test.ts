@@ -10,16 +10,16 @@ function empty(name: string): WrittenTensor {
   return { name: `base_model.model.${name}`, dtype: 'F32', shape: [1, 0], data: Buffer.alloc(0) };
 }
 
-describe('a file made to mislead or to cost much', () => {
+describe('inspecting a hostile file', () => {
   const place = new Place();
 
-  it('with names of very many parts takes little memory, and lets others work', async function () {
+  it('with thousands of long names uses little memory and does not block the event loop', async function () {
     this.timeout(30_000);
     const saved = (count: number, path: string) =>
       Array.from({ length: count }, (_, index) => empty(`${path}${index}.weight`));
     const tensors = [
       ...saved(5_000, 'abcdefg.'.repeat(60)),
-      // Too many parts, and too long.
+      // Names with too many parts, and one that is too long.
       ...saved(1_500, 'a.'.repeat(480)),
       ...saved(1, 'x'.repeat(2_000)),
     ];
@@ -36,7 +36,7 @@ describe('a file made to mislead or to cost much', () => {
     assert.equal(report.problems.find(({ code }) => code === 'tensor-unexpected')?.count, 1_501);
   });
 
-  it('with many large headers or configs is too big', async function () {
+  it('with many large headers or configs has the verdict "too-big"', async function () {
     this.timeout(60_000);
     const padded = (sizeBytes: number) =>
       Buffer.concat([Buffer.from('{}'), Buffer.alloc(sizeBytes - 2, 0x20)]);
@@ -57,7 +57,7 @@ describe('a file made to mislead or to cost much', () => {
     assert.equal(verdict.code, 'adapter');
   });
 
-  it('with weights that tools do not find by their name has a problem', async () => {
+  it('with weights under a name that tools do not look for reports a problem', async () => {
     const { [WEIGHTS]: weights, ...rest } = sampleAdapter();
     const report = await place.inspect(zipOf({ ...rest, 'lora.safetensors': weights! }));
     assert.deepEqual(

@@ -13,10 +13,10 @@ import { Place, tarGzOf, tarOf, zipOf } from '../../../helpers/adapters/support.
 const CONFIG = 'adapter_config.json';
 const WEIGHTS = 'adapter_model.safetensors';
 
-describe('inspecting an adapter', () => {
+describe('inspectAdapter', () => {
   const place = new Place();
 
-  it('reads the same from a ZIP, a tar, a tar.gz and a folder', async () => {
+  it('reads the same from a ZIP, a tar, a tar.gz, and a folder', async () => {
     const files = sampleAdapter();
     const folder = await mkdtemp(path.join(place.folder, 'folder-'));
     for (const [name, data] of Object.entries(files)) await writeFile(path.join(folder, name), data);
@@ -67,7 +67,7 @@ describe('inspecting an adapter', () => {
     });
   });
 
-  it('finds nothing wrong with the sandbox’s', async () => {
+  it('finds no problem in the sandbox’s adapters', async () => {
     for (const { listed } of MODELS) {
       const bytes = await buildArchive('0f8fad5b-d9cb-469f-a165-70867728950e', listed.model_id);
       const { verdict, problems, weights, config } = await place.inspect(bytes);
@@ -77,7 +77,7 @@ describe('inspecting an adapter', () => {
     }
   });
 
-  it('reads a bare safetensors file, and misses its config', async () => {
+  it('reads a bare safetensors file and reports its missing config', async () => {
     const report = await place.inspect(sampleAdapter()[WEIGHTS]!);
     assert.equal(report.container, 'safetensors');
     assert.equal(report.verdict.code, 'adapter');
@@ -87,7 +87,7 @@ describe('inspecting an adapter', () => {
     assert.equal(report.weights?.pairs[0]?.scale, undefined);
   });
 
-  it('follows the links of a folder, as caches have them, but waits for no pipe', async () => {
+  it('follows links in a folder, as in caches, but does not wait for a pipe', async () => {
     const real = await mkdtemp(path.join(place.folder, 'real-'));
     const folder = await mkdtemp(path.join(place.folder, 'links-'));
     for (const [name, data] of Object.entries(sampleAdapter())) {
@@ -104,7 +104,7 @@ describe('inspecting an adapter', () => {
       );
   });
 
-  it('finds the adapter in a folder of the archive, and reports what is beside it', async () => {
+  it('finds the adapter in a folder of the archive, and reports other weights and pickles in it', async () => {
     const files = sampleAdapter();
     const report = await place.inspect(
       zipOf({
@@ -130,7 +130,7 @@ describe('inspecting an adapter', () => {
     assert.equal(report.weights?.pairs.length, 4);
   });
 
-  it('prefers the outermost, and weights to a config alone', async () => {
+  it('prefers the outermost folder, and weights over a config alone', async () => {
     const files = sampleAdapter();
     const below = (folder: string) =>
       Object.fromEntries(Object.entries(files).map(([name, data]) => [`${folder}/${name}`, data]));
@@ -139,7 +139,7 @@ describe('inspecting an adapter', () => {
     assert.equal(apart.root, 'z');
   });
 
-  describe('has a verdict for', () => {
+  describe('returns a verdict for', () => {
     const files = sampleAdapter();
     const config = { [CONFIG]: files[CONFIG]! };
     const tensor = 'model.layers.0.self_attn.q_proj.weight';
@@ -171,7 +171,7 @@ describe('inspecting an adapter', () => {
         assert.equal((await place.inspect(bytes)).verdict.code, code, name);
     });
 
-    it('what is broken, and says what it was', async () => {
+    it('a broken file, with its container', async () => {
       const complete = zipOf(files);
       for (const [bytes, container] of [
         [complete.subarray(0, -5), 'zip'],
@@ -186,7 +186,7 @@ describe('inspecting an adapter', () => {
       }
     });
 
-    it('what cannot be read', async () => {
+    it('a missing path and an empty folder', async () => {
       assert.equal((await inspectAdapter(path.join(place.folder, 'missing'))).verdict.code, 'unreadable');
       const empty = path.join(place.folder, 'empty');
       await mkdir(empty);
@@ -194,7 +194,7 @@ describe('inspecting an adapter', () => {
     });
   });
 
-  it('makes all texts of the file printable', async () => {
+  it('makes all text from the file printable', async () => {
     const config = { base_model_name_or_path: `a\u202e\u0007${'b'.repeat(500)}` };
     const { config: read, entries } = await place.inspect(
       zipOf({ ...sampleAdapter({ config }), 'a\u202etxt.exe': Buffer.from('') }),

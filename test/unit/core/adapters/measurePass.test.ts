@@ -15,7 +15,7 @@ const WEIGHTS = 'adapter_model.safetensors';
 const Q = 'base_model.model.model.layers.0.self_attn.q_proj';
 const DTYPES = ['F32', 'F16', 'BF16'] as const;
 
-describe('measuring an adapter', () => {
+describe('measurePass', () => {
   const place = new Place();
 
   async function measure(bytes: Buffer, options: Partial<WorkerOptions> = {}): Promise<Measurements> {
@@ -31,8 +31,8 @@ describe('measuring an adapter', () => {
         : one,
     );
 
-  it('finds the norm of each B', async () => {
-    // The sample's values are the same in each type, and F32 is easily read.
+  it('measures the norm of each B', async () => {
+    // Each dtype represents the sample's values exactly; F32 is the easiest to read.
     const plain: WrittenTensor[] = [];
     sampleAdapter({ tensors: (all) => (plain.push(...all), all) });
     const norms = plain
@@ -47,7 +47,7 @@ describe('measuring an adapter', () => {
     }
   });
 
-  it('finds the same in large tensors of odd positions, whatever the container', async () => {
+  it('measures large tensors at odd offsets, in any container', async () => {
     const values = (count: number) =>
       Array.from({ length: count }, (_, index) => Math.fround(Math.sin(index)));
     const [a, b] = [values(4 * 50_001), values(100_003 * 4)];
@@ -64,7 +64,7 @@ describe('measuring an adapter', () => {
     }
   });
 
-  it('takes A for embeddings, whose A starts training at zero', async () => {
+  it('measures A of embeddings, because their A starts at zero', async () => {
     const embedding = 'base_model.model.model.embed_tokens.lora_embedding_';
     const { pairs } = await measureSample({
       tensors: () => [
@@ -75,7 +75,7 @@ describe('measuring an adapter', () => {
     close(pairs[0]?.norm, 5);
   });
 
-  it('says that nothing was learned only where every pair is zero, and nothing else is saved', async () => {
+  it('reports no effect only if every pair and every other tensor is zero', async () => {
     const extra = (dtype: string, values: number[]) => (all: WrittenTensor[]) => [
       ...all,
       tensorOf('base_model.model.lm_head.weight', dtype, values),
@@ -88,7 +88,7 @@ describe('measuring an adapter', () => {
       [{}, true, 4],
       [{ tensors: extra('F32', [1]) }, false, 4],
       [{ tensors: extra('F32', [0]) }, true, 4],
-      // Its values are not read.
+      // Values of this dtype are not read.
       [{ tensors: extra('I8', [0]) }, false, 4],
       [{ tensors: first((count) => [...Array<number>(count - 1).fill(0), 1e-45]) }, false, 3],
       [{ dtype: 'BF16', tensors: replaceB((count) => Array<number>(count).fill(-0)) }, true, 4],
@@ -113,7 +113,7 @@ describe('measuring an adapter', () => {
     }
   });
 
-  it('ends at once when it is cancelled', async () => {
+  it('stops at once when cancelled', async () => {
     await assert.rejects(measure(zipOf(sampleAdapter()), { signal: AbortSignal.abort() }), {
       code: 'cancelled',
     });
@@ -123,7 +123,7 @@ describe('measuring an adapter', () => {
     await assert.rejects(measuring, { code: 'cancelled' });
   });
 
-  it('says why there is nothing to measure', async () => {
+  it('throws the reason if there is nothing to measure', async () => {
     for (const [bytes, verdict] of [
       [Buffer.from('no archive'), { code: 'not-an-archive' }],
       [

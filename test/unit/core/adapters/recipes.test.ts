@@ -5,12 +5,12 @@ import { recipesOf, type Recipe, type RecipeNote, type Tool } from '../../../../
 import { adding, sampleAdapter, type SampleOptions } from '../../../helpers/adapters/sampleAdapter.ts';
 import { block, FOLDER, Place, zipOf } from '../../../helpers/adapters/support.ts';
 
-/** Each character that means something to a shell, Python, JSON or a list of arguments. */
+/** A path with each character that is special in a shell, Python, JSON, or an argument list. */
 const EVIL = '/tmp/it\'s "$HOME" `id` $(id) & | ; < > * ? ! # ~ {a,b} \\ = é %PATH% ^';
 const Q0 = 'base_model.model.model.layers.0.self_attn.q_proj';
 
 /**
- * What tools do with what a config asks for was read in: huggingface/peft docs package_reference/lora and
+ * Sources for how tools treat a config: huggingface/peft docs package_reference/lora and
  * src/peft/tuners/lora/layer.py, variants.py; vllm-project/vllm vllm/lora/peft_helper.py, vllm/config/lora.py,
  * vllm/entrypoints/openai/cli_args.py (`LoRAParserAction`: name=path or JSON); ggml-org/llama.cpp convert_lora_to_gguf.py,
  * src/llama-adapter.h and .cpp; ollama/ollama llm/llama_server.go.
@@ -26,7 +26,7 @@ describe('recipesOf', () => {
   const assertWarned = (recipe: Recipe, note: RecipeNote) =>
     assert.deepEqual([recipe.refusal, recipe.warnings.includes(note)], [undefined, true], note);
 
-  it('has the commands with the user’s paths and the base of the config, for the shells of the platform', async () => {
+  it('returns commands for the platform’s shells, with the user’s path and the config’s base', async () => {
     const texts: string[] = [];
     for (const at of [{}, { folder: "C:\\Users\\Jo O'Neil\\my 100% run", platform: 'win32' }])
       for (const { tool, refusal, warnings, blocks } of Object.values(await recipes({}, at))) {
@@ -41,7 +41,7 @@ describe('recipesOf', () => {
     assert.equal(texts.join(''), await readFile(file, 'utf8'));
   });
 
-  it('names every word that has to be replaced, and no other', async () => {
+  it('lists exactly the placeholders that the user must replace', async () => {
     for (const config of [
       {},
       { base_model_name_or_path: null },
@@ -61,7 +61,7 @@ describe('recipesOf', () => {
         }
   });
 
-  it('loads the class of the task with PEFT, and assumes text generation where it is unknown', async () => {
+  it('loads the model class of the task with PEFT, and assumes text generation if it is unknown', async () => {
     for (const [task, model] of [
       ['CAUSAL_LM', 'AutoModelForCausalLM'],
       ['SEQ_2_SEQ_LM', 'AutoModelForSeq2SeqLM'],
@@ -87,7 +87,7 @@ describe('recipesOf', () => {
     }
   });
 
-  it('refuses exactly what a tool can’t load', async () => {
+  it('refuses exactly the adapters that a tool cannot load', async () => {
     const [lost, changed, scale] = ['base-change-lost', 'base-changed', 'scale-varies'] as const;
     const init = (init_lora_weights: unknown) => ({ config: { init_lora_weights } });
     const rsLora: SampleOptions = {
@@ -100,7 +100,7 @@ describe('recipesOf', () => {
       ...adding(`base_model.model.${module}.weight`),
     });
     const no = undefined;
-    // By PEFT, vLLM, llama.cpp and Ollama.
+    // Refusals of PEFT, vLLM, llama.cpp, and Ollama.
     const cases: [SampleOptions, ...(RecipeNote | undefined)[]][] = [
       ...['pissa', 'pissa_niter_4', 'OLoRA', 'loftq'].map(
         (way): [SampleOptions, ...(RecipeNote | undefined)[]] => [init(way), no, changed, changed],
@@ -108,14 +108,14 @@ describe('recipesOf', () => {
       [init('corda'), lost, lost, lost, lost],
       [init('lora_ga'), lost, lost, lost, lost],
       [{ config: { alora_invocation_tokens: [1] } }, no, 'alora', no, 'alora'],
-      // Merging with PEFT would only solve the rest.
+      // Merging with PEFT solves the other reasons, but not this one.
       [{ config: repeats }, no, 'layers-repeated', 'layers-repeated', 'layers-repeated'],
       [{ config: { peft_type: 'IA3' } }, no, 'not-lora', 'not-lora', 'not-lora'],
       [{ config: { use_dora: true } }, no, 'dora', 'dora'],
       [adding(`${Q0}.lora_magnitude_vector`), no, 'dora', 'dora'],
       [{ config: { lora_bias: true } }, no, 'bias', 'bias'],
       [adding(`${Q0}.lora_B.bias`), no, 'bias', 'bias'],
-      // A base without biases has none to store.
+      // llama.cpp needs no refusal: a base without biases saves none.
       [{ config: { bias: 'all' } }, no, 'bias'],
       [saving('lm_head'), no, 'saved-modules', 'saved-modules'],
       [saving('score'), no, no, 'saved-modules'],
@@ -138,7 +138,7 @@ describe('recipesOf', () => {
       );
   });
 
-  it('says for all tools what makes answers wrong otherwise', async () => {
+  it('has notes for all tools on what would make answers wrong', async () => {
     const [always, trained] = ['same-base', 'same-template'];
     const cases: [SampleOptions, ...(string | undefined)[]][] = [
       [{ config: { task_type: null, base_model_name_or_path: null } }, always, trained],
@@ -151,16 +151,16 @@ describe('recipesOf', () => {
     }
   });
 
-  it('warns where PEFT changes the base again, and installs what that needs', async () => {
+  it('warns if PEFT changes the base again, and installs the packages for it', async () => {
     const { peft, ollama } = await recipes({ config: { init_lora_weights: 'loftq' } });
-    // It is merged with PEFT.
+    // The recipe for Ollama merges with PEFT.
     for (const recipe of [peft, ollama]) {
       assertWarned(recipe, 'base-repeated');
       assert.match(block(recipe, 'install').text, / bitsandbytes scipy( -r |$)/);
     }
   });
 
-  it('never merges what cannot be merged', async () => {
+  it('never merges an adapter that cannot be merged', async () => {
     for (const config of [
       { alora_invocation_tokens: [1] },
       { layer_replication: [[0, 4]] },
@@ -176,7 +176,7 @@ describe('recipesOf', () => {
     for (const recipe of [peft, llamacpp]) assertWarned(recipe, 'alora');
   });
 
-  it('corrects the scale of llama.cpp where one number does', async () => {
+  it('corrects the scale for llama.cpp if one number is enough', async () => {
     for (const [options, scale] of [
       [{ rank: 9, config: { use_rslora: true } }, 3],
       [{ config: { alpha_pattern: { q_proj: 12, v_proj: 12 } } }, 1.5],
@@ -185,12 +185,12 @@ describe('recipesOf', () => {
       assert.match(block(llamacpp, 'run').text, new RegExp(`--lora-scaled adapter\\.gguf:${scale}$`));
       assertWarned(llamacpp, 'scale-corrected');
     }
-    // It takes the rank from the tensors, whatever the config says.
+    // llama.cpp ignores the config's rank in favor of the tensors'.
     const { llamacpp } = await recipes({ config: { r: 8 } });
     assert.doesNotMatch(block(llamacpp, 'run').text, /scaled/);
   });
 
-  it('chooses the smallest rank of vLLM that is enough for shapes and config', async () => {
+  it('chooses the smallest vLLM rank that is enough for shapes and config', async () => {
     for (const [options, expected] of [
       ...([4, 16] as const).map((rank) => [{ rank }, undefined] as const),
       ...([17, 64, 65, 300, 512] as const).map(
@@ -205,7 +205,7 @@ describe('recipesOf', () => {
     }
   });
 
-  it('has commands that reach programs unchanged, whatever the path is', async () => {
+  it('passes any path to the programs unchanged', async () => {
     const { peft, vllm, llamacpp, ollama } = await recipes({}, { folder: EVIL });
     const script = [
       `for program in vllm curl python3 llama-server ollama; do eval "$program() { printf '%s\\\\0' $program \\"\\$@\\"; }"; done`,
@@ -221,7 +221,7 @@ describe('recipesOf', () => {
     const module = JSON.parse(after('--lora-modules')!) as { path: string };
     assert.equal(module.path, EVIL);
     assert.equal(after('--outfile'), `${EVIL}/adapter.gguf`);
-    // The folder for cd and the converter of llama.cpp; for Ollama the merged one for the converter and cd.
+    // llama.cpp: the folder, for cd and the converter. Ollama: the merged folder, for the converter and cd.
     assert.equal(words.filter((word) => word === EVIL).length, 2);
     assert.equal(words.filter((word) => word === `${EVIL}-merged`).length, 2);
     assert.equal((JSON.parse(after('-d')!) as { messages: unknown[] }).messages.length, 1);
@@ -231,7 +231,7 @@ describe('recipesOf', () => {
     assert.equal(block(broken.ollama, 'modelfile').text, 'FROM ./model.gguf');
   });
 
-  it('names the adapter so that every tool takes it', async () => {
+  it('gives the adapter a name that every tool accepts', async () => {
     for (const [folder, name] of [
       ['/a/My Run (2)', 'My-Run-2'],
       ['/a/.hidden', 'hidden'],
@@ -245,7 +245,7 @@ describe('recipesOf', () => {
     }
   });
 
-  it('lets no config write commands', async () => {
+  it('never runs code from a config', async () => {
     const config = {
       base_model_name_or_path: 'a/b"); import os; os.system("id")#',
       revision: '"); import os #\n',

@@ -8,7 +8,7 @@ import { Place } from '../../../helpers/adapters/support.ts';
 const NAME = 'base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight';
 const GOOD = tensor({});
 
-/** A header of one tensor of four bytes. */
+/** The header of one tensor of four bytes. */
 function tensor(changes: Record<string, unknown>, name = NAME): string {
   return JSON.stringify({ [name]: { dtype: 'F32', shape: [1], data_offsets: [0, 4], ...changes } });
 }
@@ -21,10 +21,10 @@ function read(file: Buffer, pieceBytes = 1 << 20) {
   return readSafetensorsHeader(Readable.from(pieces).iterator(), file.length);
 }
 
-describe('a safetensors header', () => {
+describe('readSafetensorsHeader', () => {
   const place = new Place();
 
-  it('is read, whatever the pieces are', async () => {
+  it('reads a header in pieces of any size', async () => {
     const file = writeTensors(
       [
         { name: 'b', dtype: 'F32', shape: [2, 3], data: encode('F32', [1, 2, 3, 4, 5, 6]) },
@@ -44,8 +44,8 @@ describe('a safetensors header', () => {
     }
   });
 
-  it('is that of the examples of the format', async () => {
-    // huggingface/safetensors, tests of tensor.rs: nothing, metadata alone, a tensor.
+  it('reads the examples of the format', async () => {
+    // From the tests of tensor.rs in huggingface/safetensors: empty, only metadata, a tensor.
     for (const [header, data] of [
       ['{}      ', 0],
       ['{"__metadata__":{"framework":"pt"}}     ', 0],
@@ -116,7 +116,7 @@ describe('a safetensors header', () => {
       ),
     ],
   ];
-  it('is refused where it is not what the format demands', async () => {
+  it('rejects a header that violates the format', async () => {
     const files = refused.flatMap(([fault, headers]) =>
       Object.entries(headers).map(([name, text]) => [name, fault, withHeader(text, four)] as const),
     );
@@ -131,7 +131,7 @@ describe('a safetensors header', () => {
     }
   });
 
-  it('is not taken beyond the format’s own limit', async () => {
+  it('rejects a header above the format’s size limit', async () => {
     for (const length of [100_000_001n, 2n ** 40n, 2n ** 63n])
       await assert.rejects(read(withHeader(GOOD, four, length)), { code: 'header-too-large' });
   });

@@ -7,10 +7,10 @@ import { problemsOf, useChecker } from '../../../helpers/checker.ts';
 
 const MB = 1_000_000;
 
-describe('bad input', () => {
+describe('DatasetChecker with bad input', () => {
   const { check, checker, folder } = useChecker();
 
-  it('without any content cannot pass', async () => {
+  it('reports errors for a file without content', async () => {
     for (const [content, rows] of [
       ['', 0],
       ['\n', 1],
@@ -25,13 +25,13 @@ describe('bad input', () => {
     }
   });
 
-  it('that is missing or cannot be read comes to no verdict', async () => {
+  it('throws for a file that is missing or cannot be read', async () => {
     const sub = path.join(folder(), 'folder.jsonl');
     const file = path.join(folder(), 'file');
     await mkdir(sub);
     await writeFile(file, 'x');
     await assert.rejects(checker().check(path.join(folder(), 'none.jsonl')), { code: 'missing' });
-    // A file below a file is as unreadable to root as to anybody.
+    // Even root cannot read a path below a file.
     for (const name of [sub, path.join(sub, '\0'), path.join(file, 'x.jsonl')])
       await assert.rejects(checker().check(name), { code: 'unreadable' });
   });
@@ -42,7 +42,7 @@ describe('bad input', () => {
     'is emptied': (file: string) => truncate(file, 0),
     'is rewritten': (file: string) => writeFile(file, '{"text":"b"}\n'.repeat(MB)),
   }))
-    it(`that ${what} while it is read comes to no verdict`, async () => {
+    it(`throws for a file that ${what} while it is read`, async () => {
       const file = path.join(folder(), 'changing.jsonl');
       await writeFile(file, '{"text":"a"}\n'.repeat(MB));
       let changed: Promise<void> | undefined;
@@ -51,7 +51,7 @@ describe('bad input', () => {
       await changed;
     });
 
-  it('with a row of exactly what is checked, and of a byte more', async () => {
+  it('checks a row of exactly the maximum length, and reports one that is a byte longer', async () => {
     const found = async (bytes: number) => {
       const row = Buffer.alloc(bytes, 'x');
       row.write('{"text":"');
@@ -67,10 +67,10 @@ describe('bad input', () => {
     assert.deepEqual(await found(MAX_ROW_BYTES + 1), around('row-too-long'));
   });
 
-  it('that is hard has a verdict in bounded time', async function () {
+  it('checks the worst cases in bounded time', async function () {
     this.timeout(180_000);
     const SIZE = 9 * MB;
-    // More rows than duplicates are looked for, and one row of more than is checked.
+    // More rows than are compared for duplicates, and one row above the maximum length.
     const sizes: Record<string, number> = { '{}\n': 27 * MB, x: 200 * MB };
     const secrets = Math.floor(SIZE / 51);
     const cases: [

@@ -10,7 +10,7 @@ import { checkerFiles, codesOf, problemsOf, useChecker } from '../../../helpers/
 const CANCELLED = { code: 'cancelled' };
 const DIED = { code: 'worker-died' };
 
-describe('a check of a dataset', () => {
+describe('DatasetChecker', () => {
   const { check, checker, folder } = useChecker();
   const CLEAN = '{"question":"1+1?","answer":"2"}\n{"question":"1+2?","answer":"3"}\n';
   const big = Buffer.alloc(16_000_000, '{"text":"It is of no matter what is in here."}\n');
@@ -23,7 +23,7 @@ describe('a check of a dataset', () => {
     await Promise.all([writeFile(bigFile, big), writeFile(smallFile, CLEAN)]);
   });
 
-  it('reports a clean file, and progress that never goes back', async () => {
+  it('reports a clean file, and progress that never decreases', async () => {
     const report = await check(CLEAN);
     assert.deepEqual([report.problems, report.rows, report.format], [[], 2, 'question-answer']);
     assert.deepEqual([verdictOf(report), report.sizeBytes], ['clean', CLEAN.length]);
@@ -36,7 +36,7 @@ describe('a check of a dataset', () => {
     );
   });
 
-  it('stops a submission for errors and secrets, not for warnings', async () => {
+  it('leads to the verdict "errors" for errors and secrets, "warnings" for everything else', async () => {
     for (const [row, verdict] of [
       ['{"text":"a"} x', 'errors'],
       [`{"text":"service_${'a1'.repeat(12)}"}`, 'errors'],
@@ -50,7 +50,7 @@ describe('a check of a dataset', () => {
   });
 
   for (const eol of ['\n', '\r\n'])
-    it(`finds each fault that was put into a file, and no other error, lines end with ${JSON.stringify(eol)}`, async () => {
+    it(`finds each injected fault and no other error, with ${JSON.stringify(eol)} as line end`, async () => {
       const pieces: Buffer[] = [];
       const faults: (NonNullable<ChatRow['fault']> & { row: number; offset: number })[] = [];
       let offset = 0;
@@ -60,7 +60,7 @@ describe('a check of a dataset', () => {
         if (fault !== undefined) faults.push({ ...fault, row: pieces.length / 2, offset });
         offset += bytes.length + eol.length;
       }
-      // CRLF without an end of the last line.
+      // With CRLF, the last line has no line end.
       if (eol.length > 1) pieces.pop();
       const report = await check(Buffer.concat(pieces));
       assert.equal(report.rows, Math.ceil(pieces.length / 2));
@@ -83,7 +83,7 @@ describe('a check of a dataset', () => {
       assert.deepEqual([...wrong], []);
     });
 
-  it('ends when it is cancelled, and never opens the file if it was before', async () => {
+  it('stops when cancelled, and does not open the file if it was cancelled before', async () => {
     const stop = new AbortController();
     const options = { signal: stop.signal, onProgress: () => stop.abort() };
     await assert.rejects(checker().check(bigFile, options), CANCELLED);
@@ -91,7 +91,7 @@ describe('a check of a dataset', () => {
     await assert.rejects(none, CANCELLED);
   });
 
-  it('waits for the one before, and both are right', async () => {
+  it('checks one file at a time', async () => {
     const ends: string[] = [];
     const [first, second] = await Promise.all([
       checker()
@@ -103,7 +103,7 @@ describe('a check of a dataset', () => {
     assert.deepEqual([first.format, second.format], ['text', 'question-answer']);
   });
 
-  it('ends as cancelled when all is over, what runs and what waits', async () => {
+  it('cancels running and waiting checks when disposed, and every later one', async () => {
     const own = new DatasetChecker(await checkerFiles());
     const { promise: begun, resolve: begin } = Promise.withResolvers<undefined>();
     const running = own.check(bigFile, { onProgress: () => begin(undefined) });
@@ -114,10 +114,10 @@ describe('a check of a dataset', () => {
     await assert.rejects(own.check(bigFile), CANCELLED);
   });
 
-  describe('whose worker', () => {
+  describe('when its worker', () => {
     let files = 0;
 
-    /** Uses a checker with another worker; in its script `worker` is the path of the intact one, `post` its postMessage. */
+    /** Runs a test with a checker whose worker script is generated from the path of the intact worker. */
     async function withWorker(
       script: (worker: string) => string,
       use: (own: DatasetChecker, file: string) => Promise<void>,
@@ -134,7 +134,7 @@ describe('a check of a dataset', () => {
       }
     }
     const intact = (worker: string): string => `await import(${JSON.stringify(worker)});`;
-    /** Runs code at each answer of the intact worker, before it is sent. */
+    /** The intact worker, except that `code` runs instead of each postMessage; the original one is `post`. */
     const atAnswers =
       (code: string) =>
       (worker: string): string => `
@@ -155,21 +155,21 @@ describe('a check of a dataset', () => {
       throws: onMessage("throw new Error('broken')"),
       'does not start': (): string => 'this is no program',
     }))
-      it(`${what} is rejected, and works again with an intact one`, () =>
+      it(`${what} rejects the check, and starts a new worker for the next one`, () =>
         withWorker(script, async (own, file) => {
           await assert.rejects(own.check(smallFile), DIED);
           await writeFile(file, intact((await checkerFiles()).worker));
           assert.equal((await own.check(smallFile)).rows, 2);
         }));
 
-    it('ends in the middle of a big file rejects, and stops the other worker', () =>
+    it('ends in the middle of a large file stops the other worker and rejects the check', () =>
       withWorker(atAnswers('answers === 3 ? process.exit(1) : post(answer, transfer);'), (own) =>
         assert.rejects(own.check(bigFile), DIED),
       ));
 
-    it('is cancelled stops, whatever it does: the next check does not wait for its end', () => {
+    it('is cancelled stops it after the current segment, without waiting for its end', () => {
       const log = path.join(folder(), 'answers');
-      // After its first answer it waits for the stop flag.
+      // After its first answer, the worker waits for the stop flag.
       const wait = `
         appendFileSync(${JSON.stringify(log)}, answer.kind + ' ');
         post(answer, transfer);

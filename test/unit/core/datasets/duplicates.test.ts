@@ -15,15 +15,15 @@ describe('duplicate rows', () => {
   const pretty = [1, 2, 3].map((n) => JSON.stringify({ text: String(n), more: [] }, null, 2)).join('\n');
 
   for (const [title, content, expected] of [
-    ['are found, each with the first that is the same', 'a\nb\na\na\nb', ['3 3 1', '4 4 1', '5 5 2']],
-    ['are the same whatever ends them', 'a\r\na\na', ['2 2 1', '3 3 1']],
+    ['are found, each with the first equal row', 'a\nb\na\na\nb', ['3 3 1', '4 4 1', '5 5 2']],
+    ['are equal with any line end', 'a\r\na\na', ['2 2 1', '3 3 1']],
     ['differ by a single byte', 'a\na \nA\n a\na\r', []],
     ['are never blank', '\n\n  \n  \n\r\n\r\n', []],
-    ['are not parts of rows that were broken into lines', pretty, []],
-    ['are found behind such parts', `${pretty}\na\na`, ['14 14 13']],
-    // The lone CRs are in the rows 2, 6 and 7.
+    ['do not include the lines of pretty-printed objects', pretty, []],
+    ['are found after pretty-printed objects', `${pretty}\na\na`, ['14 14 13']],
+    // Rows 2, 6, and 7 contain lone CRs.
     [
-      'have the right row and line behind blank rows, lone CRs and a byte order mark',
+      'have the right row and line after blank rows, lone CRs, and a byte order mark',
       '\ufeff\n{"text":\r"a"}\n\n \r\nb\r\n\r\r\n{"text":\r"a"}\n\nb',
       ['7 9 2', '9 12 5'],
     ],
@@ -36,7 +36,7 @@ describe('duplicate rows', () => {
       );
     });
 
-  it('are found across pieces of the file, with lone CRs in rows that go over their borders', async () => {
+  it('are found across segments of the file, also if rows with lone CRs cross their borders', async () => {
     const random = new Random(3);
     const rows: string[] = [];
     for (let bytes = 0; bytes < 3 * SEGMENT_BYTES; bytes += rows.at(-1)!.length + 1) {
@@ -60,7 +60,7 @@ describe('duplicate rows', () => {
   });
 
   it('are compared to the last byte, however long', async () => {
-    // Around the lengths that are hashed at once, with the frame of the row.
+    // With the row's frame, around the lengths that are hashed at once; and long rows.
     for (const length of [...Array(40).keys(), 8_192, 1_000_000]) {
       const row = (end: string) => `{"text":"${'x'.repeat(length)}${end}"}`;
       const content = `${row('a')}\n${row('b')}\r\n${row('a')}\r\n${row('b')}`;
@@ -72,7 +72,7 @@ describe('duplicate rows', () => {
     }
   });
 
-  it('are told from 300,000 rows that are nearly the same', async () => {
+  it('are distinguished from 300,000 similar rows', async () => {
     const rows = Array.from({ length: 300_000 }, (_, n) => `{"a":${n % 1000},"b":"${'x'.repeat(40)}${n}"}`);
     assert.deepEqual(await duplicatesIn([...rows, rows[7]].join('\n')), [[300_001, 300_001, '8']]);
   });

@@ -26,7 +26,7 @@ describe('inspectDataset', () => {
 
   const inspect = (name: string) => inspectDataset(name, MAX_DATASET_BYTES);
 
-  it('returns path, size and times of a file, or of what a link leads to', async () => {
+  it('returns path, size, and times of a file or of a link’s target', async () => {
     await writeFile(file, '{}');
     await utimes(file, 1, 1_767_614_400.125);
     const ctimeMs = Number((await stat(file, { bigint: true })).ctimeMs);
@@ -39,15 +39,15 @@ describe('inspectDataset', () => {
       });
   });
 
-  it('rounds the time of the last write down to integer milliseconds', async () => {
+  it('rounds the modification time down to milliseconds', async () => {
     await writeFile(file, '{}');
-    // A number with a fraction would round this one up.
+    // As a floating-point number of milliseconds, this time would round up.
     execFileSync('touch', ['-d', '2026-01-05T12:00:00.122999999Z', file]);
     const found = await inspect(file);
     assert.equal(typeof found === 'object' && found.mtimeMs, Date.parse('2026-01-05T12:00:00.122Z'));
   });
 
-  it('refuses an empty file, and one above 629,145,600 bytes', async () => {
+  it('rejects empty files and files above 629,145,600 bytes', async () => {
     await writeFile(file, '');
     for (const [sizeBytes, expected] of [
       [0, 'empty'],
@@ -61,34 +61,34 @@ describe('inspectDataset', () => {
     }
   });
 
-  it('refuses what is missing or a folder, also behind a link', async () => {
+  it('rejects a missing file and a folder, also behind a link', async () => {
     for (const name of [file, link]) assert.equal(await inspect(name), 'missing');
     await mkdir(file);
     for (const name of [file, link]) assert.equal(await inspect(name), 'folder');
   });
 
-  it('refuses a pipe without waiting for its writer, and a device', async function () {
+  it('rejects a device, and a pipe without waiting for a writer', async function () {
     if (process.platform === 'win32') assert.fail('run this on a system with pipes in the file system');
     this.timeout(2000);
     execFileSync('mkfifo', [file]);
     for (const name of [file, '/dev/null']) assert.equal(await inspect(name), 'not-a-file');
   });
 
-  it('refuses what cannot be read: a loop of links, an impossible name', async () => {
+  it('rejects unreadable paths: a loop of links, an invalid name', async () => {
     await symlink(link, file);
     for (const name of [file, path.join(folder, 'x'.repeat(5000)), 'a\0b'])
       assert.equal(await inspect(name), 'unreadable');
   });
 });
 
-describe('what a file is', () => {
+describe('the kind of a file', () => {
   const { check, checker } = useChecker();
 
   for (const [folder, expected] of [
     ['datasets', true],
     ['others', false],
   ] as const)
-    it(`is told by its rows: ${folder}`, async () => {
+    it(`is recognized from its rows: fixtures in ${folder}`, async () => {
       const files = await readdir(path.join(FIXTURES, folder));
       assert.equal(files.length, 10);
       for (const file of files) {
@@ -97,7 +97,7 @@ describe('what a file is', () => {
       }
     });
 
-  it('is a dataset if half of the rows are objects, and four of five of these have one whole format', async () => {
+  it('is a dataset if half of its rows are objects, 80 % of them in one complete format', async () => {
     const rows = (count: number, row: string) => `${row}\n`.repeat(count);
     const chat = '{"messages":[]}';
     for (const [content, expected] of [
@@ -151,7 +151,7 @@ describe('what a file is', () => {
       ...['a <html>', 'version https://example.test', "it's\nit's\n", Buffer.from('é\xff\xfe', 'latin1')],
     ],
   }))
-    it(`is told by its bytes: ${kind}`, async () => {
+    it(`is recognized from its bytes: ${kind}`, async () => {
       for (const content of contents) {
         const report = await check(content);
         assert.equal(report.kind, kind, Buffer.from(content.slice(0, 12)).toString('latin1'));
@@ -159,12 +159,12 @@ describe('what a file is', () => {
       }
     });
 
-  it('is said to be cut off in its last row, wherever that ends', async () => {
+  it('reports a file as cut off if its last row is incomplete, wherever that ends', async () => {
     const whole = `{"a":"é\\u00e9","b":[true,-1.5e3,null],"c":{}}`;
     for (let length = 2; length < whole.length; length++)
       for (const before of [row.repeat(3), '']) {
         const content = before + whole.slice(0, length);
-        // The end of a key or a number looks like the end of the value.
+        // A cut after a key or a number leaves what looks like a complete value.
         const report = await check(content);
         const errors = problemsOf(report).filter(({ severity }) => severity === 'error');
         assert.deepEqual(

@@ -29,9 +29,9 @@ function fixed(fix: Fix, text: string): string {
 
 describe('fixes', () => {
   const spread = [{ a: [1, {}] }, { a: [1, {}] }].map((row) => JSON.stringify(row, null, 2)).join('\n');
-  /** A text, what is left of it, and undefined where nothing changes. */
+  /** Each case is a text and the result, which is omitted if nothing changes. */
   const table: Record<string, [fix: Fix, [string, string?][]]> = {
-    'remove blank rows everywhere, and leave the last line end': [
+    'remove all blank rows and keep the last line end': [
       removeBlankRows,
       [
         [''],
@@ -50,7 +50,7 @@ describe('fixes', () => {
       (lines) => removeBlankRow(lines, 1),
       [['\n\nb', '\nb'], ['a\n ', 'a\n'], ['a\nb\nc'], ['a\n'], ['a']],
     ],
-    'remove repeated rows and leave the first': [
+    'remove repeated rows and keep the first': [
       removeDuplicateRows,
       [
         ['{"a":1}\n{}\n{"a":1}\n{}\n{"a":1}\n', '{"a":1}\n{}\n'],
@@ -61,11 +61,11 @@ describe('fixes', () => {
         [`${BOM}{}\n${BOM}{}\n`, `${BOM}{}\n`],
       ],
     ],
-    'leave duplicate lines that are not rows: of objects over many lines, or with a lone CR in them': [
+    'keep duplicate lines that are not rows: of pretty-printed objects, or with a lone CR': [
       removeDuplicateRows,
       [[spread], ['{"a":1,\r"b":2}\n{"a":1,\r"b":3}\n'], ['true\ntrue\n[{}]\n[{}]\n']],
     ],
-    'remove byte order marks before rows, and none inside a text': [
+    'remove byte order marks before rows, but not inside strings': [
       removeRowBoms,
       [[`${BOM}{}\n${BOM}${BOM}{}\n{"a":"${BOM}"}\n${BOM}`, `{}\n{}\n{"a":"${BOM}"}\n`]],
     ],
@@ -80,12 +80,12 @@ describe('fixes', () => {
         assert.equal(fixed(fix, text), expected, JSON.stringify(text));
     });
 
-  it('change nothing before the first line concerned, nor behind the last', () => {
+  it('edit only the range from the first affected line to the last', () => {
     const edit = removeBlankRows(linesOf('a\nb\n\nc\n\nd\ne'));
     assert.deepEqual(edit, { startLine: 2, startCharacter: 0, endLine: 5, endCharacter: 0, text: 'c\n' });
   });
 
-  it('split lines as an editor does, and a million of them in a moment', () => {
+  it('split lines as an editor does, a million of them in less than a second', () => {
     assert.deepEqual(linesOf('a\r\nb\rc\nd\u2028e'), ['a', 'b', 'c', 'd\u2028e']);
     const lines = linesOf('\n'.repeat(1_000_000));
     const { user } = process.cpuUsage();

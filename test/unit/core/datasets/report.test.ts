@@ -7,7 +7,7 @@ const rows = (from: number, count: number) =>
   Array.from({ length: count }, (_, index) => ({ row: from + index }));
 
 describe('shownProblems', () => {
-  it('shows all where they have room: errors, then secrets, then warnings, each in the order of the file', () => {
+  it('shows all within the limit: errors, then secrets, then warnings, each in file order', () => {
     const report = reportOf({
       problems: [
         groupOf('trailing-comma', [{ row: 9 }, { row: 12 }]),
@@ -27,12 +27,12 @@ describe('shownProblems', () => {
 
   for (const [title, changes, expected, hidden = []] of [
     [
-      'shows what is found in more than 20 rows, or in three that are most, once with its count',
+      'shows a problem once with its count if it occurs more than 20 times, or in most rows and 3 times',
       { problems: [groupOf('bad-number', rows(3, 21)), groupOf('no-assistant', rows(1, 20), 20)], rows: 40 },
       ['3 bad-number ×21', ...rows(1, 20).map(({ row }) => `${row} no-assistant`)],
     ],
     [
-      'counts rows, not problems, for a file of few rows',
+      'counts rows, not problems, to find what most rows have',
       {
         problems: [
           groupOf('crlf', rows(2, 3)),
@@ -44,18 +44,18 @@ describe('shownProblems', () => {
       ['1 blank-line', '2 crlf ×3', '2 blank-line', '4 email-address', '4 email-address', '4 email-address'],
     ],
     [
-      'shows each secret, as many as the limit lets, and counts those that were never located',
+      'shows each secret up to the limit, and counts those without a location as hidden',
       { problems: [groupOf('bad-escape', rows(1, 1)), groupOf('private-key', rows(2, 10), 500)] },
       ['1 bad-escape', ...rows(2, 9).map(({ row }) => `${row} private-key`)],
       [0, 491],
     ],
     [
-      'says of a file that is something else only what secrets it has',
+      'shows only secrets in a file that is not JSONL',
       { kind: 'json-array', problems: [groupOf('bad-escape', rows(1, 1)), groupOf('api-key', rows(2, 1))] },
       ['2 api-key'],
     ],
     [
-      'and of one that is cut off, only that besides',
+      'shows only secrets and the cut in a file that is cut off',
       {
         problems: [
           groupOf('cut-off', rows(9, 1)),
@@ -79,7 +79,7 @@ describe('shownProblems', () => {
 });
 
 describe('summaryOf', () => {
-  it('counts secrets apart from warnings, and addresses among them', () => {
+  it('counts secrets separately, and addresses as warnings', () => {
     const report = reportOf({
       problems: [
         groupOf('bad-number', rows(1, 2), 20),
@@ -98,7 +98,7 @@ describe('summaryOf', () => {
     });
   });
 
-  it('stops at secrets, at rows not searched for them and at files without rows, and not at addresses', () => {
+  it('has the verdict "errors" for secrets, unsearched rows, and other file kinds, but not for addresses', () => {
     const of = (...codes: ProblemCode[]) =>
       summaryOf(reportOf({ problems: codes.map((code) => groupOf(code, rows(1, 10))) }));
     assert.equal(of().verdict, 'clean');

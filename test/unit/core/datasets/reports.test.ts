@@ -9,7 +9,7 @@ import { Reports, type CheckState } from '../../../../src/core/datasets/reports.
 import { useFolder } from '../../../helpers/folder.ts';
 import { reportOf } from '../../../helpers/report.ts';
 
-/** A check that waits until the test ends it. */
+/** A check that runs until the test ends it. */
 interface HeldCheck {
   options: CheckOptions;
   finish: () => Promise<void>;
@@ -31,7 +31,7 @@ describe('Reports', () => {
     reports = new Reports({
       check(path, options = {}) {
         const { promise, resolve, reject } = Promise.withResolvers<Report>();
-        // Like the checker, it judges the bytes that are there when it begins.
+        // Like the checker, reads the file when the check starts.
         const begun = stat(path, { bigint: true }).then(({ size, mtimeMs, ctimeMs }) => [
           size,
           mtimeMs,
@@ -56,7 +56,7 @@ describe('Reports', () => {
     reports.dispose();
   });
 
-  /** Waits until that many checks were begun, and returns the last of them. */
+  /** Waits until `count` checks have started, and returns the last one. */
   async function begun(count: number): Promise<HeldCheck> {
     const giveUpAt = Date.now() + 5_000;
     while (checks.length < count && Date.now() < giveUpAt) await turn();
@@ -64,14 +64,14 @@ describe('Reports', () => {
     return checks[count - 1]!;
   }
 
-  /** Asks for a report, and finishes the check that begins. */
+  /** Requests a report and finishes the check that this starts. */
   async function checked(ask: 'check' | 'fresh' = 'check'): Promise<Report> {
     const report = reports[ask](file);
     await (await begun(checks.length + 1)).finish();
     return report;
   }
 
-  it('fires when a check begins, progresses and ends', async () => {
+  it('fires when a check starts, progresses, and ends', async () => {
     const fractions: number[] = [];
     const waiting = reports.check(file, undefined, (fraction) => fractions.push(fraction));
     const check = await begun(1);
@@ -88,7 +88,7 @@ describe('Reports', () => {
     assert.deepEqual(reports.get(file), { path: file, progress: undefined, report });
   });
 
-  it('knows a file again by its size and both its times', async () => {
+  it('returns the last report while the file’s size and both times are unchanged', async () => {
     const mtime = new Date('2026-05-01T12:00:00Z');
     await utimes(file, mtime, mtime);
     let report = await checked();
@@ -98,7 +98,7 @@ describe('Reports', () => {
       () => appendFile(file, '{}\n'),
       () => utimes(file, mtime, later),
       async () => {
-        // Rewritten, and the time put back: once a millisecond has passed, the time of the change is another.
+        // Rewritten with its old mtime: ctime differs once a millisecond has passed.
         const changedMs = async () => Math.floor((await stat(file)).ctimeMs);
         const beforeMs = await changedMs();
         do {
@@ -114,7 +114,7 @@ describe('Reports', () => {
     }
   });
 
-  it('joins a check under way', async () => {
+  it('joins a running check', async () => {
     const first = reports.check(file);
     const check = await begun(1);
     const others = [reports.fresh(file), reports.check(file)];
@@ -124,7 +124,7 @@ describe('Reports', () => {
     assert.equal(checks.length, 1);
   });
 
-  it('never returns the verdict of bytes that were replaced meanwhile', async () => {
+  it('never returns a report of bytes that were replaced meanwhile', async () => {
     const first = reports.check(file);
     const check = await begun(1);
     const joined = reports.fresh(file);
@@ -136,7 +136,7 @@ describe('Reports', () => {
     assert.equal((await joined).sizeBytes, 6);
   });
 
-  it('checks again if the joined check was disturbed, and passes on other failures', async () => {
+  it('checks again if the file changed during the joined check, and passes on other failures', async () => {
     for (const code of ['changing', 'worker-died'] as const) {
       const before = checks.length;
       const first = reports.check(file);
@@ -153,7 +153,7 @@ describe('Reports', () => {
     }
   });
 
-  it('cancels a check when its last caller has cancelled, and each caller at once', async () => {
+  it('rejects each caller that cancels at once, and cancels the check with the last one', async () => {
     const [one, two] = [new AbortController(), new AbortController()];
     const first = reports.check(file, one.signal);
     const check = await begun(1);
@@ -169,7 +169,7 @@ describe('Reports', () => {
     assert.equal(reports.get(file), undefined);
   });
 
-  it('has the last report when a check was cancelled, and not when it failed', async () => {
+  it('keeps the last report when a check is cancelled, and drops it when a check fails', async () => {
     const report = await checked();
     const stop = new AbortController();
     const cancelled = reports.check(file, stop.signal);
@@ -185,7 +185,7 @@ describe('Reports', () => {
     assert.deepEqual(changes.at(-1), { path: file, progress: undefined, report: undefined });
   });
 
-  it('tells checks that the user asked for from others: fires, and does not release their reports', async () => {
+  it('fires for checks that the user asked for, and does not release their reports', async () => {
     let asked = 0;
     reports.onDidCheck(() => asked++);
     await checked('fresh');
@@ -204,7 +204,7 @@ describe('Reports', () => {
     assert.equal(changes.length, count);
   });
 
-  it('knows that the user asked for a file until that is closed, whatever is written to it', async () => {
+  it('remembers that the user asked for a file until it is closed, even if it changes', async () => {
     await checked('fresh');
     const count = changes.length;
     reports.ask(file);

@@ -32,7 +32,7 @@ describe('JsonToLines', () => {
         assert.equal(lines(text, chunkBytes), expected, `${text} by ${chunkBytes}`);
   });
 
-  it('makes of what is pretty-printed what JSON.parse makes of it', () => {
+  it('converts pretty-printed JSON without changing its value', () => {
     const rows = Array.from({ length: 50 }, (_, index) => ({
       messages: [{ role: 'user', content: `"${index}" \\ [é]\n` }, { deep: [[{}], [], 'x,'] }],
     }));
@@ -41,7 +41,7 @@ describe('JsonToLines', () => {
       assert.deepEqual(JSON.parse(`[${lines(text, 7).trimEnd().replaceAll('\n', ',')}]`), rows);
   });
 
-  it('refuses what is not complete, and line breaks inside strings', () => {
+  it('rejects incomplete JSON and line breaks inside strings', () => {
     const refused = [
       '',
       ' ',
@@ -71,7 +71,7 @@ describe('rewriteDataset', () => {
   const folder = useFolder();
   const file = (name: string) => path.join(folder(), name);
 
-  it('writes a new file beside, and never over another', async () => {
+  it('writes a new file beside the dataset, never over another', async () => {
     await writeFile(file('train.jsonl'), '[{"a":1},\n{"a":2}]');
     const first = await rewriteDataset(file('train.jsonl'), 'json-to-lines');
     const second = await rewriteDataset(file('train.jsonl'), 'json-to-lines');
@@ -80,7 +80,7 @@ describe('rewriteDataset', () => {
     assert.equal(await readFile(file('train.jsonl'), 'utf8'), '[{"a":1},\n{"a":2}]');
   });
 
-  it('gives the copy no more permissions than the dataset has', async function () {
+  it('gives others no more access to the copy than to the dataset', async function () {
     if (process.platform === 'win32') this.skip();
     await writeFile(file('private.jsonl'), '[{}]');
     for (const [mode, expected] of [
@@ -94,14 +94,14 @@ describe('rewriteDataset', () => {
     }
   });
 
-  it('takes the byte order mark from the start only', async () => {
+  it('removes a byte order mark only from the start', async () => {
     await writeFile(file('bom.jsonl'), '\uFEFF{}\n\uFEFF{}\n');
     const written = await rewriteDataset(file('bom.jsonl'), 'without-bom');
     assert.equal(written, file('bom.no-bom.jsonl'));
     assert.equal(await readFile(written, 'utf8'), '{}\n\uFEFF{}\n');
   });
 
-  it('leaves nothing where it fails or is cancelled', async () => {
+  it('leaves no file if it fails or is cancelled', async () => {
     await writeFile(file('cut.jsonl'), `[${'{"a":1},'.repeat(300_000)}`);
     await assert.rejects(rewriteDataset(file('cut.jsonl'), 'json-to-lines'), { code: 'not-json' });
     const stop = new AbortController();

@@ -40,7 +40,7 @@ describe('RowFile', () => {
     return (await rows.readRows(from, count, NO_LIMITS)).map(({ bytes }) => bytes.toString());
   }
 
-  it('splits at LF only: no final LF, CRLF, a lone CR, blank rows', async () => {
+  it('splits at LF only, whether with a final LF, CRLF, a lone CR, or blank rows', async () => {
     for (const [content, expected] of [
       ['a\r\nb\rc\n\nd\u2028e', ['a\r', 'b\rc', '', 'd\u2028e']],
       ['a\nb\n', ['a', 'b']],
@@ -54,14 +54,14 @@ describe('RowFile', () => {
     }
   });
 
-  it('finds each row of random files as splitting at LF does', async () => {
+  it('finds the same rows in random files as splitting at LF', async () => {
     const generator = new Random(7);
     const random = (below: number) => generator.below(below);
     for (let round = 0; round < 6; round++) {
       const longest = [3, 40, 700, 90_000, 300_000][round % 5] ?? 3;
       const parts: string[] = [];
       for (let bytes = 0; bytes < 600_000;) {
-        // Lengths around the borders of blocks are the hard ones.
+        // A quarter of the rows have about the length of a block.
         const length = random(4) === 0 ? BLOCK_BYTES - 2 + random(5) : random(longest);
         parts.push('x'.repeat(length));
         bytes += length + 1;
@@ -87,7 +87,7 @@ describe('RowFile', () => {
     }
   });
 
-  it('takes one row of 200 MB with its length, its beginning, and the row behind it', async function () {
+  it('reads the length and first bytes of a 200 MB row, and the row after it', async function () {
     this.timeout(30_000);
     await writeFile(file, 'first\n');
     await truncate(file, 200_000_006); // sparse
@@ -106,7 +106,7 @@ describe('RowFile', () => {
     );
   });
 
-  it('has its first rows before it is counted, and never those it does not know', async () => {
+  it('reads the first rows before counting is done, but no row that is not counted yet', async () => {
     await writeFile(file, `first\n${'x'.repeat(3_000_000)}\nlast`);
     const rows = await openFile();
     assert.equal(rows.rows, 0);
@@ -125,7 +125,7 @@ describe('RowFile', () => {
     assert.ok(rows.isCounted);
   });
 
-  it('yields to the event loop while it counts, and stops when cancelled', async () => {
+  it('yields to the event loop while counting, and stops when cancelled', async () => {
     await writeFile(file, Buffer.alloc(20_000_000, 'a\n'));
     const rows = await openFile();
     let turns = 0;
@@ -152,7 +152,7 @@ describe('RowFile', () => {
     await assert.rejects(counting, { code: 'unreadable' });
   });
 
-  it('notices a file that changes, is replaced, and goes', async () => {
+  it('notices when the file is changed, replaced, or deleted', async () => {
     const rows = await counted('a\n');
     assert.equal(await rows.look(), 'same');
     await appendFile(file, 'b\n');
@@ -169,7 +169,7 @@ describe('RowFile', () => {
     assert.equal(await again.look(), 'missing');
   });
 
-  it('knows the lines of the editor, which also end at a lone CR', async () => {
+  it('maps rows to the editor’s lines, which also end at a lone CR', async () => {
     const rows = await counted('a\rb\nc\r\rd\r\ne');
     const [numbers, lines] = [
       [1, 2, 3],

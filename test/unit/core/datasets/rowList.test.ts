@@ -17,7 +17,7 @@ import {
 import { Random } from '../../../helpers/random.ts';
 import { groupOf, reportOf } from '../../../helpers/report.ts';
 
-/** A report with problems of some codes in some rows; `total` is what the file holds of each. */
+/** A report with the given rows for each problem code; `total` is each code's count in the file. */
 function reportWith(found: Partial<Record<ProblemCode, number[]>>, total?: number): Report {
   const groups = Object.entries(found).map(([code, rows]) => {
     const places = rows.map((row, index) => ({ row, column: index + 1 }));
@@ -32,7 +32,7 @@ describe('problems of rows', () => {
     10,
   );
 
-  it('leads from a choice to rows, each once, and says how many are known', () => {
+  it('rowsWithProblems returns each chosen row once, and how many problems have a location', () => {
     assert.deepEqual(rowsWithProblems(report, 'all'), { rows: [1, 2, 5, 9], located: 7, total: 30 });
     assert.deepEqual(rowsWithProblems(report, 'grammar').rows, [2, 5, 9]);
     assert.deepEqual(rowsWithProblems(report, 'privacy'), { rows: [1, 9], located: 2, total: 10 });
@@ -40,7 +40,7 @@ describe('problems of rows', () => {
     assert.deepEqual(rowsWithProblems(report, 'crlf').rows, []);
   });
 
-  it('leads from a row to its problems, in the order of their places', () => {
+  it('problemsOfRow returns a row’s problems in file order', () => {
     const of = (row: number, most = 10) => problemsOfRow(report, row, most).map(({ code }) => code);
     assert.deepEqual(of(2), ['bad-escape', 'trailing-comma', 'bad-escape']);
     assert.deepEqual(of(2, 2), ['bad-escape', 'trailing-comma']);
@@ -84,7 +84,7 @@ describe('RowList', () => {
     });
   }
 
-  it('lists all rows that are known', async () => {
+  it('lists all counted rows', async () => {
     assert.deepEqual([list.length, list.rowAt(0)], [0, undefined]);
     await count();
     assert.equal(list.length, 5_000);
@@ -98,7 +98,7 @@ describe('RowList', () => {
     );
   });
 
-  it('waits until rows are counted, then finds those with the text', async () => {
+  it('waits until rows are counted, then finds those that contain the text', async () => {
     list.set(filter('row 77'));
     assert.equal(list.phase, 'waiting');
     await count();
@@ -150,7 +150,7 @@ describe('RowList', () => {
   });
 });
 
-describe('search in rows', () => {
+describe('searchRows', () => {
   let folder: string;
 
   before(async () => {
@@ -179,14 +179,14 @@ describe('search in rows', () => {
     });
   }
 
-  it('finds each row once, with or without regard to case', async () => {
+  it('finds each row once, matching case or not', async () => {
     const content = '{"a":"Cat cat"}\n{"a":"dog"}\n{"a":"CAT"}';
     assert.deepEqual(await find(content, 'cat'), [1, 3]);
     assert.deepEqual(await find(content, 'cat', true), [1]);
     assert.deepEqual(await find(content, 'bird'), []);
   });
 
-  it('finds text in every spelling that JSON has for it', async () => {
+  it('finds text in every JSON spelling', async () => {
     const content = [
       '{"a":"he said \\"hi\\""}',
       '{"a":"h\\u00e9 \\ud83d\\ude00"}',
@@ -205,7 +205,7 @@ describe('search in rows', () => {
     assert.deepEqual(await find(content, 'HÉ', true), [5]);
   });
 
-  it('takes what is typed for text, not for a pattern', async () => {
+  it('treats the input as text, not as a pattern', async () => {
     const content = 'a.c\nabc\n(x|y)*[z]{2}^$+?\n';
     assert.deepEqual(await find(content, 'a.c'), [1]);
     assert.deepEqual(await find('ab\ncd\n', 'bc'), []);
@@ -214,7 +214,7 @@ describe('search in rows', () => {
     assert.equal(searchPattern('x'.repeat(1_000), true)?.expression.source.length, MAX_SEARCH_UNITS);
   });
 
-  it('finds what lies on the border of two pieces, whatever its bytes', async () => {
+  it('finds text of any byte length across the border of two pieces', async () => {
     const piece = 128 * 1024;
     for (const word of ['needle', 'nädel', '針針', 'na😀del']) {
       for (let back = 0; back <= Buffer.byteLength(word) + 1; back++) {
@@ -224,7 +224,7 @@ describe('search in rows', () => {
     }
   });
 
-  it('finds the same as comparing parsed rows, in random texts of all kinds of characters', async () => {
+  it('finds the same as comparing parsed rows, with random text of varied characters', async () => {
     const random = new Random(11);
     const characters = Array.from('aAbBéÉãÃ\u00c3\u00a9€🚀"\\/.*[- ');
     const textOf = (length: number) => Array.from({ length }, () => random.of(characters)).join('');
@@ -245,14 +245,14 @@ describe('search in rows', () => {
       const wrong = rows.filter(({ text: value, line }, index) => {
         const isFound = found.has(index + 1);
         if (has(value)) return !isFound;
-        // The file's own backslashes and quotes are found as well.
+        // The search also matches backslashes and quotes of the JSON itself.
         return isFound && !text.includes('\\') && !has(`["${value}"]`) && !has(line);
       });
       assert.deepEqual(wrong, [], `${JSON.stringify(text)} ${matchCase}`);
     }
   });
 
-  it('stays quick at each step on the worst text, and stops when cancelled', async () => {
+  it('takes less than 250 ms a step for the worst text, and stops when cancelled', async () => {
     await withFile(Buffer.alloc(2_000_000, 'a'), async (file) => {
       const pattern = searchPattern(`${'a'.repeat(MAX_SEARCH_UNITS - 1)}b`, false);
       assert.ok(pattern);

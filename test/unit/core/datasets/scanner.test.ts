@@ -11,7 +11,7 @@ const ROWS = 3000;
 const LF = Buffer.from('\n');
 const shown = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** What a row is by another reading. */
+/** Classifies a row with an independent parser. */
 function expectedOf(row: Buffer): { isBlank: boolean; hasError: boolean; walked: Walked | undefined } {
   const isBlank = /^[ \t\r]*$/.test(row.toString('latin1'));
   let value: unknown;
@@ -27,7 +27,7 @@ function expectedOf(row: Buffer): { isBlank: boolean; hasError: boolean; walked:
   return { isBlank, hasError: !isBlank && !isObject, walked };
 }
 
-/** Whether a double cannot represent a number: by its exact value, or by more digits than any double has. */
+/** Whether a double cannot represent a number: it changes the value, or the number has more digits than any double. */
 function losesPrecision(text: string): boolean {
   const [mantissa = '', exponent = ''] = text.replace('-', '').toLowerCase().split('e');
   const [integer = '', fraction = ''] = mantissa.split('.');
@@ -36,12 +36,12 @@ function losesPrecision(text: string): boolean {
   if (digits === '') return false;
   if (value === 0 || value === Infinity) return true;
   const isInteger = (exponent === '' || Number(exponent) === 0) && /^0*$/.test(fraction);
-  // Beyond, even the few that are exact are reported: more digits than any double needs.
+  // Longer integers are reported even if exact: they have more digits than a double needs.
   if (isInteger && digits.length <= 19) return BigInt(value) !== BigInt(integer);
   return digits.length > 17;
 }
 
-/** The editor's line and column, from 1, of a byte of a file. */
+/** Returns the editor's line and column, from 1, of a byte. */
 function placeOf(file: Buffer, offset: number): { line: number; column: number } {
   const before = file.subarray(0, offset);
   let line = 1;
@@ -57,7 +57,7 @@ function placeOf(file: Buffer, offset: number): { line: number; column: number }
   return { line, column: (hasMark ? shownByByte(text) : shown.decode(text)).length + 1 };
 }
 
-/** What the editor shows in a file that begins with a byte order mark: one U+FFFD for each byte that is not UTF-8. */
+/** Decodes as the editor does for a file with a byte order mark: one U+FFFD for each invalid byte. */
 function shownByByte(bytes: Uint8Array): string {
   let text = '';
   for (let at = 0; at < bytes.length;) {
@@ -73,13 +73,13 @@ function shownByByte(bytes: Uint8Array): string {
 
 const joined = (rows: readonly Buffer[]) => Buffer.concat(rows.flatMap((row) => [row, LF]));
 
-/** Errors whose place is the very byte with which JSON cannot continue; others begin before. */
+/** Errors located exactly where JSON cannot continue; others start earlier. */
 const EXACT =
   'unexpected-character unexpected-end control-character comma-expected colon-expected extra-value'.split(
     ' ',
   );
 
-/** Compares all that is said of rows with another reading of them. */
+/** Compares a report with the independent parser. */
 function compare(report: Report, rows: readonly Buffer[], hint: string): void {
   const found = Map.groupBy(problemsOf(report), ({ row }) => row);
   assert.equal(report.rows, rows.length, hint);
@@ -120,7 +120,7 @@ function compare(report: Report, rows: readonly Buffer[], hint: string): void {
   assert.equal(report.blankRows, blank, hint);
 }
 
-describe('the scanner, beside another reading of the same rows', () => {
+describe('the scanner, compared with an independent parser', () => {
   const { check } = useChecker();
 
   for (const seed of [1, Date.now() % 1e9]) {
@@ -136,7 +136,7 @@ describe('the scanner, beside another reading of the same rows', () => {
         const row = mutated(random, Buffer.from(randomJson(random)));
         return Buffer.from(row.toString('latin1').replace(/\r+$/, ''), 'latin1');
       });
-      // A byte order mark of the next row must not be at the file's start.
+      // A byte order mark in the next row must not be at the start of the file.
       rows.unshift(Buffer.from('{"text":"first"}'));
       compare(await check(joined(rows)), rows, `seed ${seed}`);
     });
@@ -163,7 +163,7 @@ describe('the scanner, beside another reading of the same rows', () => {
     });
   }
 
-  it('sees the same at every place of a block of sixteen bytes', async () => {
+  it('finds the same at every position in a block of 16 bytes', async () => {
     const faults = ['"', '\\', '\t', 'é', '😀', '\r', '{', ' '].map((text) => Buffer.from(text));
     const rows = [...faults, Buffer.from([0x80])].flatMap((fault) =>
       Array.from({ length: 50 }, (_, length) => Buffer.from(`{"text":"${'x'.repeat(length)}`)).flatMap(
@@ -175,12 +175,12 @@ describe('the scanner, beside another reading of the same rows', () => {
       ),
     );
     compare(await check(joined(rows)), rows, 'blocks');
-    // The last row has no line end: nothing of what was in memory before may be seen.
+    // The last row has no line end: the scanner must not read old memory after it.
     for (const [index, row] of rows.entries())
       if (index % 10 === 0) compare(await check(row), [row], 'the only row');
   });
 
-  it('sees nothing of what was in memory before, behind a last row without a line end', async () => {
+  it('reads no old memory after a last row without a line end', async () => {
     const key = `service_${'a1'.repeat(12)}`;
     await check(`{"text":"${key}","a":123}`);
     const cut = problemsOf(await check(`{"text":"${key}`));
@@ -195,15 +195,15 @@ describe('the scanner, beside another reading of the same rows', () => {
     assert.equal(problemsOf(await check(key)).find(({ code }) => code === 'api-key')?.length, key.length);
   });
 
-  it('takes a CR without LF for a line end of the editor only, in the last row too', async () => {
+  it('counts a CR without LF as a line end of the editor only, also in the last row', async () => {
     assert.deepEqual(problemsOf(await check('{"text":"a"}\n{"text":"b"}\r')), []);
     const [only] = problemsOf(await check('{"text":"a"}\r\r\n'));
     assert.deepEqual([only?.code, only?.line, only?.column], ['crlf', 2, 1]);
   });
 
-  it('compares very many keys by what they are, not by their hashes', async () => {
+  it('compares many keys by content, not only by hash', async () => {
     const names = (count: number) => Array.from({ length: count }, (_, index) => `"k${index}":0`);
-    // Among so many, some hashes of 32 bits are the same.
+    // So many keys that some 32-bit hashes collide.
     const rows = Array.from({ length: 6 }, () => `{${names(60_000).join(',')}}`);
     for (const count of [2, 511, 512, 513, 1024, 60_000])
       rows.push(`{${names(count).join(',')},"\\u006b${count - 1}":1}`);
@@ -215,8 +215,8 @@ describe('the scanner, beside another reading of the same rows', () => {
     assert.deepEqual(of('too-many-keys'), [14]);
   });
 
-  describe('across the border of two pieces of a file', () => {
-    /** Rows around the border, the first of which begins so many bytes before it. */
+  describe('across the border of two segments', () => {
+    /** A file in which `tail` begins `before` bytes before the border. */
     function around(before: number, tail: string): Buffer {
       const row = Buffer.from(`{"text":"${'z'.repeat(30_000)}"}\n`);
       const filler = SEGMENT_BYTES - before;
@@ -226,7 +226,7 @@ describe('the scanner, beside another reading of the same rows', () => {
       return Buffer.concat([...Array.from({ length: rows }, () => row), last, Buffer.from(tail)]);
     }
 
-    it('judges each row once, wherever the border is in it', async () => {
+    it('checks each row once, wherever the border is', async () => {
       const tail = '{"text":\r"é😀",}\r\n{"text":5}\n\n{"text":"ä"} x\n{"text":"me@home.test"}';
       const at = (piece: string) => Buffer.from(tail.slice(0, tail.indexOf(piece))).length;
       for (const before of [0, 1, 9, 10, 17, 20, 21, 36]) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Artifact } from '../../../../src/core/api/types.ts';
 import { artifactNamed, artifactNamesOf } from '../../../../src/core/downloads/artifacts.ts';
 
-describe('artifacts of a run', () => {
+describe('the artifacts of a run', () => {
   const artifact = (type: string, filename: string | undefined, url: string): Artifact => ({
     artifact_type: type,
     url,
@@ -31,7 +31,7 @@ describe('artifacts of a run', () => {
       assert.equal(artifactNamed(list, name).url, list[index]?.url);
   });
 
-  it('are found by their type if the name has changed, unless several are of that type', () => {
+  it('are found by type if their name has changed, unless several have that type', () => {
     const renamed = [artifact('model', 'new.zip', '1'), artifact('log', 'a.zip', '2')];
     assert.equal(artifactNamed(renamed, { type: 'model', filename: 'a.zip' }).url, '1');
     const two = [...renamed, artifact('model', 'b.zip', '3')];

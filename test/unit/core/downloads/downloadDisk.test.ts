@@ -26,7 +26,7 @@ describe('Downloads to a disk that fails', () => {
 
   const assertRefused = (code: string, target?: string) => bench.assertRefused(window, code, target);
 
-  /** Opens files whose handles are changed. */
+  /** An `open` that modifies each handle. */
   const opening =
     (change: (handle: Awaited<ReturnType<typeof open>>) => void): typeof open =>
     async (...args) => {
@@ -36,7 +36,7 @@ describe('Downloads to a disk that fails', () => {
     };
   const failure = (code: string) => Object.assign(new Error(code), { code });
 
-  /** A disk that takes so many bytes at once and in all, and then says why not. */
+  /** A disk that accepts `atOnceBytes` per write, and fails with `code` after `allBytes`. */
   const diskOf = (atOnceBytes: number, allBytes = Infinity, code = '') =>
     opening((handle) => {
       const writev = handle.writev.bind(handle);
@@ -56,7 +56,7 @@ describe('Downloads to a disk that fails', () => {
     ['EDQUOT', 'disk-full', 2_500 * KIB],
     ['EIO', 'disk', 2_500 * KIB],
   ] as const)
-    it(`leaves nothing where the disk says ${cause} after ${bytes} bytes`, async () => {
+    it(`leaves nothing if the disk fails with ${cause} after ${bytes} bytes`, async () => {
       window = bench.window({ openFile: diskOf(Infinity, bytes, cause) });
       await assertRefused(code);
       assert.deepEqual(await bench.left(), []);
@@ -77,10 +77,10 @@ describe('Downloads to a disk that fails', () => {
     assert.deepEqual(await bench.left(), []);
   });
 
-  it('leaves nothing if the process may no longer write', async function () {
+  it('leaves nothing if the process reaches its file size limit', async function () {
     if (process.platform === 'win32') this.skip();
     const task = { url: bench.server.url, runsFolder: path.join(bench.folder, 'runs'), target: bench.target };
-    // In blocks of 1 KiB: SQLite's and the book's files are smaller, the part is not.
+    // The limit is in KiB: the files of SQLite and the store are smaller, the part is larger.
     const { stdout } = await promisify(execFile)('bash', [
       '-c',
       'ulimit -f 1000; exec "$0" "$@"',
@@ -106,7 +106,7 @@ describe('Downloads to a disk that fails', () => {
     assert.deepEqual(await bench.left(), []);
   });
 
-  it('still offers a download whose folder vanished, since it may come back', async () => {
+  it('still offers a download whose folder vanished, because it may come back', async () => {
     const away = `${bench.out}-away`;
     bench.server.faults.push({ beforeEnd: () => rename(bench.out, away) });
     await assert.rejects(window.start(bench.request()), { code: 'folder-missing' });
@@ -114,7 +114,7 @@ describe('Downloads to a disk that fails', () => {
     assert.deepEqual(bench.openFiles(), []);
     const [one] = window.active;
     assert.deepEqual([one?.state, one?.code], ['interrupted', 'folder-missing']);
-    // Nor is it forgotten where it is asked for before.
+    // Resuming before that does not drop it.
     await assert.rejects(window.resume(one?.id ?? ''), { code: 'folder-missing' });
     assert.deepEqual(
       window.active.map(({ id }) => id),
@@ -258,7 +258,7 @@ describe('Downloads to a disk that fails', () => {
     });
 
     for (const framing of [undefined, 'chunked'] as const)
-      it(`is found complete by the next window, without a byte fetched (${framing ?? 'of known length'})`, async () => {
+      it(`is found complete by the next window without fetching a byte (${framing ?? 'known length'})`, async () => {
         await setUp(framing);
         const next = bench.window({ verify: () => Promise.resolve('zip') });
         await next.open(ACCOUNT);
@@ -286,7 +286,7 @@ describe('Downloads to a disk that fails', () => {
     });
   });
 
-  it('are opened even if code of the extension cannot be loaded', async () => {
+  it('lists unfinished downloads even if a module of the extension cannot be loaded', async () => {
     const unfinished = { id: 'one', runId: 'run', artifactType: 'model', filename: undefined };
     await bench.store().begin({ ...unfinished, target: bench.target });
     const specifier = '../../../../src/core/downloads/downloadStore.ts?incomplete';
@@ -313,7 +313,7 @@ describe('Downloads to a disk that fails', () => {
     store.dispose();
   });
 
-  it('remembers one file of a name, and finds out that it is gone, or back', async () => {
+  it('stores one download per path, and notices when its file is gone or back', async () => {
     await window.start(bench.request());
     await rename(bench.target, `${bench.target}.moved`);
     const record = await window.start(bench.request());

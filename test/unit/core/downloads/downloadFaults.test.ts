@@ -29,27 +29,27 @@ describe('Downloads from a faulty storage', () => {
 
   for (const [name, faults, starts] of [
     ['resumes by range after a cut', [cut], [0, 100]],
-    ['resumes by range after several', [cut, { cutAfterBytes: 16 * KIB }], [0, 100, 116]],
+    ['resumes by range after several cuts', [cut, { cutAfterBytes: 16 * KIB }], [0, 100, 116]],
     ['resumes by range after a stall', [{ stallAfterBytes: 100 * KIB }], [0, 100]],
-    ['resumes by range over a redirect', [cut, { redirect: true }], [0, 100]],
+    ['resumes by range through a redirect', [cut, { redirect: true }], [0, 100]],
     ['resumes by range without a length', [{ ...cut, framing: 'chunked' }], [0, 100]],
     [
-      'resumes by range over errors of the storage that pass',
+      'resumes by range after temporary errors of the storage',
       [cut, { status: 503 }, { status: 500 }, { status: 429 }, { status: 408 }],
       [0, 100],
     ],
-    ['starts again where ranges are ignored', [cut, { ignoresRanges: true }], [0, 0]],
-    ['starts again where the ETag is another one', [cut, { etag: '"two"', bytes: other }], [0, 0]],
-    ['starts again where the rest is another one', [cut, { contentRange: 'bytes 0-9/10' }], [0, 100, 0]],
-    ['starts again where the ETag is weak', [{ ...cut, etag: 'W/"weak"' }], [0, 0]],
-    ['starts again where there is no ETag', [{ ...cut, etag: null }], [0, 0]],
+    ['starts again if ranges are ignored', [cut, { ignoresRanges: true }], [0, 0]],
+    ['starts again if the ETag differs', [cut, { etag: '"two"', bytes: other }], [0, 0]],
+    ['starts again if Content-Range differs', [cut, { contentRange: 'bytes 0-9/10' }], [0, 100, 0]],
+    ['starts again if the ETag is weak', [{ ...cut, etag: 'W/"weak"' }], [0, 0]],
+    ['starts again if there is no ETag', [{ ...cut, etag: null }], [0, 0]],
     [
-      'starts again where less is there than was received',
+      'starts again if the file is shorter than the received bytes',
       [cut, { bytes: other.subarray(0, 50 * KIB), etag: '"two"' }],
       [0, 0],
     ],
     [
-      'starts again where all that is there was received',
+      'starts again if the file is as long as the received bytes',
       [cut, { bytes: other.subarray(0, 100 * KIB) }],
       [0, 0],
     ],
@@ -121,7 +121,7 @@ describe('Downloads from a faulty storage', () => {
   describe('an adapter', () => {
     const broken = () => Promise.reject(new BrokenArchiveError('truncated'));
 
-    it('without bytes is refused', async () => {
+    it('without bytes is rejected', async () => {
       bench.server.bytes = Buffer.alloc(0);
       await assertRefused('download-empty');
     });
@@ -134,7 +134,7 @@ describe('Downloads from a faulty storage', () => {
       ['an archive that looks damaged', 'zip', broken, 'damaged', false],
     ] as const)
       for (const framing of [undefined, 'close'] as const)
-        it(`that is ${name} ${framing ? 'is refused where it may have been cut' : 'is stored and named so'}`, async () => {
+        it(`that is ${name} ${framing ? 'is rejected if it may be cut' : 'is stored with that result'}`, async () => {
           bench.server.bytes = Buffer.from(text);
           bench.server.always = { ...(framing && { framing }), etag: null };
           if (verify !== undefined) window = bench.window({ verify });

@@ -14,10 +14,10 @@ import { Random } from '../../../helpers/random.ts';
 const KILLS = 24;
 const LANES = 4;
 const SIZE_BYTES = 12_000_000;
-/** How long a process lives at most after the bytes that it gets, or, of some, after it begins. */
+/** Longest life of a process after its last bytes, or, if killed early, after its first output. */
 const LONGEST_LIFE_MS = 40;
 const KILLED_EARLY = 0.15;
-/** What may be fetched again after a kill: less than two marks are apart, and a batch. */
+/** Bytes that may be fetched again after a kill: less than twice the distance of two marks, and a batch. */
 const LOST_BYTES = 4_000_000;
 
 describe('Downloads whose process is killed', function () {
@@ -39,7 +39,7 @@ describe('Downloads whose process is killed', function () {
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  it(`${KILLS} times: no corrupt file, little is fetched again, nothing is left`, async () => {
+  it(`${KILLS} times leave no corrupt file and no other files, and fetch little again`, async () => {
     const seed = Math.floor(Math.random() * 2 ** 31);
     const lanes = Array.from({ length: LANES }, (_, index) => runLane(index, new Random(seed + index)));
     const ends = await Promise.allSettled(lanes);
@@ -48,7 +48,7 @@ describe('Downloads whose process is killed', function () {
       return end.value;
     });
     const sum = (which: 'completed' | 'resumed') => counts.reduce((total, count) => total + count[which], 0);
-    // Or it would have shown nothing.
+    // Otherwise the test proves nothing.
     assert.ok(sum('completed') >= LANES && sum('resumed') > KILLS / 4, JSON.stringify(counts));
   });
 
@@ -60,7 +60,7 @@ describe('Downloads whose process is killed', function () {
     let isAgain = false;
     await mkdir(out);
 
-    /** Lets a process live until it ends, or so long after it began or got some bytes. */
+    /** Runs a process until it ends or is killed. */
     const live = async (killedAfter?: { bytes?: number; ms: number }): Promise<void> => {
       const writtenBytes = await partBytes(out);
       const task: DownloadTask = { url: server.url, runsFolder, target };
@@ -77,7 +77,7 @@ describe('Downloads whose process is killed', function () {
       running.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
       await once(running, 'close');
       const [request] = server.requests;
-      // After a complete one, of which a kill may have left the part, everything is fetched again.
+      // After a complete download, whose part a kill may have left, everything is fetched again.
       if (request !== undefined && !isAgain) {
         const lostBytes = writtenBytes - request.startByte;
         assert.ok(lostBytes <= LOST_BYTES, `${lostBytes} fetched again`);

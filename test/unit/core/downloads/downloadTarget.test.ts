@@ -17,7 +17,7 @@ const RUN = '3fa85f64-5717-4562-b3fc-2c963f66afa6';
 describe('download targets', () => {
   const folder = useFolder();
 
-  it('the download directory may be empty, begin with the home folder, be missing or unusable', async () => {
+  it('the download directory may be empty, start with ~, be missing, or be unusable', async () => {
     const at = (...parts: string[]) => path.join(folder(), ...parts);
     await mkdir(at('adapters'));
     await writeFile(at('file'), '');
@@ -53,7 +53,7 @@ describe('download targets', () => {
       ['🦜'.repeat(255), `${'🦜'.repeat(60)} 3fa85f64`],
     ] as const)
       assert.equal(runFolderName(label, RUN), name);
-    // A run ID is the service's text as well.
+    // A run ID is untrusted text, too.
     assert.equal(runFolderName('a', '../../..'), 'a run');
     assert.ok(Buffer.byteLength(runFolderName('🦜'.repeat(255), RUN)) <= 255);
   });
@@ -74,7 +74,7 @@ describe('download targets', () => {
     );
   });
 
-  it('no file is replaced, not even one that another download will create', async () => {
+  it('no file is replaced, not even one that another download is going to create', async () => {
     const artifact = { type: 'model', filename: 'a.zip' };
     const place = (destined: Parameters<typeof placeIn>[3] = []) =>
       placeIn(folder(), artifact, RUN, destined);
@@ -84,7 +84,7 @@ describe('download targets', () => {
     assert.deepEqual(place(), { name: 'a.zip', isFile: false });
     assert.deepEqual(place([other]), second);
     assert.deepEqual(place([{ ...other, target: path.join(folder(), 'A.ZIP') }]), second);
-    // What is left of this very one is resumed.
+    // Leftovers of the same download are resumed.
     assert.deepEqual(place([{ ...other, runId: RUN }]), { name: 'a.zip', isFile: false });
     await writeFile(target, '');
     await writeFile(path.join(folder(), 'a (2).zip'), '');
@@ -153,7 +153,7 @@ describe('safeFileName', () => {
       assert.doesNotMatch(safeFileName(undefined, safeFileName(`adapter-${runId}`, 'adapter')), /[/\\]|^\./);
   });
 
-  it('is cut to 240 UTF-8 bytes at whole characters, keeps its extension, and has no dot or blank at its end', () => {
+  it('is cut to 240 UTF-8 bytes between characters, keeps its extension, and ends in no dot or blank', () => {
     const [a, b] = ['a'.repeat(238), 'b'.repeat(50)];
     for (const [text, expected] of [
       [`${'a'.repeat(300)}.zip`, `${'a'.repeat(236)}.zip`],

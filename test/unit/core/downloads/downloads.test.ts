@@ -43,7 +43,7 @@ describe('Downloads', () => {
     assert.deepEqual(other.records(ACCOUNT), [record]);
   });
 
-  it('writes nothing of signed URLs and API keys to the disk, and sends the storage nothing that identifies who asks', async () => {
+  it('writes no signed URL or API key to the disk, and sends the storage no identifying data', async () => {
     bench.server.faults.push({ redirect: true }, { cutAfterBytes: 200 * KIB }, { status: 500 });
     const texts: string[] = [];
     window.onDidChange(() => texts.push(JSON.stringify(window.active)));
@@ -67,7 +67,7 @@ describe('Downloads', () => {
     let ended = false;
     window.onDidChange(({ accountId, runId }) => {
       assert.deepEqual([accountId, runId], [ACCOUNT, RUN]);
-      bench.clock.pass(1_000); // or it would be reported less often
+      bench.clock.pass(1_000); // otherwise progress is reported less often
       const [one] = window.active;
       states.push(one === undefined ? 'none' : one.state);
       if (one?.totalBytes !== undefined) assert.equal(one.totalBytes, bench.server.bytes.length);

@@ -16,14 +16,14 @@ describe('nameExclusively', () => {
     await writeFile(part, content);
   });
 
-  /** As a file system answers that has no hard links. */
+  /** The error of a file system without hard links. */
   const noLinks = () => Promise.reject(Object.assign(new Error('no hard links'), { code: 'EPERM' }));
 
   for (const [name, link] of [
     ['with hard links', undefined],
     ['without hard links', noLinks],
   ] as const) {
-    it(`${name} never replaces what has the name: a file, an empty one, a folder, a link to nowhere`, async () => {
+    it(`${name} never replaces a file, an empty file, a folder, or a dangling link`, async () => {
       const at = (taken: string) => path.join(folder(), taken);
       await writeFile(at('file'), 'mine');
       await writeFile(at('empty'), '');
@@ -38,7 +38,7 @@ describe('nameExclusively', () => {
       assert.deepEqual((await readdir(folder())).toSorted(), ['.x.part', 'empty', 'file', 'folder', 'link']);
     });
 
-    it(`${name} gives the name to one of two`, async () => {
+    it(`${name} gives the name to only one of two concurrent calls`, async () => {
       const other = path.join(folder(), '.y.part');
       await writeFile(other, 'other');
       const ends = await Promise.allSettled([part, other].map((one) => nameExclusively(one, target, link)));

@@ -20,7 +20,7 @@ describe('PartFile', () => {
     place = { id: 'x', part, sidecar: `${part}.json`, target: path.join(folder(), 'a.zip') };
   });
 
-  /** Parts that are left as they are at that moment, as by a process that is killed. */
+  /** Fills a part and leaves it open, as a killed process does. */
   async function fill(upTo: number, pieceBytes = 64 * 1024): Promise<PartFile> {
     const part = await PartFile.open(place, silent());
     if (part.kept === undefined) await part.begin('"e"', TOTAL);
@@ -59,7 +59,7 @@ describe('PartFile', () => {
     await part.begin();
     await part.add(pool.subarray(10, 20));
     await part.sync();
-    assert.equal(pool.byteLength, 200_000); // a part of it was not its alone
+    assert.equal(pool.byteLength, 200_000); // a slice of a shared buffer is not freed
     await part.close();
     assert.equal(await readFile(place.part, 'utf8'), 'x'.repeat(10));
   });

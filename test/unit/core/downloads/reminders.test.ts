@@ -5,7 +5,7 @@ const HOUR = 3_600_000;
 const EXPIRES = Date.UTC(2031, 4, 3, 12);
 
 describe('reminderAt', () => {
-  it('gives the latest reminder only, 1 day and 2 hours before', () => {
+  it('returns only the latest reminder, 1 day or 2 hours before', () => {
     for (const [leftMs, expected] of [
       [24 * HOUR + 1, undefined],
       [24 * HOUR, 'expires-in-1-day'],

@@ -19,20 +19,20 @@ const LONG = `${'folder/'.repeat(20)}${'n'.repeat(120)}.txt`;
 describe('an archive', () => {
   const place = new Place();
 
-  describe('is read where it is a ZIP', () => {
+  describe('that is a ZIP is read', () => {
     const both = (more: Partial<ZipPart> = {}): ZipPart[] => [ONE, TWO].map((part) => ({ ...part, ...more }));
     const forms: Record<string, [ZipPart[], ZipOptions?]> = {
       'with stored and deflated entries': [both()],
       'with descriptors': [both({ descriptor: 'signed' })],
       'with descriptors that have no signature': [both({ descriptor: 'bare' })],
       'as ZIP64': [both({ isWide: true }), { isWide: true }],
-      'with a ZIP64 end record though the narrow one is enough, as of PyTorch': [both(), { wideBeside: {} }],
-      'with that and descriptors, as of Info-ZIP on a pipe': [
+      'with an unneeded ZIP64 end record, as from PyTorch': [both(), { wideBeside: {} }],
+      'with an unneeded ZIP64 end record and descriptors, as from Info-ZIP on a pipe': [
         both({ descriptor: 'signed' }),
         { wideBeside: {}, comment: Buffer.from('by a pipe') },
       ],
       'with a comment': [both(), { comment: Buffer.from('PK by somebody') }],
-      'with folders and modes of Unix': [
+      'with folders and Unix modes': [
         ['b/', 'c'].map((name, at) => ({ name, mode: [0o040755, 0o100644][at]! })),
       ],
       'with empty files': [['empty', 'deflated'].map((name, at) => ({ name, isDeflated: at === 1 }))],
@@ -65,20 +65,20 @@ describe('an archive', () => {
     });
   });
 
-  describe('is read where it is a tar, packed or not', () => {
+  describe('that is a tar, packed or not, is read', () => {
     const forms: Record<string, [TarPart[], string?]> = {
-      'in the format ustar': [[ONE]],
-      'of before ustar': [[{ ...ONE, isOld: true, type: '\0' }]],
+      'in ustar format': [[ONE]],
+      'in pre-ustar format': [[{ ...ONE, isOld: true, type: '\0' }]],
       'with a prefix': [[{ ...ONE, prefix: 'some/folder' }], 'some/folder/a.txt'],
-      'with ./ before its names': [
+      'with names that start with ./': [
         [{ name: './adapter/', type: '5' }].concat({ ...ONE, name: './a.txt', type: '0' }),
       ],
-      'with a long name of pax': [[pax({ path: LONG }), ONE], LONG],
-      'with a size of pax': [[pax({ size: String(DATA.length) }), { ...ONE, declaredBytes: 0 }]],
-      'with a header for all': [[pax({ comment: 'x' }, 'g'), ONE]],
-      'with a long name of GNU': [[{ name: 'l', type: 'L', data: Buffer.from(`${LONG}\0`) }, ONE], LONG],
-      'with a size in base 256': [[{ ...ONE, isBase256: true }]],
-      'with the sum of signed bytes': [[signedSum()], 'é.txt'],
+      'with a long pax name': [[pax({ path: LONG }), ONE], LONG],
+      'with a pax size': [[pax({ size: String(DATA.length) }), { ...ONE, declaredBytes: 0 }]],
+      'with a global header': [[pax({ comment: 'x' }, 'g'), ONE]],
+      'with a long GNU name': [[{ name: 'l', type: 'L', data: Buffer.from(`${LONG}\0`) }, ONE], LONG],
+      'with a base-256 size': [[{ ...ONE, isBase256: true }]],
+      'with a checksum of signed bytes': [[signedSum()], 'é.txt'],
     };
     for (const [title, [parts, name = 'a.txt']] of Object.entries(forms))
       it(title, async () => {
@@ -91,7 +91,7 @@ describe('an archive', () => {
         }
       });
 
-    it('in several members of gzip', async () => {
+    it('in several gzip members', async () => {
       const bytes = tarOf(sampleAdapter());
       const members = Buffer.concat([gzipSync(bytes.subarray(0, 1000)), gzipSync(bytes.subarray(1000))]);
       assert.equal((await place.inspect(members)).verdict.code, 'adapter');
@@ -99,7 +99,7 @@ describe('an archive', () => {
     });
   });
 
-  describe('is refused where it is a ZIP', () => {
+  describe('that is a ZIP is rejected', () => {
     const named = (...names: string[]) => writeZip(names.map((name) => ({ ...ONE, name })));
     const one = (more: Partial<ZipPart>) => writeZip([{ ...ONE, ...more }]);
     const wide = (wideBeside: NonNullable<ZipOptions['wideBeside']>) => writeZip([ONE, TWO], { wideBeside });
@@ -171,7 +171,7 @@ describe('an archive', () => {
         'another size in its ZIP64 field': one({ isWide: true, local: { sizeBytes: 1 } }),
         'another packed size in its ZIP64 field': one({ isWide: true, local: { packedBytes: 1 } }),
         'two ends that say the same': writeZip([ONE], { comment: writeZip([ONE]).subarray(-22) }),
-        // Disks, counts, and where the directory is.
+        // Offsets of disks, counts, and the directory's location.
         ...changedAt(writeZip([ONE]), -22, [4, 6, 8, 10, 12, 16]),
         ...changedAt(writeZip([ONE], { wideBeside: {} }), -98, [0, 4, 16, 20, 24, 32, 40, 48, 56, 60, 64]),
       },
@@ -182,7 +182,7 @@ describe('an archive', () => {
           await place.assertRefused(bytes, refusal as Refusal, name);
       });
 
-    it('by verification of its contents', async () => {
+    it('by verification if its contents do not match its headers', async () => {
       const packed = deflateRawSync(DATA);
       const parts: [string, Partial<ZipPart>][] = [
         ['checksum', { isDeflated: false, crc: 1 }],
@@ -202,7 +202,7 @@ describe('an archive', () => {
       }
     });
 
-    it('by verification with bytes after deflated ones that end where a piece read ends', async () => {
+    it('by verification if bytes follow deflated data that ends with a chunk', async () => {
       const block = Buffer.concat([Buffer.from([0, 0xfb, 0xff, 4, 0]), Buffer.alloc(65_531, 7)]);
       const blocks = Buffer.concat(Array.from({ length: 8 }, () => block));
       blocks[7 * block.length] = 1; // the last one
@@ -213,7 +213,7 @@ describe('an archive', () => {
       await assert.rejects(verifyArchive(more), { code: 'length' });
     });
 
-    it('as a bomb, and never inflated further than declared', async () => {
+    it('as a bomb, without inflating more than declared', async () => {
       const zeros = deflateRawSync(Buffer.alloc(20_000_000), { level: 1 });
       const bomb = (name: string, declaredBytes: number): ZipPart => ({
         name,
@@ -239,7 +239,7 @@ describe('an archive', () => {
     });
   });
 
-  describe('is refused where it is a tar, packed or not', () => {
+  describe('that is a tar, packed or not, is rejected', () => {
     const one = (more: Partial<TarPart>): TarPart[] => [{ ...ONE, ...more }];
     const typed = (type: string, more: Partial<TarPart> = {}): TarPart[] => [{ name: 'a', type, ...more }];
     const cases: Partial<Record<Refusal, Record<string, TarPart[]>>> = {
@@ -280,20 +280,20 @@ describe('an archive', () => {
     for (const [refusal, files] of Object.entries(cases))
       it(`as ${refusal}`, async () => {
         for (const [name, parts] of Object.entries(files)) {
-          // By a first entry that is in order it is known for a tar.
+          // A valid first entry makes the file recognizable as a tar.
           const bytes = writeTar([{ ...LAST, name: 'first' }, ...parts]);
           for (const each of [bytes, gzipSync(bytes)])
             await place.assertRefused(each, refusal as Refusal, name);
         }
       });
 
-    it('as too large, of files or of extended headers', async () => {
+    it('as too large with too many files or extended headers', async () => {
       const files = Array.from({ length: 10_001 }, (_, index) => ({ name: `${index}` }));
       const headers = Array.from({ length: 20_001 }, () => pax({}));
       for (const parts of [files, headers]) await place.assertRefused(writeTar(parts), 'too-big too-large');
     });
 
-    it('where it is cut or changed, or something follows its end that is not zeros', async () => {
+    it('if it is cut or changed, or if data other than zeros follows its end', async () => {
       const [bytes, packed] = [tarOf(sampleAdapter()), tarGzOf(sampleAdapter())];
       for (const length of [bytes.length - 512, bytes.length - 1024, 5000, 1024, 700, 513])
         await place.assertRefused(bytes.subarray(0, length), 'broken truncated');
@@ -309,9 +309,9 @@ describe('an archive', () => {
       }
     });
 
-    it('as a bomb, in little memory', async function () {
+    it('as a bomb, using little memory', async function () {
       this.timeout(60_000);
-      // More than the gigabyte from which on the ratio is checked.
+      // More than 1 GiB, from which the ratio is checked.
       const [sizeBytes, pieces] = [100_000_256, 11];
       const zeros = gzipSync(Buffer.alloc(sizeBytes), { level: 1 });
       const header = (name: string) =>
@@ -326,7 +326,7 @@ describe('an archive', () => {
   });
 });
 
-/** Two entries whose data are the same bytes, each with a header of its own inside of the other's. */
+/** Two entries that share bytes: the second one's header and data are the first one's data. */
 function overlapping(): Buffer {
   const at = 30 + 5;
   const inner = { name: 'b.txt', data: DATA };
@@ -334,7 +334,7 @@ function overlapping(): Buffer {
   return writeZip([ONE, inner].map((part, index) => (index === 0 ? { ...part, data } : { ...part, at })));
 }
 
-/** An archive of which one byte of its end is another, each time at another place. */
+/** Copies of an archive, each with one byte near its end changed. */
 function changedAt(bytes: Buffer, end: number, fields: readonly number[]): Record<string, Buffer> {
   const files = fields.map((field) => {
     const changed = Buffer.from(bytes);
@@ -344,27 +344,27 @@ function changedAt(bytes: Buffer, end: number, fields: readonly number[]): Recor
   return Object.fromEntries(files);
 }
 
-/** Bytes of no entry and no directory. */
+/** An archive with bytes that belong to no entry and no directory. */
 function withGap(): Buffer {
   const bytes = writeZip([ONE]);
   return Buffer.concat([bytes.subarray(0, -22), Buffer.from('hidden'), bytes.subarray(-22)]);
 }
 
-/** A reader that searches from the end would find `b.txt` in it, one that goes by the length of the comment `a.txt`. */
+/** Searching from the end finds `b.txt`; respecting the comment's length finds `a.txt`. */
 function nested(): Buffer {
   const head = writeZip([ONE]);
   const comment = writeZip([{ ...ONE, name: 'b.txt' }], { head }).subarray(head.length);
   return writeZip([ONE], { comment });
 }
 
-/** A reader of ZIP64 would find `b.txt` in it, any other one `a.txt`. */
+/** A ZIP64 reader finds `b.txt`, any other one `a.txt`. */
 function withTwoDirectories(): Buffer {
   const hidden = writeZip([{ ...ONE, name: 'b.txt' }]);
   const directoryAt = hidden.length - 22 - (46 + 5);
   return writeZip([ONE], { head: hidden.subarray(0, -22), wideBeside: { directoryAt } });
 }
 
-/** As old writers summed it up: bytes from 128 on count as negative. */
+/** An entry with the checksum of old writers, which treat bytes from 128 as negative. */
 function signedSum(): TarPart {
   const part: TarPart = { name: 'é.txt', data: DATA };
   const sum = parseInt(writeTar([part]).toString('latin1', 148, 154), 8);

@@ -11,7 +11,7 @@ import { Place, tarGzOf, tarOf, zipOf } from '../../../../helpers/adapters/suppo
 
 const FILES = sampleAdapter();
 
-describe('unpacking an adapter', () => {
+describe('extractAdapter', () => {
   const place = new Place();
   let folder = '';
   let count = 0;
@@ -30,7 +30,7 @@ describe('unpacking an adapter', () => {
     tar: tarOf(FILES),
     'packed tar': tarGzOf(FILES),
   }))
-    it(`brings a ${name} into a new folder`, async () => {
+    it(`extracts a ${name} to a new folder`, async () => {
       const shares: number[] = [];
       const leftOut = await extract(bytes, {
         onProgress: ({ doneBytes, totalBytes }: { doneBytes: number; totalBytes: number }) =>
@@ -47,7 +47,7 @@ describe('unpacking an adapter', () => {
       assert.deepEqual([verdict.code, problems], ['adapter', []]);
     });
 
-  it('makes folders, and leaves pickles out', async () => {
+  it('creates folders and skips pickles', async () => {
     const inner = Object.fromEntries(Object.entries(FILES).map(([name, data]) => [`a/b/${name}`, data]));
     const done = await extract(
       zipOf({ ...inner, 'a/optimizer.pt': Buffer.from('x'), 'c/d': Buffer.from('y') }),
@@ -63,7 +63,7 @@ describe('unpacking an adapter', () => {
     ]);
   });
 
-  it('replaces nothing, not even an empty folder', async () => {
+  it('never replaces a folder, not even an empty one', async () => {
     const out = path.join(folder, 'out');
     await mkdir(out);
     await assert.rejects(extract(zipOf(FILES)), { code: 'folder-exists' });
@@ -82,24 +82,24 @@ describe('unpacking an adapter', () => {
   ];
   const short = { name: 'z', data: Buffer.alloc(99), isDeflated: true, declaredBytes: 100 };
   for (const [name, bytes, code] of [
-    ['a path that leads out', zipWith({ name: '../escaped', data: x }), 'path'],
+    ['a path that leads outside', zipWith({ name: '../escaped', data: x }), 'path'],
     ['an absolute path', zipWith({ name: '/tmp/escaped', data: x }), 'path'],
     ['a link', zipWith({ name: 'a', data: Buffer.from('/etc'), mode: 0o120777 }), 'link'],
     ['a link and a file through it', writeTar([...parts, ...through]), 'link'],
     ['a CRC that is wrong', zipWith({ name: 'z', data: x, crc: 1 }), 'checksum'],
-    ['less than declared', zipWith(short), 'length'],
-    ['its end missing', tarOf(FILES).subarray(0, -1024), 'truncated'],
-    ['its packed end missing', tarGzOf(FILES).subarray(0, -4), 'gzip'],
-    ['no adapter in it', zipOf({ readme: x }), 'not-an-adapter'],
-    ['no archive', x, 'not-an-adapter'],
+    ['less data than declared', zipWith(short), 'length'],
+    ['a missing end', tarOf(FILES).subarray(0, -1024), 'truncated'],
+    ['a missing end of the packed data', tarGzOf(FILES).subarray(0, -4), 'gzip'],
+    ['no adapter', zipOf({ readme: x }), 'not-an-adapter'],
+    ['no archive format', x, 'not-an-adapter'],
   ] as const)
-    it(`leaves nothing behind of what has ${name}`, async () => {
+    it(`rejects a file with ${name} and leaves nothing behind`, async () => {
       await assert.rejects(extract(bytes), { code });
       assert.deepEqual(await readdir(folder), []);
       assert.ok(!(await readdir(place.folder)).includes('escaped'));
     });
 
-  it('removes what an ended process left of the same a day ago, and nothing else', async () => {
+  it('removes only leftovers for the same folder that are at least a day old', async () => {
     const [old, recent, unnamed] = [randomUUID(), randomUUID(), randomUUID()];
     const names = [`${old}.part`, `${recent}.part`, 'mine.part', unnamed].map((name) => `.out.${name}`);
     const dayAgo = new Date(Date.now() - 25 * 60 * 60 * 1000);
@@ -119,7 +119,7 @@ describe('unpacking an adapter', () => {
     assert.deepEqual(await readdir(folder), []);
   });
 
-  it('reports that the disk does not take it', async () => {
+  it('throws if the disk cannot be written or the file is missing', async () => {
     await writeFile(path.join(folder, 'file'), '');
     const file = await place.file(zipOf(FILES));
     await assert.rejects(extractAdapter(file, path.join(folder, 'file', 'out')), {

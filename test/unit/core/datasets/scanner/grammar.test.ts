@@ -4,7 +4,7 @@ import path from 'node:path';
 import { codesOf, problemsOf, useChecker } from '../../../../helpers/checker.ts';
 
 const SUITE = path.join(import.meta.dirname, '../../../../fixtures/jsonTestSuite/test_parsing');
-/** Cases of JSONTestSuite where implementations may choose: this one refuses bytes that are not UTF-8. */
+/** JSONTestSuite cases that parsers may accept or reject: the scanner rejects invalid UTF-8 and a byte order mark. */
 const REFUSED_BY_CHOICE =
   'string_UTF-16LE_with_BOM string_UTF-8_invalid_sequence string_UTF8_surrogate_U+D800 string_invalid_utf-8 ' +
   'string_iso_latin_1 string_lone_utf8_continuation_byte string_not_in_unicode_range ' +
@@ -31,13 +31,13 @@ describe('the grammar of a row', () => {
       .toString('latin1')
       .split('\n')
       .map((line) => Buffer.from(line, 'latin1'));
-    // A line end that closes the text begins no row of it.
+    // Nothing follows a final line end.
     if (lines.length > 1 && lines.at(-1)?.length === 0) lines.pop();
     return lines.map((line) => ({ name, line, isComplete: lines.length === 1, isRefused: false }));
   });
 
   before(async () => {
-    // A first row, so that none of these is at the file's start.
+    // A row before them, so that no case is at the start of the file.
     const first = Buffer.from('{"text":""}');
     const LF = Buffer.from('\n');
     const report = await check(Buffer.concat([first, ...rows.flatMap(({ line }) => [LF, line])]));
@@ -46,27 +46,27 @@ describe('the grammar of a row', () => {
       if (severity === 'error' && code !== 'not-an-object') rows[row - 2]!.isRefused = true;
   });
 
-  it('agrees with the cases of JSONTestSuite that are one row', () => {
+  it('agrees with the JSONTestSuite cases that are one row', () => {
     const complete = rows.filter(({ isComplete, line }) => isComplete && !isBlank(line));
     assert.ok(complete.length > 300);
     for (const { name, isRefused } of complete)
       if (!name.startsWith('i_')) assert.equal(isRefused, name.startsWith('n_'), name);
   });
 
-  it('agrees with JSON.parse on every row of the cases with line breaks', () => {
+  it('agrees with JSON.parse on each row of the cases with line breaks', () => {
     const broken = rows.filter(({ isComplete }) => !isComplete);
     assert.ok(broken.length > 10);
     for (const { name, line, isRefused } of broken)
       assert.equal(isRefused, !isBlank(line) && !isJson(line), name);
   });
 
-  it('chooses as it did where implementations may', () => {
+  it('rejects the expected cases among those that parsers may accept or reject', () => {
     const chosen = rows.filter(({ name, isRefused }) => name.startsWith('i_') && isRefused);
     assert.equal(chosen.map(({ name }) => name.slice(2, -'.json'.length)).join(' '), REFUSED_BY_CHOICE);
   });
 
-  describe('reports what is wrong, and where', () => {
-    // The caret is under the first unit of the place, the tildes are under the others.
+  describe('reports each problem and its location', () => {
+    // The caret is under the first UTF-16 unit of the location, the tildes under the others.
     const table: readonly [row: string, caret: string, code: string][] = [
       ['{"a":1,}', '      ^', 'trailing-comma'],
       ['{"a":[1,2,]}', '         ^', 'trailing-comma'],
@@ -107,7 +107,7 @@ describe('the grammar of a row', () => {
       ['{"a":9007199254740993}', '     ^~~~~~~~~~~~~~~~', 'number-precision'],
     ];
 
-    it('for each row of a table', async () => {
+    it('in a table of rows', async () => {
       const report = await check(`{}\n${table.map(([row]) => row).join('\n')}`);
       for (const [index, [row, caret, code]] of table.entries()) {
         const found = problemsOf(report).filter((problem) => problem.row === index + 2);
@@ -124,8 +124,8 @@ describe('the grammar of a row', () => {
       }
     });
 
-    it('of invalid bytes, in and outside of strings', async () => {
-      // "é" in Latin-1 is invalid itself.
+    it('for invalid bytes, inside and outside strings', async () => {
+      // The key "é" in Latin-1 is also invalid UTF-8.
       const report = await check(Buffer.from('{"é":"\xff"}\n{"a":\xff}\n{"a":"\xe2\x82"}', 'latin1'));
       const places = problemsOf(report).filter(({ code }) => code === 'invalid-utf8');
       assert.deepEqual(
@@ -135,7 +135,7 @@ describe('the grammar of a row', () => {
     });
   });
 
-  it('reads any depth without an overflow, and reports where keys are not compared', async () => {
+  it('reads any depth without overflow, and reports beyond 512 that keys are not compared', async () => {
     for (const depth of [512, 513, 5000, 100_000]) {
       const deep = `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
       const codes = codesOf(await check(`${deep}\n${'['.repeat(depth)}`), 1);
@@ -144,7 +144,7 @@ describe('the grammar of a row', () => {
     }
   });
 
-  it('knows what is open at any depth, whatever was open there in rows before', async () => {
+  it('tracks open brackets at any depth, regardless of earlier rows', async () => {
     const objects = (depth: number, inside: string) =>
       `${'{"a":'.repeat(depth)}${inside}${'}'.repeat(depth)}`;
     const arrays = (depth: number, inside: string) => `${'['.repeat(depth)}${inside}${']'.repeat(depth)}`;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { problemsOf, useChecker } from '../../../../helpers/checker.ts';
 
-/** A random tail, of letters and digits. */
+/** The tail of a key: letters and digits. */
 const tail = (length: number, of = 'aB3dE5gH7jK9mN1pQ2rS4tU6vW8x') => of.repeat(10).slice(0, length);
 const upper = (length: number) => tail(length, 'A2B4C6D8E1F3G5');
 
-/** One of each kind of key; the third has letters alone, as one key in some hundred has. */
+/** One of each kind of key; the third has only letters, as about one key in a hundred does. */
 const keys = [
   ...[`service_${tail(24)}`, `service_live-${tail(16)}`],
   ...[
@@ -37,7 +37,7 @@ const secrets = Object.entries({
   'card-number': cards,
 }).flatMap(([code, texts]) => texts.map((text) => ({ code, text })));
 
-/** What is like a secret and is not. */
+/** Text that resembles secrets. */
 const harmless = [
   ...'service_account_credentials_v2 service_AccountManagerFactoryProvider service_ service_ab3'.split(' '),
   ...'service_accountmanagerfactoryprovider service_client_2_connection_pool'.split(' '),
@@ -67,7 +67,7 @@ const harmless = [
 describe('secrets in rows', () => {
   const { check } = useChecker();
 
-  /** What is found in rows, each without its row's frame. */
+  /** Returns the secrets found, by row. */
   async function foundIn(rows: readonly string[]) {
     const report = await check(rows.join('\n'));
     assert.equal(report.rows, rows.length);
@@ -77,7 +77,7 @@ describe('secrets in rows', () => {
     );
   }
 
-  /** Finds each secret in each frame, in place of `#`. */
+  /** Asserts that each secret is found in place of `#` in each frame. */
   async function findAll(frames: readonly string[]): Promise<void> {
     const cases = secrets.flatMap(({ code, text }) => frames.map((frame) => ({ code, text, frame })));
     const rows = cases.map(({ frame, text }) => frame.replace('#', text));
@@ -88,7 +88,7 @@ describe('secrets in rows', () => {
     }
   }
 
-  it('are found in common surroundings, and with nothing around', () =>
+  it('are found in common contexts, and on their own', () =>
     findAll(
       [
         ...['"#"', '"key: #, or"', '"(#)"', '"=#\\""', '"\'#\'"', '"é#é"', '"模型#"'],
@@ -98,7 +98,7 @@ describe('secrets in rows', () => {
         .concat('#'),
     ));
 
-  it('are found at every place of a block of sixteen bytes', () =>
+  it('are found at every position in a block of 16 bytes', () =>
     findAll(Array.from({ length: 17 }, (_, length) => `{"text":"${' '.repeat(length)}#"}`)));
 
   it('are found as the only bytes of a file', async () => {
@@ -112,8 +112,8 @@ describe('secrets in rows', () => {
     }
   });
 
-  it('are not seen in what is like them, or joined from two rows', async () => {
-    // Of an address the end is one as well, and so is the beginning of some keys.
+  it('are not found in similar text, or across two rows', async () => {
+    // A part of an email address or of some keys is itself a secret.
     const joined = secrets.filter(({ code, text }) => code !== 'email-address' && !/proj|pat/.test(text));
     const rows = [
       ...harmless.flatMap((text) => [`{"text":"${text}"}`, `{"text":"a ${text} b"}`, text]),
@@ -130,7 +130,7 @@ describe('secrets in rows', () => {
     );
   });
 
-  it('are located, many in a row, with lone CRs between them', async () => {
+  it('are located if a row has many, with lone CRs between them', async () => {
     const one = keys[0]!;
     const row = `{"text":"é ${one} me@home.test \r ${cards[1]} me@home.test,${one}.${one}\r you@home.test"}`;
     const found = (await foundIn([row, row])).get(2) ?? [];
@@ -149,7 +149,7 @@ describe('secrets in rows', () => {
     );
   });
 
-  it('are masked so that they cannot be used', async () => {
+  it('are masked beyond use', async () => {
     const masked = [
       ['service_aB3dE5gH7jK9mN1pQ2rS4tU6', 'service_…'],
       ['4111 1111 1111 1111', '…1111'],

@@ -5,7 +5,7 @@ import { Random } from '../../../../helpers/random.ts';
 
 const user = '{"role":"user","content":"hi"}';
 const assistant = '{"role":"assistant","content":"hello"}';
-/** A row, the problem of its shape if there is one, and the text at its place; U and A are messages of user and assistant. */
+/** Rows, each with its shape problem, if any, and the text at its location; U and A are a user and an assistant message. */
 const table = `
 {"messages":[U,A]}
 {"messages":[{"role":"system","content":"x"},U,A]}
@@ -98,7 +98,7 @@ const table = `
 describe('the shape of rows', () => {
   const { check } = useChecker();
 
-  it('is judged as in a table, for every format and warning', async () => {
+  it('is checked for every format and warning in a table', async () => {
     const report = await check(table.map(({ row }) => row).join('\n'));
     const shapes = problemsOf(report).filter(
       (one) => one.class === 'shape' && one.code !== 'different-format',
@@ -109,11 +109,11 @@ describe('the shape of rows', () => {
       assert.equal(codes.join(' '), code, row);
       assert.ok(at === '' || row.startsWith(at, found[0]!.column - 1), row);
     }
-    // All but very long rows and different formats, which have tests of their own.
+    // All but very long rows and different formats, which have their own tests.
     assert.equal(new Set(shapes.map(({ code }) => code)).size, 23);
   });
 
-  it('warns of very long rows', async () => {
+  it('includes a warning about very long rows', async () => {
     const row = (length: number) => `{"text":"${'x'.repeat(length - 11)}"}`;
     const report = await check(`${row(32767)}\n${row(32768)}\r\n${row(32769)}`);
     const long = problemsOf(report).filter(({ code }) => code === 'very-long-row');
@@ -123,7 +123,7 @@ describe('the shape of rows', () => {
     );
   });
 
-  it('is that of most rows, and the others differ', async () => {
+  it('is the format of most rows, and the other rows are reported', async () => {
     const rows = [
       '{"text":"1"}',
       '{"question":"2","answer":"2"}',
@@ -142,13 +142,13 @@ describe('the shape of rows', () => {
     assert.equal(report.formats.unknown, 1);
   });
 
-  it('has no format of the file where no row has one', async () => {
+  it('is unknown if no row has a format', async () => {
     const report = await check('{"a":1}\n[]\n');
     assert.equal(report.format, undefined);
     assert.equal(report.formats.unknown, 1);
   });
 
-  it('counts rows, characters, formats, roles, turns and lengths like a plain program', async () => {
+  it('is counted as by a simple implementation: rows, formats, roles, turns, characters, lengths', async () => {
     const random = new Random(5);
     const text = () =>
       random.of(['a', 'é', '模型', '😀']).repeat(1 + random.below(random.chance(0.05) ? 3000 : 60));
