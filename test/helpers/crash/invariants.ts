@@ -5,13 +5,8 @@ import type { Shown, Told } from './window.ts';
 import type { WindowProcess } from './windowProcess.ts';
 
 /*
-<<<<<<< HEAD
- * I1 at most one charge · I2 the same bytes each time · I3 one Idempotency-Key at a time · I4 the truth about the charge ·
- * I5 no secret written · I6 the right API key and service · I7 bounded attempts, Retry-After · I9 no other files in the journal
-=======
  * I1 at most one charge · I2 the same bytes each time · I3 one Idempotency-Key at a time · I4 a true result ·
- * I5 no secret written · I6 the right API key and service · I7 bounded attempts, Retry-After · I9 nothing left behind
->>>>>>> main
+ * I5 no secret written · I6 the right API key and service · I7 bounded attempts, Retry-After · I9 no other files in the journal
  */
 
 /** Limit per click. */
@@ -97,27 +92,13 @@ export class Claims {
   }
 }
 
-<<<<<<< HEAD
-/** Checks everything that happened in a cell; its windows are closed. */
-export function verify(simulation: Simulation): void {
-=======
 /** Checks every invariant of a cell whose windows are closed. */
-export async function verify(simulation: Simulation): Promise<void> {
->>>>>>> main
+export function verify(simulation: Simulation): void {
   simulation.claims.verify();
   verifyCharges(simulation);
   verifyRequests(simulation);
   verifySecrets(simulation);
   verifyBounds(simulation);
-<<<<<<< HEAD
-=======
-  // I9: each start removes what the previous one left.
-  for (let starts = 0; starts < 3 && simulation.folder.strayFiles().length > 0; starts++) {
-    await (await simulation.open()).close();
-    // A closed window may still be probing locks.
-    await delay(100);
-  }
->>>>>>> main
   for (const name of simulation.folder.strayFiles()) simulation.violate(`I9: ${name} is left`);
 }
 

@@ -403,11 +403,7 @@ class CellFolder {
       if (!name.startsWith('create')) await rm(path.join(folder, name), { force: true });
   }
 
-<<<<<<< HEAD
-  /** Files other than intents, their locks and temporary files, and the notices of charges to be reported. */
-=======
-  /** All files except intents, receipts, locks of open intents, and notices of charges, with `<id>` in place of IDs. */
->>>>>>> main
+  /** All files except intents, receipts, temporary files, locks, and notices of charges, with `<id>` in place of IDs. */
   strayFiles(): string[] {
     return this.#files()
       .map((file) => path.relative(this.#journal, file))
