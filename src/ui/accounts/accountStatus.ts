@@ -38,7 +38,7 @@ export function showBalance(
       return;
     }
     const { account, state, isLocked } = session;
-    // Don't show data that was read with an API key that was rejected.
+    // Don't show data that was read with an API key that no longer works.
     const balance = isLocked ? undefined : session.balance.current;
     const threshold = setting('lowBalance');
     const isLow = threshold > 0 && balance !== undefined && balance.balance_cents < threshold * 100;

@@ -78,7 +78,7 @@ export async function replaceKey(
   createClient: CreateClient,
   argument?: unknown,
 ): Promise<void> {
-  // A notification may be about another account than the active one.
+  // A notification may be about an account that is not active.
   const account = accounts.accounts.find(({ id }) => id === argument) ?? accounts.active;
   if (account === undefined) {
     notifySignedOut();

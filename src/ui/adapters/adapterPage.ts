@@ -117,7 +117,7 @@ export class AdapterPage implements Disposable {
     void this.#reload();
   }
 
-  /** Compares the disk with what is shown, and reads a file that has appeared since. */
+  /** Compares the file on disk with the shown version, and reads a file that has appeared since. */
   async check(): Promise<void> {
     const { report, problem } = this.#known;
     if (report === undefined && problem !== 'missing') return;

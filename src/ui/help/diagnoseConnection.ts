@@ -10,7 +10,7 @@ import { proxySettings, setting } from '../shared/settings.ts';
 import { pick } from '../shared/steps.ts';
 import { diagnosisRows, diagnosisWords, type Diagnosis } from './messages.ts';
 
-/** Sent if there is no API key: a refusal by the service is an answer, too. */
+/** Sent if there is no API key: a refusal also proves that the service answers. */
 const NO_KEY = 'none';
 
 const KEY_MS = 30_000;

@@ -11,7 +11,7 @@ type ContextKey = (typeof CONTEXT_KEYS)[keyof typeof CONTEXT_KEYS];
 
 /** The key that stores whether the user has checked a dataset, since reports are not stored. */
 const CHECKED = 'checked';
-/** When VS Code has loaded the steps after a page such as the walkthrough was opened; sometimes that takes 5 seconds. */
+/** When to tick again after a page such as the walkthrough was opened: VS Code may need 5 seconds to load the steps. */
 const KNOWN_AFTER_MS = [500, 2_000, 6_000] as const;
 
 /**

@@ -197,7 +197,7 @@ export class SpendPage extends AccountPage<SpendState, SpendRequest, SpendButton
 
   #facts(): SpendFacts {
     const { accountId, session } = this;
-    // Don't show data that was read with an API key that was rejected.
+    // Don't show data that was read with an API key that no longer works.
     const known = session?.isLocked === false ? session : undefined;
     return {
       accountId,

@@ -35,7 +35,7 @@ export function rowLabel(name: string): string {
   return sanitizeServiceText(name, LABEL_UNITS);
 }
 
-/** `Queued`, `Completed`, or the service's status: it has many for active and failed runs. */
+/** `Queued`, `Completed`, or the service's status, since it uses many for active and failed runs. */
 export function runStatus(status: string, phase: Phase): string {
   if (phase === 'waiting') return TERMS.queued;
   return phase === 'finished' ? TERMS.completed : serviceText(status) || l10n.t('Status unknown');

@@ -144,7 +144,7 @@ function scanRow(start: usize, lineEnd: usize, hasLineEnd: bool): void {
       countShape();
       report(ROW_OF_FORMAT + format, start, 1);
     }
-    // Parts of a row that was broken into lines are not duplicate rows.
+    // Rows that are not JSON, such as parts of a row with line breaks, are not duplicates.
     if (!hasFailed()) hash = hashRow(start, end);
   }
   endRow();

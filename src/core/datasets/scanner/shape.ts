@@ -69,7 +69,7 @@ function head(from: usize, length: usize): u64 {
   return length < 8 ? bytes & (((<u64>1) << ((<u64>length) << 3)) - 1) : bytes;
 }
 
-/** Whether a name has this length, above eight, and these are its first and last eight bytes. */
+/** Whether a name has this length (more than eight bytes) and these first and last eight bytes. */
 function isLong(from: usize, to: usize, length: usize, first: u64, last: u64): bool {
   return to - from == length && load<u64>(from) == first && load<u64>(to - 8) == last;
 }
@@ -322,7 +322,7 @@ function endMessage(): void {
   }
   lastRole = role;
   if (role == ROLE_ASSISTANT) hasAssistant = true;
-  // Next to tool calls, the content may be missing, null or empty.
+  // With tool calls, the content may be missing, null or empty.
   if (hasToolCalls) return;
   if (!hasContent) noteInRow(CONTENT_MISSING, message, 1);
   else if (emptyContent != 0) noteInRow(CONTENT_EMPTY, emptyContent, emptyLength);
