@@ -1,4 +1,4 @@
-// The page of an adapter. It shows the messages of the extension, and sends requests: it reads no file, and makes no sentence.
+// The adapter page. It shows the extension's messages and sends requests, but reads no files and composes no sentences.
 import type {
   AdapterMemory,
   AdapterMessage,
@@ -32,10 +32,10 @@ class Page {
     measure: element('div', { class: 'work' }),
     unpack: element('div', { class: 'work' }),
   };
-  /** What each part was drawn from. */
+  /** The JSON that each part was last drawn from. */
   readonly #drawn = new Map<HTMLElement, string>();
   #words: Words | undefined;
-  /** Which section the work in progress belongs to. */
+  /** The section of the work in progress. */
   #busy: HTMLElement | undefined;
   #tool: string | undefined;
 
@@ -110,13 +110,13 @@ class Page {
     ];
   }
 
-  /** A button that begins work. */
+  /** Creates a button that starts work. */
   #begins(name: string, request: AdapterRequest, look: 'primary' | 'secondary'): HTMLButtonElement {
     const send = () => this.#client.send(request);
     return button(name, send, { class: `${look} begins`, key: name });
   }
 
-  /** One work at a time: the buttons of the other are shown, but disabled. */
+  /** Only one work runs at a time: hides its start buttons and disables the others. */
   #markBusy(): void {
     for (const one of document.querySelectorAll<HTMLButtonElement>('button.begins')) {
       one.setAttribute('aria-disabled', String(this.#busy !== undefined));
@@ -148,14 +148,14 @@ class Page {
       work.replaceChildren(
         element('div', { class: 'running' }, [bar, element('span', { class: 'note' }), stop]),
       );
-      // The button that began it is hidden now.
+      // The start button, which had the focus, is hidden now.
       if (document.activeElement === null || document.activeElement === document.body) stop.focus();
     }
     work.querySelector('progress')?.setAttribute('value', String(fraction));
     work.querySelector('.note')?.replaceChildren(text);
   }
 
-  /** Draws a part if it changed; the keyboard stays on the same button, or goes to the heading. */
+  /** Draws a part if it has changed; the focus stays on the same button or moves to the heading. */
   #draw<T>(part: HTMLElement, content: T | undefined, draw: (content: T) => readonly Node[]): void {
     const source = content === undefined ? '' : JSON.stringify(content);
     if (this.#drawn.get(part) === source) return;

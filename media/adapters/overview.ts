@@ -9,7 +9,7 @@ import { copyButton, drawTable, element, fill, header, icon } from '../shared/do
 
 type Words = AdapterPageState['words'];
 
-/** @param name what is copied; each button has another */
+/** @param name what is copied; unique for each button */
 export function copyOf(
   name: string,
   text: string,
@@ -29,7 +29,7 @@ export function drawVerdict({ kind, title, sentences }: AdapterVerdict): HTMLEle
   ]);
 }
 
-/** Draws notes with the names that they are about. */
+/** Draws notes with their examples. */
 export function drawNotes(notes: readonly AdapterNote[], words: Words): HTMLElement {
   return element(
     'ul',
@@ -50,7 +50,7 @@ export function drawNotes(notes: readonly AdapterNote[], words: Words): HTMLElem
   );
 }
 
-/** Draws names and values, with a Copy button where one is useful. */
+/** Draws names and values, some with a Copy button. */
 export function drawFacts(facts: readonly AdapterFact[], words: Words): HTMLElement {
   return element(
     'dl',

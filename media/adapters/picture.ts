@@ -1,7 +1,7 @@
 import type { AdapterCell, AdapterPicture, AdapterShade } from '../../src/ui/adapters/protocol.ts';
 import { drawScroller, drawTable, element, header } from '../shared/dom.ts';
 
-/** Draws which modules of which layers are adapted, and how much. */
+/** Draws which modules of which layers are adapted, and how much they learned. */
 export function drawPicture(picture: AdapterPicture): HTMLElement[] {
   const readout = element('p', { class: 'readout note', text: picture.hint });
   const grid = drawGrid(picture, (text) => {
@@ -23,12 +23,12 @@ export function drawPicture(picture: AdapterPicture): HTMLElement[] {
   ];
 }
 
-/** A grid with one cell in the order of Tab, from which the arrow keys lead to the others. */
+/** Draws a grid with one cell in the tab order; the arrow keys move to the others. */
 function drawGrid(picture: AdapterPicture, onCell: (text: string | undefined) => void): HTMLElement {
   const rows = picture.rows.map(({ name, cells }) =>
     element('tr', {}, [header(name, 'row'), ...cells.map(drawCell)]),
   );
-  // An empty header would be none; each cell names its layer itself.
+  // A cell without text is not a header; each cell's label includes its layer.
   const heads = picture.columns.map(({ name, short }) =>
     short === ''
       ? element('td')
@@ -38,7 +38,7 @@ function drawGrid(picture: AdapterPicture, onCell: (text: string | undefined) =>
   const grid = drawTable([element('td'), ...heads], rows, { class: 'grid', attributes });
   let inTabOrder = rows[0]?.querySelector('td');
   inTabOrder?.setAttribute('tabindex', '0');
-  // There can be thousands of cells: the grid listens for them all.
+  // Listen on the grid because there can be thousands of cells.
   const cellOf = (target: EventTarget | null) =>
     target instanceof Element ? target.closest<HTMLTableCellElement>('td[aria-label]') : null;
   grid.addEventListener('keydown', (event) => moveFrom(cellOf(event.target), event));
@@ -78,7 +78,7 @@ function moveFrom(cell: HTMLTableCellElement | null, event: KeyboardEvent): void
   const target = targets[event.key];
   if (target === undefined) return;
   event.preventDefault();
-  // Nothing is beyond the edges but headers, which take no focus.
+  // Beyond the edges are only headers, which are not focusable.
   rows[target[0]]?.cells[target[1]]?.focus();
 }
 
@@ -92,7 +92,7 @@ function drawShade(shade: AdapterShade): HTMLElement {
   return drawn;
 }
 
-/** The same in numbers, made when it is opened: it can have thousands of cells. */
+/** Draws the same data as a table, but only when it is opened: it can have thousands of cells. */
 function drawNumbers({ tableTitle, corner, columns, rows }: AdapterPicture): HTMLElement {
   const draw = () =>
     drawTable(

@@ -5,8 +5,8 @@ import { copyOf, drawNotes } from './overview.ts';
 type Words = AdapterPageState['words'];
 
 /**
- * Draws the recipes, a tab for each tool.
- * @param chosen the tool that is shown first
+ * Draws the recipes, with one tab per tool.
+ * @param chosen the initially selected tool
  */
 export function drawRecipes(
   tools: readonly AdapterTool[],

@@ -1,7 +1,7 @@
 import type { PreviewCard, PreviewChart, PreviewProblemClass } from '../../src/ui/datasets/protocol.ts';
 import { drawBar, element, icon } from '../shared/dom.ts';
 
-/** Draws the card of the dataset. @param chosen the problems by which rows are filtered now */
+/** Draws the dataset card. @param chosen the problems that rows are currently filtered by */
 export function drawCard(card: PreviewCard, fileName: string, chosen: string | undefined): HTMLElement[] {
   const { progress, verdict, problems } = card;
   const drawn: HTMLElement[] = [element('h2', { class: 'fileName', text: fileName })];
@@ -66,7 +66,7 @@ function drawCount(name: string, count: string): HTMLElement[] {
   ];
 }
 
-/** Bars with their names and numbers above them. */
+/** Draws bars below their names and counts. */
 function drawBars(parts: PreviewChart['parts']): HTMLElement {
   const items = parts.map(({ name, value, share }) =>
     element('li', {}, [...drawCount(name, value), drawBar(share)]),

@@ -2,33 +2,33 @@ import type { PreviewWord } from '../../src/ui/datasets/protocol.ts';
 import { button, element, fill } from '../shared/dom.ts';
 import { drawReadable, MOST_MARKS, type MarkBudget } from './invisible.ts';
 
-/** A longer text is folded. */
+/** Longer texts are folded. */
 const FOLD_CHARACTERS = 1_200;
 const FOLD_LINES = 16;
 const FOLD_TURNS = 12;
-/** Fields, turns, parts and calls of a row that are drawn apart; the others are shown together, as JSON. */
+/** Maximum fields, turns, parts and calls drawn separately per row; the rest is shown as JSON. */
 const MOST_ITEMS = 200;
-/** The same once a list of turns was opened. */
+/** The same limit after the user expanded a list of turns. */
 const MOST_OPENED = 1_000;
-/** Deeper than any dataset, and far from the stack's end. */
+/** Deeper than any dataset, but far from overflowing the stack. */
 const MAX_DEPTH = 100;
 
-/** What is needed to draw the content of a row. */
+/** Context for drawing the content of a row. */
 export interface ContentContext {
   words: Readonly<Record<PreviewWord, string>>;
   language: string;
-  /** Whether a folded part was opened. */
+  /** Whether the user expanded a folded part. */
   isOpen: (key: string) => boolean;
   toggle: (key: string) => void;
 }
 
-/** The same, and how many items and marks of this row may still be drawn apart. */
+/** The context with the remaining items and marks of one row. */
 interface RowDrawing extends ContentContext, MarkBudget {
   left: number;
   hasOpened: boolean;
 }
 
-/** Draws a row to be read: conversations as messages, everything else as named fields. */
+/** Draws a row for reading: conversations as messages, everything else as named fields. */
 export function drawContent(value: unknown, context: ContentContext): HTMLElement {
   const drawing: RowDrawing = { ...context, left: MOST_ITEMS, hasOpened: false, marksLeft: MOST_MARKS };
   const content = element('div', { class: 'content' });
@@ -45,7 +45,7 @@ export function drawContent(value: unknown, context: ContentContext): HTMLElemen
   return content;
 }
 
-/** Items one by one while the row has room, what is left of them as one text. */
+/** Draws items separately while the row's limit allows it, and the rest as one text. */
 function drawItems<T>(
   items: readonly T[],
   key: string,
@@ -75,7 +75,7 @@ function drawFields(
   return drawItems(entries, `${prefix}/fields`, drawing, draw, Object.fromEntries);
 }
 
-/** A text, cut where it is long, with a button for the rest. */
+/** Draws a text; a long one is folded, with a button to expand it. */
 function drawText(text: string, key: string, context: RowDrawing, fold = FOLD_CHARACTERS): HTMLElement {
   const { words } = context;
   if (text === '') return element('div', { class: 'text empty', text: words.emptyText });
@@ -101,10 +101,10 @@ function foldAt(text: string, characters: number): number {
     if (at === -1 || at >= characters) break;
   }
   const cut = at === -1 || at > characters ? characters : at;
-  // A little more is shown at once rather than folded.
+  // Don't fold if only little would be hidden.
   if (text.length <= cut * 1.2 && at === -1) return text.length;
   if (cut >= text.length) return text.length;
-  // Not between the two halves of a surrogate pair.
+  // Don't cut a surrogate pair in half.
   return /[\udc00-\udfff]/.test(text.charAt(cut)) ? cut - 1 : cut;
 }
 
@@ -129,7 +129,7 @@ function drawCode(value: unknown, key: string, context: RowDrawing): HTMLElement
   return drawn;
 }
 
-/** Without recursion: rows can be hostile. */
+/** Not recursive, because hostile rows could overflow the stack. */
 function depthOf(value: unknown): number {
   let depth = 0;
   let level: unknown[] = [value];
@@ -142,7 +142,7 @@ function depthOf(value: unknown): number {
   return depth;
 }
 
-/** A list of turns: objects that say who speaks. */
+/** Returns the turns of a conversation: a list of objects, at least one of which has a role. */
 function turnsOf(value: unknown): Record<string, unknown>[] | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined;
   const turns = value.filter(isObject);
@@ -194,7 +194,7 @@ function drawTurn(turn: Record<string, unknown>, key: string, context: RowDrawin
   return drawn;
 }
 
-/** Who gets which colour; formats have other names for the same speaker. */
+/** Speakers that have a color, with their names in different formats. */
 const SPEAKERS: Readonly<Record<string, readonly string[]>> = {
   system: ['system', 'developer'],
   user: ['user', 'human'],
@@ -244,7 +244,7 @@ function drawCalls(calls: unknown, key: string, context: RowDrawing): HTMLElemen
   });
 }
 
-/** A number whose digits say more than the value that JavaScript keeps of it. */
+/** Owns the original digits of a number that JavaScript would print differently. */
 class ExactNumber {
   readonly digits: string;
 
@@ -255,10 +255,10 @@ class ExactNumber {
 
 type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown;
 
-/** The value of a row's text; undefined where it is not JSON. */
+/** Parses a row; returns undefined if it is not JSON. */
 export function parseRow(text: string): { value: unknown } | undefined {
   try {
-    // Engines without `source` leave the numbers as they parsed them.
+    // Engines without `source` return ordinary numbers.
     const reviver: Reviver = (_key, value, context) =>
       typeof value === 'number' && context?.source !== undefined && String(value) !== context.source
         ? new ExactNumber(context.source)
@@ -269,7 +269,7 @@ export function parseRow(text: string): { value: unknown } | undefined {
   }
 }
 
-/** A value as indented JSON, with its numbers as in the file. */
+/** Prints a value as indented JSON, with numbers as in the file. */
 function printValue(value: unknown, indent = ''): string {
   if (value instanceof ExactNumber) return value.digits;
   const inner = `${indent}  `;
@@ -286,7 +286,7 @@ function printValue(value: unknown, indent = ''): string {
   return JSON.stringify(value);
 }
 
-/** A JSON object. */
+/** Whether a value is a JSON object. */
 function isObject(value: unknown): value is Record<string, unknown> {
   return (
     typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber)

@@ -1,27 +1,27 @@
 import { hiddenRuns } from '../../src/core/base/plainText.ts';
 import { element } from '../shared/dom.ts';
 
-/** What has more marks than these says the rest in plain characters, so that no row becomes a page of elements. */
+/** Maximum marks per row; further labels become plain text, which limits the number of elements. */
 export const MOST_MARKS = 500;
-/** As many codes of a run are named one by one. */
+/** A longer run is labeled with only its first and last code. */
 const MOST_CODES = 4;
-/** Of the text that tag characters spell. */
+/** Maximum characters shown of a text that is hidden in tag characters. */
 const MOST_SPELLED = 500;
 
-/** Characters that are not seen, and how they are named: `U+202E`. */
+/** Invisible characters and their label, such as `U+202E`. */
 export interface Invisible {
   text: string;
   label: string;
 }
 
-/** How many marks may still be drawn. */
+/** The number of marks that may still be drawn. */
 export interface MarkBudget {
   marksLeft: number;
 }
 
-/** A text in pieces: what is seen as it is, and what is not with a label, as often as there are marks left. */
+/** Splits a text into visible pieces and, up to `marksLeft`, invisible pieces with labels. */
 export function splitInvisible(text: string, marksLeft: number): (string | Invisible)[] {
-  // Most texts have nothing that could be.
+  // Most texts are plain ASCII.
   if (/^[\t\n\r -~]*$/.test(text)) return [text];
   const pieces: (string | Invisible)[] = [];
   let [seen, end] = ['', 0];
@@ -37,9 +37,9 @@ export function splitInvisible(text: string, marksLeft: number): (string | Invis
 }
 
 /**
- * A text whose invisible characters have a mark each. The mark's text is the characters themselves, so that they are found and
- * copied as they are; its label comes from the style sheet.
- * @param budget of the row, which the marks are taken from
+ * Draws a text with a mark for each run of invisible characters. The mark contains the characters, so that
+ * search and copy work; the style sheet shows its label.
+ * @param budget the marks left for the row
  */
 export function drawReadable(text: string, budget: MarkBudget): Node[] {
   return splitInvisible(text, budget.marksLeft).map((piece) => {
@@ -68,7 +68,7 @@ function labelOf(run: string): string {
       : codes.length <= MOST_CODES
         ? codes.join(' ')
         : `${first}–${codes.at(-1) ?? ''} ×${codes.length}`;
-  // What only a model reads.
+  // Tag characters spell a text that only a model reads.
   const spelled = points
     .filter((point) => point >= 0xe0020 && point <= 0xe007e)
     .map((point) => String.fromCodePoint(point - 0xe0000))

@@ -1,5 +1,4 @@
-// The page of the dataset preview. It shows what the extension posts and requests the rows it needs: it reads no file, and
-// makes no sentences.
+// The dataset preview. It shows the extension's messages and requests rows, but reads no files and composes no sentences.
 import type {
   PreviewCard,
   PreviewFilter,
@@ -14,7 +13,7 @@ import { drawCard } from './card.ts';
 import { RowFeed, type PreviewClient } from './rowFeed.ts';
 import { createToolbar, type Toolbar } from './toolbar.ts';
 
-/** Everything on the page, from one start to the next. */
+/** Owns everything on the page until the next start message. */
 class Page {
   readonly #client: PreviewClient;
   readonly #start: PreviewStart;
@@ -29,7 +28,7 @@ class Page {
   #filter: PreviewFilter;
   #focusRow = false;
 
-  /** @param left the row at the top when the page was left, to which the extension will scroll */
+  /** @param left the top row when the page was closed, to which the extension will scroll */
   constructor(client: PreviewClient, start: PreviewStart, left: number | undefined) {
     const state = client.remembered;
     const { words } = start;
@@ -57,10 +56,10 @@ class Page {
     this.#details = element('aside', { class: 'card', attributes }, [this.#cardContent]);
     this.#details.addEventListener('click', ({ target }) => {
       const choice = target instanceof Element ? target.closest('button')?.dataset['key'] : undefined;
-      // A second press shows all rows again.
+      // Pressing the same choice again shows all rows.
       if (choice !== undefined) this.#toolbar.choose(this.#filter.problems === choice ? undefined : choice);
     });
-    // Where there is little room, the rows come first.
+    // In a narrow window, show only the rows at first.
     this.#details.hidden = state === undefined ? window.innerWidth < 700 : state.detailsHidden;
     this.#toolbar.showDetails(this.#details.hasAttribute('hidden'));
     document.body.replaceChildren(
@@ -128,7 +127,7 @@ class Page {
 
   #remember(): void {
     this.#client.remember(() => ({
-      // Not the text: a search may contain a secret, and this is stored on disk.
+      // Leave out the text: a search may contain a secret, and the memory is stored on disk.
       filter: { ...this.#filter, text: '' },
       row: this.#feed.topRow,
       detailsHidden: this.#details.hasAttribute('hidden'),
@@ -154,7 +153,7 @@ function main(): void {
 
 const MOST_RANGES = 500;
 
-/** Marks the text that is searched for, as far as it can be seen; once a picture. */
+/** Highlights the search text in the drawn rows, at most once per frame. */
 class Highlighter {
   #pending: number | undefined;
 
@@ -175,7 +174,7 @@ function rangesOf(root: HTMLElement, text: string, matchCase: boolean): Range[] 
     if (node.parentElement?.closest('.text') == null) continue;
     const value = node.textContent ?? '';
     const searched = matchCase ? value : value.toLowerCase();
-    // Some characters have another length in lower case: then the places would be others.
+    // Skip texts whose lower case has another length, because the offsets would be wrong.
     if (searched.length !== value.length) continue;
     for (let at = searched.indexOf(wanted); at !== -1; at = searched.indexOf(wanted, at + wanted.length)) {
       const range = new Range();

@@ -20,27 +20,27 @@ export type PreviewClient = Client<{
 
 const LINE_PIXELS = 60;
 
-/** The rows: requests what is seen, caches what was loaded lately, and follows the keyboard. */
+/** Owns the list of rows: requests missing rows, caches recent ones, and handles the keyboard. */
 export class RowFeed {
   readonly #client: PreviewClient;
   readonly #start: PreviewStart;
   readonly #list: VirtualList;
   readonly #onScroll: () => void;
   readonly #rows = new ReadRows();
-  /** Rows shown the other way than by themselves, and folded parts that were opened, as `row/part`. */
+  /** Rows that the user switched between raw text and content, and expanded parts as `row/part`. */
   readonly #switched: Set<number>;
   readonly #open = new Set<string>();
   #state: PreviewList | undefined;
   #lastTop: number;
-  /** Whether the list still has to return to where it was left: until then the row at the top is not the user's. */
+  /** Whether the list has yet to return to its last position; until then, the top row is not the user's choice. */
   #isReturning: boolean;
-  /** The position with the keyboard. */
+  /** The position of the active row, which has or gets the keyboard focus. */
   #active = 0;
-  /** Whether rows were asked for, or came empty: then they are asked for again when more are known. */
+  /** Whether requested rows are pending, or the response was empty; then they are requested again once more rows are known. */
   #asked: 'pending' | 'empty' | undefined;
   #shown = { first: 0, last: -1 };
 
-  /** @param left the row at the top when the page was left, to which the extension will scroll */
+  /** @param left the top row when the page was closed, to which the extension will scroll */
   constructor(
     client: PreviewClient,
     start: PreviewStart,
@@ -71,7 +71,7 @@ export class RowFeed {
     return this.#list.root;
   }
 
-  /** The row at the top, or the last one that was known there. */
+  /** The row at the top, or the last one known there. */
   get topRow(): number {
     return (this.#isReturning ? undefined : this.#rows.at(this.#list.position)?.row) ?? this.#lastTop;
   }
@@ -80,7 +80,7 @@ export class RowFeed {
     return [...this.#switched];
   }
 
-  /** Takes another state of the list; another generation begins at its first row. */
+  /** Shows a new state of the list; a new generation starts at its first row. */
   show(state: PreviewList): void {
     const isNew = state.generation !== this.#state?.generation;
     this.#state = state;
@@ -90,7 +90,7 @@ export class RowFeed {
       this.#active = 0;
       this.#list.reset(0);
     } else {
-      // What was asked for before it was known may be there now.
+      // Rows that were requested too early may be known now.
       if (this.#asked === 'empty') this.#asked = undefined;
       for (const [, drawn] of this.#drawn()) drawn.setAttribute('aria-setsize', this.#setSize());
       this.#list.update();
@@ -98,7 +98,7 @@ export class RowFeed {
     this.#list.feed.setAttribute('aria-busy', String(state.busy));
   }
 
-  /** Takes rows that were asked for. */
+  /** Stores and draws requested rows. */
   take({ generation, from, rows }: PreviewRows): void {
     if (generation !== this.#state?.generation) return;
     this.#asked = rows.length === 0 ? 'empty' : undefined;
@@ -108,14 +108,14 @@ export class RowFeed {
     this.#onScroll();
   }
 
-  /** Requests everything again; the old rows stay until the new ones are there. */
+  /** Requests all rows again; the old ones are shown until then. */
   forget(): void {
     this.#rows.expire(this.#shown.first, this.#shown.last);
     this.#asked = undefined;
     this.#ask();
   }
 
-  /** Shows a position at the top and gives it the keyboard's place; the focus goes there only if it is wanted. */
+  /** Shows a position at the top and makes it the active row; moves the focus only if `withFocus`. */
   goTo(position: number, withFocus: boolean): void {
     this.#isReturning = false;
     this.#list.goTo(position);
@@ -129,11 +129,11 @@ export class RowFeed {
     this.#ask();
   }
 
-  /** Asks for the rows in the page that are not there, one request at a time. */
+  /** Requests drawn rows that are missing, one range at a time. */
   #ask(): void {
     if (this.#asked !== undefined || this.#state === undefined) return;
     const { first, last } = this.#shown;
-    // What is seen comes first.
+    // Visible rows come first.
     const from =
       this.#rows.firstMissing(Math.max(first, this.#list.position), last) ??
       this.#rows.firstMissing(first, last);
@@ -193,11 +193,11 @@ export class RowFeed {
   }
 
   #setSize(): string {
-    // −1 says that it is not known.
+    // −1 means unknown.
     return this.#state === undefined || this.#state.busy ? '-1' : String(this.#state.length);
   }
 
-  /** The rows in the page with their positions. */
+  /** The drawn rows with their positions. */
   *#drawn(): Generator<[position: number, drawn: HTMLElement]> {
     for (let position = this.#shown.first; position <= this.#shown.last; position++) {
       const drawn = this.#list.elementAt(position);
@@ -205,7 +205,7 @@ export class RowFeed {
     }
   }
 
-  /** Only the active row and its buttons are reached with Tab; if it is not in the page, the one at the top. */
+  /** Puts only the active row and its buttons into the tab order, or the top row if the active one is not drawn. */
   #updateTabStop(): void {
     const stop = this.#list.elementAt(this.#active) === undefined ? this.#list.position : this.#active;
     for (const [position, drawn] of this.#drawn()) {
@@ -231,7 +231,7 @@ export class RowFeed {
     if (event.altKey || event.metaKey || this.#state === undefined) return;
     if (event.ctrlKey && event.key !== 'Home' && event.key !== 'End') return;
     const last = this.#state.length - 1;
-    // After the pointer has scrolled elsewhere, the keyboard continues from there.
+    // If the active row was scrolled away, the keyboard continues from the top row.
     const isThere = this.#list.elementAt(this.#active) !== undefined;
     const from = isThere ? this.#active : this.#list.position;
     const page = this.#list.viewHeight * 0.9;
@@ -254,7 +254,7 @@ export class RowFeed {
         this.goTo(last, true);
         break;
       case 'Enter':
-        // On a button it presses that.
+        // On a button, Enter presses it.
         if (!(event.target as Element).matches('article, [role=feed]')) return;
         if (row !== undefined) this.#toggle(this.#switched, row.row, from);
         break;
@@ -264,7 +264,7 @@ export class RowFeed {
     event.preventDefault();
   }
 
-  /** To the next row; in one that is higher than the view, a little further in it first. */
+  /** Moves to the next row, or scrolls while a part of the current row is hidden. */
   #step(from: number, by: 1 | -1, last: number): void {
     const article = this.#list.elementAt(from);
     const view = this.root.getBoundingClientRect();
@@ -287,17 +287,17 @@ export class RowFeed {
 const MOST = 500;
 const MOST_CHARACTERS = 8_000_000;
 
-/** Owns the rows that were read lately, by position, and forgets what was read first when they are too many. */
+/** Owns recently read rows by position, and drops the oldest when there are too many. */
 export class ReadRows {
   readonly #rows = new Map<number, PreviewRow>();
-  /** Shown until they were read again. */
+  /** Positions to be read again; the old rows are shown until then. */
   readonly #stale = new Set<number>();
 
   at(position: number): PreviewRow | undefined {
     return this.#rows.get(position);
   }
 
-  /** Keeps rows from a position on; those in the page, from `first` to `last`, are never forgotten. */
+  /** Stores rows from a position on; never drops the drawn ones, from `first` to `last`. */
   keep(from: number, rows: readonly PreviewRow[], first: number, last: number): void {
     for (const [index, row] of rows.entries()) {
       this.#rows.delete(from + index);
@@ -319,13 +319,13 @@ export class ReadRows {
     return !this.#rows.has(position) || this.#stale.has(position);
   }
 
-  /** The first position of a range that has to be read. */
+  /** Returns the first missing position of a range. */
   firstMissing(first: number, last: number): number | undefined {
     for (let position = first; position <= last; position++) if (this.isMissing(position)) return position;
     return undefined;
   }
 
-  /** All have to be read again; only those from `first` to `last` stay until then. */
+  /** Marks the rows from `first` to `last` as stale, and drops all others. */
   expire(first: number, last: number): void {
     this.#stale.clear();
     for (const position of [...this.#rows.keys()]) {

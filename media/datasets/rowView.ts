@@ -5,16 +5,16 @@ import { drawReadable, MOST_MARKS, type MarkBudget } from './invisible.ts';
 
 const FOLD_RAW = 2_000;
 
-/** What a row is drawn with. */
+/** Context for drawing a row. */
 export interface RowContext extends ContentContext {
-  /** Shown the other way than it would be by itself. */
+  /** Whether the user switched between raw text and content. */
   isSwitched: boolean;
   hasSource: boolean;
   onSwitch: () => void;
   onOpenSource: (problem: number | undefined) => void;
 }
 
-/** Draws the article of a row: its head, its problems, and its content or its raw text. */
+/** Draws the parts of a row: head, problems, and content or raw text. */
 export function drawRow(row: PreviewRow, titleId: string, context: RowContext): HTMLElement[] {
   const { words } = context;
   const isBlank = row.text.trim() === '' && row.rest === undefined;
@@ -89,7 +89,7 @@ function drawProblem(problem: PreviewProblem, index: number, context: RowContext
   return item;
 }
 
-/** A control character has no shape of its own: U+2400 and the following are pictures of them, one unit each. */
+/** Draws a text with control characters as their Unicode pictures (U+2400 on), which are one unit each, too. */
 function visible(text: string, budget: MarkBudget): Node[] {
   return drawReadable(
     text.replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, (unit) =>
@@ -99,7 +99,7 @@ function visible(text: string, budget: MarkBudget): Node[] {
   );
 }
 
-/** A row's own text, with its problems underlined. @param end where it is cut, in UTF-16 units */
+/** Draws the raw text of a row with its problems underlined. @param end where to cut it, in UTF-16 units */
 function drawRaw(text: string, end: number, problems: readonly PreviewProblem[]): HTMLElement {
   const drawn = element('div', { class: 'text code raw' });
   const budget = { marksLeft: MOST_MARKS };
@@ -117,7 +117,7 @@ function drawRaw(text: string, end: number, problems: readonly PreviewProblem[])
   return drawn;
 }
 
-/** The few characters around an error, with a caret below its place. */
+/** Draws the characters around an error, with a caret below the error. */
 function drawExcerpt({ before, marked: text, after }: NonNullable<PreviewProblem['excerpt']>): HTMLElement {
   const budget = { marksLeft: MOST_MARKS };
   const mark = marked(text, 'error', budget);

@@ -3,7 +3,7 @@ import { button, element, type Parts } from '../shared/dom.ts';
 
 const TYPING_MS = 250;
 
-/** What the toolbar asks for. */
+/** Callbacks of the toolbar. */
 export interface ToolbarActions {
   onFilter: (filter: PreviewFilter) => void;
   onGoTo: (row: number) => void;
@@ -13,7 +13,7 @@ export interface ToolbarActions {
 
 export type Toolbar = ReturnType<typeof createToolbar>;
 
-/** The bar above the rows: search, filter, go to a row, and what is listed. */
+/** Creates the bar above the rows: search, filters, row number and status. */
 export function createToolbar(words: Readonly<Record<PreviewWord, string>>, actions: ToolbarActions) {
   let typing: ReturnType<typeof setTimeout> | undefined;
   let problems: string | undefined;
@@ -23,7 +23,7 @@ export function createToolbar(words: Readonly<Record<PreviewWord, string>>, acti
     typing = undefined;
     actions.onFilter({ text: search.value, matchCase: matchesCase(), problems });
   };
-  /** Filters by problems. */
+  /** Filters by problems, or shows all rows if undefined. */
   const choose = (chosen: string | undefined) => {
     problems = chosen;
     filter();
@@ -60,7 +60,7 @@ export function createToolbar(words: Readonly<Record<PreviewWord, string>>, acti
   };
   const clear = button(words.clearFilter, clearAll, { class: 'secondary' });
   const goTo = () => {
-    // As it may be written: 1,234 or 1 234.
+    // Accept digit grouping, such as 1,234 or 1 234.
     const row = Number(rowNumber.value.replace(/[^0-9]/g, ''));
     if (row >= 1) actions.onGoTo(row);
   };
@@ -73,7 +73,7 @@ export function createToolbar(words: Readonly<Record<PreviewWord, string>>, acti
   const status = element('span', { class: 'status' });
   const more = button(words.continueSearch, () => actions.onMore(), { class: 'secondary' });
   clear.hidden = more.hidden = true;
-  /** Read out when the work has come to rest; the visible status changes too often for that. */
+  /** Announced only when work has ended, because the visible status changes too often. */
   const spoken = element('span', { class: 'spoken', attributes: { role: 'status' } });
   const details = button('', () => actions.onDetails(), {
     class: 'secondary details',
@@ -89,7 +89,7 @@ export function createToolbar(words: Readonly<Record<PreviewWord, string>>, acti
     details,
   ]);
 
-  /** Offers the problems that the dataset has. */
+  /** Lists the dataset's problems as filters. */
   const showProblems = (found: PreviewCard['problems']) => {
     const option = (value: string, text: string) => new Option(text, value);
     select.replaceChildren(option('', words.allRows));
@@ -111,7 +111,7 @@ export function createToolbar(words: Readonly<Record<PreviewWord, string>>, acti
       search.focus();
       search.select();
     },
-    /** Shows what is listed. */
+    /** Shows the state of the list. */
     show({ status: text, busy, canContinue, filter: shown }: PreviewList) {
       if (status.textContent !== text) status.textContent = text;
       if (!busy && spoken.textContent !== text) spoken.textContent = text;
@@ -120,10 +120,10 @@ export function createToolbar(words: Readonly<Record<PreviewWord, string>>, acti
       problems = shown.problems;
       select.value = problems ?? '';
       matchCase.setAttribute('aria-pressed', String(shown.matchCase));
-      // While the user types, the input is newer.
+      // While the user types, the input is newer than the list.
       if (typing === undefined && search.value !== shown.text) search.value = shown.text;
     },
-    /** Says what the button for the details does. */
+    /** Updates the button that shows or hides the details. */
     showDetails(isHidden: boolean) {
       details.textContent = isHidden ? words.showDetails : words.hideDetails;
       details.setAttribute('aria-expanded', String(!isHidden));

@@ -1,30 +1,30 @@
 import { element } from '../shared/dom.ts';
 
-/** What a list shows; positions count from 0. */
+/** The contents of a list; positions count from 0. */
 export interface ListSource {
   length(): number;
-  /** Makes the element of a position. */
+  /** Creates the element of a position. */
   draw(position: number): HTMLElement;
-  /** Called with the positions that are in the page. */
+  /** Called after each layout with the drawn positions. */
   shown(first: number, last: number): void;
-  /** Called when the list was scrolled. */
+  /** Called after each layout, such as after scrolling. */
   scrolled(): void;
 }
 
-/** Rows are drawn this many view heights above and below what is seen. */
+/** Rows are drawn this many view heights above and below the view. */
 const OVERSCAN = 0.75;
-/** Room above and below in which the browser itself may scroll, to what is focused, found or read out. */
+/** Pixels above and below the view in which the browser may scroll to focused, found or announced text. */
 const ROOM = 10_000;
 const MOST_DRAWN = 400;
 
 /**
- * Scrolls through any number of rows of any height. Its state is the row at the top and how much of that is scrolled off; only
- * the rows around it are in the page. So no height has to be known or estimated in advance, and no element has to be as high
- * as all rows together, which Chromium limits to 33,554,432 pixels.
+ * Scrolls through any number of rows of any height. Its state is the row at the top and how far that is
+ * scrolled off; only the rows around it are in the page. So heights need not be known in advance, and no
+ * element is as tall as all rows together, which Chromium limits to 33,554,432 pixels.
  */
 export class VirtualList {
   readonly root: HTMLElement;
-  /** What holds the rows. */
+  /** Contains the rows. */
   readonly feed: HTMLElement;
   readonly #viewport: HTMLElement;
   readonly #room: HTMLElement;
@@ -34,7 +34,7 @@ export class VirtualList {
   #position = 0;
   #offset = 0;
   #frame: number | undefined;
-  /** The position of `goTo` stays in view while rows around it load and grow, until the user scrolls. */
+  /** The position of `goTo`; stays at the top while rows load and grow, until the user scrolls. */
   #target: number | undefined;
 
   constructor(source: ListSource, label: string) {
@@ -88,12 +88,12 @@ export class VirtualList {
     this.layOut();
   }
 
-  /** What is at the top now stays there, whatever becomes of the rows below. */
+  /** Ends `goTo`: the row at the top stays there, whatever happens to other rows. */
   settle(): void {
     this.#target = undefined;
   }
 
-  /** Scrolls as little as needed to show a position, its beginning where it is higher than the view. */
+  /** Scrolls as little as possible to show a position, or its start if it is taller than the view. */
   reveal(position: number): void {
     const drawn = this.elementAt(position);
     if (drawn === undefined) {
@@ -113,12 +113,12 @@ export class VirtualList {
     this.update();
   }
 
-  /** Lays the rows out with the next picture. */
+  /** Lays out the rows in the next frame. */
   update(): void {
     this.#frame ??= requestAnimationFrame(() => this.layOut());
   }
 
-  /** Lays the rows out now: draws what is missing, drops what is far, and moves the rest to its place. */
+  /** Lays out the rows now: draws missing ones, drops distant ones, and moves all to their place. */
   layOut(): void {
     if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
     this.#frame = undefined;
@@ -135,7 +135,7 @@ export class VirtualList {
       this.#position = this.#target;
       this.#offset = 0;
     }
-    // Rows that were scrolled far past are skipped.
+    // Skip rows if the user scrolled far past them.
     if (Math.abs(this.#offset) > view * 20) {
       this.#position += Math.trunc(this.#offset / this.#drawn.meanHeight);
       this.#offset = 0;
@@ -144,7 +144,7 @@ export class VirtualList {
     if (this.elementAt(this.#position) === undefined) this.#drawn.clear(this.#position);
     let heights = this.#fill(view, length);
     this.#normalize(heights);
-    // The last row does not go higher than the lower end of the view.
+    // Keep the last row at or below the bottom of the view.
     const below = this.#bottom(heights) - view;
     const isEnd = this.#drawn.end === length;
     if (isEnd && below < 0) {
@@ -157,7 +157,7 @@ export class VirtualList {
     this.#source.scrolled();
   }
 
-  /** Draws rows until the view and its surroundings are full. @returns the height of each */
+  /** Draws rows until the view and its surroundings are full. @returns the height of each row */
   #fill(view: number, length: number): number[] {
     const more = view * OVERSCAN;
     for (;;) {
@@ -171,7 +171,7 @@ export class VirtualList {
     }
   }
 
-  /** Drops rows that are far away; the one at the top stays. */
+  /** Drops distant rows, but never the one at the top. */
   #prune(heights: number[], view: number): number[] {
     const far = view * OVERSCAN * 3;
     let top = this.#top(heights);
@@ -187,7 +187,7 @@ export class VirtualList {
     return heights;
   }
 
-  /** Where the first drawn row begins, from the view's top. */
+  /** Returns the start of the first drawn row, relative to the top of the view. */
   #top(heights: readonly number[]): number {
     return -this.#offset - sum(heights, this.#position - this.#drawn.first);
   }
@@ -196,7 +196,7 @@ export class VirtualList {
     return this.#top(heights) + sum(heights, heights.length);
   }
 
-  /** Makes the row at the top the one that is seen there. */
+  /** Sets the position to the row that is visible at the top. */
   #normalize(heights: readonly number[]): void {
     const heightOf = (position: number) => heights[position - this.#drawn.first] ?? 0;
     const last = this.#drawn.first + heights.length - 1;
@@ -232,26 +232,26 @@ export class VirtualList {
     this.update();
   }
 
-  /** Takes over what the browser has scrolled, and returns to the middle of the room. */
+  /** Applies what the browser has scrolled, and resets its scroll position to the middle. */
   #takeOverScroll(): void {
     const { scrollTop } = this.#viewport;
     if (Math.abs(scrollTop - ROOM) < 1) return;
-    // 0 after it was hidden: not a scroll.
+    // A value of 0 means that the view was hidden, not scrolled.
     if (scrollTop > 0) this.scrollBy(scrollTop - ROOM);
     this.layOut();
   }
 }
 
-/** The height of the first ones together. */
+/** Returns the sum of the first heights. */
 function sum(heights: readonly number[], count: number): number {
   return heights.slice(0, count).reduce((total, height) => total + height, 0);
 }
 
-/** Rows that are made at once at most, before they are measured. */
+/** Maximum rows to create before measuring them. */
 const BATCH = 50;
 const GUESSED_HEIGHT = 120;
 
-/** Owns the rows that are in the page: consecutive positions. */
+/** Owns the drawn rows, which have consecutive positions. */
 class DrawnRows {
   readonly #feed: HTMLElement;
   readonly #draw: (position: number) => HTMLElement;
@@ -269,7 +269,7 @@ class DrawnRows {
     return this.#first;
   }
 
-  /** The position behind the last. */
+  /** The position after the last. */
   get end(): number {
     return this.#first + this.#elements.length;
   }
@@ -283,14 +283,14 @@ class DrawnRows {
     return this.#elements[position - this.#first];
   }
 
-  /** The height of each, in pixels. */
+  /** Returns the height of each row, in pixels. */
   measure(): number[] {
     const heights = this.#elements.map((drawn) => drawn.getBoundingClientRect().height);
     if (heights.length > 0) this.#meanHeight = Math.max(10, sum(heights, heights.length) / heights.length);
     return heights;
   }
 
-  /** Makes about as many as fill so many pixels, below; never a position of `length` or more. */
+  /** Adds rows at the end to fill about this many pixels; never a position of `length` or more. */
   append(pixels: number, length: number): void {
     const count = Math.min(length - this.end, this.#countFor(pixels));
     const made = Array.from({ length: count }, (_, index) => this.#draw(this.end + index));
@@ -298,7 +298,7 @@ class DrawnRows {
     this.#feed.append(...made);
   }
 
-  /** Makes about as many as fill so many pixels, above. */
+  /** Adds rows at the start to fill about this many pixels. */
   prepend(pixels: number): void {
     const count = Math.min(this.#first, this.#countFor(pixels));
     const made = Array.from({ length: count }, (_, index) => this.#draw(this.#first - count + index));
@@ -307,7 +307,6 @@ class DrawnRows {
     this.#first -= count;
   }
 
-  /** Redraws one. */
   redraw(position: number): void {
     const old = this.at(position);
     if (old === undefined) return;
@@ -325,7 +324,7 @@ class DrawnRows {
     this.#remove(this.#elements.pop());
   }
 
-  /** Drops all, and starts over at a position. */
+  /** Drops all rows and starts over at a position. */
   clear(first: number): void {
     for (const drawn of this.#elements.splice(0)) this.#remove(drawn);
     this.#first = first;
@@ -335,7 +334,7 @@ class DrawnRows {
     return Math.min(BATCH, Math.max(1, Math.ceil(pixels / this.#meanHeight)));
   }
 
-  /** The focus of a row that goes stays in the list. */
+  /** Removes a row; its focus moves to the list. */
   #remove(drawn: HTMLElement | undefined): void {
     if (drawn?.contains(document.activeElement) === true) this.#feed.focus({ preventScroll: true });
     drawn?.remove();
@@ -344,35 +343,35 @@ class DrawnRows {
 
 const SMALLEST_THUMB = 30;
 
-/** The bar at the right of a list, for the pointer; keys do the same in the list itself. */
+/** Owns the scrollbar of a list. It is for pointers only: the list itself handles keys. */
 class Scrollbar {
   readonly root: HTMLInputElement;
 
-  /** @param onMove is called with where the user drags to, from 0 to 1 */
+  /** @param onMove called with the position that the user drags to, from 0 to 1 */
   constructor(onMove: (fraction: number) => void) {
     const range = { type: 'range', min: '0', max: '1', step: 'any', tabindex: '-1', 'aria-hidden': 'true' };
     this.root = element('input', { class: 'scrollbar', attributes: range });
     this.root.addEventListener('input', () => onMove(this.root.valueAsNumber));
-    // The keyboard stays where it is.
+    // Return the focus to where it was.
     this.root.addEventListener('focus', ({ relatedTarget }) => {
       if (relatedTarget instanceof HTMLElement) relatedTarget.focus({ preventScroll: true });
       else this.root.blur();
     });
   }
 
-  /** @param fraction where the list is, from 0 to 1 @param part how much of it is seen */
+  /** @param fraction the position, from 0 to 1 @param part the visible share */
   show(fraction: number, part: number): void {
     this.root.classList.toggle('needless', part >= 1);
     const height = Math.max(SMALLEST_THUMB, this.root.clientHeight * part);
     this.root.style.setProperty('--thumb', `${height}px`);
-    // While it is held it stays under the pointer.
+    // While dragged, the thumb stays under the pointer.
     if (!this.root.matches(':active')) this.root.valueAsNumber = fraction;
   }
 }
 
 const LINE_PIXELS = 40;
 
-/** Lets wheel and finger scroll an element that does not scroll itself. @param scrollBy is called with pixels */
+/** Lets wheel and touch scroll an element without native scrolling. @param scrollBy called with pixels */
 function scrollByPointer(view: HTMLElement, scrollBy: (pixels: number) => void): void {
   view.addEventListener(
     'wheel',

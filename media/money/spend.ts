@@ -1,4 +1,4 @@
-// The page of what an account spends. It shows what it receives, and sends what is pressed, searched for and sorted by.
+// The spend page of an account. It shows the state it receives, and sends clicks, searches and sort orders.
 import type {
   SpendBalance,
   SpendGroups,
@@ -15,10 +15,9 @@ import { drawBar, drawScroller, drawTable, element, header, svg } from '../share
 
 const TYPING_MS = 150;
 
-/** In units of the picture, which is stretched to its place. */
+/** Size of the picture in its own units; it is stretched to fit. */
 const [WIDTH, HEIGHT] = [1_000, 200];
 
-/** Draws the whole page. */
 function drawPage(state: SpendState): HTMLElement[] {
   const { memory, title, status, actions, actionsName, notices, facts, groups, balance, runs } = state;
   return [
@@ -77,7 +76,7 @@ function drawGroups({ title, choices, columns, rows }: SpendGroups): HTMLElement
 
 function drawBalances(balance: SpendBalance): HTMLElement {
   const { title, high, low, from, to, tableTitle, columns, rows } = balance;
-  // The picture says all of this itself, in words.
+  // Hidden from screen readers, which get the picture's label and the table.
   const side = (place: string, text: string) =>
     element('span', { class: `note ${place}`, text, attributes: { 'aria-hidden': 'true' } });
   const body = rows.map(([time, amount]) =>
@@ -98,7 +97,7 @@ function drawBalances(balance: SpendBalance): HTMLElement {
   ]);
 }
 
-/** How a balance changed: it stays until the next point. */
+/** Draws a balance as steps: it stays the same until the next point. */
 function drawBalance({ points, summary }: Pick<SpendBalance, 'points' | 'summary'>): SVGElement {
   const at = ([time, amount]: readonly [number, number]) =>
     [Math.round(time * WIDTH), Math.round((1 - amount) * HEIGHT)] as const;
@@ -119,7 +118,7 @@ function drawRuns(
     attributes: {
       type: 'search',
       'data-key': 'search',
-      // Once something was typed, that stands in the box, and is newer than what comes.
+      // After the user typed, the input ignores this attribute, and its text is newer.
       value: searched,
       placeholder: searchWords,
       'aria-label': searchWords,
@@ -169,7 +168,7 @@ function drawRow({ key, cells, iso, show }: SpendRow, isNumber: readonly boolean
   ]);
 }
 
-/** All but the first are of numbers. */
+/** All columns except the first contain numbers. */
 function headsOf(columns: readonly string[]): HTMLElement[] {
   return columns.map((words, at) => header(words, 'col', at > 0));
 }
@@ -194,7 +193,7 @@ function openPage(): void {
     ({ group, sort }) => {
       if (group !== undefined) show({ groupBy: group });
       else if (sort !== undefined) {
-        // Dates and amounts are wanted from the highest, names from A.
+        // Start with descending order for dates and amounts, and ascending order for names.
         const isFirst = view?.sortBy !== sort;
         const isDescending = isFirst ? /^(date|price|balance)$/.test(sort) : !view?.isDescending;
         show({ sortBy: sort, isDescending });

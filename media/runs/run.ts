@@ -1,4 +1,4 @@
-// The page of a run. It shows what it receives and sends which of its buttons was pressed.
+// The run page. It shows the state it receives, and sends which button was pressed.
 import type {
   RunPageDownload,
   RunPageEntry,
@@ -14,7 +14,6 @@ import { Client } from '../shared/client.ts';
 import { drawButton, drawButtons, drawNote, drawSection, drawTop, showDocument } from '../shared/document.ts';
 import { element } from '../shared/dom.ts';
 
-/** Draws the whole page. */
 function drawPage({ heading, notices, actions, sections, actionsName }: RunPageState): HTMLElement[] {
   const drawn = sections.map((one) => drawSection(one.key, one.title, drawContent(one), one.kind));
   return [
@@ -27,7 +26,7 @@ function drawPage({ heading, notices, actions, sections, actionsName }: RunPageS
 function drawHeading({ title, phase, status, lines }: RunPageHeading): HTMLElement {
   return element('header', { attributes: { 'data-key': 'heading' } }, [
     element('h1', { text: title }),
-    // Announced when it changes; nothing else is.
+    // Announced when it changes.
     element('p', { class: `status ${phase}`, text: status, attributes: { role: 'status' } }),
     ...lines.map(drawNote),
   ]);

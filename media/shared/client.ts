@@ -9,31 +9,31 @@ interface VSCodeApi<Request, Memory> {
 declare function acquireVsCodeApi<Request, Memory>(): VSCodeApi<Request, Memory>;
 
 const SAVE_AGAIN_MS = 150;
-/** How long a button shows that it has copied. */
+/** How long a button shows that the text was copied. */
 const COPIED_MS = 2_000;
 
-/** What a page receives, sends and remembers. */
+/** The types that a page receives, sends and stores. */
 interface PageTypes {
   message: unknown;
   request: unknown;
   memory: unknown;
 }
 
-/** The page's end: the way to the extension, the page's memory, and what all pages do alike. One for each page. */
+/** Owns the page's side of the connection: messages, the page's memory, Copy buttons and announcements. */
 export class Client<Page extends PageTypes> {
   readonly #api = acquireVsCodeApi<Page['request'] | HostRequest, Page['memory']>();
   #spoken: HTMLElement | undefined;
-  /** What copied last: two buttons of a page may copy the same text. */
+  /** The Copy button that was pressed last; several may have the same key. */
   #pressed: HTMLElement | undefined;
   #memory: (() => Page['memory']) | undefined;
   #saving: ReturnType<typeof setTimeout> | undefined;
 
-  /** What the page stored before it was hidden, or before the window was reloaded. */
+  /** The memory from before the page was hidden or the window was reloaded. */
   get remembered(): Page['memory'] | undefined {
     return this.#api.getState();
   }
 
-  /** Asks for everything that the page shows. */
+  /** Starts listening, and requests everything that the page shows. */
   connect(onMessage: (message: Page['message']) => void): void {
     window.addEventListener('message', ({ data }: MessageEvent<Page['message'] | HostMessage>) => {
       if (isCopied(data)) this.#showCopied(data);
@@ -54,8 +54,8 @@ export class Client<Page extends PageTypes> {
   }
 
   /**
-   * Stores the memory now, as the page may go at any time, and once more soon after: scrolling changes it many times a second,
-   * and it may be read from what is still being drawn.
+   * Stores the memory now, because the page may be closed at any time, and again after a delay. The delay
+   * combines frequent changes while scrolling, and includes what is still being drawn.
    */
   remember(memory: () => Page['memory']): void {
     this.#memory = memory;
@@ -67,11 +67,11 @@ export class Client<Page extends PageTypes> {
     }, SAVE_AGAIN_MS);
   }
 
-  /** Has a screen reader say it. */
+  /** Announces a text to screen readers. */
   say(text: string): void {
     const spoken = (this.#spoken ??= element('div', { class: 'spoken', attributes: { role: 'status' } }));
     if (!spoken.isConnected) document.body.append(spoken);
-    // Cleared first, so that the same words are said again.
+    // Clear it first so that the same text is announced again.
     spoken.textContent = '';
     requestAnimationFrame(() => (spoken.textContent = text));
   }

@@ -1,12 +1,12 @@
-// What the pages of an account share: run and spending. They show what they receive and send what is pressed.
+// Shared by the pages of an account, run and spend. They show the state they receive, and send clicks.
 import type { PageAct, PageButton, PageNotice } from '../../src/ui/shared/protocol.ts';
 import type { Client } from './client.ts';
 import { copyButton, element, icon } from './dom.ts';
 import { morph } from './morph.ts';
 
 /**
- * Shows the page anew with each state.
- * @param onPress gets what is known of a button that is none of the extension's
+ * Shows the page, and updates it with each state.
+ * @param onPress called with the data attributes of buttons that the page itself handles
  */
 export function showDocument<State extends { memory: unknown }>(
   client: Pick<
@@ -30,7 +30,7 @@ export function showDocument<State extends { memory: unknown }>(
     const focused = document.activeElement;
     const around = [...ancestorsOf(focused)];
     morph(main, element('main', {}, draw(state)));
-    // A pressed button may be gone: keyboard users continue beside it, not at the top of the page.
+    // If the focused button was removed, keyboard users continue next to it instead of at the top of the page.
     if (focused?.isConnected !== false || !document.hasFocus()) return;
     around
       .find((one) => one.isConnected && one.querySelector('button') !== null)
@@ -40,12 +40,12 @@ export function showDocument<State extends { memory: unknown }>(
   return main;
 }
 
-/** The innermost first. */
+/** Starts with the innermost one. */
 function* ancestorsOf(element: Element | null): Generator<Element> {
   for (let one = element?.parentElement; one; one = one.parentElement) yield one;
 }
 
-/** The page has one listener for all buttons, which goes by their attributes: elements are reused. */
+/** The page has one listener, which reads the attributes of all buttons, because elements are reused. */
 export function drawButton(
   { action, target, words, label, isFirst, isDisabled }: PageButton,
   look: 'link' | 'secondary' = 'secondary',
@@ -57,12 +57,12 @@ export function drawButton(
     text: words,
     attributes: {
       type: 'button',
-      // A main button keeps the focus whatever its target.
+      // A main button keeps the focus even if its target changes.
       'data-key': isDisabled === undefined ? key : action,
       'data-action': action,
       'data-target': target,
       'aria-label': label,
-      // Not `disabled`, which would take the focus away.
+      // `disabled` would lose the focus.
       'aria-disabled': isDisabled === true ? 'true' : undefined,
     },
   });
@@ -79,7 +79,7 @@ export function drawButtons(
   );
 }
 
-/** The main buttons, and below them notices: above, they would move the buttons when they come or go. */
+/** Draws the main buttons and, below them, notices, which would otherwise move the buttons. */
 export function drawTop(
   name: string,
   actions: readonly PageButton[],

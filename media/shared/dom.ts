@@ -1,4 +1,4 @@
-/** What an element is made with; undefined attributes are left out. */
+/** Parts of an element; undefined attributes are omitted. */
 export interface Parts {
   class?: string | undefined;
   text?: string;
@@ -6,7 +6,7 @@ export interface Parts {
   on?: Readonly<Record<string, (event: Event) => void>>;
 }
 
-/** Makes an element; text goes in as text, never as HTML. */
+/** Creates an element; text is never parsed as HTML. */
 export function element<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   parts: Parts = {},
@@ -22,7 +22,7 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** A button with words; `key` finds it again after what it stands in was drawn anew. */
+/** Creates a button; `key` identifies it after its surroundings were redrawn. */
 export function button(
   words: string,
   onClick: () => void,
@@ -36,7 +36,7 @@ export function button(
   });
 }
 
-/** A button that copies a text. The client does it, finds the button by its key, and shows on it for a while that it was done. */
+/** Creates a Copy button. The client handles its clicks, finds it by its key, and briefly shows "Copied" on it. */
 export function copyButton(
   text: string,
   key: string,
@@ -48,7 +48,7 @@ export function copyButton(
   return element('button', { class: look, text: words, attributes });
 }
 
-/** Puts values into a word's `{0}`, `{1}`. */
+/** Replaces `{0}`, `{1}` in a text with values. */
 export function fill(word: string, ...values: readonly string[]): string {
   return word.replace(/\{(\d)\}/g, (hole, index: string) => values[Number(index)] ?? hole);
 }
@@ -61,13 +61,13 @@ const PATHS: Readonly<Record<IconName, string>> = {
 };
 export type IconName = 'error' | 'warning' | 'clean';
 
-/** A picture that says what is also said in words. */
+/** Creates an icon, hidden from screen readers because the text beside it says the same. */
 export function icon(name: IconName): SVGElement {
   const attributes = { viewBox: '0 0 16 16', class: `icon ${name}`, 'aria-hidden': 'true' };
   return svg('svg', attributes, [svg('path', { d: PATHS[name] })]);
 }
 
-/** Makes an element of a picture. */
+/** Creates an SVG element. */
 export function svg(
   name: string,
   attributes: Readonly<Record<string, string>>,
@@ -94,19 +94,19 @@ export function drawTable(
   ]);
 }
 
-/** A bar beside a number that says the same. @param share from 0 to 1 */
+/** Draws a bar for the number beside it. @param share from 0 to 1 */
 export function drawBar(share: number): HTMLElement {
   const attributes = { value: String(share), max: '1', 'aria-hidden': 'true' };
   return element('progress', { class: 'bar', attributes });
 }
 
-/** What is wide scrolls in its own place, also by the keyboard. */
+/** Wraps wide content in an element that scrolls, also with the keyboard. */
 export function drawScroller(name: string, content: HTMLElement): HTMLElement {
   const attributes = { tabindex: '0', role: 'group', 'aria-label': name, 'data-key': `scroller ${name}` };
   return element('div', { class: 'scroller', attributes }, [content]);
 }
 
-/** To call before a part is drawn again; what it returns gives the keyboard back to the element of the same key, or to another. */
+/** Call this before redrawing a part. The returned function restores the focus by key, or moves it to `other`. */
 export function keepFocus(part: Element | undefined) {
   const focused = document.activeElement;
   const wasIn = part?.contains(focused) === true;

@@ -1,11 +1,11 @@
 /**
- * Updates elements in place, touching only what differs: the focus, a selection and a button that is being pressed stay as they
- * are. Elements are the same where tag and `data-key` are. A button that shows that it has copied is left alone.
+ * Updates elements in place where they differ, so that the focus, a selection and a pressed button are not
+ * lost. Elements match if their tag and `data-key` do. Skips buttons that currently show "Copied".
  */
 export function morph(from: Element, to: Element): void {
   if (from.hasAttribute('data-copied')) return;
   for (const { name } of [...from.attributes])
-    // What the user opened stays open.
+    // Details that the user opened stay open.
     if (!to.hasAttribute(name) && name !== 'open') from.removeAttribute(name);
   for (const { name, value } of to.attributes)
     if (from.getAttribute(name) !== value) from.setAttribute(name, value);
@@ -13,7 +13,7 @@ export function morph(from: Element, to: Element): void {
 }
 
 function morphChildren(parent: Element, wanted: readonly ChildNode[]): void {
-  // Removed first, so that nothing that stays is moved, which would cost it the focus.
+  // Remove these first so that remaining elements don't move, which would lose the focus.
   const keys = new Set(wanted.map(keyOf));
   for (const child of [...parent.children]) if (!keys.has(keyOf(child))) child.remove();
   const keyed = new Map(
@@ -41,7 +41,7 @@ function isSame(one: Node, other: Node): boolean {
   return one.nodeName === other.nodeName && keyOf(one) === keyOf(other);
 }
 
-/** Elements without a key are matched by their place. */
+/** Elements without a key are matched by position. */
 function keyOf(node: Node): string | undefined {
   return isElement(node) ? (node.getAttribute('data-key') ?? undefined) : undefined;
 }

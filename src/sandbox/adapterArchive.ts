@@ -12,8 +12,8 @@ export function archiveName(runId: string): string {
 }
 
 /**
- * Builds the ZIP of a run's adapter. It is valid for PEFT, but its B matrices are zero, so loading it changes
- * nothing. Every call returns the same bytes for the same run, as ETag and byte ranges require.
+ * Builds the ZIP of a run's adapter: valid for PEFT, but with B matrices of zeros, so loading it changes nothing.
+ * Every call returns the same bytes for the same run, as ETag and byte ranges require.
  */
 export async function buildArchive(runId: string, modelId: string): Promise<Buffer> {
   const model = findModel(modelId);
@@ -89,17 +89,16 @@ function smallValues(seed: string, count: number): Buffer {
   );
   const values = Buffer.concat(blocks, count * 2);
   for (let at = 1; at < values.length; at += 2) {
-    // The sign and the exponent's lowest bit, in the byte before, stay random; the rest says 2^-9 or 2^-8.
+    // The sign stays random, as does the exponent's lowest bit in the byte before; the rest makes it 2^-9 or 2^-8.
     values[at] = ((values[at] ?? 0) & 0x80) | 0x3b;
   }
   return values;
 }
 
-/** One tensor of 16-bit brain floats, row by row. */
+/** One tensor of 16-bit brain floats: row by row, little-endian. */
 export interface Tensor {
   name: string;
   shape: readonly [number, number];
-  /** Two bytes a value, little-endian. */
   data: Buffer;
 }
 

@@ -6,13 +6,10 @@ import { artifactsAvailable } from './runs.ts';
 import { jsonReply, Refusal, refuse, type Reply } from './server.ts';
 import type { RunRow, Service } from './service.ts';
 
-/** An artifact type of the sandbox only. */
+/** An artifact type that only the sandbox has. */
 const LOG_TYPE = 'training_log';
 
-/**
- * POST /runs/{run_id}/artifacts/download.
- * @throws Refusal `not_found`, also before completion and after expiry
- */
+/** POST /runs/{run_id}/artifacts/download. @throws Refusal `not_found`, also before completion and after expiry */
 export function offerArtifacts(service: Service, runId: string): Reply {
   const run = findWithArtifacts(service, runId);
   const { store, now, baseUrl } = service;
@@ -25,7 +22,7 @@ export function offerArtifacts(service: Service, runId: string): Reply {
     return { artifact_type: type, url, expires_in: URL_LIFETIME_S, filename };
   };
   const adapter = artifactOf('model', archiveName(run.run_id));
-  // Types other than `model` are not shown (spec: "Artifact"): a client has to cope with any.
+  // The contract shows only the type `model` (spec: "Artifact"), so a client must handle any other.
   const log = artifactOf(LOG_TYPE, logName(run.run_id));
   return jsonReply(200, {
     artifacts: scenario === 'several-artifacts' ? [log, adapter] : [adapter],
@@ -71,8 +68,7 @@ function rangeReply(
     'accept-ranges': 'bytes',
     etag,
   };
-  // If If-Range has another value than this strong ETag, the client has other bytes and gets the complete
-  // file.
+  // With an If-Range other than this strong ETag, the client has other bytes and gets the complete file.
   const range = ifRange === undefined || ifRange === etag ? parseRange(asked, archive.length) : undefined;
   if (range === undefined) return { status: 200, headers, body: archive };
   if (range === 'unsatisfiable') {
@@ -103,8 +99,8 @@ function findWithArtifacts({ store, now }: Service, runId: string): RunRow {
 }
 
 /**
- * Reads a Range header of one range against a body of `length` bytes (RFC 9110, 14.2): `unsatisfiable` is
- * answered 416; undefined means that the header is absent or not understood, and is ignored.
+ * Reads a Range header with one range of a body of `length` bytes (RFC 9110, 14.2). `unsatisfiable` means 416;
+ * undefined means that the header is absent or not understood, and is ignored.
  */
 export function parseRange(
   header: string | undefined,
@@ -122,9 +118,7 @@ export function parseRange(
 /** Lifetime of a signed URL (spec: "Limits"). */
 const URL_LIFETIME_S = 1800;
 
-/**
- * Signs a download URL. `expires` is in seconds since 1970. A signature grants access, so it is never logged.
- */
+/** Signs a download URL; `expires` is in seconds since 1970. A signature grants access, so it is never logged. */
 function signature(secret: Uint8Array, runId: string, filename: string, expires: number): string {
   return createHmac('sha256', secret)
     .update(JSON.stringify([runId, filename, expires]))

@@ -15,9 +15,8 @@ export function findModel(modelId: string) {
 }
 
 /**
- * Creates a base model that the sandbox pretends to fine-tune: its list entry, and the real shapes of its
- * attention layers, so that the adapter fits the real model of this name.
- * @param shape rows of q_proj are heads times head size, those of v_proj key-value heads times head size
+ * Returns a model's list entry and the real shapes of its attention layers, which make the adapter fit the real
+ * model: q_proj has heads times head size rows, v_proj key-value heads times head size.
  */
 function model(
   modelId: string,
@@ -42,12 +41,12 @@ function model(
 export const CURRENCY = 'USD';
 
 /**
- * The balance of a new or reset sandbox: 1,000.00 USD of play money. It covers the largest dataset with
- * priority processing (945.23) once but not twice, so that users can try running out of money.
+ * Play money of a new or reset sandbox. It covers the largest dataset with priority processing (945.23 USD) once
+ * but not twice, so that users can try running out of money.
  */
 export const STARTING_BALANCE_CENTS = 100_000;
 
-/** Pricing rules. One applies at a time, to all windows. Users get the default; the others are for tests. */
+/** Pricing rules, of which one applies to all windows. Users get the default; the others are for tests. */
 export const PRICE_RULES = ['default', 'flat', 'per-megabyte', 'tiers', 'plan'] as const;
 export type PriceRule = (typeof PRICE_RULES)[number];
 
@@ -67,10 +66,8 @@ const CENTS: Readonly<Record<PriceRule, (bytes: number) => number>> = {
 const INCLUDED_RUNS = 3;
 
 /**
- * Returns the price of a run and its plan. Priority processing adds half of the price, rounded up, but is
- * free under the rule `plan`, which also includes the first runs. The model does not affect the price (spec:
- * "What the service does").
- * @param earlierRuns number of the account's earlier runs
+ * Returns the price of a run and its plan. Priority processing adds half of the price, rounded up, except under
+ * `plan`, which also includes the first runs. The model doesn't affect the price (spec: "What the service does").
  */
 export function priceOf(
   rule: PriceRule,

@@ -56,7 +56,7 @@ function chargeRun(service: Service, submission: Submission) {
   });
 }
 
-/** Responds to a repeat. The contract doesn't define this: the first response, unless a scenario differs. */
+/** Repeats the first response unless a scenario requires another; the contract doesn't define this. */
 function repeat(
   { fingerprint, answer }: FirstUse,
   request: string,
@@ -76,16 +76,13 @@ function courseUnder(scenario: Scenario): Course {
   return isCourse ? scenario : 'plain';
 }
 
-/** Delay of the scenario `slow-answer` at the default clock speed. */
+/** Delay in the scenario `slow-answer` at the default clock speed. */
 const SLOW_ANSWER_MS = 20_000;
 
-/**
- * Scenarios in which a charge gets no response. They differ in the response to a repeat of the
- * Idempotency-Key.
- */
+/** Scenarios in which a charge gets no response; they differ in the response to a repeated Idempotency-Key. */
 const LOSES_ANSWER: ReadonlySet<Scenario> = new Set(['answer-lost', 'conflict-on-replay', 'error-on-replay']);
 
-/** POST /runs. @throws Refusal @throws ClientGone */
+/** POST /runs. @throws Refusal, ClientGone */
 export async function submitRun(service: Service, request: IncomingMessage): Promise<Reply> {
   const submission = await readSubmission(request);
   if (

@@ -3,9 +3,7 @@ import { planRun } from './runs.ts';
 import { MAX_SPEED, MIN_SPEED, type Scenario, SCENARIOS } from './scenarios.ts';
 import type { RunRow, Service } from './service.ts';
 
-/**
- * Controls of the sandbox beyond the contract. They are stored in the database and so apply to all windows.
- */
+/** Controls beyond the contract. They are stored in the database and so apply to all windows. */
 export type SandboxControl = ReturnType<typeof createControl>;
 
 export function createControl({ store, everyOther, now }: Service) {
@@ -29,10 +27,7 @@ export function createControl({ store, everyOther, now }: Service) {
       store.set('price_rule', rule);
     },
 
-    /**
-     * Deletes all runs and used Idempotency-Keys; balance, scenario, speed and prices are reset. The account
-     * id stays.
-     */
+    /** Deletes all runs and used Idempotency-Keys, and resets everything except the account's ID and secret. */
     reset() {
       store.transaction(() => store.reset());
       everyOther.clear();

@@ -5,10 +5,7 @@ import type { Position, RunRow, Service, Timeline } from './service.ts';
 /** A wire type with every field provided. Fields that don't apply yet are null if the contract allows it. */
 type Complete<T> = { [K in keyof T]-?: T[K] | null };
 
-/**
- * GET /runs, newest first. A cursor is a place between runs, so new runs don't shift pages.
- * @throws Refusal
- */
+/** GET /runs, newest first. A cursor is a place between runs, so new runs don't shift pages. @throws Refusal */
 export function listRuns({ store, now }: Service, query: URLSearchParams): Reply {
   const limit = readLimit(query);
   const after = readCursor(query);
@@ -81,7 +78,7 @@ function readCursor(query: URLSearchParams): Position | undefined {
   const [, createdAt, sequence] =
     /^(\d{1,15})\.(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   const position = { created_at: Number(createdAt), sequence: Number(sequence) };
-  // Base64 has many spellings of the same bytes; only the issued one is a valid cursor.
+  // Base64 allows several spellings of the same bytes; only the issued one is a valid cursor.
   if (others.length > 0 || writeCursor(position) !== cursor)
     throw invalid('The cursor is not one of this list.');
   return position;

@@ -85,7 +85,7 @@ function decode(parameter: string): string {
 export interface SandboxOptions {
   /** The folder of the database, which several windows may share. Created if missing. */
   directory: string;
-  /** Milliseconds since 1970; the clock of runs, signed addresses, Idempotency-Keys and the `Date` header. */
+  /** Milliseconds since 1970; the clock of runs, signed URLs, Idempotency-Keys, and the `Date` header. */
   now?: () => number;
   /** Default: any free port. */
   port?: number;

@@ -32,8 +32,7 @@ export async function listen({ port, now, log, answer }: ServerOptions) {
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let reply: Reply;
     try {
-      // A page of another origin can point its host name at 127.0.0.1 (DNS rebinding), but can't hide that
-      // name.
+      // A page of another origin can point its host name at 127.0.0.1 (DNS rebinding), but can't hide the name.
       if (!hosts.includes(request.headers.host ?? ''))
         throw new Refusal(421, 'not_found', 'Not a host of this server.');
       reply = await answer(request);
@@ -66,11 +65,11 @@ export interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** A scenario's fault: no response, a body that is cut in half, or a delay of 20 s. */
+  /** A scenario's fault: no response, a body that is cut in half, or one that takes 20 s. */
   readonly fault?: 'no-answer' | 'cut-in-half' | 'slow';
 }
 
-/** Creates a JSON response, as all of the API's responses are. */
+/** Creates a JSON response. The API has no others. */
 export function jsonReply(status: number, value: unknown, headers: Record<string, string> = {}): Reply {
   return {
     status,
@@ -153,9 +152,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   rate_limited: 429,
 };
 
-/**
- * Thrown anywhere below the server; sent as `{error: {code, message}}`. The message contains no user input.
- */
+/** Thrown anywhere below the server and sent as `{error: {code, message}}`. The message contains no user input. */
 export class Refusal extends Error {
   readonly status: number;
   /** A code of the contract, or the sandbox's own if the contract has none. */

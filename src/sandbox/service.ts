@@ -58,12 +58,10 @@ export interface Service {
   readonly closing: AbortSignal;
 }
 
-/**
- * The sandbox's one account: its balance, and the scenario, clock speed and prices that all windows share.
- */
+/** The sandbox's only account. All windows share its balance, scenario, clock speed, and prices. */
 interface AccountRow {
   account_id: string;
-  /** Signs download addresses; the same in all windows, so each honors the others' signatures. */
+  /** Signs download URLs; the same in all windows, so each honors the others' signatures. */
   signing_secret: Uint8Array;
   balance_cents: number;
   scenario: Scenario;
@@ -91,7 +89,7 @@ export interface RunRow extends Timeline {
   plan: string;
 }
 
-/** A place in the list, followed only by older runs. */
+/** A place in the list of runs; only older runs follow it. */
 export interface Position {
   created_at: number;
   sequence: number;
@@ -111,7 +109,7 @@ export class Store {
     this.#database = database;
   }
 
-  /** Runs `work` in one transaction, exclusive across processes; rolls back if it throws. */
+  /** Runs `work` in a transaction, during which no other process can write; rolls back if it throws. */
   transaction<T>(work: () => T): T {
     this.#database.exec('BEGIN IMMEDIATE');
     try {
@@ -142,7 +140,6 @@ export class Store {
     this.#run(`UPDATE account SET ${what} = ?`, value);
   }
 
-  /** Creates the tables and an account. */
   create(): void {
     this.#database.exec(SCHEMA);
     this.#run("INSERT INTO account VALUES (1, ?, ?, 0, '', 0, '')", randomUUID(), randomBytes(32));
@@ -232,8 +229,7 @@ export class Store {
  */
 export function openStore(directory: string, log: (line: string) => void): Store {
   mkdirSync(directory, { recursive: true });
-  // A SQLite lock on an empty file ends with its process. It keeps windows from replacing each other's
-  // database.
+  // A SQLite lock on an empty file ends with its process. It keeps windows from replacing each other's database.
   const lock = new DatabaseSync(path.join(directory, 'sandbox.lock'), { timeout: BUSY_TIMEOUT_MS });
   try {
     lock.exec('BEGIN EXCLUSIVE');

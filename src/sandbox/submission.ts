@@ -4,7 +4,7 @@ import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/bus
 import { MAX_DATASET_BYTES, MAX_LABEL_LENGTH } from '../core/api/types.ts';
 import { invalid, refuse } from './server.ts';
 
-/** A well-formed submission. Whether its model is available and can be paid is checked later. */
+/** A well-formed submission. Its model's availability and the balance are checked later. */
 export interface Submission {
   /** In lower case; undefined if the header is missing. */
   idempotencyKey: string | undefined;
@@ -16,9 +16,7 @@ export interface Submission {
 
 /**
  * Reads and validates POST /runs (spec: "Endpoints").
- * @throws Refusal `validation_failed` or `consent_required`, as early as possible, even before the complete
- * body is read
- * @throws ClientGone
+ * @throws Refusal `validation_failed`, possibly before the complete body is read; `consent_required`; ClientGone
  */
 export async function readSubmission(request: IncomingMessage): Promise<Submission> {
   const idempotencyKey = readIdempotencyKey(request);
@@ -71,14 +69,13 @@ interface Form {
   dataset: DatasetDigest;
 }
 
-/** The client disconnected in the middle of its request; nothing happened. */
+/** Thrown if the client disconnected during its request; nothing happened. */
 export class ClientGone extends Error {}
 
 /**
- * Reads a submission's multipart body to its very end. Strict, so that errors of a client show: each part
- * once, and only parts that the contract names.
- * @throws Refusal `validation_failed` as early as possible; the rest of the body is then still unread
- * @throws ClientGone
+ * Reads a submission's multipart body to its very end. Strict, so that errors of a client show: each part once,
+ * and only parts that the contract names.
+ * @throws Refusal `validation_failed` as early as possible, with the rest of the body unread; ClientGone
  */
 async function readForm(request: IncomingMessage): Promise<Form> {
   if (Number(request.headers['content-length']) > MAX_DATASET_BYTES + MAX_OVERHEAD_BYTES) throw tooLarge();
@@ -150,23 +147,19 @@ function tooLarge() {
   return invalid(`The dataset is larger than ${MAX_DATASET_BYTES} bytes.`);
 }
 
-/** Bytes of the first row that are checked; only the start of a longer row is. */
+/** Of a longer first row, only the first byte is checked. */
 const ROW_BYTES = 1024 * 1024;
 const LINE_FEED = 0x0a;
 const OPENING_BRACE = 0x7b;
 const BLANKS: readonly number[] = [0x20, 0x09, 0x0d, LINE_FEED];
 
-/** Size and hash of a dataset. */
+/** Size and SHA-256 (hexadecimal) of a dataset. */
 interface DatasetDigest {
   bytes: number;
-  /** In hexadecimal. */
   sha256: string;
 }
 
-/**
- * Reads a dataset as a stream without storing it: counts and hashes its bytes, and checks that the first
- * nonblank row is a JSON object.
- */
+/** Counts and hashes the bytes of a streamed dataset, and checks that its first nonblank row is a JSON object. */
 export class DatasetReader {
   readonly #hash = createHash('sha256');
   #bytes = 0;

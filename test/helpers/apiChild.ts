@@ -1,4 +1,4 @@
-// A process of its own for what belongs to a process: its certificates, its globals. Started by `runChild`.
+// A separate process for tests of process-wide state: certificates and globals. Started by `runChild`.
 import { Client, type Connection } from '../../src/core/api/client.ts';
 import { SYSTEM_CLOCK } from '../../src/core/base/clock.ts';
 import { ApiError, NetworkError } from '../../src/core/api/errors.ts';

@@ -1,70 +1,70 @@
 import type http from 'node:http';
 import { sendJson, startHttpServer, type TestServer } from './httpServer.ts';
 
-/** How one answer to a signed URL differs from what it should be. */
+/** How a response to a signed URL is wrong. */
 export interface BlobFault {
-  /** The connection is reset after so many bytes of the body. */
+  /** Cuts the connection after this many bytes of the body. */
   cutAfterBytes?: number;
-  /** Nothing more comes after so many bytes of the body. */
+  /** Sends nothing more after this many bytes of the body. */
   stallAfterBytes?: number;
-  /** Nothing but this. */
+  /** Responds only with this status. */
   status?: number;
-  /** To another address of this server, which answers. */
+  /** Redirects to another URL of this server, which works. */
   redirect?: boolean;
   ignoresRanges?: boolean;
-  /** Null where there is none. */
+  /** Null for none. */
   etag?: string | null;
-  /** `chunked` gives no length, `close` ends with the connection. */
+  /** `chunked` has no length, `close` ends with the connection. */
   framing?: 'chunked' | 'close';
-  /** Stands in the place of the right one. */
+  /** Replaces the correct header. */
   contentRange?: string;
   contentEncoding?: string;
-  /** Other bytes than before from now on. */
+  /** Changes the file from now on. */
   bytes?: Buffer;
-  /** Called before the last piece. */
+  /** Called and awaited before the last piece. */
   beforeEnd?: () => Promise<unknown>;
 }
 
 /** One request for the bytes. */
 export interface BlobRequest {
   headers: http.IncomingHttpHeaders;
-  /** Which byte came first in the answer. */
+  /** Offset of the response's first byte. */
   startByte: number;
-  /** How many bytes went out. */
+  /** Bytes sent. */
   sentBytes: number;
   status: number;
 }
 
 const SMALL_PIECE_BYTES = 16 * 1024;
 
-/** The service's two endpoints that a download needs, and the storage behind: it errs as it is told to. */
+/** The service's two endpoints for a download, and the storage, with faults on request. */
 export class BlobServer {
   bytes: Buffer;
   etag = '"one"';
   artifactType = 'model';
   filename: string | undefined = 'adapter.zip';
   expiresInS: number | undefined = 1800;
-  /** What the endpoint of the artifacts answers in the place of a signed URL, one for each request; then as it should. */
+  /** Errors in place of a signed URL, one per request; later requests succeed. */
   readonly refusals: { status: number; code: string }[] = [];
-  /** What the details answer. */
+  /** The response for the run's details. */
   detail: { status: number; body: unknown } = {
     status: 200,
     body: { run: { run_id: 'run-1', status: 'completed', model_id: 'm' } },
   };
-  /** One for each request for the bytes; then it answers as it should, or as `always` says. */
+  /** One per request for the bytes; later requests use `always`. */
   readonly faults: BlobFault[] = [];
   always: BlobFault = {};
   readonly requests: BlobRequest[] = [];
-  /** Called for each of them. */
+  /** Called for each request for the bytes. */
   onRequest: () => void = () => undefined;
-  /** How many signed URLs were given out; older ones can be refused. */
+  /** Number of URLs signed so far. */
   signed = 0;
-  /** Signed URLs up to this one are refused. */
+  /** Number of signed URLs, from the first, that are expired. */
   expired = 0;
   bytesPerSecond = Infinity;
-  /** How far the reader is: a cut waits for it. */
+  /** Bytes that the client has received; a cut waits for them. */
   received: () => number = () => Infinity;
-  /** What endpoints of the service were asked. */
+  /** Requests to the service's endpoints. */
   readonly asked: string[] = [];
   readonly #server: TestServer;
 
@@ -182,7 +182,7 @@ export class BlobServer {
       await write(piece);
       const aheadMs = startedMs + (seen.sentBytes / this.bytesPerSecond) * 1000 - performance.now();
       if (aheadMs >= 1) await new Promise((resolve) => setTimeout(resolve, aheadMs));
-      // What a pause lost is lost: no bursts.
+      // Don't catch up after a pause.
       else if (aheadMs < 0) startedMs -= aheadMs;
     }
     if (fault.stallAfterBytes !== undefined) return;
@@ -190,7 +190,7 @@ export class BlobServer {
       response.end();
       return;
     }
-    // What waits in the reader's buffers would be lost with the connection.
+    // Cutting the connection would lose what the client has not read yet.
     while (this.received() < seen.startByte + seen.sentBytes && !response.destroyed)
       await new Promise((resolve) => setTimeout(resolve, 1));
     response.destroy();

@@ -1,6 +1,6 @@
 import { Random } from './random.ts';
 
-/** A row as it stands on the disk, without its line end; a fault of it, and the class of problem that a check has to find. */
+/** A row's bytes without its line end, and its fault, if any, with the class of problem that a check must find. */
 export interface ChatRow {
   bytes: Buffer;
   fault?: { kind: string; expected: 'json' | 'utf8' | 'warning' | 'shape' | 'blank' };
@@ -13,7 +13,7 @@ const WORDS =
 const FOREIGN = 'Привет модель 训练数据 日本語 한국어 café naïve 😀 👩‍💻 € — “quoted” مرحبا नमस्ते 𝒳 ß'.split(
   ' ',
 );
-/** About one backslash in 60 bytes of JSON. */
+/** Produces about one backslash per 60 bytes of JSON. */
 const SEPARATORS = [
   ...Array<string>(14).fill(' '),
   ...[', ', '. ', ': ', ' (', ') ', '; '],
@@ -22,7 +22,7 @@ const SEPARATORS = [
 const SYSTEM = 'You are a senior software engineer. Answer briefly.';
 
 const bytesOf = (text: string) => Buffer.from(text);
-/** Puts bytes into the first text of a row. */
+/** Inserts bytes at the start of a row's first content. */
 const inText = (row: Buffer, bytes: Buffer) => {
   const at = row.indexOf('"content":"') + 11;
   return Buffer.concat([row.subarray(0, at), bytes, row.subarray(at)]);
@@ -65,7 +65,7 @@ const FAULTS: readonly (readonly [string, NonNullable<ChatRow['fault']>['expecte
   ['blank with spaces', 'blank', instead('   ')],
 ];
 
-/** Chat rows without end, the same ones for the same seed: few repeat an earlier one, and so many of them have a fault. */
+/** Endless chat rows, determined by the seed. A few are duplicates, and a `faulty` fraction has a fault. */
 export function* chatRows(seed: number, faulty = 0): Generator<ChatRow> {
   const random = new Random(seed);
   const pool = (words: readonly string[]) =>
@@ -77,7 +77,7 @@ export function* chatRows(seed: number, faulty = 0): Generator<ChatRow> {
     for (let at = random.below(from.length); made.length < characters; at++) made += from[at % from.length]!;
     return made;
   };
-  // Many are short, and some are very long.
+  // Most texts are short, a few are very long.
   const length = (exponent: number) =>
     Math.exp(exponent + random.fraction() + random.fraction() * random.fraction() * 3);
   const sound = (): Buffer => {

@@ -12,7 +12,7 @@ const root = path.join(import.meta.dirname, '../..');
 const scanner = path.join(root, 'test-results/scanner.wasm');
 const compiler = path.join(root, 'node_modules/assemblyscript/bin/asc.js');
 
-/** The worker's source and the scanner compiled from its own, if it was changed since. */
+/** Returns the worker's source file and the scanner, recompiled if its source has changed. */
 export async function checkerFiles(): Promise<CheckerFiles> {
   const sources = globSync('src/core/datasets/scanner/*', { cwd: root }).map((file) => path.join(root, file));
   const changedMs = await Promise.all(sources.map(async (file) => (await stat(file)).mtimeMs));
@@ -24,14 +24,14 @@ export async function checkerFiles(): Promise<CheckerFiles> {
     await mkdir(path.dirname(scanner), { recursive: true });
     const temporary = `${scanner}.${process.pid}`;
     const config = path.join(root, 'src/core/datasets/scanner/asconfig.json');
-    // As a program: the compiler's types would replace those of JavaScript's own classes.
+    // In a separate process, because the compiler's types would replace those of built-in classes.
     await promisify(execFile)(process.execPath, [compiler, '--config', config, '--outFile', temporary]);
     await rename(temporary, scanner);
   }
   return { worker: path.join(root, 'src/core/datasets/worker.ts'), scanner };
 }
 
-/** A checker and a folder for the tests of one `describe`, which calls this; both are gone after the last. */
+/** Provides a checker and a folder for the tests of the `describe` that calls this. */
 export function useChecker(): { check: Check; checker: () => DatasetChecker; folder: () => string } {
   let checker: DatasetChecker | undefined;
   let folder: string | undefined;
@@ -59,15 +59,15 @@ export function useChecker(): { check: Check; checker: () => DatasetChecker; fol
   };
 }
 
-/** Checks a file that holds some bytes. */
+/** Checks a file with this content. */
 export type Check = (content: string | Uint8Array, options?: CheckOptions) => Promise<Report>;
 
-/** All located problems, in the order of the file. */
+/** All located problems, in file order. */
 export function problemsOf(report: Report): Problem[] {
   return report.problems.flatMap((group) => [...group]).sort((one, other) => one.offset - other.offset);
 }
 
-/** The codes of a row's problems, in the order of their names. */
+/** The codes of a row's problems, sorted by name. */
 export function codesOf(report: Report, row: number): string[] {
   return problemsOf(report)
     .filter((problem) => problem.row === row)

@@ -6,14 +6,14 @@ import { listening, serverCertificate, type TestServer } from './httpServer.ts';
 export interface ConnectProxy extends TestServer {
   /** Every CONNECT, in order. */
   readonly seen: { target: string; headers: http.IncomingHttpHeaders }[];
-  /** Whatever was asked for that is not a CONNECT: it saw a request in the clear. */
+  /** Other requests, which the proxy could read in plain text. */
   readonly clear: string[];
 }
 
 /**
- * A CONNECT proxy that finds every name on this machine, as its own resolver would find a company's hosts.
- * @param options.authorization the Proxy-Authorization that it demands
- * @param options.silent accepts a CONNECT and never answers it
+ * A CONNECT proxy that resolves every name to this machine, like a company's internal resolver.
+ * @param options.authorization the required Proxy-Authorization
+ * @param options.silent accepts a CONNECT and never responds
  */
 export async function startConnectProxy(
   options: { authorization?: string; tls?: boolean; silent?: boolean; status?: number } = {},

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-/** The rows of a CSV text by RFC 4180 alone, by the names of its first one. */
+/** Parses a CSV text strictly by RFC 4180, with the names in its first row as keys. */
 export function rowsOfCsv(text: string): Record<string, string>[] {
   const rows: string[][] = [];
   let fields: string[] = [];

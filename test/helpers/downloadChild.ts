@@ -1,4 +1,4 @@
-// A process of its own that downloads an artifact as a window of VS Code does, and says how it ended; started with a `DownloadTask`
+// A separate process that downloads an artifact as a VS Code window does and prints the result; its argument is a `DownloadTask`
 // as JSON.
 import { Client } from '../../src/core/api/client.ts';
 import { Transport } from '../../src/core/api/transport.ts';
@@ -31,7 +31,7 @@ const downloads = new Downloads({
 });
 
 async function run(): Promise<unknown> {
-  process.stdout.write('\n'); // it begins
+  process.stdout.write('\n'); // signals the start
   await downloads.open('account-1');
   try {
     const artifact = { type: 'model', filename: 'adapter.zip' };

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** A new folder for each test of the `describe` that calls this; all of them are gone after its last. */
+/** Provides a new folder for each test of the `describe` that calls this, and removes them after its last test. */
 export function useFolder(): () => string {
   const made: string[] = [];
   beforeEach(() => void made.push(mkdtempSync(path.join(tmpdir(), 'unit-test-'))));

@@ -4,24 +4,24 @@ import https from 'node:https';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
-/** A local server of a test; `close` ends its connections too. */
+/** A local server; `close` also closes its connections. */
 export interface TestServer {
   port: number;
-  /** `http://127.0.0.1:port`, or https where it has a certificate. */
+  /** `http://127.0.0.1:port`, or https with a certificate. */
   url: string;
   close(): Promise<void>;
 }
 
 const tlsFixture = (name: string) => readFileSync(new URL(`../fixtures/tls/${name}`, import.meta.url));
 
-/** The authority that signed the certificate of `startHttpsServer`; also a file, for SSL_CERT_FILE. */
+/** The certificate authority of `startHttpsServer`, as a file for SSL_CERT_FILE. */
 export const AUTHORITY_FILE = fileURLToPath(new URL('../fixtures/tls/authority.pem', import.meta.url));
 
 export function startHttpServer(listener: http.RequestListener): Promise<TestServer> {
   return listening(http.createServer(listener), 'http');
 }
 
-/** Has a certificate for service.test, storage.test, localhost and 127.0.0.1. */
+/** Starts a server with a certificate for service.test, storage.test, localhost, and 127.0.0.1. */
 export function startHttpsServer(listener: http.RequestListener): Promise<TestServer> {
   return listening(https.createServer(serverCertificate(), listener), 'https');
 }
@@ -30,7 +30,7 @@ export function serverCertificate(): { cert: Buffer; key: Buffer } {
   return { cert: tlsFixture('server.pem'), key: tlsFixture('server.key.pem') };
 }
 
-/** Speaks no HTTP of its own: for answers that no HTTP server would give. */
+/** Starts a TCP server, for responses that no HTTP server would send. */
 export function startRawServer(listener: (socket: Socket) => void): Promise<TestServer> {
   const server = net.createServer((socket) => {
     socket.on('error', () => undefined);
@@ -58,7 +58,7 @@ export async function listening(server: net.Server, protocol: 'http' | 'https'):
   };
 }
 
-/** A whole request body. */
+/** Reads a complete request body. */
 export async function bodyOf(request: http.IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);

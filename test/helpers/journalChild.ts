@@ -1,4 +1,4 @@
-// Another window: a process with leases and a journal of its own, which does what its parent says.
+// Another window: a process with its own leases and journal, controlled by its parent.
 import { mkdir, rm } from 'node:fs/promises';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Intent, Receipt } from '../../src/core/submission/intent.ts';
@@ -9,7 +9,7 @@ import { Rpc } from './rpc.ts';
 let lease: Lease | undefined;
 let journal: Journal;
 
-/** A folder can be made by one only: it says whether another is between taking and releasing. */
+/** Takes and releases a lease `times` times. Returns how often it was not alone: only one process can create the marker folder. */
 async function churn(file: string, times: number): Promise<number> {
   let notAlone = 0;
   for (let done = 0; done < times;) {
@@ -30,7 +30,6 @@ async function churn(file: string, times: number): Promise<number> {
 const methods = {
   take: async (file: string) => (lease = await Lease.take(file)) !== undefined,
   release: () => lease?.release(),
-  /** Takes and releases a lease again and again; says how often it was not alone. */
   churn,
   open: (directory: string) => (journal = new Journal(directory)).open(),
   create: async (intent: Intent) => {

@@ -1,22 +1,22 @@
-// A second reading of RFC 8259, plain and slow, to compare the scanner with: over decoded text, one character at a time.
+// A simple, slow parser of RFC 8259 to compare the scanner with. It reads decoded text, one character at a time.
 
-/** What is in a JSON text. Positions are UTF-16 units from its start. */
+/** The findings in a JSON text. Positions are UTF-16 units from its start. */
 export interface Walked {
-  /** The first unit with which the text cannot continue as JSON, its length if it ends too early; undefined if it is JSON. */
+  /** The first invalid unit, or the text's length if it ends too early; undefined if it is JSON. */
   brokenAt: number | undefined;
-  /** Keys that their object has already, as strings that are the same when decoded. */
+  /** Keys that, when decoded, already occurred in their object. */
   repeatedKeys: number[];
   numbers: { at: number; text: string }[];
-  /** Escapes of surrogates without the other half. */
+  /** Escapes of unpaired surrogates. */
   loneSurrogates: number[];
 }
 
-/** Walks through a text up to where it is not JSON. */
+/** Parses a text up to its end or the first error. */
 export function walkJson(text: string): Walked {
   const walked: Walked = { brokenAt: undefined, repeatedKeys: [], numbers: [], loneSurrogates: [] };
   let at = 0;
 
-  /** Takes one character of a class, or any of several after each other. */
+  /** Consumes one character that matches, or throws. */
   function expect(pattern: RegExp): string {
     const found = text.charAt(at);
     if (found === '' || !pattern.test(found)) throw new BrokenError();
@@ -45,7 +45,7 @@ export function walkJson(text: string): Walked {
     }
   }
 
-  /** What is in an object, which has keys, or in an array. */
+  /** The members of an object, which has `keys`, or of an array. */
   function members(end: string, keys: Set<string> | undefined): void {
     space();
     if (isNext(end)) return;
@@ -73,7 +73,7 @@ export function walkJson(text: string): Walked {
       if (character === '\\' && expect(/["\\/bfnrtu]/) === 'u')
         for (let digit = 0; digit < 4; digit++) expect(/[0-9a-fA-F]/);
     }
-    // Each escape from the left: a pair of halves is complete, any other half is alone.
+    // Matches escapes from the left: a surrogate that is not in a pair is unpaired.
     const escapes = /\\(?:u([dD][89abAB]..)(?:\\u[dD][c-fC-F]..)|(u[dD][89a-fA-F]..)|u....|.)/gs;
     for (const { index, 2: half } of text.slice(start, at).matchAll(escapes))
       if (half !== undefined) walked.loneSurrogates.push(start + index);

@@ -1,5 +1,5 @@
-// Loaded before the unit tests. Where the system has a file system in memory with room for them, their folders are there: the
-// journal and SQLite wait for the disk at each change, and a test that kills a process could not tell whether they did.
+// Loaded before the unit tests, and puts their folders in an in-memory file system with enough room, if there is one: the journal
+// and SQLite sync every change to the disk, which a test that kills processes cannot verify anyway.
 import { statfsSync } from 'node:fs';
 
 const MEMORY = '/dev/shm';
@@ -9,5 +9,5 @@ try {
   const { bavail, bsize } = statfsSync(MEMORY);
   if (bavail * bsize >= ROOM_BYTES) process.env['TMPDIR'] ??= MEMORY;
 } catch {
-  // Not on this system.
+  // Not available on this system.
 }

@@ -1,6 +1,6 @@
 import { EventEmitter } from './vscodeStandIn.ts';
 
-/** A page in an editor tab: keeps what it was told, and says what a test has it say. */
+/** Stands in for a webview panel: records posted messages, and sends those of a test. */
 export class PanelStandIn {
   readonly #received = new EventEmitter<unknown>();
   readonly #viewState = new EventEmitter<void>();
@@ -25,7 +25,7 @@ export class PanelStandIn {
     this.reveals += 1;
   }
 
-  /** A message of the page. */
+  /** Sends a message from the page to the extension. */
   send(message: unknown): void {
     this.#received.fire(message);
   }

@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same for the same seed (mulberry32). */
+/** Pseudorandom numbers that are determined by the seed (mulberry32). */
 export class Random {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 to below 1. */
+  /** From 0 up to, but not including, 1. */
   fraction(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
@@ -14,7 +14,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from 0 to below `end`. */
+  /** An integer from 0 up to, but not including, `end`. */
   below(end: number): number {
     return Math.floor(this.fraction() * end);
   }
@@ -23,12 +23,12 @@ export class Random {
     return this.fraction() < probability;
   }
 
-  /** One of several. */
+  /** Returns a random choice. */
   of<T>(choices: readonly T[]): T {
     return choices[this.below(choices.length)]!;
   }
 
-  /** Several made by a function, up to a number of them. */
+  /** Returns from 0 to `most` elements. */
   several<T>(most: number, make: () => T): T[] {
     return Array.from({ length: this.below(most + 1) }, make);
   }

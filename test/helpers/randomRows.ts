@@ -1,4 +1,4 @@
-// Rows for tests that compare: JSON with everything that is rare in it, and such rows with some bytes changed.
+// Random rows for comparisons: JSON with rare constructs, and such rows with some bytes changed.
 import type { Random } from './random.ts';
 
 const words = (text: string) => text.split(' ');
@@ -21,7 +21,7 @@ const NUMBERS = words(
 );
 const SPACES = ['', '', '', '', ' ', '  ', '\t', '\r', ' \r '];
 
-/** A JSON text of up to some depth. */
+/** A JSON text, nested at most `depth` levels inside its top-level object. */
 export function randomJson(random: Random, depth = 4): string {
   const space = () => random.of(SPACES);
   const string = () => `"${random.several(random.chance(0.1) ? 40 : 6, () => random.of(PIECES)).join('')}"`;
@@ -48,12 +48,12 @@ function randomNumber(random: Random): string {
   return `${random.chance(0.3) ? '-' : ''}${integer}${fraction}${exponent}`;
 }
 
-/** In hexadecimal: sequences that are not UTF-8, a byte order mark, and bytes with a meaning in JSON. */
+/** In hexadecimal: invalid UTF-8 sequences, a byte order mark, and bytes with a meaning in JSON. */
 const INSERTED = words(
   'c0af e282 eda080 f09f98 f0808080 f4908080 ff 80 efbbbf 00 09 0d 22 5c 2c 7b 7d 5b 5d 3a 27 31 2e 65 75',
 ).map((bytes) => Buffer.from(bytes, 'hex'));
 
-/** A row with some of its bytes changed, none to a line end. */
+/** Changes some bytes of a row, none of them to a line end. */
 export function mutated(random: Random, row: Buffer): Buffer {
   let bytes = row;
   for (let times = 1 + random.below(3); times > 0; times--) {

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { ChargedReceipt, Intent } from '../../src/core/submission/intent.ts';
 import { intentOf } from './submissions.ts';
 
-/** What a charged receipt has of its own; the rest is as `intentOf` makes it. */
+/** Values of a charged receipt; all others are those of `intentOf`. */
 export interface ReceiptOptions extends Partial<Omit<Intent, 'dataset' | 'created'>> {
   atMs?: number;
   dataset?: Partial<Intent['dataset']>;
   run?: Partial<ChargedReceipt['settled']['run']>;
 }
 
-/** A charge of 5.00 USD, by hand. */
+/** Creates a receipt of a 5.00 USD charge. */
 export function chargedReceipt({ atMs = 0, dataset, run, ...changes }: ReceiptOptions = {}): ChargedReceipt {
   const id = randomUUID();
   const intent = intentOf({ id, ...changes, created: { localMs: atMs } });

@@ -6,7 +6,7 @@ import {
 } from '../../src/core/datasets/problems.ts';
 import { FORMATS, ROLES, type Report } from '../../src/core/datasets/report.ts';
 
-/** One place of a problem by hand: only its row matters to most tests. */
+/** The location of a problem; most tests only need its row. */
 export interface Place {
   row: number;
   column?: number;
@@ -14,7 +14,7 @@ export interface Place {
   detail?: string;
 }
 
-/** A group of problems by hand; `total` is the number of places unless there are more. */
+/** Creates a group of problems, whose `total` may exceed the located ones. */
 export function groupOf(code: ProblemCode, places: readonly Place[], total = places.length): ProblemGroup {
   const numbers = new Float64Array(places.length * PROBLEM_FIELDS);
   places.forEach(({ row, column = 1, length = 1 }, index) =>
@@ -29,7 +29,7 @@ export function groupOf(code: ProblemCode, places: readonly Place[], total = pla
   );
 }
 
-/** A report by hand: a sound file of 10 rows, but for what is given. */
+/** Creates a report of a clean file with 10 rows, with changes. */
 export function reportOf(changes: Partial<Report> = {}): Report {
   const zeros = <K extends string>(names: readonly K[]) =>
     Object.fromEntries(names.map((name) => [name, 0])) as Record<K, number>;

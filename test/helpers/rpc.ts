@@ -2,7 +2,7 @@ type Message =
   { call: number; name: string; args: unknown[] } | { answer: number; value?: unknown; error?: string };
 type Methods = Record<string, (...args: never[]) => unknown>;
 
-/** Calls between a process and the one that forked it: each names a method of the other side. They arrive in order. */
+/** Calls methods between a process and its parent, in order. */
 export class Rpc {
   readonly #send: (message: Message) => void;
   readonly #methods: () => Methods;
@@ -36,7 +36,7 @@ export class Rpc {
     }
   }
 
-  /** The other side is gone. */
+  /** Rejects all calls because the other side has ended. */
   end(error: Error): void {
     for (const { reject } of this.#calls) reject(error);
   }

@@ -1,6 +1,6 @@
 import { registerHooks, type ModuleHooks } from 'node:module';
 
-/** Until it is deregistered, modules that are loaded get the stand-in where they import `vscode`. */
+/** Replaces `vscode` with the stand-in in modules that are loaded, until the hooks are deregistered. */
 export function standInForVscode(): ModuleHooks {
   const url = new URL('./vscodeStandIn.ts', import.meta.url).href;
   return registerHooks({
@@ -9,7 +9,7 @@ export function standInForVscode(): ModuleHooks {
   });
 }
 
-/** Loads modules that get the stand-in where they import `vscode`; for a test file's top. */
+/** Loads modules with the stand-in in place of `vscode`; for the top of a test file. */
 export async function withVscode<T>(load: () => Promise<T>): Promise<T> {
   const hooks = standInForVscode();
   try {

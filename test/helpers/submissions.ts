@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Intent, Receipt } from '../../src/core/submission/intent.ts';
 import type { PendingSubmission } from '../../src/core/submission/pendingSubmission.ts';
 
-/** An intent by hand: never sent, but for what is given. */
+/** Creates an intent, by default one that was never sent. */
 export function intentOf(changes: Partial<Intent> = {}): Intent {
   const accepted_at = '2026-05-01T11:00:00.000Z';
   return {
@@ -27,7 +27,7 @@ export function intentOf(changes: Partial<Intent> = {}): Intent {
   };
 }
 
-/** An attempt that was fully uploaded a minute after it began, and ended a minute later unless it was interrupted. */
+/** An attempt that was fully uploaded after a minute, and ended a minute later unless it was interrupted. */
 export function wholeAttempt(startedMs: number, isInterrupted = false): Intent['attempts'][number] {
   return {
     started: { localMs: startedMs },
@@ -36,7 +36,7 @@ export function wholeAttempt(startedMs: number, isInterrupted = false): Intent['
   };
 }
 
-/** An open submission, by hand. */
+/** Creates an open submission. */
 export function pendingOf(
   state: PendingSubmission['state'],
   intent: Intent = intentOf(),
@@ -56,7 +56,7 @@ export function pendingOf(
 
 let made = 0;
 
-/** An intent with an id and bytes of its own; later ones are newer. */
+/** Creates an intent with a unique ID and dataset; later ones are newer. */
 export function sampleIntent(changes: Partial<Intent> = {}): Intent {
   made++;
   const sha256 = made.toString(16).padStart(64, '0');
@@ -68,13 +68,13 @@ export function sampleIntent(changes: Partial<Intent> = {}): Intent {
   });
 }
 
-/** An intent as it is after it was charged. */
+/** The receipt of a charged intent. */
 export function chargedAt(intent: Intent, localMs: number): Receipt {
   const run = { run_id: 'run-1', price_cents: 500 };
   return { ...intent, settled: { kind: 'charged', at: { localMs }, run, how: 'answered' } };
 }
 
-/** Another intent for the same bytes and model. */
+/** Creates another intent for the same bytes and model. */
 export function sameWish(intent: Intent, changes: Partial<Intent> = {}): Intent {
   return sampleIntent({ dataset: intent.dataset, ...changes });
 }

@@ -1,4 +1,4 @@
-// What views and commands ask of VS Code's API, standing in for it in unit tests: it keeps what it was given.
+// Stands in for the parts of VS Code's API that views and commands use, and records the calls, for unit tests.
 
 export class EventEmitter<T> {
   readonly #listeners = new Set<(value: T) => unknown>();
@@ -38,15 +38,15 @@ export class ThemeIcon extends ThemeColor {
   }
 }
 
-/** What `createTreeView` returned, newest last. */
+/** A view returned by `createTreeView`; `views` has the newest last. */
 export interface ViewStandIn {
   visible: boolean;
   description?: string;
   message?: string;
   badge?: { value: number; tooltip: string };
-  /** Opens or hides it. */
+  /** Shows or hides the view. */
   show(visible: boolean): void;
-  /** What was revealed. */
+  /** The revealed nodes. */
   revealed: unknown[];
 }
 export const views: ViewStandIn[] = [];
@@ -65,34 +65,34 @@ export const l10n = {
   t: (text: string, ...values: unknown[]) =>
     text.replace(/\{(\d)\}/g, (_, index: string) => String(values[Number(index)])),
 };
-/** What commands were run, with their arguments. */
+/** The executed commands with their arguments. */
 export const executed: unknown[][] = [];
-/** What was said, and how it is answered. */
+/** The recorded notifications and inputs, and the functions that answer them. */
 const untold = () => ({
   sentences: [] as string[],
-  /** What stood below the sentences of modal dialogs. */
+  /** The details of modal dialogs. */
   details: [] as string[],
-  /** Of each sentence, whether it was a modal dialog. */
+  /** Whether each sentence was in a modal dialog. */
   isModal: [] as boolean[],
   buttons: [] as string[][],
-  /** What the progress of work said. */
+  /** The messages of progress notifications. */
   progress: [] as string[],
-  /** The titles of work. */
+  /** The titles of progress notifications. */
   titles: [] as string[],
   /** Quick picks and input boxes that were shown. */
   inputs: [] as InputStandIn[],
   /** Chooses a button. */
   answer: (() => undefined) as (buttons: string[]) => string | undefined,
-  /** A row of a quick pick (by its label) or the text of an input box. */
+  /** Chooses a row of a quick pick (a part of its label) or the text of an input box. */
   pick: (() => undefined) as (input: InputStandIn) => string | undefined,
-  /** Ticks rows of a list that allows several; undefined hides it. */
+  /** Selects rows of a multi-select list; undefined dismisses it. */
   tick: (items: readonly TickItem[]): readonly TickItem[] | undefined => items.filter(({ picked }) => picked),
-  /** The path that a dialog for a folder gets, or a URI; undefined closes it. */
+  /** Chooses the path or URI in a folder dialog; undefined dismisses it. */
   folder: (): string | undefined | Promise<string> => undefined,
 });
 export const told = untold();
 
-/** Forgets what was said and done, and how it is answered. */
+/** Clears all records and answers. */
 export function forget(): void {
   executed.length = 0;
   Object.assign(told, untold());
@@ -114,12 +114,12 @@ export const commands = {
   },
 };
 
-/** What commands run, by their ids. */
+/** The registered commands by ID. */
 export const registered = new Map<string, (...args: unknown[]) => Promise<unknown>>();
 
-/** What `vscode.workspace.getConfiguration` has; nothing is set unless a test sets it. */
+/** The values of `vscode.workspace.getConfiguration`; initially empty. */
 export const settings = new Map<string, unknown>();
-/** What watches the disk; `change` tells that something did. */
+/** A file system watcher; `change` fires its events. */
 export interface WatcherStandIn {
   base: { fsPath: string };
   pattern: string;
@@ -138,13 +138,13 @@ export class RelativePattern {
 
 const documentChanged = new EventEmitter<unknown>();
 
-/** Tells that files were deleted or renamed in the window. */
+/** Fires when files are deleted or renamed in the window. */
 export const filesChanged = new EventEmitter<undefined>();
 
 export const workspace = {
-  /** What is open in editors. */
+  /** The open documents. */
   textDocuments: [] as unknown[],
-  /** Tells that one changed. */
+  /** Fires when a document changes. */
   didChange: documentChanged,
   onDidChangeTextDocument: documentChanged.event,
   onDidCloseTextDocument: () => ({ dispose: () => undefined }),
@@ -213,7 +213,7 @@ interface Item {
   kind?: number;
 }
 
-/** A quick pick or an input box, which is answered as soon as it is shown: undefined hides it. */
+/** A quick pick or an input box, which is answered as soon as it is shown; undefined dismisses it. */
 class InputStandIn {
   title = '';
   placeholder = '';
@@ -223,7 +223,7 @@ class InputStandIn {
   activeItems: readonly Item[] = [];
   selectedItems: readonly Item[] = [];
   busy = false;
-  /** Of many, what `pick` selects itself. */
+  /** If true, `pick` sets `selectedItems`. */
   canSelectMany = false;
   validationMessage: unknown;
   buttons: readonly unknown[] = [];
@@ -247,10 +247,10 @@ class InputStandIn {
     if (!this.canSelectMany)
       this.selectedItems = this.items.filter(({ label }) => label.includes(answer)).slice(0, 1);
     this.#accept();
-    // One that stays open is left, unless it works.
+    // Dismiss an input that stays open, unless it is busy.
     if (!this.busy) this.#hide();
   }
-  /** Esc. */
+  /** Dismisses the input as Esc does. */
   hide(): void {
     this.#hide();
   }
@@ -272,16 +272,16 @@ function say(sentence: string, ...rest: unknown[]): Promise<string | undefined> 
   return Promise.resolve(told.answer(buttons));
 }
 
-/** Tells which tabs were opened. */
+/** Fires when tabs are opened. */
 export const tabsChanged = new EventEmitter<{ opened: { input: unknown }[] }>();
 
-/** Whether the window has the focus; `fire` tells listeners. */
+/** Whether the window is focused; `changed` notifies listeners. */
 export const focus = { changed: new EventEmitter<{ focused: boolean }>(), focused: true };
 
-/** Presses Cancel of all work that is shown now. */
+/** Cancels all progress notifications. */
 export const cancelled = new EventEmitter<void>();
 
-/** What `createStatusBarItem` returned, newest last. */
+/** The items returned by `createStatusBarItem`, newest last. */
 export const statusItems: {
   text: string;
   tooltip: string;
@@ -289,7 +289,7 @@ export const statusItems: {
   backgroundColor?: ThemeColor;
 }[] = [];
 
-/** What `provideCodeLenses` makes. */
+/** Stands in for `vscode.CodeLens`. */
 export class CodeLens {
   readonly range: unknown;
   readonly command: unknown;

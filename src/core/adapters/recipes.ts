@@ -327,7 +327,7 @@ function block(purpose: BlockPurpose, text: string): RecipeBlock {
   return { purpose, text, placeholders: PLACEHOLDERS.filter((word) => text.includes(word)) };
 }
 
-/** The short form can't contain commas and is split at each equals sign. */
+/** The short form of `--lora-modules` can't contain commas and is split at each equals sign. */
 function loraModule(name: string, folder: string): string {
   return /[=,]/.test(folder) ? JSON.stringify({ name, path: folder }) : `${name}=${folder}`;
 }

@@ -38,7 +38,7 @@ export function sortTensors(tensors: readonly Tensor[]): SortedTensors {
       const parts = byPath.get(role.path) ?? { path: role.path, isEmbedding: false };
       byPath.set(role.path, parts);
       parts.isEmbedding ||= role.isEmbedding;
-      // The file contains a second adapter (it is unknown which is meant), or this is no matrix.
+      // A second adapter in the file (it is unknown which one is meant), or not a matrix.
       if (role.part !== 'magnitude' && (parts[role.part] !== undefined || tensor.shape.length < 2))
         unknown.push(tensor);
       else parts[role.part] = tensor;

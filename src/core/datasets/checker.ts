@@ -164,7 +164,7 @@ export class DatasetChecker implements Disposable {
   }
 }
 
-/** Returns a function that adds bytes done, and reports progress several times a second. */
+/** Returns a function that adds up the bytes done and reports progress several times a second. */
 function progressOf(totalBytes: number, onProgress?: (fraction: number) => void): (bytes: number) => void {
   let done = 0;
   let reportedMs = -Infinity;

@@ -87,7 +87,7 @@ export type Verdict = 'clean' | 'warnings' | 'errors';
 /** Secrets are never summarized, and stop a submission as errors do. */
 const SECRETS: readonly ProblemCode[] = ['api-key', 'private-key'];
 
-/** Secrets, unchecked rows, other kinds of files, and only blank rows count as errors; email addresses do not. */
+/** Secrets, unchecked rows, other kinds of files, and files of blank rows count as errors; addresses don't. */
 export function verdictOf(report: Report): Verdict {
   const stopping = countOf(report, ...SECRETS, 'row-too-long');
   if (report.kind !== 'rows' || report.rows === report.blankRows || stopping > 0) return 'errors';

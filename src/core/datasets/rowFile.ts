@@ -169,7 +169,7 @@ export class RowFile implements Disposable {
   }
 }
 
-/** Each block has at most one mark, so finding a row never reads more than this. */
+/** Each block has at most one mark, so a row never begins more than this after the last mark. */
 export const BLOCK_BYTES = 64 * 1024;
 
 /** With more line ends than this in a block, a byte loop is faster than repeated `indexOf`. */

@@ -242,8 +242,8 @@ export interface SameRows {
 }
 
 /**
- * Finds rows with equal hashes. They have 64 bits: two of eight million different rows collide in one of half a
- * million files.
+ * Finds rows with equal hashes. They have 64 bits: among eight million different rows, two collide in about one
+ * of half a million files.
  * @param hashes two numbers for each row
  * @param goesOn called regularly; false ends the search
  */

@@ -10,12 +10,12 @@ import { COMMANDS, CONTEXT_KEYS } from '../shared/ids.ts';
 import { onDidChangeSettings, setting } from '../shared/settings.ts';
 import { balanceText, balanceTooltip, statusItemName } from './statusMessages.ts';
 
-/** Charges come with changes of runs and balance; what was spent is read once for all of them. */
+/** A charge changes both runs and balance; spending is read once for all changes within this delay. */
 const SPENT_DELAY_MS = 500;
 
 /**
  * Shows the active account's balance in the status bar; hidden when signed out.
- * @param readSpent what an account has spent, a line each
+ * @param readSpent returns lines about an account's spending
  */
 export function showBalance(
   sessions: Sessions,
@@ -28,7 +28,7 @@ export function showBalance(
   item.command = COMMANDS.switchAccount;
   let spent: readonly string[] = [];
   let spentTimer: NodeJS.Timeout | undefined;
-  /** As of when it was last found out what was spent. */
+  /** The balance when spending was last read. */
   let spentAt: Balance | undefined;
 
   const draw = () => {
@@ -38,7 +38,7 @@ export function showBalance(
       return;
     }
     const { account, state, isLocked } = session;
-    // Nothing that a rejected key once read is shown.
+    // Don't show data that was read with an API key that no longer works.
     const balance = isLocked ? undefined : session.balance.current;
     const threshold = setting('lowBalance');
     const isLow = threshold > 0 && balance !== undefined && balance.balance_cents < threshold * 100;
@@ -57,7 +57,7 @@ export function showBalance(
     if (session === undefined) return;
     spentAt = session.balance.current;
     const read = await readSpent(session).catch(() => {
-      // The next read of the balance tries again.
+      // The next read of the balance retries.
       spentAt = undefined;
       return [];
     });
@@ -75,7 +75,7 @@ export function showBalance(
   };
   const balanceRead = ({ balance: { current } }: Session) => {
     draw();
-    // It is read every few minutes, and what was spent is read from a folder that may be large.
+    // The balance is read every few minutes, but reading the spending may mean reading a large folder.
     if (current?.balance_cents !== spentAt?.balance_cents || current?.currency !== spentAt?.currency)
       planSpent();
   };
@@ -99,7 +99,7 @@ export function showBalance(
   return store;
 }
 
-/** Keeps the context keys by which package.json picks the welcome text of an empty view. */
+/** Updates the context keys by which package.json selects the welcome text of an empty view. */
 export function keepWelcomeState(sessions: Sessions, accounts: AccountStore): Disposable {
   const disposables = new DisposableStore();
   disposables.add(
@@ -121,7 +121,7 @@ export function keepWelcomeState(sessions: Sessions, accounts: AccountStore): Di
 }
 
 function setState(session: Session | undefined): void {
-  // "No runs yet" is true only when the list was read.
+  // "No runs yet" may be shown only after the list was read.
   const isUnread = session?.state === 'ready' && session.runs.rows === undefined;
   const unread = session?.runs.failed === true ? 'offline' : 'connecting';
   const state = isUnread ? unread : (session?.state ?? 'signedOut');

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
 
-/** Whose key, and the only origin it may be sent to. */
+/** The account of an API key, and the only origin that the key may be sent to. */
 interface KeyOwner {
   accountId: string;
   origin: string;
 }
 
-/** An API key as it is stored. */
+/** A stored API key. */
 interface StoredKey {
   apiKey: string;
   /**
-   * A random id, not derived from the API key: another one whenever another API key was entered. A submission that was
-   * begun with one API key is not sent again with another.
+   * A random ID, not derived from the API key, that changes when another API key is entered. A submission that was started with
+   * one API key is never resent with another.
    */
   keyId: string;
 }
@@ -20,15 +20,15 @@ interface StoredKey {
 const PREFIX = 'fineTuning.apiKey.';
 
 /**
- * Owns the API keys, in the editor's SecretStorage, each bound to the account and origin that it was entered for. "Gone"
- * is a normal state: a keyring that cannot decrypt makes VS Code delete the secret.
+ * Owns the API keys, in VS Code's SecretStorage, each bound to the account and origin that it was entered for. A missing key is
+ * normal: VS Code deletes secrets that the keyring cannot decrypt.
  */
 export class ApiKeys implements vscode.Disposable {
   readonly #secrets: vscode.SecretStorage;
   readonly #onDidChange = new vscode.EventEmitter<string>();
   readonly #subscription: vscode.Disposable;
 
-  /** Fires with the account id when its key was stored or deleted, in this window or (on the desktop) in another. */
+  /** Fires with the account ID after its key was stored or deleted, in this window or (on the desktop) in another. */
   readonly onDidChange = this.#onDidChange.event;
 
   constructor(secrets: vscode.SecretStorage) {
@@ -38,7 +38,7 @@ export class ApiKeys implements vscode.Disposable {
     });
   }
 
-  /** The API key, if there is one that was entered for this very origin. */
+  /** Returns the API key of an account, if it was entered for this origin. */
   async read(owner: KeyOwner): Promise<StoredKey | undefined> {
     const text = await this.#secrets.get(PREFIX + owner.accountId);
     if (text === undefined) return undefined;
@@ -52,7 +52,7 @@ export class ApiKeys implements vscode.Disposable {
     }
   }
 
-  /** Stores an API key; the same one for the same origin keeps its id. */
+  /** Stores an API key. The same key for the same origin retains its ID. */
   async store(owner: KeyOwner, apiKey: string): Promise<void> {
     const known = await this.read(owner);
     const keyId = known?.apiKey === apiKey ? known.keyId : randomUUID();
@@ -63,8 +63,8 @@ export class ApiKeys implements vscode.Disposable {
   }
 
   /**
-   * Stores the API key of an account that `make` is about to make, which needs it from its first moment; where that fails,
-   * the key is deleted again. @throws what `make` throws
+   * Stores the API key of an account before `make` adds the account, and deletes the key if `make` fails.
+   * @throws errors of `make` and of the SecretStorage
    */
   async storeWith(owner: KeyOwner, apiKey: string, make: () => Promise<void>): Promise<void> {
     await this.store(owner, apiKey);

@@ -10,7 +10,7 @@ import { COMMANDS } from '../shared/ids.ts';
 import { inBackground } from '../shared/log.ts';
 import { keepWelcomeState, showBalance } from './accountStatus.ts';
 
-/** Accounts and API keys: signing in and out, switching, and the balance in the status bar. */
+/** Signing in and out, switching accounts, API keys, and the balance in the status bar. */
 export function activateAccounts(services: Services): void {
   const { accounts, apiKeys, createClient, disposables, downloads, journal, log, openJournal } = services;
   const { commands, sessions, submitter } = services;
@@ -32,7 +32,7 @@ export function activateAccounts(services: Services): void {
       log,
       import('./messages.ts').then((m) => m.notifyKeyNeeded(account, state)),
     );
-  /** The last state of what was being sent when an account's key was rejected; its result may report that. */
+  /** The last state of the submission in progress when an account's key was rejected; its result may report that. */
   const sending = new Map<string, PendingSubmission>();
   disposables.add(showBalance(sessions, accounts, readSpent));
   disposables.add(keepWelcomeState(sessions, accounts));
@@ -56,8 +56,8 @@ export function activateAccounts(services: Services): void {
       }
       sending.delete(accountId);
       const session = sessions.find(accountId);
-      // The result itself reports the rejected key: it was not resent after a wait, or the service refused
-      // it.
+      // The result reports the rejected key if the submission was not resent after a wait, or was refused for
+      // that key.
       const isReported =
         now?.state === 'unsent' ? last.state === 'waiting' : now?.intent.refused?.code === 'invalid_api_key';
       if (session?.state === 'key-rejected' && !isReported) notify(session, 'key-rejected');

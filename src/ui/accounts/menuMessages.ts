@@ -10,7 +10,7 @@ import { TERMS } from '../shared/termMessages.ts';
 
 type Target = () => unknown;
 
-/** The account menu: accounts first, so that a switch is one click, then the actions on the active one. */
+/** Shows the account menu: first the accounts, so that switching takes one click, then actions. */
 export async function switchAccount(accounts: AccountStore): Promise<void> {
   const { active } = accounts;
   const rows = accounts.accounts.map((account): Choice<Target> => {

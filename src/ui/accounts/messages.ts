@@ -9,7 +9,7 @@ import { askModal, notify, showError, showInformation, showWarning } from '../sh
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { TERMS } from '../shared/termMessages.ts';
 
-/** The steps of signing in and of replacing an API key. */
+/** Texts of the steps of signing in and of replacing an API key. */
 export const signInWords = {
   url: () => l10n.t('Service URL (from your provider)'),
   account: () => l10n.t('Which account?'),
@@ -39,14 +39,14 @@ export function apiKeyProblem(problem: ApiKeyProblem): string {
     : l10n.t('The API key contains spaces or invalid characters.');
 }
 
-/** Whether to send a text as an API key that does not look like one. */
+/** Asks whether to use a text as an API key although it lacks the prefix of API keys. */
 export async function confirmPrefix(): Promise<boolean> {
   const question = l10n.t('API keys start with “{0}”; this doesn’t.', API_KEY_PREFIX);
   const detail = l10n.t('It would be sent as an API key.');
   return (await askModal(showWarning, question, detail, { [l10n.t('Use It')]: true })) === true;
 }
 
-/** Whether to save an API key that could not be verified. */
+/** Asks whether to save an API key that could not be verified. */
 export async function confirmUnverifiedKey(error: unknown): Promise<boolean> {
   const question = l10n.t('Couldn’t verify the API key. Save it anyway?');
   return (await askModal(showWarning, question, asText(explain(error)), { [l10n.t('Save')]: true })) === true;
@@ -66,15 +66,15 @@ export function notifyKeyUnverified(name: string): void {
 
 /**
  * Reports that the service refused an API key that was just entered.
- * @param again the command that asks for another one
- * @param account that it was entered for; undefined for a new one
+ * @param again the command that asks for another API key
+ * @param account the account it was entered for; undefined for a new one
  */
 export function notifyKeyRefused(error: unknown, again: CommandId, account: Account | undefined): void {
   const title = again === COMMANDS.signIn ? accountWords.signIn() : TERMS.replaceApiKey;
   offerNewKey(showError, asText(explain(error)), title, again, account);
 }
 
-/** Reports that the API key of an account does not work, and offers to enter another one. */
+/** Reports that an account's API key was rejected or is missing, and offers to enter one. */
 export function notifyKeyNeeded(account: Account, state: 'key-rejected' | 'key-missing'): void {
   const isRejected = state === 'key-rejected';
   const sentence = isRejected
@@ -102,14 +102,14 @@ export function notifySandboxHasNoKey(): void {
   void showInformation(l10n.t('The sandbox creates its own API key.'));
 }
 
-/** What of an account is not finished. */
+/** The unfinished work of an account. */
 export interface Unfinished {
-  /** A possible charge, or submissions that can be continued. */
+  /** `charge`: a submission may be charged; `kept`: submissions can be continued. */
   submissions: 'charge' | 'kept' | undefined;
   hasDownloads: boolean;
 }
 
-/** Whether to sign out; says what becomes of what the account has. */
+/** Asks whether to sign out, and explains the consequences. */
 export async function confirmSignOut(
   { kind, name }: { kind: 'service' | 'sandbox'; name: string },
   { submissions, hasDownloads }: Unfinished,

@@ -41,14 +41,14 @@ type FormerAccount = ReturnType<typeof formerAccountsOf>[number];
 interface Draft {
   url: string;
   baseUrl: string;
-  /** Of the account to continue with; undefined for a new one. */
+  /** The ID of an earlier account to continue with; undefined for a new one. */
   id: string | undefined;
   name: string;
   apiKey: string;
 }
 
 /**
- * Adds an account, or continues with one that was signed out of, and makes it active.
+ * Adds an account, or continues with one that was signed out, and makes it active.
  * @param submissions reads the open submissions and the receipts of all accounts
  */
 export async function signIn(
@@ -57,7 +57,7 @@ export async function signIn(
   createClient: CreateClient,
   submissions: () => Promise<readonly Intent[]>,
 ): Promise<void> {
-  // Where they cannot be read nothing can be submitted either.
+  // If they cannot be read, nothing can be submitted either.
   const submitted = await submissions().catch(() => []);
   const draft = await askToSignIn(accounts, submitted);
   if (draft === undefined) return;
@@ -71,14 +71,14 @@ export async function signIn(
   (result === 'accepted' ? notifySignedIn : notifyKeyUnverified)(name);
 }
 
-/** Gives an account, by its id, or the active one another API key; its id, and with it what it owns, stays. */
+/** Replaces the API key of an account (by ID) or of the active one. The account keeps its ID and everything it owns. */
 export async function replaceKey(
   accounts: AccountStore,
   apiKeys: ApiKeys,
   createClient: CreateClient,
   argument?: unknown,
 ): Promise<void> {
-  // The account that a notice named may not be the active one.
+  // A notification may be about an account that is not active.
   const account = accounts.accounts.find(({ id }) => id === argument) ?? accounts.active;
   if (account === undefined) {
     notifySignedOut();
@@ -99,8 +99,8 @@ export async function replaceKey(
 }
 
 /**
- * Signs out of the active account, deletes its API key and discards its unfinished downloads. Signing in to it again brings
- * back its submissions, its receipts and the records of its downloads.
+ * Signs out of the active account, deletes its API key, and discards its unfinished downloads. Signing in to it again restores
+ * its submissions, receipts, and download records.
  */
 export async function signOut(
   accounts: AccountStore,
@@ -110,17 +110,17 @@ export async function signOut(
 ): Promise<void> {
   const account = accounts.active;
   if (account === undefined || !(await confirmSignOut(account, unfinishedOf(account.id)))) return;
-  // The account first: a session that loses its key would ask for another one.
+  // Remove the account first: a session that loses its key would ask for another one.
   await accounts.remove(account.id);
   try {
     await apiKeys.delete(account.id);
   } finally {
-    // Also where the keyring fails: nothing refers to them.
+    // Also if the keyring fails, since the account is already removed.
     await discardDownloads(account.id);
   }
 }
 
-/** Which step asks for the account. */
+/** The index of the step that asks for the account. */
 const ACCOUNT_STEP = 1;
 
 function askToSignIn(accounts: AccountStore, submitted: readonly Intent[]): Promise<Draft | undefined> {
@@ -151,7 +151,7 @@ function askToSignIn(accounts: AccountStore, submitted: readonly Intent[]): Prom
         value: draft.name === '' ? new URL(draft.baseUrl).hostname : draft.name,
         validate: (text) => (text.trim() === '' ? signInWords.noName() : undefined),
       });
-      // Back to the list of accounts, where there is one.
+      // Go back to the list of accounts if it was shown.
       if (answer.kind === 'back' && account !== undefined) return { kind: 'go', to: ACCOUNT_STEP };
       return mapAnswer(answer, (name) => ({ ...draft, id, name: name.trim() }));
     },
@@ -168,7 +168,7 @@ function formerOf({ former }: AccountStore, id: string | undefined): Account | u
   return former.find((account) => account.id === id);
 }
 
-/** Which account to continue with, or a new one: submissions, receipts and downloads belong to an account. */
+/** Asks for an earlier account or a new one: submissions, receipts, and downloads belong to an account. */
 function pickAccount(place: Place, former: readonly FormerAccount[]) {
   return pick<Partial<FormerAccount>>(place, {
     placeholder: signInWords.account(),
@@ -187,7 +187,7 @@ function pickAccount(place: Place, former: readonly FormerAccount[]) {
   });
 }
 
-/** Asks for an API key; one without the prefix of the service's keys only after a question. */
+/** Asks for an API key, and for confirmation if it lacks the prefix of the service's keys. */
 async function askForKey(
   place: Place,
   baseUrl: string,
@@ -212,11 +212,11 @@ async function askForKey(
 }
 
 /**
- * Verifies an API key by reading the balance. Reports a refusal; where the key could not be verified (offline, say), asks
- * whether to save it anyway.
+ * Verifies an API key by reading the balance, and reports a refusal. If the key could not be verified (for example, offline),
+ * asks whether to save it anyway.
  * @param again the command that asks for another key
- * @param account that it is for; undefined for a new one
- * @returns undefined where it is not to be saved
+ * @param account the account it is for; undefined for a new one
+ * @returns undefined if the key must not be saved
  * @throws CancelledError
  */
 async function verifyKey(

@@ -4,7 +4,7 @@ import { compact } from '../shared/format.ts';
 import { limitsText, monthText, spentText } from '../shared/moneyMessages.ts';
 import { factLine, TERMS } from '../shared/termMessages.ts';
 
-/** What an account has spent this month, and its budget, a line each. */
+/** Returns a line each about an account's spending this month and its budget. */
 export function spentLines(facts: Omit<MoneyFacts, 'pending'>): string[] {
   const { spending } = accountMoneyOf({ ...facts, pending: [] });
   const { budget } = facts.account;

@@ -7,20 +7,20 @@ import { keyProblem } from '../shared/runMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/termMessages.ts';
 
-/** What the status bar shows of the active account. */
+/** What the status bar shows about the active account. */
 export interface BalanceView {
   account: Account;
-  /** Whether there are others, which could be taken for this one. */
+  /** Whether there are other accounts, so that the name must identify this one. */
   hasOthers: boolean;
   balance: Balance | undefined;
   readAtMs: number | undefined;
   state: SessionState;
   isLow: boolean;
-  /** What was spent, and the budget; empty until it was read. */
+  /** Lines about spending and budget; empty until they are read. */
   spent: readonly string[];
 }
 
-/** The status bar has no room for more of a name. */
+/** The status bar has no room for longer names. */
 const MAX_NAME_UNITS = 16;
 
 export function statusItemName(): string {

@@ -32,7 +32,7 @@ import type { AdapterMessage, AdapterPageState, AdapterRequest, AdapterWork } fr
 import { adapterRecipes } from './recipeMessages.ts';
 import { adapterOverview } from './reportMessages.ts';
 
-/** The page can show this many changes of progress. */
+/** Minimum time between progress updates. */
 const PROGRESS_MS = 100;
 const REQUESTS: Readonly<RequestTable<AdapterRequest>> = {
   reload: {},
@@ -43,17 +43,16 @@ const REQUESTS: Readonly<RequestTable<AdapterRequest>> = {
 
 const CORE = { extractAdapter, runInWorker } as const;
 
-/** What adapter pages work with. */
 export interface AdapterPageParts {
   extensionUri: vscode.Uri;
-  /** The script of the thread that inspects and measures. */
+  /** The script of the worker that inspects and measures. */
   worker: string;
   log: Pick<Log, 'error'>;
-  /** Tests replace some of it. */
+  /** Replaced by tests. */
   core?: Partial<typeof CORE>;
 }
 
-/** The open adapter pages: one for each file. */
+/** Creates the adapter pages, one for each file. */
 export function adapterPanels(parts: AdapterPageParts): WebviewPanels<{ file: string }, AdapterPage> {
   return new WebviewPanels({
     viewType: PANELS.adapter,
@@ -66,19 +65,19 @@ export function adapterPanels(parts: AdapterPageParts): WebviewPanels<{ file: st
   });
 }
 
-/** What is known of an adapter. */
+/** State of an adapter. */
 interface Known {
-  /** Why there is no report; undefined while the headers are read as well. */
+  /** Why there is no report; also undefined while the headers are being read. */
   problem?: 'missing' | 'failed';
   report?: AdapterReport;
   measurements?: Measurements;
-  /** Where it is, or would be, unpacked; undefined where it is not packed. */
+  /** Where the archive is, or would be, unpacked; undefined for other adapters. */
   place?: UnpackedPlace;
-  /** How the disk differs from what is shown. */
+  /** How the file on disk differs from what is shown. */
   change?: 'changed' | 'missing' | undefined;
 }
 
-/** Owns the page of one adapter: reads, measures and unpacks it, watches it on disk, and posts what is known. */
+/** Owns the page of one adapter: reads, measures and unpacks the file, watches it on disk, and posts the state. */
 export class AdapterPage implements Disposable {
   readonly #file: string;
   readonly #name: string;
@@ -118,7 +117,7 @@ export class AdapterPage implements Disposable {
     void this.#reload();
   }
 
-  /** Checks whether the disk still holds what is shown. */
+  /** Compares the file on disk with the shown version, and reads a file that has appeared since. */
   async check(): Promise<void> {
     const { report, problem } = this.#known;
     if (report === undefined && problem !== 'missing') return;
@@ -132,7 +131,7 @@ export class AdapterPage implements Disposable {
     if (change !== this.#known.change) this.#update(report, { change });
     const { place } = this.#known;
     if (place === undefined || this.#working !== undefined || change === 'missing') return;
-    // The unpacked folder may be gone, or another may have been unpacked.
+    // The unpacked folder may have been deleted, or another one created.
     const now = await this.#unpackedPlace(report, path.dirname(place.folder));
     if (this.#known.place === place && (now.folder !== place.folder || now.exists !== place.exists))
       this.#update(report, { place: now });
@@ -203,9 +202,9 @@ export class AdapterPage implements Disposable {
     });
   }
 
-  /** @param parent of the new folder; that of the archive if undefined */
+  /** @param parent where to create the folder; defaults to the archive's folder */
   async #unpack(parent: string | undefined): Promise<void> {
-    // It may have been read again while the folder was chosen.
+    // The file may have been read again while the user chose a folder.
     const { report } = this.#known;
     if (report === undefined || !isPacked(report)) return;
     const place = await this.#unpackedPlace(report, parent);
@@ -220,7 +219,7 @@ export class AdapterPage implements Disposable {
     if (place.exists) this.#update(report, { place });
   }
 
-  /** Runs one work at a time, as both read the full file. */
+  /** Measures or unpacks; never both at once because each reads the complete file. */
   async #run(
     report: AdapterReport,
     kind: AdapterWork['kind'],
@@ -261,7 +260,7 @@ export class AdapterPage implements Disposable {
     this.#host.post(this.#work);
   }
 
-  /** Changes what is known of a report, unless another has replaced it. */
+  /** Updates the state of a report unless another one has replaced it. */
   #update(report: AdapterReport, changes: Partial<Known>): void {
     if (this.#known.report !== report) return;
     this.#known = { ...this.#known, ...changes };

@@ -11,27 +11,27 @@ export interface UnpackedPlace {
   exists: boolean;
 }
 
-/** What is inspected: of weights beside their config, the folder of both. */
+/** Returns the path to inspect: the folder for weights next to their config, otherwise the file itself. */
 export async function subjectOf(file: string): Promise<string> {
   const folder = path.dirname(file);
   const isPart = /^adapter_model.*\.safetensors$/i.test(path.basename(file));
   return isPart && (await exists(path.join(folder, 'adapter_config.json'))) ? folder : path.normalize(file);
 }
 
-/** Whether tools need it unpacked. */
+/** Whether the adapter must be unpacked before tools can load it. */
 export function isPacked({ container }: AdapterReport): boolean {
   return container === 'zip' || container === 'tar' || container === 'tar.gz';
 }
 
-/** The folder that tools load an adapter from. @param unpacked the folder of the archive's contents, if it is one */
+/** Returns the folder that tools load an adapter from. @param unpacked the folder of an archive's contents */
 export function adapterFolder(report: AdapterReport, unpacked: string): string {
   if (report.container === 'safetensors') return path.dirname(report.file);
   return path.join(isPacked(report) ? unpacked : report.file, ...report.root.split('/').filter(Boolean));
 }
 
 /**
- * Where an archive is, or can be, unpacked: in a folder of its name beside it, or in `parent`. A folder that holds the same
- * files was unpacked before; any other is never written to.
+ * Returns where an archive is or can be unpacked: to a folder with its name in `parent`. An existing folder counts as
+ * unpacked if it contains the same adapter; otherwise it is left alone and the next number is tried.
  */
 export async function unpackedPlace(
   report: AdapterReport,
@@ -42,7 +42,7 @@ export async function unpackedPlace(
   for (let number = 1; number < MAX_NUMBERS; number++) {
     const folder = path.join(parent, number === 1 ? name : `${name}-${number}`);
     if (!(await exists(folder))) return { folder, exists: false };
-    // Adapters of the same base and rank all have the same sizes.
+    // Compare samples: adapters of the same base and rank have the same sizes.
     const { container, sample } = await inspect(adapterFolder(report, folder));
     if (container === 'folder' && sample !== undefined && sample === report.sample)
       return { folder, exists: true };
@@ -50,13 +50,13 @@ export async function unpackedPlace(
   return { folder: path.join(parent, `${name}-${MAX_NUMBERS}`), exists: false };
 }
 
-/** Changes when a file or a folder's files change; undefined where nothing exists. */
+/** Returns a text that changes with a file, or with the files in a folder; undefined if the path doesn't exist. */
 export async function fingerprintOf(file: string): Promise<string | undefined> {
   try {
     const names = (await stat(file)).isDirectory() ? (await readdir(file)).sort() : ['.'];
     const parts = names.map(async (name) => {
       const found = await stat(path.join(file, name)).catch(() => undefined);
-      // Not of subfolders: an unpacked archive beside it changes nothing.
+      // Ignore subfolders: an archive unpacked there changes nothing.
       return found?.isDirectory() === false ? [`${name} ${found.size} ${found.mtimeMs}`] : [];
     });
     return (await Promise.all(parts)).flat().join('\n');
@@ -65,7 +65,7 @@ export async function fingerprintOf(file: string): Promise<string | undefined> {
   }
 }
 
-/** The name without the extensions of archives; another where it has none. */
+/** Returns a name without archive extensions, or with a suffix if it has none. */
 function folderName(fileName: string): string {
   const name = fileName.replace(/\.(zip|tar|tgz|tar\.gz|gz)$/i, '');
   return name === '' || name === fileName ? `${fileName}-unpacked` : name;

@@ -3,7 +3,7 @@ import { lazy } from '../../core/base/async.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
 
-/** The adapter page, and the commands that open it. */
+/** Registers the adapter page and the command that opens it. */
 export function activateAdapters(services: Services): void {
   const { context, disposables, dist, downloads, log, commands, sessions } = services;
   const panels = lazy(async () => {

@@ -9,8 +9,8 @@ import { subjectOf } from './adapterPlace.ts';
 import { chooseAdapter, reportAdapterNotOnDisk, reportNotDownloaded } from './messages.ts';
 
 /**
- * Shows the page of an adapter. Called with a file's URI from the explorer, with a row or a `run_id` (for its downloaded
- * archive), with an absolute path, or without anything: then the user chooses.
+ * Returns the command that shows adapter pages. Call it with file URIs from the explorer, a row or a `run_id`
+ * (for its downloaded archive), an absolute path, or nothing to let the user choose.
  * @param showPage opens the page of a file
  */
 export function inspectAdapter(
@@ -50,14 +50,14 @@ export function inspectAdapter(
   };
 }
 
-/** The downloaded archive of a run, or why there is none. */
+/** Returns the downloaded archive of a run, or why there is none. */
 function fileOf(
   runId: string,
   session: Session,
   records: readonly DownloadRecord[],
 ): string | { missing: 'never' | 'not-yet' | { gone: string } } {
   const ofRun = records.filter((record) => record.runId === runId && record.verified !== 'html');
-  // A run can have artifacts of other types.
+  // A run can also have artifacts of other types.
   const adapters = ofRun.filter(({ artifactType }) => artifactType === 'model');
   const known = adapters.length > 0 ? adapters : ofRun;
   const existing = known.find(({ path: file }) => existsSync(file));

@@ -10,7 +10,7 @@ import { factLine, TERMS } from '../shared/termMessages.ts';
 import type { AdapterPageState, AdapterWork } from './protocol.ts';
 import { knownFault } from './reportMessages.ts';
 
-/** Asks for an adapter: a downloaded one, or a file or folder on disk. @returns undefined when cancelled */
+/** Lets the user choose a downloaded adapter, or a file or folder on disk. @returns undefined when cancelled */
 export async function chooseAdapter(
   downloaded: readonly { file: string; description: string }[],
 ): Promise<string | undefined> {
@@ -50,7 +50,7 @@ export async function chooseAdapter(
   return chosen?.[0]?.fsPath;
 }
 
-/** Asks for the folder in which an archive is unpacked, into a subfolder of its own. */
+/** Lets the user choose the folder in which to create the unpacked folder. */
 export function chooseUnpackFolder(archive: string): Promise<string | undefined> {
   return chooseFolder(l10n.t('Choose a Folder to Unpack Into'), l10n.t('Unpack Here'), path.dirname(archive));
 }
@@ -66,7 +66,7 @@ async function chooseFolder(title: string, openLabel: string, start?: string): P
   return chosen?.[0]?.fsPath;
 }
 
-/** A run's adapter is not on this disk: offers to download it where the service has it. */
+/** Reports that a run's adapter is not on this disk, and offers the download if there is one. */
 export function reportNotDownloaded(runId: string, why: 'never' | 'not-yet' | { gone: string }): void {
   if (why === 'not-yet') {
     void showInformation(l10n.t('This run has no adapter yet, or it has expired.'));
@@ -81,7 +81,7 @@ export function reportNotDownloaded(runId: string, why: 'never' | 'not-yet' | { 
   });
 }
 
-/** A file is not where extensions run. */
+/** Reports that a file is not on a disk that extensions can access. */
 export function reportAdapterNotOnDisk(name: string): void {
   void showError(notOnDisk(name));
 }
@@ -99,12 +99,11 @@ export function pageWords(): AdapterPageState['words'] {
   };
 }
 
-/** The title of the page's tab. */
 export function pageTitle(fileName: string): string {
   return l10n.t('Adapter {0}', fileName);
 }
 
-/** The page without a report: still reading, or why there is none. */
+/** The page without a report: it is being read, or the reason. */
 export function pageStatus(
   fileName: string,
   why: 'missing' | 'failed' | undefined,
@@ -131,11 +130,11 @@ export function workProgress(
   };
 }
 
-/** How measuring or unpacking ended. `code` is the file system's, or says what is wrong with the archive. */
+/** The result of measuring or unpacking. `code` comes from the error of the disk or the archive. */
 export interface WorkEnd {
   outcome: 'done' | 'cancelled' | 'failed';
   code?: string;
-  /** Where it was unpacked, or should have been. */
+  /** Where the archive was, or should have been, unpacked. */
   folder?: string;
   /** Pickle files that were not unpacked. */
   leftOut?: readonly string[];

@@ -4,26 +4,26 @@ import { compact, formatCount } from '../shared/format.ts';
 import type { AdapterCell, AdapterNote, AdapterPicture, AdapterShade } from './protocol.ts';
 import { formatNorm, rangeText } from './reportMessages.ts';
 
-/** More than a page can show and stay responsive. */
+/** Limits that keep the page responsive. */
 const MAX_COLUMNS = 200;
 const MAX_ROWS = 60;
-/** Where each column had a header, they would overlap. */
+/** If there are many columns, only every fourth has a header, so that headers don't overlap. */
 const HEADER_EVERY = 4;
-/** Up to here each column has a header. */
+/** Up to this many columns, each has a header. */
 const ALL_HEADERS = 16;
 
-/** A layer; undefined for what is outside of them. */
+/** A layer; undefined for modules outside of layers. */
 type Layer = number | undefined;
 
-/** The pairs of one module in one layer: mostly one, more with experts. */
+/** The pairs of one module in one layer: usually one, or several with experts. */
 interface Cell {
   pairs: readonly LoraPair[];
   measures: readonly PairMeasure[];
-  /** Root of the sum of the squares of their norms; undefined where none is known. */
+  /** Root of the sum of the squared norms; undefined if none is known. */
   norm: number | undefined;
 }
 
-/** Which modules of which layers are adapted. @param canMeasure whether to offer the button that measures */
+/** Shows which modules of which layers are adapted. @param canMeasure whether to offer measuring */
 export function adapterPicture(
   { pairs, layers }: WeightsReport,
   measurements: Measurements | undefined,
@@ -73,7 +73,7 @@ export function adapterPicture(
   };
 }
 
-/** Includes layers without any pair, unless the numbers are too far apart. */
+/** Includes layers without any pair, unless the layer numbers are too far apart. */
 function columnsOf(layers: readonly number[]): readonly number[] {
   const [first, last] = [layers[0], layers.at(-1)];
   if (first === undefined || last === undefined || last - first >= MAX_COLUMNS) return layers;
@@ -108,7 +108,7 @@ function drawn(
   const state = typeof shade === 'string' ? SHADES[shade] : l10n.t('norm {0}', norm);
   const place = l10n.t('{0}, {1}', module, layerName(layer));
   if (cell === undefined) return { shade, text: l10n.t('{0}: {1}', place, state), value: '' };
-  // Of more pairs than a call may have arguments.
+  // Not `Math.min(...ranks)`: a cell can have more pairs than a call can have arguments.
   const [least, most, parameters] = cell.pairs.reduce(
     ([min, max, sum], pair) => [Math.min(min, pair.rank), Math.max(max, pair.rank), sum + pair.parameters],
     [Infinity, 0, 0],
@@ -146,7 +146,7 @@ const SHADES: Readonly<Record<Exclude<AdapterShade, number>, string>> = {
   none: l10n.t('not adapted'),
 };
 
-/** Only what is in the picture. */
+/** Lists only shades that occur in the picture. */
 function legendOf(rows: AdapterPicture['rows'], largestNorm: number): AdapterPicture['legend'] {
   const seen = new Set(rows.flatMap(({ cells }) => cells.map(({ shade }) => shade)));
   const all: { shade: AdapterShade; text: string }[] = [
@@ -158,7 +158,7 @@ function legendOf(rows: AdapterPicture['rows'], largestNorm: number): AdapterPic
   return all.filter(({ shade }) => (typeof shade === 'number' ? hasNorms : seen.has(shade)));
 }
 
-/** What the pass over all values found, or would find. */
+/** Describes what measuring found, or would find. */
 function findingsOf(measurements: Measurements | undefined): AdapterNote[] {
   if (measurements === undefined) {
     const text = l10n.t('Measuring shows how much each module learned.');

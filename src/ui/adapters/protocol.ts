@@ -1,11 +1,11 @@
-/** Messages between the page of an adapter and the extension. Types only: both sides are bundled apart. */
+/** Messages between the adapter page and the extension. Types only: both sides are bundled separately. */
 
 /** From the page to the extension. */
 export type AdapterRequest =
   | { type: 'reload' }
   | { type: 'measure' }
   | { type: 'cancel' }
-  /** `elsewhere`: into a folder that the user chooses. */
+  /** `elsewhere`: let the user choose the folder. */
   | { type: 'unpack'; elsewhere: boolean };
 
 /** What the page stores while it is hidden, and while the window reloads. */
@@ -18,18 +18,18 @@ export interface AdapterMemory {
 /** From the extension to the page. */
 export type AdapterMessage = AdapterPageState | AdapterWork;
 
-/** Everything that the page shows, but for work. */
+/** Everything that the page shows except `AdapterWork`. */
 export interface AdapterPageState {
   type: 'page';
-  /** In `copyOf` the page replaces `{0}`. */
+  /** The page replaces `{0}` in `copyOf`. */
   words: Readonly<
     Record<'reload' | 'cancel' | 'copy' | 'copyOf' | 'tools' | 'progress' | 'error' | 'warning', string>
   >;
   fileName: string;
   file: string;
-  /** How the disk differs from what is shown. */
+  /** How the file on disk differs from what is shown. */
   notice: string | undefined;
-  /** Instead of all that follows: it is being read, or why it could not be; `retry` is the name of a button. */
+  /** Replaces all fields below while the adapter is being read or if that failed; `retry` is the name of a button. */
   status?: { text: string; retry: string | undefined };
   verdict?: AdapterVerdict;
   sections?: readonly AdapterSection[];
@@ -47,7 +47,7 @@ export interface AdapterSection {
 export interface AdapterVerdict {
   kind: 'clean' | 'warning' | 'error';
   title: string;
-  /** What it means, and what to do next; a paragraph each. */
+  /** The meaning and the next step; a paragraph each. */
   sentences: readonly string[];
 }
 
@@ -80,40 +80,40 @@ export interface AdapterPicture {
   caption: string;
   /** Shown while no cell is focused. */
   hint: string;
-  /** Over the names of the modules. */
+  /** The header of the module names. */
   corner: string;
-  /** The layers; `short` is shown over the cells where it is not empty. */
+  /** The layers; `short` is the visible header, which may be empty. */
   columns: readonly { name: string; short: string }[];
   rows: readonly { name: string; cells: readonly AdapterCell[] }[];
   legendTitle: string;
   legend: readonly { shade: AdapterShade; text: string }[];
   tableTitle: string;
-  /** Says that there is more than is shown. */
+  /** Says how much is not shown. */
   cut: string | undefined;
   /** What measuring found, or would find. */
   findings: readonly AdapterNote[];
-  /** The name of the button that measures, where that is possible. */
+  /** The name of the button that measures; undefined if measuring is not possible. */
   measure: string | undefined;
 }
 
 export interface AdapterCell {
   shade: AdapterShade;
-  /** Everything known of it, for hover, screen readers and the line below. */
+  /** A full description for tooltips, screen readers and the line below. */
   text: string;
-  /** In the table: short. */
+  /** A short text for the table. */
   value: string;
 }
 
-/** How a cell is painted; a number from 0 to 1 is a norm's share of the largest. */
+/** The color of a cell; a number from 0 to 1 is its norm relative to the largest. */
 export type AdapterShade = number | 'adapted' | 'none' | 'half' | 'zero' | 'bad' | 'unknown';
 
 export interface AdapterRecipes {
   title: string;
-  /** What to do about a packed archive. */
+  /** Offers to unpack the archive. */
   packed: { text: string; unpack: string; elsewhere: string } | undefined;
-  /** The folder of the recipes, where it exists. */
+  /** The folder that the recipes use, if it exists. */
   folder: AdapterFact | undefined;
-  /** Before the commands of any tool. */
+  /** Shown above all tools. */
   notes: readonly AdapterNote[];
   tools: readonly AdapterTool[];
 }
@@ -121,11 +121,11 @@ export interface AdapterRecipes {
 export interface AdapterTool {
   tool: string;
   name: string;
-  /** Before the commands. */
+  /** Shown above the commands. */
   warnings: readonly AdapterNote[];
   /** `hint` says what to replace in the text. */
   blocks: readonly { title: string; text: string; hint: string | undefined }[];
-  /** After the commands. */
+  /** Shown below the commands. */
   notes: readonly AdapterNote[];
 }
 
@@ -134,6 +134,6 @@ export interface AdapterWork {
   type: 'work';
   kind: 'measure' | 'unpack';
   progress?: { text: string; fraction: number };
-  /** A quiet one is only for screen readers: the page shows the result itself. */
+  /** A quiet result is only announced to screen readers, because the page itself shows it. */
   result?: { isError: boolean; isQuiet: boolean; text: string };
 }

@@ -11,7 +11,7 @@ import { compact } from '../shared/format.ts';
 import type { UnpackedPlace } from './adapterPlace.ts';
 import type { AdapterNote, AdapterRecipes, AdapterTool } from './protocol.ts';
 
-/** Product names are the same in every language. */
+/** Product names, which are not translated. */
 const TOOLS: Readonly<Record<Tool, string>> = {
   peft: 'PEFT / Transformers',
   vllm: 'vLLM',
@@ -21,9 +21,9 @@ const TOOLS: Readonly<Record<Tool, string>> = {
 
 /**
  * The recipes of an adapter.
- * @param baseModel as the config names it
- * @param folder the one that the recipes use
- * @param place where the archive is, or would be, unpacked; undefined where it is none
+ * @param baseModel the base model's name in the config
+ * @param folder the folder used by the recipes
+ * @param place where the archive is, or would be, unpacked; undefined for other adapters
  */
 export function adapterRecipes(
   recipes: Recipes,
@@ -47,7 +47,7 @@ export function adapterRecipes(
   };
 }
 
-/** @param baseModel as the config names it */
+/** @param baseModel the base model's name in the config */
 export function adapterTool(recipe: Recipe, baseModel: string | undefined): AdapterTool {
   const { tool, refusal, blocks, warnings, notes } = recipe;
   const name = TOOLS[tool];
@@ -56,7 +56,7 @@ export function adapterTool(recipe: Recipe, baseModel: string | undefined): Adap
     severity,
     text: sentences[note],
   });
-  // A refused command helps nobody; one that lacks a file does, once that exists.
+  // Hide commands that can't work. If only the config is missing, they work once it exists.
   const isUseful = refusal === undefined || refusal === 'config-missing';
   return {
     tool,
@@ -92,9 +92,9 @@ const PURPOSES: Readonly<Record<BlockPurpose, string>> = {
   create: l10n.t('Create the model'),
 };
 
-/** What stops people, and how to avoid it. */
+/** Common obstacles and how to avoid them. */
 export function noteSentences(tool: string, baseModel = ''): Readonly<Record<RecipeNote, string>> {
-  // Fields and terms of PEFT are the same in every language.
+  // PEFT's fields and terms are not translated.
   const mergeFirst = (unsupported: string) =>
     l10n.t('{0} can’t load this adapter ({1}). Merge it with PEFT first.', tool, unsupported);
   return {

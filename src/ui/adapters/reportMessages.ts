@@ -8,7 +8,7 @@ import type { AdapterFact, AdapterFiles, AdapterNote, AdapterSection, AdapterVer
 
 const MAX_NAMES = 20;
 
-/** What the headers say of an adapter, and what measuring added to it. */
+/** Describes an adapter by its headers and, if measured, its values. */
 export function adapterOverview(report: AdapterReport, measurements: Measurements | undefined) {
   const problems = report.problems.map(problemNote);
   const sections = compact<AdapterSection>(
@@ -18,7 +18,7 @@ export function adapterOverview(report: AdapterReport, measurements: Measurement
   return { verdict: adapterVerdict(report, measurements), sections, files: adapterFiles(report) };
 }
 
-/** What the file is, what that means, and what to do next. */
+/** Says what the file is, what that means, and what to do next. */
 export function adapterVerdict(
   report: AdapterReport,
   measurements: Measurements | undefined,
@@ -97,7 +97,7 @@ function unreadable(code: Exclude<VerdictCode, 'adapter'>, { verdict }: AdapterR
   return verdictOf(isWarning ? 'warning' : 'error', ...texts[code]);
 }
 
-/** What a code says is wrong with an archive; undefined for any other code. */
+/** Describes an archive's fault by its code; undefined for other codes. */
 export function knownFault(code: string): string | undefined {
   return Object.entries(FAULTS).find(([fault]) => fault === code)?.[1];
 }
@@ -124,7 +124,7 @@ const FAULTS: Readonly<Record<ArchiveFault, string>> = {
   'header-too-large': l10n.t('Its headers are too large.'),
 };
 
-/** A problem as a note of the page. */
+/** Returns a problem as a note for the page. */
 export function problemNote(problem: AdapterProblem): AdapterNote {
   const { code, severity, count, examples } = problem;
   const rest = count - examples.length;
@@ -140,7 +140,7 @@ function moreText(rest: number): string | undefined {
   return rest > 0 ? l10n.t('and {0} more', formatCount(rest)) : undefined;
 }
 
-/** What is wrong, or good to know. A colon leads to the examples. */
+/** Sentences for all codes. A colon at the end introduces the examples. */
 export function problemSentences({
   expected,
   actual,
@@ -232,7 +232,7 @@ function scalingText({ useRslora }: AdapterConfig, { pairs }: WeightsReport): st
   return `${rangeText(formatNorm(least), formatNorm(most))} (${formula})`;
 }
 
-/** One value, or from one to another. */
+/** Returns one value, or a range if the values differ. */
 export function rangeText(first: string | number, last: string | number): string {
   return first === last ? String(first) : l10n.t('{0} to {1}', first, last);
 }
@@ -243,7 +243,7 @@ function listText(names: readonly string[]): string {
   return rest <= 0 ? shown : l10n.t('{0} and {1} more', shown, formatCount(rest));
 }
 
-/** `32: 0 to 31`, or the numbers where there are gaps. */
+/** Returns `32: 0 to 31`, or lists the numbers if there are gaps. */
 function layersText(layers: readonly number[]): string | undefined {
   const [first, last] = [layers[0], layers.at(-1)];
   if (first === undefined || last === undefined) return undefined;
@@ -252,13 +252,12 @@ function layersText(layers: readonly number[]): string | undefined {
   return `${formatCount(layers.length)}: ${shown}`;
 }
 
-/** A norm or a scale with three digits. */
+/** Formats a norm or a scale with three significant digits. */
 export function formatNorm(value: number): string {
   if (value !== 0 && (Math.abs(value) < 0.001 || Math.abs(value) >= 1e6)) return value.toExponential(2);
   return value.toLocaleString(env.language, { maximumSignificantDigits: 3 });
 }
 
-/** The files of an archive or a folder. */
 function adapterFiles({ container, entries, entryCount }: AdapterReport): AdapterFiles | undefined {
   if (entries.length === 0 || container === 'safetensors') return undefined;
   const notes = {

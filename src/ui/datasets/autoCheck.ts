@@ -8,17 +8,17 @@ import { setting } from '../shared/settings.ts';
 import { openDocument } from './datasetProblems.ts';
 import { tabsOf, urisOf } from '../shared/tabs.ts';
 
-/** A file that is closed at once, as when stepping through the explorer, is not checked. */
+/** Skips files that are closed immediately, for example while stepping through the explorer. */
 const DEBOUNCE_MS = 250;
 
 /**
- * Checks JSONL files when their documents are opened, saved or reloaded, up to the size of the setting. Reports that the user
- * did not ask for are dropped when no editor shows the file any longer, all reports when the file is deleted.
+ * Checks JSONL files up to the size in the settings when their documents are opened, saved or reloaded. Drops
+ * a report when its file is deleted and, unless the user asked for it, when no tab shows the file.
  */
 export function checkAutomatically(reports: Reports, log: Log): Disposable {
   const { workspace, window } = vscode;
   const store = new DisposableStore();
-  /** Checks that wait or run, by path. */
+  /** Pending and running checks, by path. */
   const stops = new Map<string, AbortController>();
 
   const check = async (uri: vscode.Uri, stop: AbortController) => {
@@ -27,7 +27,7 @@ export function checkAutomatically(reports: Reports, log: Log): Disposable {
       const found = await stat(path).catch(() => undefined);
       if (stop.signal.aborted) return;
       const maxBytes = setting('checkAutomaticallyUpToMB', uri) * 1_000_000;
-      // A report that the user asked for stays until the file changes.
+      // A report that the user asked for remains until the file changes.
       if (found?.isFile() !== true || found.size === 0 || found.size > maxBytes)
         await reports.dropIfOld(path);
       else await reports.fresh(path, stop.signal);
@@ -45,7 +45,7 @@ export function checkAutomatically(reports: Reports, log: Log): Disposable {
     const timer = setTimeout(() => void check(uri, stop), DEBOUNCE_MS);
     stop.signal.addEventListener('abort', () => clearTimeout(timer));
   };
-  /** Drops the report if no editor shows the file any longer. */
+  /** Releases the report if no tab shows the file. */
   const leave = (uri: vscode.Uri) => {
     if (uri.scheme !== 'file' || tabsOf(uri).length > 0) return;
     stops.get(uri.fsPath)?.abort();
@@ -64,12 +64,12 @@ export function checkAutomatically(reports: Reports, log: Log): Disposable {
     watcher.onDidDelete((uri) => void dropIfGone(uri)),
     workspace.onDidOpenTextDocument(schedule),
     workspace.onDidSaveTextDocument(schedule),
-    // Reloaded from the disk, or reverted: the document is as it is there.
+    // A change that leaves the document clean means that it was reloaded or reverted.
     workspace.onDidChangeTextDocument(({ document }) => {
       if (!document.isDirty) schedule(document);
     }),
     workspace.onDidCloseTextDocument(({ uri }) => leave(uri)),
-    // VS Code may keep a document for minutes after its last tab.
+    // VS Code may close a document minutes after its last tab.
     window.tabGroups.onDidChangeTabs(({ opened, closed }) => {
       for (const uri of closed.flatMap(urisOf)) leave(uri);
       for (const { fsPath } of opened.flatMap(urisOf)) {

@@ -20,7 +20,7 @@ import { canShowProblems, openDocument } from './datasetProblems.ts';
 import { checkMessages, rewriteMessages } from './messages.ts';
 
 /**
- * Checks one dataset, or each of those selected in the explorer, and shows the verdict. Called as `(uri?, uris?)` from menus.
+ * Checks one or more selected datasets and shows the verdict. Called as `(uri?, uris?)` from menus.
  * @throws CancelledError
  */
 export async function checkDataset(
@@ -64,7 +64,7 @@ async function checkSeveral(reports: Reports, uris: readonly vscode.Uri[], log: 
       else summaries.push(found);
     }
   });
-  // An error message was shown for each of the others.
+  // An error was shown for each skipped file.
   if (summaries.length + failed === 0) return;
   const isClean = summaries.every(({ verdict }) => verdict === 'clean');
   const show = () => vscode.commands.executeCommand('workbench.panel.markers.view.focus');
@@ -86,7 +86,7 @@ function showVerdict(uri: vscode.Uri, name: string, summary: Summary): void {
   });
 }
 
-/** Shows the problems of a checked file, given by its URI: in its editor and the Problems panel, or in the preview. */
+/** Shows a file's problems in its editor, or in the preview if it is too large. Checks a file without a report. */
 export async function showDatasetProblems(reports: Reports, uri?: unknown): Promise<void> {
   if (!(uri instanceof vscode.Uri)) return;
   const report = reports.get(uri.fsPath)?.report;
@@ -95,7 +95,7 @@ export async function showDatasetProblems(reports: Reports, uri?: unknown): Prom
   } else if (!canShowProblems(uri.fsPath, report.sizeBytes)) {
     await vscode.commands.executeCommand(COMMANDS.previewDataset, uri);
   } else {
-    // Binary files open in no text editor.
+    // Binary files don't open in a text editor.
     if (report.kind !== 'binary') {
       const { line = 1, column = 1 } =
         (report.kind === 'rows' ? shownProblems(report, 1).shown[0] : undefined) ?? {};
@@ -110,7 +110,7 @@ export async function showDatasetProblems(reports: Reports, uri?: unknown): Prom
 }
 
 /**
- * Writes a changed copy of a dataset beside it and opens that. Called as `(uri?)`.
+ * Writes a changed copy next to a dataset and opens the copy. Called as `(uri?)`.
  * @throws CancelledError
  */
 export async function rewriteDatasetBeside(rewriting: Rewriting, argument?: unknown): Promise<void> {
@@ -131,6 +131,6 @@ export async function rewriteDatasetBeside(rewriting: Rewriting, argument?: unkn
     return;
   }
   void showInformation(rewriteMessages.created(path.basename(written), name));
-  // Whatever its size: VS Code asks before it shows an enormous one.
+  // Open any size: VS Code asks before it shows a very large file.
   await vscode.commands.executeCommand('vscode.open', vscode.Uri.file(written));
 }

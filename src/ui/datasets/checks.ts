@@ -9,9 +9,9 @@ import { DatasetRuns, type DatasetRunsParts } from './datasetRuns.ts';
 import { DatasetStatus } from './datasetStatus.ts';
 
 /**
- * Starts the checks of datasets and what shows their results in the editor: Problems, language status, CodeLens and quick fixes.
- * Documents are checked when they are opened or saved.
- * @param files of the worker and the scanner
+ * Starts dataset checks and shows their results in the editor: Problems, language status, CodeLens, quick
+ * fixes. Checks documents automatically when they are opened or saved.
+ * @param files paths of the worker script and the scanner
  */
 export function startChecks(
   disposables: DisposableStore,

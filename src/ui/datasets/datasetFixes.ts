@@ -18,7 +18,7 @@ import { fixMessages } from './messages.ts';
 
 const { QuickFix } = vscode.CodeActionKind;
 
-/** Its edit is computed when it is chosen, from the text at that moment: it never relies on an outdated report. */
+/** Computes its edit from the current text when it is resolved, so it never relies on an outdated report. */
 class Fix extends vscode.CodeAction {
   readonly document: vscode.TextDocument;
   readonly makeEdit: (lines: readonly string[]) => LineEdit | undefined;
@@ -31,7 +31,7 @@ class Fix extends vscode.CodeAction {
   }
 }
 
-/** Offers fixes that are always right, as edits that can be undone or in a new file. */
+/** Offers fixes that are always correct: edits that can be undone, or a changed copy of the file. */
 export function offerFixes(reports: Reports): Disposable {
   const provider: vscode.CodeActionProvider = {
     provideCodeActions(document, _range, { diagnostics }) {
@@ -80,7 +80,7 @@ function actionsFor(document: vscode.TextDocument, { code, range }: vscode.Diagn
       return [new Fix(fixMessages.removeDuplicates(), document, removeDuplicateRows)];
     case 'crlf':
       return document.eol === vscode.EndOfLine.CRLF ? [lineFeeds(document)] : [];
-    // An editor does not show these bytes, and no edit of a document reaches them.
+    // The editor hides these bytes, so no document edit can remove them.
     case 'bom-at-start':
       return copy(document, fixMessages.withoutBom(), COMMANDS.copyWithoutByteOrderMark);
     case 'json-array':
@@ -106,7 +106,7 @@ function showAll({ uri }: vscode.TextDocument, problems: ProblemCode): vscode.Co
   return action;
 }
 
-/** A new file is made of the one on disk. */
+/** Offers a command that copies the file on disk, but not while the editor has unsaved changes. */
 function copy(document: vscode.TextDocument, title: string, command: CommandId): vscode.CodeAction[] {
   if (document.isDirty) return [];
   const action = new vscode.CodeAction(title, QuickFix);

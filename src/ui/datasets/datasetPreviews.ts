@@ -9,13 +9,13 @@ import { isRecord, isText } from '../shared/webview.ts';
 import { PreviewDocument, type PreviewChecks } from './previewDocument.ts';
 import { isRow, PreviewPanel, type PreviewTarget } from './previewPanel.ts';
 
-/** The read-only editor that previews datasets; it owns which of them are open. */
+/** Owns the open dataset previews, which are read-only custom editors. */
 export class DatasetPreviews implements vscode.CustomReadonlyEditorProvider<PreviewDocument>, Disposable {
   readonly #extensionUri: vscode.Uri;
   readonly #checks: PreviewChecks;
   readonly #log: Log;
   readonly #panels = new Map<PreviewPanel, { uri: string; panel: vscode.WebviewPanel }>();
-  /** What a preview that is about to open begins with, by its URI. */
+  /** Targets of previews that are about to open, by URI. */
   readonly #wanted = new Map<string, PreviewTarget>();
 
   constructor(extensionUri: vscode.Uri, checks: PreviewChecks, log: Log) {
@@ -41,8 +41,8 @@ export class DatasetPreviews implements vscode.CustomReadonlyEditorProvider<Prev
   }
 
   /**
-   * Previews a dataset, or several selected ones. Called as `(uri?, uris?)` from menus, and with a `PreviewTarget` as the third
-   * argument; from a text editor with the file it begins at the row of the cursor.
+   * Previews one or more selected datasets. Called as `(uri?, uris?)` from menus, optionally with a `PreviewTarget` as the
+   * third argument. Without one, starts at the cursor's row if the active text editor shows the file.
    */
   async preview(argument?: unknown, selection?: unknown, options?: unknown): Promise<void> {
     const selected = filesOf(argument, selection);
@@ -50,7 +50,7 @@ export class DatasetPreviews implements vscode.CustomReadonlyEditorProvider<Prev
       for (const uri of selected) await this.#show(uri, {});
       return;
     }
-    // Read before a dialog takes the focus.
+    // Read this before a dialog takes the focus.
     const editor = vscode.window.activeTextEditor;
     const uri = await chooseDataset(argument);
     if (uri !== undefined) await this.#show(uri, startIn(options) ?? { row: await rowOfCursor(editor, uri) });
@@ -76,14 +76,14 @@ export class DatasetPreviews implements vscode.CustomReadonlyEditorProvider<Prev
   }
 }
 
-/** Any extension can call a command with anything. */
+/** Validates the argument: any extension can call the command. */
 function startIn(options: unknown): PreviewTarget | undefined {
   const { row, problems } = isRecord(options) ? options : {};
   if (isRow(row)) return { row };
   return isText(problems) ? { problems } : undefined;
 }
 
-/** The row of the cursor, which counts editor lines; undefined at the start of the file. */
+/** Returns the cursor's row, or undefined if it is on the first line or in another file. */
 async function rowOfCursor(
   editor: vscode.TextEditor | undefined,
   uri: vscode.Uri,
@@ -96,7 +96,7 @@ async function rowOfCursor(
     file = await RowFile.open(uri.fsPath);
     return await rowOfLine(file, line + 1);
   } catch {
-    // The preview itself shows what is wrong with the file.
+    // The preview shows the error.
     return undefined;
   } finally {
     file?.dispose();

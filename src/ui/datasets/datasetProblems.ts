@@ -9,13 +9,13 @@ import { EXTENSION_NAME } from '../shared/ids.ts';
 import { kindSentence } from '../shared/datasetMessages.ts';
 import { moreSentence, problemSentence } from './messages.ts';
 
-/** Above this many UTF-16 units VS Code doesn't give a document to extensions, and shows none of their diagnostics in it. */
+/** Maximum UTF-16 units of a document that VS Code syncs to extensions and shows diagnostics in. */
 export const MAX_SYNCED_UNITS = 50 * 1024 * 1024;
 
-/** Diagnostics of a file; VS Code itself cuts at 1,000. */
+/** Maximum diagnostics per file; VS Code itself shows at most 1,000. */
 const MAX_SHOWN = 200;
 
-/** Shows the last report of each dataset in the Problems panel, where VS Code can show the file at all. */
+/** Shows each dataset's last report in the Problems panel if VS Code can show diagnostics for the file. */
 export function showProblems(reports: Reports): Disposable {
   const store = new DisposableStore();
   const collection = store.add(vscode.languages.createDiagnosticCollection('fineTuning.dataset'));
@@ -25,7 +25,7 @@ export function showProblems(reports: Reports): Disposable {
     const uri = vscode.Uri.file(path);
     const isShown = known !== undefined && canShowProblems(path, known.sizeBytes) && isDataset(reports, uri);
     const report = isShown ? known : undefined;
-    // A check reports its progress many times.
+    // Progress events don't change the report.
     if (shown.has(path) && shown.get(path) === report) return;
     if (known === undefined) shown.delete(path);
     else shown.set(path, report);
@@ -40,7 +40,7 @@ function diagnosticsOf(report: Report): vscode.Diagnostic[] {
   const start = new vscode.Range(0, 0, 0, 1);
   const kind =
     report.kind === 'rows' ? [] : [diagnostic(start, kindSentence(report.kind), 'error', report.kind)];
-  // One place is for what says that there are more.
+  // One diagnostic is reserved for the number of hidden problems.
   const { shown, hiddenErrors, hiddenWarnings } = shownProblems(report, MAX_SHOWN - kind.length - 1);
   const hidden =
     hiddenErrors + hiddenWarnings === 0 ? [] : [moreSentence(shown.length, hiddenErrors + hiddenWarnings)];
@@ -70,20 +70,20 @@ function diagnostic(
   return made;
 }
 
-/** The open text document of a file, if VS Code gives it to extensions. */
+/** Returns a file's open text document if VS Code syncs it to extensions. */
 export function openDocument(path: string): vscode.TextDocument | undefined {
   return vscode.workspace.textDocuments.find(({ uri }) => uri.scheme === 'file' && uri.fsPath === path);
 }
 
-/** Whether the editor of a file can show its problems: it is open and synced, or small enough to be. */
+/** Whether an editor can show a file's problems: its document is synced, or small enough to be. */
 export function canShowProblems(path: string, sizeBytes: number): boolean {
   // A file has at least as many bytes as UTF-16 units.
   return sizeBytes <= MAX_SYNCED_UNITS || openDocument(path) !== undefined;
 }
 
 /**
- * Whether a JSONL file is treated as a dataset, with its problems and its verdict: the user asked for its check or submission, or the
- * setting says so, or else its rows do. Logs and exports are JSONL files, too, and are left alone.
+ * Whether to treat a JSONL file as a dataset and show its problems: always if the user asked to check or
+ * submit it, otherwise as the setting says, otherwise by its rows. Logs and exports can be JSONL files, too.
  */
 export function isDataset(reports: Reports, uri: vscode.Uri): boolean {
   if (reports.isAskedFor(uri.fsPath)) return true;

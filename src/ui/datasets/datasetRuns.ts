@@ -17,7 +17,6 @@ import { followActive } from '../shared/activeSession.ts';
 import type { RunNames } from '../shared/datasetMessages.ts';
 import type { Log } from '../shared/log.ts';
 
-/** What it works with. */
 export interface DatasetRunsParts {
   digestWorker: string;
   journal: Pick<Journal, 'onDidChange' | 'receipts'>;
@@ -26,26 +25,26 @@ export interface DatasetRunsParts {
   sessions: Sessions;
 }
 
-/** What earlier runs say of a dataset. */
+/** A dataset's last run and estimated price. */
 export interface PastRuns {
   trained: (TrainedBefore & RunNames) | undefined;
-  /** In the standard queue of the active account. */
+  /** For the standard queue of the active account. */
   price: Estimate;
-  /** How well such ranges accuracy. */
+  /** How many of the last estimates contained the actual price. */
   accuracy: ReturnType<typeof rangeAccuracy>;
 }
 
 /** A file with a report. */
 interface Followed {
   report: Report;
-  /** Ends its hashing, once the report is dropped or of other bytes. */
+  /** Aborts hashing when the report is dropped or replaced. */
   stop: AbortController;
   isHashed: boolean;
   sha256: string | undefined;
   known: PastRuns | undefined;
 }
 
-/** Owns what the receipts of the active account's service say of the files that have a report, and hashes those that may be in one. */
+/** Owns the past runs of each checked file, according to the receipts of the active account's service. */
 export class DatasetRuns implements Disposable {
   readonly #parts: DatasetRunsParts;
   readonly #store = new DisposableStore();
@@ -54,7 +53,7 @@ export class DatasetRuns implements Disposable {
   #receipts: readonly Receipt[] = [];
   #reading: unknown;
 
-  /** Fires when more or something else may be known of any file. */
+  /** Fires when the past runs or the price of any file may have changed. */
   readonly onDidChange = this.#changed.event;
 
   constructor(reports: Pick<Reports, 'onDidChange'>, parts: DatasetRunsParts) {
@@ -71,7 +70,7 @@ export class DatasetRuns implements Disposable {
     );
   }
 
-  /** What is known of the bytes of a report. */
+  /** Returns undefined if no account is active or the report is not the current one. */
   of(report: Report): PastRuns | undefined {
     const file = this.#files.get(report.path);
     const session = this.#parts.sessions.active;
@@ -106,18 +105,18 @@ export class DatasetRuns implements Disposable {
 
   #follow({ path, report }: CheckState): void {
     const file = this.#files.get(path);
-    // A check reports its progress many times.
+    // Progress events don't change the report.
     if (file !== undefined && report !== undefined && isSameStamp(file.report, report)) return;
     file?.stop.abort();
     this.#files.delete(path);
-    // Only rows are trained.
+    // Only rows can be trained on.
     if (report?.kind !== 'rows') return;
     const stop = new AbortController();
     this.#files.set(path, { report, stop, isHashed: false, sha256: undefined, known: undefined });
     void this.#read();
   }
 
-  /** Reads the receipts, if there is anybody and any file that they can be about. */
+  /** Reads the receipts if there are both files and an active account. */
   async #read(): Promise<void> {
     const { journal, log, openJournal, sessions } = this.#parts;
     if (this.#files.size === 0 || sessions.active === undefined) return;
@@ -133,7 +132,7 @@ export class DatasetRuns implements Disposable {
     if (this.#reading !== mine || this.#store.disposed) return;
     const known = this.#receipts;
     this.#receipts = receipts;
-    // Each is read once and never changes.
+    // Receipts never change, and each is read only once.
     if (receipts.length !== known.length || receipts.some((one, at) => one !== known[at])) this.#forget();
     for (const file of this.#files.values()) void this.#hashIfNeeded(file);
   }
@@ -148,13 +147,13 @@ export class DatasetRuns implements Disposable {
       file.sha256 = await sha256OfFile(report, { worker: digestWorker, signal: stop.signal });
       this.#forget();
     } catch (error) {
-      // What has changed will be checked again.
+      // A changed file gets a new report.
       if (!(error instanceof CancelledError || error instanceof DatasetChangedError))
         log.error('dataset-runs', error);
     }
   }
 
-  /** What is known is put together when it is asked for. */
+  /** Drops the results; `of` computes them again. */
   #forget(): void {
     for (const file of this.#files.values()) file.known = undefined;
     this.#changed.fire();

@@ -10,7 +10,7 @@ import { isDataset, openDocument } from './datasetProblems.ts';
 import type { DatasetRuns } from './datasetRuns.ts';
 import { checkMessages, datasetStatus } from './messages.ts';
 
-/** Shows the verdict on JSONL documents: in the language status of the active one, and above the first line of each. */
+/** Shows verdicts on JSONL documents in the language status and as a CodeLens above the first line. */
 export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
   readonly #reports: Reports;
   readonly #runs: DatasetRuns;
@@ -21,7 +21,7 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
   readonly #lensesChanged = new vscode.EventEmitter<void>();
   readonly onDidChangeCodeLenses = this.#lensesChanged.event;
   readonly #subscriptions: Disposable[];
-  /** What was last shown above a document, by path. */
+  /** CodeLens titles last shown, by path. */
   readonly #lenses = new Map<string, string>();
   #drawn = '';
 
@@ -94,7 +94,7 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
     for (const path of [...this.#lenses.keys()]) this.#refresh(path);
   }
 
-  /** Redraws what differs: this is called at each key and with each progress. */
+  /** Redraws only what differs, because this is called for every keystroke and progress event. */
   #refresh(path: string): void {
     if (path === activeDocument()?.uri.fsPath) this.#draw();
     const shown = this.#lenses.get(path);

@@ -4,7 +4,7 @@ import type { Services } from '../../services.ts';
 import { COMMANDS, EDITORS } from '../shared/ids.ts';
 import type { PreviewDocument } from './previewDocument.ts';
 
-/** Dataset checks and previews. */
+/** Registers the dataset commands and the preview, and loads the checks. */
 export function activateDatasets(services: Services): void {
   const { context, datasets, disposables, log, commands, reports } = services;
   const previews = lazy(async () => {
@@ -20,7 +20,7 @@ export function activateDatasets(services: Services): void {
       supportsMultipleEditorsPerDocument: true,
     }),
   );
-  // The first JSONL document loads the code that shows its problems.
+  // Load the checks when the first JSONL document opens.
   const load = ({ languageId }: vscode.TextDocument): void => {
     if (languageId === 'jsonl') reports().catch((error: unknown) => log.error('datasets', error));
   };

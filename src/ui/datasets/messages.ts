@@ -11,12 +11,12 @@ import {
 import { compact, formatCount, formatRows } from '../shared/format.ts';
 import { TERMS } from '../shared/termMessages.ts';
 
-/** For the command that checks datasets. */
+/** Texts for checking datasets. */
 export const checkMessages = {
   checkingSeveral: (count: number) => l10n.t('Checking {0} datasets', formatCount(count)),
   preview: () => l10n.t('Preview'),
   submit: () => l10n.t('Submit…'),
-  /** @param run the phrase of it */
+  /** @param run a phrase that names the run */
   trained: (run: string) => l10n.t('Trained {0}', run),
   /** @param isDirty whether an editor has changes that are not in the checked file */
   verdict: (name: string, summary: Summary, isDirty: boolean): string => {
@@ -40,25 +40,25 @@ export const checkMessages = {
   },
 };
 
-/** The language status of a JSONL document, and the first CodeLens above its first line. */
+/** Texts of a JSONL document's language status and of its first CodeLens. */
 export interface DatasetStatus {
   name: string;
   text: string;
   detail: string;
-  /** What a click does. */
+  /** Title of the language status command. */
   action: string;
   lens: string;
 }
 
-/** What is known of a document. */
+/** State of a JSONL document. */
 export interface DatasetState {
   summary: Summary | undefined;
-  /** Whether it is treated as a dataset. */
+  /** Whether the file is treated as a dataset. */
   isDataset: boolean;
   isBusy: boolean;
   /** Whether the editor has changes that are not in the checked file. */
   isDirty: boolean;
-  /** What earlier runs say of the price, for the CodeLens. */
+  /** Estimated price for the CodeLens. */
   price: string | undefined;
 }
 
@@ -79,12 +79,12 @@ export function datasetStatus({ summary, isDataset, isBusy, isDirty, price }: Da
   };
 }
 
-/** All that is said of a file that is no dataset. */
+/** The only text about a file that is not a dataset. */
 function otherRows({ rows }: Summary): string {
   return l10n.t('JSONL, {0} · no known training format', formatRows(rows));
 }
 
-/** What quick fixes are called. */
+/** Titles of quick fixes. */
 export const fixMessages = {
   removeBlankLine: () => l10n.t('Remove blank line'),
   removeBlankLines: () => l10n.t('Remove all blank lines'),
@@ -96,7 +96,7 @@ export const fixMessages = {
   withoutBom: () => l10n.t('Save copy without BOM'),
 };
 
-/** For the commands that write a changed copy. */
+/** Texts of the commands that write a changed copy. */
 export const rewriteMessages = {
   title: (name: string) => l10n.t('Copying {0}', name),
   created: (newName: string, name: string) => l10n.t('Created {0}. {1} is unchanged.', newName, name),
@@ -104,25 +104,22 @@ export const rewriteMessages = {
   notWritten: (name: string) => l10n.t('Couldn’t copy {0}. Check permissions and free space.', name),
 };
 
-/** What the Problems panel leaves out. */
+/** Says how many problems the Problems panel lists. */
 export function moreSentence(shown: number, hidden: number): string {
   return l10n.t('Only {0} of {1} problems are listed.', formatCount(shown), formatCount(shown + hidden));
 }
 
-/** What a class of problems is called where they are counted. */
+/** The name of a class of problems where they are counted. */
 export function problemClassName(problemClass: ProblemClass): string {
   return CLASSES[problemClass];
 }
 
-/** What one kind of problem is called where it is counted. */
+/** The name of a problem where it is counted. */
 export function problemName(code: ProblemCode): string {
   return PROBLEMS[code][0];
 }
 
-/**
- * The problem, with its effect or what to do, and how many there are, where it stands for all; never text of the row. Privacy
- * problems quote the masked text.
- */
+/** Describes a problem with its effect or fix and, if it represents several, their count. Quotes only masked text. */
 export function problemSentence({
   code,
   detail = '',
@@ -135,7 +132,7 @@ export function problemSentence({
   return text === '' ? l10n.t('{0}.', counted) : l10n.t('{0}. {1}', counted, text);
 }
 
-/** Others than these are found once in a row. */
+/** A row can have several of these two; other problems are counted by rows. */
 function withCount(what: string, code: ProblemCode, count: string): string {
   return code === 'email-address' || code === 'card-number'
     ? l10n.t('{0} ({1} times)', what, count)
@@ -157,14 +154,14 @@ const REMOVE = l10n.t('Remove it.');
 const NOTHING_TO_LEARN = l10n.t('Nothing to learn from.');
 const repeats = (masked: string) => l10n.t('A model can repeat it ({0}).', masked);
 
-/** A field of a pair is missing; the other one says for which format the row is taken. */
+/** Text for a missing field of a pair, where the other field determined the row's format. */
 const missing = (field: string, format: Format): ProblemText => [
   l10n.t('Missing “{0}”', field),
   '',
   () => l10n.t('Field “{0}” is missing; taken for {1}', field, formatName(format)),
 ];
 
-/** Name, advice, and what is said instead of the name of one place; `detail` is what the check says of it. */
+/** Name, advice, and a text that replaces the name in sentences; `detail` comes from the check. */
 type ProblemText = readonly [
   name: string,
   advice: string | ((detail: string) => string),

@@ -14,34 +14,34 @@ import type { Log } from '../shared/log.ts';
 import { watchFile } from '../shared/webview.ts';
 import type { DatasetRuns, PastRuns } from './datasetRuns.ts';
 
-/** What is not needed for the first rows begins then at the latest. */
+/** After this time, counting continues and the check starts even if the first rows are not shown yet. */
 const GO_ON_AFTER_MS = 1_000;
-/** So long the page may draw them, with all cores. */
+/** Time for the page to draw the first rows before other work uses the CPU. */
 const DRAWING_MS = 150;
 
 /** Why there are no rows to show. */
 export type UnshownReason = DatasetProblem | 'not-on-disk';
 
 /**
- * `opened`: also when it was opened again or could not be. `counted`: more rows are known. `checked`: the check began, got on
- * or ended, or more is known of earlier runs. `change`: the file on disk or in an editor differs from what is shown, or no longer does.
+ * `opened`: the file was opened or reloaded, or that failed. `counted`: more rows are known. `checked`: the
+ * check started, progressed or ended, or past runs changed. `change`: the value of `change` is different.
  */
 export type PreviewChange = 'opened' | 'counted' | 'checked' | 'change';
 
-/** What the check came to. */
+/** State of the check. */
 export interface PreviewCheck {
   progress: number | undefined;
   report: Report | undefined;
   failure: CheckFailure | 'too-large' | undefined;
 }
 
-/** What a preview shows beside the rows. */
+/** Sources of what a preview shows besides rows. */
 export interface PreviewChecks {
   reports: Reports;
   runs: DatasetRuns;
 }
 
-/** Owns one previewed file: keeps it open, counts its rows, has it checked, and watches it on disk. */
+/** Owns one previewed file: keeps it open, counts and checks its rows, and watches it on disk. */
 export class PreviewDocument implements vscode.CustomDocument {
   readonly uri: vscode.Uri;
   readonly name: string;
@@ -56,10 +56,10 @@ export class PreviewDocument implements vscode.CustomDocument {
   #change: 'changed' | 'missing' | undefined;
   #isUnsaved = false;
   #stop = new AbortController();
-  /** Lets the work go on that is not needed for the first rows. */
+  /** Starts or continues the work that is not needed for the first rows. */
   #goOn: (() => void) | undefined;
 
-  /** Fires when what is shown of the file changed. */
+  /** Fires when the file's state has changed. */
   readonly onDidChange = this.#changed.event;
 
   constructor(uri: vscode.Uri, { reports, runs }: PreviewChecks, log: Log) {
@@ -74,7 +74,7 @@ export class PreviewDocument implements vscode.CustomDocument {
     void this.reload();
   }
 
-  /** Undefined until it was opened, or if there is a problem. */
+  /** Undefined until the file is opened, or if there is a problem. */
   get file(): RowFile | undefined {
     return this.#file;
   }
@@ -87,18 +87,18 @@ export class PreviewDocument implements vscode.CustomDocument {
     return this.#check;
   }
 
-  /** What earlier runs say of the shown bytes. */
+  /** Past runs of the shown version of the file. */
   get past(): PastRuns | undefined {
     const { report } = this.#check;
     return report && this.#runs.of(report);
   }
 
-  /** How the disk, or an editor with unsaved changes, differs from what is shown. */
+  /** How the file on disk, or in an editor, differs from the shown version. */
   get change(): 'changed' | 'missing' | 'unsaved' | undefined {
     return this.#change ?? (this.#isUnsaved ? 'unsaved' : undefined);
   }
 
-  /** Opens the file as it is now. Never throws. */
+  /** Opens the current version of the file. Never rejects. */
   async reload(): Promise<void> {
     this.#close();
     const stop = new AbortController();
@@ -124,12 +124,12 @@ export class PreviewDocument implements vscode.CustomDocument {
     void mayGoOn.then(() => (signal.aborted ? undefined : this.#checkFile(file, signal)));
   }
 
-  /** To be called when the first rows are shown, or wait for all: counting the others and the check would have delayed them. */
+  /** Continues counting and starts the check, which delay the first rows: call it when these are shown or need them. */
   goOn(): void {
     this.#goOn?.();
   }
 
-  /** Checks whether the disk still holds what is shown. */
+  /** Compares the file on disk with the shown version. Reloads a file that couldn't be opened. */
   async look(): Promise<void> {
     const file = this.#file;
     if (file === undefined) {
@@ -201,12 +201,12 @@ export class PreviewDocument implements vscode.CustomDocument {
     this.#changed.fire('checked');
   }
 
-  /** Takes over what is known of the file, if it is about the same bytes. */
+  /** Updates the check from the file's state if that is about the shown version. */
   #take(changedPath: string): void {
     const file = this.#file;
     if (file?.path !== changedPath) return;
     const state = this.#reports.get(changedPath);
-    // Without a new one, as after a failed check, the report of the shown bytes still holds.
+    // Without a new report, as after a failed check, the last one of the shown version still applies.
     const known = state?.report ?? this.#check.report;
     const report = known !== undefined && isSameStamp(known, file.stamp) ? known : undefined;
     const { failure } = this.#check;

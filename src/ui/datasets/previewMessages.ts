@@ -25,10 +25,10 @@ import type { PastRuns } from './datasetRuns.ts';
 import { problemClassName, problemName } from './messages.ts';
 import type { PreviewCard, PreviewChart, PreviewWord } from './protocol.ts';
 
-/** Of row lengths; where there would be more, several are one. */
+/** Maximum bars for row lengths; if there are more, neighbors are merged. */
 const MAX_BARS = 12;
 
-/** The words that the page itself needs; it fills in `{0}`. */
+/** The page's own texts; it replaces `{0}` itself. */
 export function pageWords(): Record<PreviewWord, string> {
   return {
     feed: l10n.t('Dataset rows'),
@@ -62,39 +62,36 @@ export function pageWords(): Record<PreviewWord, string> {
   };
 }
 
-/** The title of the page. */
 export function previewTitle(fileName: string): string {
   return l10n.t('Preview of {0}', fileName);
 }
 
-/** The name of a row. */
 export function rowTitle(row: number): string {
   return l10n.t('Row {0}', formatCount(row));
 }
 
-/** How much of a row is left out. */
+/** Says how much of a row is not shown. */
 export function restOfRow(bytes: number): string {
   return l10n.t('{0} more not shown', formatBytes(bytes));
 }
 
-/** A row has more problems than are listed with it. */
 export function moreProblems(): string {
   return l10n.t('More problems not shown');
 }
 
-/** Why there is no verdict on the dataset. */
+/** Says why the dataset has no verdict. */
 export function checkFailure(name: string, failure: CheckFailure | 'too-large'): string {
   return failure === 'too-large'
     ? l10n.t('{0} is too large for the service.', name)
     : failureSentence(name, failure);
 }
 
-/** Where a problem is, as the editor counts. */
+/** A problem's place, as counted by the editor. */
 export function placeOf(line: number, column: number): string {
   return l10n.t('line {0}, column {1}', formatCount(line), formatCount(column));
 }
 
-/** What is listed, and how far the work is. */
+/** Says how many rows are listed, and the progress of counting or searching. */
 export function listStatus(
   { phase, length, searched, problems }: Pick<RowList, 'phase' | 'length' | 'searched' | 'problems'>,
   { rows, isCounted }: Pick<RowFile, 'rows' | 'isCounted'>,
@@ -113,18 +110,18 @@ export function listStatus(
   return phase === 'failed' ? l10n.t('{0}, the rest is unreadable', listed) : listed;
 }
 
-/** The notice above the rows when they differ from the file on disk, or in an editor. */
+/** The notice above the rows when they differ from the file on disk or in an editor. */
 export function changedNotice(name: string, change: 'changed' | 'missing' | 'unsaved'): string {
   return change === 'unsaved'
     ? l10n.t('{0} has unsaved changes, which are not shown.', name)
     : diskSentence(name, change);
 }
 
-/** What is known of a file before, during and after its check. */
+/** The data for the card, before, during or after the check. */
 export interface CardSource {
   sizeBytes: number;
   report: Report | undefined;
-  /** From 0 to 1 while it is checked. */
+  /** From 0 to 1 while the check is running. */
   progress: number | undefined;
   /** Why there is no report, as a sentence. */
   failure: string | undefined;
@@ -228,7 +225,7 @@ function chartsOf(report: Report): PreviewChart[] {
   ].filter(({ parts }) => parts.length > 0);
 }
 
-/** Also those without rows between others, so that the distance of an outlier is seen. */
+/** Includes bars without rows between others, to show how far away an outlier is. */
 function barsOf({ histogram }: RowLengths): RowLengths['histogram'] {
   const together = Math.ceil(histogram.length / MAX_BARS);
   const bars: { fromBytes: number; toBytes: number; rows: number }[] = [];
@@ -265,7 +262,7 @@ function chart(title: string, parts: readonly Part[]): PreviewChart {
   };
 }
 
-/** Rounded, but to 0 or 100 only if it is exact. */
+/** Rounds, but to 0 or 100 only if exact. */
 function percentOf(count: number, sum: number): string {
   const percent = (count / Math.max(1, sum)) * 100;
   if (percent > 0 && percent < 0.1) return '< 0.1';

@@ -28,9 +28,9 @@ import {
 import { previewRows } from './previewRows.ts';
 import type { PreviewFilter, PreviewMemory, PreviewMessage, PreviewRequest } from './protocol.ts';
 
-/** So that the page gets a few lists and cards a second, and not one for each MiB. */
+/** Limits updates to a few per second, instead of one per MiB. */
 const UPDATE_MS = 80;
-/** Rows that the page may request at once. */
+/** Maximum rows per request. */
 const MOST_ROWS = 200;
 const NO_FILTER: Readonly<PreviewFilter> = { text: '', matchCase: false, problems: undefined };
 
@@ -43,14 +43,14 @@ const REQUESTS: Readonly<RequestTable<PreviewRequest>> = {
   reload: { row: isRow },
 };
 
-/** What a preview begins with: a row, or the rows with a problem. */
+/** Where a preview starts: at a row, or with the rows that have a problem. */
 export interface PreviewTarget {
   row?: number | undefined;
   /** A `ProblemChoice`. */
   problems?: string;
 }
 
-/** Owns one preview in an editor: answers its page's requests, and posts what becomes known. */
+/** Owns one preview editor: answers requests of its page and posts updates. */
 export class PreviewPanel implements Disposable {
   readonly #document: PreviewDocument;
   readonly #host: WebviewHost<PreviewMessage, PreviewRequest>;
@@ -96,7 +96,7 @@ export class PreviewPanel implements Disposable {
     );
   }
 
-  /** Shows rows with a problem, or a row at the top, as soon as these are known and the page is there. */
+  /** Shows the rows with a problem, or a row at the top, once they are known and the page is ready. */
   show({ row, problems }: PreviewTarget): void {
     if (problems !== undefined) this.#setFilter({ ...NO_FILTER, problems });
     else if (row !== undefined) this.#goTo(row);
@@ -126,7 +126,7 @@ export class PreviewPanel implements Disposable {
     }
   }
 
-  /** Posts everything, as when the page was loaded or the file was opened. */
+  /** Posts everything after the page was loaded or the file was opened. */
   #start(): void {
     const { file, problem, name } = this.#document;
     if (!this.#host.isReady || (file === undefined && problem === undefined)) return;
@@ -205,14 +205,14 @@ export class PreviewPanel implements Disposable {
     this.#host.post({ type: 'notice', text, canReload: change === 'changed' || change === 'missing' });
   }
 
-  /** Goes to the requested row; a filter that hides it is cleared. */
+  /** Goes to the requested row, and clears a filter that hides it. */
   #goToWanted(): void {
     const [file, list, row] = [this.#document.file, this.#list, this.#wantedRow];
     if (!this.#host.isReady || row === undefined || list === undefined || file === undefined) return;
     if (row > file.rows && !file.isCounted) return;
     const known = Math.max(1, Math.min(row, file.rows));
     if (list.positionOf(known) === undefined && list.phase !== 'all') {
-      // The search may still find it.
+      // The search may still find the row.
       if (list.phase === 'waiting' || list.phase === 'searching') return;
       this.#setFilter(NO_FILTER);
       return;
@@ -241,14 +241,14 @@ export class PreviewPanel implements Disposable {
   }
 
   /**
-   * Shows a row in the text editor, beside the preview if one is open there, else as a tab of the same group.
-   * @param problem the index of one of the row's problems, whose place is selected
+   * Shows a row in a visible text editor of the file, otherwise in a new tab of the active group.
+   * @param problem the index of the row's problem to select
    * @throws CheckError, CancelledError
    */
   async #openSource(row: number, problem: number | undefined): Promise<void> {
     const file = this.#document.file;
     const { check, uri } = this.#document;
-    // Nothing can be selected in a document that is not synced.
+    // Extensions can't select anything in a document that is not synced.
     if (file === undefined || file.sizeBytes > MAX_SYNCED_UNITS) return;
     const found =
       problem === undefined || check.report === undefined
@@ -280,7 +280,7 @@ function isFilter(value: unknown): value is PreviewFilter {
   );
 }
 
-/** A page may remember what another version of it stored. */
+/** The memory may come from another version of the extension. */
 function isMemory(value: unknown): value is Pick<PreviewMemory, 'filter' | 'row'> {
   return isRecord(value) && isFilter(value['filter']) && isRow(value['row']);
 }

@@ -5,16 +5,16 @@ import type { FileRow, RowFile } from '../../core/datasets/rowFile.ts';
 import { moreProblems, placeOf, restOfRow, rowTitle } from './previewMessages.ts';
 import { problemSentence } from './messages.ts';
 
-/** A longer row is shown up to here. */
+/** Maximum bytes shown per row. */
 const ROW_BYTES = 256 * 1024;
-/** Of one message; the page asks again for what did not fit. */
+/** Maximum bytes per message; the page requests the remaining rows again. */
 const MESSAGE_BYTES = 1024 * 1024;
 const MOST_PROBLEMS = 20;
 const EXCERPT_BYTES = 120;
 const MOST_MARKED = 40;
 
 /**
- * Rows as the page shows them, as many of the wanted ones as fit into a message.
+ * Returns the requested rows as the page shows them, as many as fit into one message.
  * @throws CheckError, CancelledError
  */
 export async function previewRows(
@@ -95,7 +95,7 @@ function leadingContinuations(bytes: Buffer): number {
   return count;
 }
 
-/** Without its last character where that is cut. */
+/** Decodes UTF-8 without a truncated last character. */
 function beginningOf(bytes: Buffer): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true });
 }

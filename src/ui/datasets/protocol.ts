@@ -1,9 +1,9 @@
 /**
- * The messages between the preview's page and the extension. Types only: both sides are bundled separately. The extension
- * makes every text, or reads it from the file; the page fills in `{0}` in a word.
+ * Messages between the preview's page and the extension. Types only: both sides are bundled separately. All
+ * texts come from the extension or the file; the page only replaces `{0}` in a word.
  */
 
-/** Sentences and names that the page needs for itself. */
+/** Names of the texts that the page uses. */
 export type PreviewWord =
   | ('feed' | 'details' | 'keyboard' | 'problemsOfRow' | 'showDetails' | 'hideDetails' | 'reload')
   | ('search' | 'matchCase' | 'continueSearch' | 'noMatch' | 'problemFilter' | 'allRows' | 'clearFilter')
@@ -19,7 +19,7 @@ export type PreviewWord =
     )
   | ('showMore' | 'showLess' | 'moreTurns' | 'toolCall' | 'toolCallId' | 'noRole');
 
-/** What the page remembers while it is hidden, and over a reload of the window. */
+/** What the page stores while it is hidden, and while the window reloads. */
 export interface PreviewMemory {
   filter: PreviewFilter;
   /** The row at the top. */
@@ -29,7 +29,7 @@ export interface PreviewMemory {
   switched: readonly number[];
 }
 
-/** Which rows are listed; `problems` is a `ProblemChoice`. */
+/** Selects the listed rows; `problems` is a `ProblemChoice`. */
 export interface PreviewFilter {
   text: string;
   matchCase: boolean;
@@ -43,7 +43,7 @@ export type PreviewRequest =
   | { type: 'more' }
   | { type: 'goTo'; row: number }
   | { type: 'openSource'; row: number; problem: number | undefined }
-  /** `row` is the one at the top, which stays there. */
+  /** `row` is at the top and stays there. */
   | { type: 'reload'; row: number };
 
 /** From the extension to the page. */
@@ -61,10 +61,10 @@ export type PreviewMessage =
 export interface PreviewStart {
   type: 'start';
   words: Readonly<Record<PreviewWord, string>>;
-  /** For the numbers that the page writes. */
+  /** For numbers that the page formats. */
   language: string;
   fileName: string;
-  /** Whether "open in the editor" can be offered. */
+  /** Whether the file can be opened in a text editor. */
   hasSource: boolean;
 }
 
@@ -74,13 +74,13 @@ export interface PreviewFailure {
   text: string;
 }
 
-/** The list of rows that is shown now. */
+/** The list of rows to show. */
 export interface PreviewList {
   type: 'list';
-  /** Another number for each filter and each file: positions of one generation are not those of another. */
+  /** Different for each filter and each file: positions are valid only within one generation. */
   generation: number;
   length: number;
-  /** Says what is listed and how far the work is. */
+  /** How many rows are listed, and the progress. */
   status: string;
   busy: boolean;
   /** Whether a paused search can be continued. */
@@ -101,10 +101,10 @@ export interface PreviewRow {
   title: string;
   /** The row, or its beginning. */
   text: string;
-  /** "12,345 more bytes not shown". */
+  /** "12.3 kB more not shown". */
   rest: string | undefined;
   problems: readonly PreviewProblem[];
-  /** Says that there are more problems than these. */
+  /** Says that more problems exist; undefined if all are listed. */
   moreProblems: string | undefined;
 }
 
@@ -113,17 +113,17 @@ export interface PreviewProblem {
   text: string;
   /** "line 3, column 17". */
   place: string;
-  /** Where in the row's text, in UTF-16 units; undefined where that part is not shown. */
+  /** Offset in the row's text, in UTF-16 units; undefined if that part is not shown. */
   at: number | undefined;
   length: number;
   /** A few characters around an error. */
   excerpt: { before: string; marked: string; after: string } | undefined;
 }
 
-/** What is known of the file. */
+/** Verdict, facts, charts and problems of the file. */
 export interface PreviewCard {
   type: 'card';
-  /** While it is checked: how far, from 0 to 1. */
+  /** `fraction` is from 0 to 1; undefined if no check is running. */
   progress: { text: string; fraction: number } | undefined;
   verdict: { kind: 'clean' | 'warnings' | 'errors' | 'none'; text: string };
   facts: readonly { name: string; value: string }[];
@@ -131,10 +131,10 @@ export interface PreviewCard {
   problems: { title: string; classes: readonly PreviewProblemClass[] } | undefined;
 }
 
-/** Shares with their names. */
+/** A bar chart. */
 export interface PreviewChart {
   title: string;
-  /** `share` is from 0 to 1, of the largest part. */
+  /** `share` is relative to the largest part, from 0 to 1. */
   parts: readonly { name: string; value: string; share: number }[];
 }
 

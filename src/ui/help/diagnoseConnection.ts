@@ -10,12 +10,12 @@ import { proxySettings, setting } from '../shared/settings.ts';
 import { pick } from '../shared/steps.ts';
 import { diagnosisRows, diagnosisWords, type Diagnosis } from './messages.ts';
 
-/** Sent where there is no API key: the service refuses it, and that is an answer. */
+/** Sent if there is no API key: a refusal also proves that the service answers. */
 const NO_KEY = 'none';
 
 const KEY_MS = 30_000;
 
-/** Tries the way to the service and shows each part of it; a row leads to what mends it. */
+/** Tests the connection to the service, and shows the result of each part; a row runs its fix. */
 export async function diagnoseConnection(parts: Parts): Promise<void> {
   const title = diagnosisWords.title();
   const items = diagnosisRows(await withLateProgress(title, (signal) => examine(parts, signal)));
@@ -55,7 +55,7 @@ async function examine(parts: Parts, signal: AbortSignal): Promise<Diagnosis> {
   };
   if (baseUrl === undefined) return { ...diagnosis, facts: undefined };
   const client = createClient(connection ?? { baseUrl, apiKey: NO_KEY, keyId: NO_KEY });
-  // What the service asked for holds for this request, too.
+  // A pause that the service requested applies to this request, too.
   const { notBeforeMs } = sessions.active ?? {};
   if (notBeforeMs !== undefined) client.holdUntil(notBeforeMs);
   const { diagnose } = await import('../../core/api/diagnose.ts');

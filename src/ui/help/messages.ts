@@ -9,26 +9,26 @@ import { showInformation } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { TERMS } from '../shared/termMessages.ts';
 
-/** What is known of the way to the service of the active account or, without one, of the setting. */
+/** Facts about the connection to the service of the active account or, without one, of the setting. */
 export interface Diagnosis {
   account: Account | undefined;
-  /** What the user wrote in the setting, where there is no account. */
+  /** The setting as the user wrote it; used only without an account. */
   setting: string;
-  /** Undefined where there is none to try. */
+  /** Undefined if there is no URL to test. */
   baseUrl: string | undefined;
-  /** Whether an API key was read; undefined where `failure` says why none could be. */
+  /** Whether an API key was found; undefined if reading it failed with `failure`. */
   hasKey: boolean | undefined;
   failure: unknown;
   strictSsl: boolean;
   facts: ConnectionFacts | undefined;
 }
 
-/** Less is of no consequence. */
+/** A smaller difference between the clocks is harmless. */
 const MAX_SKEW_MS = 60_000;
 
 type Verdict = 'ok' | 'problem' | 'not-checked';
 
-/** What was found of one part of the way to the service, and the command that mends it. */
+/** The result for one part of the connection, and the command that fixes it. */
 type Finding = [verdict: Verdict, detail: string, fix?: [command: string, ...args: unknown[]]];
 
 const VERDICTS: Readonly<Record<Verdict, { icon: string; description: string }>> = {
@@ -49,7 +49,7 @@ export const diagnosisWords = {
   },
 };
 
-/** A row for each part of the way, in the order in which they depend on each other; its value is what mends it. */
+/** Returns a row for each part of the connection, in the order of their dependencies; its value is the fix. */
 export function diagnosisRows(diagnosis: Diagnosis) {
   const { baseUrl, facts, strictSsl } = diagnosis;
   const tried = (find: (facts: ConnectionFacts, url: URL) => Finding): Finding =>
@@ -127,7 +127,7 @@ function certificate({ wasSent, error }: ConnectionFacts, { protocol }: URL, str
       l10n.t('Not verified: “http.proxyStrictSSL” is off. Others could read your API key.'),
       openSetting('http.proxyStrictSSL'),
     ];
-  // A connection that stood has shown its certificate.
+  // An established connection had its certificate verified.
   const hasStood = !(error instanceof NetworkError) || error.reason === 'answer-timeout';
   return wasSent && hasStood ? ['ok', l10n.t('Trusted.')] : notAnswered();
 }
@@ -145,10 +145,10 @@ function certificateProblem(code: string): Finding {
 
 function reachability({ route, wasSent, error }: ConnectionFacts): Finding {
   if (route.kind === 'unusable') return notSent();
-  // The rows above know more than the sentence that any request would get.
+  // The rows above are more specific than the general sentence.
   if (isNetworkError(error, 'proxy') || isNetworkError(error, 'tls'))
     return ['problem', l10n.t('Not reached. Solve the problem above first.')];
-  // Not an error of the server, nor an answer of a gateway or a portal.
+  // Neither an error of the server nor an answer from a gateway or portal.
   const isService = error === undefined || (error instanceof ServiceError && error.httpStatus < 500);
   if (isService && wasSent) return ['ok', l10n.t('The service answered.')];
   return [isService ? 'not-checked' : 'problem', asText(explain(error))];
@@ -194,7 +194,7 @@ function openSetting(id: string): [string, string] {
   return ['workbench.action.openSettings', `@id:${id}`];
 }
 
-/** For the copy of the sample dataset. */
+/** Returns the title of the dialog that saves a copy of the sample dataset. */
 export function sampleTitle(): string {
   return l10n.t('Save the Sample Dataset');
 }
@@ -205,7 +205,7 @@ export function notifySupportInfoCopied(): void {
   );
 }
 
-/** Reports that there is no issue reporter. */
+/** Reports that there is no issue reporter, and that the support info was copied instead. */
 export function notifyNoReporter(): void {
   void showInformation(l10n.t('Issue reporting isn’t available here. Support info was copied.'));
 }

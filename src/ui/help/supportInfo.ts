@@ -11,7 +11,7 @@ type Parts = Pick<
   'accounts' | 'context' | 'downloads' | 'journal' | 'openJournal' | 'sessions' | 'state' | 'submitter'
 >;
 
-/** The newest of each list. */
+/** How many receipts and runs are included, newest first. */
 const MAX_LISTED = 20;
 
 export async function copySupportInfo(parts: Parts): Promise<void> {
@@ -19,10 +19,10 @@ export async function copySupportInfo(parts: Parts): Promise<void> {
   notifySupportInfoCopied();
 }
 
-/** Opens VS Code's own issue reporter; it has none where this extension names no place for issues. */
+/** Opens VS Code's issue reporter, which is unavailable if the extension's manifest has no address for issues. */
 export async function reportIssue(parts: Parts): Promise<void> {
   const data = await supportInfo(parts);
-  // There the reporter is a page of the repository, which gets no data.
+  // In a browser, the reporter is a page of the repository, which gets no data.
   if (vscode.env.uiKind === vscode.UIKind.Web) await copySupportInfo(parts);
   try {
     const options = { extensionId: parts.context.extension.id, data };
@@ -34,14 +34,14 @@ export async function reportIssue(parts: Parts): Promise<void> {
 }
 
 /**
- * What helps others to help, as JSON: numbers, times, codes and IDs alone. Of every other text only that it is there: an
- * address, a path, a name or a label may be private.
+ * Returns support data as JSON. Only numbers, times, codes, and IDs are included; any other text is only reported as present,
+ * since a URL, path, name, or label may be private.
  */
 async function supportInfo(parts: Parts): Promise<string> {
   const { accounts, context, downloads, journal, openJournal, sessions, state, submitter } = parts;
   const { active } = sessions;
   const ids = accounts.accounts.map(({ id }) => id);
-  // Where the journal cannot be read, that is what is reported.
+  // If the journal cannot be read, that is reported.
   const pending = await openJournal()
     .then(() => submitter.pending)
     .catch(() => undefined);
@@ -101,13 +101,13 @@ interface Manifest {
   contributes: { configuration: { properties: Record<string, { enum?: string[] }> } };
 }
 
-/** A code, an ID or a time as it is; any other text could be anything. */
+/** Returns a code, an ID, or a time unchanged; any other text may be private. */
 function code(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   return /^[\w.:+-]{1,64}$/.test(text) && !text.includes(API_KEY_PREFIX) ? text : '(other)';
 }
 
-/** The kind of the remote; a server of VS Code names its address here. */
+/** Returns the kind of remote. For a VS Code server, `remoteName` is its address, which may be private. */
 function remote(): string | undefined {
   const { remoteName } = vscode.env;
   const isKind = /^(ssh-remote|wsl|dev-container|attached-container|codespaces|tunnel)$/.test(

@@ -9,14 +9,14 @@ const SAMPLE = 'sample-dataset.jsonl';
 
 type ContextKey = (typeof CONTEXT_KEYS)[keyof typeof CONTEXT_KEYS];
 
-/** Where it is stored that the user has checked a dataset: reports are not. */
+/** The key that stores whether the user has checked a dataset, since reports are not stored. */
 const CHECKED = 'checked';
-/** After a page like the walkthrough was opened, VS Code knows the steps; at times it takes 5 seconds. */
+/** When to tick again after a page such as the walkthrough was opened: VS Code may need 5 seconds to load the steps. */
 const KNOWN_AFTER_MS = [500, 2_000, 6_000] as const;
 
 /**
- * Ticks the steps of the walkthrough by what is stored, now and as it changes. VS Code ticks a step when its key turns true
- * while it knows the step, and it may learn of the steps only when it shows them: so keys turn true again, and are false between.
+ * Ticks the steps of the walkthrough by what is stored, now and after changes. VS Code ticks a step only if its key turns true
+ * after the step was loaded, possibly not until it is shown. Therefore keys turn true repeatedly, and are false in between.
  */
 export async function startWalkthrough(services: Services): Promise<void> {
   const { accounts, checked, context, disposables, downloads, journal, log, sessions } = services;
@@ -45,7 +45,7 @@ export async function startWalkthrough(services: Services): Promise<void> {
     const receipts = await journal.receipts();
     if (!receipts.some(({ settled }) => settled.kind === 'charged')) return;
     tick(CONTEXT_KEYS.submitted);
-    // Whatever was submitted was checked before.
+    // Every submission begins with a check.
     tick(CONTEXT_KEYS.checked);
   };
   const readDownloads = (accountId: string) => {
@@ -62,7 +62,7 @@ export async function startWalkthrough(services: Services): Promise<void> {
   disposables.add(downloads.onDidChange(({ accountId }) => readDownloads(accountId)));
   disposables.add(
     vscode.window.tabGroups.onDidChangeTabs(({ opened }) => {
-      // Of a page of VS Code's own.
+      // A tab without an input is one of VS Code's pages.
       if (opened.some(({ input }) => input === undefined)) tickAgain();
     }),
   );
@@ -71,7 +71,7 @@ export async function startWalkthrough(services: Services): Promise<void> {
   if (sessions.active !== undefined) readDownloads(sessions.active.account.id);
   inBackground(log, readReceipts());
   tickAgain();
-  // `npm start`
+  // Set by `npm start`.
   if (process.env.FINE_TUNING_FIRST_RUN !== undefined) {
     await openSampleDataset(context);
     await openWalkthrough(context);
@@ -82,7 +82,7 @@ export async function openWalkthrough({ extension }: Pick<vscode.ExtensionContex
   await vscode.commands.executeCommand('workbench.action.openWalkthrough', `${extension.id}#start`, false);
 }
 
-/** Opens the user's copy of the sample, made at the first time in the workspace or where the user says, and checks it. */
+/** Opens and checks the user's copy of the sample, which is created in the workspace or where the user chooses. */
 export async function openSampleDataset({
   extensionUri,
 }: Pick<vscode.ExtensionContext, 'extensionUri'>): Promise<void> {
@@ -106,7 +106,7 @@ async function copyWhereChosen(sample: vscode.Uri): Promise<vscode.Uri | undefin
   return file && copyUnlessThere(sample, file);
 }
 
-/** Never overwrites a file, which may be the copy of another time with the user's changes. */
+/** Never overwrites a file, which may be an earlier copy with the user's changes. */
 async function copyUnlessThere(sample: vscode.Uri, file: vscode.Uri): Promise<vscode.Uri> {
   try {
     await vscode.workspace.fs.copy(sample, file, { overwrite: false });

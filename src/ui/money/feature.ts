@@ -3,7 +3,7 @@ import { lazy } from '../../core/base/async.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
 
-/** The spending page and the budget of an account. */
+/** An account's spending page and budget. */
 export function activateMoney(services: Services): void {
   const { accounts, disposables, commands, sessions } = services;
   const panels = lazy(async () => disposables.add((await import('./spendPage.ts')).spendPanels(services)));

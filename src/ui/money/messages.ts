@@ -11,13 +11,13 @@ import { ask, mapAnswer, runSteps, type Answer, type Place } from '../shared/ste
 
 type Limits = Pick<AccountBudget, 'perRunCents' | 'perMonthCents'>;
 
-/** Asks what the active account may spend for a run and in a month; nothing entered is no budget. */
+/** Asks for the active account's spending limits per run and per month; empty input means no limit. */
 export async function setBudget(accounts: AccountStore, sessions: Sessions): Promise<void> {
   const session = sessions.active;
   if (session === undefined) return;
   const { id, name, budget } = session.account;
   const { currency } = session.balance.current ?? (await session.balance.refresh());
-  // Amounts in another currency are no amounts in this one.
+  // Limits in another currency don't apply to this one.
   const { perRunCents, perMonthCents } = budget?.currency === currency ? budget : {};
   const limits = await runSteps<Limits>(
     l10n.t('Budget of {0}', sanitizeServiceText(name)),
@@ -34,7 +34,7 @@ export async function setBudget(accounts: AccountStore, sessions: Sessions): Pro
   notifyBudget(name, set);
 }
 
-/** One limit; nothing entered is none. */
+/** Asks for one limit; empty input means none. */
 async function askForLimit(
   state: Limits,
   place: Place,
@@ -55,7 +55,7 @@ async function askForLimit(
   return mapAnswer(answer, (text) => ({ ...state, [limit]: parseAmount(text) }));
 }
 
-/** @param budget undefined where it was removed */
+/** @param budget undefined if it was removed */
 function notifyBudget(account: string, budget: AccountBudget | undefined): void {
   void showInformation(
     budget === undefined
@@ -64,13 +64,13 @@ function notifyBudget(account: string, budget: AccountBudget | undefined): void 
   );
 }
 
-/** The dialog that asks where to save an export. */
+/** Texts of the dialog that asks where to save an export. */
 export const exportWords = {
   title: () => l10n.t('Export Spending'),
   fileName: (account: string, day: string) => l10n.t('spending of {0} {1}', account, day),
 };
 
-/** @param isWhole whether every run and price is known */
+/** @param isWhole whether all runs and prices are known */
 export function notifyExported(runs: number, isWhole: boolean, file: Uri): void {
   const sentence = l10n.t('Exported {0} to {1}.', formatRuns(runs), file.fsPath);
   const reveal = revealOf(file);

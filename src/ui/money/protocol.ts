@@ -1,8 +1,8 @@
-/** What the spend page and the extension send each other. Types only. Every text is made by the extension or comes from the service. */
+/** Messages between the spend page and the extension. Types only. All texts come from the extension or the service. */
 
 import type { PageAct, PageButton, PageNotice } from '../shared/protocol.ts';
 
-/** A button was pressed, or something else is to be shown. */
+/** A button was pressed, or the view changed. */
 export type SpendRequest =
   PageAct | { type: 'view'; groupBy: string; search: string; sortBy: string; isDescending: boolean };
 
@@ -10,7 +10,7 @@ export type SpendGroupBy = 'month' | 'model' | 'label' | 'plan';
 
 export type SpendColumn = 'date' | 'price' | 'label' | 'model' | 'dataset' | 'queue' | 'plan' | 'balance';
 
-/** What the page shows of what there is. */
+/** The grouping, search, and sorting that the page shows. */
 export interface SpendView {
   groupBy: SpendGroupBy;
   search: string;
@@ -18,13 +18,13 @@ export interface SpendView {
   isDescending: boolean;
 }
 
-/** What the page remembers when the window is reloaded. */
+/** What the page stores for a reload of the window. */
 export interface SpendMemory {
   accountId: string;
   view?: SpendView | undefined;
 }
 
-/** Everything on the page. */
+/** The complete state of the page. */
 export interface SpendState {
   type: 'state';
   memory: SpendMemory;
@@ -35,7 +35,7 @@ export interface SpendState {
   actions: readonly SpendButton[];
   notices: readonly SpendNotice[];
   facts: readonly { key: string; name: string; value: string }[];
-  /** The rest is missing while nothing was charged. */
+  /** The sections from here on are undefined if they would be empty. */
   groups: SpendGroups | undefined;
   balance: SpendBalance | undefined;
   runs: SpendRuns | undefined;
@@ -56,7 +56,7 @@ export type SpendAction =
 
 export interface SpendGroups {
   title: string;
-  /** The properties to group by; the one that is chosen is pressed. */
+  /** The properties to group by; the chosen one is shown as pressed. */
   choices: readonly { groupBy: SpendGroupBy; words: string; isChosen: boolean }[];
   columns: readonly [name: string, runs: string, spent: string];
   rows: readonly {
@@ -64,16 +64,16 @@ export interface SpendGroups {
     name: string;
     runs: string;
     spent: string;
-    /** From 0 to 1: of the highest sum. */
+    /** From 0 to 1, relative to the highest sum. */
     share: number;
   }[];
 }
 
 export interface SpendBalance {
   title: string;
-  /** The chart in words. */
+  /** A text alternative to the chart. */
   summary: string;
-  /** From 0 to 1: time and amount; the balance stays until the next point. */
+  /** Time and amount, each from 0 to 1. The balance is constant until the next point. */
   points: readonly (readonly [time: number, amount: number])[];
   high: string;
   low: string;
@@ -93,7 +93,7 @@ export interface SpendRuns {
     sort: 'ascending' | 'descending' | 'none';
   }[];
   rows: readonly SpendRow[];
-  /** How many are listed. */
+  /** How many runs are listed. */
   count: string;
   more: SpendButton | undefined;
   note: string | undefined;
@@ -103,7 +103,7 @@ export interface SpendRow {
   key: string;
   /** In the order of the columns. */
   cells: readonly string[];
-  /** ISO 8601, of the first cell. */
+  /** The time of the first cell in ISO 8601. */
   iso: string | undefined;
   show: SpendButton;
 }

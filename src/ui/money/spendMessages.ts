@@ -42,23 +42,23 @@ import type {
 } from './protocol.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
-/** So many groups are shown one by one. */
+/** How many groups are shown individually. */
 const MAX_GROUPS = 20;
-/** So many rows the table of balances has. */
+/** How many rows the table of balances has. */
 const MAX_BALANCES = 200;
-/** About so many points the line of balances has. */
+/** About how many points the chart of balances has. */
 const MAX_POINTS = 500;
 
-/** What is known of the account of a page. */
+/** Known facts about the account of a page. */
 export interface SpendFacts {
   accountId: string;
-  /** Undefined where it is signed out of. */
+  /** Undefined if the account is signed out. */
   session: Session | undefined;
-  /** Of an account that is signed out of, where it is known. */
+  /** The name of a signed-out account, if known. */
   formerName: string | undefined;
   receipts: Loading;
   money: AccountMoney;
-  /** What is being read of the runs, as the user asked. */
+  /** What is being read at the user's request. */
   reading: 'runs' | 'prices' | undefined;
   view: SpendView;
   /** How many rows are shown at most. */
@@ -67,12 +67,12 @@ export interface SpendFacts {
 
 type Whose = Pick<SpendFacts, 'session' | 'formerName'>;
 
-/** Of its tab. */
+/** Returns the title of the tab. */
 export function spendPageTitle(whose: Whose): string {
   return l10n.t('Spending: {0}', accountName(whose));
 }
 
-/** Everything that the spend page shows now. */
+/** Returns the complete current state of the page. */
 export function spendPageState(facts: SpendFacts): SpendState {
   const { accountId, session, money, receipts, view } = facts;
   const isEmpty = money.charged.length === 0;
@@ -102,7 +102,7 @@ function accountName({ session, formerName }: Whose): string {
 
 function statusText({ session, receipts, money }: SpendFacts): string {
   if (receipts === 'loading') return TERMS.loading;
-  // Without an account only its receipts say so.
+  // Without a session, only the receipts identify the sandbox.
   const isSandbox =
     session?.account.kind === 'sandbox' || money.receipts.some(({ origin }) => origin === 'sandbox');
   const isKnownEmpty =
@@ -294,7 +294,7 @@ function runsSection({ money: { charged }, session, view, mostRows }: SpendFacts
   };
 }
 
-/** In the order in which the table has them. */
+/** In the order of the table's columns. */
 const COLUMN_NAMES: Readonly<Record<SpendColumn, string>> = {
   date: TERMS.submitted,
   price: TERMS.price,
@@ -331,13 +331,13 @@ function rowOf(run: ChargedRun, session: Session | undefined): SpendRow {
   };
 }
 
-/** Broken between its facts, not within them. */
+/** Allows line breaks only between the facts, not within them. */
 function datasetText({ filename, sizeBytes, rows }: ChargedReceipt['dataset']): string {
   const facts = compact(formatBytes(sizeBytes), rows !== undefined && formatRows(rows));
   return [sanitizeServiceText(filename), ...facts.map((one) => one.replaceAll(' ', '\u00a0'))].join(' · ');
 }
 
-/** The runs that a search finds, in the order that the user wants; what is unknown comes last. */
+/** Returns the runs that match the search, in the selected order; runs with an unknown value are last. */
 function listedRuns(
   charged: readonly ChargedRun[],
   { search, sortBy, isDescending }: Pick<SpendView, 'search' | 'sortBy' | 'isDescending'>,
@@ -358,15 +358,15 @@ function textsOf(
   modelName: (id: string) => string,
 ): string[] {
   const { path = '', sha256 = '' } = receipt?.dataset ?? {};
-  // The end of a path says more than its beginning.
+  // The end of a path is more specific than its beginning.
   return [runId, label ?? '', modelId, modelName(modelId), plan ?? '', path.slice(-400), sha256];
 }
 
 type Key = string | number | undefined;
 
-/** By what a column sorts. */
+/** The values that the columns sort by. */
 const KEYS: Readonly<Record<SpendColumn, (run: ChargedRun, modelName: (id: string) => string) => Key>> = {
-  // A run without a time was submitted just now.
+  // A run without a time was just submitted.
   date: ({ createdAtMs }) => createdAtMs ?? Infinity,
   price: ({ priceCents }) => priceCents,
   balance: ({ receipt }) => receipt?.settled.run.balance_after_cents,

@@ -23,12 +23,12 @@ import type {
 } from './protocol.ts';
 import { COLUMNS, spendPageState, spendPageTitle, type SpendFacts } from './spendMessages.ts';
 
-/** Drawn less often than other pages, since all runs are counted for it; while everything is read they change all the time. */
+/** Longer than for other pages, since drawing counts all runs, which change constantly while everything is read. */
 const DRAW_MS = 250;
 const READING_DRAW_MS = 1_000;
-/** So many rows are added at a time. */
+/** How many rows are shown at first, and added by Load More. */
 const ROWS = 200;
-/** How many details are read when the user asks for prices, and how many at the same time. */
+/** How many details are read when the user asks for prices, and how many at a time. */
 const READS = 200;
 const READS_AT_ONCE = 4;
 const MAX_ID_LENGTH = 400;
@@ -37,7 +37,7 @@ const FIRST_VIEW: Readonly<SpendView> = { groupBy: 'month', search: '', sortBy: 
 
 export type SpendPageParts = AccountPageParts & Pick<Services, 'submitter'>;
 
-/** The open spend pages: one for each account. */
+/** Returns the panels of the spend pages, one for each account. */
 export function spendPanels(parts: SpendPageParts): WebviewPanels<SpendMemory, SpendPage> {
   return new WebviewPanels({
     viewType: PANELS.spend,
@@ -64,7 +64,7 @@ function viewOf(view: unknown): SpendView {
   };
 }
 
-/** Owns the page of what an account spent. */
+/** Owns the page of an account's spending. */
 export class SpendPage extends AccountPage<SpendState, SpendRequest, SpendButton> {
   readonly #parts: SpendPageParts;
   #view: SpendView;
@@ -126,7 +126,7 @@ export class SpendPage extends AccountPage<SpendState, SpendRequest, SpendButton
     return actions[action]();
   }
 
-  /** Failures show on the page, as the session's state. */
+  /** Failures appear on the page as the session's state. */
   async #refresh(): Promise<void> {
     const { session } = this;
     if (session === undefined) return;
@@ -154,7 +154,7 @@ export class SpendPage extends AccountPage<SpendState, SpendRequest, SpendButton
     }
   }
 
-  /** Saves every run, whatever is searched for. */
+  /** Exports all runs, regardless of the search. */
   async #export(ending: 'csv' | 'jsonl', textOf: (runs: readonly ChargedRun[]) => string): Promise<void> {
     const { session } = this;
     const day = new Date(this.nowMs()).toISOString().slice(0, 10);
@@ -197,7 +197,7 @@ export class SpendPage extends AccountPage<SpendState, SpendRequest, SpendButton
 
   #facts(): SpendFacts {
     const { accountId, session } = this;
-    // Nothing that was read with a rejected API key is shown.
+    // Don't show data that was read with an API key that no longer works.
     const known = session?.isLocked === false ? session : undefined;
     return {
       accountId,
@@ -224,7 +224,7 @@ async function loadAllRuns({ runs }: Session, isOver: () => boolean): Promise<vo
   while (runs.hasMore && !runs.isIncomplete && !isOver()) await runs.loadMore();
 }
 
-/** Reads the details of the newest runs without a known price, until one cannot be read for want of an answer. */
+/** Reads the details of the newest runs without a known price; stops at an error that is not about the run. */
 async function readPrices(
   { runs }: Session,
   charged: readonly ChargedRun[],
@@ -241,7 +241,7 @@ async function readPrices(
       try {
         await runs.loadDetail(runId);
       } catch (error) {
-        // One that has no details is no reason to leave the others.
+        // A run without details doesn't prevent reading the others.
         if (!isAnswer(error)) isStopped = true;
       }
     }

@@ -21,7 +21,7 @@ export async function useSandbox({ accounts, sandbox }: Parts): Promise<void> {
   void showInformation(sandboxMessages.inUse());
 }
 
-/** What controls the sandbox, if it is the active account or the user agrees to switch to it. */
+/** Returns the sandbox's control if it is the active account or the user agrees to switch to it. */
 async function controlOf(parts: Parts): Promise<SandboxControl | undefined> {
   if (parts.sessions.active?.account.kind !== 'sandbox') {
     if (!(await offerSandbox())) return undefined;
@@ -30,7 +30,7 @@ async function controlOf(parts: Parts): Promise<SandboxControl | undefined> {
   return (await parts.sandbox.start()).control;
 }
 
-/** Lets the sandbox show a fault: the one of the argument, or one that the user picks. */
+/** Sets the fault that the sandbox simulates: the argument, or the user's choice. */
 export async function setScenario(parts: Parts, argument: unknown): Promise<void> {
   const control = await controlOf(parts);
   if (control === undefined) return;
@@ -46,7 +46,7 @@ export async function setScenario(parts: Parts, argument: unknown): Promise<void
   await parts.sessions.active?.runs.refresh();
 }
 
-/** Deletes the sandbox's runs and resets its balance, scenario and clock. */
+/** Deletes the sandbox's runs, and resets its balance, scenario, and clock. */
 export async function reset(parts: Parts): Promise<void> {
   const control = await controlOf(parts);
   if (control === undefined || !(await confirmReset())) return;
@@ -56,7 +56,7 @@ export async function reset(parts: Parts): Promise<void> {
   await Promise.all([active?.runs.refresh(), active?.balance.refresh()]);
 }
 
-/** Adds to the sandbox's balance: the cents of the argument, or what the user enters. */
+/** Adds to the sandbox's balance: the cents in the argument, or the amount that the user enters. */
 export async function addFunds(parts: Parts, argument: unknown): Promise<void> {
   const control = await controlOf(parts);
   if (control === undefined) return;
@@ -73,7 +73,7 @@ export async function addFunds(parts: Parts, argument: unknown): Promise<void> {
   await balance?.refresh();
 }
 
-/** Sets how fast the sandbox's runs go: by the factor of the argument, or one that the user picks. */
+/** Sets the speed of the sandbox's clock: the factor in the argument, or the user's choice. */
 export async function setClockSpeed(parts: Parts, argument: unknown): Promise<void> {
   const control = await controlOf(parts);
   if (control === undefined) return;

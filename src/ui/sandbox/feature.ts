@@ -1,7 +1,7 @@
 import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
 
-/** The sandbox: its account and the commands that control it. */
+/** The sandbox account, and the commands that control it. */
 export function activateSandbox(services: Services): void {
   const { commands } = services;
   const load = () => import('./commands.ts');

@@ -13,24 +13,24 @@ export class SandboxNotStartedError extends ExpectedError {
   }
 }
 
-/** Owns the sandbox of this window: loaded and started at first use, stopped with the extension. */
+/** Owns the sandbox of this window: loads and starts it at the first use, stops it with the extension. */
 export class LazySandbox implements Disposable {
   readonly #directory: string;
   readonly #log: Pick<Log, 'info' | 'error'>;
   #sandbox: Promise<Sandbox> | undefined;
   #disposed = false;
 
-  /** @param storage the extension's storage; windows share the sandbox's database in it */
+  /** @param storage the extension's storage folder, where windows share the sandbox's database */
   constructor(storage: string, log: Pick<Log, 'info' | 'error'>) {
     this.#directory = path.join(storage, 'sandbox');
     this.#log = log;
   }
 
-  /** It runs when this resolves. @throws SandboxNotStartedError, CancelledError */
+  /** Resolves when the sandbox is running. @throws SandboxNotStartedError, CancelledError */
   start(): Promise<Sandbox> {
     if (this.#disposed) return Promise.reject(new CancelledError());
     this.#sandbox ??= this.#start().catch((error: unknown) => {
-      // The next use tries again.
+      // The next use retries.
       this.#sandbox = undefined;
       if (this.#disposed) throw new CancelledError();
       this.#log.error('sandbox-not-started', error);
@@ -39,7 +39,7 @@ export class LazySandbox implements Disposable {
     return this.#sandbox;
   }
 
-  /** Never rejects: at the end of the extension nobody could do anything about it. */
+  /** Never rejects: during deactivation, nobody could handle the error. */
   async dispose(): Promise<void> {
     this.#disposed = true;
     await this.#sandbox?.then((sandbox) => sandbox.close()).catch(() => undefined);

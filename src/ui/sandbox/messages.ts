@@ -6,7 +6,7 @@ import { showInformation, showWarning } from '../shared/notifications.ts';
 import { ask, pick } from '../shared/steps.ts';
 import { TERMS } from '../shared/termMessages.ts';
 
-/** Notifications. */
+/** Texts of notifications. */
 export const sandboxMessages = {
   inUse: () => sandboxNote(),
   scenario: (id: string) =>
@@ -18,7 +18,7 @@ export const sandboxMessages = {
   speedRefused: (min: number, max: number) => l10n.t('The clock speed must be from {0} to {1}.', min, max),
 };
 
-/** The scenarios of the sandbox that users are offered. */
+/** Returns the sandbox scenarios that users are offered. */
 export function scenarioRows(): { id: string; label: string }[] {
   return [
     { id: 'none', label: l10n.t('No fault') },
@@ -32,16 +32,16 @@ export function scenarioRows(): { id: string; label: string }[] {
   ];
 }
 
-/** Asks which fault the sandbox should show. */
+/** Asks which fault the sandbox should simulate. */
 export async function chooseScenario(current: string): Promise<string | undefined> {
-  // Browser tests pick from all.
+  // Browser tests choose from all scenarios.
   const ids = process.env.FINE_TUNING_SANDBOX_SCENARIOS === 'all' ? SCENARIOS : OFFERED_SCENARIOS;
   const rows = new Map(scenarioRows().map((row) => [row.id, row]));
   const items = ids.map((id) => ({ value: id, label: rows.get(id)?.label ?? id }));
   return choose(l10n.t('Sandbox Scenario'), items, current);
 }
 
-/** Asks how fast the sandbox's runs go. */
+/** Asks for the speed of the sandbox's clock. */
 export async function chooseClockSpeed(current: number): Promise<number | undefined> {
   const items = [1, 10, 100].map((speed) => ({
     value: speed,
@@ -64,7 +64,7 @@ async function choose<T extends string | number>(
   return answer.kind === 'value' ? answer.value : undefined;
 }
 
-/** Asks how much to add, in cents. */
+/** Asks for the amount to add; returns cents. */
 export async function askForFunds(currency: string): Promise<number | undefined> {
   const answer = await ask(
     { title: TERMS.addSandboxFunds },
@@ -77,7 +77,7 @@ export async function askForFunds(currency: string): Promise<number | undefined>
   return answer.kind === 'value' ? parseAmount(answer.value) : undefined;
 }
 
-/** Whether to delete the sandbox's runs. */
+/** Asks whether to reset the sandbox. */
 export async function confirmReset(): Promise<boolean> {
   const reset = l10n.t('Reset');
   const detail = l10n.t(
@@ -86,7 +86,7 @@ export async function confirmReset(): Promise<boolean> {
   return (await showWarning(l10n.t('Reset the sandbox?'), { modal: true, detail }, reset)) === reset;
 }
 
-/** Whether to switch to the sandbox, for a command that works only there. */
+/** Asks whether to switch to the sandbox, for a command that works only there. */
 export async function offerSandbox(): Promise<boolean> {
   const use = accountWords.useSandbox();
   return (await showInformation(l10n.t('This command works only in the sandbox.'), use)) === use;

@@ -14,7 +14,7 @@ export const accountWords = {
   sandboxName: () => l10n.t('Sandbox'),
 };
 
-/** Opens the website that the user gave an account, where there is one: no other address is known. */
+/** Returns a link to the website that the user entered for an account; undefined without one. */
 export function websiteLink(
   account: Account | undefined,
 ): { title: string; website: string; open: () => void } | undefined {
@@ -23,13 +23,13 @@ export function websiteLink(
   return { title: accountWords.openWebsite(), website, open: () => void openServiceLink(website) };
 }
 
-/** What asks for another API key; undefined while nothing is known to be wrong with an account's. */
+/** Returns the title of the button that asks for another API key; undefined unless the current one is missing or was rejected. */
 export function keyAction(state: SessionState): string | undefined {
   if (state === 'key-rejected') return TERMS.replaceApiKey;
   return state === 'key-missing' ? TERMS.enterApiKey : undefined;
 }
 
-/** Reports that no account is active, and offers where to work. */
+/** Reports that no account is active, and offers to sign in or to use the sandbox. */
 export function notifySignedOut(): void {
   notify(showInformation, TERMS.noAccount, {
     [accountWords.signIn()]: () => commands.executeCommand(COMMANDS.signIn),
@@ -37,7 +37,7 @@ export function notifySignedOut(): void {
   });
 }
 
-/** Before the first use: asks where to work. */
+/** Asks, before the first use, whether to sign in or to use the sandbox. */
 export function askWhereToWork(): Promise<'signIn' | 'sandbox' | undefined> {
   return askModal(
     showInformation,
@@ -47,7 +47,7 @@ export function askWhereToWork(): Promise<'signIn' | 'sandbox' | undefined> {
   );
 }
 
-/** Asks whether to switch to the account that a notification is about. */
+/** Asks whether to switch to the account that a command's target belongs to. */
 export async function offerAccount(name: string): Promise<boolean> {
   const use = l10n.t('Switch to {0}', sanitizeServiceText(name));
   const choice = await showInformation(
@@ -57,7 +57,7 @@ export async function offerAccount(name: string): Promise<boolean> {
   return choice === use;
 }
 
-/** Reports that something belongs to an account that is signed out, and offers to sign in. */
+/** Reports that a command's target belongs to an account that is signed out, and offers to sign in. */
 export function notifyAccountGone(name?: string): void {
   const sentence =
     name === undefined

@@ -6,7 +6,7 @@ import type { Services } from '../../services.ts';
 import type { PageButton } from './protocol.ts';
 import { isRecord, WebviewHost, type Typed, type WebviewOptions } from './webview.ts';
 
-/** Changes that come together are drawn once. */
+/** Changes within this delay are drawn together. */
 const DRAW_MS = 50;
 
 export type AccountPageParts = Pick<
@@ -14,12 +14,12 @@ export type AccountPageParts = Pick<
   'accounts' | 'context' | 'journal' | 'log' | 'openJournal' | 'sessions'
 >;
 
-/** Whether something that is read is known. */
+/** Whether data has been read. */
 export type Loading = 'loaded' | 'loading' | 'failed';
 
 /**
- * What the pages of an account do alike, the run page and the spend page: they work with its session and its receipts, post what
- * they show when it changes, and do what a button of it offers, and nothing else.
+ * Base of the run page and the spend page: follows the account's session and receipts, posts the page's state when it changes,
+ * and runs only actions whose buttons the page shows.
  */
 export abstract class AccountPage<
   State extends Typed,
@@ -29,14 +29,14 @@ export abstract class AccountPage<
   protected readonly accountId: string;
   protected readonly panel: vscode.WebviewPanel;
   protected readonly store = new DisposableStore();
-  /** Another one where its address changed, none where the account is gone. */
+  /** Replaced if the account's name or URL changes; undefined while the account is signed out. */
   protected session: Session | undefined;
   protected receiptsLoading: Loading = 'loading';
   readonly #parts: AccountPageParts;
   #following = new DisposableStore();
   #host: WebviewHost<State, Request> | undefined;
   #state: State | undefined;
-  /** The last message, which is not repeated. */
+  /** The last posted state as JSON, to avoid posting it again. */
   #posted = '';
   #drawTimer: NodeJS.Timeout | undefined;
 
@@ -46,12 +46,12 @@ export abstract class AccountPage<
     this.#parts = parts;
   }
 
-  /** Of the tab. */
+  /** Returns the title of the tab. */
   protected abstract title(): string;
-  /** Everything that the page shows now. */
+  /** Returns the complete current state of the page. */
   protected abstract state(): State;
   protected abstract do(button: Button): unknown;
-  /** @param isOther whether it is another session, and not only another state of it */
+  /** @param isOther whether the session was replaced, not just changed */
   protected abstract sessionChanged(isOther: boolean): void;
   protected abstract acceptReceipts(receipts: readonly Receipt[]): void;
 
@@ -59,7 +59,7 @@ export abstract class AccountPage<
     this.store.dispose();
   }
 
-  /** At the end of the constructor. */
+  /** Call this at the end of the constructor. */
   protected begin(
     options: Pick<WebviewOptions<Request>, 'page' | 'requests' | 'onRequest'> & { onReady?: () => unknown },
   ): void {
@@ -93,7 +93,7 @@ export abstract class AccountPage<
     return DRAW_MS;
   }
 
-  /** By the service's clock. */
+  /** The time by the service's clock, or this machine's without a session. */
   protected nowMs(): number {
     return this.session === undefined ? Date.now() : serviceNowMs(this.session);
   }
@@ -112,7 +112,7 @@ export abstract class AccountPage<
     this.#drawTimer ??= setTimeout(() => this.draw(), this.drawDelayMs());
   }
 
-  /** Posts what has changed, if anything. */
+  /** Updates the tab's title and posts the state, if they changed. */
   protected draw(): void {
     clearTimeout(this.#drawTimer);
     this.#drawTimer = undefined;
@@ -130,7 +130,7 @@ export abstract class AccountPage<
 
   #follow(): void {
     const session = this.#parts.sessions.find(this.accountId);
-    // Its name or budget may be another one.
+    // The account's name or budget may have changed.
     this.planDraw();
     if (session === this.session) return;
     this.session = session;
@@ -163,7 +163,7 @@ export abstract class AccountPage<
   }
 }
 
-/** Every button that a page shows, wherever it is. */
+/** Returns every button in a page's state, however deeply nested. */
 function buttonsIn(part: unknown): PageButton[] {
   if (!isRecord(part)) return [];
   return 'action' in part

@@ -3,8 +3,8 @@ import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 
 /**
- * Follows the active session: now, and whenever another one becomes active, or none.
- * @param follow returns what is disposed before the next one
+ * Calls `follow` with the active session, now and whenever it changes; undefined without one.
+ * @param follow returns what to dispose before the next call
  */
 export function followActive(
   sessions: Sessions,

@@ -6,20 +6,20 @@ import { showInformation } from './notifications.ts';
 import { chooseRunWords, runWords } from './runMessages.ts';
 import { pick } from './steps.ts';
 
-/** The files that a command was called with: the explorer gives the one under the pointer, and all that are selected. */
+/** Returns the files of a command's arguments: the Explorer passes the clicked file, then all selected files. */
 export function filesOf(argument: unknown, selection: unknown): vscode.Uri[] {
   const selected = (Array.isArray(selection) ? selection : []).filter((item) => item instanceof vscode.Uri);
   if (selected.length > 1) return selected;
   return argument instanceof vscode.Uri ? [argument] : [];
 }
 
-/** The run that a command was called with: a row of the tree, or a `run_id` from a key binding, an extension or an agent. */
+/** Returns the run ID of a command's argument: a tree row, or a `run_id` from a key binding, an extension, or an agent. */
 export function runIdOf(argument: unknown): string | undefined {
   const id = fieldOf(argument, 'runId') ?? argument;
   return typeof id === 'string' && id !== '' ? id : undefined;
 }
 
-/** The model that a command was called with: a row of the Models view, or a `model_id`. */
+/** Returns the model of a command's argument: a row of the Models view, or a `model_id`. */
 export function modelOf(argument: unknown, models: readonly Model[]): Model | undefined {
   const id = fieldOf(fieldOf(argument, 'model'), 'model_id') ?? argument;
   return models.find((model) => model.model_id === id);
@@ -29,14 +29,14 @@ function fieldOf(value: unknown, key: string): unknown {
   return value instanceof Object ? (value as Record<string, unknown>)[key] : undefined;
 }
 
-/** A run as it can be chosen from a list. */
+/** A run in a list of choices. */
 export interface RunChoice {
   runId: string;
   name: string;
   description: string;
 }
 
-/** The loaded runs of an account that can be chosen. */
+/** Returns the loaded runs of an account that match a filter. */
 export function runChoices(
   { runs, models }: Pick<Session, 'models' | 'runs'>,
   isWanted: (run: RunSummary) => boolean = () => true,
@@ -53,7 +53,7 @@ export function runChoices(
   });
 }
 
-/** The run of the argument or, called from the palette, one that the user picks. */
+/** Returns the run ID of the argument. Without one, as from the Command Palette, asks the user to pick a run. */
 export async function chooseRun(argument: unknown, runs: readonly RunChoice[]): Promise<string | undefined> {
   const given = runIdOf(argument);
   if (given !== undefined) return given;

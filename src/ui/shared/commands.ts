@@ -1,29 +1,29 @@
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import type { CommandId } from './ids.ts';
 
-/** What a command is about, wherever it is called from: notifications and pages outlive a switch of accounts. */
+/** The object of a command with its account, since notifications and pages outlive a switch of accounts. */
 export interface Target {
   accountId: string;
-  /** A `run_id`, or the id of a submission or download. */
+  /** A `run_id`, or the ID of a submission or download. */
   id: string;
 }
 
-/** A function that a command id runs; each is loaded at its first use. */
+/** The function of a command; features load its code at the first use. */
 export type Command = (...args: unknown[]) => unknown;
 
-/** `account`: an active account; `accounts`: accounts that could be read; `nothing`: works without either. */
+/** What a command requires. `account`: an active account; `accounts`: a readable list of accounts. */
 export type Needs = 'nothing' | 'accounts' | 'account';
 
 /**
- * Owns the commands of all features. One that needs an account and is called with a `Target` runs with the target's account and its
- * id.
+ * Owns the commands of all features. A command called with a `Target` gets its ID. Before that, a command that needs an account
+ * offers to switch to the target's.
  */
 export class Commands {
   readonly #accounts: AccountStore;
   readonly #reportError: (error: unknown, retry: () => void) => void;
   readonly #byId = new Map<string, { command: Command; needs: Needs }>();
 
-  /** @param reportError gets the error that ended a command, and what calls it again with its arguments */
+  /** @param reportError gets the error of a failed command, and a function that runs it again with the same arguments */
   constructor(accounts: AccountStore, reportError: (error: unknown, retry: () => void) => void) {
     this.#accounts = accounts;
     this.#reportError = reportError;
@@ -62,7 +62,7 @@ function isTarget(argument: unknown): argument is Target {
   return typeof accountId === 'string' && typeof id === 'string';
 }
 
-/** Whether an account is the active one, or the user agrees to switch to it: a notification may be older than a switch. */
+/** Offers to switch to an account unless it is active already. Returns whether it is active afterwards. */
 export async function ensureActiveAccount(
   accounts: Pick<AccountStore, 'accounts' | 'former' | 'active' | 'activate'>,
   accountId: string,
@@ -76,6 +76,6 @@ export async function ensureActiveAccount(
   }
   if (!(await offerAccount(account.name))) return false;
   await accounts.activate(accountId);
-  // Meanwhile the account may have been signed out of.
+  // The user may have signed out of the account meanwhile.
   return accounts.active?.id === accountId;
 }

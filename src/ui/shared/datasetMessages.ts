@@ -28,19 +28,18 @@ const FORMATS: Readonly<Record<Format, string>> = {
   unknown: l10n.t('an unknown format'),
 };
 
-/** What a format is called. */
 export function formatName(format: Format): string {
   return FORMATS[format];
 }
 
-/** The verdict where there is little room: "7,473 rows · question/answer · 2 warnings". */
+/** The verdict where space is limited: "7,473 rows · question/answer · 2 warnings". */
 export function verdictLine(summary: Summary): string {
   if (summary.kind !== 'rows') return KINDS[summary.kind][0];
   const { format } = summary;
   return compact(rowCount(summary), format && formatName(format), ...problemCounts(summary)).join(' · ');
 }
 
-/** The verdict within a sentence: "7,473 rows of question/answer, 2 warnings". */
+/** The verdict as part of a sentence: "7,473 rows of question/answer, 2 warnings". */
 export function verdictPhrase(summary: Summary): string {
   if (summary.kind !== 'rows') return KINDS[summary.kind][0];
   const { format } = summary;
@@ -54,14 +53,14 @@ function problemCounts(summary: Summary): string[] {
   return found.length === 0 ? [l10n.t('no problems')] : found;
 }
 
-/** About a size that the service may reject: "600 MB" can be 600,000,000 bytes or more (spec: "Limits"). */
+/** Warns of a size that the service may reject: "600 MB" may mean 600,000,000 bytes or more (spec: "Limits"). */
 export function sizePhrase(sizeBytes: number): string | undefined {
   return sizeBytes < WARN_DATASET_BYTES
     ? undefined
     : l10n.t('close to the 600 MB limit; the service may reject it');
 }
 
-/** What may be private beside API keys: "email addresses (12), payment card numbers (1)"; empty where nothing was found. */
+/** Possible personal data: "email addresses (12), payment card numbers (1)"; empty if none was found. */
 export function privacyPhrase({ emailAddresses, cardNumbers }: Summary): string {
   return compact(
     emailAddresses > 0 && l10n.t('email addresses ({0})', formatCount(emailAddresses)),
@@ -69,13 +68,13 @@ export function privacyPhrase({ emailAddresses, cardNumbers }: Summary): string 
   ).join(', ');
 }
 
-/** How much there is to train on. */
+/** The estimated number of tokens, rounded to two digits. */
 export function tokensPhrase({ estimatedTokens }: Pick<Summary, 'estimatedTokens'>): string {
   const rounded = Number(estimatedTokens.toPrecision(2));
   return l10n.t('about {0} tokens (estimate)', formatCount(rounded));
 }
 
-/** An earlier run within a sentence: "May 3, 2026 with Qwen3 8B, 5.17 USD". @param otherAccount that paid, if it isn't the active one */
+/** An earlier run in a sentence: "May 3, 2026 with Qwen3 8B, 5.17 USD", with the payer if it isn't the active account. */
 export function priorPhrase(
   { submittedAtMs, runId, priceCents, currency }: Prior,
   modelName: string,
@@ -91,14 +90,14 @@ export function priorPhrase(
   return priceCents === undefined ? run : l10n.t('{0}, {1}', run, formatMoney(priceCents, currency));
 }
 
-/** How an earlier run is named. */
+/** The names shown for an earlier run. */
 export interface RunNames {
   modelName: string;
   /** The account that paid, if it isn't the active one. */
   otherAccount: string | undefined;
 }
 
-/** The last run of a dataset, and whether that was of other bytes. @param rows of the file now */
+/** The last run of a dataset, and whether the file, which has `rows` now, changed since. */
 export function trainedPhrase(
   { kind, run, modelName, otherAccount }: TrainedBefore & RunNames,
   rows: number | undefined,
@@ -111,14 +110,14 @@ export function trainedPhrase(
     : l10n.t('{0}; changed since ({1})', phrase, `${more > 0 ? '+' : '−'}${formatRows(Math.abs(more))}`);
 }
 
-/** What a list of choices says, beside its choices. */
+/** An informational row in a list of choices. */
 export interface Fact {
   icon: string;
   label: string;
   description: string;
 }
 
-/** What a check found that the summary of a submission has to say: problems, and what may be private. */
+/** Returns what a check adds to the summary of a submission: problems and possible personal data. */
 export function checkRows(check: Summary | 'unchecked'): Fact[] {
   const label = l10n.t('Check');
   if (check === 'unchecked')
@@ -131,7 +130,7 @@ export function checkRows(check: Summary | 'unchecked'): Fact[] {
   );
 }
 
-/** What a file is instead of rows, and what to do. */
+/** Says what a file without rows is, and what to do. */
 export function kindSentence(kind: OtherKind): string {
   const [name, advice] = KINDS[kind];
   return [l10n.t('The file is {0}.', name), advice].join(' ');
@@ -140,7 +139,7 @@ export function kindSentence(kind: OtherKind): string {
 const TO_UTF_8 = l10n.t('Convert it to UTF-8.');
 const TO_JSONL = l10n.t('Convert it to JSONL.');
 
-/** What it is, and what to do. */
+/** The name of each kind, and what to do. */
 const KINDS: Readonly<Record<OtherKind, readonly [string, string]>> = {
   'utf-16': [l10n.t('UTF-16, not UTF-8'), l10n.t('Use Save with Encoding (UTF-8) in the status bar.')],
   'utf-32': [l10n.t('UTF-32, not UTF-8'), TO_UTF_8],
@@ -154,7 +153,7 @@ const KINDS: Readonly<Record<OtherKind, readonly [string, string]>> = {
   'pretty-json': [l10n.t('pretty-printed JSON, not JSONL'), TO_JSONL],
 };
 
-/** Why a check came to no verdict, and what to do. */
+/** Why a check failed, and what to do. */
 export function failureSentence(name: string, failure: CheckFailure): string {
   const sentences: Readonly<Record<CheckFailure, string>> = {
     missing: diskSentence(name, 'missing'),
@@ -183,19 +182,19 @@ export function refusal(name: string, problem: DatasetProblem | 'not-on-disk'): 
   return sentences[problem];
 }
 
-/** The disk no longer holds what is shown. */
+/** Says that a file on disk no longer matches what was read. */
 export function diskSentence(name: string, change: 'changed' | 'missing'): string {
   return change === 'changed'
     ? l10n.t('{0} has changed on disk.', name)
     : l10n.t('{0} no longer exists.', name);
 }
 
-/** A file of the client, or of another file system. */
+/** For a file on the client's machine, or in another file system. */
 export function notOnDisk(name: string): string {
   return l10n.t('{0} is not on the machine where extensions run. Save a copy there first.', name);
 }
 
-/** For choosing a dataset. */
+/** Texts for choosing a dataset. */
 export const chooseMessages = {
   title: l10n.t('Choose a Dataset'),
   open: l10n.t('Use as Dataset'),
@@ -207,14 +206,14 @@ export function checkingTitle(name: string): string {
   return l10n.t('Checking {0}', name);
 }
 
-/** Whether to save a dataset before it is submitted. */
+/** Asks whether to save a dataset before it is submitted. */
 export async function confirmSave(name: string): Promise<boolean> {
   const question = l10n.t('{0} has unsaved changes.', name);
   const detail = l10n.t('Only the saved file is submitted.');
   return (await askModal(showWarning, question, detail, { [l10n.t('Save and Continue')]: true })) === true;
 }
 
-/** Two questions, so that a habitual click sends no secret. Enter shows the problems each time. */
+/** Asks twice, so that a habitual click sends no secret. In both dialogs, Enter shows the problems. */
 export async function confirmProblems(
   name: string,
   summary: Summary,
@@ -251,7 +250,7 @@ function stoppingDetail({ kind, errors, secrets, unchecked }: Summary): string {
   ).join(' ');
 }
 
-/** Only where the check itself failed, a submission can continue without a verdict. */
+/** Asks how to continue after a failed check. Submitting without a verdict is offered only if the check itself crashed. */
 export async function confirmUnchecked(
   name: string,
   failure: CheckFailure,
@@ -272,7 +271,7 @@ export async function confirmUnchecked(
 
 const NOTHING_SENT = l10n.t('Nothing has been sent.');
 
-/** What stops a submission until the user confirms: "3 errors, 1 secret", or what the file is instead of rows. */
+/** Why a submission needs confirmation: "3 errors, 1 secret", or what the file is if it has no rows. */
 function stoppingPhrase(summary: Summary): string {
   if (summary.kind !== 'rows') return KINDS[summary.kind][0];
   if (summary.isBlank) return l10n.t('it has only blank rows');
@@ -286,7 +285,7 @@ function rowCount({ rows, isBlank }: Summary): string {
   return isBlank ? l10n.t('only blank rows') : formatRows(rows);
 }
 
-/** Errors, secrets and warnings, as far as there are some. */
+/** Counts of errors, secrets, and warnings, except zeros. */
 function foundCounts({ errors, secrets, warnings }: Summary): string[] {
   return compact(
     errors > 0 && (errors === 1 ? l10n.t('1 error') : l10n.t('{0} errors', formatCount(errors))),

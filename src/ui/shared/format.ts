@@ -4,10 +4,10 @@ import { lazyBy } from '../../core/base/async.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 import { TERMS } from './termMessages.ts';
 
-/** A currency code has three letters; this is room for what a service may call one. */
+/** A currency code has three letters, but the service may send a longer text. */
 const MAX_CURRENCY_UNITS = 12;
 
-/** By language: to make one takes two hundred times as long as to use it, and pages have hundreds of times and amounts. */
+/** Cached by language: creating formats takes 200 times as long as using them, and pages show hundreds of times and amounts. */
 const formats = lazyBy((language) => ({
   time: new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }),
   day: new Intl.DateTimeFormat(language, { dateStyle: 'medium' }),
@@ -17,8 +17,8 @@ const formats = lazyBy((language) => ({
 }));
 
 /**
- * An amount with its currency code as it came, where they are known: `Intl.NumberFormat` throws on a currency that is not three
- * letters, and how many decimals a currency has is not the service's word ("cents").
+ * Formats an amount, with the currency code as received. `Intl.NumberFormat` would throw on a code without three letters, and
+ * choose the number of decimals by the currency although the service always sends cents.
  */
 export function formatMoney(cents: number | undefined, currency?: string): string {
   const amount = cents === undefined ? undefined : amountText(cents, env.language);
@@ -26,7 +26,7 @@ export function formatMoney(cents: number | undefined, currency?: string): strin
   return currency === undefined ? amount : `${amount} ${sanitizeServiceText(currency, MAX_CURRENCY_UNITS)}`;
 }
 
-/** What the user entered, in cents: an amount with a point or a comma before its cents; undefined where it is none. */
+/** Parses an amount entered by the user, with a point or comma before its cents; undefined if it is invalid. */
 export function parseAmount(text: string): number | undefined {
   const [, whole, cents = ''] = /^(\d{1,9})(?:[.,](\d{1,2}))?$/.exec(text.trim()) ?? [];
   return whole === undefined ? undefined : Number(whole) * 100 + Number(cents.padEnd(2, '0'));
@@ -36,7 +36,7 @@ export function notAnAmount(): string {
   return l10n.t('Enter an amount such as 20 or 12.50.');
 }
 
-/** A price without a currency. @param currency of the balance, which is assumed */
+/** Formats a price without a currency, assuming that of the balance. */
 export function formatPrice(cents: number, currency: string | undefined): string {
   return currency === undefined
     ? l10n.t('{0} (currency unknown)', formatMoney(cents))
@@ -56,7 +56,7 @@ export function formatBytes(bytes: number): string {
   return `${value.toFixed(1)} ${units[unit] ?? ''}`;
 }
 
-/** `45 s`, `3 min`, `2 h 5 min`, `4 d`. */
+/** Formats a duration as `45 s`, `3 min`, `2 h 5 min`, or `4 d`. */
 export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1_000));
   if (seconds < 60) return l10n.t('{0} s', seconds);
@@ -68,7 +68,7 @@ export function formatDuration(ms: number): string {
   return l10n.t('{0} d', Math.round(hours / 24));
 }
 
-/** In one unit, never more than it is: `45 s`, `3 min`, `21 h`, `6 days`. */
+/** Formats a duration in one unit, rounded down: `45 s`, `3 min`, `21 h`, `6 days`. */
 export function formatRoughly(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1_000));
   if (seconds < 60) return l10n.t('{0} s', seconds);
@@ -86,32 +86,32 @@ export function formatAgo(timeMs: number, nowMs: number): string {
   return hours < 48 ? l10n.t('{0} h ago', hours) : l10n.t('{0} d ago', Math.floor(hours / 24));
 }
 
-/** A time of the service in the user's zone and language, or the text as it came where it is no time. */
+/** Formats a time of the service in the user's zone and language; returns an invalid time as received, but sanitized. */
 export function formatTime(text: string | number): string {
   const timeMs = typeof text === 'number' ? text : instantOf(text);
   if (Number.isNaN(timeMs)) return sanitizeServiceText(String(text));
   return formatDate(timeMs, 'time');
 }
 
-/** A day in the user's zone and language. */
+/** Formats a day in the user's zone and language. */
 export function formatDay(timeMs: number): string {
   return formatDate(timeMs, 'day');
 }
 
-/** The time of day, with the date if it is not today. */
+/** Formats the time of day, with the date unless it is today. */
 export function formatMoment(timeMs: number, nowMs: number): string {
   const isToday = new Date(timeMs).toDateString() === new Date(nowMs).toDateString();
   return isToday ? formatDate(timeMs, 'timeOfDay') : formatTime(timeMs);
 }
 
-/** Without the marks of direction that Arabic and Hebrew dates have: in a notification they would be shown as `<U+200F>`. */
+/** Removes the direction marks in Arabic and Hebrew dates, which notifications would show as `<U+200F>`. */
 function formatDate(timeMs: number, style: 'time' | 'day' | 'timeOfDay'): string {
   return formats(env.language)
     [style].format(timeMs)
     .replace(/[\u200e\u200f\u061c]/g, '');
 }
 
-/** A count as the language groups its digits. */
+/** Formats a count with the language's digit grouping. */
 export function formatCount(count: number): string {
   return formats(env.language).count.format(count);
 }
@@ -125,30 +125,29 @@ export function formatRuns(count: number): string {
 }
 
 /**
- * Cents with two decimals, as the language groups and points them; undefined where the number is none. The service's
- * amounts are integers of cents (spec: "Balance"); should one not be, they are rounded, half a cent away from zero.
+ * Formats cents with two decimals in the language's style; undefined if the number is not finite. The service's amounts are
+ * integers (spec: "Balance"); any other amount is rounded, half a cent away from zero.
  */
 export function amountText(cents: number, language: string): string | undefined {
   if (!Number.isFinite(cents)) return undefined;
   const whole = BigInt(Math.round(Math.abs(cents)));
   const sign = cents < 0 && whole > 0n ? '-' : '';
   const decimals = String(whole % 100n).padStart(2, '0');
-  // As a text: a number would lose the cents of a large amount.
+  // Formatted as a string, since a number would lose the cents of a large amount.
   const exact = `${sign}${whole / 100n}.${decimals}` as `${number}`;
   return formats(language).amount.format(exact);
 }
 
-/** The parts of a list or a line that there are. */
+/** Drops missing and empty parts of a list or a line. */
 export function compact<T>(...parts: readonly (T | undefined | false | '')[]): T[] {
   return parts.filter((part) => part !== undefined && part !== false && part !== '') as T[];
 }
 
-/** What is always true of the sandbox. */
 export function sandboxNote(): string {
   return l10n.t('Sandbox: no training, no charges.');
 }
 
-/** A notification, which in the sandbox says first that it is the sandbox. */
+/** Marks a notification as being about the sandbox. */
 export function inSandbox(text: string, isSandbox: boolean): string {
   return isSandbox ? l10n.t('Sandbox: {0}', text) : text;
 }

@@ -1,4 +1,4 @@
-/** What a lens, a fix, a row of a tree or a welcome text runs: package.json does not contribute these. */
+/** Commands run by code lenses, quick fixes, tree rows, and welcome texts; package.json does not contribute them. */
 export const UNLISTED_COMMANDS = {
   showDatasetProblems: 'fineTuning.showDatasetProblems',
   convertToJsonl: 'fineTuning.convertToJsonl',
@@ -8,8 +8,8 @@ export const UNLISTED_COMMANDS = {
 } as const;
 
 /**
- * Every command that is registered, in one place. A test holds them against those that package.json contributes. The names are a
- * contract: other extensions, key bindings and agents call them.
+ * All registered commands; a test compares them with package.json. The IDs are a contract: other extensions, key bindings, and
+ * agents use them.
  */
 export const COMMANDS = {
   ...UNLISTED_COMMANDS,
@@ -55,7 +55,7 @@ export const COMMANDS = {
 } as const;
 export type CommandId = (typeof COMMANDS)[keyof typeof COMMANDS];
 
-/** Says whose a problem in the Problems panel is. */
+/** The source of the extension's problems in the Problems panel. */
 export const EXTENSION_NAME = 'Fine-Tuning';
 
 export const VIEWS = { runs: 'fineTuning.runs', models: 'fineTuning.models' } as const;
@@ -70,48 +70,48 @@ export const PANELS = {
   spend: 'fineTuning.spend',
 } as const;
 
-/** Settings of the extension, without the section `fineTuning`, and what holds where one is missing. */
+/** Settings of the extension without the section `fineTuning`, with their fallback values. */
 export const SETTINGS = {
-  /** The address that sign-in offers: no address of the service is known. */
+  /** The URL that sign-in suggests. There is no default service. */
   baseUrl: '' as string,
-  /** Below this balance, in whole units of its currency, the status bar warns; 0 never warns. */
+  /** The status bar warns below this balance, in whole units of its currency; 0 disables the warning. */
   lowBalance: 0 as number,
-  /** Up to this size a JSONL document is checked without being asked; 0 never is. */
+  /** JSONL documents up to this size are checked automatically; 0 disables automatic checks. */
   checkAutomaticallyUpToMB: 0 as number,
   codeLens: true as boolean,
   datasetFiles: {} as Readonly<Record<string, boolean>>,
-  /** Whether a marker is added to the label of each run, by which it is recognised. */
+  /** Whether to add a marker to each run's label, by which the run is recognized. */
   labelMarker: true as boolean,
-  /** The folder that adapters are downloaded into, as the user wrote it; empty where it is asked for each time. */
+  /** The folder for downloaded adapters, as the user wrote it; if empty, the user is asked each time. */
   downloadDirectory: '' as string,
   downloadWhenComplete: 'ask' as string,
   notifications: 'finished' as string,
 } as const;
 
 export const CONTEXT_KEYS = {
-  /** `signedOut`, or the active session's SessionState; `connecting` until its runs were read. */
+  /** `signedOut`, or the active session's SessionState; until its runs are read, `connecting`, or `offline` after a failure. */
   state: 'fineTuning.state',
-  /** Whether there are accounts, active or not. */
+  /** Whether accounts are stored, active or not. */
   accountsStored: 'fineTuning.accountsStored',
   /** Whether the accounts cannot be read. */
   accountsUnreadable: 'fineTuning.accountsUnreadable',
   /** Whether the active account is the sandbox. */
   sandbox: 'fineTuning.sandboxActive',
-  /** The paths of what was downloaded from the active account. */
+  /** The paths of the files downloaded from the active account. */
   downloadedFiles: 'fineTuning.downloadedFiles',
-  /** Whether the user gave the active account a website. */
+  /** Whether the user entered a website for the active account. */
   website: 'fineTuning.website',
-  /** Whether the Runs view shows only what a filter lets through. */
+  /** Whether the Runs view is filtered. */
   runsFiltered: 'fineTuning.runsFiltered',
-  // Each ticks a step of the walkthrough, which VS Code remembers.
-  /** Whether there is a sandbox account. */
+  // Each turns true for a moment to tick a step of the walkthrough, which VS Code remembers.
+  /** A sandbox account exists. */
   triedSandbox: 'fineTuning.walkthrough.sandbox',
-  /** Whether a check that the user asked for has ended. */
+  /** A check requested by the user ended. */
   checked: 'fineTuning.walkthrough.checked',
-  /** Whether there is an account of a service. */
+  /** An account of a service exists. */
   signedIn: 'fineTuning.walkthrough.signedIn',
-  /** Whether a run was charged. */
+  /** A run was charged. */
   submitted: 'fineTuning.walkthrough.submitted',
-  /** Whether an adapter was downloaded. */
+  /** An adapter was downloaded. */
   downloaded: 'fineTuning.walkthrough.downloaded',
 } as const;

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { CancelledError, ExpectedError } from '../../core/base/errors.ts';
 
-/** The extension's log. Everything is redacted before it is written; users never read it as sentences. */
+/** Owns the extension's log. Everything is redacted before it is written; none of it is user-facing text. */
 export class Log implements vscode.Disposable {
   readonly #channel = vscode.window.createOutputChannel('Fine-Tuning', { log: true });
 
@@ -13,7 +13,7 @@ export class Log implements vscode.Disposable {
     this.#channel.warn(redact(text));
   }
 
-  /** The error with its stack and causes; expected ones hold codes and values only. */
+  /** Logs an error with its stack and causes. Expected errors contain only codes and values. */
   error(what: string, error: unknown): void {
     this.#channel.error(redact(`${what}: ${describe(error)}`));
   }
@@ -30,14 +30,14 @@ export class Log implements vscode.Disposable {
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause === undefined ? '' : `\ncause: ${describe(error.cause)}`;
-  // The names of classes are minified.
+  // Class names are minified, so log the code.
   const code = error instanceof ExpectedError ? `${error.code}: ` : '';
   return `${code}${error.stack ?? `${error.name}: ${error.message}`}${cause}`;
 }
 
 /**
- * Makes a text fit for the log: API keys, authorization values and the query strings of addresses (signatures), whole or
- * without their host, are masked; rather too much than too little.
+ * Redacts a text for the log: masks API keys, authorization values, credentials in URLs, and query strings (signatures) of URLs
+ * and paths. Masks too much rather than too little.
  */
 export function redact(text: string): string {
   return text
@@ -54,7 +54,7 @@ function withoutQuery(word: string): string {
   return query === -1 ? word : `${word.slice(0, path + query)}?***`;
 }
 
-/** Reports an error that ended what the user asked for, and logs it. A cancel is silent. @param again does again what failed */
+/** Logs and reports the error of an operation that the user requested, unless it was canceled; `again` retries it. */
 export function reportError(log: Log, error: unknown, again: () => void): void {
   if (error instanceof CancelledError) return;
   log.error('reported', error);
@@ -64,7 +64,7 @@ export function reportError(log: Log, error: unknown, again: () => void): void {
   );
 }
 
-/** Lets something happen that nobody waits for; if it fails, the log has the reason. */
+/** Logs the error of work that nothing awaits. */
 export function inBackground(log: Pick<Log, 'error'>, work: Promise<unknown>): void {
   work.catch((error: unknown) => log.error('in-background', error));
 }

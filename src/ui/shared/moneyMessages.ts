@@ -16,7 +16,7 @@ import {
 } from './format.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 
-/** What is known of a price before it is charged, wherever there is a row for it. */
+/** Describes a price before it is charged, as the value of a row. */
 export function priceText(estimate: Estimate): string {
   switch (estimate.kind) {
     case 'none':
@@ -48,12 +48,12 @@ function notKnown(...reason: string[]): string {
   return [l10n.t('Not known until charged'), ...reason].join(' · ');
 }
 
-/** What a CodeLens and the last question add; undefined where there is nothing to say. */
+/** Returns the estimate for a CodeLens and the final confirmation; undefined if there is none. */
 export function likelyPrice(estimate: Estimate): string | undefined {
   return estimate.kind === 'range' ? l10n.t('likely {0}', rangeText(estimate)) : estimateText(estimate);
 }
 
-/** What was known of a price, beside it; undefined where nothing was. */
+/** Returns the estimate to show next to a price; undefined if there is none. */
 export function estimateText(estimate: Estimate): string | undefined {
   switch (estimate.kind) {
     case 'range':
@@ -67,17 +67,17 @@ export function estimateText(estimate: Estimate): string | undefined {
   }
 }
 
-/** What a range rests on. @param ranges how well the last ones held */
+/** Explains the basis of a range, and how many of the latest ranges were correct. */
 export function rangeTooltip({ correct, of }: { correct: number; of: number }): string {
   const assumption = l10n.t(
     'Assumes that a larger dataset costs at least as much, and at most in proportion.',
   );
-  // One run is no record.
+  // A single run proves nothing.
   if (of < 2) return assumption;
   return [assumption, l10n.t('Such a range held for {0} of your last {1} runs.', correct, of)].join(' ');
 }
 
-/** A price that is not what was expected of it; undefined for any other, and in another currency. */
+/** Describes a price that differs from its estimate; undefined for any other price, or in another currency. */
 export function unexpectedPrice(
   before: Estimate,
   priceCents: number,
@@ -113,7 +113,7 @@ function money({ priceCents, currency }: { priceCents: number; currency: string 
   return formatMoney(priceCents, currency);
 }
 
-/** `November (UTC)`. @param month as `2026-11` */
+/** Formats a month such as `2026-11` as `November (UTC)`. */
 export function monthText(month: string, style: 'short' | 'with-year' = 'short'): string {
   const name = new Intl.DateTimeFormat(env.language, {
     month: 'long',
@@ -124,20 +124,20 @@ export function monthText(month: string, style: 'short' | 'with-year' = 'short')
 }
 
 /**
- * What several runs cost, each currency by itself: `at least 12.40 USD (2 prices unknown)`.
- * @param isComplete whether all runs that it is about are loaded
+ * The cost of several runs by currency: `at least 12.40 USD (2 prices unknown)`.
+ * @param isComplete whether all of these runs are loaded
  */
 export function amountsText({ sums, unknown }: Amounts, isComplete = true): string {
   const known = sums.map(({ cents, currency }) => formatMoney(cents, currency)).join(' · ');
   return leastText(known, unknown, isComplete);
 }
 
-/** What was spent in a month, as far as it is known. */
+/** The known spending of a month. */
 export function spentText({ spentCents, currency, unknownPrices, isComplete }: MonthSpending): string {
   return leastText(formatMoney(spentCents, currency), unknownPrices, isComplete);
 }
 
-/** @param known empty where there is no known price */
+/** @param known empty if no price is known */
 function leastText(known: string, unknown: number, isComplete: boolean): string {
   const reasons = compact(
     unknown > 0 && pricesUnknown(unknown),
@@ -147,7 +147,7 @@ function leastText(known: string, unknown: number, isComplete: boolean): string 
   return l10n.t('at least {0} ({1})', known, reasons);
 }
 
-/** What submissions without an outcome may cost; undefined where there are none. */
+/** The possible cost of unresolved submissions; undefined if there are none. */
 export function underWayAmount({
   pendingCents,
   pendingUnknown,
@@ -159,7 +159,7 @@ export function underWayAmount({
   return unknown === undefined ? known : l10n.t('{0} ({1})', known, unknown);
 }
 
-/** The same beside what was spent. */
+/** The same, to show next to what was spent. */
 export function underWayText(spending: MonthSpending): string | undefined {
   const amount = underWayAmount(spending);
   if (amount === undefined) return undefined;
@@ -170,7 +170,7 @@ function spentAndUnderWay(spending: MonthSpending): string {
   return compact(spentText(spending), underWayText(spending)).join(' · ');
 }
 
-/** What the user wants to spend at most: `5.00 USD per run · 50.00 USD per month`. */
+/** The limits of a budget: `5.00 USD per run · 50.00 USD per month`. */
 export function limitsText({ perRunCents, perMonthCents, currency }: AccountBudget): string {
   return compact(
     perRunCents !== undefined && l10n.t('{0} per run', formatMoney(perRunCents, currency)),
@@ -178,7 +178,7 @@ export function limitsText({ perRunCents, perMonthCents, currency }: AccountBudg
   ).join(' · ');
 }
 
-/** The budget beside other facts; undefined where there is none. */
+/** Describes the budget among other facts; undefined if none is set. */
 export function budgetText(check: BudgetCheck): string | undefined {
   if (check.kind === 'unset') return undefined;
   if (check.kind === 'checked')
@@ -196,7 +196,7 @@ function limitText({ limit, limitCents }: LimitCheck, spending: MonthSpending): 
   return l10n.t('{0} in {1}: spent {2}', amount, monthText(spending.month), spentAndUnderWay(spending));
 }
 
-/** Asked before a run that exceeds a budget, or may; undefined before any other. */
+/** The question before a run that exceeds a budget, or may; undefined for any other run. */
 export function overBudget(
   check: BudgetCheck,
   account: string,
@@ -232,7 +232,7 @@ export function overBudget(
   return { message, detail: lines.join('\n') };
 }
 
-/** Warns of a balance before anything is uploaded. */
+/** Warns about the balance before anything is uploaded. */
 export function balanceNoteText(
   note: NonNullable<BalanceNote>,
   { balance_cents, currency }: Balance,
@@ -245,7 +245,7 @@ export function balanceNoteText(
   );
 }
 
-/** How long runs of a queue waited. */
+/** How long the runs of a queue waited. */
 export function queueTimeText({ medianMs, runs }: QueueTime): string {
   return l10n.t('waited {0} (median of {1} runs)', formatDuration(medianMs), formatCount(runs));
 }

@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { sanitizeText } from './serviceText.ts';
 
-// The one way to VS Code's notifications, message boxes and progress: a lint rule forbids the direct calls. A file name or a
-// text of the service in them makes no link, which could run a command, and hides nothing.
+// All notifications, message boxes, and progress go through this module; a lint rule forbids direct calls. It sanitizes file
+// names and service texts, so that they cannot create links, which could run commands, or hide anything.
 
-/** As VS Code's overloads take it; they do not accept a union. */
+/** As in VS Code's overloads, which don't accept a union. */
 type Rest = [...buttons: string[]] | [options: vscode.MessageOptions, ...buttons: string[]];
 
 function harmlessRest(rest: Rest): string[] {
@@ -16,22 +16,22 @@ function harmlessRest(rest: Rest): string[] {
   return rest.map(harmless) as string[];
 }
 
-/** Shows an information; resolves to the button that was pressed. */
+/** Shows an information message; resolves to the pressed button. */
 export function showInformation(sentence: string, ...rest: Rest): Thenable<string | undefined> {
   return vscode.window.showInformationMessage(sanitizeText(sentence), ...harmlessRest(rest));
 }
 
-/** Shows a warning; resolves to the button that was pressed. */
+/** Shows a warning; resolves to the pressed button. */
 export function showWarning(sentence: string, ...rest: Rest): Thenable<string | undefined> {
   return vscode.window.showWarningMessage(sanitizeText(sentence), ...harmlessRest(rest));
 }
 
-/** Shows an error; resolves to the button that was pressed. */
+/** Shows an error; resolves to the pressed button. */
 export function showError(sentence: string, ...rest: Rest): Thenable<string | undefined> {
   return vscode.window.showErrorMessage(sanitizeText(sentence), ...harmlessRest(rest));
 }
 
-/** Shows a text with buttons, and does what is pressed. Not awaited: a toast that hides stays a pending promise. */
+/** Shows a text with buttons, and runs the pressed one's action. Not awaited: the promise of a hidden toast stays pending. */
 export function notify(
   show: typeof showInformation,
   text: string,
@@ -43,8 +43,8 @@ export function notify(
 }
 
 /**
- * Asks in a modal dialog. Its first button takes Enter; no other extension can press one.
- * @param buttons what each stands for
+ * Asks in a modal dialog. Enter presses its first button; other extensions cannot press any.
+ * @param buttons the result of each button
  */
 export async function askModal<const T>(
   show: typeof showInformation,
@@ -56,7 +56,7 @@ export async function askModal<const T>(
   return choice === undefined ? undefined : buttons[choice];
 }
 
-/** Shows the progress of work, in its title and in what it reports. */
+/** Shows the progress of work with a sanitized title and messages. */
 export function withProgress<T>(
   options: vscode.ProgressOptions,
   work: (
@@ -76,13 +76,13 @@ export function withProgress<T>(
   );
 }
 
-/** Reports progress: a text, and a fraction from 0 to 1 where it is known. */
+/** Reports progress: a text, and a fraction from 0 to 1 if known. */
 export type Report = (message: string, fraction?: number) => void;
 
-/** Between two reports of progress. */
+/** The minimum time between two progress reports. */
 const LEAST_MS = 100;
 
-/** Shows work with Cancel in a notification; the signal is aborted when the user cancels. */
+/** Shows work in a notification with a Cancel button, which aborts the signal. */
 export function withCancellableProgress<T>(
   title: string,
   work: (signal: AbortSignal, report: Report) => Promise<T>,
@@ -103,7 +103,7 @@ export function withCancellableProgress<T>(
       };
       try {
         return await work(stop.signal, (message, fraction) => {
-          // Every chunk reports: ten a second are enough, and always the last one.
+          // Work reports every chunk. Show at most ten reports per second, but always the last one.
           const waitMs = fraction === undefined || fraction >= 1 ? 0 : reportedAtMs + LEAST_MS - Date.now();
           clearTimeout(late);
           if (waitMs <= 0) show(message, fraction);
@@ -117,15 +117,15 @@ export function withCancellableProgress<T>(
   );
 }
 
-/** Shows work in the Runs and Models views' own progress bars. */
+/** Shows work in the progress bar of the Runs or Models view. */
 export function withViewProgress<T>(viewId: string, work: () => Promise<T>): Thenable<T> {
   return withProgress({ location: { viewId } }, work);
 }
 
-/** What takes less is done before anybody would have read of it. */
+/** Work shorter than this ends before anyone could read about it. */
 const QUIET_MS = 1_000;
 
-/** Like `withCancellableProgress`, but work that is done at once shows nothing. */
+/** Like `withCancellableProgress`, but shows nothing for work that ends quickly. */
 export async function withLateProgress<T>(
   title: string,
   work: (signal: AbortSignal, report: (fraction: number) => void) => Promise<T>,

@@ -3,13 +3,13 @@ import { isOpenableUrl } from '../../core/api/address.ts';
 import { showInformation } from './notifications.ts';
 import { TERMS } from './termMessages.ts';
 
-/** A button that shows a file on the extension host's machine, and what it does. */
+/** A button that shows a file on the extension host's machine, with its action. */
 export interface Reveal {
   title: string;
   show(): void;
 }
 
-/** In the Explorer where the file is in the workspace, else in the system's file manager; in a browser or remotely its path. */
+/** In the Explorer if the file is in the workspace, else in the file manager; remotely or in a browser, copies the path. */
 export function revealOf(file: Uri): Reveal {
   const isInWorkspace = workspace.getWorkspaceFolder(file) !== undefined;
   const isHere = env.uiKind === UIKind.Desktop && env.remoteName === undefined;
@@ -21,15 +21,15 @@ export function revealOf(file: Uri): Reveal {
   return { title, show: () => void commands.executeCommand(command, file) };
 }
 
-/** As VS Code calls it. */
+/** VS Code's names of the command. */
 function fileManagerTitle(): string {
   if (process.platform === 'darwin') return l10n.t('Reveal in Finder');
   return process.platform === 'win32' ? l10n.t('Reveal in File Explorer') : l10n.t('Open Containing Folder');
 }
 
-/** Opens a link that the service returned or the user entered, if it is an https address; says whether it did. */
+/** Opens an https link from the service or the user; returns whether it was opened. */
 export async function openServiceLink(url: string): Promise<boolean> {
-  // As it was judged: VS Code may read another host from the same text.
+  // Open the URL as it was checked: VS Code may parse another host from the same text.
   return isOpenableUrl(url) && env.openExternal(Uri.parse(new URL(url).href, true));
 }
 

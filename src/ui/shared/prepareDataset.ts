@@ -24,33 +24,33 @@ import { pick, type Choice } from './steps.ts';
 import { tabsOf } from './tabs.ts';
 import { TERMS } from './termMessages.ts';
 
-/** How often a dataset that was written to after its check is checked again. */
+/** How often a dataset that changed after its check is checked again. */
 const MAX_RECHECKS = 2;
 
-/** Room for the rest of a sentence. */
+/** Leaves room for the rest of a sentence. */
 const MAX_NAME_UNITS = 60;
 
-/** A dataset that may be submitted: only the bytes that the file had at its check. */
+/** A dataset that may be submitted: only the bytes that the file had when it was checked. */
 export interface CheckedDataset {
   file: DatasetFile;
-  /** Undefined where that was an earlier one, whose verdict the user knows. */
+  /** Undefined if the user knows the verdict from an earlier check. */
   check?: Summary | 'unchecked';
   counts: { rows?: number; characters?: number };
-  /** Of the bytes that were checked, where it is known. */
+  /** The hash of the checked bytes, if known. */
   sha256?: string;
 }
 
-/** What a dataset is checked with. */
+/** What `prepareDataset` needs for a check. */
 export interface DatasetChecks {
   reports: Pick<Reports, 'ask' | 'fresh'>;
   log: Pick<Log, 'error'>;
-  /** An earlier submission's, which is not checked again unless it was written to since. */
+  /** The dataset of an earlier submission, which is checked again only if the file changed. */
   known?: Intent['dataset'];
 }
 
 /**
- * Chooses a dataset, saves it and checks it. What has errors or secrets passes only if the user confirms it twice.
- * @returns undefined when there is nothing to submit; the user knows why
+ * Chooses a dataset, saves it, and checks it. The user must confirm errors and secrets twice.
+ * @returns undefined if the user canceled, or was shown why there is nothing to submit
  * @throws CancelledError
  */
 export async function prepareDataset(
@@ -85,8 +85,8 @@ function countsOf({ rows, characters }: CheckedDataset['counts']): CheckedDatase
 }
 
 /**
- * Which file is meant: the menu's argument, else the file in the active tab, else one that the user picks. A file of
- * over 50 MiB is not synced to extensions: it has no `activeTextEditor`, but its tab has a URI.
+ * Returns the file of the menu's argument, else that of the active tab, else one that the user picks. VS Code doesn't sync files
+ * over 50 MiB to extensions: there is no `activeTextEditor` for them, but their tabs provide the URI.
  */
 export async function chooseDataset(argument: unknown, selection?: unknown): Promise<vscode.Uri | undefined> {
   const files = filesOf(argument, selection);
@@ -103,7 +103,7 @@ function activeTabUri(): vscode.Uri | undefined {
   return isJsonl || /\.(jsonl|ndjson)$/i.test(uri.path) ? uri : undefined;
 }
 
-/** A workspace may be large: then the user is not kept waiting. */
+/** The user doesn't have to wait longer, even if the workspace is large. */
 const SEARCH_MS = 2_000;
 const MAX_OFFERED = 200;
 
@@ -126,7 +126,7 @@ function byPath(one: vscode.Uri, other: vscode.Uri): number {
   return one.path < other.path ? -1 : 1;
 }
 
-/** Lets the user pick a file. */
+/** Asks the user for a file. */
 export async function openDataset(): Promise<vscode.Uri | undefined> {
   const chosen = await vscode.window.showOpenDialog({
     title: chooseMessages.title,
@@ -137,7 +137,7 @@ export async function openDataset(): Promise<vscode.Uri | undefined> {
   return chosen?.[0];
 }
 
-/** @param other lets the user pick another file, where there may be one */
+/** @param other asks for another file, if the list is to offer that */
 async function pickOne(
   uris: readonly vscode.Uri[],
   other?: () => Promise<vscode.Uri | undefined>,
@@ -155,19 +155,19 @@ async function pickOne(
   return answer.value ?? other?.();
 }
 
-/** Asks to save unsaved changes, or where to save an untitled file. @returns undefined when the user declined */
+/** Asks to save unsaved changes, or where to save an untitled file; undefined if the user declined. */
 async function saveIfNeeded(uri: vscode.Uri): Promise<vscode.Uri | undefined> {
   if (uri.scheme === 'untitled') return vscode.workspace.save(uri);
-  // The tab knows it even for files too big to be synced.
+  // Unlike the document, the tab exists even if the file is too large to be synced.
   const isDirty = () => tabsOf(uri).some((tab) => tab.isDirty);
   if (!isDirty()) return uri;
   if (!(await confirmSave(nameOf(uri)))) return undefined;
   const saved = await vscode.workspace.save(uri);
-  // It answers for all editors of the file, and a preview has nothing to save.
+  // `save` may also return undefined because one of the file's editors, a preview, had nothing to save.
   return saved ?? (isDirty() ? undefined : uri);
 }
 
-/** The file, or undefined after an error message when it can't be a dataset at all. */
+/** Returns the file, or undefined after an error message if it can't be a dataset. */
 export async function inspectOrRefuse(uri: vscode.Uri): Promise<DatasetFile | undefined> {
   const file = uri.scheme === 'file' ? await inspectDataset(uri.fsPath, MAX_DATASET_BYTES) : 'not-on-disk';
   if (typeof file !== 'string') return file;
@@ -175,7 +175,7 @@ export async function inspectOrRefuse(uri: vscode.Uri): Promise<DatasetFile | un
   return undefined;
 }
 
-/** Checks the file until there is a verdict, or the user continues without one; undefined when the submission ends here. */
+/** Checks the file until there is a verdict or the user continues without one; undefined if the submission ends here. */
 async function passGate(
   uri: vscode.Uri,
   accountName: string,

@@ -1,32 +1,32 @@
-/** What every page and its host say to each other, besides the messages of the page's own feature. Types only. */
+/** Messages between every page and its host, in addition to those of the page's feature. Types only. */
 
-/** From the page: it was loaded and needs everything; or a text is to be copied. `id` comes back with `copied`. */
+/** From the page: it has loaded and needs its state, or a text is to be copied. `copied` repeats the `id`. */
 export type HostRequest = { type: 'ready'; memory: unknown } | { type: 'copy'; id: string; text: string };
 
-/** To the page: the text of that button is on the clipboard; `text` says so. */
+/** To the page: the text of that button was copied; `text` confirms it. */
 export interface HostMessage {
   type: 'copied';
   id: string;
   text: string;
 }
 
-/** From a page that reads as a document: a button was pressed. The extension does what it has offered, and nothing else. */
+/** From a document page: a button was pressed. The extension runs only actions that it offered. */
 export interface PageAct {
   type: 'act';
   action: string;
   target: string;
 }
 
-/** Action and target together are unique beside each other. */
+/** A button among others; `action` and `target` together are unique. */
 export interface PageButton<Action extends string = string> {
   action: Action;
   /** A path, an ID, or the text to copy. */
   target: string;
   words: string;
-  /** For screen readers, where the words alone don't say what they are about. */
+  /** For screen readers, if the words alone are ambiguous. */
   label?: string;
   isFirst?: boolean;
-  /** It stays in its place, so that no other button slides under the pointer. */
+  /** A disabled button stays in place, so that no other button moves under the pointer. */
   isDisabled?: boolean;
 }
 

@@ -8,40 +8,40 @@ import { formatAgo, formatMoment, formatRoughly } from './format.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 import { TERMS } from './termMessages.ts';
 
-/** An adapter that is not downloaded is warned of this long before it expires. */
+/** An adapter that is not downloaded counts as expiring this long before it expires. */
 const EXPIRING_MS = 72 * 3_600_000;
 
-/** What a row shows of a run, as far as it is known. */
+/** The known facts of a run that its row shows. */
 export interface RunView {
   run: RunSummary;
   phase: Phase;
   modelName: string;
   label?: string | undefined;
   isDownloaded?: boolean;
-  /** One that has not ended; `fraction` from 0 to 1 where it is known. */
+  /** A download that is not complete; `fraction` from 0 to 1 if known. */
   download?: { state: DownloadState; fraction?: number } | undefined;
 }
 
-/** A text of the service, or of another client, that may be as long as a label. */
+/** Sanitizes a text from the service or another client that may be as long as a label. */
 export function serviceText(text: string): string {
   return sanitizeServiceText(text, MAX_LABEL_LENGTH);
 }
 
-/** VS Code gives a row's label all the width there is, and what stands behind it the rest. */
+/** VS Code gives the label of a row all available width, and the description only the rest. */
 const LABEL_UNITS = 16;
 
-/** The label of a row, short enough that the words behind it can be read. */
+/** Shortens the label of a row so that the description after it remains readable. */
 export function rowLabel(name: string): string {
   return sanitizeServiceText(name, LABEL_UNITS);
 }
 
-/** `Queued`, `Completed` or the service's own word: it has many for what is between, and after a failure. */
+/** `Queued`, `Completed`, or the service's status, since it uses many for active and failed runs. */
 export function runStatus(status: string, phase: Phase): string {
   if (phase === 'waiting') return TERMS.queued;
   return phase === 'finished' ? TERMS.completed : serviceText(status) || l10n.t('Status unknown');
 }
 
-/** What decides about a run: its row says it with an icon and a few words. */
+/** The most important fact about a run, shown in its row. */
 export type RunState =
   | 'queued'
   | 'active'
@@ -60,7 +60,7 @@ export function runState({ run, phase, isDownloaded, download }: RunView, nowMs:
   if (download?.state === 'verifying') return 'verifying';
   if (download !== undefined && download.state !== 'interrupted') return 'downloading';
   if (isDownloaded === true) return 'downloaded';
-  // It can be resumed for as long as the service has the adapter.
+  // An interrupted download can be resumed as long as the service has the adapter.
   const isGone = !run.artifacts_available || leftMs <= 0;
   if (download !== undefined && !isGone) return 'stopped';
   if (phase !== 'finished') return phase === 'waiting' ? 'queued' : phase;
@@ -68,12 +68,12 @@ export function runState({ run, phase, isDownloaded, download }: RunView, nowMs:
   return leftMs <= EXPIRING_MS ? 'expiring' : 'available';
 }
 
-/** NaN where the service names no time. */
+/** NaN if the service provides no time. */
 function leftMsOf(run: RunSummary, nowMs: number): number {
   return instantOf(run.artifacts_expires_at) - nowMs;
 }
 
-/** The gray text of a run's row, the decisive words first: a narrow view cuts the end. */
+/** The gray text of a run's row. The most important words are first, since a narrow view truncates the end. */
 export function runDescription(view: RunView, nowMs: number): string {
   const state = runState(view, nowMs);
   const text = stateText(state, view, nowMs);
@@ -81,7 +81,7 @@ export function runDescription(view: RunView, nowMs: number): string {
   return ago === '' ? text : `${text} · ${ago}`;
 }
 
-/** The same with nothing left out, for screen readers and where there is room. */
+/** The same without omissions, for screen readers and where there is room. */
 export function runWords(view: RunView, nowMs: number): string[] {
   const state = runState(view, nowMs);
   const { run, phase, label, modelName } = view;
@@ -131,13 +131,13 @@ function agoText({ run }: RunView, nowMs: number): string {
   return Number.isNaN(createdAtMs) ? '' : formatAgo(createdAtMs, nowMs);
 }
 
-/** What is wrong with an account's API key; undefined while nothing is known to be. */
+/** Describes the problem with an account's API key; undefined if none is known. */
 export function keyProblem(state: SessionState): string | undefined {
   if (state === 'key-rejected') return l10n.t('The service rejected this account’s API key.');
   return state === 'key-missing' ? l10n.t('This account’s API key is not on this machine.') : undefined;
 }
 
-/** Of an account whose service can't be reached. */
+/** For an account whose service can't be reached. */
 export function offlineText(sinceMs: number | undefined): string {
   return sinceMs === undefined
     ? l10n.t('Offline. This may be out of date.')

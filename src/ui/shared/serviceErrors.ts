@@ -17,21 +17,21 @@ import { showError } from './notifications.ts';
 import { sanitizeText } from './serviceText.ts';
 import { TERMS } from './termMessages.ts';
 
-/** What the button of an error does: a command, or `again`, what failed from its first question on. */
+/** The button of an error: runs a command, or with `again` repeats the failed operation from its first question. */
 interface Action {
   title: string;
   command: CommandId | 'again';
 }
 
-/** What the user reads of an error. */
+/** An error as shown to the user. */
 export interface Explanation {
   sentence: string;
   action: Action;
-  /** The service's own words: plain text, cut by the client; shown beside the sentence, never instead of it. */
+  /** The service's message: plain text, truncated by the client; shown after the sentence, never instead of it. */
   serviceMessage?: string;
 }
 
-/** Turns each error into a sentence and a button. */
+/** Returns the sentence and the button for an error. */
 export function explain(error: unknown): Explanation {
   const serviceMessage = error instanceof ServiceError ? error.serviceMessage : '';
   const code = codeOf(error);
@@ -43,26 +43,26 @@ export function explain(error: unknown): Explanation {
   };
 }
 
-/** Sentence and service's words as one text, which may stand anywhere on the screen. */
+/** Combines the sentence with the service's message, sanitized for display. */
 export function asText({ sentence, serviceMessage }: Explanation): string {
   return sanitizeText(
     serviceMessage === undefined ? sentence : l10n.t('{0} The service says: “{1}”', sentence, serviceMessage),
   );
 }
 
-/** Whether the service says that the account has no such run (spec: "GET /api/v1/runs/{run_id}"). */
+/** Whether the service reports that the account has no such run (spec: "GET /api/v1/runs/{run_id}"). */
 export function isNotFound(error: unknown): boolean {
   return error instanceof ServiceError && error.httpStatus === 404;
 }
 
-/** Shows an error with its button. @param again does again what failed */
+/** Shows an error with its button; `again` repeats the failed operation. */
 export async function notifyFailed(error: unknown, again: () => void): Promise<void> {
   const explanation = explain(error);
   const { action } = explanation;
   if ((await showError(asText(explanation), action.title)) !== undefined) act(action, again);
 }
 
-/** Does what an action's button says. @param again does again what failed */
+/** Runs the action of a button; `again` repeats the failed operation. */
 export function act({ command }: Action, again: () => void): void {
   if (command === 'again') again();
   else void commands.executeCommand(command);
@@ -70,7 +70,7 @@ export function act({ command }: Action, again: () => void): void {
 
 const SHOW_LOG: Readonly<Action> = { title: TERMS.showLog, command: COMMANDS.showLog };
 
-/** The buttons for codes; for all others it is the log's. */
+/** The buttons by error code; all other codes get the log's. */
 const ACTIONS: readonly (Action & { codes: readonly string[] })[] = [
   {
     title: TERMS.retry,
@@ -94,7 +94,7 @@ const ACTIONS: readonly (Action & { codes: readonly string[] })[] = [
       'file-exists',
     ],
   },
-  // What failed asks for the folder again.
+  // Repeating the operation asks for the folder again.
   { title: l10n.t('Choose Another Folder…'), command: 'again', codes: ['folder'] },
   {
     title: l10n.t('Refresh Runs'),
@@ -113,7 +113,7 @@ const ACTIONS: readonly (Action & { codes: readonly string[] })[] = [
   { title: TERMS.enterApiKey, command: COMMANDS.replaceKey, codes: ['key-missing'] },
 ];
 
-/** The code that the tables know; that of a service outside the contract may be equal to any, and is none of them. */
+/** Returns the code under which the tables list an error; empty for codes outside the contract. */
 function codeOf(error: unknown): string {
   if (isLimited(error)) return 'rate_limited';
   if (isUnavailable(error)) return 'unavailable';
@@ -121,7 +121,7 @@ function codeOf(error: unknown): string {
   return error instanceof ExpectedError && !isForeign(error) ? error.code : '';
 }
 
-/** With a code outside the contract, which may be equal to one of the extension's own or to anything else. */
+/** Whether the code is outside the contract. It may equal one of the extension's codes. */
 function isForeign(error: unknown): error is ServiceError {
   return error instanceof ServiceError && !error.known;
 }
@@ -139,7 +139,7 @@ function isUnavailable(error: unknown): error is Answered {
   return error.code === 'unavailable' || (isForeign(error) && UNAVAILABLE.includes(error.httpStatus));
 }
 
-/** A proxy or gateway that answers in place of the service is known by its status alone. */
+/** Only the status identifies a proxy or gateway that answers in place of the service. */
 function isGateway(error: unknown, statuses: readonly number[]): error is UnexpectedAnswerError {
   return (
     error instanceof UnexpectedAnswerError &&
@@ -177,7 +177,7 @@ function sentenceFor(error: unknown, code: string): string {
   return SENTENCES.get(code) ?? l10n.t('Unexpected error ({0}).', code);
 }
 
-/** Rounded up: a request that comes too early is refused again. */
+/** Rounds up, since a request that comes too early is refused again. */
 function waitText(ms: number): string {
   const unitMs = ms > 60_000 ? 60_000 : 1_000;
   return formatDuration(Math.ceil(ms / unitMs) * unitMs);
@@ -186,10 +186,10 @@ function waitText(ms: number): string {
 const KEY_REJECTED = l10n.t('The service rejected this API key.');
 const TAKEN_OVER = l10n.t('Sending stopped: another window may have taken over.');
 
-/** For errors that a code alone describes. */
+/** For errors that are described by their code alone. */
 const SENTENCES: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    // The service's (spec: "Errors")
+    // From the service (spec: "Errors")
     invalid_api_key: KEY_REJECTED,
     'key-rejected': KEY_REJECTED,
     validation_failed: l10n.t('The service rejected the request as invalid.'),
@@ -233,7 +233,7 @@ const SENTENCES: ReadonlyMap<string, string> = new Map(
 
 const UNREACHABLE = l10n.t('Can’t reach the service. Check its URL and your connection.');
 
-/** For all others the connection was lost. */
+/** For any other reason, the connection was lost. */
 const NETWORK: Readonly<Partial<Record<NetworkErrorReason, string>>> = {
   refused: UNREACHABLE,
   dns: UNREACHABLE,
@@ -245,7 +245,7 @@ const NETWORK: Readonly<Partial<Record<NetworkErrorReason, string>>> = {
 
 const RECORDS_FAILED = l10n.t('The submission records can’t be read or written.');
 
-/** Of the folder that the user chose, and of the extension's own with the submissions. */
+/** For the folder that the user chose, and for the extension's submission records. */
 const DISK: Readonly<Record<DiskError['place'], Readonly<Record<DiskError['code'], string>>>> = {
   folder: {
     'disk-full': l10n.t('That folder’s disk is full.'),
@@ -271,7 +271,7 @@ function unexpectedSentence({ kind, httpStatus }: UnexpectedAnswerError): string
   return l10n.t('The response is not from this service ({0}). Check the service URL.', httpStatus);
 }
 
-/** Why the server behind a download link did not send the file; the service has no part in it. */
+/** Why the server of a download link did not send the file. The service is not involved. */
 function downloadLinkSentence({ failure }: DownloadLinkError): string {
   if (failure instanceof UnexpectedAnswerError)
     return failure.kind === 'unsafe-link'

@@ -1,8 +1,8 @@
 import { cutAtWholeCharacters, replaceHidden } from '../../core/base/plainText.ts';
 
 /**
- * A text of the service, a file name or a label as it may stand on the screen: one line in which VS Code finds no link and
- * no icon, and in which nothing is hidden; cut in the middle, so that the end of a file name stays.
+ * Sanitizes a service text, file name, or label for display: one line with hidden characters made visible, in which VS Code finds
+ * no link and no icon. Truncates in the middle to keep the end of a file name.
  */
 export function sanitizeServiceText(text: string, maxUnits = 60): string {
   const line = harmless(
@@ -15,14 +15,14 @@ export function sanitizeServiceText(text: string, maxUnits = 60): string {
   return `${cutAtWholeCharacters(line, maxUnits - 1 - tail.length).trimEnd()}…${tail}`;
 }
 
-/** A text of several lines, ours with what strangers wrote in it: as `sanitizeServiceText`, and whole. */
+/** Like `sanitizeServiceText`, but for a multiline text that includes untrusted parts, and without truncation. */
 export function sanitizeText(text: string): string {
   return text.split('\n').map(harmless).join('\n');
 }
 
 /**
- * VS Code makes a link of `[text](address)` in notifications and input boxes, also to a command, and an icon of `$(name)` in
- * lists and in the status bar. No sentence of ours has either.
+ * VS Code turns `[text](address)` into a link, even to a command, in notifications and input boxes, and `$(name)` into an icon in
+ * lists and the status bar. The extension's sentences contain neither.
  */
 function harmless(line: string): string {
   const visible = replaceHidden(line, (character) => {
@@ -32,7 +32,7 @@ function harmless(line: string): string {
   return visible.replaceAll('](', '] (').replaceAll('$(', '$ (');
 }
 
-/** What can be left of a text that is cut in the middle, so that a huge one costs no more than a short one. */
+/** Drops the middle, which truncation would remove anyway, so that a huge text costs no more than a short one. */
 function ends(text: string, units: number): string {
   return text.length <= 2 * units ? text : text.slice(0, units) + text.slice(-units);
 }

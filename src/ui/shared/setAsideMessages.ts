@@ -1,7 +1,7 @@
 import { l10n } from 'vscode';
 import { showWarning } from './notifications.ts';
 
-/** What each file that could not be read held, and what follows from that. Nothing was deleted. */
+/** What each unreadable file contained, and the consequences. Nothing was deleted. */
 const SENTENCES = {
   state: (file: string) => l10n.t('Damaged run lists and download history were moved to {0}.', file),
   accounts: (file: string) =>
@@ -9,7 +9,7 @@ const SENTENCES = {
       'Your accounts couldn’t be read and were moved to {0}. Sign in again: open submissions may have been charged.',
       file,
     ),
-  /** It was moved, or left where it is. */
+  /** The file was moved or left in place. */
   submission: (file: string) =>
     l10n.t(
       'You may have been charged: the submission record {0} can’t be read. Compare your balance and runs.',
@@ -19,7 +19,7 @@ const SENTENCES = {
 
 export type SetAside = keyof typeof SENTENCES;
 
-/** Reports that a file of the extension could not be read. @param file where it is now */
+/** Reports that a file of the extension could not be read, with its current path. */
 export function notifySetAside(what: SetAside, file: string): void {
   void showWarning(SENTENCES[what](file));
 }

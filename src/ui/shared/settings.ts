@@ -8,12 +8,12 @@ type Setting = keyof typeof SETTINGS;
 
 const SECTION = 'fineTuning';
 
-/** A setting as the user wrote it. @param uri of the file that it is asked for */
+/** Returns a setting as the user wrote it; `uri` is the file that it applies to. */
 export function setting<Name extends Setting>(name: Name, uri?: vscode.Uri): (typeof SETTINGS)[Name] {
   return vscode.workspace.getConfiguration(SECTION, uri).get(name, SETTINGS[name]);
 }
 
-/** Calls the listener when one of these settings changes; `http` are VS Code's own. */
+/** Calls the listener when one of these settings changes. `http`: VS Code's HTTP settings. */
 export function onDidChangeSettings(
   settings: readonly (Setting | 'http')[],
   listener: () => void,
@@ -24,11 +24,11 @@ export function onDidChangeSettings(
   });
 }
 
-/** Whether the setting takes a file for a dataset or not: the last of its globs that matches decides; undefined without one. */
+/** Whether the setting treats a file as a dataset: the last matching glob decides; undefined if none matches. */
 export function datasetFileSetting(uri: vscode.Uri): boolean | undefined {
   const globs = Object.entries(setting('datasetFiles', uri));
   const folder = globs.length === 0 ? undefined : vscode.workspace.getWorkspaceFolder(uri);
-  // Only these two of a document are compared.
+  // `match` reads only these two properties.
   const document = { uri, languageId: 'jsonl' } as vscode.TextDocument;
   return globs.findLast(([glob]) => {
     const pattern = folder === undefined ? glob : new vscode.RelativePattern(folder, glob);
@@ -36,26 +36,26 @@ export function datasetFileSetting(uri: vscode.Uri): boolean | undefined {
   })?.[1];
 }
 
-/** Of which runs the user is notified: of every new status, of their ends, or of none but by the badge. */
+/** Returns which changes of runs to notify about: all, only their ends, or none (only the badge shows them). */
 export function notificationsSetting(): 'all' | 'finished' | 'badge' {
   const value = setting('notifications');
   return value === 'all' || value === 'badge' ? value : 'finished';
 }
 
-/** What happens when a run's adapter can be downloaded. */
+/** Returns what to do when a run's adapter becomes available. */
 export function downloadWhenCompleteSetting(): 'off' | 'ask' | 'always' {
   const value = setting('downloadWhenComplete');
   return value === 'off' || value === 'always' ? value : 'ask';
 }
 
-/** The folder that adapters of completed runs are downloaded into without a question; undefined where the user wants to be asked. */
+/** Returns the folder for automatic downloads; undefined if they are off or the folder is unusable. */
 export function autoDownloadFolder(): string | undefined {
   if (downloadWhenCompleteSetting() !== 'always') return undefined;
   const directory = directoryOf(setting('downloadDirectory'), homedir());
   return directory.kind === 'there' ? directory.path : undefined;
 }
 
-/** VS Code's own settings of proxies and certificates. */
+/** Returns VS Code's proxy and certificate settings. */
 export function proxySettings(): ProxySettings {
   const http = vscode.workspace.getConfiguration('http');
   const isOff = http.get<string>('proxySupport') === 'off';

@@ -1,7 +1,7 @@
 import { commands, l10n } from 'vscode';
 import { showError } from './notifications.ts';
 
-/** Reports that nothing works in this window: an update may have replaced the files that it was about to load. */
+/** Reports that the extension doesn't work in this window: an update may have replaced files before they were loaded. */
 export async function notifyNotStarted(): Promise<void> {
   const reload = l10n.t('Reload Window');
   const choice = await showError(l10n.t('Fine-Tuning couldn’t start.'), reload);

@@ -1,31 +1,31 @@
 import * as vscode from 'vscode';
 import { sanitizeText, sanitizeServiceText } from './serviceText.ts';
 
-/** What the user did in a dialog: `value`, back to the one before, or given up with Esc. */
+/** The result of a dialog: a value, back to the previous dialog, or canceled with Esc. */
 export type Answer<T> = { kind: 'value'; value: T } | { kind: 'back' } | { kind: 'cancel' };
 
 export function mapAnswer<T, U>(answer: Answer<T>, change: (value: T) => U): Answer<U> {
   return answer.kind === 'value' ? { kind: 'value', value: change(answer.value) } : answer;
 }
 
-/** What the title bar shows. */
+/** The contents of a dialog's title bar. */
 export interface Place {
   title: string;
-  /** Which step of how many it is. */
+  /** Counted from 1. */
   step?: number;
   totalSteps?: number;
   hasBack?: boolean;
-  /** A button that opens an address and leaves the dialog open. */
+  /** A button that opens a link and leaves the dialog open. */
   link?: { title: string; open: () => unknown } | undefined;
 }
 
-/** Ends with the state for the next step, or goes to a certain one. */
+/** Shows a dialog. Returns the state for the next step, or the index of another step. */
 export type Step<S> = (state: S, place: Place) => Promise<Answer<S> | { kind: 'go'; to: number }>;
 
 /**
- * Leads the user through steps that each have a Back button but the first. Nothing outside the returned state changes
- * before the last step ends; Esc leaves no trace.
- * @returns undefined when it was given up
+ * Leads the user through steps, all but the first with a Back button. Only the returned state changes before the last step ends;
+ * Esc discards it.
+ * @returns undefined if the user canceled
  */
 export async function runSteps<S>(
   title: string,
@@ -46,29 +46,29 @@ export async function runSteps<S>(
 }
 
 export interface Choice<T> extends vscode.QuickPickItem {
-  /** The id of an icon before the label; there is none in the texts, which hold what strangers wrote. */
+  /** The ID of an icon before the label. The label can't contain one, since it may be untrusted. */
   icon?: string;
   value: T;
 }
 
-/** The longest text that a row shows; the box cuts it at its width. */
+/** The longest text of a row; the box truncates it at its width. */
 const MAX_ROW_UNITS = 300;
 
-/** How long an answered step stays, for the next one to come; order, not latency, is what it has to cover. */
+/** How long an answered step stays open, so that the next one can be shown first; it need not cover slow work. */
 const HANDOVER_MS = 100;
 
-/** A quick pick that stays open when the focus moves elsewhere, so that one can look something up meanwhile. */
+/** Shows a quick pick that stays open when it loses the focus, so that the user can look something up. */
 export function pick<T>(
   place: Place,
   options: {
     placeholder?: string;
     items: readonly Choice<T>[];
     active?: T;
-    /** Rows that do something and leave the dialog open. */
+    /** Rows that leave the dialog open when chosen. */
     stays?: (value: T) => boolean;
-    /** What a chosen row waits for, with the dialog open and busy; Esc gives up. */
+    /** Work to await after a choice, with the dialog open and busy; Esc cancels. */
     settle?: (value: T) => Promise<unknown> | undefined;
-    /** Rows that replace the ones before, each time more is known. */
+    /** Rows that replace the previous ones when more is known. */
     later?: readonly Promise<readonly Choice<T>[]>[];
   },
 ): Promise<Answer<T>> {
@@ -101,7 +101,7 @@ export function pick<T>(
   );
 }
 
-/** A title above the rows that follow it. */
+/** A title above the following rows. */
 export function separator(label: string): Choice<never> {
   return { label, kind: vscode.QuickPickItemKind.Separator } as Choice<never>;
 }
@@ -116,7 +116,7 @@ function harmlessRow<T>({ icon, label, description, detail, ...rest }: Choice<T>
   };
 }
 
-/** An input box; `validate` returns what is wrong, or undefined. */
+/** Shows an input box; `validate` returns an error, or undefined. */
 export function ask(
   place: Place,
   options: {
@@ -136,7 +136,7 @@ export function ask(
     input.validationMessage = options.validate(input.value);
     return input.validationMessage;
   };
-  // An empty box is not scolded before anything was typed.
+  // Don't show an error before the user has typed.
   if (input.value !== '') check();
   input.onDidChangeValue(check);
   return show(input, place, () => {
@@ -183,7 +183,7 @@ function show<T>(
     input.onDidHide(() => resolve({ kind: 'cancel' }));
     input.show();
   }).finally(() => {
-    // Not at once: until the next step is shown, keys would go into the editor behind.
+    // Not immediately: until the next step is shown, keystrokes would go to the editor behind it.
     input.enabled = false;
     setTimeout(() => input.dispose(), HANDOVER_MS);
   });

@@ -1,13 +1,13 @@
 import * as vscode from 'vscode';
 
-/** The tabs that show a file: as text, in a custom editor, or as a side of a comparison. */
+/** Returns the tabs that show a file: as text, in a custom editor, or on one side of a diff. */
 export function tabsOf(uri: vscode.Uri): vscode.Tab[] {
   const wanted = uri.toString();
   const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
   return tabs.filter((tab) => urisOf(tab).some((shown) => shown.toString() === wanted));
 }
 
-/** The files that a tab shows. */
+/** Returns the files that a tab shows. */
 export function urisOf({ input }: vscode.Tab): vscode.Uri[] {
   if (input instanceof vscode.TabInputText || input instanceof vscode.TabInputCustom) return [input.uri];
   return input instanceof vscode.TabInputTextDiff ? [input.original, input.modified] : [];

@@ -1,6 +1,6 @@
 import { l10n } from 'vscode';
 
-/** What facts, columns and buttons are called in more than one feature. */
+/** Names of facts, columns, and buttons that several features use. */
 export const TERMS = {
   account: l10n.t('Account'),
   actions: l10n.t('Actions'),
@@ -72,7 +72,7 @@ export const TERMS = {
   usePolicy: l10n.t('Use policy'),
 } as const;
 
-/** A fact in a list of lines. */
+/** A named fact on a line. */
 export function factLine(name: string, value: string): string {
   return l10n.t('{0}: {1}', name, value);
 }

@@ -1,18 +1,18 @@
 /**
- * The webview pages of the extension: the run page, the dataset preview, the adapter page and the spend page.
+ * The extension's webview pages: the run page, the dataset preview, the adapter page, and the spend page.
  *
  * A feature with a page has
- * - `src/ui/<feature>/protocol.ts`, types only: the messages to the page and the requests from it, each with a `type`;
- * - a class that creates a `WebviewHost` for a panel. The host sets HTML, content security policy and local roots, checks each
- *   request against a table (`RequestTable`), handles `copy`, posts messages only while a page is there to receive them, and
- *   logs what a request throws. VS Code destroys a hidden page and loads it again when it is shown: each time `onReady` is
- *   called, with what the page remembered, and everything has to be posted again. The pages of an account share `AccountPage`;
- * - for pages in tabs of their own a `WebviewPanels`: one panel for each key, restored after a reload of the window from
- *   what the page remembered. A custom editor gets its panels from VS Code and only needs the host;
- * - `media/<feature>/`: the page, on the `Client` of `media/shared/client.ts`, which is the other end: `connect` announces the
- *   page as ready, `send` sends a request, `remember` stores the page's memory, and every button with `data-copy` copies.
+ * - `src/ui/<feature>/protocol.ts`, types only: the messages to the page and its requests, each with a `type`;
+ * - a class that creates a `WebviewHost` for a panel. The host sets HTML, content security policy, and local roots, checks each
+ *   request against a `RequestTable`, handles `copy`, posts messages only while the page can receive them, and logs errors of
+ *   requests. VS Code destroys a hidden page and loads it again when it is shown. Each time `onReady` is called with the page's
+ *   memory, and everything must be posted again. The pages of an account share `AccountPage`;
+ * - for pages in separate tabs, a `WebviewPanels`: one panel for each slot, restored from the page's memory after the window
+ *   is reloaded. A custom editor gets its panels from VS Code and needs only the host;
+ * - `media/<feature>/`: the page, which uses the `Client` of `media/shared/client.ts`: `connect` reports that the page is ready,
+ *   `send` sends a request, `remember` stores the page's memory, and every button with `data-copy` copies.
  *
- * A page makes no sentences and reads no files; what it sends is untrusted and checked here, once.
+ * A page contains no sentences and reads no files. Its messages are untrusted, and are checked here.
  */
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
@@ -22,7 +22,7 @@ import { CancelledError } from '../../core/base/errors.ts';
 import type { Log } from './log.ts';
 import type { HostMessage, HostRequest } from './protocol.ts';
 
-/** Each page has its script and style in `dist/<page>/`, the only folder that it may load from. */
+/** Each page loads only from `dist/<page>/`, which contains its script and style. */
 export type PageName = 'preview' | 'run' | 'adapter' | 'spend';
 
 export interface Typed {
@@ -30,7 +30,7 @@ export interface Typed {
 }
 type Check<Value> = (value: unknown) => value is Value;
 
-/** How the requests of a page are recognized: by their type, and by a check for each of their fields. */
+/** Defines the valid requests of a page: their types, and a check for each field. */
 export type RequestTable<Request extends Typed> = {
   readonly [Type in Request['type']]: {
     readonly [Field in Exclude<keyof Extract<Request, { type: Type }>, 'type'>]-?: Check<
@@ -42,23 +42,23 @@ export type RequestTable<Request extends Typed> = {
 export interface WebviewOptions<Request extends Typed> {
   page: PageName;
   extensionUri: vscode.Uri;
-  /** For screen readers; the tab has its own title. */
+  /** For screen readers; the tab has a separate title. */
   title: string;
   requests: RequestTable<Request>;
-  /** The page was loaded, for the first time or again. @param memory what it remembered; may be anything */
+  /** Called when the page loaded, for the first time or again. `memory` is untrusted data that the page stored. */
   onReady: (memory: unknown) => unknown;
   onRequest: (request: Request) => unknown;
-  /** The panel came to the front, maybe with a page that is not ready yet. */
+  /** Called when the panel is shown, possibly before its page is ready. */
   onShown?: () => unknown;
   log: Pick<Log, 'error'>;
 }
 
-/** More than any text that a page offers to copy. */
+/** Longer than any text that a page offers to copy. */
 const MAX_TEXT_LENGTH = 1_000_000;
-/** Changes of a file that come together are reported once. */
+/** Changes of a file within this time are reported once. */
 const SETTLE_MS = 200;
 
-/** The extension's end of one page. */
+/** Owns the extension's end of one page. */
 export class WebviewHost<Message extends Typed, Request extends Typed> implements Disposable {
   readonly #panel: vscode.WebviewPanel;
   readonly #options: WebviewOptions<Request>;
@@ -81,12 +81,12 @@ export class WebviewHost<Message extends Typed, Request extends Typed> implement
     webview.html = html(webview, folder, options.page, options.title);
   }
 
-  /** Whether there is a page that receives messages. */
+  /** Whether a page is loaded that can receive messages. */
   get isReady(): boolean {
     return this.#isReady;
   }
 
-  /** Posts a message if there is a page to receive it; the next page gets everything by `onReady`. */
+  /** Posts a message if the page can receive it; otherwise the next `onReady` posts everything. */
   post(message: Message | HostMessage): void {
     if (this.#isReady && !this.#store.disposed) void this.#panel.webview.postMessage(message);
   }
@@ -118,22 +118,22 @@ export class WebviewHost<Message extends Typed, Request extends Typed> implement
 
 export interface PanelsOptions<Memory, Page extends Disposable> {
   viewType: string;
-  /** What a restored page remembered, or undefined where that is unusable: such a panel is closed. */
+  /** Parses what a restored page stored; if the result is undefined, the panel is closed. */
   memoryOf: (state: unknown) => Memory | undefined;
-  /** Names the page: it is open once. */
+  /** Identifies a page, which is open at most once. */
   keyOf: (memory: Memory) => string;
-  /** Names the panel where pages take each other's place; else each has its own. */
+  /** Identifies a panel that pages share, one replacing the other. By default, each page has a separate panel. */
   slotOf?: (memory: Memory) => string;
-  /** Fills a panel; the page is disposed with it. */
+  /** Creates the page in a panel; it is disposed with the panel. */
   create: (panel: vscode.WebviewPanel, memory: Memory) => Page;
 }
 
-/** The open panels of one kind of page. The feature registers what restores them, so that the page is loaded at its first use. */
+/** Owns the open panels of one kind of page. The feature registers the serializer, which loads this code at its first use. */
 export class WebviewPanels<Memory, Page extends Disposable>
   implements vscode.WebviewPanelSerializer, Disposable
 {
   readonly #options: PanelsOptions<Memory, Page>;
-  /** By their slots. */
+  /** By slot. */
   readonly #open = new Map<string, { key: string; panel: vscode.WebviewPanel; page: Page }>();
 
   constructor(options: PanelsOptions<Memory, Page>) {
@@ -144,7 +144,7 @@ export class WebviewPanels<Memory, Page extends Disposable>
     return this.#open.get(this.#slotOf(memory))?.key === this.#options.keyOf(memory);
   }
 
-  /** Shows the page that is open, or opens it. */
+  /** Reveals the page, or opens it. */
   show(memory: Memory): Page {
     const { viewType, keyOf } = this.#options;
     const open = this.#open.get(this.#slotOf(memory));
@@ -158,7 +158,7 @@ export class WebviewPanels<Memory, Page extends Disposable>
     return this.#fill(panel, memory);
   }
 
-  /** VS Code restores a panel after the window was reloaded. */
+  /** Called by VS Code to restore a panel after the window was reloaded. */
   deserializeWebviewPanel(panel: vscode.WebviewPanel, state: unknown): Promise<void> {
     const memory = this.#options.memoryOf(state);
     if (memory === undefined || this.#open.has(this.#slotOf(memory))) panel.dispose();
@@ -191,7 +191,7 @@ export class WebviewPanels<Memory, Page extends Disposable>
   }
 }
 
-/** The message of a page as one of these requests, with their fields only; undefined where it is none of them. */
+/** Returns a page's message as one of these requests, with only the request's fields; undefined if it is none of them. */
 export function parseRequest<Request extends Typed>(
   table: RequestTable<Request>,
   message: unknown,
@@ -208,7 +208,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** A whole number from 0 on. */
+/** An integer from 0. */
 export function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
@@ -234,7 +234,7 @@ const COPY_REQUEST: Readonly<RequestTable<CopyRequest>> = {
   copy: { id: isText, text: isText },
 };
 
-/** Reports that a file, or a file in a folder, was created, changed or deleted. */
+/** Calls `onChange` after a file, or a file in a folder, was created, changed, or deleted. */
 export function watchFile(
   file: string,
   onChange: () => unknown,
@@ -259,7 +259,7 @@ export function watchFile(
   return store;
 }
 
-/** A page without content, which comes by messages. VS Code adds the doctype. */
+/** Returns a page without content, which messages provide. VS Code adds the doctype. */
 function html(webview: vscode.Webview, folder: vscode.Uri, page: PageName, title: string): string {
   const file = (name: string) => webview.asWebviewUri(vscode.Uri.joinPath(folder, name)).toString();
   const nonce = randomBytes(16).toString('hex');

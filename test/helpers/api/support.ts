@@ -13,7 +13,7 @@ import { DIGEST_WORKER } from '../digestWorker.ts';
 import { bodyOf, sendJson, startHttpServer, type TestServer } from '../httpServer.ts';
 
 export const MIB = 1024 * 1024;
-/** What a service answers. */
+/** The service's response to a submission. */
 export const CREATED = {
   run_id: 'run-1',
   status: 'queued',
@@ -22,10 +22,10 @@ export const CREATED = {
   balance_after_cents: 5,
   plan_name: 'p',
 };
-/** The end of the body of `UploadBench.submission`. */
+/** The closing boundary of `UploadBench.submission`. */
 export const CLOSING = '\r\n--b0undary--\r\n';
 
-/** Whole requests, as a service got them. */
+/** A server that records complete requests. */
 export interface Receiver extends TestServer {
   bodies: Buffer[];
   headers: http.IncomingHttpHeaders[];
@@ -34,15 +34,15 @@ export interface Receiver extends TestServer {
 export interface ClientSettings {
   timeouts?: Partial<Timeouts>;
   strictSsl?: boolean;
-  /** Null where it is never told of one. */
+  /** Null for none. */
   digestWorker?: string | null;
-  /** Where proxies are named. */
+  /** Environment variables that may name proxies. */
   env?: Record<string, string>;
 }
 
 /**
- * What one test of uploads opens, all of it closed at its end: a folder with one dataset, local servers, transports. It
- * fails a test that left a rejection to nobody.
+ * Owns the resources of one upload test until its end: a folder with one dataset, local servers, transports. Fails a test that
+ * leaves a promise rejection unhandled.
  */
 export class UploadBench {
   readonly folder: string;
@@ -77,7 +77,7 @@ export class UploadBench {
     return server;
   }
 
-  /** A server that reads whole bodies and answers with a run. */
+  /** Starts a server that reads complete bodies and responds with a run. */
   async receiver(start: typeof startHttpServer = startHttpServer): Promise<Receiver> {
     const bodies: Buffer[] = [];
     const headers: http.IncomingHttpHeaders[] = [];
@@ -96,7 +96,7 @@ export class UploadBench {
     return { ...server, bodies, headers };
   }
 
-  /** A server that takes a first chunk and then nothing until told: the upload stands in the middle of a large file. */
+  /** Starts a server that reads one chunk and then pauses, so the upload is stuck in the middle of a large file. */
   async standstill() {
     let request: http.IncomingMessage | undefined;
     let response: http.ServerResponse | undefined;
@@ -113,20 +113,20 @@ export class UploadBench {
     let last: Buffer = Buffer.alloc(0);
     return {
       url: server.url,
-      /** Resolves when it has taken the first chunk. */
+      /** Resolves when the first chunk was read. */
       standing: standing.promise,
-      /** Takes the rest, and answers after it. */
+      /** Reads the rest and responds. */
       resume: () => {
         request?.on('data', (chunk: Buffer) => (last = chunk));
         request?.on('end', () => response && sendJson(response, 201, CREATED));
         request?.resume();
       },
-      /** The last chunk that came. */
+      /** The last chunk received. */
       last: () => last,
     };
   }
 
-  /** Of the dataset that was written last. */
+  /** A submission of the last dataset that was written. */
   submission(sizeBytes: number): RunSubmission {
     return {
       idempotencyKey: '8d5b2f9c-1111-4222-8333-444455556666',
@@ -166,24 +166,24 @@ export class UploadBench {
     });
   }
 
-  /** How many descriptors of the dataset this process has open, also after it lost its name. */
+  /** Number of open descriptors of the dataset in this process, even if it was deleted or replaced. */
   openDescriptors(): number {
     return descriptors().filter((target) => target.startsWith(this.file)).length;
   }
 }
 
-/** What each descriptor of this process leads to. */
+/** The targets of this process's open descriptors. */
 export function descriptors(): string[] {
   return readdirSync('/proc/self/fd').flatMap((descriptor) => {
     try {
       return [readlinkSync(`/proc/self/fd/${descriptor}`)];
     } catch {
-      return []; // the one that read the folder
+      return []; // the descriptor used to read the folder
     }
   });
 }
 
-/** Hooks that note what was told, in order. */
+/** Hooks that record their calls, in order. */
 export function noted(hooks: UploadHooks = {}) {
   const told: string[] = [];
   return {

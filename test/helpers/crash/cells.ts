@@ -5,8 +5,8 @@ import type { LieName } from './lies.ts';
 import { MODES, type Mode } from './service.ts';
 
 /**
- * The moments at which a process can be killed, in the order in which a submission comes to them, by what is left on the disk
- * then: after each line the same is found, however it came about.
+ * The points at which a process can be killed, in the order of a submission. A crash at any point of a line leaves the same
+ * state on the disk.
  */
 const CRASH_POINTS_BY_STATE = [
   ['before the intent', 'temporary file only', 'temporary file torn'],
@@ -19,77 +19,77 @@ const CRASH_POINTS_BY_STATE = [
 export type CrashPoint = (typeof CRASH_POINTS_BY_STATE)[number][number];
 export const CRASH_POINTS: readonly CrashPoint[] = CRASH_POINTS_BY_STATE.flat();
 
-/** Where a process ends, pauses until it may go on, or cannot write; the points of an attempt: of this one or a later one. */
+/** Where a process is killed, pauses until released, or cannot write; `fromAttempt` is the first attempt to which it applies. */
 export interface Crash {
   point: CrashPoint;
   fromAttempt?: number;
   by?: 'kill' | 'pause' | 'disk full';
 }
 
-/** What the user does with what is left open. */
+/** How the user handles open submissions. */
 const POLICIES = [
-  /** Resends it: the same Idempotency-Key. */
+  /** Resends them with the same Idempotency-Key. */
   'continues',
-  /** Checks until there is a verdict, then resends what was not charged. */
+  /** Checks until there is a verdict, then resends those that were not charged. */
   'checks',
-  /** Checks, and discards what was not charged to submit it again. */
+  /** Checks, then discards those that were not charged and submits again. */
   'checks, then starts over',
-  /** Submits the same again at once, then resends. */
+  /** Submits the same again immediately, then resends. */
   'impatient',
-  /** Gives up whatever is open, though a charge may exist, and submits again. */
+  /** Discards them although they may be charged, and submits again. */
   'discards',
 ] as const;
 
-/** One combination of what can go wrong. */
+/** One combination of failures. */
 export interface Cell {
   name: string;
   seed: number;
   mode: Mode;
   user: (typeof POLICIES)[number];
-  /** Of the attempts, in order; afterwards nothing happens to them. */
+  /** One per attempt, in order; later attempts have none. */
   faults: readonly FaultName[];
-  /** Of the windows, in order; later ones live. */
+  /** One per window, in order; later windows have none. */
   crashes: readonly Crash[];
-  /** What storage or network do against the rules, in the first window: the invariants must catch it. */
+  /** How storage or network break the rules in the first window, which the invariants must detect. */
   lie?: LieName;
-  /** Before the cell begins: how far the machine's clock is off. */
+  /** Error of the machine's clock from the start. */
   wallOffsetMs?: number;
-  /** Between windows: how far it is set, and how long the machine sleeps. */
+  /** Between windows: the clock is set by this much, and the machine sleeps. */
   setWallMs?: number;
   sleepMs?: number;
-  /** Without a marker nobody can be sure which run it is. */
+  /** Without a marker, no run can be identified for certain. */
   withoutMarker?: boolean;
-  /** How often a read fails, until the cell is healed. */
+  /** Probability that a read fails, until the cell is healed. */
   readTrouble?: number;
   /** How long the user waits before the first check. */
   checkAfterMs?: number;
-  /** Runs of others before it, of the same model and just now. */
+  /** Number of recent runs by others, with the same model. */
   otherRuns?: number;
   pageRows?: number;
   listLagMs?: number;
-  /** The service sends no time. */
+  /** The service sends no `Date`. */
   withoutDate?: boolean;
-  /** The user cancels in this state, by the row's button or the notification's. */
+  /** The user cancels in this state, with the row's button or the notification's. */
   cancelAt?: SubmissionState;
   cancelBy?: 'cancel' | 'abort';
   /** Between windows the user enters another API key. */
   replacesKey?: boolean;
-  /** The first window is killed so long after its start. */
+  /** Real time after which the first window is killed. */
   killAfterMs?: number;
-  /** What becomes of the dataset between two windows. */
+  /** How the dataset changes between two windows. */
   datasetBecomes?: 'other' | 'longer' | 'shorter' | 'gone';
-  /** How often somebody else's run lowers the balance, before an attempt. */
+  /** Probability that someone else's run lowers the balance before an attempt. */
   othersSpend?: number;
   /**
-   * While the first window pauses at its point, a second one does what it can; then the first ends, or goes on. `lock lost`:
-   * its lock file is removed, and the second one gives up what it has. `at once`: both submit, and nobody pauses.
+   * While the first window pauses at its point, a second one tries everything; then the first is killed or released. `lock lost`:
+   * the first one's lock file is removed, and the second one discards its intent. `at once`: both submit without a pause.
    */
   second?: 'then kill' | 'then release' | 'lock lost' | 'at once';
-  /** Somebody adds funds after the first attempt, so that the balance says nothing. */
+  /** Someone adds funds after the first attempt, so the balance proves nothing. */
   addsFunds?: boolean;
   /** Details of runs cannot be read until the cell is healed. */
   withoutDetails?: boolean;
-  /** After the first end a window with another account comes first, and tries what it should not. */
+  /** After the first window, one with another account tries forbidden actions. */
   otherAccount?: boolean;
 }
 
@@ -97,7 +97,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const YEAR_MS = 365 * 24 * HOUR_MS;
 
-/** Every fault, but for one that breaks the rule that nothing is charged before the closing boundary. */
+/** Every fault except the one that violates the contract by charging before the closing boundary. */
 export const FAULT_NAMES = (Object.keys(FAULTS) as FaultName[]).filter((name) => name !== '201, early');
 
 type Partly = Partial<Cell> & { name: string };
@@ -106,7 +106,7 @@ export function cellOf(cell: Partly, seed: number): Cell {
   return { seed, mode: MODES[seed % MODES.length]!, user: 'continues', faults: [], crashes: [], ...cell };
 }
 
-/** Points at which the attempt has begun: it uses up what was to happen to it. */
+/** Points within an attempt, which has then used up its fault. */
 const IN_ATTEMPT: ReadonlySet<CrashPoint> = new Set([
   'mid-body',
   'digest equal',
@@ -116,7 +116,7 @@ const IN_ATTEMPT: ReadonlySet<CrashPoint> = new Set([
   'answer torn',
   'waiting',
 ]);
-/** What happens to the attempt that the process ends in, so that something is left to be sent. */
+/** Faults of the attempt in which the process is killed, chosen so that a resend is necessary. */
 const AT_CRASH: Partial<Record<CrashPoint, FaultName>> = {
   sent: 'reset after body, not processed',
   'answer torn': 'truncated answer, not processed',
@@ -124,9 +124,9 @@ const AT_CRASH: Partial<Record<CrashPoint, FaultName>> = {
 };
 
 /**
- * Crash points with faults: a cell meets several after its crash, or before it where that needs an answer.
- * @param isFull every point with every fault; else every fault after each state that a crash leaves on the disk, the seed deciding
- * which of its points it is, and each point with several
+ * Crash points with faults: each cell has several after its crash, or before it if the crash needs an answer.
+ * @param isFull every point with every fault; otherwise every fault after each state that a crash leaves on the disk, at a point
+ * that depends on the seed
  */
 export function crashCells(seed: number, isFull: boolean): Cell[] {
   const random = new Random(seed);
@@ -150,7 +150,7 @@ export function crashCells(seed: number, isFull: boolean): Cell[] {
   });
 }
 
-/** First what charges nothing, then what does and is repeated, then what ends it: so that one cell comes to all of them. */
+/** Groups faults that charge nothing, then one that charges and is retried, then a final one, so a cell reaches all of them. */
 function faultGroups(): FaultName[][] {
   const gentle = FAULT_NAMES.filter((name) => FAULTS[name].work === 'none');
   const charging = FAULT_NAMES.filter((name) => FAULTS[name].work !== 'none' && name !== 'ok');
@@ -163,7 +163,7 @@ function faultGroups(): FaultName[][] {
   ]);
 }
 
-/** Whether the client tries again by itself. */
+/** Whether the client retries automatically. */
 function isRepeated({ connect, reply, sleepMs, setWallMs }: Fault): boolean {
   if (connect === 'tls' || sleepMs !== undefined || setWallMs !== undefined) return false;
   if (reply.kind === 'torn') return reply.by === 'length';
@@ -172,7 +172,7 @@ function isRepeated({ connect, reply, sleepMs, setWallMs }: Fault): boolean {
   return status === 408 || status >= 500 || (status === 429 && retryAfter !== '86400');
 }
 
-/** At every crash point that lasts a second window, and then the first one goes on, or dies: once for each state of the disk. */
+/** A second window at every crash point where the first can pause: it is then released, or killed once per state of the disk. */
 export function secondWindowCells(): Cell[] {
   const dying = new Set(CRASH_POINTS_BY_STATE.map((points) => points.at(-1)));
   return CRASH_POINTS.filter((point) => point !== 'waiting').flatMap((point, row) =>
@@ -195,7 +195,7 @@ const PROCESSED: FaultName = 'reset after body, processed';
 const UNPROCESSED: FaultName = 'reset after body, not processed';
 const NOT_FOUND: FaultName = '404, processed';
 
-/** What crash points and faults have no place for: clocks, windows, API keys, accounts, files, users, services. */
+/** Cells beyond crash points and faults: clocks, windows, API keys, accounts, files, users, services. */
 export function storyCells(): Cell[] {
   return [...clocks(), ...windows(), ...users(), ...machines(), ...services()].map((story, index) =>
     cellOf(story, 200_000 + index),
@@ -348,13 +348,13 @@ function services(): Partly[] {
   ];
 }
 
-/** Any combination of everything, the same one for the same seed. */
+/** A random combination of everything, determined by the seed. */
 export function randomCell(seed: number): Cell {
   const random = new Random(seed);
   const maybe = <T>(probability: number, name: keyof Cell, make: () => T) =>
     random.chance(probability) ? { [name]: make() } : {};
   const hasSecond = random.chance(0.15);
-  // Whoever pauses must not run out of time.
+  // A paused window must not run into a timeout.
   const names = hasSecond ? FAULT_NAMES.filter((name) => !isSilent(FAULTS[name])) : FAULT_NAMES;
   return {
     name: `seed ${seed}`,

@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import type { Clock } from '../../../src/core/base/clock.ts';
 import { throwIfCancelled, unlessCancelled } from '../../../src/core/base/errors.ts';
 
-/** The service's time, how far the machine's wall clock is off from it, how long the machine has slept. */
+/** The service's time, the wall clock's deviation from it, and how long the machine has slept. */
 interface Time {
   serviceMs: number;
   wallOffsetMs: number;
@@ -11,10 +11,10 @@ interface Time {
 
 const TIME_BYTES = 24;
 
-/** No cell knows the real time. */
+/** Cells are independent of the real time. */
 const START_MS = Date.UTC(2031, 4, 3, 12, 0, 0, 250);
 
-/** The one time of a cell. It moves only when it is told to, and stands in a file, where every process reads it at once. */
+/** Owns the time of a cell, which only moves on request. It is in a file, so every process reads it synchronously. */
 export class SimulatedClock {
   readonly file: string;
   readonly #fd: number;
@@ -27,12 +27,12 @@ export class SimulatedClock {
     this.#write();
   }
 
-  /** By the service. */
+  /** The service's time. */
   get nowMs(): number {
     return this.#time.serviceMs;
   }
 
-  /** Lets time pass; what is due meanwhile happens at its time. */
+  /** Lets time pass and runs the actions that become due, each at its time. */
   pass(ms: number): void {
     const untilMs = this.#time.serviceMs + Math.max(0, ms);
     for (;;) {
@@ -46,13 +46,13 @@ export class SimulatedClock {
     this.#write();
   }
 
-  /** The machine sleeps: its monotonic clock stands still. */
+  /** The machine sleeps, so its monotonic clock stops. */
   sleepMachine(ms: number): void {
     this.#time.asleepMs += ms;
     this.pass(ms);
   }
 
-  /** Somebody sets the machine's wall clock. */
+  /** Changes the machine's wall clock. */
   setWall(byMs: number): void {
     this.#time.wallOffsetMs += byMs;
     this.#write();
@@ -72,18 +72,18 @@ export class SimulatedClock {
   }
 }
 
-/** A process's clocks in a cell. To sleep is to ask for time to pass: it takes none. */
+/** The clocks of a process in a cell. `sleep` lets simulated time pass instead of waiting. */
 export class ProcessClock implements Clock {
   readonly #fd: number;
   readonly #pass: (ms: number) => Promise<void>;
   readonly #bytes = new Float64Array(TIME_BYTES / 8);
   readonly #originMs: number;
 
-  /** @param pass resolves when so much time has passed */
+  /** @param pass resolves after that much simulated time has passed */
   constructor(file: string, pass: (ms: number) => Promise<void>) {
     this.#fd = openSync(file, 'r');
     this.#pass = pass;
-    // As on a real machine: it says nothing of the time of day, and the same to every process.
+    // As on a real machine: unrelated to the time of day, and the same in every process.
     this.#originMs = START_MS - 12_345;
   }
 

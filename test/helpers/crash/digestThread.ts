@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 
-/** In the place of a thread that hashes, in a window's bundle: to start one for each attempt would be half of a cell's time. */
+/** Replaces the hashing thread in a window's bundle: starting a thread for each attempt would be half of a cell's time. */
 export class Worker extends EventEmitter {
   readonly #hash = createHash('sha256');
 

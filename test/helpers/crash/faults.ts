@@ -1,13 +1,13 @@
-/** What goes back to whoever sent a request. */
+/** How a request is answered. */
 export type Reply =
-  /** What the service has to say. */
+  /** The service's own answer. */
   | { kind: 'answer' }
   | { kind: 'reset' }
-  /** The service closes its side and says nothing. */
+  /** The service closes its side without an answer. */
   | { kind: 'half-close' }
-  /** Nothing comes, for as long as the client waits: that is so much time. */
+  /** No answer until the client gives up, which takes `costMs` of simulated time. */
   | { kind: 'silence'; costMs: number }
-  /** The service's answer, cut: a whole response with half the JSON, or a response that ends early. */
+  /** The service's answer, cut: a complete response with half the JSON, or a response that ends early. */
   | { kind: 'torn'; by: 'json' | 'length' }
   | { kind: 'page'; status: number }
   | { kind: 'redirect'; status: number }
@@ -17,21 +17,21 @@ export type Reply =
       code?: string;
       /** `date:n` is the HTTP date in n seconds. */ retryAfter?: string;
     }
-  /** A success that names no run. */
+  /** A success without a run ID. */
   | { kind: 'nameless'; status: number };
 
-/** What happens to one attempt. */
+/** The fault of one attempt. */
 export interface Fault {
-  /** It never reaches the service. */
+  /** Why the attempt never reaches the service. */
   connect?: 'refused' | 'dns' | 'tls';
-  /** Where in the body the reply comes. */
+  /** How much of the request is received before the reply. */
   at: 'head' | 'middle' | 'end';
-  /** What the service does with a body that came whole; `late`: it prices for so long, whatever becomes of the connection. */
+  /** How the service handles a complete body; `lateMs`: it charges after this time, even if the connection is gone. */
   work: 'none' | 'charge' | { lateMs: number };
   reply: Reply;
-  /** Only now the last bytes leave the machine, after its sleep. */
+  /** The machine sleeps before the last bytes are sent. */
   sleepFirst?: true;
-  /** Before the reply: time that passes, a machine that sleeps, a wall clock that is set. */
+  /** Before the reply: time passes, the machine sleeps, the wall clock is set. */
   passMs?: number;
   sleepMs?: number;
   setWallMs?: number;
@@ -39,13 +39,13 @@ export interface Fault {
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** The service may price for so long after it has the whole body. */
+/** Longest time the service may take to price after receiving the complete body. */
 export const PRICING_MS = 15 * MINUTE_MS;
 const STALL_MS = 2 * MINUTE_MS;
 
 const RESET: Reply = { kind: 'reset' };
 const ANSWER: Reply = { kind: 'answer' };
-/** All but the last seconds, which the whole seconds of a `Date` may take. */
+/** Slightly less than the limit, because `Date` has only full seconds. */
 const LATE = { lateMs: PRICING_MS - 5_000 };
 const SILENCE: Reply = { kind: 'silence', costMs: PRICING_MS };
 
@@ -68,7 +68,7 @@ const nowhere = (connect: Fault['connect'] & string): Fault => ({
   reply: RESET,
 });
 
-/** Everything that may happen to an attempt, by name. `ok`: nothing. */
+/** Every fault of an attempt, by name; `ok` is none. */
 export const FAULTS = {
   ok: end('charge', ANSWER),
   refused: nowhere('refused'),
@@ -105,7 +105,7 @@ export const FAULTS = {
   '500': end('none', error(500, 'internal')),
   '500, processed': end('charge', error(500, 'internal')),
   '500, processed late': end(LATE, error(500, 'internal')),
-  /** The service's words stand where a code should: they must not go where codes go. */
+  /** An echoed secret in place of the error code must not be used where codes are. */
   '500, telling code': end('none', { kind: 'error', status: 500, code: 'echo' }),
   '503': end('none', error(503, 'unavailable', '15')),
   '503, early': { at: 'head', work: 'none', reply: error(503, 'unavailable') },
@@ -147,12 +147,12 @@ export const FAULTS = {
 
 export type FaultName = keyof typeof FAULTS;
 
-/** Whether the client has to run into one of its limits of time, which are short then. */
+/** Whether the client must run into a timeout; its timeouts are then short. */
 export function isSilent({ reply }: Fault): boolean {
   return reply.kind === 'silence';
 }
 
-/** What may happen to a read. */
+/** Faults of a read. */
 export const READ_FAULTS: readonly Reply[] = [
   { kind: 'reset' },
   { kind: 'error', status: 500, code: 'internal' },

@@ -10,27 +10,27 @@ import type { WindowProcess } from './windowProcess.ts';
  * I5 no secret written · I6 the right API key and service · I7 bounded attempts, Retry-After · I9 nothing left behind
  */
 
-/** What one click may lead to. */
+/** Limit per click. */
 const MAX_ATTEMPTS = 5;
 
-/** At this moment a window said that an intent was not charged. */
+/** A window's claim that an intent was not charged, and the moment of it. */
 interface Claim {
   id: string;
   window: number;
-  /** So many attempts had that window begun. */
+  /** Attempts that the window had started. */
   posts: number;
-  /** So many requests had the service seen. */
+  /** Requests that the service had received. */
   seq: number;
   how: string;
 }
 
-/** What the user was told, compared with what the service did: at once and at the end (I4). */
+/** Compares what the user was shown with what the service did, immediately and at the end (I4). */
 export class Claims {
   readonly #ledger: Ledger;
   readonly #violate: (text: string) => void;
   readonly #claims: Claim[] = [];
   readonly #resolved = new Set<string>();
-  /** Everything that was told. */
+  /** All results shown to the user. */
   readonly all: Told[] = [];
 
   constructor(ledger: Ledger, violate: (text: string) => void) {
@@ -38,7 +38,7 @@ export class Claims {
     this.#violate = violate;
   }
 
-  /** Whether the user was told how it ended, or gave it up. */
+  /** Whether the user knows the result or has discarded the intent. */
   isResolved(id: string): boolean {
     return this.#resolved.has(id);
   }
@@ -47,7 +47,7 @@ export class Claims {
     this.#resolved.add(id);
   }
 
-  /** What the tree shows. */
+  /** Records a row of the tree. */
   shown(window: WindowProcess, { id, state }: Shown): void {
     if (['unsent', 'refused', 'not-charged'].includes(state)) this.#claim(id, window, `shown as ${state}`);
   }
@@ -57,12 +57,12 @@ export class Claims {
     const { kind, id, kept } = told;
     if (kind === 'charged') this.charged(told);
     if (id === undefined) return;
-    // One that two checks found uncharged is still open.
+    // An intent that two checks found uncharged is still open.
     if (kind === 'charged' || (kind === 'not-charged' && kept === false)) this.#resolved.add(id);
     if (kind === 'not-charged') this.#claim(id, window, 'told');
   }
 
-  /** What a result or a receipt says. */
+  /** Checks the charge that a result or a receipt names. */
   charged({ id, run }: Pick<Told, 'id' | 'run'>): void {
     const charge = this.#ledger.charges.find(({ runId }) => runId === run?.run_id);
     if (charge === undefined) this.#violate('I4: told as charged, but the run was not');
@@ -85,7 +85,7 @@ export class Claims {
   #verify({ id, window, posts, seq, how }: Claim): void {
     for (const charge of this.#ledger.charges.filter(({ idempotencyKey }) => idempotencyKey === id)) {
       const post = this.#ledger.posts.find((one) => one.seq === charge.seq);
-      // Whether it had been sent when the claim was made; a window numbers its attempts itself.
+      // Whether the request was sent before the claim; a window numbers its own attempts.
       const isBefore = post?.window === window ? post.ordinal <= posts : charge.seq <= seq;
       if (isBefore)
         this.#violate(`I4: ${how} by window ${window} as not charged, but request ${charge.seq} was charged`);
@@ -93,23 +93,23 @@ export class Claims {
   }
 }
 
-/** Checks everything that happened in a cell; its windows are closed. */
+/** Checks every invariant of a cell whose windows are closed. */
 export async function verify(simulation: Simulation): Promise<void> {
   simulation.claims.verify();
   verifyCharges(simulation);
   verifyRequests(simulation);
   verifySecrets(simulation);
   verifyBounds(simulation);
-  // I9: the next start sweeps what the last one left.
+  // I9: each start removes what the previous one left.
   for (let starts = 0; starts < 3 && simulation.folder.strayFiles().length > 0; starts++) {
     await (await simulation.open()).close();
-    // A window that was closed may still be asking who has what.
+    // A closed window may still be probing locks.
     await delay(100);
   }
   for (const name of simulation.folder.strayFiles()) simulation.violate(`I9: ${name} is left`);
 }
 
-/** I1: at most one for each intent; and for the wish one more only for each one that the user gave up with a warning. */
+/** I1: at most one charge per intent, and at most one in total plus those that the user knowingly risked. */
 function verifyCharges(simulation: Simulation): void {
   const { charges } = simulation.service.ledger;
   for (const { length } of Map.groupBy(charges, ({ idempotencyKey }) => idempotencyKey).values())
@@ -120,7 +120,7 @@ function verifyCharges(simulation: Simulation): void {
     );
 }
 
-/** I2 and I6: what was sent, and to whom. */
+/** I2 and I6: the requests and their recipients. */
 function verifyRequests(simulation: Simulation): void {
   const { service, account, elsewhere } = simulation;
   const violate = (text: string) => simulation.violate(text);
@@ -134,7 +134,7 @@ function verifyRequests(simulation: Simulation): void {
     for (const { datasetSha256, seq } of complete)
       if (datasetSha256 !== DATASET.sha256)
         violate(`I2: request ${seq} released its closing boundary after other bytes than those consented to`);
-    // What may have been charged with one API key is never sent with another: it may be another account.
+    // An intent that may be charged is never resent with another API key, which may belong to another account.
     const first = posts.findIndex(({ digest }) => digest !== 'incomplete');
     for (const { authorization, seq } of first < 0 ? [] : posts.slice(first))
       if (authorization !== posts[first]?.authorization)
@@ -154,7 +154,7 @@ function verifyRequests(simulation: Simulation): void {
     violate('I6: an API key or a body went to another origin');
 }
 
-/** I5: nothing that must stay secret in what the processes wrote, printed or said. */
+/** I5: no secret in files, output, or results of the processes. */
 function verifySecrets(simulation: Simulation): void {
   const texts = [
     ...simulation.folder.texts(),
@@ -170,7 +170,7 @@ function verifySecrets(simulation: Simulation): void {
     simulation.violate('I5: the API key in what the service said');
 }
 
-/** I7: attempts are bounded, and none comes before the service asked for it. */
+/** I7: attempts are limited, and none is sent before Retry-After. */
 function verifyBounds(simulation: Simulation): void {
   const { posts } = simulation.service.ledger;
   const attempts = Map.groupBy(posts, ({ window, ordinal }) => `attempt ${ordinal} of window ${window}`);
@@ -179,7 +179,7 @@ function verifyBounds(simulation: Simulation): void {
   for (const [index, post] of posts.entries())
     for (const { idempotencyKey, window, notBeforeMs = 0, seq } of posts.slice(0, index)) {
       if (idempotencyKey !== post.idempotencyKey || post.atMs >= notBeforeMs - 1) continue;
-      // Who is killed at any time may not have written the answer down.
+      // A window that is killed at any time may not have stored the answer.
       if (window !== post.window && simulation.cell.killAfterMs !== undefined) continue;
       const earlyMs = notBeforeMs - post.atMs;
       simulation.violate(`I7: request ${post.seq} came ${earlyMs} ms before the Retry-After of ${seq}`);

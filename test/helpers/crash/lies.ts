@@ -8,10 +8,10 @@ import type { Cell } from './cells.ts';
 export type Write = (file: string, text: string) => Promise<void>;
 export type Send = (request: HttpRequest) => Promise<HttpAnswer>;
 
-/** A storage or a network that lies to the product, the cell in which that does harm, and the violation that it has to be caught by. */
+/** A storage or network that lies, a cell in which the lie does harm, and the violation that must be reported. */
 interface Lie {
   write?: (write: Write, file: string, text: string) => Promise<void>;
-  /** Of attempts alone. @param ordinal of the process, from 1 */
+  /** Applies only to attempts; `ordinal` is the attempt's number in the process, from 1. */
   send?: (send: Send, request: HttpRequest, ordinal: number) => Promise<HttpAnswer>;
   cell: Partial<Cell>;
   expected: RegExp;
@@ -113,7 +113,7 @@ export const LIES = {
 
 export type LieName = keyof typeof LIES;
 
-/** @param name undefined: nothing lies */
+/** @param name undefined for no lie */
 export function lieOf(name: LieName | undefined): Partial<Lie> {
   return name === undefined ? {} : LIES[name];
 }
@@ -131,7 +131,7 @@ async function* changed(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
   let sentBytes = 0;
   for await (const chunk of body) {
     const bytes = Uint8Array.from(chunk);
-    // Of the dataset, not of the fields before it.
+    // Change the dataset, not the fields before it.
     if (sentBytes > 0 && sentBytes < 60_000) bytes[1000] = 'x'.charCodeAt(0);
     sentBytes += chunk.byteLength;
     yield bytes;

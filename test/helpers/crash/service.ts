@@ -5,23 +5,23 @@ import { startHttpServer, type TestServer } from '../httpServer.ts';
 import type { SimulatedClock } from './clock.ts';
 import type { Fault, Reply } from './faults.ts';
 
-/** What a service makes of an Idempotency-Key that it has seen: the contract does not say. */
+/** How a service treats a repeated Idempotency-Key, where the contract leaves room. */
 export const MODES = [
   'replays 2xx',
-  /** Also refusals and failures, for ever. */
+  /** Also replays refusals and failures, forever. */
   'replays all',
-  /** 409 while the first request is being priced. */
+  /** Responds 409 while the first request is being priced. */
   '409 in flight',
-  /** After 24 hours the Idempotency-Key is as good as new. */
+  /** Treats the Idempotency-Key as new after 24 hours. */
   'forgets',
 ] as const;
 export type Mode = (typeof MODES)[number];
 
-/** One POST /runs as the service saw it. */
+/** One POST /runs as the service received it. */
 export interface Post {
-  /** Among all requests of the cell, from 1. */
+  /** Number among all requests of the service, from 1. */
   seq: number;
-  /** Which process sent it, and which of its attempts it was: from headers that only the simulation adds. */
+  /** The sending window and the number of its attempt, from headers that only the simulation adds. */
   window: number;
   ordinal: number;
   atMs: number;
@@ -29,17 +29,17 @@ export interface Post {
   authorization: string;
   contentType: string;
   contentLength: number;
-  /** SHA-256 of the complete body, closing boundary included; `incomplete` until it came. */
+  /** SHA-256 of the complete body with its closing boundary, or `incomplete`. */
   digest: string;
   datasetSha256?: string;
   modelId?: string;
   label?: string;
-  /** Before this time the service asked to be left alone. */
+  /** The time until which Retry-After forbids requests. */
   notBeforeMs?: number;
 }
 
 interface Charge {
-  /** Of the post that it was made for. */
+  /** The charged request. */
   seq: number;
   idempotencyKey: string;
   runId: string;
@@ -49,12 +49,12 @@ interface Charge {
 export const REPEATS = ['replays a run', 'replays a failure', 'refuses', 'lets wait', 'forgets'] as const;
 export type Repeat = (typeof REPEATS)[number];
 
-/** Everything that the service saw and did. */
+/** Records what the service received and did. */
 export class Ledger {
   readonly posts: Post[] = [];
   readonly reads: { seq: number; authorization: string }[] = [];
   readonly charges: Charge[] = [];
-  /** What it made of Idempotency-Keys that it had seen. */
+  /** How repeated Idempotency-Keys were treated. */
   readonly repeats = new Set<Repeat>();
   /** The number of the last request. */
   seq = 0;
@@ -74,7 +74,7 @@ interface Answer {
   body: unknown;
 }
 
-/** What is known of an Idempotency-Key. */
+/** The state of an Idempotency-Key. */
 interface Known {
   firstMs: number;
   dueMs?: number;
@@ -83,7 +83,7 @@ interface Known {
 
 const FORGET_MS = 24 * 3_600_000;
 const PRICE_CENTS = 740;
-/** So much of a body has come when a fault hits its middle. */
+/** Bytes received when a fault occurs in the middle of a body. */
 const MIDDLE_BYTES = 50_000;
 const PORTAL_DATE = 'Thu, 01 Jan 2032 00:00:00 GMT';
 const CONFLICT = { status: 409, body: { error: { code: 'idempotency_conflict', message: 'already used' } } };
@@ -92,27 +92,27 @@ const NO_ANSWER = { status: 500, body: undefined };
 export interface ServiceOptions {
   mode: Mode;
   clock: SimulatedClock;
-  /** What answers repeat to their sender: nothing of it may be found anywhere afterwards. */
+  /** Secrets that responses echo to their sender; none may appear anywhere later. */
   echo?: (authorization: string) => string;
-  /** What happens to a post, asked when its head has come. */
+  /** The fault of an attempt, requested when its headers have arrived. */
   faultOf: (post: Post) => Fault;
-  /** What happens to a read; undefined: nothing. */
+  /** The fault of a read, if any. */
   readFault?: (path: string) => Reply | undefined;
-  /** Where redirects lead. */
+  /** The target of redirects. */
   elsewhere?: () => string;
-  /** Called when a body is complete and nothing was answered, or when an answer went out torn; the service waits for it. */
+  /** Called and awaited when a body is complete and unanswered, or when half an answer was sent. */
   onPoint?: (point: 'sent' | 'answer torn', post: Post) => Promise<'killed' | undefined>;
-  /** Called when a head came. */
+  /** Called when the headers of an attempt have arrived. */
   onPost?: (post: Post) => void;
-  /** Rows of a page at most, whatever is asked for. */
+  /** Limit of rows per page, regardless of the request. */
   pageRows?: number;
-  /** It sends no `Date`. */
+  /** Whether the service omits `Date`. */
   withoutDate?: boolean;
-  /** For so long a new run is in no list. */
+  /** How long a new run is missing from the list. */
   listLagMs?: number;
 }
 
-/** A service that keeps the contract as badly as it can, on a clock of its own, and writes everything into its ledger. */
+/** A service that uses every freedom of the contract against the client, on the simulated clock, and records everything. */
 export class HostileService {
   readonly ledger = new Ledger();
   /** Oldest first. */
@@ -132,7 +132,7 @@ export class HostileService {
     this.#server = await startHttpServer((request, response) => {
       request.on('error', () => undefined);
       response.on('error', () => undefined);
-      // Node would send the machine's time.
+      // Node would send the real time.
       response.sendDate = false;
       if (request.method === 'POST') this.#onPost(request, response);
       else this.#onRead(request, response);
@@ -148,7 +148,7 @@ export class HostileService {
     await this.#server?.close();
   }
 
-  /** A run that costs something; those of others are no charge of the ledger. */
+  /** Adds a run and charges its price; the caller records a charge unless the run is someone else's. */
   addRun(modelId: string, label?: string, priceCents = PRICE_CENTS, createdMs = this.#clock.nowMs): Run {
     this.balanceCents -= priceCents;
     const { balanceCents: balanceAfterCents } = this;
@@ -189,10 +189,10 @@ export class HostileService {
     const hit = () => {
       isHit = true;
       this.#meanwhile(fault);
-      // A time for the machine to sleep, not an answer: it goes on.
+      // The fault was only a sleep; continue receiving.
       if (reply.kind === 'answer' && at === 'middle') return;
       if (reply.kind === 'silence') request.pause();
-      // Early and yet a success: such a service prices what it has seen of it.
+      // An early success: the service charges for an incomplete body.
       const isPriced = work !== 'none' && reply.kind === 'answer';
       this.#reply(request, response, reply, isPriced ? this.#price(post, 0) : undefined, post);
     };
@@ -223,17 +223,17 @@ export class HostileService {
     if (work !== 'none') answer = this.#price(post, work === 'charge' ? 0 : work.lateMs);
     else if (reply.kind === 'error') answer = this.#store(post, errorAnswer(reply, this.#echo(request)));
     if (fault.sleepFirst !== true && fault.at === 'end') this.#meanwhile(fault);
-    // The dead hear nothing of it.
+    // A killed process receives no answer.
     if ((await this.#options.onPoint?.('sent', post)) === 'killed') {
       request.socket.destroy();
       return;
     }
-    // What some services keep is what they say, whatever happens this time.
+    // A stored answer is replayed instead of this attempt's fault.
     const isKept = work === 'none' && reply.kind === 'error' && answer?.status !== reply.status;
     this.#reply(request, response, isKept ? { kind: 'answer' } : reply, answer, post);
   }
 
-  /** What the service does with a complete request. @param lateMs it takes so long, and whoever waits may be gone by then */
+  /** Handles a complete request. @param lateMs time until the charge, when the client may be gone */
   #price(post: Post, lateMs: number): Answer {
     let known = this.#knownOf(post.idempotencyKey);
     const { repeats } = this.ledger;
@@ -242,7 +242,7 @@ export class HostileService {
         const isRefused = this.#options.mode === '409 in flight';
         repeats.add(isRefused ? 'refuses' : 'lets wait');
         if (isRefused) return CONFLICT;
-        // Whoever asks again waits for the first.
+        // A repeat waits until the first request is done.
         this.#clock.pass(known.dueMs - this.#clock.nowMs);
       }
       const { answer } = known;
@@ -260,7 +260,7 @@ export class HostileService {
     return NO_ANSWER;
   }
 
-  /** A failure that was not the request's: some services keep it as the answer. */
+  /** Stores a failure as the Idempotency-Key's answer in the mode `replays all`. */
   #store(post: Post, answer: Answer): Answer {
     if (this.#options.mode !== 'replays all' || ![402, 422, 500].includes(answer.status)) return answer;
     const known = this.#knownOf(post.idempotencyKey) ?? this.#remember(post);
@@ -320,7 +320,7 @@ export class HostileService {
     });
   }
 
-  /** Newest first; the cursor names the last run of a page, so that new ones shift nothing. */
+  /** Newest first; the cursor is the last run of a page, so new runs shift nothing. */
   #page(query: URLSearchParams): unknown {
     const { listLagMs = 0, pageRows = 100 } = this.#options;
     const runs = this.runs.filter(({ createdMs }) => createdMs + listLagMs <= this.#clock.nowMs).reverse();
@@ -369,7 +369,7 @@ export class HostileService {
         void this.#tear(response, reply.by, answer, date, post);
         return;
       case 'page':
-        // Whoever answers in the service's place has a clock of its own.
+        // A portal that answers instead of the service has a different clock.
         send(reply.status, 'text/html', `<html>${echo}</html>`, { date: PORTAL_DATE });
         return;
       case 'redirect':
@@ -383,7 +383,7 @@ export class HostileService {
     }
   }
 
-  /** Half of the answer: a complete response with half the JSON, or a response that ends early. */
+  /** Sends half of the answer: a complete response with half the JSON, or a response that ends early. */
   async #tear(
     response: http.ServerResponse,
     by: 'json' | 'length',
@@ -409,7 +409,7 @@ export class HostileService {
     if (retryAfter === undefined) return {};
     const [, isDate, seconds] = /^(date:)?(\d+)$/.exec(retryAfter) ?? [];
     if (seconds === undefined) return { 'retry-after': retryAfter };
-    // A date has whole seconds, as has the `Date` that it comes with.
+    // A Retry-After date has full seconds, like the `Date` beside it.
     const nowMs = this.#clock.nowMs;
     const untilMs = (isDate ? Math.floor(nowMs / 1000) * 1000 : nowMs) + Number(seconds) * 1000;
     if (post !== undefined) post.notBeforeMs = untilMs;
@@ -434,7 +434,7 @@ function summary({ runId, modelId, createdMs }: Run): object {
   };
 }
 
-/** What a complete body holds; undefined unless every byte came, and the closing boundary last. */
+/** Reads a body; undefined unless it is complete and ends with the closing boundary. */
 function readBody({ contentType, contentLength }: Post, bytes: Buffer): Partial<Post> | undefined {
   const boundary = /boundary=([^;]+)$/.exec(contentType)?.[1] ?? '';
   const tail = Buffer.from(`\r\n--${boundary}--\r\n`);

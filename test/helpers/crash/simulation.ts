@@ -14,24 +14,24 @@ import { User } from './user.ts';
 import type { AttemptPlan, Shown, Told, WindowConfig, WindowMethods } from './window.ts';
 import type { Surroundings, WindowProcess } from './windowProcess.ts';
 
-/** A longer Retry-After is not waited for; jitter comes on top. */
+/** The client's longest wait for Retry-After (10 minutes), plus jitter. */
 const LONGEST_WAIT_MS = 11 * 60_000;
-/** In real time; a cell takes a small part of it, unless the machine is busy. */
+/** In real time; a cell takes a fraction of it unless the machine is busy. */
 const LIMIT_MS = 90_000;
 
-/** What a cell came to. */
+/** The result of a cell. */
 export interface CellResult {
   cell: Cell;
   violations: string[];
-  /** Where its processes were killed, and what happened to its attempts. */
+  /** The points where processes were killed, and the faults of attempts. */
   killedAt: CrashPoint[];
   faults: FaultName[];
   repeats: Repeat[];
-  /** What happened, to be read. */
+  /** A readable log of the cell. */
   story: string[];
 }
 
-/** Runs one cell and checks every invariant. Never throws: what goes wrong is a violation. */
+/** Runs one cell and checks every invariant. Never throws: errors become violations. */
 export async function runCell(cell: Cell, stage: Stage): Promise<CellResult> {
   const simulation = new Simulation(cell, stage);
   const user = new User(simulation);
@@ -46,7 +46,7 @@ export async function runCell(cell: Cell, stage: Stage): Promise<CellResult> {
     await verify(simulation);
     const isCharged = simulation.service.ledger.charges.length > 0;
     if (knows && !isCharged) simulation.violate('I4: told as charged, and nothing was');
-    // Another file is never sent in the place of the one that was consented to: that wish stays unfulfilled.
+    // A changed dataset is never sent, because the user did not consent to it, so there may be no charge.
     if (!knows && cell.datasetBecomes === undefined)
       simulation.violate('end: the user never learned of a charge');
   } catch (error) {
@@ -60,7 +60,7 @@ export async function runCell(cell: Cell, stage: Stage): Promise<CellResult> {
   return { cell, violations, killedAt, faults, repeats: [...simulation.service.ledger.repeats], story };
 }
 
-/** Runs cells, so many at once. */
+/** Runs cells, `atOnce` at a time. */
 export async function runCells(
   cells: readonly Cell[],
   stage: Stage,
@@ -74,7 +74,7 @@ export async function runCells(
   await Promise.all(Array.from({ length: atOnce }, work));
 }
 
-/** What to read where a cell failed: what is wrong, how to repeat it, what happened. */
+/** A report of a failed cell: violations, how to repeat it, and its log. */
 export function reportOf({ cell, violations, story }: CellResult): string {
   const repeat = `npm run test:soak -- --cell ${JSON.stringify(cell.name)}`;
   return [
@@ -85,35 +85,35 @@ export function reportOf({ cell, violations, story }: CellResult): string {
   ].join('\n');
 }
 
-/** The world of one cell: its clock, its services, its folder, and the processes that live in it. */
+/** Owns the environment of one cell: clock, services, folder, and window processes. */
 export class Simulation implements Surroundings {
   readonly cell: Cell;
   readonly folder: CellFolder;
   readonly clock: SimulatedClock;
   readonly service: HostileService;
-  /** Of another account, which never gets what is not its own. */
+  /** The service of another account, which must receive nothing of this one. */
   readonly otherService: HostileService;
-  /** Where redirects lead. */
+  /** The target of redirects. */
   readonly elsewhere: HostileService;
   readonly account: WindowConfig['account'];
   readonly claims: Claims;
   readonly windows: WindowProcess[] = [];
   readonly story: string[] = [];
   readonly violations: string[] = [];
-  /** Reads fail no more. */
+  /** Whether reads have stopped failing. */
   healed = false;
-  /** How many charges more than one the user has taken into account: gave one up with a warning, or submitted it twice. */
+  /** Charges beyond one that the user risked, by discarding despite the warning or by submitting twice. */
   moreWishes = 0;
   readonly faultsHit: FaultName[] = [];
   readonly killedAt: CrashPoint[] = [];
-  /** Earlier ones of the account, which requests may still carry. */
+  /** Earlier API keys of the account, which requests may still contain. */
   readonly formerApiKeys: string[] = [];
-  /** How many attempts each click led to. */
+  /** Number of attempts per click. */
   readonly attemptsOfCalls: [call: string, attempts: number][] = [];
   readonly #stage: Stage;
-  /** What window is to end where. */
+  /** The planned crash of each window, by number. */
   readonly #crashes = new Map<number, Crash>();
-  /** The windows that have ended or paused at a point of the service. */
+  /** Windows that were killed or paused at a point of the service. */
   readonly #over = new Set<number>();
   readonly #faults = new Map<string, Fault>();
   readonly #posts = new Map<number, number>();
@@ -158,19 +158,19 @@ export class Simulation implements Surroundings {
     account.baseUrl = service.url;
     await this.folder.writeDataset();
     clock.setWall(cell.wallOffsetMs ?? 0);
-    // Old ones and just now: of the same model.
+    // Recent runs with the same model, 7 minutes apart.
     for (let index = 0; index < (cell.otherRuns ?? 0); index++)
       service.addRun('qwen3-8b', `other ${index}`, 10, clock.nowMs - index * 7 * 60_000);
   }
 
   async end(): Promise<void> {
-    // One that failed may still be at work.
+    // Processes of a failed cell may still be busy.
     for (const window of this.windows)
       if (this.violations.length > 0) await window.kill();
       else this.#stage.giveBack(window);
     for (const each of [this.service, this.otherService, this.elsewhere]) await each.close();
     this.clock.dispose();
-    // A window that was closed may still be about its last file; the stage removes the rest.
+    // A closed window may still be writing a file; the stage removes the rest.
     await rm(this.folder.path, { recursive: true, force: true }).catch(() => undefined);
   }
 
@@ -186,7 +186,7 @@ export class Simulation implements Surroundings {
     return this.folder.draft(this.cell.withoutMarker !== true);
   }
 
-  /** A new window on the same folder. */
+  /** Opens another window on the same folder. */
   async open(crash?: Crash, account = this.account): Promise<WindowProcess> {
     const number = this.windows.length + 1;
     const window = this.#stage.take();
@@ -206,14 +206,14 @@ export class Simulation implements Surroundings {
     return window;
   }
 
-  /** A window has died: at its point, unless somebody killed it before. */
+  /** Records that a window was killed, at its crash point if it has one. */
   died({ number }: WindowProcess): void {
     const crash = this.#crashes.get(number);
     if (crash !== undefined) this.killedAt.push(crash.point);
     this.note(`  window ${number} was killed`);
   }
 
-  /** A window of another account tries what it should not. */
+  /** Opens a window of another account that tries forbidden actions. */
   async visitOtherAccount(): Promise<void> {
     await this.otherService.start();
     const { url } = this.otherService;
@@ -230,18 +230,18 @@ export class Simulation implements Surroundings {
     await window.close();
   }
 
-  /** Resolves when a window pauses at its point, in itself or at the service. */
+  /** Resolves when a window pauses at its point, in the process or at the service. */
   paused(window: WindowProcess): Promise<unknown> {
     return Promise.race([window.paused, this.#pausedAtService.promise]);
   }
 
-  /** Lets go on whatever pauses. */
+  /** Resumes a paused window or service. */
   release(window: WindowProcess): void {
     window.call('goOn').catch(() => undefined);
     this.#released.resolve(undefined);
   }
 
-  /** The user enters another API key for the account. */
+  /** The user replaces the account's API key. */
   async replaceKey(window?: WindowProcess): Promise<void> {
     const { account, formerApiKeys } = this;
     formerApiKeys.push(account.apiKey);
@@ -303,7 +303,7 @@ export class Simulation implements Surroundings {
     return this.#random.chance(this.cell.readTrouble ?? 0) ? this.#random.of(READ_FAULTS) : undefined;
   }
 
-  /** I3: no other Idempotency-Key for the same wish while one is unresolved. The intent is on disk before anything connects. */
+  /** I3: no other Idempotency-Key for the same dataset while one is unresolved. The intent is on disk before anything connects. */
   #onPost({ idempotencyKey, seq }: Post): void {
     const others = new Set(this.service.ledger.posts.map((post) => post.idempotencyKey));
     others.delete(idempotencyKey);
@@ -312,7 +312,7 @@ export class Simulation implements Surroundings {
       if (!this.claims.isResolved(other) && settled === undefined && refused === undefined)
         this.violate(`I3: request ${seq} has a new Idempotency-Key while another is unresolved`);
     }
-    // It may be over already, where the body was given up at once.
+    // The attempt may have ended already if the body was aborted immediately.
     const intent = this.folder.intent(idempotencyKey);
     if (intent === undefined || intent.attempts.length === 0)
       this.violate(`journal: request ${seq} was sent before its intent was durable and marked as sending`);
@@ -336,7 +336,7 @@ export class Simulation implements Surroundings {
   }
 }
 
-/** The folder of a cell: the dataset, and the journal as others find it on the disk. */
+/** Owns the folder of a cell: the dataset, and the journal as it is on the disk. */
 class CellFolder {
   readonly path: string;
   readonly #journal: string;
@@ -352,7 +352,7 @@ class CellFolder {
     await writeFile(this.#dataset, DATASET.text);
   }
 
-  /** What the user chooses: each time the same, but for the marker. */
+  /** The user's choices: always the same except for the marker. */
   draft(isMarked: boolean): Draft {
     const marker = newMarker();
     const { sha256, sizeBytes, rows } = DATASET;
@@ -370,7 +370,7 @@ class CellFolder {
     };
   }
 
-  /** Another file at the dataset's path, or none. */
+  /** Replaces or removes the dataset. */
   async changeDataset(to: NonNullable<Cell['datasetBecomes']>): Promise<void> {
     const { text } = DATASET;
     const texts = {
@@ -382,7 +382,7 @@ class CellFolder {
     else await writeFile(this.#dataset, texts[to]);
   }
 
-  /** An intent or a receipt, as the disk has it. */
+  /** Reads an intent or a receipt from the disk. */
   intent(id: string): Intent | undefined {
     const text = textOf(path.join(this.#journal, `${id}.json`));
     return text === undefined ? undefined : (JSON.parse(text) as Intent);
@@ -396,14 +396,14 @@ class CellFolder {
     return ids.filter((id) => this.intent(id)?.settled === undefined);
   }
 
-  /** Something removes the lock files: a tool that cleans up, a folder that is synchronized. */
+  /** Removes the lock files, as a cleanup tool or a synchronized folder might. */
   async removeLocks(): Promise<void> {
     const folder = path.join(this.#journal, 'leases');
     for (const name of await readdir(folder))
       if (!name.startsWith('create')) await rm(path.join(folder, name), { force: true });
   }
 
-  /** Files beside intents and receipts, the locks of open ones, and the notices of charges to be reported; without ids. */
+  /** All files except intents, receipts, locks of open intents, and notices of charges, with `<id>` in place of IDs. */
   strayFiles(): string[] {
     const open = this.openIds();
     return this.#files()
@@ -418,7 +418,7 @@ class CellFolder {
       .map((name) => name.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>'));
   }
 
-  /** Everything that was written into the journal. */
+  /** All files of the journal, with their text. */
   texts(): [name: string, text: string][] {
     return this.#files().map((file) => [path.basename(file), textOf(file) ?? '']);
   }
@@ -431,7 +431,7 @@ class CellFolder {
   }
 }
 
-/** Undefined where there is no file: a window may be about to remove it. */
+/** Undefined if there is no file, because a window may be removing it. */
 function textOf(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');

@@ -7,7 +7,7 @@ import { sha256Of } from '../api/support.ts';
 import { startHttpsServer, type TestServer } from '../httpServer.ts';
 import { WindowProcess } from './windowProcess.ts';
 
-/** What must be found nowhere: parts of the API key, of the dataset's rows, and of a signed URL. */
+/** Secrets that must appear nowhere: API keys, a dataset row, and a signed URL. */
 export const CANARIES = {
   apiKey: 'service_canaryKey7Qx2',
   otherApiKey: 'service_canaryKey9Zz4',
@@ -19,7 +19,7 @@ const ROWS = 2600;
 const TEXT = `{"prompt":"${CANARIES.row}","completion":"to go home"}\n`.repeat(ROWS);
 export const DATASET = { text: TEXT, sha256: sha256Of(TEXT), sizeBytes: Buffer.byteLength(TEXT), rows: ROWS };
 
-/** What all cells share: the bundled program of a window, processes, a server with a certificate that nobody trusts, a folder. */
+/** Owns what all cells share: the window's bundle, idle processes, a server with an untrusted certificate, a folder. */
 export class Stage {
   readonly folder = mkdtempSync(path.join(tmpdir(), 'crash-test-'));
   readonly #program = path.join(this.folder, 'window.cjs');
@@ -42,12 +42,12 @@ export class Stage {
     return this;
   }
 
-  /** A process that has no cell. */
+  /** Returns an idle or new process. */
   take(): WindowProcess {
     return this.#idle.pop() ?? new WindowProcess(this.#program, path.join(this.folder, 'cache'));
   }
 
-  /** Takes back a process whose window was closed. */
+  /** Returns a process whose window was closed, for reuse. */
   giveBack(window: WindowProcess): void {
     if (!window.isOver) this.#idle.push(window);
   }

@@ -4,27 +4,27 @@ import type { Shown, Told } from './window.ts';
 import { Died, type WindowProcess } from './windowProcess.ts';
 
 const MINUTE_MS = 60_000;
-/** The longest Retry-After of any fault. */
+/** The longest Retry-After of all faults. */
 const RETRY_AFTER_MS = 24 * 60 * MINUTE_MS;
-/** After so many actions the user gives up. */
+/** Number of actions after which the user gives up. */
 const MAX_ACTIONS = 40;
-/** After so many, nothing fails any more but what is planned. */
+/** Number of actions after which only planned faults occur. */
 const HEALED_AFTER = 6;
-/** It takes a moment until a window knows what another one has. */
+/** Real time until a window notices another one's leases. */
 const OTHER_WINDOW_MS = 250;
 
-/** The user: submits, and after each end and restart does what the cell says with what is open. */
+/** Simulates the user, who submits and handles open submissions by the cell's policy, also after restarts. */
 export class User {
   readonly #simulation: Simulation;
   #window: WindowProcess | undefined;
   #opened = 0;
   #timer: NodeJS.Timeout | undefined;
   #isCharged = false;
-  /** How often the dataset was not what it had been. */
+  /** How often a resend failed because the dataset had changed. */
   #disappointments = 0;
   #isBetweenOver = false;
   #triedOpen = false;
-  /** How often each was checked, and resent in vain. */
+  /** Number of checks and resends of each intent. */
   readonly #checks = new Map<string, number>();
   readonly #resends = new Map<string, number>();
 
@@ -32,7 +32,7 @@ export class User {
     this.#simulation = simulation;
   }
 
-  /** Acts until the wish is charged, or patience ends. @returns whether the user knows of the charge */
+  /** Acts until a charge or a limit of actions. @returns whether the user knows of a charge */
   async act(): Promise<boolean> {
     for (let done = 0; done < MAX_ACTIONS && this.#disappointments < 3 && !this.#isCharged; done++) {
       this.#simulation.healed = done >= HEALED_AFTER;
@@ -49,7 +49,7 @@ export class User {
     return this.#isCharged;
   }
 
-  /** The window's process will be another cell's. */
+  /** Cancels the planned kill, because the process is reused by other cells. */
   end(): void {
     clearTimeout(this.#timer);
   }
@@ -83,11 +83,11 @@ export class User {
   async #step(window: WindowProcess): Promise<void> {
     const item = (await this.#view(window)).find(({ state }) => state !== 'refused');
     if (item !== undefined) await this.#decide(window, item);
-    // A refusal is answered with fresh consents, and a new Idempotency-Key.
+    // After a refusal, submit again with new consents and a new Idempotency-Key.
     else if (!(await this.#seesReceipt(window))) await this.#submit(window);
   }
 
-  /** What the tree shows once it is known what other windows have, or after a while. */
+  /** Returns the tree's rows once none belongs to another window, or after half a second. */
   async #view(window: WindowProcess): Promise<Shown[]> {
     if (this.#simulation.windows.filter(({ isOver }) => !isOver).length > 1) await delay(OTHER_WINDOW_MS);
     for (let times = 0; ; times++) {
@@ -109,7 +109,7 @@ export class User {
   async #submit(window: WindowProcess): Promise<Told> {
     const told = await window.call('submit', this.#simulation.draft());
     await this.#read(window, told);
-    // Nothing new is sent, either, before the service may be asked again.
+    // Wait for Retry-After before a new submission, too.
     if (told.kind === 'not-charged' && told.error?.code === 'rate_limited')
       this.#simulation.clock.pass(RETRY_AFTER_MS);
     return told;
@@ -118,11 +118,11 @@ export class User {
   async #decide(window: WindowProcess, item: Shown): Promise<void> {
     const { user } = this.#simulation.cell;
     const { id, state } = item;
-    // Twice in vain is enough: the service may have kept its failure. What so many checks cannot tell never will be told.
+    // Give up after two resends, because the service may replay its failure, and after eight checks without a verdict.
     const isHopeless = (this.#resends.get(id) ?? 0) >= 2;
     const isBeyond = (this.#checks.get(id) ?? 0) >= 8;
     if (state === 'elsewhere') {
-      // Another window has it, or had it until it died.
+      // Another window owns the intent, or owned it until it was killed.
       await this.#resend(window, id);
     } else if (user === 'impatient' && !this.#triedOpen) {
       this.#triedOpen = true;
@@ -145,7 +145,7 @@ export class User {
   async #check(window: WindowProcess, id: string): Promise<void> {
     const { cell, clock, service } = this.#simulation;
     if (cell.addsFunds === true && this.#checks.size === 0) service.balanceCents += 50_000;
-    // Whoever waits for a verdict gives the service its time.
+    // Give the service time before each check.
     clock.pass(this.#checks.has(id) ? 4 * MINUTE_MS : (cell.checkAfterMs ?? 4 * MINUTE_MS));
     const told = await window.call('check', id);
     await this.#read(window, told);
@@ -172,8 +172,8 @@ export class User {
 }
 
 /**
- * The first window submits and pauses at its point; meanwhile a second one tries everything that a user might. Then the first
- * is killed, or goes on to its end. @returns the window that is left, which may have to take over
+ * The first window submits and pauses at its point, while a second one tries everything a user might. Then the first is
+ * killed or released. @returns the second window, which may have to take over
  */
 async function useTwoWindows(simulation: Simulation): Promise<WindowProcess> {
   const { crashes, second: how } = simulation.cell;
@@ -181,7 +181,7 @@ async function useTwoWindows(simulation: Simulation): Promise<WindowProcess> {
   const first = await simulation.open(crashes[0] && { ...crashes[0], by: 'pause' });
   const atPoint = simulation.paused(first);
   const submitted = first.call('submit', simulation.draft()).catch((): Told => ({ kind: 'killed' }));
-  // A point that it never comes to: then there is nothing to disturb.
+  // If the first window never reaches its point, there is nothing to disturb.
   const isPaused = await Promise.race([atPoint.then(() => true), submitted.then(() => false)]);
   const second = await simulation.open();
   if (isPaused) {
@@ -199,7 +199,7 @@ async function useTwoWindows(simulation: Simulation): Promise<WindowProcess> {
   return second;
 }
 
-/** Whatever the second window does, it sends nothing of what the first one has. */
+/** Tries everything in the second window, which must not affect or resend the first one's intent. */
 async function disturb(simulation: Simulation, second: WindowProcess): Promise<void> {
   const open = (await second.call('pending')).filter(({ state }) => state !== 'refused');
   const before = simulation.service.ledger.posts.length;
@@ -211,7 +211,7 @@ async function disturb(simulation: Simulation, second: WindowProcess): Promise<v
       ['cancels', await second.call('cancel', id)],
     ] as const)
       if (done) simulation.violate(`one owner: a second window ${what} it`);
-  // Nothing is open: it is another wish, as the user sees it.
+  // Nothing is open, so the user knowingly submits a second time.
   if (open.length === 0) simulation.moreWishes += 1;
   const { kind } = await second.call('submit', simulation.draft());
   if (open.length > 0 && kind !== 'open') simulation.violate(`I3: a second window submits the same: ${kind}`);
@@ -219,7 +219,7 @@ async function disturb(simulation: Simulation, second: WindowProcess): Promise<v
     simulation.violate('one owner: a second window sent something');
 }
 
-/** Without its lock the first window owns nothing any more: the second one says that nothing was charged, and gives it up. */
+/** Removes the first window's lock, so the second window owns its intents and discards them. */
 async function takeOver(simulation: Simulation, second: WindowProcess): Promise<void> {
   await simulation.folder.removeLocks();
   await delay(OTHER_WINDOW_MS);
@@ -229,11 +229,11 @@ async function takeOver(simulation: Simulation, second: WindowProcess): Promise<
   }
 }
 
-/** Two windows submit the same at the same moment. */
+/** Submits the same in two windows at the same time. */
 async function submitAtOnce(simulation: Simulation): Promise<WindowProcess> {
   const [first, second] = [await simulation.open(), await simulation.open()];
   const told = await Promise.all([first, second].map((window) => window.call('submit', simulation.draft())));
-  // One of them, unless it was over before the other began.
+  // Only one is charged unless it was done before the other started.
   if (told.every(({ kind }) => kind === 'charged')) simulation.moreWishes += 1;
   await first.close();
   return second;

@@ -1,5 +1,5 @@
-// A process that is one window after another: the real submitter, journal, session, client and transport, and no VS Code. The
-// simulation is the user, the network and the time.
+// A process that serves as one window after another: the real submitter, journal, session, client, and transport without
+// VS Code. The simulation provides the user, the network, and the time.
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -32,7 +32,7 @@ export interface WindowConfig {
   clockFile: string;
   account: { id: string; baseUrl: string; apiKey: string; keyId: string };
   crash?: Crash;
-  /** What its storage or its network does against the rules. */
+  /** How its storage or network breaks the rules. */
   lie?: LieName;
   seed: number;
 }
@@ -45,7 +45,7 @@ export interface Shown {
   intent: Intent;
 }
 
-/** What the user reads of a result, with everything of an error that could reach a log or the user. */
+/** A result as shown to the user, with all parts of an error that could reach a log or the user. */
 export interface Told {
   kind: string;
   id?: string;
@@ -56,25 +56,25 @@ export interface Told {
   error?: { code: string; text: string; serviceMessage: string };
 }
 
-/** What happens to the attempt that is about to be sent. */
+/** The plan for the next attempt. */
 export interface AttemptPlan {
   connect?: 'refused' | 'dns' | 'tls';
-  /** Another address in the place of the service's. */
+  /** The origin to send to instead of the service's. */
   insteadOf?: string;
   isSilent: boolean;
 }
 
-/** What the user can do in a window. */
+/** The user's actions in a window. */
 export type WindowMethods = Window['methods'] & { start: typeof start };
 
-/** So much of the body has left when a process is killed in its middle. */
+/** Bytes sent when a process is killed in the middle of a body. */
 const MIDDLE_BYTES = 60_000;
 const DIRECT = { strictSsl: true, systemCertificates: false, env: {} };
 const LONG_MS = 8000;
 const LONG = { connectMs: 5000, pricingMs: LONG_MS, stallMs: LONG_MS, bodyMs: LONG_MS, answerMs: LONG_MS };
-/** Where the answer does not come in time anyway, nobody waits for it in real time. */
+/** For attempts that are never answered, to save real time. */
 const SHORT = { pricingMs: 120, stallMs: 120, bodyMs: 400, answerMs: 400 };
-/** Points at which nothing is being written. */
+/** Points without a write. */
 const NO_WRITE: ReadonlySet<CrashPoint> = new Set(['intent durable', 'mid-body', 'settled']);
 
 const rpc = new Rpc(
@@ -82,7 +82,7 @@ const rpc = new Rpc(
   () => ({ start, ...window?.methods }),
 );
 
-/** Ends the process where the cell wants it to, or pauses it there. */
+/** Kills or pauses the process, or fails a write, at the cell's crash point. */
 class CrashHook {
   readonly #crash: Crash | undefined;
   #isOver = false;
@@ -96,7 +96,7 @@ class CrashHook {
     return !this.#isOver && this.#crash?.point === point && attempt >= (this.#crash.fromAttempt ?? 0);
   }
 
-  /** Called where the process reaches a point, in its attempt. */
+  /** Called when the process reaches a crash point. */
   async reach(point: CrashPoint, attempt = Infinity): Promise<void> {
     if (!this.isAt(point, attempt)) return;
     this.#isOver = true;
@@ -104,7 +104,7 @@ class CrashHook {
     if (by === 'disk full' && !NO_WRITE.has(point))
       throw Object.assign(new Error('no space'), { code: 'ENOSPC' });
     if (by !== 'pause') process.kill(process.pid, 'SIGKILL');
-    // The signal needs a moment: nothing more may happen.
+    // The signal takes a moment, in which nothing else may happen.
     const goesOn = new Promise<void>((resolve) => (this.#goOn = resolve));
     void rpc.call('at', point);
     await goesOn;
@@ -115,7 +115,7 @@ class CrashHook {
   }
 }
 
-/** The real journal, in the middle of which a process can be killed. */
+/** The real journal, with crash points. */
 class CrashingJournal extends Journal {
   readonly #hook: CrashHook;
   readonly #closed = new Map<string, number>();
@@ -162,7 +162,7 @@ class CrashingJournal extends Journal {
   }
 }
 
-/** The steps of `writeFileDurably`, so that a process can be killed between them. */
+/** `writeFileDurably` with crash points between its steps. */
 async function writing(file: string, text: string, hook: CrashHook): Promise<void> {
   const { attempts, settled } = JSON.parse(text) as Intent;
   const isReceipt = settled?.kind === 'charged';
@@ -182,7 +182,7 @@ async function writing(file: string, text: string, hook: CrashHook): Promise<voi
   if (isReceipt) await hook.reach('receipt durable', attempts.length);
 }
 
-/** The real transport, which asks for what happens to an attempt, numbers it, and may end in the middle of its body. */
+/** The real transport, which numbers attempts, requests their plan, and has a crash point in the body. */
 class CrashingTransport extends Transport {
   readonly #short = new Transport(DIRECT, { timeouts: SHORT });
   readonly #long = new Transport(DIRECT, { timeouts: LONG });
@@ -288,10 +288,10 @@ class Window {
         const isDone = await this.#submitter.adopt(this.#session, id, runId);
         return { kind: isDone ? 'adopted' : 'elsewhere', id };
       }),
-    // Where the disk does not take it the user reads so, and it stays.
+    // If the disk fails, the user sees the error and the intent stays.
     discard: (id: string) => this.#submitter.discard(id).catch(() => false),
     cancel: (id: string) => this.#submitter.cancel(id),
-    /** Cancel in the notification. */
+    /** Cancels as the notification's button does. */
     abort: () => {
       this.#abort.abort();
       this.#abort = new AbortController();
@@ -302,7 +302,7 @@ class Window {
       this.#account = account;
       this.#session.reconnect();
     },
-    /** Lets it leave the point at which it pauses. */
+    /** Continues after a pause. */
     goOn: () => this.#hook.goOn(),
     close: () => {
       for (const part of [this.#submitter, this.#journal, this.#session, this.#transport, this.#clock])
@@ -332,7 +332,7 @@ function errorOf(error: unknown): NonNullable<Told['error']> {
   };
 }
 
-/** Becomes a window of a cell, in the place of the one before. */
+/** Replaces the process's window with one for a new cell. */
 function start(config: WindowConfig): Promise<void> {
   window = new Window(config);
   return window.methods.open();

@@ -3,7 +3,7 @@ import type { CrashPoint } from './cells.ts';
 import { Rpc } from '../rpc.ts';
 import type { AttemptPlan, Shown, WindowConfig, WindowMethods } from './window.ts';
 
-/** What the simulation does for a window. */
+/** What the simulation provides to a window. */
 export interface Surroundings {
   pass(ms: number): void;
   plan(window: WindowProcess, ordinal: number): AttemptPlan;
@@ -11,27 +11,27 @@ export interface Surroundings {
   answered(window: WindowProcess, method: keyof WindowMethods, args: unknown[], value: unknown): void;
 }
 
-/** The process has ended, by whichever hand. */
+/** The process has ended, for any reason. */
 export class Died extends Error {
   constructor() {
     super('the process has ended');
   }
 }
 
-/** A process that is a window of one cell after the other, until it is killed. */
+/** Owns a process that serves as a window of one cell after another, until it is killed. */
 export class WindowProcess {
   readonly #child: ChildProcess;
   readonly #rpc: Rpc;
   readonly #ended: Promise<void>;
   #surroundings: Surroundings | undefined;
-  /** Which of its cell's windows it is, from 1. */
+  /** Number of the window in its cell, from 1. */
   number = 0;
-  /** How many attempts it has begun in this cell. */
+  /** Attempts that it has started in this cell. */
   posts = 0;
-  /** Everything that it printed in this cell. */
+  /** Everything printed in this cell. */
   output = '';
   isOver = false;
-  /** Resolves when it pauses at its point. */
+  /** Resolves when the window pauses at its crash point. */
   paused: Promise<unknown> = Promise.resolve();
   #pausedAt: ((point: CrashPoint) => void) | undefined;
   #isDoomed = false;
@@ -39,15 +39,15 @@ export class WindowProcess {
   constructor(program: string, cacheFolder: string) {
     this.#child = fork(program, [], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      // Nothing of the machine's own proxies.
+      // Excludes the machine's proxy settings.
       env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: cacheFolder },
-      // A window lives for too short a time for undici's WebAssembly to be optimized.
+      // A window is too short-lived for optimizing undici's WebAssembly.
       execArgv: ['--no-warnings', '--liftoff-only'],
     });
     for (const stream of [this.#child.stdout, this.#child.stderr])
       stream?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
     const methods: Record<string, (...args: never[]) => unknown> = {
-      // The dead wait for nothing.
+      // A killed process lets no time pass.
       pass: (ms: number) => (this.#isDoomed ? undefined : this.#surroundings?.pass(ms)),
       plan: (ordinal: number) => {
         this.posts = ordinal;
@@ -71,7 +71,7 @@ export class WindowProcess {
     });
   }
 
-  /** Becomes a window of a cell. */
+  /** Starts a window of a cell in the process. */
   async start(surroundings: Surroundings, config: WindowConfig): Promise<void> {
     this.#surroundings = surroundings;
     this.number = config.window;
@@ -81,7 +81,7 @@ export class WindowProcess {
     await this.call('start', config);
   }
 
-  /** @throws Died, and what the method throws there */
+  /** @throws Died, and the errors of the method */
   async call<Name extends keyof WindowMethods>(
     method: Name,
     ...args: Parameters<WindowMethods[Name]>
@@ -98,7 +98,7 @@ export class WindowProcess {
     return this.#ended;
   }
 
-  /** Ends the window as a user closes it; the process lives on. @throws Died */
+  /** Closes the window but keeps the process. @throws Died */
   async close(): Promise<void> {
     await this.call('close');
     this.#surroundings = undefined;

@@ -21,13 +21,13 @@ export const RUN = 'run-1';
 export const ACCOUNT = 'account-1';
 const KIB = 1024;
 
-/** What one test of downloads opens, all of it closed at its end: a server, windows, a folder. */
+/** Owns the resources of one download test until its end: a server, windows, a folder. */
 export class DownloadBench {
   readonly folder: string;
   readonly server: BlobServer;
   readonly clock = new TestClock();
   readonly out: string;
-  /** In `out`. */
+  /** A file in `out`. */
   readonly target: string;
   readonly transport = new Transport(
     { strictSsl: true, systemCertificates: false, env: {} },
@@ -71,14 +71,14 @@ export class DownloadBench {
     return session;
   }
 
-  /** The state of a window. */
+  /** Opens a window's state. */
   state(): StateStore {
     const state = new StateStore(this.folder);
     this.#open.push(state);
     return state;
   }
 
-  /** A window of VS Code, as far as downloads go. */
+  /** Opens the downloads of another VS Code window. */
   window(options: Partial<DownloadsOptions> = {}): Downloads {
     const sessions = new Map<string, Session>();
     const downloads = new Downloads({
@@ -108,12 +108,12 @@ export class DownloadBench {
     return { session: this.session(), runId: RUN, artifact, target };
   }
 
-  /** What is in the folder. */
+  /** The names of files in `out`. */
   left(): Promise<string[]> {
     return readdir(this.out).catch(() => []);
   }
 
-  /** The ids that are stored as unfinished or discarded. */
+  /** The IDs that are stored as unfinished or discarded. */
   async stored(): Promise<{ unfinished: unknown[]; discarded: unknown[] }> {
     const { unfinished } = await this.rows();
     const idsOf = (discarded: number) =>
@@ -121,7 +121,7 @@ export class DownloadBench {
     return { unfinished: idsOf(0), discarded: idsOf(1) };
   }
 
-  /** All that is stored of downloads. */
+  /** All stored rows of downloads. */
   rows() {
     return this.#reader().read((tables) => ({
       downloads: tables.all('SELECT * FROM download'),
@@ -145,12 +145,12 @@ export class DownloadBench {
     return (this.#ownState ??= this.state());
   }
 
-  /** Descriptors into the folder that this process has open. */
+  /** Files in `out` that this process has open. */
   openFiles(): string[] {
     return descriptors().filter((target) => target.startsWith(this.out));
   }
 
-  /** Downloads to the target: the right bytes, and nothing else that is left, stored or open. */
+  /** Downloads to the target and asserts the bytes, and that nothing else is left, stored, or open. */
   async assertDownloads(window: Downloads): Promise<DownloadRecord> {
     const record = await window.start(this.request());
     assert.equal(record.sha256, sha256Of(this.server.bytes));
@@ -162,7 +162,7 @@ export class DownloadBench {
     assert.deepEqual(await readFile(this.target), this.server.bytes);
     assert.deepEqual(await this.left(), ['adapter.zip']);
     await this.#assertEnded(window);
-    // Another window may be finding out just now that nothing is left.
+    // Another window may be probing locks at the moment.
     const locks = path.join(this.folder, 'runs', ACCOUNT, 'downloads');
     await until(() => readdirSync(locks).length === 0);
   }
@@ -173,7 +173,7 @@ export class DownloadBench {
     await this.#assertEnded(window);
   }
 
-  /** Nothing of it is stored, whatever is in the folder. */
+  /** Asserts that a download fails and is not stored, regardless of files in the folder. */
   async assertRefused(window: Downloads, code: string, target = this.target): Promise<void> {
     await assert.rejects(window.start(this.request(target)), { code });
     await this.#assertEnded(window);
@@ -181,12 +181,12 @@ export class DownloadBench {
 
   async #assertEnded(window: Downloads): Promise<void> {
     assert.deepEqual(await this.stored(), { unfinished: [], discarded: [] });
-    // What is unfinished may be read just now, after another window wrote.
+    // Unfinished downloads may be read at the moment because another window has written.
     await until(() => this.openFiles().length === 0);
     assert.deepEqual(window.active, []);
   }
 
-  /** Not under the final name; what is kept is offered. */
+  /** Asserts that a download fails, has no final name, and is offered to be resumed. */
   async assertInterrupted(window: Downloads, code: string): Promise<void> {
     await assert.rejects(window.start(this.request()), { code });
     const left = await this.left();
@@ -195,7 +195,7 @@ export class DownloadBench {
     assert.deepEqual([offered, this.openFiles()], [[['interrupted', code]], []]);
   }
 
-  /** Starts a download that nothing more comes of after some bytes. @returns how it ends: cancelled */
+  /** Starts a download that stalls after some bytes; it must be cancelled later. */
   async stall(window: Downloads, bytes: number): Promise<{ id: string; cancelled: Promise<void> }> {
     this.server.faults.push({ stallAfterBytes: bytes });
     const cancelled = assert.rejects(window.start(this.request()), CancelledError);
@@ -203,7 +203,7 @@ export class DownloadBench {
     return { id: window.active[0]!.id, cancelled };
   }
 
-  /** Where the bytes of each request began. */
+  /** The start offset of each successful request. */
   starts(): number[] {
     return this.server.requests.filter(({ status }) => status < 300).map(({ startByte }) => startByte);
   }

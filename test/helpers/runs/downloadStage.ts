@@ -13,17 +13,17 @@ import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import type { Services } from '../../../src/services.ts';
 import { Bench, silent } from './support.ts';
 
-/** One window of VS Code, as far as the notices of downloads go. */
+/** The parts of a VS Code window that download notices need. */
 export interface Window extends Pick<Services, 'downloads' | 'ledger' | 'log' | 'sessions'> {
   session: Session;
   state: StateStore;
 }
 
-/** A sandbox whose time passes when it is told to, and windows on it that share what windows share. */
+/** Owns a sandbox with a controlled clock, and windows that share their state. */
 export class DownloadStage {
   readonly bench: Bench;
   readonly sandbox: Sandbox;
-  /** Errors that windows logged. */
+  /** Errors logged by windows. */
   readonly logged: unknown[] = [];
   readonly #clock: { nowMs: number };
   readonly #windows: Window[] = [];
@@ -51,17 +51,17 @@ export class DownloadStage {
     await this.bench.end();
   }
 
-  /** A folder that is empty at first. */
+  /** An initially empty folder. */
   get out(): string {
     return path.join(this.bench.folder, 'out');
   }
 
-  /** Passes time at the service. */
+  /** Advances the service's time. */
   pass(ms: number): void {
     this.#clock.nowMs += ms;
   }
 
-  /** @param accountId what belongs to one account all windows share */
+  /** @param accountId windows of the same account share its data */
   window(accountId = 'account-1', verify: VerifyArchive = verifyArchive): Window {
     const session = this.bench.session(this.sandbox, accountId);
     const runsFolder = path.join(this.bench.folder, 'runs');
@@ -88,7 +88,7 @@ export class DownloadStage {
     return window;
   }
 
-  /** Submits a run. */
+  /** Submits a run and returns its ID. */
   async submit({ session }: Window, label: string): Promise<string> {
     const draft = await this.bench.draft(10, `${label}.jsonl`, { label });
     const outcome = await new Submitter(this.bench.journal).submit(session, draft, silent()).result;

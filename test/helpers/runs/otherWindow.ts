@@ -6,7 +6,7 @@ import { Rpc } from '../rpc.ts';
 
 const SCRIPT = fileURLToPath(new URL('../journalChild.ts', import.meta.url));
 
-/** Another window's process. */
+/** Owns the process of another window. */
 export class OtherWindow {
   readonly #child: ChildProcess = fork(SCRIPT, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   readonly #exit = once(this.#child, 'exit').then(() => this.#rpc.end(new Error('the process ended')));
@@ -26,7 +26,7 @@ export class OtherWindow {
     return this.#rpc.call(name, ...args);
   }
 
-  /** Stops it from running, as a machine that sleeps does. */
+  /** Suspends the process, as a sleeping machine does. */
   suspend(): void {
     this.#child.kill('SIGSTOP');
   }

@@ -10,16 +10,16 @@ import { bodyOf, sendJson } from '../httpServer.ts';
 import { Bench, silent } from './support.ts';
 import { TestClock } from './testClock.ts';
 
-/** A submission that reached the service completely. */
+/** A submission that the service received completely. */
 export interface Post {
   key: string;
   authorization: string;
   body: Buffer;
-  /** When, by the service's clock. */
+  /** Time by the service's clock. */
   atMs: number;
 }
 
-/** What the service does with a complete submission. */
+/** How the service handles a complete submission. */
 export type Answer = (
   stage: Stage,
   post: Post,
@@ -32,20 +32,20 @@ export const HOUR = 60 * MINUTE;
 export const MARKER = 'ft-7k3m9qpx';
 const PRICE = 100;
 
-/** Charges, and says so. */
+/** Charges and responds. */
 export const created: Answer = (stage, post, _request, response) =>
   sendJson(response, 201, stage.charge(post), stage.date);
 
-/** Charges, and the connection ends without an answer. */
+/** Charges and disconnects without a response. */
 export const chargedAndLost: Answer = (stage, post, request) => {
   stage.charge(post);
   request.socket.destroy();
 };
 
-/** Does nothing, and the connection ends. */
+/** Disconnects without a charge or a response. */
 export const lost: Answer = (_stage, _post, request) => request.socket.destroy();
 
-/** An error of the contract. */
+/** Responds with an error of the contract. */
 export const error =
   (status: number, code: string, headers: http.OutgoingHttpHeaders = {}): Answer =>
   (stage, _post, _request, response) =>
@@ -55,36 +55,36 @@ export const tooPoor = error(402, 'insufficient_balance');
 export const broken = error(500, 'internal');
 export const conflict = error(409, 'idempotency_conflict');
 
-/** The code of the error that a submission ended with. */
+/** The error code of a submission that failed. */
 export function codeOf(outcome: SubmissionResult): string | undefined {
   return outcome.kind === 'not-charged' || outcome.kind === 'unknown'
     ? (outcome.error as { code: string }).code
     : undefined;
 }
 
-/** What a full disk fails with. */
+/** The error of a full disk. */
 export const diskFull = () => Object.assign(new Error('no space left'), { code: 'ENOSPC' });
 
-/** A service, its clock and a window that submits to it; time passes only as a test says. */
+/** Owns a service, a controlled clock, and a window that submits to the service. */
 export class Stage {
   readonly bench: Bench;
   readonly clock = new TestClock();
   readonly posts: Post[] = [];
-  /** The paths of the reads. */
+  /** The paths of read requests. */
   readonly gets: string[] = [];
   /** Newest first. */
   readonly runs: RunDetail[] = [];
   balanceCents = 5000;
-  /** How far the service's clock is ahead of the time that passes. */
+  /** How far the service's `Date` is ahead of the controlled time. */
   dateOffsetMs = 0;
-  /** One for each submission; the last one stays. */
+  /** One per submission; the last one is reused. */
   answers: Answer[] = [created];
-  /** Answers a read in the place of the service when it returns true. */
+  /** Overrides the response to a read if it returns true. */
   onGet: (request: http.IncomingMessage, response: http.ServerResponse) => boolean = () => false;
-  /** Called when a submission's head has come. */
+  /** Called when the headers of a submission have arrived. */
   onHead: (request: http.IncomingMessage, response: http.ServerResponse) => void = () => undefined;
   readonly submitter: Submitter;
-  /** The session that is submitted with. */
+  /** The session used for submissions by default. */
   own!: Session;
   url = '';
   readonly #submitters: Submitter[] = [];
@@ -111,14 +111,14 @@ export class Stage {
     return { date: new Date(this.clock.serviceMs + this.dateOffsetMs).toUTCString() };
   }
 
-  /** A window's submitter. */
+  /** Creates a window's submitter. */
   newSubmitter(journal: Journal = this.bench.journal, random = () => 0.5): Submitter {
     const submitter = new Submitter(journal, { clock: this.clock, random });
     this.#submitters.push(submitter);
     return submitter;
   }
 
-  /** An open journal of another window, and its submitter. */
+  /** Opens the journal of another window, with its submitter. */
   async otherWindow(): Promise<{ journal: Journal; submitter: Submitter }> {
     const journal = this.bench.otherJournal();
     const submitter = this.newSubmitter(journal);
@@ -139,29 +139,29 @@ export class Stage {
     return this.submitter.resume(whose, id, silent()).result;
   }
 
-  /** The states of what is open, in a window. */
+  /** The states of open submissions in a window. */
   states(submitter = this.submitter): PendingSubmission['state'][] {
     return submitter.pending.map(({ state }) => state);
   }
 
-  /** The kinds of the receipts, newest first. */
+  /** The kinds of receipts, newest first. */
   async receipts(): Promise<string[]> {
     return (await this.bench.journal.receipts()).map(({ settled }) => settled.kind);
   }
 
-  /** A draft whose label holds a marker. */
+  /** A draft whose label contains a marker. */
   async marked(marker = MARKER, name = 'train.jsonl'): Promise<Draft> {
     return this.bench.draft(10, name, { marker, label: withMarker('Läbel', marker) });
   }
 
-  /** The one open intent. */
+  /** The only open intent. */
   get intent(): Intent {
     const [intent, ...others] = this.bench.journal.intents;
     if (intent === undefined || others.length > 0) throw new Error(`${others.length + 1} open intents`);
     return intent;
   }
 
-  /** Makes the run of a submission, and the answer for it. */
+  /** Creates the run of a submission and returns the response. */
   charge({ body }: Post): object {
     const run = {
       run_id: `run-${this.runs.length + 1}`,

@@ -3,7 +3,7 @@ import { CancelledError, throwIfCancelled } from '../../../src/core/base/errors.
 
 const START_MS = Date.UTC(2031, 4, 3, 12);
 
-/** A machine's clocks that stand still until a test passes time; who sleeps wakes up in order. */
+/** A machine's clocks, which only a test advances; sleepers wake up in order. */
 export class SteppedClock implements Clock {
   #passedMs = 0;
   #wallOffsetMs = 0;
@@ -35,7 +35,7 @@ export class SteppedClock implements Clock {
     });
   }
 
-  /** Passes time; whenever some wake up, the clock stands still until `settle` says that all is done. */
+  /** Advances the time, stopping whenever sleepers wake up until `settle` resolves. */
   async pass(ms: number, settle: () => Promise<void>): Promise<void> {
     const endMs = this.#passedMs + ms;
     for (;;) {
@@ -50,7 +50,7 @@ export class SteppedClock implements Clock {
     await settle();
   }
 
-  /** Somebody sets the wall clock. */
+  /** Changes the wall clock. */
   setWall(byMs: number): void {
     this.#wallOffsetMs += byMs;
   }

@@ -16,10 +16,10 @@ import { startSandbox, type Sandbox } from '../../../src/sandbox/sandbox.ts';
 import { DIGEST_WORKER } from '../digestWorker.ts';
 import { startHttpServer, type TestServer } from '../httpServer.ts';
 
-/** What one test opens, all of it closed at its end: a folder, a journal, local servers, a transport and sessions. */
+/** Owns the resources of one test until its end: a folder, a journal, local servers, a transport, and sessions. */
 export class Bench {
   readonly folder: string;
-  /** Open and empty. */
+  /** Open and initially empty. */
   readonly journal: Journal;
   readonly transport = new Transport({ strictSsl: true, systemCertificates: false, env: {} });
   readonly #open: { close(): Promise<void> }[] = [];
@@ -49,12 +49,12 @@ export class Bench {
     return path.join(this.folder, 'journal');
   }
 
-  /** Another window's journal in the same folder; to be opened. */
+  /** Creates another window's journal in the same folder, not opened yet. */
   otherJournal(options: JournalOptions = {}): Journal {
     return this.#createJournal(options);
   }
 
-  /** A window's connection to what windows share. */
+  /** Opens the state that windows share. */
   state(): StateStore {
     const state = new StateStore(path.join(this.folder, 'state'));
     this.#states.push(state);
@@ -74,7 +74,7 @@ export class Bench {
     return sandbox;
   }
 
-  /** A session whose reads never wait between retries. @param now the machine's clock, where it is not the real one */
+  /** Creates a session whose reads never wait between retries. @param now the machine's clock, by default the real one */
   session(
     connect: Sandbox | Connection | (() => Promise<Connection | undefined>),
     id = 'account-1',
@@ -97,7 +97,7 @@ export class Bench {
     return session;
   }
 
-  /** A dataset on disk and what the person chose for it; files of another name hold other bytes. */
+  /** Writes a dataset, whose bytes depend on its name, and returns a draft for it. */
   async draft(rows = 10, name = 'train.jsonl', changes: Partial<Draft> = {}): Promise<Draft> {
     const text = `{"prompt":"${name}","completion":"b"}\n`.repeat(rows);
     const file = path.join(this.folder, name);
@@ -123,7 +123,7 @@ export class Bench {
   }
 }
 
-/** Resolves when the condition holds; looks at every turn of the event loop. */
+/** Waits for a condition, which it checks about every millisecond. */
 export async function until(condition: () => boolean): Promise<void> {
   const started = Date.now();
   while (!condition()) {
@@ -132,7 +132,7 @@ export async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-/** A row of the run list, made `minutes` after noon. */
+/** A row of the run list, created `minutes` after noon. */
 export function row(runId: string, minutes: number | undefined, status = 'queued'): RunSummary {
   return {
     run_id: runId,

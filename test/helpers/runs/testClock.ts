@@ -3,13 +3,13 @@ import { CancelledError, throwIfCancelled } from '../../../src/core/base/errors.
 
 const START_MS = Date.UTC(2031, 4, 3, 12);
 
-/** A machine's clocks, and the service's, that move only when they are told to: whoever sleeps passes time at once. */
+/** The clocks of a machine and the service, which only a test advances; `sleep` advances them immediately. */
 export class TestClock implements Clock {
-  /** What the service says that it is. */
+  /** The service's time. */
   serviceMs = START_MS;
-  /** How long each sleep was. */
+  /** The length of each sleep. */
   readonly sleeps: number[] = [];
-  /** While it is, a sleep ends only by its signal. */
+  /** While true, a sleep only ends by its signal. */
   isHeld = false;
   #wallOffsetMs = 0;
   #asleepMs = 0;
@@ -36,12 +36,12 @@ export class TestClock implements Clock {
     this.serviceMs += ms;
   }
 
-  /** Somebody sets the wall clock. */
+  /** Changes the wall clock. */
   setWall(byMs: number): void {
     this.#wallOffsetMs += byMs;
   }
 
-  /** The machine sleeps: its monotonic clock stands still. */
+  /** The machine sleeps, so its monotonic clock stops. */
   sleepMachine(ms: number): void {
     this.#asleepMs += ms;
     this.pass(ms);

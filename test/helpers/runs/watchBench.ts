@@ -16,7 +16,7 @@ import { Session } from '../../../src/core/runs/session.ts';
 import { Watcher } from '../../../src/core/runs/watcher.ts';
 import { SteppedClock } from './steppedClock.ts';
 
-/** A window that watches the account of a `WatchBench`. */
+/** A window that watches the bench's account. */
 export interface WatchWindow {
   name: string;
   session: Session;
@@ -30,10 +30,10 @@ export interface WatchWindow {
   dispose(): void;
 }
 
-/** An answer of the service; `lost`: the connection ends without one. */
+/** A response of the service, or `lost` for a disconnect. */
 export type Answer = 'lost' | readonly [status: number, body: unknown, headers?: Record<string, string>];
 
-/** Hands requests to the service of a bench without a network. */
+/** Passes requests to the bench's service without a network. */
 class DirectTransport extends Transport {
   readonly #answer: (request: HttpRequest) => Promise<Answer>;
   readonly #date: () => string;
@@ -67,21 +67,21 @@ class DirectTransport extends Transport {
   }
 }
 
-/** Windows of one machine that share an account's folder and a clock, and a service that notes who asks for what. */
+/** Owns the windows of one machine, which share an account's folder and a clock, and a service that records requests. */
 export class WatchBench {
   readonly clock = new SteppedClock();
-  /** Where the shared state is. */
+  /** The folder of the shared state. */
   readonly folder: string;
-  /** What the service has, newest first. */
+  /** The service's runs, newest first. */
   rows: RunSummary[] = [];
-  /** Answers in place of the service, where it has an answer. */
+  /** Overrides the service's response unless it returns undefined. */
   instead: ((what: string, who: string) => Answer | undefined) | undefined;
-  /** While set, answers wait for it. */
+  /** While set, responses wait for it. */
   gate: Promise<unknown> | undefined;
   balance_cents = 1_000;
-  /** What windows take in that was submitted earlier. */
+  /** Passed to the watchers of all windows. */
   recallSubmitted: (session: Session) => Promise<void> = () => Promise.resolve();
-  /** Who asked for what, such as `a /runs`. */
+  /** Requests by window, such as `a /runs`. */
   readonly asked: string[] = [];
   readonly #transport = new DirectTransport(
     (request) => this.#answer(request),
@@ -103,7 +103,7 @@ export class WatchBench {
     await rm(path.dirname(this.folder), { recursive: true, force: true, maxRetries: 5 });
   }
 
-  /** Opens a window; its API key is its name, so that the service knows who asks. */
+  /** Opens a window; its name is its API key, so the service can identify it. */
   window(name: string, isFocused = true): WatchWindow {
     const { clock } = this;
     const session = new Session(
@@ -149,12 +149,12 @@ export class WatchBench {
     return window;
   }
 
-  /** Passes time, and waits for what comes of it. */
+  /** Advances the time and waits until all effects are done. */
   pass(ms: number): Promise<void> {
     return this.clock.pass(ms, () => this.settle());
   }
 
-  /** Until no request is open, and nothing is being written or read. */
+  /** Waits until no request is open and no file is being read or written. */
   async settle(): Promise<void> {
     for (let quiet = 0; quiet < 4; quiet++) {
       await turn();
@@ -163,7 +163,7 @@ export class WatchBench {
     }
   }
 
-  /** Waits, without time passing for the windows, for what goes through the file system's watch. */
+  /** Waits in real time for a condition that depends on file system events. */
   async until(condition: () => boolean): Promise<void> {
     const started = Date.now();
     while (!condition()) {
@@ -172,7 +172,7 @@ export class WatchBench {
     }
   }
 
-  /** What is on the disk, once it fulfils a condition. */
+  /** Returns the stored list once it fulfills a condition. */
   async list(condition: (list: SavedList) => boolean = () => true): Promise<SavedList> {
     const started = Date.now();
     const state = new StateStore(this.folder);
@@ -217,7 +217,7 @@ export class WatchBench {
   }
 }
 
-/** A run that was made so long ago by the bench's clock. */
+/** A run that was created `agoMs` ago by the bench's clock. */
 export function made(bench: WatchBench, runId: string, agoMs: number, status = 'running'): RunSummary {
   return {
     run_id: runId,

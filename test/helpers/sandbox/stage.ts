@@ -12,14 +12,14 @@ import type {
 } from '../../../src/core/api/types.ts';
 import { startSandbox, type Sandbox } from '../../../src/sandbox/sandbox.ts';
 
-/** A Monday; the sandbox's clock stands there until a test moves it. */
+/** The initial time of the sandbox's clock, a Monday. */
 export const START = Date.parse('2026-01-05T10:00:00.000Z');
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-/** The fields of all answers in one: a test knows which answer it asked for. */
+/** The fields of all responses, of which a test uses those of its request. */
 export interface Body extends Required<RunCreation>, Balance {
   data: (Nullable<RunSummary> & Nullable<Model> & { run_id: string; created_at: string })[];
   next_cursor: string | null;
@@ -37,10 +37,10 @@ export interface Answer {
   body: Body;
 }
 
-/** Where one server is, and the API key that it takes. */
+/** A server's URL and its API key. */
 export type Address = Pick<Sandbox, 'baseUrl' | 'apiKey'>;
 
-/** A sandbox on a directory of its own, a clock that a test moves, and a client of a few lines. */
+/** Owns a sandbox in a separate directory, with a controlled clock and a minimal client. */
 export class Bench {
   readonly directory = mkdtempSync(path.join(tmpdir(), 'sandbox-test-'));
   readonly log: string[] = [];
@@ -52,14 +52,14 @@ export class Bench {
     return this.#sandbox;
   }
 
-  /** Starts it, or starts it again on the same directory. */
+  /** Starts or restarts the sandbox on the same directory. */
   async start(): Promise<this> {
     await this.#sandbox?.close();
     this.#sandbox = await this.startAnother();
     return this;
   }
 
-  /** A second window on the same directory; the test closes it. */
+  /** Starts another window's sandbox on the same directory; the test closes it. */
   startAnother(): Promise<Sandbox> {
     return startSandbox({
       directory: this.directory,
@@ -97,14 +97,14 @@ export class Bench {
     return this.call('POST', '/runs', { body: form(change), headers }, at);
   }
 
-  /** Sets the balance in the database itself: no control takes money away. */
+  /** Sets the balance in the database, because no control can lower it. */
   leaveBalance(cents: number): void {
     const database = new DatabaseSync(path.join(this.directory, 'sandbox.sqlite'));
     database.prepare('UPDATE account SET balance_cents = ?').run(cents);
     database.close();
   }
 
-  /** The id of a new run, completed: the clock is moved there. */
+  /** Submits a run, advances the clock past its completion, and returns its ID. */
   async completedRun(): Promise<string> {
     const { body } = await this.submit();
     this.time += HOUR;
@@ -117,7 +117,7 @@ export class Bench {
   }
 }
 
-/** Fields to replace; null leaves one out. */
+/** Fields to replace; null omits a field. */
 export type FormChange = Record<string, string | Blob | null>;
 
 export const ROW = '{"messages":[]}\n';
@@ -139,7 +139,7 @@ export function form(change: FormChange = {}): FormData {
   return data;
 }
 
-/** Starts a bench before each test of the enclosing `describe`, and removes it after each. */
+/** Starts a bench before each test of the `describe` that calls this, and closes it afterwards. */
 export function useBench(): () => Bench {
   let bench: Bench;
   beforeEach(async () => {

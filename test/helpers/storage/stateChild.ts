@@ -1,4 +1,4 @@
-// Another window that writes to the state of a folder: `stateChild.ts FOLDER NAME [COUNT]`. Prints each acknowledged row.
+// Another window that writes to a folder's state: `stateChild.ts FOLDER NAME [COUNT]`. Prints each acknowledged row.
 import { StateStore } from '../../../src/core/storage/state.ts';
 import { TEST_TABLES } from './testTables.ts';
 
@@ -15,7 +15,7 @@ for (let number = 1; number <= Number(count); number++) {
   });
   longestMs = Math.max(longestMs, performance.now() - startMs);
   await done;
-  // A parent that is busy reads late: what is stored next waits until this is told.
+  // Wait until this is written before storing the next row, because a busy parent reads late.
   await new Promise((resolve) => process.stdout.write(`${number}\n`, resolve));
 }
 process.stdout.write(`done ${Math.round(longestMs)}\n`);

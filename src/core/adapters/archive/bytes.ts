@@ -121,7 +121,7 @@ export async function* inflated(
   if (inflate.bytesWritten !== packedBytes) throw new BrokenArchiveError('length', name);
 }
 
-/** Unpacks gzip, also with several members; zlib checks CRC and length. @throws BrokenArchiveError */
+/** Unpacks gzip of one or more members, checked by zlib. @throws BrokenArchiveError `gzip`, `bomb`, `too-large` */
 export async function* gunzipped(packed: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
   let bytes = 0;

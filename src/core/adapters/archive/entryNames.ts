@@ -10,7 +10,7 @@ export const DEVICE_NAME = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|
 /** Control characters, and characters that some platform rejects or treats specially. */
 const ODD_CHARACTER = /[\p{Cc}\p{Cs}\\:*?"<>|]/u;
 
-/** Splits an entry's name into parts that stay below the folder on every platform. @throws BrokenArchiveError */
+/** Splits a name into parts that stay in the folder on every platform. @throws BrokenArchiveError `path`, `name` */
 export function safeParts(name: string): string[] {
   if (/^[/\\]|^[A-Za-z]:/.test(name)) throw new BrokenArchiveError('path', name);
   // Some tools treat backslashes as separators.

@@ -6,7 +6,7 @@ import { EntryNames, MAX_ENTRIES } from './entryNames.ts';
 export const BLOCK_BYTES = 512;
 /** Limit of an extended header. */
 const MAX_EXTENDED_BYTES = 2 ** 20;
-/** Limit of a record's key in an extended header, with the length before it. */
+/** Limit of a record's key in an extended header, including the length before it. */
 const MAX_KEY_BYTES = 1024;
 
 interface TarHeader {

@@ -118,7 +118,7 @@ async function readDirectory(file: FileBytes, zip: ZipFile): Promise<Entry[]> {
   return entries;
 }
 
-/** Converts yauzl's errors, which have only a text. */
+/** Converts yauzl's errors, which have a message but no code. */
 function asBroken(error: unknown): never {
   if (isSystemError(error) || error instanceof CancelledError) throw error;
   // `truncated` may only mean that a header points beyond the end of the file.
@@ -205,7 +205,7 @@ async function checkEnd(file: FileBytes, count: number, at: number, end: number)
     if (isWhole && from + END.bytes + tail.readUInt16LE(from + 20) === tail.length) ends.push(from);
   }
   const [endAt = 0] = ends;
-  // Also accepted if the ZIP fields would suffice: PyTorch always writes ZIP64, and Info-ZIP does on a pipe.
+  // Accepted even if the 32-bit fields suffice: PyTorch always writes ZIP64, and Info-ZIP does on a pipe.
   const isWide = tailAt + endAt === end + WIDE_END.bytes;
   const says = (value: number, meant: number, ones: number) => value === meant || (isWide && value === ones);
   const agrees =

@@ -1,31 +1,30 @@
-// The layout of the scanner's memory. Nothing is ever allocated or freed while it runs: these regions are fixed, and
-// the input begins behind them.
+// The layout of the scanner's memory: fixed regions, then the input. Nothing is allocated or freed during a scan.
 
-/** Rows scanned in one call at most. */
+/** Maximum rows scanned per call. */
 export const MAX_ROWS: u32 = 65536;
-/** Places reported in one call at most. */
+/** Maximum places reported per call. */
 export const MAX_PLACES: u32 = 32768;
-/** As many of them are left for secrets, which are searched for when the rows have been judged. */
+/** Places reserved for secrets, which are searched for after the rows are checked. */
 export const PLACES_FOR_SECRETS: u32 = 20480;
-/** Bytes of a reported problem: code, row, line breaks inside rows before it, offset, column, length; each a u32. */
+/** Size of a reported place: code, row, lone CRs before it, offset, column, length; each a u32. */
 export const PLACE_BYTES: u32 = 24;
-/** Loads go at most this far past the end of the input, and before its beginning. */
+/** Maximum distance of a load before the start or beyond the end of the input. */
 export const PADDING = 64;
 
-/** Where each row begins, as a u32 from the beginning of the input. */
+/** The offset of each row in the input, as a u32. */
 export const ROW_STARTS: usize = memory.data(MAX_ROWS * 4);
-/** A u64 for each row; 0 for one that cannot be a duplicate. */
+/** The hash of each row, as a u64; 0 if it can't be a duplicate. */
 export const ROW_HASHES: usize = memory.data(MAX_ROWS * 8, 8);
-/** For each row, and for what follows the last, the lone CRs before it, as a u32. */
+/** The number of lone CRs before each row and after the last one, as a u32. */
 export const ROW_BREAKS: usize = memory.data((MAX_ROWS + 1) * 4, 4);
 export const PLACES: usize = memory.data(MAX_PLACES * PLACE_BYTES, 8);
 
-/** First byte of the input. Zeros precede it, for reads before the input. */
+/** Returns the address of the input. Zeros precede it, for loads before the input. */
 export function inputStart(): usize {
   return (__heap_base + PADDING + 63) & ~63;
 }
 
-/** Makes room for an input of so many bytes; false if the machine has none. */
+/** Makes room for an input of this size; returns false if the memory can't grow. */
 export function reserve(bytes: usize): bool {
   const needed = inputStart() + bytes + PADDING;
   const pages = <i32>((needed + 65535) >> 16);

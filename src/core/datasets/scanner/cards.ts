@@ -1,5 +1,5 @@
-// Payment card numbers: 13 to 19 digits, in one piece or in the groups printed on cards, that begin like those of the large
-// networks (ISO/IEC 7812) and whose last digit is the check digit of the others (Luhn).
+// Payment card numbers: 13 to 19 digits, together or grouped as on cards, with the prefix of a large network
+// (ISO/IEC 7812) and a valid check digit (Luhn).
 import { endOfEscape, isAlphanumeric, isDigit } from './characters';
 import { CARD_NUMBER } from './codes';
 import { reportSecret } from './secrets';
@@ -9,18 +9,18 @@ const MAX_DIGITS: usize = 19;
 /** The digits of a candidate, without the separators. */
 const DIGITS: usize = memory.data(32);
 
-/** Up to here digits were searched. */
+/** The end of the digits that were searched. */
 let done: usize = 0;
 
-/** The last four groups of digits: where each begins, and its length; the newest last. */
+/** The start and length of the last four groups of digits, newest last. */
 const GROUPS: usize = memory.data(4 * 8, 4);
 
-/** Begins another piece of the file. */
+/** Resets the search for another piece of the file. */
 export function forgetDigits(): void {
   done = 0;
 }
 
-/** Searches all digits in `from..to`, and those that continue them on both sides. */
+/** Searches all digits in `from..to`, and those adjacent on both sides. */
 export function takeDigits(from: usize, to: usize, start: usize): void {
   let at = max(from, done);
   const first = max(start, done);
@@ -37,7 +37,7 @@ function forgetGroups(): void {
   for (let index: usize = 0; index < 4; index++) store<u64>(GROUPS + (index << 3), 0);
 }
 
-/** Adds the newest group, and forgets the oldest. */
+/** Adds a group and drops the oldest one. */
 function addGroup(from: u32, length: u32): void {
   for (let index: usize = 0; index < 3; index++)
     store<u64>(GROUPS + (index << 3), load<u64>(GROUPS + ((index + 1) << 3)));
@@ -50,10 +50,10 @@ function isSeparator(at: usize): bool {
   return character == 0x20 || character == 0x2d;
 }
 
-/** Takes groups of digits with one separator between two, and returns where they end. */
+/** Searches groups of digits joined by single separators, and returns their end. */
 function takeRun(from: usize): usize {
   forgetGroups();
-  // Digits of an escape such as `\u00e9` are none of the text.
+  // Skip the digits of an escape such as `\u00e9`: they are not text.
   let at = max(from, endOfEscape(from));
   if (!isDigit(load<u8>(at))) return at;
   while (true) {
@@ -66,13 +66,13 @@ function takeRun(from: usize): usize {
   }
 }
 
-/** True if a letter, or a point with a digit, follows: then the digits are of something else. */
+/** True if the digits continue as a word or a decimal number. */
 function isPartOfWord(end: usize): bool {
   const character = <u32>load<u8>(end);
   return isAlphanumeric(character) || (character == 0x2e && isDigit(load<u8>(end + 1)));
 }
 
-/** Tells a card number that ends with the newest group: of 4-4-4-4, 4-6-5 or 4-6-4 digits, or in one piece. */
+/** Reports a card number that ends with the newest group: 4-4-4-4, 4-6-5 or 4-6-4 digits, or a single group. */
 function takeGroups(end: usize): void {
   const a = length(0);
   const b = length(1);
@@ -100,14 +100,14 @@ function takeCard(from: usize, to: usize): void {
   if (isOfNetwork(count) && hasCheckDigit(count)) reportSecret(CARD_NUMBER, from, to);
 }
 
-/** True inside a word or a decimal number; the letters of an escape are neither. */
+/** True if a word or a decimal number ends before `from`, but not if an escape does. */
 function goesOnBefore(from: usize): bool {
   const before = <u32>load<u8>(from - 1);
   if (before == 0x2e) return isDigit(load<u8>(from - 2));
   return (isAlphanumeric(before) || before == 0x5f) && endOfEscape(from) != from;
 }
 
-/** Visa, Mastercard, American Express, Discover, Diners Club, JCB. */
+/** Checks prefix and length: Visa, Mastercard, American Express, Discover, Diners Club, JCB. */
 function isOfNetwork(count: usize): bool {
   const two = <u32>load<u8>(DIGITS) * 10 + load<u8>(DIGITS, 1);
   const four = two * 100 + <u32>load<u8>(DIGITS, 2) * 10 + load<u8>(DIGITS, 3);

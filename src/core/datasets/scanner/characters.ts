@@ -17,10 +17,7 @@ export function isWord(character: u32): bool {
   return isAlphanumeric(character) || character == 0x5f || character == 0x2d;
 }
 
-/**
- * The position behind an escape, such as `\n` or `\u00e9`, that ends before `at` or holds it: its letters are not part of the
- * text. 0 if there is none.
- */
+/** Returns the end of an escape, such as `\n` or `\u00e9`, that contains `at` or ends there, or 0. Its letters are not text. */
 export function endOfEscape(at: usize): usize {
   if (load<u8>(at - 1) != 0x75 && beginsEscape(at - 2)) return at;
   for (let back: usize = 1; back <= 6; back++)
@@ -35,19 +32,19 @@ function beginsEscape(at: usize): bool {
   return ((at + 1 - from) & 1) == 1;
 }
 
-/** True if no word continues at `at`. */
+/** True if `at` does not continue a word. */
 export function beginsWord(at: usize): bool {
   return !isWord(load<u8>(at - 1)) || endOfEscape(at) == at;
 }
 
-// Questions to sixteen or sixty-four bytes at once, answered by a bit for each byte.
+// SIMD helpers for 16 or 64 bytes. Their results are masks.
 
-/** All bits where a byte is this character. */
+/** Returns a mask of the bytes that are this character. */
 export function equal(bytes: v128, character: i8): v128 {
   return i8x16.eq(bytes, i8x16.splat(character));
 }
 
-/** A bit for each of sixty-four bytes, from four answers of sixteen. */
+/** Combines four masks of 16 bytes into one bit per byte. */
 export function bitsOf(a: v128, b: v128, c: v128, d: v128): u64 {
   return (
     (<u64>(<u32>i8x16.bitmask(a))) |
@@ -58,8 +55,8 @@ export function bitsOf(a: v128, b: v128, c: v128, d: v128): u64 {
 }
 
 /**
- * The bytes behind the backslashes that escape something, of those given as bits; the first byte is behind none. In a run of
- * backslashes each second one is itself escaped: adding the runs that begin at odd places carries their parity to their ends.
+ * Returns which bytes are escaped, given the backslashes as bits; the first byte never is. In a run of backslashes, every
+ * second one is itself escaped: adding the runs that begin at odd positions carries their parity to their ends.
  */
 export function escapedBy(backslashes: u64): u64 {
   const behind = backslashes << 1;
@@ -68,12 +65,12 @@ export function escapedBy(backslashes: u64): u64 {
   return (0x5555555555555555 ^ parity) & behind;
 }
 
-/** For each of sixteen bytes the one before it. */
+/** Returns the previous byte of each of 16 bytes. */
 export function oneBefore(before: v128, bytes: v128): v128 {
   return i8x16.shuffle(before, bytes, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30);
 }
 
-/** For each of sixteen bytes the one two places before it. */
+/** Returns the byte two positions before each of 16 bytes. */
 export function twoBefore(before: v128, bytes: v128): v128 {
   return i8x16.shuffle(before, bytes, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29);
 }

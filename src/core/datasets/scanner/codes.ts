@@ -1,5 +1,5 @@
-// What the scanner (AssemblyScript) and its readers (TypeScript) call things by number: plain constants are all that both
-// languages share. `datasets/problems.ts` and `datasets/report.ts` give them their names, in this order.
+// Numeric codes of the scanner (AssemblyScript) and its readers (TypeScript): the languages can share only
+// plain constants. `datasets/problems.ts` and `datasets/report.ts` name them in this order.
 
 // The row is not a JSON text (RFC 8259).
 export const UNEXPECTED_CHARACTER = 0;
@@ -15,18 +15,18 @@ export const SINGLE_QUOTE = 9;
 export const KEY_EXPECTED = 10;
 export const COLON_EXPECTED = 11;
 export const COMMA_EXPECTED = 12;
-// Its bytes are not UTF-8, or contain a byte order mark.
+// The row has invalid UTF-8 or a byte order mark, or is not an object.
 export const INVALID_UTF8 = 13;
 export const BOM_INSIDE = 14;
 export const NOT_AN_OBJECT = 15;
-// Legal, but seldom meant.
+// Valid, but seldom intended.
 export const BLANK_LINE = 16;
 export const BOM_AT_START = 17;
 export const CRLF = 18;
 export const DUPLICATE_KEY = 19;
 export const LONE_SURROGATE = 20;
 export const NUMBER_PRECISION = 21;
-// Our own limits: what lies beyond is not checked.
+// Limits of the scanner, beyond which it checks less.
 export const TOO_DEEP = 22;
 export const ROW_TOO_LONG = 23;
 export const TOO_MANY_KEYS = 24;
@@ -44,7 +44,7 @@ export const CONTENT_WRONG_TYPE = 34;
 export const CONTENT_EMPTY = 35;
 export const NO_ASSISTANT = 36;
 export const LAST_NOT_ASSISTANT = 37;
-// Of a pair of fields the one or, with the next number, the other.
+// The first field of a pair is missing; the next number is for the second field.
 export const PROMPT_MISSING = 38;
 export const INSTRUCTION_MISSING = 40;
 export const QUESTION_MISSING = 42;
@@ -53,19 +53,19 @@ export const FIELD_WRONG_TYPE = 46;
 export const FIELD_EMPTY = 47;
 export const VERY_LONG_ROW = 48;
 export const DUPLICATE_ROW = 49;
-// What should not leave the machine.
+// Secrets and private data, which should not leave the machine.
 export const API_KEY = 50;
 export const PRIVATE_KEY = 51;
 export const EMAIL_ADDRESS = 52;
 export const CARD_NUMBER = 53;
 // The file ends in the middle of its last row.
 export const CUT_OFF = 54;
-/** At most 64: what is noted of a row is a set of bits. */
+/** At most 64, because a row's noted problems are the bits of a u64. */
 export const PROBLEM_COUNT = 55;
-// From here on: a row of a format, reported because the most common format is known only at the end.
+// From here on, the format of a row. It is a reported place because the most common format is known only at the end.
 export const ROW_OF_FORMAT = PROBLEM_COUNT;
 
-// Formats of a row.
+// Row formats.
 export const FORMAT_UNKNOWN = 0;
 export const FORMAT_CHAT = 1;
 export const FORMAT_PROMPT_COMPLETION = 2;
@@ -77,7 +77,7 @@ export const FORMAT_SHAREGPT = 7;
 export const FORMAT_COUNT = 8;
 export const PLACE_CODE_COUNT = ROW_OF_FORMAT + FORMAT_COUNT;
 
-// Who speaks in a turn of a conversation.
+// Roles in a conversation.
 export const ROLE_SYSTEM = 0;
 export const ROLE_USER = 1;
 export const ROLE_ASSISTANT = 2;
@@ -85,5 +85,5 @@ export const ROLE_TOOL = 3;
 export const ROLE_OTHER = 4;
 export const ROLE_COUNT = 5;
 
-/** Of each code, places beyond these are only counted. */
+/** Places of a code beyond this number are only counted. */
 export const LOCATED_LIMIT = 5000;

@@ -1,13 +1,13 @@
-// What is found in rows, and where: a failure ends its row, what is noted is reported when the row has ended.
+// The problems of rows and their places. A failure ends its row; noted problems are reported at the end of the row.
 import { MAX_PLACES, PLACE_BYTES, PLACES, PLACES_FOR_SECRETS } from './buffers';
 import { LOCATED_LIMIT, PLACE_CODE_COUNT, UNKNOWN_FORMAT, VERY_LONG_ROW } from './codes';
 import { brokenLength, sequenceLength } from './utf8';
 
-/** A u32 for each code: how many there are since `forgetAll`. */
+/** The number of problems per code since `forgetAll`, as a u32. */
 export const TOTALS: usize = memory.data(PLACE_CODE_COUNT * 4, 4);
-/** A u32 for each code: how many of them were located. */
+/** How many of them were located, as a u32 per code. */
 const LOCATED: usize = memory.data(PLACE_CODE_COUNT * 4, 4);
-/** For each code, what is noted in the row: offset and length, each a u32. */
+/** The noted problem of each code in the row: address and length, each a u32. */
 const NOTED: usize = memory.data(PLACE_CODE_COUNT * 8, 4);
 
 /** Places reported in this call. */
@@ -23,33 +23,33 @@ let failureLength: usize = 0;
 
 let rowStart: usize = 0;
 let rowNumber: u32 = 0;
-/** A CR that no LF follows ends a line of the editor, though no row: how many came before the row, and whether it has some. */
+/** Lone CRs end a line in the editor, but not a row: their number before this row, and whether it has any. */
 let breaksBefore: u32 = 0;
 let hasBreaks: bool = false;
 
-/** The last column that was asked for: a row with many places is walked once. */
+/** The last requested column, so that a row with many places is walked only once. */
 let walkedTo: usize = 0;
 let walkedColumn: u32 = 0;
 let walkedBreaks: u32 = 0;
 
-/** Forgets all counts: a new file begins. */
+/** Resets all counts for a new file. */
 export function forgetAll(hasMark: bool): void {
   showsEachByte = hasMark;
   memory.fill(TOTALS, 0, PLACE_CODE_COUNT * 4);
   memory.fill(LOCATED, 0, PLACE_CODE_COUNT * 4);
 }
 
-/** Begins a call: its places start over. */
+/** Resets the places for a new call. */
 export function beginCall(): void {
   places = 0;
 }
 
-/** True while a row can begin: there is room for one place of each code. */
+/** True if there is room for a row with a place of each code. */
 export function hasRoom(): bool {
   return places + PLACE_CODE_COUNT <= MAX_PLACES - PLACES_FOR_SECRETS;
 }
 
-/** Begins a row; `breaks` lone CRs came before it in this call. */
+/** Begins a row. `breaks` is the number of lone CRs before it in this call. */
 export function beginRow(start: usize, number: u32, breaks: u32, withBreaks: bool): void {
   noted = 0;
   failure = -1;
@@ -67,7 +67,7 @@ export function beginPlaces(start: usize, number: u32, breaks: u32, withBreaks: 
   walkedBreaks = 0;
 }
 
-/** Notes why the row is not JSON; returns 0, which no position in the input has. */
+/** Notes why the row is not JSON; returns 0, which is never an address in the input. */
 export function fail(code: i32, at: usize, length: usize): usize {
   failure = code;
   failureAt = at;
@@ -75,7 +75,7 @@ export function fail(code: i32, at: usize, length: usize): usize {
   return 0;
 }
 
-/** Notes a problem of the row: of each code the first. */
+/** Notes a problem of the row; only the first of each code. */
 export function noteInRow(code: i32, at: usize, length: usize): void {
   const bit = (<u64>1) << code;
   if (noted & bit) return;
@@ -90,7 +90,7 @@ export function hasFailed(): bool {
   return failure >= 0;
 }
 
-/** Reports what was found in the row, but not the shape of a row that is not JSON. */
+/** Reports the problems of the row, but not those of its shape if it is not JSON. */
 export function endRow(): void {
   if (failure >= 0) {
     for (let code = UNKNOWN_FORMAT; code <= VERY_LONG_ROW; code++) noted &= ~((<u64>1) << code);
@@ -122,7 +122,7 @@ export function report(code: i32, at: usize, length: usize): void {
   store<u32>(place, max(utf16Length(at, at + length), 1), 20);
 }
 
-/** Goes to `at`, counting UTF-16 units since the last line break. */
+/** Moves to `at`, counting UTF-16 units since the last line break. */
 function walk(at: usize): void {
   if (at < walkedTo) return walkBack(at);
   if (hasBreaks) {
@@ -138,7 +138,7 @@ function walk(at: usize): void {
   walkedTo = at;
 }
 
-/** Goes back to `at`: seldom far, since places come nearly in order. */
+/** Moves back to `at`, which is seldom far because places are nearly in order. */
 function walkBack(at: usize): void {
   let breaks: u32 = 0;
   if (hasBreaks) {
@@ -156,8 +156,8 @@ function walkBack(at: usize): void {
 }
 
 /**
- * UTF-16 units that the editor shows for some bytes. It decodes with TextDecoder, which shows one U+FFFD for a sequence that is
- * cut short; but a file that begins with a byte order mark with iconv-lite, which shows one for each byte.
+ * Returns how many UTF-16 units the editor shows for some bytes. It decodes with TextDecoder, which shows one U+FFFD for a
+ * truncated sequence. Files that begin with a byte order mark are decoded with iconv-lite, which shows one per byte.
  */
 function utf16Length(from: usize, to: usize): u32 {
   let units: u32 = 0;

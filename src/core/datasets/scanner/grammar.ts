@@ -1,4 +1,4 @@
-// One row as a JSON text (RFC 8259), without recursion: what is open is in a stack of bits, so that no depth overflows it.
+// Reads a row as JSON (RFC 8259) without recursion: open containers are a stack of bits, so that no depth overflows it.
 import { isLetter } from './characters';
 import {
   BAD_LITERAL,
@@ -23,26 +23,26 @@ import { beginShape, closeShape, endShape, keyShape, MAX_SHAPE_DEPTH, openShape,
 import { hasEscape, readString } from './strings';
 import { isByteOrderMark, sequenceLength } from './utf8';
 
-/** Bytes of a row that are checked; a longer one is not. */
+/** Rows longer than this are not checked. */
 export const MAX_ROW_BYTES: u32 = 64 * 1024 * 1024;
-/** Levels at which keys are compared; readers commonly refuse more. */
+/** Keys are compared down to this level; parsers commonly refuse deeper ones. */
 const MAX_DEPTH = 512;
 
-/** One bit for each open container, set for an object; as many as a row can open. */
+/** One bit for each open container, set for an object; large enough for any row. */
 const OPEN: usize = memory.data(MAX_ROW_BYTES / 8);
-/** The number of each open object, for its keys. */
+/** The number of the open object at each level, for its keys. */
 const OBJECTS: usize = memory.data((MAX_DEPTH + 1) * 4, 4);
 
 const EIGHT_BRACKETS: u64 = 0x5b5b5b5b5b5b5b5b;
 
-/** What a token may be. */
+/** What the next token may be. */
 const VALUE = 0;
 const VALUE_OR_CLOSE = 1;
 const KEY = 2;
 const KEY_OR_CLOSE = 3;
 const AFTER_VALUE = 4;
 
-/** Kinds of values, for the shape. */
+/** Kinds of scalar values, for the shape. */
 export const KIND_STRING = 1;
 export const KIND_NUMBER = 2;
 export const KIND_BOOLEAN = 3;
@@ -51,8 +51,8 @@ export const KIND_NULL = 4;
 let depth: i32 = 0;
 
 /**
- * Judges a row whose first byte that is not a space is at `from`: fails where it is not JSON, and notes what else there is to
- * say. True if it is an object.
+ * Checks a row whose first byte after white space is at `from`: fails if it is not JSON, and notes other
+ * problems. Returns true if it is an object.
  */
 export function readRow(from: usize, end: usize): bool {
   let at = from;
@@ -71,7 +71,7 @@ export function readRow(from: usize, end: usize): bool {
   return isObject;
 }
 
-/** Reads one value and nothing behind it; returns 0 after a failure. */
+/** Reads one value with nothing after it; returns 0 after a failure. */
 function readTokens(from: usize, end: usize): usize {
   let at = from;
   let state = VALUE;
@@ -113,7 +113,7 @@ function readTokens(from: usize, end: usize): usize {
       at = next;
       state = AFTER_VALUE;
     } else if (depth > MAX_DEPTH && (depth & 7) == 0 && load<u64>(at) == EIGHT_BRACKETS) {
-      // So deep there is nothing but brackets, and nothing to note: a file of them must not be slow.
+      // Nothing is noted at this depth, so skip eight brackets at once: a file full of brackets must not be slow.
       store<u8>(OPEN + ((<usize>depth) >> 3), 0);
       depth += 8;
       at += 8;
@@ -134,7 +134,7 @@ function readTokens(from: usize, end: usize): usize {
   }
 }
 
-/** Reads a key with its colon; returns where the value may begin, 0 after a failure. */
+/** Reads a key with its colon; returns the address after the colon, or 0 after a failure. */
 function readKey(at: usize, end: usize): usize {
   const next = readString(at + 1, end);
   if (next == 0) return 0;
@@ -145,7 +145,7 @@ function readKey(at: usize, end: usize): usize {
   return load<u8>(colon) == 0x3a ? colon + 1 : fail(COLON_EXPECTED, colon, 1);
 }
 
-/** Reads a number or a literal; returns the position behind it, 0 after a failure. */
+/** Reads a number or a literal; returns its end, or 0 after a failure. */
 function readBare(at: usize, end: usize, character: u32): usize {
   if (character == 0x2d || character - 0x30 < 10) {
     const next = readNumber(at, end);
@@ -171,7 +171,7 @@ function readBare(at: usize, end: usize, character: u32): usize {
   return fail(BAD_LITERAL, at, wordEnd - at);
 }
 
-/** The first byte from `at` on that is not white space, `end` if there is none. */
+/** Returns the first byte that is not white space, or `end` if there is none. */
 export function skipSpace(from: usize, end: usize): usize {
   let at = from;
   for (; at < end; at++) {

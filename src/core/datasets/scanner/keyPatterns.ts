@@ -1,43 +1,40 @@
-// API keys and private keys, by what they begin with. The patterns themselves are in `datasets/scanner.ts`, which puts
-// them here before the first file.
+// Finds API keys and private keys by their prefixes. The patterns are in `datasets/scanner.ts`, which writes
+// them into this memory before the first file.
 import { beginsWord, isAlphanumeric, isDigit, isWord } from './characters';
 
-/** Bytes of a pattern: length of its prefix, where in it the rare bytes are, length and kind of the tail, code, bucket; the prefix. */
+/** Bytes of a pattern: prefix length, offset of the rare bytes, minimum length and kind of the tail, code, bucket; prefix. */
 const PATTERN_BYTES: u32 = 48;
 const PREFIX_OFFSET = 8;
 const MAX_PATTERNS = 32;
 export const PATTERNS: usize = memory.data(MAX_PATTERNS * PATTERN_BYTES, 16);
-/** For each of three bytes, which buckets its lower and its upper half can be of: six tables of sixteen. */
+/** For each of the three rare bytes, the buckets that its lower and its upper half allow: six tables of 16. */
 export const ANCHORS: usize = memory.data(96, 16);
 
-// What may follow the beginning.
+// Which characters may follow the prefix.
 const TAIL_ALPHANUMERIC = 1;
 const TAIL_UPPER = 2;
 const TAIL_BASE64 = 3;
 
-/**
- * A key has so many letters and digits in a row: some of each, or letters that change between upper and lower case more
- * often than the words of a name do.
- */
+/** A key has this many letters and digits in a row: some of each, or letters that change case more often than a name's. */
 const MIN_RANDOM: usize = 12;
 const LETTERS_PER_CHANGE: usize = 3;
 
-/** What `readTail` read last: where it began and ended, and where the last letters and digits end that look like a key's. */
+/** The last result of `readTail`: start and end, and the end of the last letters and digits that look random. */
 let tailKind: u32 = 0;
 let tailFrom: usize = 0;
 let tailEnd: usize = 0;
 let randomEnd: usize = 0;
 
-/** Begins another piece of the file. */
+/** Resets the search for another piece of the file. */
 export function forgetTail(): void {
   tailFrom = tailEnd = 0;
 }
 
-/** Where the key begins that was found last, and its code. */
+/** The start and the code of the key found last. */
 export let keyStart: usize = 0;
 export let foundCode: i32 = 0;
 
-/** The end of a key of one of the buckets whose rare bytes are at `anchor`, 0 if there is none. */
+/** Returns the end of a key of one of the buckets whose rare bytes are at `anchor`, or 0 if there is none. */
 export function findKey(anchor: usize, buckets: u32): usize {
   for (let index = 0; index < MAX_PATTERNS; index++) {
     const pattern = PATTERNS + index * PATTERN_BYTES;
@@ -67,8 +64,8 @@ function matchPattern(anchor: usize, pattern: usize): usize {
 }
 
 /**
- * Reads the characters that a key may have, from `from` on. Inside what was read last nothing is read again: texts are thinkable
- * in which a key could begin at each fourth character.
+ * Reads the characters of a key after its prefix. Does not read the last tail again, because a text could
+ * have a prefix at every fourth character.
  */
 function readTail(from: usize, kind: u32): void {
   if (kind == tailKind && from >= tailFrom && from < tailEnd) return;

@@ -1,23 +1,23 @@
-// The keys of a row's objects, to find duplicates within one. Escaped spellings are the same key: "a" and "\u0061".
+// The keys of a row's objects, to find duplicates within an object. Escaped keys count as the same key: "a" and "\u0061".
 import { DUPLICATE_KEY, TOO_MANY_KEYS } from './codes';
 import { noteInRow } from './found';
 import { hexUnit } from './strings';
 
-/** Keys of a row that are compared. */
+/** Maximum keys compared per row. */
 const MAX_KEYS: u32 = 65536;
-/** Most rows have few keys and never leave the small table, which stays in the processor's cache. */
+/** Most rows have few keys and need only the small table, which stays in the processor's cache. */
 const SMALL_SLOTS: u32 = 1024;
 const LARGE_SLOTS: u32 = MAX_KEYS * 2;
-/** A slot: the object's number, hash, start of the key, its length with the lowest bit for "has escapes"; each a u32. */
+/** Bytes of a slot: the object's number, hash, start of the key, its length and a bit for escapes; each a u32. */
 const SLOT_BYTES: u32 = 16;
 const SMALL: usize = memory.data(SMALL_SLOTS * SLOT_BYTES, 8);
 const LARGE: usize = memory.data(LARGE_SLOTS * SLOT_BYTES, 8);
-/** Escaped keys are decoded here, to be compared; a longer one is compared as it is written. */
+/** Escaped keys are decoded here to compare them; longer ones are compared as written. */
 const MAX_DECODED: i32 = 4096;
 const DECODED: usize = memory.data(MAX_DECODED + 8, 8);
 const OTHER_DECODED: usize = memory.data(MAX_DECODED + 8, 8);
 
-/** Objects are numbered through all rows, so that slots of earlier rows are seen to be free. */
+/** Objects are numbered across all rows, so that slots of earlier rows count as free. */
 let lastObject: u32 = 0;
 let firstOfRow: u32 = 1;
 let keys: u32 = 0;
@@ -33,12 +33,12 @@ export function forgetKeys(): void {
   keys = 0;
 }
 
-/** A number for an object that opens. */
+/** Returns the number of a new object. */
 export function newObject(): u32 {
   return ++lastObject;
 }
 
-/** Takes a key of an object, without its quotes, and notes it if the object has it already. */
+/** Adds a key of an object, without its quotes, or notes it if it is a duplicate. */
 export function takeKey(object: u32, from: usize, to: usize, escaped: bool): void {
   if (keys >= MAX_KEYS) return noteInRow(TOO_MANY_KEYS, from - 1, to - from + 2);
   let start = from;
@@ -60,7 +60,7 @@ export function takeKey(object: u32, from: usize, to: usize, escaped: bool): voi
   keys++;
 }
 
-/** The slot that holds the key, else the free one where it belongs. */
+/** Returns the slot of the key, or the free slot where it belongs. */
 function find(table: usize, slots: u32, object: u32, hash: u32, start: usize, end: usize): usize {
   let index = hash & (slots - 1);
   while (true) {
@@ -72,7 +72,7 @@ function find(table: usize, slots: u32, object: u32, hash: u32, start: usize, en
   }
 }
 
-/** True if the slot's key reads as these bytes. */
+/** True if the slot's decoded key equals these bytes. */
 function isKey(slot: usize, start: usize, end: usize): bool {
   let from = <usize>load<u32>(slot, 8);
   const spelling = load<u32>(slot, 12);
@@ -84,7 +84,7 @@ function isKey(slot: usize, start: usize, end: usize): bool {
   return to - from == end - start && memory.compare(from, start, end - start) == 0;
 }
 
-/** A hash of the object and the key's bytes, eight at a time. */
+/** Hashes the object's number and the key's bytes, eight at a time. */
 function hashOf(object: u32, from: usize, to: usize): u32 {
   let hash = <u64>object * 0x9e3779b97f4a7c15;
   let at = from;
@@ -96,7 +96,7 @@ function hashOf(object: u32, from: usize, to: usize): u32 {
   return <u32>((hash * 0x94d049bb133111eb) >> 32);
 }
 
-/** Writes a string without its escapes, as UTF-8, and returns its end; it is never longer than its spelling. */
+/** Decodes a string to UTF-8 and returns its end; the result is never longer than the string. */
 function decode(from: usize, to: usize, target: usize): usize {
   let end = target;
   for (let at = from; at < to;) {
@@ -126,7 +126,7 @@ function decode(from: usize, to: usize, target: usize): usize {
   return end;
 }
 
-/** The character of an escape such as `\n`, by its letter. */
+/** Returns the character of an escape such as `\n`, by its letter. */
 function simpleEscape(letter: u32): u32 {
   switch (letter) {
     case 0x62:
@@ -144,7 +144,7 @@ function simpleEscape(letter: u32): u32 {
   }
 }
 
-/** Writes a code point as UTF-8, a lone surrogate by the same rule, and returns the end. */
+/** Writes a code point as UTF-8, even a lone surrogate, and returns the end. */
 function writePoint(point: u32, at: usize): usize {
   if (point < 0x80) {
     store<u8>(at, point);

@@ -1,18 +1,18 @@
-// Where rows end, and the bytes on the way there.
+// Finds the ends of rows, and counts the characters up to there.
 import { bitsOf, equal } from './characters';
 
-/** Unicode characters before the line end that was searched for last: every byte but those that continue a sequence. */
+/** Unicode characters before the line end found last: all bytes except those that continue a sequence. */
 export let characters: u32 = 0;
-/** Whether a CR was among the bytes. */
+/** Whether a CR is among these characters. */
 export let hasReturn: bool = false;
 
-/** The first LF from `from` on, `to` if there is none. */
+/** Returns the first LF from `from` on, or `to` if there is none. */
 export function findLineEnd(from: usize, to: usize): usize {
   let count: u32 = 0;
   let returns = i8x16.splat(0);
   let at = from;
   while (at < to) {
-    // Mostly there is no control character far and wide.
+    // Most blocks have no control characters.
     for (; at + 64 <= to; at += 64) {
       const a = v128.load(at);
       const b = v128.load(at, 16);
@@ -44,7 +44,7 @@ export function findLineEnd(from: usize, to: usize): usize {
   return to;
 }
 
-/** All bits where a byte begins a character. Signed: those that continue one are from -128 to -65. */
+/** Returns a mask of the bytes that begin a character. As signed bytes, all others are from -128 to -65. */
 function startsOf(bytes: v128): v128 {
   return i8x16.gt_s(bytes, i8x16.splat(-65));
 }
@@ -54,7 +54,7 @@ function findReturn(from: usize, to: usize): bool {
   return false;
 }
 
-/** How many CRs there are. */
+/** Returns the number of CRs. */
 export function countReturns(from: usize, to: usize): u32 {
   let count: u32 = 0;
   let at = from;
@@ -63,7 +63,7 @@ export function countReturns(from: usize, to: usize): u32 {
   return count;
 }
 
-// A hash of a row's bytes, to find rows that are the same: four lanes that do not wait for each other, in the manner of xxHash.
+// A hash of a row's bytes, to find identical rows. Like xxHash, it has four independent lanes.
 
 const PRIME_1: u64 = 0x9e3779b185ebca87;
 const PRIME_2: u64 = 0xc2b2ae3d27d4eb4f;
@@ -72,7 +72,7 @@ function mix(lane: u64, word: u64): u64 {
   return rotl(lane + word * PRIME_2, 31) * PRIME_1;
 }
 
-/** The hash of the bytes; never 0. */
+/** Returns the hash of the bytes, which is never 0. */
 export function hashRow(from: usize, to: usize): u64 {
   let a: u64 = PRIME_1;
   let b: u64 = PRIME_2;

@@ -1,14 +1,14 @@
-// Numbers of RFC 8259, section 6, and whether a double (IEEE 754) can hold them.
+// Numbers (RFC 8259, section 6), and whether a double (IEEE 754) can represent them.
 import { isDigit } from './characters';
 import { BAD_NUMBER, NUMBER_PRECISION } from './codes';
 import { fail, noteInRow } from './found';
 
-/** Seventeen significant digits identify any double: more are lost. */
+/** Seventeen significant digits identify any double; more are lost. */
 const MAX_DIGITS = 17;
-/** Integers of fewer digits are exact. */
+/** Integers with at most this many digits are exact. */
 const EXACT_DIGITS: usize = 15;
 
-/** Reads a number that begins at `from` with `-` or a digit; returns the position behind it, 0 after a failure. */
+/** Reads a number that begins at `from` with `-` or a digit; returns its end, or 0 after a failure. */
 export function readNumber(from: usize, end: usize): usize {
   let at = from;
   if (load<u8>(at) == 0x2d) at++;
@@ -31,7 +31,7 @@ export function readNumber(from: usize, end: usize): usize {
     const sign = load<u8>(at);
     if (sign == 0x2b || sign == 0x2d) at++;
     if (!isDigit(load<u8>(at))) return badNumber(from, at, end);
-    // Capped: what is that far out is infinite or zero whatever follows.
+    // Capped: numbers this far out are infinite or zero anyway.
     while (isDigit(load<u8>(at))) exponent = min(exponent * 10 + load<u8>(at++) - 0x30, 1000000000);
     if (sign == 0x2d) exponent = -exponent;
   }
@@ -47,11 +47,12 @@ function badNumber(from: usize, at: usize, end: usize): usize {
 }
 
 /**
- * True if no double represents the number exactly enough: it is out of range, an integer written out that lies between two doubles, or has
- * more digits than any double needs (as an integer: more than 19). Digits are those in `integer..integerEnd`, and behind a point those to `fractionEnd`.
+ * True if a double loses digits: the number is out of range, an integer without exponent between two doubles, or has more
+ * digits than any double needs (such an integer: more than 19). The digits are in `integer..integerEnd` and, after a
+ * point, up to `fractionEnd`.
  */
 function losesPrecision(integer: usize, integerEnd: usize, fractionEnd: usize, exponent: i32): bool {
-  // The digits without zeros around them: `value` is exact up to 19 of them, and the number is value * 10^scale.
+  // Without zeros at either end: `value` is exact up to 19 digits, and the number is value * 10^scale.
   let value: u64 = 0;
   let held = 0;
   let digits = 0;
@@ -76,21 +77,21 @@ function losesPrecision(integer: usize, integerEnd: usize, fractionEnd: usize, e
   const scale = zeros - fractionDigits + exponent;
   const magnitude = digits + scale;
   if (magnitude > 309 || magnitude < -323) return true;
-  // From 1.7976931348623158079…e308 on it is infinite; what is below half of the smallest double, 4.94…e-324, is zero.
+  // Numbers from 1.7976931348623158079…e308 on are infinite; those below half of the smallest double, 4.94…e-324, are zero.
   if (magnitude == 309 && leading(value, held) > 1797693134862315807) return true;
   if (magnitude == -323 && leading(value, held) < 2470328229206232721) return true;
-  // Whoever writes 6.02e23 means the double nearest to it.
+  // A number like 6.02e23 means the nearest double.
   if (scale < 0 || exponent != 0) return digits > MAX_DIGITS;
   return digits > 19 || !isExact(value, scale);
 }
 
-/** The first 19 digits of a number of which so many are held, zeros behind them. */
+/** Returns the first 19 digits of a number; `value` has `digits` of them, and zeros follow. */
 function leading(value: u64, digits: i32): u64 {
   for (; digits < 19; digits++) value *= 10;
   return value;
 }
 
-/** Whether value * 10^scale has at most 53 significant bits: a power of two changes nothing, so only 5^scale matters. */
+/** Whether value * 10^scale has at most 53 significant bits. Powers of two don't matter, so only 5^scale does. */
 function isExact(value: u64, scale: i32): bool {
   let odd = value >> ctz(value);
   for (; scale > 0; scale--) {

@@ -1,5 +1,5 @@
-// The scanner: judges the rows of a dataset that are completely in its memory. Its results are in regions of `buffers`, `found`
-// and here; `datasets/scanner.ts` is its only caller.
+// The scanner: checks the rows of a dataset that are completely in its memory. Its results are in regions of
+// `buffers`, `found` and this module. Its only caller is `datasets/scanner.ts`.
 import {
   hasRoom,
   beginCall,
@@ -34,20 +34,20 @@ import { isByteOrderMark } from './utf8';
 export { inputStart, reserve, places, PLACES, ROW_STARTS, ROW_HASHES, ROW_BREAKS, TOTALS };
 export { ANCHORS, PATTERNS };
 
-/** A row of about 8,192 tokens: much that is trained with is cut below. */
+/** About 8,192 tokens: trainers often truncate rows to less. */
 const LONG_ROW_BYTES: u32 = 32768;
 
-/** Rows of the last call, blank ones included, and the blank ones. */
+/** Rows of the last call including blank ones, and its blank rows. */
 export let rows: u32 = 0;
 export let blankRows: u32 = 0;
-/** CRs without LF in the rows of the last call: the editor ends a line there. */
+/** Lone CRs in the rows of the last call, which end a line in the editor. */
 export let lineBreaks: u32 = 0;
-/** Unicode characters of the rows of the last call, with their line ends. */
+/** Unicode characters of the rows of the last call, including line ends. */
 export let charactersRead: u32 = 0;
 
-// What is counted of the rows that are not blank, since `begin`.
+// Counts of the rows that are not blank, since `begin`.
 
-/** Bins of row lengths: exact below 32 bytes, then 32 for each doubling. */
+/** Bins of row lengths: one per byte below 32 bytes, then 32 per doubling. */
 const LENGTH_BINS_COUNT = 32 * 24;
 /** A u32 for each bin. */
 export const LENGTH_BINS: usize = memory.data(LENGTH_BINS_COUNT * 4, 4);
@@ -58,19 +58,19 @@ export const ROLES: usize = memory.data(ROLE_COUNT * 4, 4);
 export let maxTurns: u32 = 0;
 export let maxLength: u32 = 0;
 
-/** Begins a file. `hasMark`: it begins with a byte order mark. */
+/** Begins a file. `hasMark`: whether it begins with a byte order mark. */
 export function begin(hasMark: bool): void {
   forgetAll(hasMark);
   forgetCounts();
 }
 
 /**
- * Judges the rows in `from..to` and returns where it stopped: at the end, at a row whose end is not in memory, or at one that has
- * to wait for the next call because the regions are full. `atFileStart`: a byte order mark may be at `from`. `atFileEnd`: the
- * last row needs no line end.
+ * Checks the rows in `from..to` and returns where it stopped: at the end, at a row whose end is not in
+ * memory, or at a row that doesn't fit because the regions are full. `atFileStart`: a byte order mark may be
+ * at `from`. `atFileEnd`: the last row needs no line end.
  */
 export function scan(from: usize, to: usize, atFileStart: bool, atFileEnd: bool): usize {
-  // Stops every loop over a row.
+  // A sentinel that stops every loop over a row.
   store<u8>(to, 0x0a);
   beginCall();
   rows = 0;
@@ -99,7 +99,7 @@ export function scan(from: usize, to: usize, atFileStart: bool, atFileEnd: bool)
   return at;
 }
 
-/** Takes a row without any byte; fast, as a file may have nothing else. */
+/** Counts an empty row; fast, because a file may contain nothing else. */
 function takeEmptyRow(at: usize): void {
   beginPlaces(at, rows, lineBreaks, false);
   report(BLANK_LINE, at, 0);
@@ -108,7 +108,7 @@ function takeEmptyRow(at: usize): void {
   endOfRow(at, 0, 0);
 }
 
-/** Counts a row that is longer than what is checked, of which the first bytes are at `from`. */
+/** Counts a row that is too long to check; its first bytes are at `from`. */
 export function skipRow(from: usize): void {
   beginCall();
   beginRow(from, 0, 0, false);
@@ -144,14 +144,14 @@ function scanRow(start: usize, lineEnd: usize, hasLineEnd: bool): void {
       countShape();
       report(ROW_OF_FORMAT + format, start, 1);
     }
-    // A part of a row that was broken into lines is not a duplicate row.
+    // Rows that are not JSON, such as parts of a row with line breaks, are not duplicates.
     if (!hasFailed()) hash = hashRow(start, end);
   }
   endRow();
   endOfRow(start, hash, breaks);
 }
 
-/** Writes down a row: where it begins, its hash, and the lone CRs in it. */
+/** Stores where a row begins, its hash, and its number of lone CRs. */
 function endOfRow(start: usize, hash: u64, breaks: u32): void {
   store<u32>(ROW_STARTS + ((<usize>rows) << 2), <u32>(start - inputStart()));
   store<u64>(ROW_HASHES + ((<usize>rows) << 3), hash);
@@ -174,7 +174,7 @@ function increment(table: usize, index: u32, by: u32): void {
   store<u32>(counter, load<u32>(counter) + by);
 }
 
-/** Counts a row of so many bytes. */
+/** Counts a row of this many bytes. */
 function countLength(length: u32): void {
   increment(LENGTH_BINS, binOf(length), 1);
   maxLength = max(maxLength, length);
@@ -186,7 +186,7 @@ function binOf(length: u32): u32 {
   return ((octave - 4) << 5) + ((length >> (octave - 5)) & 31);
 }
 
-/** Counts the shape of the object that was read last. */
+/** Counts the format and roles of the object that was read last. */
 function countShape(): void {
   increment(FORMATS, format, 1);
   if (turns == 0) return;

@@ -1,5 +1,5 @@
-// What should not leave the machine: API keys, private keys, email addresses, card numbers. They are searched for in the bytes of
-// the rows, whatever these are as JSON. Blocks of sixteen bytes in which nothing can begin are passed over at once.
+// Finds what should not leave the machine: API keys, private keys, email addresses and card numbers. Searches
+// the bytes of all rows, even if they are not JSON, but skips blocks of 16 bytes in which nothing can begin.
 import { ROW_BREAKS, ROW_STARTS, inputStart } from './buffers';
 import { takeDigits, forgetDigits } from './cards';
 import { endOfEscape, isAlphanumeric, isLetter, oneBefore, twoBefore } from './characters';
@@ -7,17 +7,17 @@ import { EMAIL_ADDRESS } from './codes';
 import { beginPlaces, report } from './found';
 import { ANCHORS, findKey, forgetTail, foundCode, keyStart } from './keyPatterns';
 
-/** No card number has fewer digits in each sixteen bytes that hold most of it. */
+/** Of the 16-byte blocks that a card number spans, at least one contains this many of its digits. */
 const MIN_DIGITS = 7;
 const BUCKETS: usize = memory.data(16, 16);
 
 let row: u32 = 0;
 let rowCount: u32 = 0;
 let begun: i32 = -1;
-/** Where the last key ended: what looks like another inside is of it. */
+/** The end of the last key; matches that begin inside it are part of it. */
 let keyEnd: usize = 0;
 
-/** Looks through the rows in `from..to`, which were just judged; `rows` of them. */
+/** Searches the rows in `from..to`, which were just checked; `rows` is their number. */
 export function searchSecrets(from: usize, to: usize, rows: u32): void {
   row = 0;
   rowCount = rows;
@@ -36,8 +36,8 @@ export function searchSecrets(from: usize, to: usize, rows: u32): void {
   let seconds = i8x16.splat(0);
   for (let at = from; at < to; at += 16) {
     const bytes = v128.load(at);
-    // Each pattern has three bytes that are rare. For each of the three, a bit is set where a byte can be that of a pattern in its
-    // bucket; moved behind each other, they lead to the last of three that fit.
+    // Each pattern has three consecutive rare bytes. For each of the three, bits mark the buckets with a
+    // pattern that a byte can match; shifted and combined, they mark the last of three matching bytes.
     const low = v128.and(bytes, nibble);
     const high = i8x16.shr_u(bytes, 4);
     const first = v128.and(i8x16.swizzle(low0, low), i8x16.swizzle(high0, high));
@@ -51,7 +51,7 @@ export function searchSecrets(from: usize, to: usize, rows: u32): void {
       v128.store(BUCKETS, buckets);
       takeKeys(at, to, i8x16.bitmask(i8x16.ne(buckets, i8x16.splat(0))));
       const mask = i8x16.bitmask(signs);
-      // Of signs that follow each other only the last can be of an address.
+      // Of consecutive `@`, only the last can be part of an address.
       takeEmails(at, to, from, mask & ~(mask >> 1));
     }
     const digits = i8x16.lt_u(i8x16.sub(bytes, i8x16.splat(0x30)), i8x16.splat(10));
@@ -79,10 +79,10 @@ function takeEmails(block: usize, to: usize, from: usize, mask: i32): void {
   }
 }
 
-/** Tells a place in the row that it is in. */
+/** Reports a secret in its row. */
 export function reportSecret(code: i32, from: usize, to: usize): void {
   const position = <u32>(from - inputStart());
-  // Places come nearly in order: the row is the last one or one behind it.
+  // Places are nearly in order, so the search starts at the last row.
   if (load<u32>(ROW_STARTS + ((<usize>row) << 2)) > position) row = 0;
   let last = rowCount - 1;
   while (row < last) {
@@ -99,12 +99,12 @@ export function reportSecret(code: i32, from: usize, to: usize): void {
   report(code, from, to - from);
 }
 
-// Email addresses as commonly written: name, `@`, and a domain of at least two labels (RFC 5321, without its rarities).
+// Email addresses in common form: a name, `@`, and a domain with at least two labels (RFC 5321, without rare forms).
 
-/** Longest name before the `@` (RFC 5321, section 4.5.3.1.1). */
+/** Maximum length of the name before the `@` (RFC 5321, section 4.5.3.1.1). */
 const MAX_NAME: usize = 64;
 
-/** Where the address begins that was found last. */
+/** The start of the address found last. */
 export let emailStart: usize = 0;
 
 function isNameCharacter(character: u32): bool {
@@ -115,11 +115,11 @@ function isNameCharacter(character: u32): bool {
   );
 }
 
-/** The end of the address whose `@` is at `at`, 0 if there is none. Domains for examples (RFC 2606) are not reported. */
+/** Returns the end of the address whose `@` is at `at`, or 0 if there is none or it is an example (RFC 2606). */
 export function findEmail(at: usize, from: usize): usize {
   let start = at;
   while (start > from && at - start <= MAX_NAME && isNameCharacter(load<u8>(start - 1))) start--;
-  // What an escape such as `\n` before the name is written with.
+  // Skip the letters of an escape such as `\n` before the name.
   if (start > from && load<u8>(start - 1) == 0x5c) start = max(start, endOfEscape(start + 1));
   while (start < at && !isAlphanumeric(load<u8>(start))) start++;
   if (start >= at || at - start > MAX_NAME) return 0;
@@ -142,7 +142,7 @@ function endOfDomain(from: usize): usize {
     if (length == 0) return 0;
     labels++;
     if (load<u8>(at) != 0x2e || !isAlphanumeric(load<u8>(at + 1))) {
-      // The last label has letters only, at least two.
+      // The last label has at least two characters, all of them letters.
       const isDomain = labels > 1 && length > 1 && <usize>letters == length;
       return isDomain && !isExample ? at : 0;
     }
@@ -151,7 +151,7 @@ function endOfDomain(from: usize): usize {
   }
 }
 
-/** True for the word "example", in capitals or not. */
+/** True for the word "example" in any case. */
 function isWordExample(label: usize, length: usize): bool {
   return length == 7 && ((load<u64>(label) & 0xffffffffffffff) | 0x20202020202020) == 0x656c706d617865;
 }

@@ -1,5 +1,5 @@
-// What the rows of fine-tuning datasets look like. The service publishes no schema, so everything said here is a warning.
-// The grammar passes on each token of the outer levels; only what decides is stored.
+// Recognizes the formats of fine-tuning rows. The service publishes no schema, so all problems here are
+// warnings. The grammar passes each token of the outer levels; only what determines the format is stored.
 import {
   CHOSEN_MISSING,
   CONTENT_EMPTY,
@@ -37,7 +37,7 @@ import {
 import { noteInRow } from './found';
 import { KIND_NULL, KIND_STRING } from './grammar';
 
-// The names that decide a row's shape, compared by their bytes. A name of up to eight bytes is one load.
+// The names that determine a row's shape, compared by their bytes. Names of up to eight bytes need a single load.
 
 // Fields of a row.
 const FIELD_OTHER = 0;
@@ -63,18 +63,18 @@ const PART_TOOL_CALLS = 3;
 const PART_FROM = 4;
 const PART_VALUE = 5;
 
-/** The first eight bytes of a name, little-endian, zeros behind a shorter one. */
+/** Returns the first eight bytes of a name, little-endian, with zeros after a shorter one. */
 function head(from: usize, length: usize): u64 {
   const bytes = load<u64>(from);
   return length < 8 ? bytes & (((<u64>1) << ((<u64>length) << 3)) - 1) : bytes;
 }
 
-/** Whether a name of more than eight bytes has so many, and these are its first and its last eight. */
+/** Whether a name has this length (more than eight bytes) and these first and last eight bytes. */
 function isLong(from: usize, to: usize, length: usize, first: u64, last: u64): bool {
   return to - from == length && load<u64>(from) == first && load<u64>(to - 8) == last;
 }
 
-/** Which field of a row a key names. */
+/** Returns which field of a row a key names. */
 function fieldOf(from: usize, to: usize): i32 {
   if (to - from <= 8) {
     const name = head(from, to - from);
@@ -94,7 +94,7 @@ function fieldOf(from: usize, to: usize): i32 {
   return isLong(from, to, 13, 0x61737265766e6f63, 0x736e6f6974617372) ? FIELD_CONVERSATIONS : FIELD_OTHER;
 }
 
-/** Which field of a message a key names. */
+/** Returns which field of a message a key names. */
 function partOf(from: usize, to: usize): i32 {
   if (to - from <= 8) {
     const name = head(from, to - from);
@@ -108,7 +108,7 @@ function partOf(from: usize, to: usize): i32 {
   return isLong(from, to, 13, 0x6e6f6974636e7566, 0x6c6c61635f6e6f69) ? PART_TOOL_CALLS : PART_OTHER;
 }
 
-/** Whose turn a role names; ShareGPT has names of its own. */
+/** Returns the role of a name; ShareGPT has additional names. */
 function roleOf(from: usize, to: usize, isShareGpt: bool): i32 {
   if (to - from <= 8) {
     const name = head(from, to - from);
@@ -128,19 +128,19 @@ function roleOf(from: usize, to: usize, isShareGpt: bool): i32 {
   return isLong(from, to, 13, 0x6e6f6974636e7566, 0x6c6c61635f6e6f69) ? ROLE_ASSISTANT : ROLE_OTHER;
 }
 
-/** The row (1), its list of messages (2), a message (3), the list of its content's parts (4), one of these (5). */
+/** The row (1), its messages (2), a message (3), its content's parts (4), a part (5). */
 export const MAX_SHAPE_DEPTH = 5;
 
-/** The format of the row read last, once it has ended. */
+/** The format of the last row, set when it has ended. */
 export let format: i32 = FORMAT_UNKNOWN;
-/** Turns of its conversation, and a u32 for each role. */
+/** Turns of the last row's conversation, and a u32 for each role. */
 export let turns: u32 = 0;
 export const TURNS_BY_ROLE: usize = memory.data(ROLE_COUNT * 4, 4);
 
-/** Bits of the fields that the row has, and which one the grammar is in. */
+/** Bits of the row's fields, and the field that is being read. */
 let fields: u32 = 0;
 let field: i32 = FIELD_OTHER;
-/** For each field what is wrong with its last value: code (0 for nothing), position, length; each a u32. */
+/** What is wrong with the last value of each field: code (0 for nothing), address, length; each a u32. */
 const FAULT_BYTES = 12;
 const FAULTS: usize = memory.data(FIELD_COUNT * FAULT_BYTES, 4);
 
@@ -153,7 +153,7 @@ let part: i32 = PART_OTHER;
 let role: i32 = -1;
 let hasContent: bool = false;
 let hasToolCalls: bool = false;
-/** Where an empty content is, 0 if it is not empty. */
+/** The address of an empty content, or 0 if it is not empty. */
 let emptyContent: usize = 0;
 let emptyLength: usize = 0;
 let parts: u32 = 0;
@@ -183,11 +183,11 @@ function beginConversation(): void {
   turns = 0;
   hasAssistant = false;
   lastRole = -1;
-  // Not `memory.fill`: for so few bytes a call out of WebAssembly takes longer than all else.
+  // Not `memory.fill`: for so few bytes, a call out of WebAssembly takes longer than the loop.
   for (let index = 0; index < ROLE_COUNT; index++) store<u32>(TURNS_BY_ROLE + ((<usize>index) << 2), 0);
 }
 
-/** Takes a key of the object at a depth. */
+/** Handles a key of the object at a depth. */
 export function keyShape(depth: i32, from: usize, to: usize): void {
   if (depth == 1) {
     field = fieldOf(from, to);
@@ -198,7 +198,7 @@ export function keyShape(depth: i32, from: usize, to: usize): void {
   }
 }
 
-/** Takes a string, number or literal in the container at a depth. */
+/** Handles a string, number or literal in the container at a depth. */
 export function scalarShape(depth: i32, kind: i32, from: usize, to: usize): void {
   if (depth == 1) takeField(kind, from, to);
   else if (!isConversation()) return;
@@ -222,7 +222,7 @@ function takeField(kind: i32, from: usize, to: usize): void {
   else if (isBlank(from, to)) setFault(FIELD_EMPTY, from - 1, to - from + 2);
 }
 
-/** Keeps what is wrong with the value of the field: whether it matters is known when the row has ended. */
+/** Stores what is wrong with the field's value, because only the end of the row shows whether it matters. */
 function setFault(code: u32, at: usize, length: usize): void {
   const fault = FAULTS + <usize>field * FAULT_BYTES;
   store<u32>(fault, code);
@@ -230,7 +230,7 @@ function setFault(code: u32, at: usize, length: usize): void {
   store<u32>(fault, <u32>length, 8);
 }
 
-/** Notes what is wrong with some fields; bits of them. */
+/** Notes what is wrong with some fields, given as bits. */
 function noteFaults(some: u32): void {
   for (let left = some & fields; left != 0; left &= left - 1) {
     const fault = FAULTS + <usize>ctz(left) * FAULT_BYTES;
@@ -256,7 +256,7 @@ function takePart(kind: i32, from: usize, to: usize): void {
   }
 }
 
-/** Takes a container that opens at a depth of its own. */
+/** Handles the start of a container at its depth. */
 export function openShape(depth: i32, isObject: bool, at: usize): void {
   if (depth == 2) {
     if (isConversation()) {
@@ -289,14 +289,14 @@ export function openShape(depth: i32, isObject: bool, at: usize): void {
   } else if (isContent()) parts++;
 }
 
-/** Prompts, completions and preferences can be lists of messages as well. */
+/** Prompts, completions and preferences can also be lists of messages. */
 function mayBeList(): bool {
   return (
     (bit(field) & (bit(FIELD_PROMPT) | bit(FIELD_COMPLETION) | bit(FIELD_CHOSEN) | bit(FIELD_REJECTED))) != 0
   );
 }
 
-/** Takes the end of the container at a depth. */
+/** Handles the end of the container at a depth. */
 export function closeShape(depth: i32, at: usize): void {
   if (!isConversation()) return;
   if (depth == 4) {
@@ -322,13 +322,13 @@ function endMessage(): void {
   }
   lastRole = role;
   if (role == ROLE_ASSISTANT) hasAssistant = true;
-  // A turn that only calls tools has no content, or null, or an empty one.
+  // With tool calls, the content may be missing, null or empty.
   if (hasToolCalls) return;
   if (!hasContent) noteInRow(CONTENT_MISSING, message, 1);
   else if (emptyContent != 0) noteInRow(CONTENT_EMPTY, emptyContent, emptyLength);
 }
 
-/** Ends a row that is an object: its fields decide its format. */
+/** Ends a row that is an object, and determines its format from its fields. */
 export function endShape(start: usize): void {
   if (has(FIELD_MESSAGES)) format = FORMAT_CHAT;
   else if (has(FIELD_CONVERSATIONS)) format = FORMAT_SHAREGPT;
@@ -363,7 +363,7 @@ function needBoth(one: i32, other: i32, code: i32, start: usize): void {
   if (!has(other)) noteInRow(code + 1, start, 1);
 }
 
-/** Nothing in it, or spaces only. */
+/** True if a string is empty or contains only spaces. */
 function isBlank(from: usize, to: usize): bool {
   let at = from;
   while (at < to && load<u8>(at) == 0x20) at++;

@@ -1,21 +1,20 @@
-// Strings of RFC 8259, section 7: sixty-four bytes at a time, with their escapes and their UTF-8, and by bytes only where these
-// are not UTF-8.
+// Reads strings (RFC 8259, section 7) with their escapes, 64 bytes at a time, or byte by byte if some are not UTF-8.
 import { bitsOf, equal, escapedBy } from './characters';
 import { BAD_ESCAPE, CONTROL_CHARACTER, INVALID_UTF8, LONE_SURROGATE, UNTERMINATED_STRING } from './codes';
 import { fail, noteInRow } from './found';
 import { sequenceLength, isAscii, isUtf8, wholeLength } from './utf8';
 
-/** Whether the string read last holds an escape. */
+/** Whether the last string contains an escape. */
 export let hasEscape: bool = false;
 
-/** The value of a hexadecimal digit, above 15 for any other character. */
+/** Returns the value of a hexadecimal digit, or 16 for any other character. */
 export function hexValue(character: u32): u32 {
   if (character - 0x30 < 10) return character - 0x30;
   const letter = (character | 0x20) - 0x61;
   return letter < 6 ? letter + 10 : 16;
 }
 
-/** The code unit of four hexadecimal digits, above 0xffff if one of them is none. */
+/** Returns the code unit of four hexadecimal digits, or a value above 0xffff if any is invalid. */
 export function hexUnit(at: usize): u32 {
   const a = hexValue(load<u8>(at));
   const b = hexValue(load<u8>(at + 1));
@@ -25,26 +24,26 @@ export function hexUnit(at: usize): u32 {
 }
 
 /**
- * Reads a string from behind its opening quote and returns the position behind the closing one, 0 after a failure. Every row
- * ends with a line break or a sentinel, which is a control character: no read goes further.
+ * Reads a string from after its opening quote; returns the address after the closing one, or 0 after a
+ * failure. Never reads on after a row, because its line break or sentinel is a control character.
  */
 export function readString(from: usize, end: usize): usize {
   hasEscape = false;
-  // Most strings are keys and roles, which end within sixteen bytes.
+  // Most strings are keys and roles, which end within 16 bytes.
   const special = specialsOf(v128.load(from));
   if (special == 0) return readBlocks(from + 16, from, end);
   const first = from + ctz(special);
   return load<u8>(first) == 0x22 ? first + 1 : readBlocks(from, from, end);
 }
 
-/** Which of sixteen bytes end a string or need a closer look, as bits. */
+/** Returns as bits which of 16 bytes end a string or need a closer look. */
 function specialsOf(bytes: v128): i32 {
-  // Signed: bytes from 0x80 on are below 0x20 as well.
+  // Signed: bytes from 0x80 on are also below 0x20.
   const others = i8x16.lt_s(bytes, i8x16.splat(0x20));
   return i8x16.bitmask(v128.or(v128.or(equal(bytes, 0x22), equal(bytes, 0x5c)), others));
 }
 
-/** Goes on with a string at `at`, where neither an escape nor a sequence of UTF-8 is under way; sixty-four bytes at a time. */
+/** Continues a string, 64 bytes at a time; `from` is not inside an escape or a UTF-8 sequence. */
 function readBlocks(from: usize, start: usize, end: usize): usize {
   let at = from;
   while (true) {
@@ -58,9 +57,9 @@ function readBlocks(from: usize, start: usize, end: usize): usize {
     if (backslashes != 0) {
       const escaped = escapedBy(backslashes);
       const simple = bitsOf(simpleOf(a), simpleOf(b), simpleOf(c), simpleOf(d));
-      // An escaped character ends nothing, and is read only if it is not a simple escape.
+      // An escaped character doesn't end the string, and stops here only if it is not a simple escape.
       stops = (stops & ~escaped) | (escaped & ~simple);
-      // An escape whose letter is in the next block begins that block.
+      // If the letter of an escape is in the next block, that block begins with its backslash.
       length -= <usize>((backslashes & ~escaped) >> 63);
     }
     if (!isAscii(v128.or(v128.or(a, b), v128.or(c, d)))) {
@@ -75,7 +74,7 @@ function readBlocks(from: usize, start: usize, end: usize): usize {
     const stop = ctz(stops);
     if ((backslashes & (((<u64>1) << stop) - 1)) != 0) hasEscape = true;
     at += <usize>stop;
-    // An escape with digits, or none at all; a backslash alone never stops.
+    // An escape with digits or an invalid one; a backslash itself never stops.
     if (stop > 0 && ((escapedBy(backslashes) >> stop) & 1) != 0) {
       at = readEscape(at - 1, end);
       if (at == 0) return 0;
@@ -84,13 +83,14 @@ function readBlocks(from: usize, start: usize, end: usize): usize {
   }
 }
 
-/** A quote or a control character. */
+/** Returns a mask of quotes and control characters. */
 function stopsOf(bytes: v128): v128 {
   return v128.or(equal(bytes, 0x22), i8x16.lt_u(bytes, i8x16.splat(0x20)));
 }
 
 /**
- * One of `"`, `\`, `/`, `b`, `f`, `n`, `r`, `t`: looked up by both halves of the byte, which have a bit in common for these only.
+ * Returns a mask of `"`, `\`, `/`, `b`, `f`, `n`, `r`, `t`. Both halves of a byte are looked up, and share a
+ * bit only for these.
  */
 function simpleOf(bytes: v128): v128 {
   const low = i8x16.swizzle(
@@ -101,7 +101,7 @@ function simpleOf(bytes: v128): v128 {
   return i8x16.ne(v128.and(low, high), i8x16.splat(0));
 }
 
-/** Reads the rest of a string byte by byte: somewhere ahead are bytes that are not UTF-8, perhaps behind its end. */
+/** Reads the rest of a string byte by byte, because invalid UTF-8 follows in it or after it. */
 function readBytes(from: usize, start: usize, end: usize): usize {
   let at = from;
   while (true) {
@@ -117,12 +117,12 @@ function readBytes(from: usize, start: usize, end: usize): usize {
   }
 }
 
-/** A control character in the string that begins at `start`, or the end of the row. */
+/** Fails at a control character in the string that begins at `start`, or at the end of the row. */
 function failAtControl(at: usize, start: usize, end: usize): usize {
   return at < end ? fail(CONTROL_CHARACTER, at, 1) : fail(UNTERMINATED_STRING, start - 1, end - start + 1);
 }
 
-/** Reads sequences of UTF-8 to the next ASCII character; notes the first that is none. */
+/** Reads UTF-8 sequences up to the next ASCII character, and notes invalid ones. */
 function readBeyondAscii(from: usize): usize {
   let at = from;
   while (load<u8>(at) >= 0x80) {
@@ -133,7 +133,7 @@ function readBeyondAscii(from: usize): usize {
   return at;
 }
 
-/** Reads an escape, both halves of a surrogate pair together; returns the position behind it, 0 after a failure. */
+/** Reads an escape or a surrogate pair; returns its end, or 0 after a failure. */
 function readEscape(at: usize, end: usize): usize {
   const character = <u32>load<u8>(at + 1);
   if (character != 0x75) {
@@ -149,7 +149,7 @@ function readEscape(at: usize, end: usize): usize {
   return at + 6;
 }
 
-/** True for a backslash with one of `"`, `\`, `/`, `b`, `f`, `n`, `r`, `t` behind it. */
+/** True for a backslash followed by `"`, `\`, `/`, `b`, `f`, `n`, `r` or `t`. */
 function isSimpleEscape(at: usize): bool {
   if (load<u8>(at) != 0x5c) return false;
   switch (load<u8>(at + 1)) {

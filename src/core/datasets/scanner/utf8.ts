@@ -1,4 +1,4 @@
-// UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing above U+10FFFF.
+// UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing above U+10FFFF.
 import { oneBefore, twoBefore } from './characters';
 
 /** True for a byte that continues a sequence. */
@@ -6,7 +6,7 @@ export function isContinuation(byte: u32): bool {
   return (byte & 0xc0) == 0x80;
 }
 
-/** How many bytes the well-formed sequence at `at` has, 0 if there is none; `at` holds a byte of 0x80 or more. */
+/** Returns the length of a well-formed sequence, or 0 if there is none; the byte at `at` must be 0x80 or above. */
 export function sequenceLength(at: usize): i32 {
   const first = <u32>load<u8>(at);
   if (first < 0xc2) return 0;
@@ -17,14 +17,14 @@ export function sequenceLength(at: usize): i32 {
   return first <= 0xf4 && isContinuation(load<u8>(at + 3)) ? 4 : 0;
 }
 
-/** How many bytes at `at` that are not UTF-8 are shown as one replacement character (WHATWG Encoding, as decoders do it). */
+/** Returns how many invalid bytes at `at` are decoded as one replacement character (WHATWG Encoding). */
 export function brokenLength(at: usize): i32 {
   const first = <u32>load<u8>(at);
   if (first < 0xe0 || first > 0xf4 || !isSecond(first, load<u8>(at + 1))) return 1;
   return first < 0xf0 || !isContinuation(load<u8>(at + 2)) ? 2 : 3;
 }
 
-/** Whether a byte can be the second of a longer sequence: some first ones leave fewer. */
+/** Whether a byte can be the second of a longer sequence; some first bytes allow fewer. */
 function isSecond(first: u32, second: u32): bool {
   if (first == 0xe0) return second >= 0xa0 && second <= 0xbf;
   if (first == 0xed) return second >= 0x80 && second <= 0x9f;
@@ -38,18 +38,18 @@ export function isByteOrderMark(at: usize): bool {
   return (load<u32>(at) & 0xffffff) == 0xbfbbef;
 }
 
-// UTF-8 of sixty-four bytes at once, after John Keiser and Daniel Lemire, "Validating UTF-8 In Less Than One Instruction Per Byte"
-// (2021): what is wrong with two bytes is looked up by three of their halves, and each table gives the faults that its half allows.
+// Validates 64 bytes at once, after John Keiser and Daniel Lemire, "Validating UTF-8 In Less Than One Instruction Per Byte"
+// (2021): faults of two bytes are looked up by three of their halves, and each table contains the faults that its half allows.
 
-// The faults of a byte and the one before it.
-const TOO_SHORT: i8 = 1; // a first byte without the next
-const TOO_LONG: i8 = 2; // a continuation behind ASCII
+// Faults of a byte and the one before it.
+const TOO_SHORT: i8 = 1; // a first byte without a continuation
+const TOO_LONG: i8 = 2; // a continuation after ASCII
 const OVERLONG_3: i8 = 4;
 const TOO_LARGE: i8 = 8; // above U+10FFFF, by the second byte
 const SURROGATE: i8 = 16;
 const OVERLONG_2: i8 = 32;
-const LARGE_OR_OVERLONG_4: i8 = 64; // F5 and above, or an overlong form of four
-const TWO_CONTINUATIONS: i8 = -128; // right only as third or fourth byte
+const LARGE_OR_OVERLONG_4: i8 = 64; // F5 and above, or an overlong form of four bytes
+const TWO_CONTINUATIONS: i8 = -128; // valid only as third or fourth byte
 /** Faults that the lower half of the first byte cannot exclude. */
 const ANY: i8 = TOO_SHORT | TOO_LONG | TWO_CONTINUATIONS;
 
@@ -58,7 +58,7 @@ export function isAscii(bytes: v128): bool {
   return !v128.any_true(v128.and(bytes, i8x16.splat(-128)));
 }
 
-/** True for well-formed UTF-8 that begins with a character; the last one may continue behind the bytes. */
+/** True for well-formed UTF-8 that begins with a character; the last one may be incomplete. */
 export function isUtf8(a: v128, b: v128, c: v128, d: v128): bool {
   const faults = v128.or(
     v128.or(faultsOf(i8x16.splat(0), a), faultsOf(a, b)),
@@ -67,14 +67,14 @@ export function isUtf8(a: v128, b: v128, c: v128, d: v128): bool {
   return !v128.any_true(faults);
 }
 
-/** How many of sixteen bytes are of characters that end among them. */
+/** Returns how many of 16 bytes belong to complete characters. */
 export function wholeLength(bytes: v128): usize {
-  // A first byte of two, three or four in the last one, two or three places continues behind.
+  // A sequence of two, three or four bytes is incomplete if it begins in the last one, two or three positions.
   const limits = i8x16(-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -17, -33, -65);
   return ctz(i8x16.bitmask(i8x16.gt_u(bytes, limits)) | 0x10000);
 }
 
-/** Not zero where a byte is wrong behind those before it. */
+/** Returns non-zero bytes where a byte is invalid after those before it. */
 function faultsOf(before: v128, bytes: v128): v128 {
   const nibble = i8x16.splat(0x0f);
   const one = oneBefore(before, bytes);
@@ -121,7 +121,7 @@ function faultsOf(before: v128, bytes: v128): v128 {
     i8x16.shr_u(bytes, 4),
   );
   const found = v128.and(v128.and(byFirstHigh, byFirstLow), bySecondHigh);
-  // Two continuations are right where the first byte two or three places before asks for them, and only there.
+  // Two continuations are valid only where the first byte two or three positions before requires them.
   const third = i8x16.sub_sat_u(two, i8x16.splat(0x60));
   const fourth = i8x16.sub_sat_u(three, i8x16.splat(0x70));
   return v128.xor(v128.and(v128.or(third, fourth), i8x16.splat(-128)), found);

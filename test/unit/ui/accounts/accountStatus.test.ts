@@ -10,7 +10,7 @@ import { Bench, until } from '../../../helpers/runs/support.ts';
 const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
 const { showBalance } = await withVscode(() => import('../../../../src/ui/accounts/accountStatus.ts'));
 
-describe('the balance in the status bar', () => {
+describe('showBalance', () => {
   let bench: Bench;
   let session: Session;
   let status: Disposable;
@@ -47,7 +47,7 @@ describe('the balance in the status bar', () => {
     await bench.end();
   });
 
-  it('names its account once another one is added, anywhere', async () => {
+  it('shows the name of the account as soon as another account is added', async () => {
     await session.balance.refresh();
     assert.equal(standIn.statusItems.at(-1)?.text, '$(credit-card) 12.34 EUR');
     others = 1;
@@ -55,7 +55,7 @@ describe('the balance in the status bar', () => {
     assert.equal(standIn.statusItems.at(-1)?.text, '$(credit-card) account-1 12.34 EUR');
   });
 
-  it('reads what was spent once for many changes, and shows none of it to a refused API key', async () => {
+  it('reads spending once for several changes, and hides it when the API key is rejected', async () => {
     const tooltip = () => standIn.statusItems.at(-1)?.tooltip ?? '';
     await session.balance.refresh();
     await session.balance.refresh();
@@ -66,7 +66,7 @@ describe('the balance in the status bar', () => {
     assert.equal(reads, 1);
   });
 
-  it('is not shown any more once the API key that read it is refused, and is again with another', async () => {
+  it('hides the balance when the API key is rejected, and shows it with another key', async () => {
     const item = () => standIn.statusItems.at(-1);
     await session.balance.refresh();
     assert.match(item()?.text ?? '', /12\.34 EUR$/);

@@ -10,7 +10,7 @@ const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts
 const { signIn } = await withVscode(() => import('../../../../src/ui/accounts/signIn.ts'));
 const { replaceKey } = await withVscode(() => import('../../../../src/ui/accounts/signIn.ts'));
 
-describe('"Sign In" and "Replace API Key"', () => {
+describe('API key entry', () => {
   let stored: string[];
 
   beforeEach(() => {
@@ -18,7 +18,7 @@ describe('"Sign In" and "Replace API Key"', () => {
     stored = [];
   });
 
-  /** Runs one of the commands on an API key to which the service answers so. */
+  /** Runs a command with an API key, to which the service responds as `getBalance` does. */
   async function run(
     command: 'signIn' | 'replaceKey',
     getBalance: () => Promise<unknown>,
@@ -38,13 +38,13 @@ describe('"Sign In" and "Replace API Key"', () => {
   const unreachable = () => Promise.reject(new NetworkError('refused'));
 
   for (const command of ['signIn', 'replaceKey'] as const) {
-    it(`${command} stores an API key that the service accepts`, async () => {
+    it(`stores an API key that the service accepts (${command})`, async () => {
       await run(command, () => Promise.resolve({}));
       assert.deepEqual(stored, ['service_new']);
       assert.match(standIn.told.sentences.join('|'), /^(Signed in to|Replaced the API key of) Work\.$/);
     });
 
-    it(`${command} stores an API key that could not be verified only after a question`, async () => {
+    it(`stores an API key that could not be verified only after a confirmation (${command})`, async () => {
       await run(command, unreachable);
       assert.deepEqual(stored, []);
       standIn.told.answer = ([button]) => button;
@@ -53,13 +53,13 @@ describe('"Sign In" and "Replace API Key"', () => {
       assert.match(standIn.told.sentences.at(-1) ?? '', /couldn’t be verified/);
     });
 
-    it(`${command} does not store an API key that was refused`, async () => {
+    it(`does not store an API key that was rejected (${command})`, async () => {
       await run(command, () => Promise.reject(new ServiceError('unauthorized', 401)));
       assert.deepEqual(stored, []);
       assert.equal(standIn.told.sentences.length, 1);
     });
 
-    it(`${command} offers the website of an account that has one, where a new API key is needed`, async () => {
+    it(`offers the website of the account, if known, when an API key is needed (${command})`, async () => {
       const offered = async (website?: string) => {
         standIn.forget();
         const opened = () => standIn.executed.splice(0).map(([, url]) => url);
@@ -78,7 +78,7 @@ describe('"Sign In" and "Replace API Key"', () => {
     });
   }
 
-  it('asks again for the API key of the account that it was for', async () => {
+  it('asks for another API key of the same account after a rejection', async () => {
     standIn.told.answer = ([button]) => button;
     await run('replaceKey', () => Promise.reject(new ServiceError('unauthorized', 401)));
     await turn();

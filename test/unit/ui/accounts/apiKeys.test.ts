@@ -5,7 +5,7 @@ import { withVscode } from '../../../helpers/standInForVscode.ts';
 
 const { ApiKeys: createKeys } = await withVscode(() => import('../../../../src/ui/accounts/apiKeys.ts'));
 
-describe('API keys', () => {
+describe('ApiKeys', () => {
   let stored: Map<string, string>;
   let keys: ApiKeys;
   const owner = { accountId: 'a', origin: 'https://service.test' };
@@ -20,7 +20,7 @@ describe('API keys', () => {
     } as unknown as SecretStorage);
   });
 
-  it('have an id each, which says nothing of the API key and changes with it', async () => {
+  it('assigns a new random ID whenever the API key changes', async () => {
     await keys.store(owner, 'service_one');
     const first = await keys.read(owner);
     assert.match(first?.keyId ?? '', /^[0-9a-f-]{36}$/);
@@ -32,7 +32,7 @@ describe('API keys', () => {
     assert.notEqual((await keys.read(owner))?.keyId, first?.keyId);
   });
 
-  it('keep their id when the same one is entered again, for the same origin only', async () => {
+  it('retains the ID if the same API key is entered again for the same origin', async () => {
     await keys.store(owner, 'service_one');
     const first = await keys.read(owner);
     await keys.store(owner, 'service_one');
@@ -43,7 +43,7 @@ describe('API keys', () => {
     assert.equal(await keys.read(owner), undefined);
   });
 
-  it('are none where no whole record is stored', async () => {
+  it('returns no API key if the stored record is incomplete', async () => {
     const { origin } = owner;
     const broken = [{ origin, apiKey: 1, keyId: 'k' }, { origin, apiKey: 'service_x' }, [1], {}, null];
     for (const text of ['', ...broken.map((one) => JSON.stringify(one))]) {

@@ -12,7 +12,7 @@ const { formatMoment } = await withVscode(() => import('../../../../src/ui/share
 
 type View = Parameters<typeof balanceText>[0];
 
-describe('the balance in the status bar', () => {
+describe('Balance in the status bar', () => {
   const work: Account = { kind: 'service', id: 'a', name: 'Work', baseUrl: 'https://service.test:8443/v2' };
   const sandbox: Account = { kind: 'sandbox', id: 's', name: 'Sandbox' };
   const readAtMs = Date.now();
@@ -33,7 +33,7 @@ describe('the balance in the status bar', () => {
     ...changes,
   });
 
-  it('names the account as soon as there are two, and where there is no balance', () => {
+  it('shows the name of the account if there are several accounts or no balance', () => {
     const long = { ...work, name: 'Research and Development' };
     for (const [changes, text] of [
       [{}, '$(credit-card) 37.50 USD'],
@@ -49,7 +49,7 @@ describe('the balance in the status bar', () => {
       assert.equal(balanceText(viewOf(changes)), text);
   });
 
-  it('its tooltip has account, host, balance and when it was read', () => {
+  it('has a tooltip with the account, the host, and the balance with its time', () => {
     const linesOf = (changes: Partial<View>) => balanceTooltip(viewOf(changes)).split('\n');
     assert.deepEqual(linesOf({}), [
       'Fine-Tuning account: Work',
@@ -65,7 +65,7 @@ describe('the balance in the status bar', () => {
     ]);
   });
 
-  it('its tooltip has what was spent this month, and the budget', () => {
+  it('has a tooltip with the spending of this month and the budget', () => {
     const balance = { balance_cents: 3_750, currency: 'USD' };
     const receipts = [charged('2026-11-03T12:00:00Z', 517), charged('2026-10-31T12:00:00Z', 900)];
     const facts = {
@@ -84,7 +84,7 @@ describe('the balance in the status bar', () => {
     assert.deepEqual(spentLines({ ...facts, receipts: [], balance: undefined }), []);
   });
 
-  it('shows a hostile account name and currency harmlessly', () => {
+  it('sanitizes the account name and the currency', () => {
     const account = { ...work, name: '\u202e$(check) [x](c:y)\u200b' };
     const balance = { balance_cents: 100, currency: '$(x)' };
     const view = viewOf({ account, balance });

@@ -13,7 +13,7 @@ const { signIn } = await withVscode(() => import('../../../../src/ui/accounts/si
 const { notifySetAside } = await withVscode(() => import('../../../../src/ui/shared/setAsideMessages.ts'));
 const { signOut } = await withVscode(() => import('../../../../src/ui/accounts/signIn.ts'));
 
-describe('"Sign In" to a service that was used before', () => {
+describe('Sign In to a service that was used before', () => {
   let stage: Stage;
   let accounts: AccountStore;
   let keys = 0;
@@ -34,7 +34,7 @@ describe('"Sign In" to a service that was used before', () => {
     delete: () => Promise.resolve(),
   } as unknown as ApiKeys;
 
-  /** Signs in with what is typed and picked, and returns the rows that were offered. */
+  /** Signs in with these entries and choices; returns the offered rows. */
   async function enter(...answers: string[]): Promise<string[]> {
     standIn.forget();
     standIn.told.pick = () => answers.shift();
@@ -57,13 +57,13 @@ describe('"Sign In" to a service that was used before', () => {
     assert.equal(accounts.active, undefined);
   }
 
-  /** Submits the same bytes with the active account; each sign-in has its own API key. */
+  /** Submits the same bytes with the active account; each submission uses a different API key. */
   async function submit(besides: string[] = []) {
     const session = stage.session(accounts.active?.id, `key-${++keys}`);
     return stage.submitter.submit(session, await stage.bench.draft(), silent(), besides).result;
   }
 
-  /** Signs in and submits what is charged, though nobody knows: the answer is a web page, and no marker tells the run. */
+  /** Signs in and submits; the charge goes unnoticed, since the response is a web page and the run has no marker. */
   async function chargeUnseen(): Promise<{ accountId: string | undefined; openId: string }> {
     assert.deepEqual(await enter(stage.url, 'Work', 'service_key'), []);
     stage.answers = [
@@ -77,7 +77,7 @@ describe('"Sign In" to a service that was used before', () => {
     return { accountId: accounts.active?.id, openId: stage.intent.id };
   }
 
-  it('goes on with the account that was signed out of: what it left open is in the way of the same again', async () => {
+  it('continues with the earlier account, whose open submission prevents a duplicate', async () => {
     const { accountId, openId } = await chargeUnseen();
     await leave();
     assert.deepEqual(await enter(stage.url, 'Continue as “Work”', 'service_key'), [
@@ -87,11 +87,11 @@ describe('"Sign In" to a service that was used before', () => {
     assert.deepEqual([accounts.active?.id, accounts.active?.name], [accountId, 'Work']);
     assert.deepEqual(await submit(), { kind: 'open', id: openId });
     assert.equal(stage.posts.length, 1);
-    // It is offered only while nobody is signed in to it.
+    // The account is offered only while it is signed out.
     assert.deepEqual(await enter(stage.url, 'Home', 'service_other'), []);
   });
 
-  it('finds what is open by the service it was sent to, also for a new account, which may go on on purpose', async () => {
+  it('finds open submissions to the service for a new account, which may submit anyway', async () => {
     const { accountId, openId } = await chargeUnseen();
     await leave();
     await enter(stage.url, 'Add as a New', 'Work again', 'service_key');
@@ -103,13 +103,13 @@ describe('"Sign In" to a service that was used before', () => {
     assert.deepEqual([stage.intent.id, stage.intent.accountId], [openId, accountId]);
   });
 
-  it('is not passed by on purpose by the account that it belongs to', async () => {
+  it('does not let an account submit despite its own open submission', async () => {
     const { openId } = await chargeUnseen();
     assert.deepEqual(await submit([openId]), { kind: 'open', id: openId });
     assert.equal(stage.posts.length, 1);
   });
 
-  it('knows the account by its submissions where the list of accounts was lost', async () => {
+  it('finds the earlier account by its submissions if the list of accounts was lost', async () => {
     const { accountId } = await chargeUnseen();
     accounts.dispose();
     await writeFile(path.join(stage.bench.folder, 'accounts.json'), 'torn');
@@ -122,13 +122,13 @@ describe('"Sign In" to a service that was used before', () => {
     assert.deepEqual([accounts.active?.id, accounts.active?.name], [accountId, 'Work']);
   });
 
-  it('offers nothing for another service', async () => {
+  it('offers no accounts of another service', async () => {
     await chargeUnseen();
     await leave();
     assert.deepEqual(await enter('https://other.test', 'Other', 'service_key'), []);
   });
 
-  it('signs in where the submissions cannot be read', async () => {
+  it('succeeds even if the submissions cannot be read', async () => {
     const answers = [stage.url, 'Work', 'service_key'];
     standIn.told.pick = () => answers.shift();
     const client = () => ({ getBalance: () => Promise.resolve({}) }) as unknown as Client;

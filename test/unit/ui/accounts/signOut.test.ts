@@ -6,10 +6,10 @@ import { withVscode } from '../../../helpers/standInForVscode.ts';
 const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
 const { signOut } = await withVscode(() => import('../../../../src/ui/accounts/signIn.ts'));
 
-describe('"Sign Out"', () => {
+describe('Sign Out', () => {
   beforeEach(() => standIn.forget());
 
-  it('says what becomes of unfinished downloads, and takes them away when the account is gone', async () => {
+  it('warns that unfinished downloads will be removed, and removes them after the account', async () => {
     const done: string[] = [];
     const step = (name: string) => (id: string) => Promise.resolve(void done.push(`${name} ${id}`));
     const accounts = {
@@ -27,7 +27,7 @@ describe('"Sign Out"', () => {
     assert.deepEqual(done, ['remove one', 'delete one', 'forget one']);
   });
 
-  it('says what becomes of open submissions and of unfinished downloads', async () => {
+  it('explains the consequences for open submissions and unfinished downloads', async () => {
     const accounts = { active: { id: 'one', kind: 'service', name: 'Work' } } as unknown as AccountStore;
     for (const submissions of ['charge', 'kept'] as const)
       await signOut(
@@ -41,7 +41,7 @@ describe('"Sign Out"', () => {
     assert.match(kept ?? '', /not charged.+Unfinished downloads will be removed\./);
   });
 
-  it('says of the sandbox, which has no API key of the person, that it comes back as it is', async () => {
+  it('explains how to restore the sandbox, and mentions no API key', async () => {
     const accounts = { active: { id: 'one', kind: 'sandbox', name: 'Sandbox' } } as unknown as AccountStore;
     const staying = '“Use the Sandbox” brings back its runs and downloads.';
     for (const submissions of [undefined, 'charge', 'kept'] as const)
@@ -55,7 +55,7 @@ describe('"Sign Out"', () => {
     assert.deepEqual(standIn.told.details, [staying, staying, discarded]);
   });
 
-  it('takes away what is unfinished also where the keyring fails, and says that it does', async () => {
+  it('removes unfinished downloads even if the keyring fails, and reports the failure', async () => {
     const done: string[] = [];
     const accounts = {
       active: { id: 'one', kind: 'service', name: 'Work' },

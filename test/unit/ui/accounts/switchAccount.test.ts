@@ -9,7 +9,7 @@ import * as standIn from '../../../helpers/vscodeStandIn.ts';
 const { switchAccount } = await withVscode(() => import('../../../../src/ui/accounts/menuMessages.ts'));
 const { notifyKeyNeeded } = await withVscode(() => import('../../../../src/ui/accounts/messages.ts'));
 
-describe('the account menu', () => {
+describe('Account menu', () => {
   const work: ServiceAccount = { kind: 'service', id: 'w', name: 'Work', baseUrl: 'https://service.test' };
   const folder = useFolder();
   let accounts: AccountStore;
@@ -24,7 +24,7 @@ describe('the account menu', () => {
     accounts.dispose();
   });
 
-  /** Picks a row and types into the box that it opens; returns the labels of the rows. */
+  /** Picks a row, and enters a text into the box that it opens; returns the labels of the rows. */
   async function choose(row?: string, typed?: string): Promise<string[]> {
     standIn.forget();
     const answers = [row, typed];
@@ -34,7 +34,7 @@ describe('the account menu', () => {
   }
   const websiteRows = async () => (await choose()).filter((label) => label.includes('Website'));
 
-  it('has one website that the user types, opens it, changes it and forgets it', async () => {
+  it('adds, opens, changes, and removes the website of an account', async () => {
     assert.deepEqual(await websiteRows(), ['$(globe) Add Website…']);
     await choose('Add Website…', 'pay.test/billing');
     assert.deepEqual(accounts.active, { ...work, website: 'https://pay.test/billing' });
@@ -50,7 +50,7 @@ describe('the account menu', () => {
     assert.deepEqual(accounts.active, work);
   });
 
-  it('leads to spending and budget of the active account; the sandbox has no website', async () => {
+  it('offers spending and budget of the active account, but no website for the sandbox', async () => {
     await accounts.save({ kind: 'sandbox', id: 's', name: 'Sandbox' });
     assert.deepEqual(await websiteRows(), []);
     for (const [row, command] of [
@@ -64,7 +64,7 @@ describe('the account menu', () => {
     assert.doesNotMatch((await choose()).join(), /Budget|Spending|Website/);
   });
 
-  it('a notice that an API key is needed offers the website beside it, if there is one', async () => {
+  it('shares the website with the notification that asks for an API key', async () => {
     standIn.told.answer = () => 'Open Website';
     notifyKeyNeeded(work, 'key-rejected');
     notifyKeyNeeded({ ...work, website: 'https://pay.test/' }, 'key-rejected');

@@ -19,7 +19,7 @@ const words = await withVscode(() => import('../../../../src/ui/adapters/message
 
 type Of<T> = Extract<AdapterMessage, { type: T }>;
 
-describe('The adapter page', () => {
+describe('AdapterPage', () => {
   const folder = useFolder();
   let file: string;
   let logged: string[];
@@ -37,7 +37,7 @@ describe('The adapter page', () => {
     assert.deepEqual(standIn.watchers, []);
   });
 
-  /** Opens a page as VS Code restores it. */
+  /** Opens a page as if VS Code restored it. */
   async function open(which: unknown = file, core: AdapterPageParts['core'] = {}): Promise<void> {
     panels = page.adapterPanels({
       extensionUri: standIn.Uri.file('/extension') as unknown as vscode.Uri,
@@ -50,7 +50,7 @@ describe('The adapter page', () => {
     panel.send({ type: 'ready' });
   }
 
-  /** The newest message of a kind, once there is one that fits. */
+  /** Waits until the newest message of a type fits. */
   async function posted<T extends AdapterMessage['type']>(
     type: T,
     fits: (message: Of<T>) => unknown = () => true,
@@ -63,14 +63,14 @@ describe('The adapter page', () => {
     }
     return assert.fail(`no such ${type}: ${JSON.stringify(panel.posted.at(-1))}`);
   }
-  /** Does one task otherwise, where `work` returns something. */
+  /** Replaces one task if `work` returns something. */
   const doing = (task: keyof Tasks, work: (options: WorkerOptions) => Promise<never> | undefined) => ({
     runInWorker: <T extends keyof Tasks>(one: T, which: string, options: WorkerOptions): Promise<Tasks[T]> =>
       (one === task ? work(options) : undefined) ?? runInWorker(one, which, options),
   });
   const drawn = () => posted('page', ({ verdict }) => verdict !== undefined);
 
-  it('measures once, with progress, and then says that nothing was learned', async () => {
+  it('measures once with progress, then shows that nothing was learned', async () => {
     let passes = 0;
     await open(
       file,
@@ -95,7 +95,7 @@ describe('The adapter page', () => {
     assert.equal(work.filter(({ result }) => result !== undefined).length, 1);
   });
 
-  it('unpacks to a folder that the user chooses, or not at all', async () => {
+  it('unpacks to a folder that the user chooses, and not at all if cancelled', async () => {
     const other = path.join(folder(), 'other');
     await mkdir(other);
     await open();
@@ -109,7 +109,7 @@ describe('The adapter page', () => {
     assert.deepEqual((await readdir(folder())).sort(), ['adapter.zip', 'other']);
   });
 
-  it('says why it could not unpack', async () => {
+  it('shows why unpacking failed', async () => {
     await open(file, {
       extractAdapter: () => Promise.reject(Object.assign(new Error('no'), { code: 'disk-full' })),
     });
@@ -123,7 +123,7 @@ describe('The adapter page', () => {
     assert.deepEqual(logged, ['adapter-unpack']);
   });
 
-  it('uses a folder where it is, and watches its files', async () => {
+  it('uses an unpacked folder in place and watches its files', async () => {
     const unpacked = path.join(folder(), 'unpacked');
     await extractAdapter(file, unpacked);
     await open(unpacked);

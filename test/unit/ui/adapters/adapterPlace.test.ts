@@ -13,7 +13,7 @@ import { sampleAdapter } from '../../../helpers/adapters/sampleAdapter.ts';
 import { zipOf } from '../../../helpers/adapters/support.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 
-describe('where an adapter is', () => {
+describe('adapterPlace', () => {
   const folder = useFolder();
   let report: AdapterReport;
 
@@ -36,7 +36,7 @@ describe('where an adapter is', () => {
   const placeOf = (file = at('a.zip'), parent?: string) =>
     unpackedPlace({ ...report, file }, inspectAdapter, parent);
 
-  it('is a folder of the archive’s name beside it', async () => {
+  it('unpacks next to an archive, to a folder with its name', async () => {
     for (const [name, wanted] of [
       ['a.zip', 'a'],
       ['a.tar.gz', 'a'],
@@ -48,17 +48,17 @@ describe('where an adapter is', () => {
     assert.equal((await placeOf(at('a.zip'), '/other')).folder, path.join('/other', 'a'));
   });
 
-  it('is never one that holds something else: a file, a dangling link or another adapter', async () => {
+  it('never unpacks over a file, a dangling link, an empty folder or another adapter', async () => {
     await writeFile(at('a'), zipOf(sampleAdapter()));
     await symlink(at('nowhere'), at('a-2'));
     await unpack(at('a-3'), sampleAdapter({ config: { lora_alpha: 9 } }));
-    // Of the same sizes.
+    // With the same sizes.
     await unpack(at('a-4'), sampleAdapter({ seed: 2 }));
     await mkdir(at('a-5'));
     assert.deepEqual(await placeOf(), { folder: at('a-6'), exists: false });
   });
 
-  it('is an earlier one that holds the same adapter', async () => {
+  it('reuses a folder with the same adapter', async () => {
     await mkdir(at('a'));
     await unpack(at('a-2', 'out'));
     report = { ...report, root: 'out/' };
@@ -67,12 +67,12 @@ describe('where an adapter is', () => {
     assert.equal(adapterFolder(report, place.folder), at('a-2', 'out'));
   });
 
-  it('is the folder of an unpacked one', () => {
+  it('loads an adapter from its root in a folder, or from the folder of its safetensors file', () => {
     assert.equal(adapterFolder(reportOf(at('a'), 'folder', 'out/'), ''), at('a', 'out'));
     assert.equal(adapterFolder(reportOf(at('x.safetensors'), 'safetensors'), ''), folder());
   });
 
-  it('is the folder of weights beside their config', async () => {
+  it('inspects the folder of weights that are next to their config', async () => {
     await unpack(at('a'));
     await writeFile(at('a', 'model.safetensors'), '');
     assert.equal(await subjectOf(at('a', 'adapter_model.safetensors')), at('a'));
@@ -80,7 +80,7 @@ describe('where an adapter is', () => {
     assert.equal(await subjectOf(at('adapter_model.safetensors')), at('adapter_model.safetensors'));
   });
 
-  it('has a fingerprint that changes with the bytes of files, and not with subfolders', async () => {
+  it('has a fingerprint that changes with files but not with subfolders', async () => {
     await unpack(at('a'));
     const [file, all] = [at('a', 'adapter_config.json'), at('a')];
     const before = [await fingerprintOf(file), await fingerprintOf(all)];

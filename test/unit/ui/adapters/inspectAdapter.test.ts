@@ -9,7 +9,7 @@ import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const { inspectAdapter } = await withVscode(() => import('../../../../src/ui/adapters/inspectAdapter.ts'));
 
-describe('"Inspect Adapter"', () => {
+describe('inspectAdapter', () => {
   let folder: string;
   let file: string;
   let records: DownloadRecord[];
@@ -57,13 +57,13 @@ describe('"Inspect Adapter"', () => {
       { active: session },
       {
         open: (id) => Promise.resolve(void opened.push(id)),
-        // Known once they were read.
+        // Records are known only after they were read.
         records: (id) => (opened.includes(id) ? records : []),
       },
       (one) => Promise.resolve(void shown.push(one)),
     )(...args);
 
-  it('opens files of the explorer, all that are selected', async () => {
+  it('opens all files selected in the explorer', async () => {
     const [one, two] = [standIn.Uri.file('/a.zip'), standIn.Uri.file('/b.zip')];
     await inspect(one, [one]);
     await inspect(one, [one, two]);
@@ -71,7 +71,7 @@ describe('"Inspect Adapter"', () => {
     assert.deepEqual(opened, []);
   });
 
-  it('opens a path even when signed out, and reports a file that is not on this machine', async () => {
+  it('opens a path even when signed out, and reports a file that is not on disk', async () => {
     session = undefined;
     await inspect('/c.zip');
     assert.deepEqual(shown, ['/c.zip']);
@@ -82,14 +82,14 @@ describe('"Inspect Adapter"', () => {
     assert.deepEqual(shown, ['/c.zip']);
   });
 
-  it('opens the downloaded adapter of a run, by its row or its ID, before other artifacts', async () => {
+  it('opens the downloaded adapter of a run by row or ID, preferred to other artifacts', async () => {
     records = [record('run-1', folder, 'logs'), record('run-1', '/gone.zip'), record('run-1', file)];
     await inspect({ kind: 'run', runId: 'run-1' });
     await inspect('run-1');
     assert.deepEqual(shown, [file, file]);
   });
 
-  it('opens no web page that was downloaded instead of the adapter', async () => {
+  it('ignores a web page that was downloaded instead of the adapter', async () => {
     records = [{ ...record('run-1', folder), verified: 'html' }];
     await inspect('run-1');
     assert.deepEqual([standIn.told.sentences.length, shown], [1, []]);
@@ -114,7 +114,7 @@ describe('"Inspect Adapter"', () => {
     assert.deepEqual([standIn.told.buttons[2], shown], [[], []]);
   });
 
-  it('offers existing downloads by their run, or a file or folder on disk', async () => {
+  it('lets the user choose a download by its run, or a file or folder on disk', async () => {
     records = [record('run-1', file), record('run-2', '/gone.zip')];
     standIn.told.pick = () => 'adapter.zip';
     await inspect();

@@ -62,7 +62,7 @@ const weights: WeightsReport = {
   hasBias: false,
 };
 
-describe('messages of the adapter page', () => {
+describe('adapter page messages', () => {
   const problem = (code: ProblemCode, more: Partial<AdapterProblem> = {}): AdapterProblem => ({
     code,
     severity: 'warning',
@@ -73,7 +73,7 @@ describe('messages of the adapter page', () => {
   const verdict = (more: Partial<AdapterReport>, measured?: Partial<Measurements>) =>
     reports.adapterVerdict({ ...report, ...more }, measured && { ...measurements, ...measured });
 
-  it('say what is wrong with an archive, and with which entry', () => {
+  it('describe each archive fault and name the entry', () => {
     for (const fault of Object.keys(FAULTS) as ArchiveFault[]) {
       const sentence = reports.knownFault(fault) ?? '';
       assert.match(sentence, /^[A-Z].*\.$/, fault);
@@ -84,7 +84,7 @@ describe('messages of the adapter page', () => {
     for (const code of ['ENOENT', 'toString']) assert.equal(reports.knownFault(code), undefined);
   });
 
-  it('have a sentence of its own for each problem, and say how many more examples there are', () => {
+  it('have a unique sentence for each problem, and count further examples', () => {
     const sentences = Object.values(reports.problemSentences(problem('rank-missing')));
     assert.equal(new Set(sentences).size, sentences.length);
     assert.ok(sentences.every((text) => /^\S.{15,}[.:]$/.test(text)));
@@ -94,7 +94,7 @@ describe('messages of the adapter page', () => {
     assert.equal(more(2, ['a', 'b']) ?? more(2, []), undefined);
   });
 
-  it('never call an adapter complete that has errors, broken values or no effect', () => {
+  it('never call an adapter complete if it has errors, broken values or no effect', () => {
     const error = problem('rank-missing', { severity: 'error' });
     for (const [problems, measured, kind] of [
       [[], undefined, 'clean'],
@@ -111,7 +111,7 @@ describe('messages of the adapter page', () => {
   const toolOf = (changes: Partial<Recipe>, baseModel?: string) =>
     recipes.adapterTool({ tool: 'vllm', blocks: [], warnings: [], notes: [], ...changes }, baseModel);
 
-  it('have a sentence for each note, and only the refusal where a tool refuses', () => {
+  it('have a unique sentence for each note, and show only the refusal if a tool refuses', () => {
     const texts = Object.values(recipes.noteSentences('vLLM'));
     assert.equal(new Set(texts).size, texts.length);
     assert.ok(texts.every((text) => /^\S.{20,}\.$/.test(text)));
@@ -126,7 +126,7 @@ describe('messages of the adapter page', () => {
     assert.deepEqual(shown('config-missing'), ['error', 2, 1, 1]);
   });
 
-  it('say once what holds for all tools, and title commands by what they do', () => {
+  it('show notes for all tools once, and title commands by their purpose', () => {
     const { notes } = recipes.adapterRecipes({ notes: ['same-base'], tools: [] }, undefined, '/a', undefined);
     assert.deepEqual(notes, [{ severity: 'info', text: recipes.noteSentences('')['same-base'] }]);
     const block = { text: 'a', placeholders: [] } as const;
@@ -142,7 +142,7 @@ describe('messages of the adapter page', () => {
     );
   });
 
-  it('name the base of the config that is no repository, what to replace, and the shell', () => {
+  it('name a base model that is not a repository, the placeholders and the shell', () => {
     const base = (name?: string) => toolOf({ notes: ['base-unknown'] }, name).notes[0]?.text ?? '';
     assert.match(base('Qwen3 8B'), /“Qwen3 8B”.*BASE_MODEL/);
     assert.ok(base() === base('') && !base().includes('“'));
@@ -153,7 +153,7 @@ describe('messages of the adapter page', () => {
     assert.ok(first?.hint?.includes('BASE, NAME') && last?.hint === undefined && !last?.title.includes('('));
   });
 
-  it('show facts, and both where config and weights differ', () => {
+  it('show facts, and both values if config and weights differ', () => {
     const config = {
       peftType: 'LORA',
       baseModel: 'org/base',
@@ -185,7 +185,7 @@ describe('messages of the adapter page', () => {
     assert.match(files?.more ?? '', /299/);
   });
 
-  /** @param paths layers and modules, such as `0 q_proj`, and `-` for what is in no layer */
+  /** @param paths layers and modules, such as `0 q_proj`, with `-` for modules outside of layers */
   const pictureOf = (paths: string[], measures?: Partial<PairMeasure>[], changes: Partial<LoraPair> = {}) => {
     const pairs = paths.map((path, at): LoraPair => {
       const [layer, module = ''] = path.split(' ');
@@ -210,7 +210,7 @@ describe('messages of the adapter page', () => {
     return pictures.adapterPicture({ ...weights, pairs, layers }, all, true);
   };
 
-  it('paint each cell by what is known of it, and explain only what is painted', () => {
+  it('shade each cell by its state, and list only used shades in the legend', () => {
     const two = ['0 experts.*.w', '0 experts.*.w'];
     for (const [paths, measures, shade, legend, value] of [
       [['0 q'], undefined, 'adapted', ['adapted'], 'r 8'],
@@ -218,7 +218,7 @@ describe('messages of the adapter page', () => {
       [['0 q'], [{ norm: 0, isZero: true }], 'zero', ['zero'], '0'],
       [['0 q'], [{ nonFinite: 2 }], 'bad', ['bad'], 'NaN or infinity'],
       [['0 q'], [{}], 'unknown', ['unknown'], 'norm unknown'],
-      // Norms of a cell are added as squares.
+      // A cell's norm is the root of the sum of squares.
       [two, [{ norm: 3 }, { norm: 4, isZero: true }], 1, [0.1, 1], '5'],
     ] as const) {
       const { rows, legend: shown, findings } = pictureOf([...paths], measures && [...measures]);
@@ -232,7 +232,7 @@ describe('messages of the adapter page', () => {
     assert.equal(text, 'q, layer 0: rank 8, 1,234 parameters, norm 3');
   });
 
-  it('draw layers in their order, experts of one kind together, and no more than a page can show', () => {
+  it('draw layers in order and experts of a kind together, up to the limits of the page', () => {
     const drawn = (...paths: string[]) => {
       const { columns, rows } = pictureOf(paths);
       const cells = rows.map(({ name, cells }) => [
@@ -255,12 +255,12 @@ describe('messages of the adapter page', () => {
     const cut = pictureOf([...many(300, (layer) => `${layer} q`), ...many(100, (at) => `0 m${at}`)]);
     assert.deepEqual([cut.columns.length, cut.rows.length], [200, 60]);
     assert.match(cut.cut ?? '', /100.*41/);
-    // More than a call may have arguments.
+    // More than a call can have arguments.
     const experts = pictureOf(many(150_000, () => '0 experts.*.up'));
     assert.match(experts.rows[0]?.cells[0]?.text ?? '', /150,000/);
   });
 
-  it('say how work ended, by the code of the disk or of the archive', () => {
+  it('describe how work ended, by the error code of the disk or the archive', () => {
     const texts = (['unpack', 'measure'] as const).flatMap((kind) => [
       ...['disk-full', 'no-permission', 'folder-exists', 'not-an-adapter', 'checksum', ''].map(
         (code) => words.workResult('a.zip', kind, { outcome: 'failed', folder: '/a', code }).text,

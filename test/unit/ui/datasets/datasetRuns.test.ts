@@ -21,7 +21,7 @@ const { DatasetStatus } = await withVscode(() => import('../../../../src/ui/data
 
 const TEXT = '{"prompt":"a","completion":"b"}\n';
 const SHA256 = createHash('sha256').update(TEXT).digest('hex');
-/** Within this time a thread that is not wanted would have begun. */
+/** An unexpected thread would start within this time. */
 const SETTLING_MS = 200;
 const TRAINED = 'Trained May 3, 2026 with Qwen3 8B, 5.17 USD';
 const VERDICT = '10 rows · chat · no problems';
@@ -29,7 +29,7 @@ const VERDICT = '10 rows · chat · no problems';
 describe('DatasetRuns', () => {
   const folder = useFolder();
   let file: string;
-  /** Gets a letter for each thread that hashes. */
+  /** A file that gets one letter per hashing thread. */
   let hashes: string;
   let worker: string;
   let receipts: Receipt[];
@@ -118,7 +118,7 @@ describe('DatasetRuns', () => {
     settled.fire();
   }
 
-  it('hashes a file once and only if a run had its size, and leads to the run that had its bytes', async () => {
+  it('hashes a file once, only if a run had its size, and links to the run with the same bytes', async () => {
     receipts = [charged({ sizeBytes: 1 })];
     await reports.check(file);
     await shows(VERDICT);
@@ -137,13 +137,13 @@ describe('DatasetRuns', () => {
     assert.equal(await hashed(), 1);
   });
 
-  it('says nothing of other bytes of the same size, but what they may cost', async () => {
+  it('shows only a likely price for different bytes of the same size', async () => {
     receipts = [charged({ sha256: '0'.repeat(64) }), charged({ sha256: '1'.repeat(64) })];
     await reports.check(file);
     await shows(`${VERDICT} · likely 4.10–6.50 USD`);
     const known = lenses()[0]?.tooltip;
     assert.match(known ?? '', /^Assumes that .* in proportion\.$/);
-    // What it rests on changes with every charge, though the range may be the same.
+    // Each charge changes the accuracy, even if the range stays the same.
     settle(...[7, 8].map((atMs) => charged({ sha256: `${atMs}`.repeat(64) }, { atMs })));
     while (lenses()[0]?.tooltip === known) await delay(5);
     assert.match(lenses()[0]?.tooltip ?? '', /held for 2 of your last 2 runs\.$/);
@@ -153,7 +153,7 @@ describe('DatasetRuns', () => {
     assert.equal(lenses()[0]?.tooltip, undefined);
   });
 
-  it('says that a file has changed since it was trained, and by how many rows', async () => {
+  it('shows that a file has changed since its last run, and by how many rows', async () => {
     for (const [rows, change] of [
       [3, ' (+7 rows)'],
       [11, ' (−1 row)'],
@@ -167,7 +167,7 @@ describe('DatasetRuns', () => {
     }
   });
 
-  it('reads no receipts without a report or an account, and tells a price only to the account that paid', async () => {
+  it('needs a report and an account, and shows a price only to the account that paid', async () => {
     receipts = [charged({})];
     settled.fire();
     active = undefined;

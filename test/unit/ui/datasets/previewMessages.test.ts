@@ -9,7 +9,7 @@ import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 
 const ROW = [{ row: 1 }];
 
-describe('the texts of datasets', () => {
+describe('dataset messages', () => {
   let hooks: ModuleHooks;
   let preview: typeof import('../../../../src/ui/datasets/previewMessages.ts');
   let messages: typeof import('../../../../src/ui/datasets/messages.ts');
@@ -33,7 +33,7 @@ describe('the texts of datasets', () => {
     assert.deepEqual(cardOf(undefined, { failure: 'no' }).verdict, { kind: 'none', text: 'no' });
   });
 
-  it('show facts, shares and problems of a report', () => {
+  it('show the facts, charts and problems of a report', () => {
     const base = reportOf();
     const card = cardOf({
       ...base,
@@ -86,7 +86,7 @@ describe('the texts of datasets', () => {
     );
   });
 
-  it('show the last run and the price once there is a report, and no markup in a model’s name', () => {
+  it('show last run and price once there is a report, without markup in model names', () => {
     const run = {
       ...{ accountId: 'a', runId: 'r', modelId: 'm', priority: false, rows: 10 },
       ...{ submittedAtMs: Date.parse('2026-05-03T12:00:00Z'), priceCents: undefined, currency: undefined },
@@ -108,7 +108,7 @@ describe('the texts of datasets', () => {
     assert.deepEqual(facts(cardOf(reportOf())), [undefined, undefined]);
   });
 
-  it('show which rows are listed, and how far a search is', () => {
+  it('show the number of listed rows and the progress of a search', () => {
     const list = { phase: 'done', length: 1, searched: 0, problems: undefined } as const;
     const file = { rows: 5, isCounted: true };
     assert.equal(preview.listStatus({ ...list, phase: 'all' }, { ...file, rows: 1 }), '1 row');
@@ -119,7 +119,7 @@ describe('the texts of datasets', () => {
     assert.equal(preview.listStatus(searching, file), '2 of 5 rows, 99% searched…');
   });
 
-  it('have a short text of its own for each problem, with what was masked', () => {
+  it('have a unique name and a short sentence for each problem, and quote masked text', () => {
     const sentence = (code: (typeof PROBLEMS)[number][0]) =>
       messages.problemSentence({ code, detail: 'MASKED' });
     const codes = PROBLEMS.map(([code]) => code);
@@ -134,7 +134,7 @@ describe('the texts of datasets', () => {
     );
   });
 
-  it('say of problems that are shown as one how many there are', () => {
+  it('count problems that are shown as one', () => {
     const texts = (['output-missing', 'trailing-comma', 'email-address'] as const).map((code) =>
       messages.problemSentence({ code, detail: 'j…@h….com', count: 4_998 }),
     );
@@ -149,7 +149,7 @@ describe('the texts of datasets', () => {
     );
   });
 
-  it('say one thing of a file that is no dataset', () => {
+  it('show a single text for a file that is not a dataset', () => {
     const state = { isDataset: false, isBusy: false, isDirty: true, price: '1 USD' };
     const of = (report: Report | undefined) =>
       messages.datasetStatus({ ...state, summary: report && summaryOf(report) });

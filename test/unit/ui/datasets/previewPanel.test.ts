@@ -66,13 +66,13 @@ describe('PreviewPanel', () => {
       PreviewMessage,
       { type: T }
     >[];
-  /** Sends a request, and waits for what it leads to. */
+  /** Sends a request and waits for its effects. */
   async function send(message: unknown): Promise<void> {
     panel.send(message);
     for (let turns = 0; turns < 20; turns++) await turn();
   }
 
-  it('posts list, card and requested rows, and goes to a row once the page is there', async () => {
+  it('posts list, card and requested rows, and goes to a row once the page is ready', async () => {
     shown.show({ row: 2 });
     assert.deepEqual(panel.posted, []);
     await send({ type: 'ready', memory: undefined });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { PreviewRow } from '../../../../src/ui/datasets/protocol.ts';
 
-/** As much of a node as drawing a row needs. */
+/** The parts of a DOM node that drawing a row needs. */
 class ElementStandIn {
   readonly attributes = new Map<string, string>();
   readonly children: ElementStandIn[] = [];
@@ -26,14 +26,14 @@ class ElementStandIn {
     this.attributes.set(name, value);
   }
   addEventListener(): void {
-    // Nothing is pressed here.
+    // These tests press no buttons.
   }
   append(...nodes: (ElementStandIn | string)[]): void {
     for (const node of nodes)
       this.children.push(typeof node === 'string' ? new ElementStandIn('#text', node) : node);
   }
 
-  /** This one and all below it, without texts. */
+  /** This element and all below it, without text nodes. */
   *elements(): Generator<ElementStandIn> {
     if (this.#name !== '#text') yield this;
     for (const child of this.children) yield* child.elements();
@@ -44,7 +44,7 @@ type DrawRow = (row: PreviewRow, titleId: string, context: object) => ElementSta
 
 const ROW_BYTES = 256 * 1024;
 
-describe('a row of the preview', () => {
+describe('drawRow', () => {
   let drawRow: DrawRow;
 
   before(async () => {
@@ -116,7 +116,7 @@ describe('a row of the preview', () => {
     ['fields with invisible characters', `{${marks},"z":"LAST"}`],
     ['invisible characters', JSON.stringify({ a: `${'x\u200b'.repeat(60_000)}LAST` })],
   ] as const)
-    it(`of a quarter of a megabyte of ${what} is a few elements, and all of it can be read`, () => {
+    it(`draws 256 KiB of ${what} with few elements, and completely when expanded`, () => {
       const folded = [...draw(text).elements()].length;
       assert.ok(folded < 2_000, `${folded} elements`);
       const opened = draw(text, { isOpen: true });
@@ -125,14 +125,14 @@ describe('a row of the preview', () => {
       assert.ok(opened.textContent.includes('LAST'));
     });
 
-  it('is complete if it is short', () => {
+  it('draws a short row completely', () => {
     const drawn = draw(
       JSON.stringify({ messages: [{ role: 'user', content: 'hi', mood: 'good', more: [1, 2] }] }),
     );
     assert.deepEqual(textsOf(drawn), ['hi', 'good', '[\n  1,\n  2\n]']);
   });
 
-  it('shows what cannot be seen, by its code, and leaves the text itself as it is', () => {
+  it('labels invisible characters with their codes and leaves the text unchanged', () => {
     for (const [text, marks] of [
       ['pay \u202ecba\u202c now', ['U+202E', 'U+202C']],
       ['zero\u200bwidth\u200b\u200b', ['U+200B', 'U+200B ×2']],
@@ -142,7 +142,7 @@ describe('a row of the preview', () => {
       ['😀\u{fe0f}\u{e0101}\u{e0102}\u{e0103}\u{e0104}\u{e0105}', ['U+E0101–U+E0105 ×5']],
       ['bell\u0007, \u009b', ['U+0007', 'U+009B']],
       ['join\u200ded', ['U+200D']],
-      // Bits and bytes in variation selectors: only those that are ordinary behind their character are none.
+      // Variation selectors can hide data, so they are labeled unless they are usual after their character.
       ['1\ufe00 2\ufe01 #\ufe02', ['U+FE00', 'U+FE01', 'U+FE02']],
       ['葛\u{e0100} 葛\ufe0f 葛\ufe03 ❤\ufe0f\ufe0e', ['U+E0100', 'U+FE0F', 'U+FE03', 'U+FE0E']],
     ] as const) {
@@ -156,7 +156,7 @@ describe('a row of the preview', () => {
     }
   });
 
-  it('shows it in names, roles, calls and in the raw text, too', () => {
+  it('labels invisible characters in names, roles, calls and raw text, too', () => {
     const calls = { tool_calls: [{ function: { name: 'f\u2060' } }] };
     const message = { role: 'us\u202eer', content: [{ type: 'im\u200bage' }], ...calls };
     const row = { 'fi\u200beld': 1, messages: [message] };
@@ -167,7 +167,7 @@ describe('a row of the preview', () => {
     assert.deepEqual(labels(draw('not JSON \u202e')), ['U+202E']);
   });
 
-  it('leaves ordinary text alone: emoji, joiners that shape letters, variants, line ends', () => {
+  it('does not label emoji, joiners that shape letters, usual variants or line ends', () => {
     for (const text of [
       '👩‍💻 and ❤️‍🔥 and 👍🏽 and 🏳️‍🌈 and 1️⃣',
       'می\u200cخواهم',

@@ -12,7 +12,7 @@ import { standInForVscode } from '../../../helpers/standInForVscode.ts';
 
 const CAP = 256 * 1024;
 
-/** Places as row, line, column, offset and length. */
+/** Each place consists of row, line, column, offset and length. */
 function reportWith(code: ProblemCode, ...places: number[][]): Report {
   const number = PROBLEMS.findIndex(([name]) => name === code);
   return reportOf({
@@ -20,7 +20,7 @@ function reportWith(code: ProblemCode, ...places: number[][]): Report {
   });
 }
 
-describe('rows for the preview', () => {
+describe('previewRows', () => {
   const folder = useFolder();
   let file: RowFile | undefined;
   let hooks: ModuleHooks;
@@ -47,7 +47,7 @@ describe('rows for the preview', () => {
     return previewRows(file, report, wanted);
   }
 
-  it('point at problems in UTF-16 units, and quote the surroundings of errors', async () => {
+  it('locates problems in UTF-16 units and quotes the text around errors', async () => {
     const text = '{"a": "😀 é",}';
     const offset = Buffer.byteLength('x\n{"a": "😀 é"');
     const [, row] = await rowsOf(`x\n${text}\n`, reportWith('trailing-comma', [2, 2, 13, offset, 1]), [1, 2]);
@@ -57,24 +57,24 @@ describe('rows for the preview', () => {
     assert.equal(problem.place, 'line 2, column 13');
   });
 
-  it('point behind the end of a row that ends too early', async () => {
+  it('points after the end of an incomplete row', async () => {
     const [row] = await rowsOf('{"a":\n', reportWith('unexpected-end', [1, 1, 6, 5, 1]));
     const [problem] = row!.problems;
     assert.deepEqual([problem?.at, problem?.excerpt], [5, { before: '{"a":', marked: '', after: '' }]);
   });
 
-  it('quote nothing of a row for a warning', async () => {
+  it('quotes nothing for a warning', async () => {
     const [row] = await rowsOf('{"a":"jane"}\n', reportWith('email-address', [1, 1, 7, 6, 4]));
     assert.deepEqual([row?.problems[0]?.excerpt, row?.problems[0]?.at], [undefined, 6]);
   });
 
-  it('show invalid bytes as replacement characters, and count these', async () => {
+  it('shows invalid bytes as replacement characters and counts them in offsets', async () => {
     const bytes = Buffer.from([0x61, 0xff, 0xc3, 0x28, 0x62]);
     const [row] = await rowsOf(bytes, reportWith('invalid-utf8', [1, 1, 2, 1, 1]));
     assert.deepEqual([row?.text, row?.problems[0]?.at], ['a\ufffd\ufffd(b', 1]);
   });
 
-  it('cut a long row between characters, say what is left out, and still quote what lies behind', async () => {
+  it('cuts a long row between characters, and quotes errors beyond the cut', async () => {
     const offset = 3 * 200_000 + 1;
     const report = reportWith('bad-escape', [1, 1, 200_002, offset, 1]);
     const [row, next] = await rowsOf(`x${'€'.repeat(400_000)}\nnext`, report, [1, 2]);
@@ -90,14 +90,14 @@ describe('rows for the preview', () => {
     assert.deepEqual([next?.text, next?.rest], ['next', undefined]);
   });
 
-  it('say that there are more problems than are listed', async () => {
+  it('reports that there are more problems than listed', async () => {
     const places = Array.from({ length: 30 }, (_, index) => [1, 1, index + 1, index, 1]);
     const [row] = await rowsOf(`${'x'.repeat(100)}\n`, reportWith('bad-escape', ...places));
     assert.equal(row?.problems.length, 20);
     assert.equal(row.moreProblems, moreProblems);
   });
 
-  it('come in the order that was asked for, as many as fit into a message', async () => {
+  it('returns rows in the requested order, as many as fit into a message', async () => {
     const all = Array.from({ length: 50 }, (_, index) => index + 1);
     const content = all.map((row) => `${row} ${'x'.repeat(100_000)}`).join('\n');
     const wanted = [3, 4, 5, 20, 40, 41];

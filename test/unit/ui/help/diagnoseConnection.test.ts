@@ -9,7 +9,7 @@ const { diagnoseConnection } = await withVscode(
   () => import('../../../../src/ui/help/diagnoseConnection.ts'),
 );
 
-/** On a host that needs no resolution. */
+/** Its host needs no name resolution. */
 const WORK: Account = { kind: 'service', id: 'w', name: 'Work', baseUrl: 'https://192.0.2.1' };
 const SANDBOX: Account = { kind: 'sandbox', id: 's', name: 'Sandbox' };
 const KEY: Connection = { baseUrl: WORK.baseUrl, apiKey: 'service_CANARY', keyId: 'k' };
@@ -32,7 +32,7 @@ describe('Diagnose Connection', () => {
   });
   afterEach(() => standIn.settings.clear());
 
-  /** Diagnoses, chooses a row where one is given, and returns what each row says. */
+  /** Diagnoses, chooses a row if given, and returns the text of each row. */
   async function diagnose(scenario: Scenario, row?: string): Promise<Record<string, string>> {
     standIn.forget();
     standIn.told.pick = () => row;
@@ -66,7 +66,7 @@ describe('Diagnose Connection', () => {
     );
   }
 
-  it('says of each part that it works', async () => {
+  it('reports that each part works', async () => {
     assert.deepEqual(await diagnose({}), {
       'Service URL': 'OK: https://192.0.2.1',
       Proxy: 'OK: None is set. System proxies and PAC files are not used.',
@@ -80,7 +80,7 @@ describe('Diagnose Connection', () => {
     assert.deepEqual([standIn.told.inputs[0]?.placeholder, connections], ['No problems found', [KEY]]);
   });
 
-  it('claims nothing that the one request does not prove', async () => {
+  it('claims nothing that its only request does not prove', async () => {
     const verdictsFor = async (error: Error) => {
       const rows = await diagnose({ error });
       return ['Certificate', 'Reachability', 'API key'].map((name) => rows[name]?.replace(/:.*/, ''));
@@ -115,7 +115,7 @@ describe('Diagnose Connection', () => {
       if (before !== undefined) process.env['HTTPS_PROXY'] = before;
     });
 
-    it('names it without its password, and blames it only for what it did', async () => {
+    it('shows the proxy without its password, and blames it only for its failures', async () => {
       const held = { error: new ServiceError('rate_limited', 429), notBeforeMs: 7 };
       const cases: [Partial<Scenario>, proxy: string][] = [
         [{}, 'OK: {0}'],
@@ -156,7 +156,7 @@ describe('Diagnose Connection', () => {
     });
   });
 
-  it('says what is wrong with a certificate, and sends to the system’s only where that helps', async () => {
+  it('explains a certificate error, and links to the setting only where that helps', async () => {
     const clock = 'Check this machine’s clock.';
     for (const [code, advice, isLinked] of [
       ['CERT_NOT_YET_VALID', `Not valid now (CERT_NOT_YET_VALID). ${clock}`, false],
@@ -166,7 +166,7 @@ describe('Diagnose Connection', () => {
       ['ERR_SSL_WRONG_VERSION_NUMBER', 'No TLS at this address', false],
       ['SELF_SIGNED_CERT_IN_CHAIN', 'Not trusted (SELF_SIGNED_CERT_IN_CHAIN)', true],
     ] as const) {
-      // What failed comes before what is not verified.
+      // The error takes precedence over disabled verification.
       const settings = { 'http.proxyStrictSSL': isLinked };
       const rows = await diagnose({ error: new NetworkError('tls', code), settings }, 'Certificate');
       assert.ok(rows['Certificate']?.startsWith(`Problem: ${advice}`), rows['Certificate']);
@@ -176,14 +176,14 @@ describe('Diagnose Connection', () => {
     }
   });
 
-  it('warns where certificates are not verified, and where the clock is wrong', async () => {
+  it('warns if certificates are not verified or the clock is wrong', async () => {
     const rows = await diagnose({ settings: { 'http.proxyStrictSSL': false }, clockSkewMs: 300_000 });
     assert.match(rows['Certificate'] ?? '', /^Problem: Not verified: “http.proxyStrictSSL” is off/);
     assert.match(rows['Clock'] ?? '', /^Problem: This machine’s clock is off by 5 min/);
     assert.match((await diagnose({ clockSkewMs: -300_000 }))['Clock'] ?? '', /off by 5 min/);
   });
 
-  it('says what a missing keyring means, and sends no API key of another account instead', async () => {
+  it('explains a missing keyring, and sends no API key of another account instead', async () => {
     const rows = await diagnose(
       { connect: () => Promise.resolve(undefined), error: new ServiceError('invalid_api_key', 401) },
       'Keychain',
@@ -202,7 +202,7 @@ describe('Diagnose Connection', () => {
     assert.match(locked['Keychain'] ?? '', /^Problem: It can’t be read/);
   });
 
-  it('tries the URL of the setting without an account, and says where there is none or no sandbox', async () => {
+  it('tests the setting’s URL without an account, and reports a missing URL or sandbox', async () => {
     const none = { account: undefined, connect: () => Promise.resolve(undefined) };
     const rows = await diagnose(none, 'Service URL');
     assert.equal(rows['Service URL'], 'Not checked: No account is active.');

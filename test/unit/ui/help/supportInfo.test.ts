@@ -29,7 +29,7 @@ const account = {
   website: CANARY,
 };
 
-/** Everything that is private is a canary, also what the service may have put into fields of its own. */
+/** Everything private is a canary, including what the service may send in its fields. */
 const parts = {
   accounts: { accounts: [account], isUnreadable: false },
   context: {
@@ -74,7 +74,7 @@ const parts = {
   submitter: { pending: [pendingOf('unknown', intent)] },
 } as unknown as Parameters<typeof copySupportInfo>[0];
 
-describe('the support info', () => {
+describe('Support info', () => {
   beforeEach(() => {
     standIn.forget();
     standIn.settings.set('fineTuning.baseUrl', `https://${CANARY}.test`);
@@ -97,7 +97,7 @@ describe('the support info', () => {
     return String(text);
   }
 
-  it('has versions, settings, IDs, codes and states', async () => {
+  it('contains versions, settings, IDs, codes, and states', async () => {
     const info = JSON.parse(await copied()) as Record<string, unknown>;
     assert.deepEqual(
       [info['extension'], info['contract'], info['sharedState']],
@@ -128,20 +128,20 @@ describe('the support info', () => {
     assert.deepEqual(info['downloads'], [{ run: RUN, state: 'interrupted', code: 'network' }]);
   });
 
-  it('says that the journal cannot be read', async () => {
+  it('reports that the journal cannot be read', async () => {
     const fail = () => Promise.reject(new Error(CANARY));
     const text = await copied({ openJournal: fail, journal: { receipts: fail } });
     const { submissions, receipts } = JSON.parse(text) as Record<string, unknown>;
     assert.deepEqual([submissions, receipts], ['unreadable', 'unreadable']);
   });
 
-  it('has nothing that is private', async () => {
+  it('contains nothing private', async () => {
     const text = await copied();
     assert.doesNotMatch(text, new RegExp(CANARY));
     assert.match(standIn.told.sentences.join(), /^Support info copied\. It contains no API keys/);
   });
 
-  it('goes to VS Code’s issue reporter, and to the clipboard where there is none', async () => {
+  it('goes to VS Code’s issue reporter, or to the clipboard if there is none', async () => {
     await reportIssue(parts);
     const [command, options] = standIn.executed[0] ?? [];
     assert.equal(command, 'workbench.action.openIssueReporter');

@@ -7,7 +7,7 @@ import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const { startWalkthrough } = await withVscode(() => import('../../../../src/ui/help/walkthrough.ts'));
 
-describe('the walkthrough', () => {
+describe('Walkthrough', () => {
   const accounts: { kind: string; id: string }[] = [];
   const receipts: unknown[] = [];
   const records: unknown[] = [];
@@ -15,10 +15,10 @@ describe('the walkthrough', () => {
   let reads: number;
   let disposables: DisposableStore;
   let checked: standIn.EventEmitter<void>;
-  /** Lets every store say that it changed. */
+  /** Fires the change event of every store. */
   let change: () => Promise<void>;
 
-  /** A window on the stores as they are. */
+  /** Opens a window with the current stores. */
   async function start(): Promise<void> {
     disposables = new DisposableStore();
     checked = new standIn.EventEmitter<void>();
@@ -57,7 +57,7 @@ describe('the walkthrough', () => {
   });
   afterEach(() => disposables.dispose());
 
-  /** The keys that turned true since the last time; each is false again. */
+  /** Returns the keys that turned true since the last call, and requires that each is false again. */
   function ticked(): string[] {
     const calls = standIn.executed.splice(0).map(([command, key, value]) => {
       assert.equal(command, 'setContext');
@@ -69,7 +69,7 @@ describe('the walkthrough', () => {
     return keys;
   }
 
-  it('ticks what is stored, each step once, and reads no receipts after the first charge', async () => {
+  it('ticks each step once by what is stored, and reads no receipts after the first charge', async () => {
     await start();
     await change();
     assert.deepEqual(ticked(), []);
@@ -89,7 +89,7 @@ describe('the walkthrough', () => {
     assert.deepEqual([ticked(), reads], [[], before]);
   });
 
-  it('remembers a check, which no store has', async () => {
+  it('remembers a check, which no store contains', async () => {
     await start();
     checked.fire();
     await turn();

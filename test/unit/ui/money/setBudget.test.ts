@@ -8,7 +8,7 @@ const { setBudget } = await withVscode(() => import('../../../../src/ui/money/me
 describe('setBudget', () => {
   beforeEach(() => standIn.forget());
 
-  /** Enters texts one after the other; undefined is Esc. */
+  /** Enters texts one after another; undefined is Esc. */
   async function enter(
     texts: (string | undefined)[],
     budget?: AccountBudget,
@@ -24,7 +24,7 @@ describe('setBudget', () => {
     return change;
   }
 
-  it('takes amounts in whole units, with or without cents, of the balance’s currency', async () => {
+  it('accepts amounts in the currency of the balance, with or without cents', async () => {
     assert.deepEqual(await enter(['5', '12,5']), {
       budget: { perRunCents: 500, perMonthCents: 1_250, currency: 'USD' },
     });
@@ -32,12 +32,12 @@ describe('setBudget', () => {
     assert.match(standIn.told.inputs[0]?.prompt ?? '', /in USD\./);
   });
 
-  it('removes the budget where nothing is entered, and changes nothing after Esc', async () => {
+  it('removes the budget after empty input, and changes nothing after Esc', async () => {
     assert.deepEqual(await enter(['', ' '], { perRunCents: 1, currency: 'USD' }), { budget: undefined });
     assert.equal(await enter(['5', undefined]), undefined);
   });
 
-  it('offers the present limits, but for those in another currency', async () => {
+  it('suggests the current limits, unless they are in another currency', async () => {
     const offered = async (currency: string) => {
       standIn.forget();
       const values: string[] = [];
@@ -55,7 +55,7 @@ describe('setBudget', () => {
     assert.deepEqual([await offered('USD'), await offered('EUR')], [['12.05'], ['']]);
   });
 
-  it('takes nothing else', async () => {
+  it('rejects other texts', async () => {
     for (const text of ['-5', '1e3', '12.505', '5 USD', '.5', '1234567890']) {
       assert.equal(await enter([text, '5']), undefined, text);
       assert.match(String(standIn.told.inputs.at(-1)?.validationMessage), /such as 20 or 12\.50/);

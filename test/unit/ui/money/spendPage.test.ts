@@ -18,9 +18,9 @@ import { withVscode } from '../../../helpers/standInForVscode.ts';
 
 const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
 const { SpendPage: Patient } = await withVscode(() => import('../../../../src/ui/money/spendPage.ts'));
-// It is imported when something failed.
+// The page imports this module when an operation fails.
 await withVscode(() => import('../../../../src/ui/shared/serviceErrors.ts'));
-/** Longer than changes are collected before they are drawn. */
+/** Longer than the delay before changes are drawn. */
 const DRAWN_MS = 30;
 
 class QuickPage extends Patient {
@@ -35,7 +35,7 @@ describe('SpendPage', () => {
   let connection: Connection | undefined;
   let rows: unknown[];
   let isRejected: boolean;
-  /** How the list continues. */
+  /** The next response to a request for the list of runs. */
   let more: () => [status: number, body: unknown];
   let pending: PendingSubmission[];
   let former: Account[];
@@ -103,7 +103,7 @@ describe('SpendPage', () => {
   const paid = (label: string, price_cents: number | undefined, more: { currency?: string } = {}) =>
     chargedReceipt({ label, atMs: receipts.length, run: { price_cents, ...more } });
 
-  it('marks a budget that this month exceeds', async () => {
+  it('marks a monthly budget that is exceeded', async () => {
     const budgetOf = async (perMonthCents: number) => {
       Object.assign(session.account, { budget: { perMonthCents, currency: 'USD' } });
       changed.accounts.fire();
@@ -117,7 +117,7 @@ describe('SpendPage', () => {
     assert.equal(await budgetOf(501), '5.01 USD per month');
   });
 
-  it('says that nothing was charged yet, once the service said so', async () => {
+  it('says that there are no runs only after the list was read', async () => {
     await open();
     assert.equal(state().status, '');
     await session.runs.refresh();
@@ -128,7 +128,7 @@ describe('SpendPage', () => {
     assert.deepEqual(state().actions.find(({ action }) => action === 'exportCsv')?.isDisabled, true);
   });
 
-  it('adds up each currency by itself, and says what is unknown, until it is read', async () => {
+  it('adds up each currency separately, and counts unknown prices until they are read', async () => {
     rows = [row('a', 3), row('b', 2)];
     for (const cents of [517, undefined]) receipts.push(paid('x', cents));
     receipts.push(paid('y', 99, { currency: 'EUR' }));
@@ -149,7 +149,7 @@ describe('SpendPage', () => {
     assert.doesNotMatch(texts(), /Read Prices/);
   });
 
-  it('says what is under way, which may have been charged', async () => {
+  it('shows pending submissions that may have been charged', async () => {
     pending.push(pendingOf('unknown', intentOf({ accountId: 'account-1' })));
     await session.balance.refresh();
     await open();
@@ -157,7 +157,7 @@ describe('SpendPage', () => {
     assert.deepEqual([named?.name, named?.value], ['Pending', '1 price unknown']);
   });
 
-  it('reads no more runs once it is closed, and says why it could not', async () => {
+  it('reports why runs could not be loaded, and stops loading when closed', async () => {
     more = () => [200, { data: [row('a', 3)], has_more: true, next_cursor: 'c' }];
     await session.runs.refresh();
     await open();
@@ -176,7 +176,7 @@ describe('SpendPage', () => {
     assert.equal(pages, 1);
   });
 
-  it('says of an export that something may be missing, and names it after an account that is gone', async () => {
+  it('warns of missing data in an export, and names it after a signed-out account', async () => {
     receipts.push(paid('mine', 100));
     former.push({ id: 'account-1', name: 'Work' } as Account);
     account = undefined;
@@ -197,7 +197,7 @@ describe('SpendPage', () => {
     assert.match(standIn.told.sentences[1] ?? '', /\.csv\.$/);
   });
 
-  it('follows receipts and the balance', async () => {
+  it('updates when receipts or the balance change', async () => {
     await open();
     receipts.push(paid('new', 517));
     changed.receipts.fire();
@@ -206,7 +206,7 @@ describe('SpendPage', () => {
     await shows('37.50 USD');
   });
 
-  it('sorts by every column, what is unknown last, and finds', async () => {
+  it('sorts by a column with unknown values last, and searches', async () => {
     for (const [label, cents] of [
       ['b', 100],
       ['a', undefined],
@@ -231,7 +231,7 @@ describe('SpendPage', () => {
     assert.deepEqual([state().runs?.rows, state().runs?.count], [[], 'No matching runs']);
   });
 
-  it('groups by what the user wants', async () => {
+  it('groups by the chosen property', async () => {
     for (const label of ['a', 'b', 'a']) receipts.push(paid(label, 100));
     await open();
     view({ groupBy: 'label' });
@@ -248,7 +248,7 @@ describe('SpendPage', () => {
     assert.equal(state().groups?.rows.at(-1)?.spent, '1.20 USD');
   });
 
-  it('opens a run that is listed, and no other', async () => {
+  it('opens only runs that are listed', async () => {
     receipts.push(paid('a', 100));
     await open();
     const target = state().runs?.rows[0]?.show.target ?? '';
@@ -258,7 +258,7 @@ describe('SpendPage', () => {
     assert.deepEqual(standIn.executed, [['fineTuning.showRun', { accountId: 'account-1', id: target }]]);
   });
 
-  it('shows nothing that a rejected API key has read, and the receipts of an account that is signed out', async () => {
+  it('hides what a rejected API key has read, and shows receipts of a signed-out account', async () => {
     rows = [row('secret', 3)];
     await session.runs.refresh();
     receipts.push(paid('mine', 100));

@@ -32,7 +32,7 @@ describe('LazySandbox', () => {
       () => false,
     );
 
-  it('starts once, and stops when it is disposed', async () => {
+  it('starts once, and stops when disposed', async () => {
     const [first, second] = await Promise.all([lazy.start(), lazy.start()]);
     assert.equal(first, second);
     assert.equal(await answers(first.baseUrl), true);
@@ -41,7 +41,7 @@ describe('LazySandbox', () => {
     assert.deepEqual(lines, []);
   });
 
-  it('says that it could not start, has the reason in the log, and tries again', async () => {
+  it('rejects and logs the reason if it cannot start, and retries at the next use', async () => {
     await writeFile(path.join(storage(), 'sandbox'), 'a file in the way');
     await assert.rejects(Promise.all([lazy.start(), lazy.start()]), { code: 'sandbox-not-started' });
     assert.equal(lines.length, 1);

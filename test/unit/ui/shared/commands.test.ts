@@ -10,7 +10,7 @@ const { Commands, ensureActiveAccount } = await withVscode(
 const { modelOf, runIdOf } = await withVscode(() => import('../../../../src/ui/shared/arguments.ts'));
 await withVscode(() => import('../../../../src/ui/shared/accountMessages.ts'));
 
-describe('commands', () => {
+describe('Commands', () => {
   beforeEach(() => standIn.forget());
 
   function accountsOf(activate: boolean) {
@@ -27,7 +27,7 @@ describe('commands', () => {
     return { accounts, ensure };
   }
 
-  it('switch to another account only after a question', async () => {
+  it('switch to another account only after the user agrees', async () => {
     const { accounts, ensure } = accountsOf(true);
     const { told } = standIn;
     told.answer = () => undefined;
@@ -42,12 +42,12 @@ describe('commands', () => {
     assert.deepEqual(standIn.executed.slice(-2), [['fineTuning.signIn'], ['fineTuning.signIn']]);
   });
 
-  it('do not run where the switch did not happen, as after a sign-out', async () => {
+  it('do not run if the account could not be switched, for example after a sign-out', async () => {
     standIn.told.answer = ([button]) => button;
     assert.equal(await accountsOf(false).ensure('two'), false);
   });
 
-  it('take a target of an account by its id, and can be called again after an error, as they were', async () => {
+  it('receive the ID of a target, and can be retried with the same arguments after an error', async () => {
     standIn.told.answer = () => undefined;
     const { accounts } = accountsOf(true);
     const calls: unknown[][] = [];
@@ -72,17 +72,17 @@ describe('commands', () => {
     ]);
   });
 
-  /** What menus, key bindings, agents and other extensions may hand over. */
+  /** Invalid arguments that menus, key bindings, agents, or other extensions may pass. */
   const JUNK = [undefined, null, '', 0, true, Symbol('x'), [], {}, () => 'x', new Date(), { fsPath: '/x' }];
 
-  it('take a run by its row or its ID, and nothing else', () => {
+  it('accept a run as a row or an ID, and nothing else', () => {
     assert.equal(runIdOf('../x'), '../x');
     assert.equal(runIdOf({ kind: 'run', runId: 'run-2' }), 'run-2');
     for (const junk of [...JUNK, { runId: 1 }, { runId: { toString: () => 'x' } }, { run_id: 'x' }])
       assert.equal(runIdOf(junk), undefined);
   });
 
-  it('take a listed model by its row or its ID, and nothing else', () => {
+  it('accept a listed model as a row or an ID, and nothing else', () => {
     const model: Model = { model_id: 'm', name: 'M', provider: 'P', available: true };
     assert.equal(modelOf('m', [model]), model);
     assert.equal(modelOf({ kind: 'model', model: { ...model, name: 'old' } }, [model]), model);

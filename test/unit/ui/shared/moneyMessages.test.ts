@@ -35,8 +35,8 @@ const checked = (
   estimate: Estimate = range,
 ): BudgetCheck => ({ kind: 'checked', limits, spending, estimate });
 
-describe('messages of a budget', () => {
-  it('say what is unknown of a sum, and keep currencies apart', () => {
+describe('Budget messages', () => {
+  it('state what is unknown about a sum, and never add up different currencies', () => {
     const usd = { currency: 'USD', cents: 1_240 };
     assert.equal(amountsText({ sums: [usd], unknown: 0, runs: 3 }), '12.40 USD');
     assert.equal(amountsText({ sums: [usd], unknown: 2, runs: 5 }), 'at least 12.40 USD (2 prices unknown)');
@@ -55,7 +55,7 @@ describe('messages of a budget', () => {
     );
   });
 
-  it('show the budget with what is spent and under way', () => {
+  it('show the budget with spent and pending amounts', () => {
     assert.equal(
       budgetText(
         checked([
@@ -72,7 +72,7 @@ describe('messages of a budget', () => {
     );
   });
 
-  it('ask before a run that is over it, with what will be exceeded first', () => {
+  it('ask before a run that may exceed a limit, and mention a certain excess first', () => {
     const limits = [
       { limit: 'run', limitCents: 300, over: 'may' },
       { limit: 'month', limitCents: 1_300, over: 'will' },
@@ -93,8 +93,8 @@ describe('messages of a budget', () => {
   });
 });
 
-describe('messages of a price', () => {
-  it('say what is known of it, and never that it will cost', () => {
+describe('Price messages', () => {
+  it('describe what is known about a price without promising it', () => {
     const texts: [Estimate, string, string?][] = [
       [{ kind: 'none' }, 'Not known until charged'],
       [range, 'Likely 2.80–4.10 USD · from 5 runs', 'likely 2.80–4.10 USD'],
@@ -129,12 +129,12 @@ describe('messages of a price', () => {
     }
   });
 
-  it('say what a range rests on, and how well the last ones held', () => {
+  it('explain the basis of a range, and how many of the latest ranges were correct', () => {
     assert.match(rangeTooltip({ correct: 1, of: 1 }), /at most in proportion\.$/);
     assert.match(rangeTooltip({ correct: 4, of: 5 }), /\. Such a range held for 4 of your last 5 runs\.$/);
   });
 
-  it('say beside a price what was known of it, and of a price that is another one only that', () => {
+  it('show the estimate next to a price, and report only prices that differ from it', () => {
     const same: Estimate = { kind: 'same', priceCents: 517, currency, atMs };
     assert.deepEqual([range, same, far].map(estimateText), [
       '2.80–4.10 USD',

@@ -24,7 +24,7 @@ const errors = { problems: [groupOf('trailing-comma', ROW, 3)] };
 const secret = { problems: [groupOf('blank-line', ROW), groupOf('private-key', ROW)] };
 const address = { problems: [groupOf('email-address', ROW, 12), groupOf('card-number', ROW)] };
 
-describe('a dataset before its submission', () => {
+describe('prepareDataset', () => {
   let folder: string;
   let file: string;
 
@@ -36,7 +36,7 @@ describe('a dataset before its submission', () => {
   after(() => rm(folder, { recursive: true }));
   beforeEach(() => standIn.forget());
 
-  /** What the checks find one after the other, the last one again and again, and which buttons are pressed. */
+  /** @param found the result of each check; the last one repeats. @param presses the buttons that are pressed */
   async function prepare(found: readonly (Partial<Report> | CheckFailure)[], ...presses: string[]) {
     standIn.forget();
     standIn.told.answer = (buttons) => buttons.find((button) => presses.includes(button));
@@ -63,14 +63,14 @@ describe('a dataset before its submission', () => {
     'Submit Anyway',
   ];
 
-  it('passes without a question when it has warnings at most', async () => {
+  it('accepts a dataset with at most warnings without asking', async () => {
     for (const found of [clean, address]) {
       const { dataset, sentences } = await prepare([found]);
       assert.deepEqual([dataset?.file.path, sentences], [file, []]);
     }
   });
 
-  it('stops at errors, secrets, unchecked rows and nothing but blank rows; Enter shows the problems', async () => {
+  it('stops at errors, secrets, unchecked rows, and blank files; Enter shows the problems', async () => {
     for (const [found, why] of [
       [errors, '3 errors'],
       [secret, '1 secret'],
@@ -92,7 +92,7 @@ describe('a dataset before its submission', () => {
     );
   });
 
-  it('passes with errors only after a second question', async () => {
+  it('accepts errors only after a second confirmation', async () => {
     const once = await prepare([errors], anywayNext);
     assert.equal(once.dataset, undefined);
     assert.equal(once.sentences[1], 'Submit rows.jsonl despite these problems?');
@@ -102,7 +102,7 @@ describe('a dataset before its submission', () => {
     assert.equal((twice.dataset?.check as { errors: number }).errors, 3);
   });
 
-  it('can be converted when it is a JSON array', async () => {
+  it('offers to convert a JSON array', async () => {
     const { dataset } = await prepare([{ kind: 'json-array' }], convert);
     assert.equal(dataset, undefined);
     assert.deepEqual(
@@ -111,7 +111,7 @@ describe('a dataset before its submission', () => {
     );
   });
 
-  it('needs a verdict, unless the check itself failed and the user confirms it twice', async () => {
+  it('requires a verdict, unless the check itself crashed and the user confirms twice', async () => {
     const [again, next, unchecked] = ['Check Again', 'Submit Without Checking…', 'Submit Without Checking'];
     const missing = await prepare(['missing']);
     assert.deepEqual([missing.dataset, missing.buttons], [undefined, [[]]]);
@@ -133,7 +133,7 @@ describe('a dataset before its submission', () => {
     assert.equal(twice.dataset?.check, 'unchecked');
   });
 
-  it('is refused when something keeps writing to it', async () => {
+  it('refuses a file that changes during every check', async () => {
     for (const other of [{ sizeBytes: 1 }, { mtimeMs: 1 }, { ctimeMs: 1 }]) {
       const { dataset, checks, sentences } = await prepare([other]);
       assert.deepEqual([dataset, checks], [undefined, 3]);
@@ -141,12 +141,12 @@ describe('a dataset before its submission', () => {
     }
   });
 
-  it('is refused when it is too large, with the limit of the contract', () =>
+  it('refuses a file above the limit of the contract, and shows the limit', () =>
     assert.ok(
       messages.refusal('a.jsonl', 'too-large').includes(`600 MB (${MAX_DATASET_BYTES.toLocaleString('en')}`),
     ));
 
-  it('is described with exact counts', () => {
+  it('describes a dataset with exact counts', () => {
     const line = (report: Partial<Report>) => messages.verdictLine(summaryOf(reportOf(report)));
     assert.equal(
       line({ rows: 1, problems: [groupOf('crlf', ROW), groupOf('bad-number', ROW)] }),

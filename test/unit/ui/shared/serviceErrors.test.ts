@@ -21,16 +21,16 @@ const { act, asText, explain, formatBytes, formatDuration, formatRoughly, format
     ...(await import('../../../../src/ui/sandbox/messages.ts')),
   }));
 
-describe('errors in words', () => {
+describe('explain', () => {
   const service = (code: string, message = '') => new ServiceError(code, 422, message);
 
-  it('has a sentence of its own and something to do for each code of the contract', () => {
+  it('returns a distinct sentence and an action for each code of the contract', () => {
     const explanations = ERROR_CODES.map((code) => explain(service(code)));
     assert.equal(new Set(explanations.map(({ sentence }) => sentence)).size, ERROR_CODES.length);
     for (const { action, sentence } of explanations) assert.ok(action.title.length > 0, sentence);
   });
 
-  it('has one sentence for all codes outside the contract, which may be equal to the extension’s own', () => {
+  it('uses one sentence for all codes outside the contract, even if the extension uses them', () => {
     const own = ['too-late', 'candidates', 'journal-unreadable', 'key-missing', 'digest-failed'];
     for (const code of [...own, 'constructor', 'toString', '__proto__', 'gpu_on_fire']) {
       const explained = explain(service(code, 'Please <b>wait</b>'));
@@ -40,7 +40,7 @@ describe('errors in words', () => {
     }
   });
 
-  it('says in which way no good answer came, and with which status', () => {
+  it('distinguishes the reasons for a missing or unexpected response, and shows its status', () => {
     const reasons = ['refused', 'tls', 'proxy', 'answer-timeout', 'reset'] as const;
     const answers = [
       new UnexpectedAnswerError(200, 'html'),
@@ -58,7 +58,7 @@ describe('errors in words', () => {
       assert.ok(sentences[index]?.includes(`(${httpStatus})`), sentences[index]);
   });
 
-  it('says for how long the service is unavailable, whoever answered', () => {
+  it('shows how long the service is unavailable, whoever responded', () => {
     for (const status of [502, 503, 504])
       for (const [retryAfterMs, end] of [
         [undefined, 'later.'],
@@ -67,7 +67,7 @@ describe('errors in words', () => {
         for (const error of [
           new UnexpectedAnswerError(status, 'no-error-body', retryAfterMs),
           new ServiceError('maintenance', status, '', retryAfterMs),
-          // While nothing is sent.
+          // From the client's rate gate, which sent nothing.
           new ServiceError('unavailable', 429, '', retryAfterMs),
         ]) {
           const { sentence, action } = explain(error);
@@ -77,7 +77,7 @@ describe('errors in words', () => {
         }
   });
 
-  it('never names too short a wait', () => {
+  it('rounds waits up', () => {
     for (const [ms, wait] of [
       [400, '1 s'],
       [29_001, '30 s'],
@@ -90,7 +90,7 @@ describe('errors in words', () => {
       }
   });
 
-  it('does once more what failed, where that may help', () => {
+  it('offers to repeat the failed operation where that may help', () => {
     const again = (error: unknown) => {
       const { action } = explain(error);
       let calls = 0;
@@ -121,24 +121,24 @@ describe('errors in words', () => {
     assert.equal(again(service('invalid_api_key')), undefined);
   });
 
-  it('names a refresh after what is refreshed', () => {
+  it('names a refresh after its object', () => {
     const { action } = explain(service('not_found'));
     assert.deepEqual(action, { title: 'Refresh Runs', command: COMMANDS.refresh });
   });
 
-  it('does not call a sandbox that cannot start a service that cannot be reached', () => {
+  it('distinguishes a sandbox that cannot start from a service that cannot be reached', () => {
     const { sentence, action } = explain(new SandboxNotStartedError());
     assert.match(sentence, /^The sandbox could not be started\./);
     assert.equal(action.command, COMMANDS.showLog);
   });
 
-  it('says nothing of what it does not know', () => {
+  it('does not show the text of an unexpected error', () => {
     assert.doesNotMatch(explain(new Error('secret text')).sentence, /secret/);
   });
 });
 
-describe('amounts and times in words', () => {
-  it('prints sizes and durations', () => {
+describe('Formatting', () => {
+  it('shows sizes and durations in suitable units', () => {
     assert.deepEqual([0, 999, 1_000, 999_949, 999_951, 629_145_600].map(formatBytes), [
       '0 bytes',
       '999 bytes',
@@ -155,19 +155,19 @@ describe('amounts and times in words', () => {
       '2 h 5 min',
       '2 d',
     ]);
-    // Of what is left never more than there is.
+    // Remaining times are rounded down.
     assert.deepEqual([59_999, 119_999, 172_799_999, 259_199_999].map(formatRoughly), [
       ...['59 s', '1 min', '47 h', '2 days'],
     ]);
   });
 
-  it('prints a time that is none as it came', () => {
+  it('shows an invalid time as received', () => {
     assert.equal(formatTime('soon'), 'soon');
   });
 });
 
-describe('the sandbox in words', () => {
-  it('has a name for each scenario that is offered, and for no other', () => {
+describe('scenarioRows', () => {
+  it('names exactly the scenarios that are offered', () => {
     const rows = scenarioRows();
     assert.deepEqual(
       rows.map(({ id }) => id),

@@ -10,10 +10,10 @@ const { redact } = await withVscode(() => import('../../../../src/ui/shared/log.
 const HOSTILE = '[Continue](command:workbench.action.quit) $(check) \u202etxt';
 const HARMLESS = '[Continue] (command:workbench.action.quit) $ (check) <U+202E>txt';
 
-describe('texts', () => {
+describe('Texts', () => {
   beforeEach(() => standIn.forget());
 
-  describe('amounts of money', () => {
+  describe('Amounts of money', () => {
     it('have two decimals, are rounded half away from zero, and never lose cents', () => {
       for (const [cents, text] of [
         [0, '0.00'],
@@ -34,7 +34,7 @@ describe('texts', () => {
       for (const cents of [NaN, Infinity, -Infinity]) assert.equal(format.amountText(cents, 'en'), undefined);
     });
 
-    it('show the currency code as it came, without what it hides', () => {
+    it('show the currency code as received, with hidden characters made visible', () => {
       assert.equal(format.formatMoney(517, 'USD'), '5.17 USD');
       assert.equal(format.formatMoney(517), '5.17');
       assert.equal(format.formatMoney(NaN, 'USD'), 'unknown');
@@ -43,8 +43,8 @@ describe('texts', () => {
     });
   });
 
-  describe('untrusted texts', () => {
-    it('are one line without links and icons, and name each hidden character', () => {
+  describe('Untrusted texts', () => {
+    it('become one line without links and icons, in which hidden characters are named', () => {
       assert.equal(sanitizeServiceText(' [x](command:y)\r\n\t$(check)  z '), '[x] (command:y) $ (check) z');
       for (const [hidden, shown] of [
         ['\u0000', '<U+0000>'],
@@ -61,29 +61,29 @@ describe('texts', () => {
         assert.equal(sanitizeServiceText(`a${hidden}b`), `a${shown}b`);
     });
 
-    it('keep what belongs to an emoji or to the letters of a script', () => {
+    it('keep invisible characters that belong to an emoji or to letters', () => {
       for (const text of ['👩‍👩‍👧‍👦', '👩🏽‍🚀', '❤️', '1️⃣', 'می‌خواهم', 'क्‍ष', '芽\ufe00', 'e\u0301'])
         assert.equal(sanitizeServiceText(text), text);
     });
 
-    it('are cut in the middle, between characters', () => {
+    it('are truncated in the middle, between characters', () => {
       assert.equal(sanitizeServiceText(`${'a'.repeat(100)}.jsonl`, 20), `${'a'.repeat(10)}…aaa.jsonl`);
       assert.equal(sanitizeServiceText('👩‍👩‍👧‍👦'.repeat(10), 30), '👩‍👩‍👧‍👦…👩‍👩‍👧‍👦');
       assert.equal(sanitizeServiceText('x'.repeat(60)), 'x'.repeat(60));
       assert.equal(sanitizeServiceText('x'.repeat(61)).length, 60);
     });
 
-    it('do not change when they are sanitized twice', () => {
+    it('do not change when sanitized again', () => {
       for (const text of [HOSTILE, 'x'.repeat(100)])
         assert.equal(sanitizeServiceText(sanitizeServiceText(text)), sanitizeServiceText(text));
     });
 
-    it('keep the line breaks of a text of several lines', () =>
+    it('keep their line breaks in sanitizeText', () =>
       assert.equal(sanitizeText('Account: a\u200b\n$(b)'), 'Account: a<U+200B>\n$ (b)'));
   });
 
-  describe('notifications, message boxes and progress', () => {
-    it('show no link, no icon and nothing hidden', async () => {
+  describe('Notifications, message boxes, and progress', () => {
+    it('show no links, icons, or hidden characters', async () => {
       const { showError, showInformation, showWarning, withProgress } = notifications;
       for (const show of [showInformation, showWarning, showError]) {
         standIn.forget();
@@ -107,12 +107,12 @@ describe('texts', () => {
       assert.deepEqual([result, standIn.told.titles, standIn.told.progress], [7, [HARMLESS], [HARMLESS]]);
     });
 
-    it('resolve to the button that was pressed', async () => {
+    it('resolve to the pressed button', async () => {
       standIn.told.answer = (buttons) => buttons[1];
       assert.equal(await notifications.showWarning('x', 'A', 'B'), 'B');
     });
 
-    it('show an Arabic date without naming its direction marks', () => {
+    it('show an Arabic date without direction marks', () => {
       const { formatDay, formatMoment, formatTime } = format;
       standIn.env.language = 'ar';
       try {
@@ -125,10 +125,10 @@ describe('texts', () => {
     });
   });
 
-  describe('the log', () => {
+  describe('redact', () => {
     const CANARY = 'CaNaRy';
 
-    it('masks API keys, authorization values and signatures', () => {
+    it('masks API keys, authorization values, and signatures', () => {
       for (const text of [
         `authorization: Bearer ${CANARY}`,
         `authorization: bearer   ${CANARY}+/=`,
@@ -155,7 +155,7 @@ describe('texts', () => {
         assert.doesNotMatch(redact(text), new RegExp(CANARY), text);
     });
 
-    it('keeps what helps', () => {
+    it('keeps everything else', () => {
       for (const text of [
         'the service answered 422 model_not_available',
         'https://api.test:8443/prefix/api/v1/runs was refused (ECONNREFUSED)',

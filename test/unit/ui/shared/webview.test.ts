@@ -42,7 +42,7 @@ describe('A webview page', () => {
   });
   afterEach(() => host.dispose());
 
-  it('loads only its own script and style', () => {
+  it('loads only its script and style', () => {
     const { html, options } = panel.webview;
     assert.deepEqual(JSON.parse(JSON.stringify(options)), {
       enableScripts: true,
@@ -54,7 +54,7 @@ describe('A webview page', () => {
     assert.doesNotMatch(html, /<b>/);
   });
 
-  it('gets messages from when it is ready until it is hidden, and is ready again with what it remembered', () => {
+  it('receives messages only while it is ready, and returns its memory when it loads', () => {
     host.post({ type: 'shown' });
     assert.deepEqual(panel.posted, []);
     panel.send({ type: 'ready', memory: { row: 7 } });
@@ -74,7 +74,7 @@ describe('A webview page', () => {
     assert.deepEqual(received, [['ready', { row: 7 }], 'shown', ['ready', undefined]]);
   });
 
-  it('makes requests of its protocol only', () => {
+  it('can send only valid requests of its protocol', () => {
     panel.send({ type: 'reload', more: 1 });
     panel.send({ type: 'go', row: 0, to: 'end' });
     for (const message of [
@@ -99,7 +99,7 @@ describe('A webview page', () => {
     assert.deepEqual(received, [{ type: 'reload' }, { type: 'go', row: 0, to: 'end', note: undefined }]);
   });
 
-  it('copies texts, and is told when they are on the clipboard', async () => {
+  it('copies texts, and is notified when they are on the clipboard', async () => {
     panel.send({ type: 'ready' });
     panel.send({ type: 'copy', id: 'sha', text: 'ab' });
     await settled();
@@ -107,7 +107,7 @@ describe('A webview page', () => {
     assert.deepEqual(panel.posted, [{ type: 'copied', id: 'sha', text: 'Copied' }]);
   });
 
-  it('logs what a request throws, but for a cancellation', async () => {
+  it('has the errors of its requests logged, except cancellations', async () => {
     for (const error of [new Error('x'), new CancelledError()]) {
       answer = () => Promise.reject(error);
       panel.send({ type: 'reload' });
@@ -120,7 +120,7 @@ describe('A webview page', () => {
     assert.deepEqual(errors.map(String).sort(), ['Error: x', 'Error: y']);
   });
 
-  it('learns of changes of its file once, whatever the name of the file', async () => {
+  it('is notified once of several changes of its file, whatever the name of the file', async () => {
     let changes = 0;
     const watch = watchFile('/data/a[1].jsonl', () => changes++);
     const [watcher] = standIn.watchers;
@@ -153,7 +153,7 @@ describe('WebviewPanels', () => {
       viewType: 'x',
       memoryOf: (state) => (typeof state === 'string' ? state : undefined),
       keyOf: (memory) => memory,
-      // Those with a digit take each other's place.
+      // Pages whose memories differ only in the digit share a panel.
       slotOf: (memory) => memory.replace(/\d/, ''),
       create: (_, memory) => ({ dispose: () => void disposed.push(memory) }),
     });
@@ -165,7 +165,7 @@ describe('WebviewPanels', () => {
     return panel;
   };
 
-  it('opens one panel for each key', () => {
+  it('opens one panel for each page', () => {
     const first = panels.show('a');
     assert.equal(panels.show('a'), first);
     panels.show('b');
@@ -181,7 +181,7 @@ describe('WebviewPanels', () => {
     assert.deepEqual(disposed, ['a', 'b', 'a']);
   });
 
-  it('shows pages of one slot in one panel, one after the other', () => {
+  it('shows pages of the same slot in one panel, one after another', () => {
     const one = panels.show('a1');
     assert.notEqual(panels.show('a2'), one);
     assert.deepEqual([created.length, created[0]?.reveals, disposed], [1, 1, ['a1']]);
@@ -196,7 +196,7 @@ describe('WebviewPanels', () => {
     assert.equal(created.length, 2);
   });
 
-  it('restores a panel by its memory, and closes one that is unusable or open already', () => {
+  it('restores a panel from its memory, or closes it if the memory is invalid or already open', () => {
     const panel = restore('a');
     panels.show('a');
     assert.deepEqual([created.length, panel.reveals, panel.isDisposed], [0, 1, false]);
