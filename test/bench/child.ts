@@ -1,4 +1,4 @@
-// Does the task of its argument, which is timed, and says what it took. What a task needs is loaded before.
+// Runs and times the task in its argument, and prints a report. Modules are loaded before.
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, openSync, readFileSync, readSync } from 'node:fs';
 import path from 'node:path';
@@ -18,7 +18,7 @@ export type Task =
   | { kind: 'download'; folder: string; baseUrl: string; bytes: number }
   | { kind: 'upload'; baseUrl: string; dataset: RunSubmission['dataset']; digestWorker: string };
 
-/** What a process reports; of other programs only the time is known. */
+/** A process's report; other programs only have a time. */
 export interface Report {
   ms: number;
   peakMb?: number;
@@ -31,7 +31,7 @@ const LF = 0x0a;
 const WARM_UP_BYTES = 1_000_000;
 const API_KEY = { apiKey: 'service_bench', keyId: 'key-1' };
 
-/** What is to be timed. */
+/** Returns the function to be timed. */
 async function prepare(task: Task): Promise<() => unknown> {
   switch (task.kind) {
     case 'inspect':
@@ -61,7 +61,7 @@ async function prepare(task: Task): Promise<() => unknown> {
   }
 }
 
-/** The least that JavaScript can do to read every row. */
+/** The minimum that JavaScript must do to read every row. */
 function floor(file: string): void {
   const fd = openSync(file, 'r');
   let chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
@@ -80,7 +80,7 @@ function floor(file: string): void {
   }
 }
 
-/** What is broken is passed over. */
+/** Ignores invalid rows. */
 function parse(row: string): void {
   try {
     JSON.parse(row);
@@ -114,7 +114,7 @@ async function prepareDownload(task: Extract<Task, { kind: 'download' }>): Promi
     state: new StateStore(folder),
     transport: () => transport,
     sessionOf: () => session,
-    // What the archive says of itself is measured where it is read.
+    // Verification is measured separately.
     verify: () => Promise.resolve('unknown'),
   });
   mkdirSync(path.join(folder, 'out'));
@@ -141,7 +141,7 @@ async function prepareUpload(task: Extract<Task, { kind: 'upload' }>): Promise<(
     });
 }
 
-/** The most memory that this process ever had resident. Not `maxRSS`, which begins with that of the process that started it. */
+/** Peak resident memory of this process. Not `maxRSS`, which starts at the parent's value. */
 function peakMb(): number {
   const [, kib] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
   return (Number(kib) * 1024) / 1e6;

@@ -9,7 +9,7 @@ import { chatRows } from '../helpers/chatRows.ts';
 
 const MB = 1_000_000;
 const RANK = 16;
-/** Of a model of eight billion parameters. */
+/** Module sizes of an 8B model. */
 const MODULES = {
   q_proj: [4096, 4096],
   k_proj: [4096, 1024],
@@ -17,7 +17,7 @@ const MODULES = {
   o_proj: [4096, 4096],
 } as const;
 
-/** Adapters in brain floats of 50 and 500 MB as ZIP, and the larger one as tar.gz. */
+/** Writes BF16 adapters: 50 and 500 MB as ZIP, and the larger one also as tar.gz. */
 export async function adapterFiles(folder: string) {
   const at = (name: string) => path.join(folder, name);
   const files = { small: at('small.zip'), large: at('large.zip'), packed: at('large.tar.gz') };
@@ -28,7 +28,7 @@ export async function adapterFiles(folder: string) {
   return files;
 }
 
-/** Values of either sign between 2^-9 and 2^-7, which repeat every few megabytes. */
+/** An adapter of about `sizeBytes`, with values of either sign from 2^-9 to 2^-7 that repeat every 4 MiB. */
 function bigAdapter(sizeBytes: number): Record<string, Buffer> {
   const block = randomBytes(4 * 1024 * 1024);
   for (let at = 1; at < block.length; at += 2) block[at] = (block[at]! & 0x80) | 0x3b;
@@ -50,7 +50,7 @@ function bigAdapter(sizeBytes: number): Record<string, Buffer> {
   };
 }
 
-/** Chat rows of about that size, of which so many are broken in some way. */
+/** Writes chat rows of about `sizeBytes`, of which the fraction `faulty` has a fault. */
 export async function chatFile(folder: string, sizeBytes: number, faulty: number): Promise<string> {
   const file = path.join(folder, `chat-${sizeBytes}-${faulty}.jsonl`);
   const handle = await open(file, 'w');
@@ -69,7 +69,7 @@ export async function chatFile(folder: string, sizeBytes: number, faulty: number
   return file;
 }
 
-/** What a worst case repeats, and what stands around it. */
+/** The repeated text of each worst case, and the text before and after. */
 const WORST_CASES: Readonly<Record<string, readonly [text: string, before?: string, after?: string]>> = {
   'only newlines': ['\n'],
   'only `[`': ['['],
@@ -77,12 +77,12 @@ const WORST_CASES: Readonly<Record<string, readonly [text: string, before?: stri
   'only digits': ['4012888888881881'],
   'only `@`': ['@'],
   'one row': ['All of it is one value. ', '{"text":"', '"}\n'],
-  // Beyond what has a target: as many rows as there can be, and a secret in each row.
+  // Without a target: the maximum number of rows, and a secret in each row.
   'rows of `{}`, no target': ['{}\n'],
   'e-mail addresses, no target': ['{"text":"write to someone@host.test"}\n'],
 };
 
-/** Files of repeated bytes that are hard on some part of a check, by what they hold. */
+/** Writes the worst cases: files of repeated text that are hard for some part of a check. */
 export async function worstCases(folder: string, sizeBytes: number) {
   const files: Record<string, { file: string; hasTarget: boolean }> = {};
   for (const [name, [text, before = '', after = '']] of Object.entries(WORST_CASES)) {
@@ -94,7 +94,7 @@ export async function worstCases(folder: string, sizeBytes: number) {
   return files;
 }
 
-/** A dataset to send. Real bytes, not a hole: reading a hole costs nothing. */
+/** Writes a dataset to upload, which is not sparse because reading a hole costs nothing. */
 export async function randomFile(folder: string, sizeBytes: number) {
   const file = path.join(folder, `${sizeBytes}.jsonl`);
   await writeFile(file, Buffer.alloc(sizeBytes, randomBytes(MB)));

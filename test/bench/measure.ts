@@ -1,4 +1,4 @@
-// Times jobs in processes of their own, one at a time and in turn, and writes their figures as a section of RESULTS.md.
+// Times jobs in separate processes, one after another, and writes the figures to a section of RESULTS.md.
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { arch, cpus, loadavg, release, tmpdir, totalmem, type } from 'node:os';
@@ -17,24 +17,24 @@ are measured from the call to its answer in a process of their own, the start of
 is the most that a process ever held (resident), Node itself included; growth is that from a file of a tenth. The delay of the event
 loop is sampled each millisecond, and that millisecond is part of the figures. A limit stands in parentheses, a missed one in bold.`;
 
-/** A process to time; ours say what they measured themselves, others may be missing. */
+/** A process to time. Ours print a report; other programs may not be installed. */
 export interface Job {
   command: string;
   args: readonly string[];
   isOurs?: boolean;
 }
 
-/** A row of the table: the figures of a job. */
+/** A row of the table, with the figures of one job. */
 export interface Row {
   what: string;
-  /** The job that its time is divided by, or milliseconds. */
+  /** The job, or the milliseconds, by which the time is divided. */
   peer?: string | number;
-  /** The job with less to do, from which its memory grows. */
+  /** The smaller job for the growth of memory. */
   less?: string;
   limits?: Partial<Record<'ratio' | 'growthMb' | 'delayP99Ms' | 'delayMaxMs', number>>;
 }
 
-/** Measures jobs, and replaces the section of that title, or adds it. */
+/** Measures jobs, and adds or replaces the section with this title. */
 export async function measure(
   title: string,
   about: string,
@@ -67,7 +67,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [head, rule, ...rows].map((line) => `| ${line.join(' | ')} |`).join('\n');
 }
 
-/** A figure, with its limit where it has one. */
+/** A figure with its limit, if any. */
 export function cell(figure: number, digits: number, limit?: number): string {
   if (Number.isNaN(figure)) return '–';
   if (limit === undefined) return figure.toFixed(digits);
@@ -110,8 +110,8 @@ function timed({ command, args, isOurs }: Job): Promise<Report> {
 }
 
 /**
- * Bundles child.ts and its workers into `folder` as the extension is shipped, so that nothing is compiled while it is timed.
- * @returns what makes jobs of it
+ * Bundles child.ts and its workers into `folder` as the packed extension is, so that no TypeScript is compiled while timing.
+ * @returns a function that creates the job of a task
  */
 export async function bundled(
   folder: string,
@@ -125,7 +125,7 @@ export async function bundled(
     splitting: true,
     platform: 'node',
     format: 'esm',
-    // Packages are CommonJS.
+    // For packages in CommonJS.
     banner: {
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
     },
@@ -139,7 +139,7 @@ export async function bundled(
   });
 }
 
-/** Gives `work` a folder that is removed afterwards. */
+/** Calls `work` with a folder that is removed afterwards. */
 export async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(path.join(tmpdir(), 'fine-tuning-bench-'));
   try {
@@ -149,12 +149,12 @@ export async function inFolder(work: (folder: string) => Promise<void>): Promise
   }
 }
 
-/** Shows progress to whoever waits. */
+/** Prints progress. */
 export function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Measures one part, and replaces the section of that title, or adds it. */
+/** Runs a benchmark, and adds or replaces the section with this title. */
 export async function writeSection(title: string, bench: () => Promise<string>): Promise<void> {
   const before = machine();
   const body = `${before}\n\n${await bench()}`;
@@ -168,7 +168,7 @@ export async function writeSection(title: string, bench: () => Promise<string>):
   await writeFile(FILE, await format(text, { parser: 'markdown' }));
 }
 
-/** What a section was measured on; no names of the machine or its people. */
+/** Describes the machine of a section without host or user names. */
 function machine(): string {
   const [cpu] = cpus();
   const memoryGib = (totalmem() / 2 ** 30).toFixed(0);
@@ -181,7 +181,7 @@ function machine(): string {
   ].join(', ');
 }
 
-/** The middle of some figures; NaN of none. */
+/** The median, or NaN without values. */
 export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 }

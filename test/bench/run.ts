@@ -1,5 +1,5 @@
-// `npm run bench` measures parts of the product beside what else does the same, and writes RESULTS.md; `npm run bench -- dataset`
-// measures one part.
+// `npm run bench` compares parts of the extension with other programs and writes RESULTS.md; `npm run bench -- dataset` measures
+// one part.
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -12,7 +12,7 @@ import { bundled, inFolder, measure, say, type Job, type Row } from './measure.t
 const PARTS = { startup, adapter, dataset, download, upload };
 const MB = 1_000_000;
 const PYTHON_ROWS = 'import json, sys\nfor row in open(sys.argv[1], "rb"): json.loads(row)';
-/** What takes or gives bytes as fast as it can, and as slowly as a network. */
+/** The speed of a server that is as slow as a network. */
 const PACE_BYTES_PER_SECOND = 60 * MB;
 
 const names = process.argv.slice(2);
@@ -184,7 +184,7 @@ ours is lost for good; its peer is the time that 120 MB take at that pace.`,
   });
 }
 
-/** Servers are processes: what they do is part of all figures alike. */
+/** Starts servers in separate processes, so their work affects all figures equally. */
 async function withServers(
   work: (start: (bytesPerSecond?: number) => Promise<string>) => Promise<void>,
 ): Promise<void> {

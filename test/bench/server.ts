@@ -1,16 +1,16 @@
-// A process of its own that takes any upload and throws it away, and gives out artifacts of any size, `/blob/<bytes>`, as service and
-// storage do; a run's id is its size. `server <bytes per second>`
+// A service and storage that discards any upload, and sends artifacts of any size from `/blob/<bytes>`, where the run's ID is the
+// size. `server <bytes per second>`
 import { randomFillSync } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What may be taken at once after nothing came: no more, so that a pause of the sender is lost for good. */
+/** Limit of unused bytes, so that the sender cannot make up for a pause. */
 const BURST_BYTES = 1_000_000;
-/** Sent again and again: what it costs to make the bytes is no part of the figures. */
+/** Sent repeatedly, so that the figures do not include generating bytes. */
 const block = randomFillSync(Buffer.allocUnsafeSlow(1024 * 1024));
 const bytesPerSecond = Number(process.argv[2]);
 
-/** Takes no more than so many bytes a second, from the first one on. */
+/** Limits the speed of an upload from its first byte. */
 function limit(request: IncomingMessage): void {
   let tokens = 0;
   let lastMs = performance.now();

@@ -1,4 +1,4 @@
-// Activating the extension beside an empty one, in a real extension host.
+// Compares the activation of the extension with that of an empty one, in a real extension host.
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { runTests } from '@vscode/test-electron';
@@ -31,7 +31,7 @@ export async function startup(folder: string): Promise<void> {
   });
   await writeSection('Activation', async () => {
     const rounds: Startup[] = [];
-    // With the account of the sandbox, its store and what it read, from the second host on.
+    // From the second host on, there is a sandbox account with stored data.
     for (let host = 0; host <= HOSTS; host++) {
       const one = await start(folder, tests, host % 2 === 0 ? EXTENSIONS : EXTENSIONS.toReversed());
       say(`activation, host ${host} of ${HOSTS}, ms: ${JSON.stringify(one)}`);
@@ -55,7 +55,7 @@ comes first alternates.`,
   });
 }
 
-/** How long the store that all windows share takes to open, once it is there. */
+/** Milliseconds to open the existing store that all windows share. */
 async function openingMs(folder: string): Promise<number> {
   const tookMs: number[] = [];
   for (let round = 0; round <= HOSTS; round++) {
@@ -68,7 +68,7 @@ async function openingMs(folder: string): Promise<number> {
   return median(tookMs);
 }
 
-/** Both without events: only the measurement activates them. */
+/** Writes both extensions without activation events, so that only the measurement activates them. */
 async function writeExtensions(folder: string): Promise<void> {
   const manifest = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as object;
   const ours = path.join(folder, 'fine-tuning');

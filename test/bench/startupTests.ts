@@ -1,17 +1,17 @@
-// Runs inside the extension host: activates the extensions that STARTUP_ORDER names, and reports how long each took.
+// Runs in the extension host: activates the extensions named by STARTUP_ORDER, and reports how long each took.
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
 
-/** In ms from the call: how long each extension's activation took, and when all features of ours had started. */
+/** Milliseconds from the call until each extension was activated, and until all features of ours had started. */
 export type Startup = Record<'empty' | 'fine-tuning' | 'started', number>;
 
 const CALM_MS = 3_000;
 
-/** VS Code calls it once the window is ready. */
+/** Called by VS Code once the window is ready. */
 export async function run(): Promise<void> {
   const tookMs: Record<string, number> = {};
-  // The window itself starts much at first.
+  // The window is busy at first.
   await sleep(CALM_MS);
   for (const name of process.env.STARTUP_ORDER?.split(',') ?? []) {
     const extension = vscode.extensions.getExtension(`fine-tuning-tools.${name}`);
@@ -21,13 +21,13 @@ export async function run(): Promise<void> {
     await extension.activate();
     tookMs[name] = performance.now() - startedMs;
     if (name === 'fine-tuning') {
-      // Commands wait for the features; this one does nothing where no filter is set.
+      // Commands wait for the features; this one does nothing without a filter.
       await vscode.commands.executeCommand('fineTuning.clearRunsFilter');
       tookMs['started'] = performance.now() - startedMs;
     }
     await sleep(CALM_MS / 3);
   }
-  // So that the next host has an account.
+  // Gives the next host an account.
   await vscode.commands.executeCommand('fineTuning.useSandbox');
   await writeFile(process.env.STARTUP_REPORT ?? '', JSON.stringify(tookMs));
 }

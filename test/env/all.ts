@@ -1,4 +1,4 @@
-// `npm test`: runs every part, each as a process of its own with a limit, and ends with the sum.
+// `npm test`: runs every part in a separate process with a time limit, and prints the totals.
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -12,13 +12,13 @@ interface Part {
   command: string;
   args: string[];
   limitMs: number;
-  /** The report that it writes; without one the part is one test, passed if it exits with 0. */
+  /** The report that the part writes; without one, the part counts as one test, which passes with exit code 0. */
   report?: string;
-  /** It runs beside others: what it says is printed when all of these have ended. */
+  /** Prints the output only at the end, because the part runs beside others. */
   isQuiet?: boolean;
 }
 
-/** Everything together ends within this time. */
+/** Time limit of all parts together. */
 const totalLimitMs = 40 * 60_000;
 
 const reportFile = (name: string): string => path.join(results, 'reports', `${name}.json`);
@@ -85,7 +85,7 @@ async function main(): Promise<void> {
       lines.push(`${part.name}: ${counts(outcome)} in ${secondsSince(beganMs)} s${why}`);
     }
   };
-  // Two VS Code windows that come up and wait leave a core to lint.
+  // The host tests mostly wait, which leaves a core for lint.
   await Promise.all([inOrder(lint), inOrder(host, floor)]);
   process.stdout.write(`\n=== ${lint.name}\n${said}`);
   await inOrder(unit, ui);
@@ -99,7 +99,7 @@ function secondsSince(beganMs: number): number {
   return Math.round((performance.now() - beganMs) / 1000);
 }
 
-/** The scripts are meant for the Node that the project brings, which npm puts first on PATH. */
+/** Fails unless this is the project's own Node, which npm puts first on PATH. */
 function checkNode(): void {
   const manifest = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
     optionalDependencies: Record<string, string>;
@@ -145,7 +145,7 @@ async function runPart(
   return report;
 }
 
-/** Kills what a part left behind although it had moved into a process group of its own (Linux only). */
+/** Kills a part's remaining processes, even those in other process groups (Linux only). */
 function killMarked(mark: string): void {
   if (process.platform !== 'linux') return;
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
@@ -153,7 +153,7 @@ function killMarked(mark: string): void {
       if (readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(mark))
         process.kill(Number(pid), 'SIGKILL');
     } catch {
-      // Gone already, or not ours to read.
+      // The process has ended, or belongs to another user.
     }
   }
 }

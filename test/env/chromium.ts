@@ -4,8 +4,8 @@ import { run } from './processes.ts';
 import { SetUpError, say } from './project.ts';
 
 /**
- * A Chromium or Chrome of this machine: `CHROME_PATH`, else on PATH, else installed with apt.
- * @throws SetUpError saying what is missing and what to do.
+ * Returns the path of Chromium or Chrome: `CHROME_PATH`, otherwise found on PATH, otherwise installed with apt.
+ * @throws SetUpError with what is missing and what to do
  */
 export async function chromium(): Promise<string> {
   const named = process.env.CHROME_PATH;
@@ -46,7 +46,7 @@ export async function chromium(): Promise<string> {
   return installed;
 }
 
-/** What every start of the browser needs here: no sandbox (tests may run as root), and no calls home. */
+/** For every start of the browser: no sandbox, because tests may run as root, and no background requests. */
 export const chromiumArguments = [
   '--no-sandbox',
   '--disable-gpu',

@@ -1,5 +1,5 @@
-// Runs test/host/ inside a real extension host: the current VS Code server, with --floor the oldest supported one, and with
-// FINE_TUNING_VSCODE the desktop executable that it names.
+// Runs test/host/ in a real extension host: in the current VS Code server, with --floor in the oldest supported one, or in the
+// desktop executable named by FINE_TUNING_VSCODE.
 import { globSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -50,7 +50,7 @@ async function main(): Promise<void> {
   if (report.failed > 0 || ended !== 0) process.exitCode = 1;
 }
 
-/** Where only the floor cannot be installed, its tests count as one skipped test. */
+/** If the oldest supported server cannot be installed, its tests count as one skipped test. */
 async function isInstalled(name: ServerName): Promise<boolean> {
   await chromium();
   try {

@@ -1,4 +1,4 @@
-// `npm run house`: the size of the house in a table, so that each change can say what it did to it.
+// `npm run house`: prints a table of the code's size, to compare before and after a change.
 import { readdirSync, readFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -6,7 +6,7 @@ import { sentencesOf, sourceOf } from '../unit/house/sources.ts';
 import { run } from './processes.ts';
 import { fail, root } from './project.ts';
 
-/** The files that put everything together by hand. */
+/** The files of the composition root. */
 const COMPOSITION = ['src/extension.ts', 'src/start.ts', 'src/services.ts', 'src/ui/sandbox/lazySandbox.ts'];
 const SMALL_FILE_LINES = 40;
 const LONG_SENTENCE_WORDS = 25;
@@ -44,7 +44,7 @@ async function main(): Promise<void> {
   for (const [name, value] of table) console.log(`${name.padEnd(width)}  ${value.toLocaleString('en')}`);
 }
 
-/** Files below a folder of the repository, from its top, without what was installed and what tests only read. */
+/** Lists a folder's files relative to the repository, without node_modules and fixtures. */
 function filesOf(folder: string, pattern: RegExp): string[] {
   return readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
     .map((name) => path.posix.join(folder, name.replaceAll('\\', '/')))
@@ -68,7 +68,7 @@ function manifest(): { contributes: { menus: Record<string, unknown[]>; commands
   return JSON.parse(textOf('package.json')) as ReturnType<typeof manifest>;
 }
 
-/** The size of the packed file that VS Code waits for at activation, and of the one with all that starts after it. */
+/** Sizes of the bundle that VS Code waits for at activation, and of the one that starts everything after it. */
 async function loadedKB(): Promise<number[]> {
   await run(process.execPath, ['esbuild.js', '--minify'], { cwd: root, timeoutMs: 60_000, output: 'hide' });
   const files = ['extension', 'start'].map((name) => path.join(root, `dist/${name}.cjs`));

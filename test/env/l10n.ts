@@ -1,4 +1,4 @@
-// `npm run l10n`: writes every sentence of the interface to the bundle that translations are made from.
+// `npm run l10n`: writes every sentence of the interface to the source file for translations.
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { l10nBundle, readSources } from '../unit/house/sources.ts';

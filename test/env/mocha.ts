@@ -1,7 +1,7 @@
 import * as mocha from 'mocha';
 
-/** Mocha's class, by the one name that is the same under `import` and `require`; the published types do not know it. */
+/** Mocha's class, by the only name that works with both `import` and `require` but is missing in the published types. */
 export const Mocha = (mocha as unknown as { Mocha: typeof import('mocha') }).Mocha;
 
-/** Begins each line that the tests inside the extension host print, so that it can be told from what the window prints. */
+/** Prefix of lines that tests in the extension host print, to tell them from the window's own output. */
 export const testLineMark = 'test> ';

@@ -1,4 +1,4 @@
-// Child processes that never outlive this one: each stands in a process group of its own, and the group is ended with it.
+// Child processes that never outlive this one: each has a separate process group, which is killed when this process exits.
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,12 +15,12 @@ for (const [signal, code] of [
   ['SIGTERM', 143],
 ] as const) {
   process.once(signal, () => {
-    // The next signal ends it at once.
+    // The next signal ends this process at once.
     void Promise.all([...groups].map((child) => endGroup(child))).finally(() => process.exit(code));
   });
 }
 
-/** Starts a command in a process group of its own, which is killed at the latest when this process exits. */
+/** Starts a command in a separate process group, which is killed at the latest when this process exits. */
 export function startGroup(
   command: string,
   args: readonly string[],
@@ -28,14 +28,14 @@ export function startGroup(
 ): ChildProcess {
   const child = spawn(command, args, { ...options, detached: true });
   groups.add(child);
-  // Without a listener a missing command would be an uncaught exception; who waits for the end sees it as code null.
+  // Without a listener, a missing command would be an uncaught exception; `groupEnd` returns null for it.
   child.on('error', () => groups.delete(child));
   return child;
 }
 
 /**
- * Waits until a child of `startGroup` ends. What it started has 2 s more to end, too, and is then killed.
- * @returns its exit code; null after a signal, or if it never started.
+ * Waits until a child of `startGroup` ends. The rest of its group is killed after 2 more seconds.
+ * @returns the exit code, or null after a signal or if the command never started
  */
 export async function groupEnd(child: ChildProcess): Promise<number | null> {
   if (child.pid === undefined) return null;
@@ -47,7 +47,7 @@ export async function groupEnd(child: ChildProcess): Promise<number | null> {
   return child.exitCode;
 }
 
-/** Asks a group to end, and kills it after `graceMs`. */
+/** Terminates a group, and kills it after `graceMs`. */
 export async function endGroup(child: ChildProcess, graceMs = 5000): Promise<void> {
   signalGroup(child, 'SIGTERM');
   const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), graceMs);
@@ -55,7 +55,7 @@ export async function endGroup(child: ChildProcess, graceMs = 5000): Promise<voi
   clearTimeout(timer);
 }
 
-/** Ends a group at once. Its other processes may stay a moment as zombies, until somebody reaps them: they are not waited for. */
+/** Kills a group. Waits only for the child, because other processes may remain as zombies until they are reaped. */
 export async function killGroup(child: ChildProcess): Promise<void> {
   const isOver = child.exitCode !== null || child.signalCode !== null;
   const exit = isOver || child.pid === undefined ? undefined : once(child, 'exit');
@@ -64,9 +64,9 @@ export async function killGroup(child: ChildProcess): Promise<void> {
   groups.delete(child);
 }
 
-/** False where the group has ended; 0 only asks. */
+/** Sends a signal, or only checks for the group with 0. @returns false if the group has ended */
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals | 0): boolean {
-  // The number of a group that is no longer ours may have gone to another.
+  // The ID of an ended group may have been reused.
   if (child.pid === undefined || !groups.has(child)) return false;
   try {
     return process.kill(-child.pid, signal);
@@ -80,14 +80,14 @@ export interface RunOptions {
   env?: NodeJS.ProcessEnv;
   /** The command is killed after this time. */
   timeoutMs: number;
-  /** `show` passes the output on; `hide` keeps it for the error message. */
+  /** `show` prints the output; `hide` only adds it to the error message. */
   output: 'show' | 'hide';
 }
 
 /**
  * Runs a command to its end.
- * @returns the standard output when it is hidden.
- * @throws SetUpError with the end of the output if it fails, is missing or takes too long.
+ * @returns the standard output if it is hidden
+ * @throws SetUpError with the end of the output if the command fails, is missing, or takes too long
  */
 export async function run(command: string, args: readonly string[], options: RunOptions): Promise<string> {
   const stdio = options.output === 'show' ? 'inherit' : 'pipe';
@@ -118,7 +118,7 @@ export async function run(command: string, args: readonly string[], options: Run
   throw new SetUpError(`${what} ${how}${all ? `:\n${all.trim().split('\n').slice(-20).join('\n')}` : ''}`);
 }
 
-/** The environment of this process without what would make a started VS Code take itself for a part of another one. */
+/** This process's environment without variables that make VS Code attach to another instance. */
 export function cleanEnvironment(): NodeJS.ProcessEnv {
   const foreign = /^(VSCODE_|CODE_SERVER|ELECTRON_|PORT$|PASSWORD$|HASHED_PASSWORD$)/;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)));

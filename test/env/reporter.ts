@@ -2,7 +2,7 @@ import type { MochaOptions, Runner } from 'mocha';
 import { Mocha } from './mocha.ts';
 import { writeReport } from './report.ts';
 
-/** Mocha's usual output, and the counts in the file of the reporter option `output`. */
+/** Mocha's default output, and a report in the file named by the reporter option `output`. */
 export default class PartReporter extends Mocha.reporters.Spec {
   constructor(runner: Runner, options: MochaOptions) {
     super(runner, options);

@@ -8,25 +8,25 @@ import type { VSCodeServer } from './vscode-server.ts';
 
 const startLimitMs = 30_000;
 
-/** A VS Code server that answers at `origin`. */
+/** A VS Code server that listens at `origin`. */
 export interface RunningServer {
   origin: string;
-  /** Resolves when the server has ended, for whatever reason. */
+  /** Resolves when the server has ended for any reason. */
   ended: Promise<unknown>;
   stop(): Promise<void>;
-  /** Ends it at once, whatever it is doing. */
+  /** Ends the server at once. */
   kill(): Promise<void>;
 }
 
 export interface PersonServerOptions {
   userData: string;
   extensions: string;
-  /** 0 takes a free port. */
+  /** 0 for any free port. */
   port: number;
   env?: NodeJS.ProcessEnv;
 }
 
-/** The server as a person uses it, with the extensions that are installed in a folder. */
+/** Starts the server as users do, with the extensions installed in a folder. */
 export async function serveForPerson(
   server: VSCodeServer,
   options: PersonServerOptions,
@@ -50,7 +50,7 @@ export async function serveForPerson(
   );
 }
 
-/** The server that runs tests inside the extension host. */
+/** Starts the server that runs tests in the extension host. */
 export async function serveForTests(server: VSCodeServer, userData: string): Promise<RunningServer> {
   const args = [
     ...['--host', '127.0.0.1', '--port', '0', '--without-connection-token', '--accept-server-license-terms'],
@@ -66,7 +66,7 @@ export async function serveForTests(server: VSCodeServer, userData: string): Pro
   );
 }
 
-/** Installs a packed extension into a folder of extensions. */
+/** Installs a packed extension in a folder. */
 export async function installExtension(
   server: VSCodeServer,
   vsix: string,
@@ -81,7 +81,7 @@ export async function installExtension(
   });
 }
 
-/** No extension gallery: tests make no calls to the outside. */
+/** Disables the extension gallery, because tests must not access the internet. */
 export const withoutGallery = { EXTENSIONS_GALLERY: '{}' };
 
 function environment(userData: string): NodeJS.ProcessEnv {

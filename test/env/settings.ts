@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** A VS Code without noise: no welcome page, AI panels, prompts or calls home; nothing is saved by itself. */
+/** Settings without distractions: no welcome page, AI panels, prompts, background requests, or automatic saving. */
 export const quietSettings: Readonly<Record<string, unknown>> = {
   'chat.disableAIFeatures': true,
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
@@ -9,7 +9,7 @@ export const quietSettings: Readonly<Record<string, unknown>> = {
   'workbench.welcomePage.walkthroughs.openOnInstall': false,
   'workbench.enableExperiments': false,
   'files.autoSave': 'off',
-  // It moves the selection to the file of an editor some time after that has opened.
+  // Would select an editor's file some time after it was opened.
   'explorer.autoReveal': false,
   'telemetry.telemetryLevel': 'off',
   'extensions.autoUpdate': false,
@@ -23,7 +23,7 @@ export const quietSettings: Readonly<Record<string, unknown>> = {
   'window.dialogStyle': 'custom',
 };
 
-/** Writes the person's settings; `userFolder` is the `User` folder of a user-data directory. VS Code reads it at its start. */
+/** Writes the user settings, which VS Code reads at its start; `userFolder` is the `User` folder of a user-data directory. */
 export async function writeSettings(
   userFolder: string,
   settings: Readonly<Record<string, unknown>>,
@@ -32,7 +32,7 @@ export async function writeSettings(
   await writeFile(path.join(userFolder, 'settings.json'), JSON.stringify(settings, null, 2));
 }
 
-/** Writes the person's own keys, by the commands that they run; `userFolder` as above. */
+/** Writes the user's key bindings, by command; `userFolder` as above. */
 export async function writeKeys(userFolder: string, keys: Readonly<Record<string, string>>): Promise<void> {
   await mkdir(userFolder, { recursive: true });
   const bindings = Object.entries(keys).map(([command, key]) => ({ key, command }));

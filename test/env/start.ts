@@ -1,5 +1,5 @@
-// `npm start`: opens VS Code with the extension, a sample workspace with a real dataset, the sandbox connected, and in front the
-// sample dataset and the walkthrough. What is done in it is kept in .start/ for the next time.
+// `npm start`: opens VS Code with the extension, a sample workspace with a real dataset, the sandbox as account, the sample dataset,
+// and the walkthrough. The state is stored in .start/ for the next start.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, readFile, writeFile } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { vscodeServer, type VSCodeServer } from './vscode-server.ts';
 
 const folder = path.join(root, '.start');
 const workspace = path.join(folder, 'sample');
-/** Has the extension open both. */
+/** Makes the extension open the sample dataset and the walkthrough. */
 const firstRun = { FINE_TUNING_FIRST_RUN: '1' };
 const storageInUserData = 'User/globalStorage/fine-tuning-tools.fine-tuning';
 
@@ -24,7 +24,7 @@ async function main(): Promise<void> {
   else await openServer();
 }
 
-/** Makes the sandbox the active account, as "Use the Sandbox" would; accounts from an earlier start stay as they are. */
+/** Adds the sandbox's account, as "Use the Sandbox" does, unless there are accounts from an earlier start. */
 async function connectSandbox(globalStorage: string): Promise<void> {
   const accounts = new AccountStore(globalStorage);
   await accounts.open();
@@ -36,14 +36,14 @@ async function connectSandbox(globalStorage: string): Promise<void> {
   accounts.dispose();
 }
 
-/** Prepares user data at its first use; afterwards it belongs to the person. */
+/** Writes the settings only at the first start, so that the user can change them. */
 async function prepare(userData: string): Promise<void> {
   const user = path.join(userData, 'User');
   if (!existsSync(path.join(user, 'settings.json'))) await writeSettings(user, quietSettings);
   await connectSandbox(path.join(userData, storageInUserData));
 }
 
-/** Whether `code` is a desktop VS Code; in a terminal of a remote window it is not. */
+/** Whether `code` starts a desktop VS Code, which is not so in a remote window's terminal. */
 function hasDesktop(): boolean {
   return process.env.VSCODE_IPC_HOOK_CLI === undefined && spawnSync('code', ['--version']).status === 0;
 }
@@ -81,7 +81,7 @@ async function openServer(): Promise<void> {
   throw new SetUpError('The VS Code server has ended.');
 }
 
-/** VS Code in a browser keeps its state by address, so that the port of the last time is taken again where it is free. */
+/** Uses the port of the last start if it is free, because VS Code in a browser stores its state by origin. */
 async function serve(installed: VSCodeServer, userData: string, extensions: string): Promise<RunningServer> {
   const portFile = path.join(folder, 'port');
   const wanted = process.env.PORT ?? (await readFile(portFile, 'utf8').catch(() => '0'));
@@ -101,7 +101,7 @@ function showInBrowser(address: string): void {
     (name) => name !== undefined && name !== '',
   );
   if (process.platform === 'linux' && !hasDisplay) return;
-  // Where there is no opener, the printed address is enough.
+  // Without an opener, the printed address is enough.
   spawn(opener, [address], { stdio: 'ignore', detached: true })
     .on('error', () => undefined)
     .unref();

@@ -1,6 +1,6 @@
-// Packs the extension, installs it in a VS Code server, and runs test/ui/ as a user does: all of it, or the files whose names are
-// given in part. With --pictures the tests save pictures of what they see, which takes longer; with --screenshots it takes those of
-// the README instead.
+// Packs the extension, installs it in a VS Code server, and runs the files of test/ui/ in a browser: all, or those whose paths
+// contain an argument. With --pictures, the tests save screenshots, which takes longer; with --screenshots, only the README's
+// screenshots are taken.
 import { fork, type ChildProcess } from 'node:child_process';
 import { globSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -20,12 +20,12 @@ const forReadme = process.argv.includes('--screenshots');
 const screenshots = path.join(results, 'screenshots');
 const only = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
 
-/** Browsers at a time: much of a test is waiting for VS Code. */
+/** Number of parallel browsers, which mostly wait for VS Code. */
 const BROWSERS = 2;
-/** A fault of the extension fails again; more files than these are no stumble of the browser. */
+/** If at most this many files fail, they are retried to detect flaky tests; more are unlikely to be flaky. */
 const MAX_RETRIED_FILES = 4;
 
-/** What a process that runs test files tells the one that hands them out. */
+/** A worker's message to the main process. */
 type Message = 'ready' | { file: string; report: Report };
 
 async function main(): Promise<void> {
@@ -51,7 +51,7 @@ async function main(): Promise<void> {
   process.exit(report.failed > 0 ? 1 : 0);
 }
 
-/** Packs the extension and installs it for every VS Code of the tests. */
+/** Packs the extension and installs it for all servers of the tests. */
 async function install(): Promise<void> {
   await rm(path.join(results, 'ui'), { recursive: true, force: true });
   await chromium();
@@ -60,7 +60,7 @@ async function install(): Promise<void> {
   await installExtension(server, vsix, path.join(results, 'ui/user-data/install'), extensionsFolder);
 }
 
-/** The longest first, so that the browsers end together. */
+/** The largest files first, so that the browsers end at about the same time. */
 function testFiles(): string[] {
   const pattern = forReadme ? 'test/ui/**/screenshots.ts' : 'test/ui/**/*.test.ts';
   return globSync(pattern, { cwd: root })
@@ -69,7 +69,7 @@ function testFiles(): string[] {
     .sort((a, b) => statSync(b).size - statSync(a).size);
 }
 
-/** Runs each file once, in so many processes at a time. A process that dies fails its file. */
+/** Runs each file once, in parallel processes. If a process dies, its file fails. */
 async function runFiles(files: readonly string[], processes: number): Promise<Map<string, Report>> {
   const outcomes = new Map<string, Report>();
   const queue = [...files];
@@ -80,7 +80,7 @@ async function runFiles(files: readonly string[], processes: number): Promise<Ma
   return outcomes;
 }
 
-/** Hands files to a process until there is none left, or it dies. What a file says is printed when it ends. */
+/** Sends files to a process until none is left or it dies. Prints the output of each file when it ends. */
 async function runInChild(queue: string[], outcomes: Map<string, Report>): Promise<void> {
   const child = fork(import.meta.filename, ['--worker'], { cwd: root, silent: true });
   let file: string | undefined;
@@ -109,7 +109,7 @@ async function runInChild(queue: string[], outcomes: Map<string, Report>): Promi
   if (file !== undefined && !outcomes.has(file)) outcomes.set(file, { passed: 0, failed: 1, skipped: 0 });
 }
 
-/** The process that runs files: with a browser of its own, which its files share. */
+/** Runs files in a worker process, which has its own browser for all its files. */
 function work(parent: Pick<ChildProcess, 'send'> & NodeJS.Process): void {
   parent.on('message', (file: string) => {
     void runMocha(file).then((report) => parent.send({ file, report } satisfies Message));
@@ -136,7 +136,7 @@ async function runMocha(file: string): Promise<Report> {
           .slice(0, 100);
         for (const vscode of runningVSCodes())
           for (const [index, window] of vscode.windows.entries())
-            // A window that hangs or has gone is no reason to leave the other tests out.
+            // A window that hangs or is closed must not stop the other tests.
             await Promise.race([
               sleep(20_000, undefined, { ref: false }),
               printState(window, index, name).catch(console.log),

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Takes the place of the desktop executable for @vscode/test-electron: the same arguments, but VS Code's server with a
-// headless Chromium before it. Its exit code is that of the tests.
+// Replaces the desktop executable for @vscode/test-electron: accepts the same arguments, but starts VS Code's server and a
+// headless Chromium. The exit code is that of the tests.
 import { EventEmitter, once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import path from 'node:path';
@@ -12,7 +12,7 @@ import { fail, SetUpError } from './project.ts';
 import { serveForTests } from './serve.ts';
 import { vscodeServer, type ServerName } from './vscode-server.ts';
 
-/** How long the whole test run inside the extension host may take. */
+/** Time limit of the complete test run in the extension host. */
 const limitMs = 180_000;
 
 async function main(): Promise<number> {
@@ -36,12 +36,12 @@ async function main(): Promise<number> {
     await page.exposeFunction('codeAutomationLog', (type: string, args: unknown[]) => {
       const line = format(...args);
       log.write(`${type}: ${line}\n`);
-      // The window itself talks too; all of it is in the file.
+      // The window prints as well; everything is in the log file.
       if (line.startsWith(testLineMark)) process.stdout.write(`${line.slice(testLineMark.length)}\n`);
       else if (type === 'error' && !line.startsWith('[Service Worker]')) process.stderr.write(`${line}\n`);
     });
     const end = new EventEmitter();
-    // What happens after the end no longer matters.
+    // Errors after the end don't matter.
     end.on('error', () => undefined);
     const exit = once(end, 'code') as Promise<[number]>;
     const dead = (why: string): boolean => end.emit('error', new SetUpError(why));

@@ -8,7 +8,7 @@ interface Manifest {
 }
 
 describe('the extension in a real extension host', () => {
-  it('is present and activates', async () => {
+  it('is installed and activates', async () => {
     const extension = vscode.extensions.getExtension(extensionId);
     assert.ok(extension, `${extensionId} is not there`);
     await extension.activate();

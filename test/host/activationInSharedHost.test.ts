@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import Module from 'node:module';
 import * as vscode from 'vscode';
 
-/** The bundle of `core/api/exchange.ts`, which alone loads undici. */
+/** The bundle of `core/api/exchange.ts`, the only module that loads undici. */
 const UNDICI = 'exchange';
 
-// What the extension must leave alone in a process that it shares with every other extension, and when it loads what.
-describe('the extension as a guest in the shared extension host', () => {
+// Other extensions share the process: the extension must not change globals, and should load modules only when needed.
+describe('the extension in the shared extension host', () => {
   const slots = [Symbol.for('undici.globalDispatcher.1'), Symbol.for('undici.globalDispatcher.2')];
   const dispatchers = () => slots.map((slot) => (globalThis as Record<symbol, unknown>)[slot]);
   const loaded = (bundle: string) =>
@@ -14,10 +14,10 @@ describe('the extension as a guest in the shared extension host', () => {
       new RegExp(`/dist/${bundle}(-\\w+)?\\.cjs$`).test(file),
     );
 
-  // Files run in the order of their names: those that use the sandbox come after this one.
-  it('loads neither undici nor the sandbox at activation, and both when they are used', async () => {
+  // Files run in alphabetical order, so those that use the sandbox come after this one.
+  it('loads undici and the sandbox when they are used, not at activation', async () => {
     await vscode.extensions.getExtension('fine-tuning-tools.fine-tuning')?.activate();
-    // Commands wait until everything has started; this one does nothing where no filter is set.
+    // Commands wait until everything has started; this one does nothing without a filter.
     await vscode.commands.executeCommand('fineTuning.clearRunsFilter');
     assert.deepEqual([loaded('start'), loaded(UNDICI), loaded('sandbox')], [true, false, false]);
     await vscode.commands.executeCommand('fineTuning.useSandbox');
@@ -25,8 +25,8 @@ describe('the extension as a guest in the shared extension host', () => {
     assert.deepEqual([loaded(UNDICI), loaded('sandbox')], [true, true]);
   });
 
-  it('leaves the process-wide fetch dispatcher as it is', async () => {
-    // Fills the slots, as any other extension's first fetch does.
+  it('does not change the process-wide fetch dispatcher', async () => {
+    // Fills the slots, as another extension's first fetch does.
     await fetch('http://127.0.0.1:9/').catch(() => undefined);
     const before = dispatchers();
     assert.ok(before.some((dispatcher) => dispatcher !== undefined));
@@ -36,13 +36,13 @@ describe('the extension as a guest in the shared extension host', () => {
   });
 });
 
-describe('commands called by anybody with anything', () => {
+describe('commands called with arbitrary arguments', () => {
   before(async () => {
     await vscode.commands.executeCommand('fineTuning.useSandbox');
   });
 
   for (const command of ['fineTuning.showRun', 'fineTuning.openModelTerms', 'fineTuning.resolveSubmission'])
-    it(`${command} survives an unknown id and nonsense`, async () => {
+    it(`${command} does not fail for unknown IDs and invalid arguments`, async () => {
       for (const argument of [
         'no-such-run',
         '../../balance',
@@ -53,7 +53,7 @@ describe('commands called by anybody with anything', () => {
         5,
       ]) {
         const done = vscode.commands.executeCommand(command, argument);
-        // Nonsense may lead to a question: it is left.
+        // Dismiss questions to which an invalid argument may lead.
         const leave = setInterval(
           () => void vscode.commands.executeCommand('workbench.action.closeQuickOpen'),
           100,
@@ -63,11 +63,11 @@ describe('commands called by anybody with anything', () => {
       }
     });
 
-  it('a file that does not exist is refused before anything is asked', async () => {
+  it('submitDataset refuses a missing file before asking anything', async () => {
     await vscode.commands.executeCommand('fineTuning.submitDataset', vscode.Uri.file('/no/such/file.jsonl'));
   });
 
-  it('the sandbox refuses a scenario that it does not know', async () => {
+  it('sandbox.scenario refuses an unknown scenario', async () => {
     await vscode.commands.executeCommand('fineTuning.sandbox.scenario', 'no-such-scenario');
   });
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import * as vscode from 'vscode';
 
-/** Rows in which a tab stands in a string, behind bytes that the editor shows in its own way. */
+/** Rows with a tab inside a string, after bytes that the editor decodes in its own way. */
 const ROWS: readonly (readonly [string, ...(string | number[])[]])[] = [
   ['ASCII', '{"text":"a', [0x09], '"}'],
   ['characters outside the basic plane', '{"text":"😀é日', [0x09], '"}'],
@@ -24,7 +24,7 @@ describe('columns of problems', () => {
     const bytes = ROWS.map(([, ...parts]) =>
       Buffer.concat([...parts.map((part) => bytesOf(part)), bytesOf('\n')]),
     );
-    // What most rows have would be one problem.
+    // Without these rows, most rows would have the problem, and it would be shown only once.
     const others = bytesOf('{}\n'.repeat(2 * ROWS.length));
     await writeFile(file.fsPath, Buffer.concat([bytesOf('\uFEFF'), ...bytes, others]));
     try {

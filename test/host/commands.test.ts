@@ -26,20 +26,20 @@ describe('commands without an active account', () => {
     'signOut',
     'submitAgain',
   ])
-    it(`${command} says so, and offers where to work`, async () => {
+    it(`${command} says so, and offers to sign in or use the sandbox`, async () => {
       assert.deepEqual(await messagesOf(() => run(command, 'some-id')), [
         { text: 'No account is active.', buttons: ['Sign In…', 'Use the Sandbox'] },
       ]);
     });
 
-  it('resolveSubmission needs none: it serves the submissions of every account', async () => {
+  it('resolveSubmission works, because it handles submissions of every account', async () => {
     assert.deepEqual(await messagesOf(() => run('resolveSubmission', 'some-id')), [
       { text: 'This submission is already resolved.', buttons: [] },
     ]);
   });
 });
 
-describe('the levers of the sandbox, called with arguments', () => {
+describe('sandbox commands called with arguments', () => {
   before(async () => {
     await messagesOf(() => run('useSandbox'));
   });
@@ -47,7 +47,7 @@ describe('the levers of the sandbox, called with arguments', () => {
   const texts = async (command: string, argument: unknown) =>
     (await messagesOf(() => run(command, argument))).map(({ text }) => text);
 
-  it('tell what they do not take', async () => {
+  it('reject invalid ones', async () => {
     for (const speed of [0, -1, NaN, 20_000])
       assert.deepEqual(await texts('sandbox.clockSpeed', speed), [
         'The clock speed must be from 0.1 to 10000.',
@@ -59,7 +59,7 @@ describe('the levers of the sandbox, called with arguments', () => {
     assert.match((await texts('sandbox.scenario', 'no-such')).join(), /Unknown sandbox scenario.*none/);
   });
 
-  it('take the rest', async () => {
+  it('accept valid ones', async () => {
     assert.deepEqual(await texts('sandbox.clockSpeed', 10), []);
     assert.match((await texts('sandbox.addFunds', 1)).join(), /is now 1,000\.01 USD/);
     await messagesOf(() => run('sandbox.reset'), 'Reset');
@@ -67,7 +67,7 @@ describe('the levers of the sandbox, called with arguments', () => {
 });
 
 describe('API keys', () => {
-  it('are stored before their account is made, and do not stay where that fails', async () => {
+  it('are stored before their account is created, and removed if that fails', async () => {
     const stored = new Map<string, string>();
     const changes = new EventEmitter();
     const keys = new ApiKeys({

@@ -10,7 +10,7 @@ const BOM = '\uFEFF';
 const GOOD = '{"messages":[{"role":"user","content":"2+2?"},{"role":"assistant","content":"4"}]}';
 const other = (n: number) => GOOD.replace('2+2', `${n}+${n}`);
 
-/** Looks until it is so; what VS Code does by itself comes when it comes. */
+/** Waits for a condition, because VS Code does many things asynchronously. */
 async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const giveUpAt = Date.now() + 10_000;
   while (Date.now() < giveUpAt) {
@@ -83,7 +83,7 @@ describe('datasets in the editor', () => {
     await vscode.commands.executeCommand(fix.command.command, uri);
   }
 
-  it('are checked when opened: each problem at its place, in the units of the editor', async () => {
+  it('are checked when opened, with each problem at its location in the editor’s units', async () => {
     const faulty = `{"text": "😀é", "a": 1,}`;
     const { uri } = await opened('faults.jsonl', `${GOOD}\n${faulty}\n\n${GOOD}\n[1]\n`);
     await hasCodes(uri, 'trailing-comma', 'blank-line', 'duplicate-row', 'not-an-object');
@@ -98,7 +98,7 @@ describe('datasets in the editor', () => {
     assert.equal(at('not-an-object').range.start.line, 4);
   });
 
-  it('point at what the editor shows, whatever bytes come before', async () => {
+  it('have problems at the right text, even after unusual bytes', async () => {
     const odd = [
       Buffer.from([0xff, 0xe2, 0x82, 0xf0, 0x9f, 0x98, 0xed, 0xa0, 0x80, 0xc0, 0xaf]),
       Buffer.from('😀é日\u00a0'),
@@ -125,7 +125,7 @@ describe('datasets in the editor', () => {
     for (const text of shown('invalid-utf8')) assert.equal(text[0], '\ufffd');
   });
 
-  it('say their verdict above the first line, and as what it holds once there are unsaved changes', async () => {
+  it('show their verdict above the first line, marked “as saved” if there are unsaved changes', async () => {
     const { uri } = await opened('verdict.jsonl', `${GOOD}\n${other(3)}\n\n`);
     await until(async () => (await lenses(uri))[0] === '3 rows · chat · 1 warning', 'no verdict');
     assert.deepEqual((await lenses(uri)).slice(1), ['Preview', 'Submit…']);
@@ -135,7 +135,7 @@ describe('datasets in the editor', () => {
     assert.equal((await lenses(uri))[0], '3 rows · chat · 1 warning · as saved');
   });
 
-  it('lose their problems by quick fixes, which can be undone, and a save', async () => {
+  it('lose problems after quick fixes, which can be undone, and a save', async () => {
     const text = `${GOOD}\n\n${GOOD}\n  \n${BOM}${other(3)}\n${other(3)}\n`;
     const document = await opened('fixes.jsonl', text);
     const { uri } = document;
@@ -159,12 +159,12 @@ describe('datasets in the editor', () => {
     assert.equal(await readFile(uri.fsPath, 'utf8'), `${GOOD}\n${other(3)}\n`);
   });
 
-  it('with CRLF get one problem, and LF by a fix', async () => {
+  it('with CRLF have one problem, and get LF by a fix', async () => {
     const document = await opened('windows.jsonl', [1, 2, 3].map((n) => `${other(n)}\r\n`).join(''));
     await hasCodes(document.uri, 'crlf');
     assert.match(problems(document.uri)[0]?.message ?? '', / \(3 rows\)\./);
     assert.equal((await fixes(document.uri, 'crlf'))[0]?.title, fixMessages.lineFeeds());
-    // The command above loses line ends on its way to a test. Beside a problem, VS Code would not choose among its fixes.
+    // The command above loses line ends in its result. Select the problem's range, or autoFix would not choose a fix.
     const { range } = problems(document.uri)[0]!;
     await vscode.window.showTextDocument(document, { selection: range });
     await vscode.commands.executeCommand('editor.action.autoFix');
@@ -174,7 +174,7 @@ describe('datasets in the editor', () => {
     assert.equal(await readFile(document.uri.fsPath, 'utf8'), [1, 2, 3].map((n) => `${other(n)}\n`).join(''));
   });
 
-  it('are not changed by a fix for a line that is another one by now', async () => {
+  it('are not changed by a fix for a line that has changed', async () => {
     const document = await opened('stale.jsonl', `\n${GOOD}\n`);
     await hasCodes(document.uri, 'blank-line');
     const edit = new vscode.WorkspaceEdit();
@@ -185,7 +185,7 @@ describe('datasets in the editor', () => {
     assert.equal(document.getText(), `${GOOD}\n`);
   });
 
-  it('get a copy without the byte order mark at their start, which no edit reaches', async () => {
+  it('get a copy without the byte order mark at the start, which no edit can remove', async () => {
     const { uri } = await opened('bom.jsonl', `${BOM}${GOOD}\n`);
     await hasCodes(uri, 'bom-at-start');
     const [fix] = await fixes(uri, 'bom-at-start');
@@ -196,7 +196,7 @@ describe('datasets in the editor', () => {
     assert.equal(vscode.window.activeTextEditor?.document.uri.fsPath, uriOf('bom.no-bom.jsonl').fsPath);
   });
 
-  it('that are a JSON array are written as lines into a new file', async () => {
+  it('that are a JSON array are converted to lines in a new file', async () => {
     const array = JSON.stringify([JSON.parse(GOOD), JSON.parse(other(3))], null, 2);
     const { uri } = await opened('array.jsonl', array);
     await check(uri);
@@ -211,7 +211,7 @@ describe('datasets in the editor', () => {
     assert.equal(await readFile(uri.fsPath, 'utf8'), array);
   });
 
-  it('show a fault of many rows as one problem, each secret, and 200 problems at most', async () => {
+  it('show a fault of many rows as one problem, each secret, and at most 200 problems', async () => {
     const keyed = (n: number) =>
       other(n)
         .replace('4"', `4 service_${'a1'.repeat(12)}"`)
@@ -230,7 +230,7 @@ describe('datasets in the editor', () => {
     assert.deepEqual(all?.command?.arguments?.slice(1), [undefined, { problems: 'trailing-comma' }]);
   });
 
-  it('are what their rows, the user or a setting says; other files are left alone', async () => {
+  it('are recognized by their rows, a setting, or the user’s check; other files are ignored', async () => {
     const settings = vscode.workspace.getConfiguration('fineTuning');
     const set = (name: string, value: unknown) =>
       settings.update(name, value, vscode.ConfigurationTarget.Workspace);
@@ -257,8 +257,8 @@ describe('datasets in the editor', () => {
     }
   });
 
-  it('lose their problems when they are closed, unless the user asked for the check, and when they are deleted', async () => {
-    // Well before it is deleted: a watcher does not report a file that is created and deleted at once.
+  it('lose problems when deleted, or when closed unless the user asked for the check', async () => {
+    // Created early, because a watcher does not report a file that is created and deleted at once.
     const inWorkspace = vscode.Uri.joinPath(vscode.workspace.workspaceFolders![0]!.uri, 'deleted.jsonl');
     await writeFile(inWorkspace.fsPath, '\n{}\n');
 
@@ -280,7 +280,7 @@ describe('datasets in the editor', () => {
     await until(() => problems(inWorkspace).length === 0, 'still there after it was deleted');
   });
 
-  it('are checked again when another program writes them', async () => {
+  it('are checked again when another program changes them', async () => {
     const { uri } = await opened('written.jsonl', `${GOOD}\n`);
     await until(async () => (await lenses(uri))[0] === '1 row · chat · no problems', 'not checked');
     await appendFile(uri.fsPath, '\n');
@@ -296,14 +296,14 @@ describe('datasets in the editor', () => {
     assert.deepEqual(codes(document.uri), []);
   });
 
-  it('are left alone above the size of the setting', async () => {
+  it('are not checked automatically above the size in the setting', async () => {
     const settings = vscode.workspace.getConfiguration('fineTuning');
     await settings.update('checkAutomaticallyUpToMB', 0, vscode.ConfigurationTarget.Global);
     try {
       const { uri } = await opened('alone.jsonl', '\n{}\n');
       await sleep(500);
       assert.deepEqual([codes(uri), await lenses(uri)], [[], []]);
-      // A report that the user asked for stays when the file is opened, until the file changes.
+      // A report that the user asked for stays after the file is opened, until it changes.
       const asked = await written('asked.jsonl', '\n{}\n');
       await check(asked);
       const found = codes(asked);
@@ -319,7 +319,7 @@ describe('datasets in the editor', () => {
     }
   });
 
-  it('survive nonsense as an argument', async () => {
+  it('have commands that do not fail for invalid arguments', async () => {
     for (const argument of [5, null, {}, 'x', vscode.Uri.parse('untitled:x.jsonl'), uriOf('no-such.jsonl')])
       for (const command of ['showDatasetProblems', 'checkDataset'] as const)
         if (argument instanceof vscode.Uri || command === 'showDatasetProblems')

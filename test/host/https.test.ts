@@ -7,8 +7,8 @@ import * as vscode from 'vscode';
 import { Client } from '../../src/core/api/client.ts';
 import { Transport } from '../../src/core/api/transport.ts';
 
-// VS Code patches node:tls in its extension host: our own certificates have to get along with that.
-describe('https from inside the extension host', () => {
+// VS Code patches node:tls in its extension host, which must be compatible with our certificates.
+describe('HTTPS in the extension host', () => {
   const root = vscode.extensions.getExtension('fine-tuning-tools.fine-tuning')?.extensionPath ?? '';
   const tls = (name: string) => readFileSync(path.join(root, 'test/fixtures/tls', name));
   const server = createServer(
@@ -32,11 +32,11 @@ describe('https from inside the extension host', () => {
     );
   };
 
-  it('refuses a certificate that nobody trusts', async () => {
+  it('rejects an untrusted certificate', async () => {
     await assert.rejects(client(true).getBalance(), { code: 'network', reason: 'tls' });
   });
 
-  it('works where http.proxyStrictSSL is off', async () => {
+  it('works if http.proxyStrictSSL is off', async () => {
     assert.equal((await client(false).getBalance()).balance_cents, 7);
   });
 });

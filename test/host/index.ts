@@ -1,4 +1,4 @@
-// The entry inside the extension host: VS Code calls `run` once the window is ready.
+// The entry point in the extension host: VS Code calls `run` once the window is ready.
 import { globSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,7 +7,7 @@ import { Mocha, testLineMark } from '../env/mocha.ts';
 import { readReport, writeReport } from '../env/report.ts';
 import PartReporter from '../env/reporter.ts';
 
-/** Runs every bundled test beside this file and writes the report that the outside demands. Rejects if a test failed. */
+/** Runs every bundled test beside this file and writes the report. Rejects if a test failed. */
 export async function run(): Promise<void> {
   const output = process.env.FINE_TUNING_TEST_REPORT;
   if (!output) throw new Error('FINE_TUNING_TEST_REPORT names no file');
@@ -22,7 +22,7 @@ export async function run(): Promise<void> {
   for (const file of globSync('**/*.test.cjs', { cwd: __dirname }).sort())
     mocha.addFile(path.join(__dirname, file));
   await new Promise<void>((resolve) => mocha.run(() => resolve()));
-  // A rejection is told only after the microtasks that could still have handled it.
+  // An unhandled rejection is reported only after the microtasks that could have handled it.
   await sleep(100);
   const report = await readReport(`${output}.tests`);
   if (!report) throw new Error('mocha wrote no report');
@@ -34,13 +34,13 @@ export async function run(): Promise<void> {
     throw new Error(`${report.failed} tests failed, ${errors.length} stray errors`);
 }
 
-/** Collects what no one caught, of the tests and of the extension alike; the returned function tells what there was. */
+/** Collects uncaught errors of the tests and the extension. @returns a function that returns them */
 function watchStrayErrors(): () => unknown[] {
   const exceptions: unknown[] = [];
   const rejections = new Map<Promise<unknown>, unknown>();
   process.on('uncaughtException', (error) => exceptions.push(error));
   process.on('unhandledRejection', (reason, promise) => {
-    // VS Code's own search has no ripgrep here: its package is installed without scripts.
+    // VS Code's search lacks ripgrep here, because its package is installed without scripts.
     if (!/ripgrep.*ENOENT/.test(String(reason))) rejections.set(promise, reason);
   });
   process.on('rejectionHandled', (promise) => rejections.delete(promise));

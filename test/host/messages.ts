@@ -2,15 +2,15 @@ import * as vscode from 'vscode';
 
 const METHODS = ['showInformationMessage', 'showWarningMessage', 'showErrorMessage'] as const;
 
-/** A message that was shown: its text and its buttons. */
+/** The text and buttons of a notification. */
 export interface Message {
   text: string;
   buttons: string[];
 }
 
 /**
- * Catches the messages that the extension shows while `work` runs: the API object is one for the extension and its tests.
- * @param answer the button to press, or one for each message, where there is one of that name
+ * Intercepts the notifications that the extension shows during `work`. The extension and its tests share the API object.
+ * @param answer the button to press, or several, of which each notification has at most one
  */
 export async function messagesOf(
   work: () => Thenable<unknown>,

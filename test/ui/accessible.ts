@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import axe from 'axe-core';
 import type { FrameLocator } from 'playwright-core';
 
-/** Fails on anything in a page of a webview that hinders people with disabilities. */
+/** Fails on any accessibility violation in a webview's page. */
 export async function assertAccessible(page: FrameLocator): Promise<void> {
   const body = await page.locator('body').elementHandle();
   const frame = await body.ownerFrame();
   assert.ok(frame);
-  // As the debugger, not as the page, whose policy forbids scripts of others.
+  // Evaluated by the debugger, because the page's policy forbids other scripts.
   await frame.evaluate(axe.source);
   const found = await frame.evaluate(() => {
     const { axe: inPage } = globalThis as unknown as { axe: typeof import('axe-core') };

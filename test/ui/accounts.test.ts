@@ -34,7 +34,7 @@ describe('accounts', () => {
   });
 
   const runs = () => workbench.sideBar.view('Runs');
-  /** The account beside the title of the Runs view. */
+  /** The account's name beside the title of the Runs view. */
   const payer = (name: string) => runs().root.locator('.pane-header .description').getByText(name);
   const balance = (text: string) => workbench.statusItem('balance').getByText(text);
 
@@ -44,7 +44,7 @@ describe('accounts', () => {
     await workbench.quickInput.pick(label);
   }
 
-  it('sign-in explains what is wrong with an address or an API key before anything is sent', async () => {
+  it('sign-in explains an invalid URL or API key before anything is sent', async () => {
     const { quickInput } = workbench;
     await runs().welcomeButton('Sign In').click();
     await quickInput.waitForMessage(/Service URL/);
@@ -53,7 +53,7 @@ describe('accounts', () => {
     await quickInput.waitForMessage(/Use https:/);
     await quickInput.fill('https://somebody:secret@fine-tuning.example');
     await quickInput.waitForMessage(/Remove the user name and password/);
-    // As copied from the documentation, with a slash too many.
+    // As copied from the documentation, with an extra slash.
     await quickInput.fill(`${work.baseUrl}/api/v1/`);
     await quickInput.waitForMessage(/A name for this account/);
     await workbench.screenshot('sign-in-name');
@@ -68,7 +68,7 @@ describe('accounts', () => {
     assert.deepEqual(work.requests, []);
   });
 
-  it('an API key without the prefix is asked about, not refused', async () => {
+  it('an API key without the prefix requires a confirmation', async () => {
     const { quickInput, dialogs } = workbench;
     await quickInput.fill(BARE_KEY);
     await dialogs.waitForModal(/start with “service_”; this doesn’t/);
@@ -87,7 +87,7 @@ describe('accounts', () => {
     await workbench.clearNotifications();
   });
 
-  it('the right API key, with blanks around it, signs in', async () => {
+  it('the right API key signs in, even with spaces around it', async () => {
     await signIn(workbench, { address: `${work.baseUrl}/`, name: 'Work', apiKey: ` ${WORK_KEY}  ` });
     await balance('1,000.00 USD').waitFor();
     await runs().root.getByText('No runs yet').waitFor();
@@ -95,7 +95,7 @@ describe('accounts', () => {
     await workbench.screenshot('signed-in');
   });
 
-  it('an API key that could not be tried is stored only after asking', async () => {
+  it('an API key that could not be verified is saved only after a confirmation', async () => {
     await home.shut();
     await typeSignIn(workbench, { address: home.baseUrl, name: 'Home', apiKey: HOME_KEY });
     const detail = await workbench.dialogs.waitForModal('Couldn’t verify the API key. Save it anyway?');
@@ -118,7 +118,7 @@ describe('accounts', () => {
     await runs().root.getByText('No runs yet').waitFor();
   });
 
-  it('the status bar switches between accounts with one more click', async () => {
+  it('the status bar’s menu switches between accounts', async () => {
     home.control.setScenario('many-runs');
     await workbench.runCommand('Fine-Tuning: Refresh');
     await runs()
@@ -146,7 +146,7 @@ describe('accounts', () => {
     await workbench.clearNotifications();
   });
 
-  it('the website that the user gave the account is opened, and only that', async () => {
+  it('"Open Website" opens the website that the user added', async () => {
     const { dialogs, quickInput } = workbench;
     await pickInAccountMenu('Add Website…');
     await quickInput.waitForTitle('Website of Work');
@@ -160,7 +160,7 @@ describe('accounts', () => {
     await balance('Work 1,000.00 USD').waitFor();
   });
 
-  it('a refused API key is told once, and nothing more is asked of the service', async () => {
+  it('a rejected API key leads to one notification and no more requests', async () => {
     work.apiKey = NEXT_KEY;
     work.requests.length = 0;
     await workbench.runCommand('Fine-Tuning: Refresh');
@@ -171,12 +171,12 @@ describe('accounts', () => {
     await workbench.dialogs.press('Cancel');
     const aboutKey = async () =>
       (await workbench.dialogs.toastTexts()).filter((text) => text.includes('API key'));
-    // The command that found it out has ended by then.
+    // By then, the command that was rejected has ended.
     await sleep(1_000);
     assert.deepEqual(await aboutKey(), ['The service rejected the API key of Work.']);
     assert.ok(work.requests.length <= 3, work.requests.join('\n'));
     await workbench.clearNotifications();
-    // Who asks again is answered again, without the service.
+    // Another command fails without a request.
     work.requests.length = 0;
     await workbench.runCommand('Fine-Tuning: Refresh Balance');
     await workbench.dialogs.waitForToast('The service rejected this API key.');
@@ -185,7 +185,7 @@ describe('accounts', () => {
     await workbench.clearNotifications();
   });
 
-  it('another API key brings the account back', async () => {
+  it('replacing the API key restores the account', async () => {
     await runs().welcomeButton('Replace API Key').click();
     await workbench.quickInput.waitForTitle('Replace the API Key of Work');
     assert.equal(await workbench.quickInput.hidesInput(), true);
@@ -196,7 +196,7 @@ describe('accounts', () => {
     await workbench.clearNotifications();
   });
 
-  it('accounts that cannot be read after a reload are said to be so, and are back with their API keys', async () => {
+  it('unreadable accounts are reported after a reload, and restored with their API keys', async () => {
     const file = path.join(vscode.globalStorage, 'accounts.json');
     await rename(file, `${file}.kept`);
     await mkdir(file);
@@ -214,7 +214,7 @@ describe('accounts', () => {
     await workbench.clearNotifications();
   });
 
-  it('signing out deletes the API key and leaves the other account', async () => {
+  it('signing out asks first, sends nothing, and leaves the other account', async () => {
     await pickInAccountMenu('Sign Out…');
     const detail = await workbench.dialogs.waitForModal('Sign out of Work?');
     assert.match(detail, /API key will be deleted from this machine/);
@@ -230,7 +230,7 @@ describe('accounts', () => {
     assert.deepEqual(work.requests, []);
   });
 
-  it('signing in to the same service again offers the account that was signed out of', async () => {
+  it('signing in to the same service again offers the previous account', async () => {
     const { quickInput } = workbench;
     await workbench.runCommand('Fine-Tuning: Sign In…');
     await quickInput.waitForMessage(/Service URL/);
@@ -244,7 +244,7 @@ describe('accounts', () => {
     await workbench.clearNotifications();
   });
 
-  it('no API key stands in a file of settings, storage or logs', async () => {
+  it('no API key is in a file of settings, storage, or logs', async () => {
     const secrets = [WORK_KEY, HOME_KEY, NEXT_KEY, BARE_KEY].flatMap((key) => [
       Buffer.from(key),
       Buffer.from(key, 'utf16le'),

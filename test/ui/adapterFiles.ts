@@ -8,7 +8,7 @@ const MODULES = [
   'mlp.up_proj',
 ];
 
-/** The files of an adapter that was trained: each module is changed to another degree, `mlp` in the later half alone. */
+/** The files of a trained adapter: each module has a different norm, and `mlp` exists only in the later half of the layers. */
 export function trainedAdapter({
   layers = 32,
   config,

@@ -33,7 +33,7 @@ describe('adapter page', () => {
   describe('of a trained adapter', () => {
     after(() => workbench.editors.closeAll());
 
-    it('says that it is complete, then what is in it', async () => {
+    it('shows the verdict, the facts, and the files', async () => {
       await page.open('lora.zip');
       await page.waitForVerdict('Complete LoRA adapter');
       assert.equal(await page.fact('Rank'), '32');
@@ -47,7 +47,7 @@ describe('adapter page', () => {
       await workbench.screenshot('adapter-trained');
     });
 
-    it('shows which modules are adapted, and reaches each by keyboard', async () => {
+    it('shows the adapted modules, each reachable by keyboard', async () => {
       await page.cells.first().focus();
       const { keyboard } = workbench.page;
       await page.frame.getByText('q_proj, layer 0: rank 32, 4,096 parameters', { exact: true }).waitFor();
@@ -73,7 +73,7 @@ describe('adapter page', () => {
       await page.frame.getByText('Show as table').click();
     });
 
-    it('copies the recipe of each tool with one press', async () => {
+    it('shows a recipe for each tool, and copies its commands', async () => {
       for (const [tool, text] of [
         ['PEFT / Transformers', /PeftModel\.from_pretrained/],
         ['vLLM', /--max-lora-rank[ =]32/],
@@ -104,7 +104,7 @@ describe('adapter page', () => {
     it('unpacks into a new folder, never over an existing one', async () => {
       await mkdir(file('lora'));
       await writeFile(path.join(file('lora'), 'mine.txt'), 'mine');
-      // The page was open before the folder came.
+      // The folder did not exist when the page was opened.
       await page.button('Unpack').click();
       await page.frame
         .getByText(`Unpacked to ${file('lora-2')}.`)
@@ -117,11 +117,11 @@ describe('adapter page', () => {
       await workbench.screenshot('adapter-unpacked');
     });
 
-    it('has one page for each file, which is as it was when it is shown again', async () => {
+    it('opens one page per file, and restores its state when shown again', async () => {
       await page.open('lora.zip');
       assert.equal(await workbench.page.locator('.tabs-container .tab').count(), 1);
       await page.recipe('Ollama').click();
-      // A hidden page is made again when it is shown, with the same tool.
+      // A hidden page is recreated when shown, with the same tool.
       await workbench.editors.open(path.join(file('lora'), 'mine.txt'));
       await workbench.editors.waitForLine('mine');
       await page.tab('lora.zip').click();
@@ -132,10 +132,10 @@ describe('adapter page', () => {
     });
   });
 
-  describe('of a file that is not a good adapter', () => {
+  describe('of a file with problems', () => {
     afterEach(() => workbench.editors.closeAll());
 
-    it('lists problems, and what a tool can’t load', async () => {
+    it('lists problems, and why a tool can’t load the adapter', async () => {
       const files = trainedAdapter({
         layers: 4,
         config: { r: 8, modules_to_save: ['lm_head'] },
@@ -159,7 +159,7 @@ describe('adapter page', () => {
       await workbench.screenshot('adapter-refused');
     });
 
-    it('warns above the commands of what the config needs', async () => {
+    it('shows warnings about the config above the commands', async () => {
       const config = {
         init_lora_weights: 'pissa_niter_4',
         alora_invocation_tokens: [1, 2],
@@ -177,7 +177,7 @@ describe('adapter page', () => {
       await workbench.screenshotInThemes('adapter-warned', () => warning.scrollIntoViewIfNeeded());
     });
 
-    it('finds NaN', async () => {
+    it('finds NaN when measuring', async () => {
       const broken = trainedAdapter({
         layers: 4,
         tensors: (all) => {
@@ -194,7 +194,7 @@ describe('adapter page', () => {
       await workbench.screenshot('adapter-nan');
     });
 
-    it('says what is no adapter, and what is not safe', async () => {
+    it('has a verdict for a file that is not an adapter, and for an unsafe one', async () => {
       const cases: readonly (readonly [string, Buffer, string | RegExp])[] = [
         ['lora-page.zip', Buffer.from('<!doctype html><p>Log in</p>'), 'Neither an archive nor safetensors'],
         ['lora-evil.zip', zipOf({ '../evil.sh': Buffer.from('x') }), 'Not safe to unpack'],
@@ -209,7 +209,7 @@ describe('adapter page', () => {
       }
     });
 
-    it('says that the file changed, and that it is gone', async () => {
+    it('shows that the file has changed, or is gone', async () => {
       await writeFile(file('lora-changing.zip'), trained);
       await page.open('lora-changing.zip');
       await page.waitForVerdict('Complete LoRA adapter');
@@ -228,7 +228,7 @@ describe('adapter page', () => {
     });
   });
 
-  describe('is readable', () => {
+  describe('is readable and accessible', () => {
     after(() => workbench.editors.closeAll());
 
     before(async () => {
@@ -240,7 +240,7 @@ describe('adapter page', () => {
     });
 
     for (const theme of ['light', 'high contrast', 'dark'] as const) {
-      it(`in ${theme}, and accessible`, async () => {
+      it(`in ${theme}`, async () => {
         await workbench.setTheme(theme);
         await page.frame.getByText('Show as table').click();
         await page.assertAccessible();
@@ -261,7 +261,7 @@ describe('adapter page', () => {
     it('in a narrow editor', async () => {
       await workbench.page.setViewportSize({ width: 700, height: 800 });
       await page.assertFits();
-      // A bar of the system's own may be hidden until one scrolls, and this browser shows none.
+      // The scrollbar must be visible without scrolling, but this browser shows none, so check its style.
       const scroller: unknown = await page.frame.locator('html').evaluate(
         `[document.querySelector('.scroller')].map((one) => [
             one.scrollWidth > one.clientWidth, getComputedStyle(one).scrollbarColor])[0]`,
@@ -274,7 +274,7 @@ describe('adapter page', () => {
       await workbench.page.setViewportSize({ width: 1400, height: 900 });
     });
 
-    it('with the sandbox’s adapter of two layers', async () => {
+    it('with two layers, in the sandbox’s adapter', async () => {
       await page.open('lora-sandbox.zip');
       await page.waitForVerdict('Complete LoRA adapter');
       await page.button('Measure').click();

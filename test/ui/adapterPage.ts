@@ -3,7 +3,7 @@ import type { FrameLocator, Locator } from 'playwright-core';
 import { assertAccessible } from './accessible.ts';
 import type { Workbench } from './workbench.ts';
 
-/** The page of an adapter in the active editor. */
+/** The adapter page in the active editor. */
 export class AdapterPage {
   readonly #workbench: Workbench;
   readonly frame: FrameLocator;
@@ -13,14 +13,14 @@ export class AdapterPage {
     this.frame = workbench.webview('panel');
   }
 
-  /** Opens the page of a file through the explorer. */
+  /** Opens the page of a file from the explorer. */
   async open(fileName: string): Promise<void> {
     const explorer = await this.#workbench.sideBar.explorer();
     await explorer.chooseInContextMenu(fileName, 'Inspect Adapter');
     await this.tab(fileName).and(this.#workbench.page.locator('.active')).waitFor();
   }
 
-  /** The tab of the page of a file. */
+  /** The tab of a file's page. */
   tab(fileName: string): Locator {
     return this.#workbench.page.locator(`.tab[aria-label^="Adapter ${fileName}"]`);
   }
@@ -29,12 +29,12 @@ export class AdapterPage {
     return this.frame.getByRole('button', { name, exact: true });
   }
 
-  /** Waits until the verdict's title is this. */
+  /** Waits until the verdict has this title. */
   async waitForVerdict(title: string | RegExp): Promise<void> {
     await this.frame.locator('.verdict .title').filter({ hasText: title }).waitFor();
   }
 
-  /** The value of a fact. */
+  /** The value beside a fact's name. */
   async fact(name: string): Promise<string> {
     const term = this.frame.locator('dt').filter({ hasText: new RegExp(`^${name}$`) });
     return (await term.locator('xpath=following-sibling::dd[1]').first().innerText()).trim();
@@ -52,17 +52,17 @@ export class AdapterPage {
     return this.frame.getByRole('tab', { name: tool, exact: true });
   }
 
-  /** The recipe that is shown. */
+  /** The visible recipe. */
   get recipePanel(): Locator {
     return this.frame.getByRole('tabpanel');
   }
 
-  /** Which element has the keyboard. */
+  /** The focused element. */
   focused(): Locator {
     return this.frame.locator(':focus');
   }
 
-  /** Fails where something is wider than the page. */
+  /** Fails if something is wider than the page. */
   async assertFits(): Promise<void> {
     const over = await this.frame.locator('html').evaluate((root) => {
       const { scrollWidth, clientWidth } = root as unknown as { scrollWidth: number; clientWidth: number };
@@ -71,7 +71,7 @@ export class AdapterPage {
     assert.equal(over, 0, 'the page scrolls sideways');
   }
 
-  /** Fails on anything in the page that hinders people with disabilities. */
+  /** Fails on any accessibility violation in the page. */
   assertAccessible(): Promise<void> {
     return assertAccessible(this.frame);
   }

@@ -10,15 +10,15 @@ import { walkThroughSteps } from './submission.ts';
 import { extensionsFolder, VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
-/** What test/fixtures/agent reports. */
+/** The report of test/fixtures/agent. */
 interface Report {
-  /** The ids that were run. */
+  /** IDs of the commands that were run. */
   commands: string[];
-  /** How many there are at all. */
+  /** Number of existing commands. */
   all: number;
 }
 
-describe('another extension that plays the person', () => {
+describe('another extension that imitates the user', () => {
   const extensions = path.join(results, 'ui/extensions-with-agent');
   let service: Service;
   let vscode: VSCode;
@@ -26,14 +26,14 @@ describe('another extension that plays the person', () => {
 
   before(async () => {
     await cp(extensionsFolder, extensions, { recursive: true });
-    // VS Code looks at the folders where it has no list of them.
+    // Without its list of extensions, VS Code scans the folder.
     await rm(path.join(extensions, 'extensions.json'));
     await cp(path.join(root, 'test/fixtures/agent'), path.join(extensions, 'test.agent-1.0.0'), {
       recursive: true,
     });
   });
 
-  // Nobody knows what a window is like when the agent has been in it.
+  // The agent leaves a window in an unknown state.
   beforeEach(async () => {
     vscode = await VSCode.start({ extensions });
     await writeFile(vscode.file('wanted.jsonl'), smallDataset('wanted'));
@@ -51,9 +51,9 @@ describe('another extension that plays the person', () => {
   });
 
   /**
-   * Lets the agent start a command and then press whatever there is to press.
-   * @param steps how many rows it goes down in each box before it accepts
-   * @param isBrief without every command that moves something, which are run before those that say yes
+   * Lets the agent start a command and then run every other command that may press something.
+   * @param steps how many rows the agent moves down in each box before accepting
+   * @param isBrief runs only the commands that accept something, not first all that press or move something
    */
   async function play(command: string, args: unknown[], steps: number[], isBrief = false): Promise<Report> {
     const report = vscode.file('agent.report.json');
@@ -74,7 +74,7 @@ describe('another extension that plays the person', () => {
     assert.ok(commands.length > least, String(commands.length));
   }
 
-  /** Waits for the last question, and returns what says yes to it, whatever else the agent has opened over it. */
+  /** Waits for the final confirmation. @returns a function that confirms it, even if the agent has opened something over it */
   async function lastQuestion(fileName: string): Promise<() => Promise<void>> {
     const question = `Submit ${fileName} to Work and pay?`;
     const dialog = workbench.dialogs.modal.filter({ hasText: question });
@@ -82,14 +82,14 @@ describe('another extension that plays the person', () => {
     return () => dialog.getByRole('button', { name: 'Submit and Pay' }).dispatchEvent('click');
   }
 
-  /** Notifications may be switched off by now. */
+  /** Waits for a charge at the service, because the agent may have disabled notifications. */
   async function isCharged(): Promise<void> {
     while ((await service.runs()).length === 0) await sleep(50);
   }
 
-  it('gets as far as the last question, and charges nothing', async () => {
+  it('gets to the final confirmation, but charges nothing', async () => {
     const file = vscode.file('wanted.jsonl');
-    // The summary; in the terms it goes down to the last row.
+    // Zero steps in the summary; in the terms, down to the last row.
     const report = await play(
       'fineTuning.submitDataset',
       [{ file }, null, { modelId: 'qwen3-8b' }],
@@ -100,13 +100,13 @@ describe('another extension that plays the person', () => {
     assert.equal(await service.balanceCents(), 100_000);
     const submit = await lastQuestion('wanted.jsonl');
     await workbench.screenshot('agent-submit');
-    // A person can.
+    // The user can confirm.
     await submit();
     await isCharged();
     assert.equal(service.submissions, 1);
   });
 
-  it('cannot send again what was interrupted', async () => {
+  it('cannot resend an interrupted submission', async () => {
     service.holdsUploads = true;
     await workbench.editors.open(vscode.file('big.jsonl'));
     await workbench.editors.titleAction('Submit Dataset…').click();
@@ -114,7 +114,7 @@ describe('another extension that plays the person', () => {
     while (service.held === 0) await sleep(50);
     await vscode.killExtensionHosts();
     service.release();
-    // With "Continue…", its first button.
+    // The notification's first button is "Continue…".
     await workbench.dialogs.waitForToast(/Not charged: the upload of big\.jsonl was interrupted/);
     const balanceCents = await service.balanceCents();
     assertTried(await play('fineTuning.resolveSubmission', [], [0, 1], true), 100);

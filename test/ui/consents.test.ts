@@ -8,7 +8,7 @@ import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
 const ROW = '{"messages":[]}\n';
-/** One character to a person, 11 to the service. */
+/** One visible character, but 11 for the service. */
 const FAMILY = '👩‍👩‍👧‍👦';
 
 describe('consents and steps of a submission', () => {
@@ -48,20 +48,20 @@ describe('consents and steps of a submission', () => {
 
   describe('nothing is sent', () => {
     afterEach(async () => {
-      // A box that was answered stays for a moment, in which the next one would come.
+      // An answered box stays for a moment, after which the next one would appear.
       await workbench.quickInput.waitUntilClosed();
       assert.equal(await workbench.dialogs.modal.count(), 0);
       assert.equal(service.submissions, 0, 'submissions that reached the service');
       assert.equal(await service.balanceCents(), 100_000);
     });
 
-    it('when the last question is declined', async () => {
+    it('when the final confirmation is canceled', async () => {
       await walkTo('confirm');
       await workbench.screenshot('confirm');
       await workbench.dialogs.press('Cancel');
     });
 
-    it('when the last question is answered with Enter, which goes back to the summary', async () => {
+    it('when Enter is pressed in the final confirmation, which returns to the summary', async () => {
       await walkTo('confirm');
       await workbench.page.keyboard.press('Enter');
       await workbench.quickInput.waitForTitle('Submit rows.jsonl to Work');
@@ -69,27 +69,27 @@ describe('consents and steps of a submission', () => {
       await workbench.quickInput.close();
     });
 
-    it('when the question for the model is left with Esc', async () => {
+    it('when Esc is pressed in the choice of a model', async () => {
       await begin();
       await workbench.quickInput.item('Qwen3 8B').waitFor();
       await workbench.quickInput.close();
     });
 
     for (const until of ['summary', 'terms'] as const) {
-      it(`when the ${until} are left with Esc`, async () => {
+      it(`when Esc is pressed in the ${until}`, async () => {
         await walkTo(until);
         await workbench.screenshot(until);
         await workbench.quickInput.close();
       });
     }
 
-    it('when the last question is left with Esc', async () => {
+    it('when Esc is pressed in the final confirmation', async () => {
       await walkTo('confirm');
       await workbench.page.keyboard.press('Escape');
       await workbench.dialogs.modal.waitFor({ state: 'hidden' });
     });
 
-    it('when Enter is pressed again and again: it opens the terms and accepts nothing', async () => {
+    it('when Enter is pressed repeatedly: it opens the terms and accepts nothing', async () => {
       await walkTo('summary');
       for (let presses = 0; presses < 10; presses++) {
         await workbench.page.keyboard.press('Enter');
@@ -98,11 +98,11 @@ describe('consents and steps of a submission', () => {
       }
       await workbench.quickInput.waitForTitle('Terms of Meta for Llama 3.1 8B Instruct');
       await workbench.quickInput.close();
-      // An Enter too many would have gone into the file.
+      // An extra Enter would have changed the file.
       assert.equal(await workbench.editors.isDirty('rows.jsonl'), false);
     });
 
-    it('by rows of the summary that only inform', async () => {
+    it('when a row of the summary is picked that only informs', async () => {
       await walkTo('summary');
       for (const row of ['Price', 'Balance', 'Account']) {
         await workbench.quickInput.pick(row);
@@ -112,13 +112,13 @@ describe('consents and steps of a submission', () => {
     });
   });
 
-  /** VS Code asks before it opens an address. */
+  /** Dismisses VS Code's question whether to open a link. */
   async function dismissLink(): Promise<void> {
     if ((await workbench.dialogs.modal.count()) > 0) await workbench.dialogs.press('Cancel');
   }
 
-  describe('what is sent is what was chosen', () => {
-    it('the summary says what there is to know, and its rows change what was chosen', async () => {
+  describe('the user’s choices are sent', () => {
+    it('the summary shows all facts, and its rows change the choices', async () => {
       const { quickInput } = workbench;
       await walkTo('summary');
       const [marker] = /ft-[\da-z]{8}$/.exec((await descriptionOf('Label')) ?? '') ?? [];
@@ -134,7 +134,7 @@ describe('consents and steps of a submission', () => {
         Balance: '1,000.00 USD',
         Price: 'Not known until charged',
       });
-      // Back keeps what was chosen.
+      // Back keeps the choice.
       for (const row of ['Model', 'Label', 'Queue']) {
         await quickInput.pick(row);
         await quickInput.item(CONTINUE).waitFor({ state: 'hidden' });
@@ -157,7 +157,7 @@ describe('consents and steps of a submission', () => {
       await quickInput.close();
     });
 
-    it('another dataset is chosen from the summary, and one that changes is checked again', async () => {
+    it('the summary lets the user choose another dataset, and checks a changed one again', async () => {
       const { quickInput } = workbench;
       await walkTo('summary');
       await quickInput.pick('Dataset');
@@ -175,7 +175,7 @@ describe('consents and steps of a submission', () => {
       assert.equal(service.submissions, 0);
     });
 
-    it('a label that is too long with its marker is cut at whole characters, and only both consents send', async () => {
+    it('a label that is too long with its marker is cut between characters', async () => {
       const { quickInput } = workbench;
       await begin();
       await walkThroughSteps(workbench, {
@@ -215,7 +215,7 @@ describe('consents and steps of a submission', () => {
       await workbench.clearNotifications();
     });
 
-    it('the second time takes two clicks, five keys and three surfaces', async () => {
+    it('the second submission takes two clicks, five keys, and three steps', async () => {
       const { page, quickInput, dialogs } = workbench;
       const explorer = await workbench.sideBar.explorer();
       // A right-click and a click.
@@ -234,7 +234,7 @@ describe('consents and steps of a submission', () => {
       await workbench.clearNotifications();
     });
 
-    it('an empty label is allowed: then it is the marker alone', async () => {
+    it('an empty label is allowed, and leaves only the marker', async () => {
       await workbench.editors.titleAction('Submit Dataset…').click();
       await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Qwen3 8B', label: '' });
       await workbench.dialogs.waitForToast(/Charged/);

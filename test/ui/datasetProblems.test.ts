@@ -18,7 +18,7 @@ const row = (n: number) =>
     completion: `${n}+${n} is ${2 * n}. The answer is ${2 * n}.`,
   });
 const FAULTY = [row(1), row(2).replace(/}$/, ',}'), '', row(3), row(1), '   ', row(4), ''].join('\n');
-/** 30 rows that lack a field, among others: one problem. */
+/** 150 rows, 30 of which lack a field: one problem. */
 const HALVES = Array.from({ length: 150 }, (_, n) =>
   n % 5 === 2 ? JSON.stringify({ prompt: `${n}?` }) : row(n),
 );
@@ -60,7 +60,7 @@ describe('the problems of a dataset', () => {
   const pictures = (name: string, ...how: [show: () => Promise<unknown>, hide?: () => Promise<unknown>]) =>
     workbench.screenshotInThemes(`dataset-${name}`, ...how);
 
-  /** What the language status says once it says this. */
+  /** Waits for a text in the language status. */
   async function languageStatus(text: string): Promise<Locator> {
     await workbench.page.locator('[id="status.languageStatus"] a').hover();
     const status = workbench.page.locator('.hover-language-status').filter({ hasText: text });
@@ -68,7 +68,7 @@ describe('the problems of a dataset', () => {
     return status;
   }
 
-  /** Chooses a quick fix of a problem in the panel; the panel redraws its rows whenever something was checked. */
+  /** Chooses a quick fix of a problem in the panel, which redraws its rows after every check. */
   async function fix(text: string | RegExp, title: string): Promise<void> {
     const list = workbench.page.locator('.action-widget .monaco-list-row, .monaco-menu .action-item');
     const item = list.getByText(title, { exact: true }).first();
@@ -105,7 +105,7 @@ describe('the problems of a dataset', () => {
     await workbench.editors.closeAll();
   });
 
-  it('are none of a file that is no dataset: one line in the language status', async () => {
+  it('are not shown for a file that is not a dataset, except for a line in the language status', async () => {
     await workbench.editors.open(file('log.jsonl'));
     const status = await languageStatus('JSONL, 8 rows · no known training format');
     await status.getByText('Check Dataset').waitFor();
@@ -117,7 +117,7 @@ describe('the problems of a dataset', () => {
     await workbench.editors.closeAll();
   });
 
-  it('are one for a fault of many rows, which are all in the preview', async () => {
+  it('are one problem for a fault of many rows, which the preview lists', async () => {
     await workbench.editors.open(file('halves.jsonl'));
     await lens('150 rows · prompt/completion · 30 warnings').waitFor();
     const missing = 'Field “completion” is missing; taken for prompt/completion (30 rows).';
@@ -131,7 +131,7 @@ describe('the problems of a dataset', () => {
     await workbench.editors.closeAll();
   });
 
-  it('are shown for a file that is not open, from the explorer', async () => {
+  it('are shown from the explorer for a file that is not open', async () => {
     const explorer = await workbench.sideBar.explorer();
     await explorer.chooseInContextMenu('secret.jsonl', 'Check Dataset');
     const text = await workbench.dialogs.waitForToast('secret.jsonl: ');
@@ -145,7 +145,7 @@ describe('the problems of a dataset', () => {
     await workbench.editors.closeAll();
   });
 
-  it('are shown for a file too big for the editor', async () => {
+  it('are counted for a file that is too large for the editor', async () => {
     const explorer = await workbench.sideBar.explorer();
     await explorer.chooseInContextMenu('big.jsonl', 'Check Dataset');
     const text = await workbench.dialogs.waitForToast(/big\.jsonl: .* rows/);
@@ -213,8 +213,8 @@ describe('the problems of a dataset', () => {
     });
   });
 
-  describe('once it was trained', () => {
-    it('stand beside what a run cost, and that the dataset has changed since', async () => {
+  describe('of a trained dataset', () => {
+    it('are shown beside the last run’s price, and whether the dataset has changed since', async () => {
       const explorer = await workbench.sideBar.explorer();
       await explorer.chooseInContextMenu('sums.jsonl', 'Submit Dataset…');
       await walkThroughSteps(workbench, { fileName: 'sums.jsonl', model: 'Qwen3 8B' });

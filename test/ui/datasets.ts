@@ -1,14 +1,14 @@
 import { open } from 'node:fs/promises';
 
-/** More than the buffers between the extension and a service take in while that one reads no further. */
+/** More than the buffers between the extension and a service hold while the service does not read. */
 const BIG_BYTES = 60 * 1024 * 1024;
 
-/** A valid dataset of one small row, unlike that of any other name. */
+/** A valid dataset of one small row, which depends on the name. */
 export function smallDataset(name: string): string {
   return row(name, 0, '4');
 }
 
-/** Writes a valid dataset of `BIG_BYTES` and a little more, of few rows, so that its check takes no time, each another one. */
+/** Writes a valid dataset slightly larger than `BIG_BYTES`, with few rows so that its check is fast, and no duplicates. */
 export async function writeBigDataset(file: string): Promise<void> {
   const answer = 'Four, as it has always been. '.repeat(10_000);
   const handle = await open(file, 'w');

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
 import { happens } from './happens.ts';
 
-/** What VS Code says on its own: modal dialogs and notifications. */
+/** The modal dialogs and notifications. */
 export class Dialogs {
   readonly #page: Page;
-  /** The modal dialog on the screen. */
+  /** The visible modal dialog. */
   readonly modal: Locator;
 
   constructor(page: Page) {
@@ -25,7 +25,7 @@ export class Dialogs {
     return this.modal.locator('.dialog-buttons .monaco-button').allTextContents();
   }
 
-  /** Presses a button of the modal dialog and waits until that dialog is gone or another stands in its place. */
+  /** Presses a button of the modal dialog and waits until the dialog is gone or replaced. */
   async press(button: string): Promise<void> {
     const dialog = await this.modal.elementHandle();
     await this.modal.getByRole('button', { name: button, exact: true }).click();
@@ -37,21 +37,21 @@ export class Dialogs {
     return this.#page.locator('.notifications-toasts .notification-list-item').filter({ hasText: text });
   }
 
-  /** Waits for a toast and returns its whole message. */
+  /** Waits for a toast and returns its complete message. */
   async waitForToast(text: string | RegExp): Promise<string> {
     const toast = this.toast(text).first();
     await toast.waitFor();
     return (await toast.locator('.notification-list-item-message').textContent()) ?? '';
   }
 
-  /** The messages of the toasts on the screen. */
+  /** The messages of visible toasts. */
   toastTexts(): Promise<string[]> {
     return this.#page
       .locator('.notifications-toasts .notification-list-item .notification-list-item-message')
       .allTextContents();
   }
 
-  /** The messages of all notifications that were not cleared, the newest first. */
+  /** The messages of all notifications that were not cleared, newest first. */
   async notifications(): Promise<string[]> {
     await this.#page.locator('[id="status.notifications"] a').click();
     const messages = this.#page.locator('.notifications-center .notification-list-item-message');
@@ -61,14 +61,14 @@ export class Dialogs {
 
   /** Presses a button of the toast with this text. */
   async pressInToast(text: string | RegExp, button: string): Promise<void> {
-    // The buttons of a toast show up when the pointer or the focus is on it.
+    // A toast shows its buttons only while hovered or focused.
     const toast = this.toast(text).first();
     await toast.hover();
     await toast.getByRole('button', { name: button, exact: true }).click();
   }
 }
 
-/** Opens the context menu of something and clicks an item; `target` is on the screen while the menu is that of what was meant. */
+/** Opens a context menu and clicks an item; `target` is visible while the menu belongs to the intended element. */
 export async function chooseInContextMenu(
   page: Page,
   on: Locator,
@@ -76,7 +76,7 @@ export async function chooseInContextMenu(
   target: Locator = on,
 ): Promise<void> {
   const menu = page.locator('.monaco-menu-container');
-  // It closes by itself where the window takes the focus elsewhere just then, and has only what was known when it opened.
+  // The menu closes if the window moves the focus elsewhere, and lacks items that were not known when it opened.
   for (let attempt = 0; attempt < 10; attempt++) {
     await on.click({ button: 'right' });
     const isMeant = await happens(target.waitFor({ timeout: 2_000 }));
@@ -90,11 +90,11 @@ export async function chooseInContextMenu(
   assert.fail(`the context menu did not take "${item}"`);
 }
 
-/** Clicks an item of a menu, and tells whether the click has reached it: the menu may go before that. */
+/** Clicks an item of a menu. @returns whether the click reached it before the menu closed */
 export async function isTaken(choice: Locator): Promise<boolean> {
   if (!(await happens(choice.waitFor({ timeout: 2_000 })))) return false;
-  // In its first 100 ms a menu takes no click, so that the button that opened it does not choose as well. The page itself
-  // counts them, which may be busy.
+  // A menu ignores clicks in its first 100 ms, so that the click that opened it does not choose an item. Wait in the page, which
+  // may be busy.
   const taken = choice
     .evaluate((element) => {
       const inPage = element as unknown as EventTarget;

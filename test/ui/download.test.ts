@@ -30,10 +30,10 @@ describe('downloads', () => {
 
   afterEach(() => service.release());
 
-  /** A new VS Code, signed in to a new service. */
+  /** Starts a VS Code that is signed in to a new service. */
   async function begin(settings: Record<string, unknown>): Promise<void> {
     service = await Service.start(API_KEY);
-    // A run takes a third of a second.
+    // At this speed, a run takes a third of a second.
     service.control.setSpeed(1_000);
     vscode = await VSCode.start({ settings });
     workbench = await vscode.open(folder);
@@ -47,7 +47,7 @@ describe('downloads', () => {
     await service.close();
   }
 
-  /** Submits a dataset, and looks at the Runs view. */
+  /** Submits a dataset and opens the Runs view. */
   async function submit(name: string): Promise<void> {
     await writeFile(path.join(folder, `${name}.jsonl`), smallDataset(name));
     const explorer = await workbench.sideBar.explorer();
@@ -63,7 +63,7 @@ describe('downloads', () => {
     return made;
   }
 
-  /** The runs of a dataset at the service, as soon as it has one. */
+  /** Waits until the service has a run of a dataset, and returns its runs. */
   async function runsOf(name: string) {
     for (;;) {
       const found = (await service.runs()).filter(({ label }) => label?.startsWith(`${name} ft-`));
@@ -79,7 +79,7 @@ describe('downloads', () => {
   const finished = (name: string) => workbench.dialogs.toast(new RegExp(`${name} completed\\.`));
   const visible = async (where: string) => (await readdir(where)).filter((name) => !name.startsWith('.'));
 
-  /** Downloads once more what is on the disk already. */
+  /** Downloads an adapter that is already downloaded. */
   async function downloadAgain(where: string): Promise<void> {
     await press('maths');
     await workbench.dialogs.waitForModal('The adapter for maths is already downloaded.');
@@ -87,7 +87,7 @@ describe('downloads', () => {
     await workbench.quickInput.choosePath(where);
   }
 
-  /** The one file of a folder is an adapter. */
+  /** Asserts that a folder's only file is an adapter. */
   async function isAdapter(where: string): Promise<void> {
     const [name = '', ...others] = await readdir(where);
     assert.deepEqual(others, []);
@@ -95,7 +95,7 @@ describe('downloads', () => {
     assert.ok(files.has('adapter_model.safetensors'));
   }
 
-  /** The notification goes at once, what came a moment later. */
+  /** Waits until a folder is empty, because the part is removed shortly after the notification. */
   async function isEmpty(where: string): Promise<void> {
     const giveUpAt = Date.now() + 5_000;
     while ((await readdir(where)).length > 0 && Date.now() < giveUpAt) await sleep(20);
@@ -106,12 +106,12 @@ describe('downloads', () => {
     while (service.held === 0) await sleep(20);
   }
 
-  describe('into a folder that is chosen', () => {
+  describe('into a chosen folder', () => {
     before(() => begin({}));
     after(end);
     afterEach(() => workbench.clearNotifications());
 
-    it('from the notification of a finished run; its end offers to inspect it', async () => {
+    it('start from the notification of a completed run, and then offer Inspect', async () => {
       const where = await newFolder('told');
       await submit('maths');
       await finished('maths').waitFor({ timeout: 40_000 });
@@ -126,13 +126,13 @@ describe('downloads', () => {
       await workbench.dialogs.pressInToast(/Downloaded .+ to /, 'Inspect');
       await new AdapterPage(workbench).waitForVerdict('Complete LoRA adapter');
       await workbench.screenshot('download-inspected');
-      // A notification goes when its button is pressed.
+      // A notification closes when its button is pressed.
       const others = await workbench.dialogs.notifications();
       assert.equal(others.length, 1, others.join('\n'));
       assert.match(others[0] ?? '', /^Submitted maths /);
     });
 
-    it('has ticked the steps of a walkthrough that is opened afterwards', async () => {
+    it('complete the steps of a walkthrough that is opened afterwards', async () => {
       await workbench.runCommand('Fine-Tuning: Open Walkthrough');
       const done = workbench.page
         .locator('.getting-started-step')
@@ -143,7 +143,7 @@ describe('downloads', () => {
       await workbench.editors.closeAll();
     });
 
-    it('again, as it is on the disk already: says so first', async () => {
+    it('ask first if the adapter is already downloaded', async () => {
       await press('maths');
       const detail = await workbench.dialogs.waitForModal('The adapter for maths is already downloaded.');
       assert.match(detail, /told\/adapter-\w{8}\.zip$/);
@@ -151,7 +151,7 @@ describe('downloads', () => {
       await workbench.dialogs.press('Cancel');
     });
 
-    it('cancelled in the notification: nothing is left', async () => {
+    it('leave nothing when canceled in the notification', async () => {
       const where = await newFolder('cancelled');
       service.holdsDownloads = true;
       await downloadAgain(where);
@@ -164,7 +164,7 @@ describe('downloads', () => {
       await isEmpty(where);
     });
 
-    it('cancelled in the row: the same', async () => {
+    it('leave nothing when canceled in the row', async () => {
       const where = await newFolder('cancelled-in-row');
       service.holdsDownloads = true;
       await downloadAgain(where);
@@ -174,7 +174,7 @@ describe('downloads', () => {
       await isEmpty(where);
     });
 
-    it('cut in the middle: goes on by itself', async () => {
+    it('resume automatically after a cut', async () => {
       const where = await newFolder('cut');
       service.control.setScenario('cut-download');
       await downloadAgain(where);
@@ -183,7 +183,7 @@ describe('downloads', () => {
       assert.ok(service.requests.filter((request) => request.startsWith('GET /artifacts/')).length > 1);
     });
 
-    it('of several artifacts those that are ticked', async () => {
+    it('include only the selected artifacts', async () => {
       const where = await newFolder('several');
       service.control.setScenario('several-artifacts');
       await press('maths');
@@ -194,7 +194,7 @@ describe('downloads', () => {
       assert.match(labels[0] ?? '', /adapter-\w{8}\.zip/);
       assert.match(labels[1] ?? '', /training-log-\w{8}\.jsonl/);
       await workbench.screenshot('several-artifacts');
-      // In a list that allows several a click ticks.
+      // In a multi-select list, a click toggles the checkbox.
       await workbench.quickInput.pick((labels[1] ?? '').trim());
       await workbench.quickInput.accept();
       await workbench.quickInput.choosePath(where);
@@ -203,14 +203,14 @@ describe('downloads', () => {
       service.control.setScenario('none');
     });
 
-    it('that will be gone soon: reminds in time, once, and offers it', async () => {
+    it('are offered by a reminder before the adapter expires', async () => {
       service.control.setScenario('short-retention');
       await submit('soon');
       await runsOf('soon');
       service.control.setScenario('none');
-      // Due half a minute later by the service's clock. Had it been due before, this one would have said it.
+      // The reminder is due half a minute later by the service's clock, so it is not part of this notification.
       await finished('soon').waitFor();
-      // A little more: the service's clock is known to the second.
+      // A little more, because the service's clock is only known to the second.
       service.passTime(35_000);
       await workbench.runCommand('Fine-Tuning: Refresh');
       const reminder = workbench.dialogs.toast(/The adapter for soon expires in /);
@@ -224,7 +224,7 @@ describe('downloads', () => {
       await isAdapter(where);
     });
 
-    it('interrupted by the end of the extension host: its row says so, and resumes it', async () => {
+    it('can be resumed from the row after the extension host crashed', async () => {
       const where = await newFolder('killed');
       service.holdsDownloads = true;
       await downloadAgain(where);
@@ -247,7 +247,7 @@ describe('downloads', () => {
     });
   });
 
-  describe('when complete, into the download directory', () => {
+  describe('of completed runs, into the download directory', () => {
     let directory: string;
 
     before(async () => {
@@ -257,7 +257,7 @@ describe('downloads', () => {
     after(end);
     afterEach(() => workbench.clearNotifications());
 
-    it('come by themselves, each into a folder of its own; the notification does not offer it', async () => {
+    it('start automatically, each into a separate folder, and are not offered in the notification', async () => {
       await submit('verse');
       await downloaded('verse').waitFor({ timeout: 40_000 });
       await workbench.screenshot('downloaded-when-complete');
@@ -269,7 +269,7 @@ describe('downloads', () => {
       assert.equal(await finished('verse').getByRole('button', { name: 'Download', exact: true }).count(), 0);
     });
 
-    it('come also of runs that finished while no window was open, which one notification tells', async () => {
+    it('start for runs that completed while no window was open, with one notification for all', async () => {
       service.control.setSpeed(1);
       for (const name of ['away', 'far']) {
         await submit(name);
@@ -298,7 +298,7 @@ describe('downloads', () => {
       await isAdapter(path.join(directory, own));
     });
 
-    it('a person’s own goes there as well, beside the file that is there', async () => {
+    it('can be repeated by the user, beside the existing file', async () => {
       await press('verse');
       await workbench.dialogs.waitForModal('The adapter for verse is already downloaded.');
       await workbench.dialogs.press('Download Again…');

@@ -4,7 +4,7 @@ import { chooseInContextMenu } from './dialogs.ts';
 import { KEYS, pressUntil } from './keys.ts';
 import type { QuickInput } from './quickInput.ts';
 
-/** The editors with their tabs and the buttons beside these. */
+/** The editors, their tabs, and the buttons beside the tabs. */
 export class Editors {
   readonly #page: Page;
   readonly #quickInput: QuickInput;
@@ -14,14 +14,14 @@ export class Editors {
     this.#quickInput = quickInput;
   }
 
-  /** Opens a file by its absolute path, in the editor in which it was last. */
+  /** Opens a file by its absolute path, in its last editor. */
   async open(file: string): Promise<void> {
     await this.#quickInput.goToFile(file);
-    // The buttons beside the tabs are those of the editor before until then.
+    // Until then, the buttons beside the tabs belong to the previous editor.
     await this.activeTab(path.basename(file)).waitFor();
   }
 
-  /** Opens a file by its absolute path as text, though it was last in another editor. */
+  /** Opens a file by its absolute path as text, even if its last editor was another one. */
   async openAsText(file: string): Promise<void> {
     await this.#quickInput.runCommand('File: Open File...');
     await this.#quickInput.waitForTitle(/Open File/);
@@ -29,22 +29,22 @@ export class Editors {
     await this.activeTab(path.basename(file)).waitFor();
   }
 
-  /** The tab of a file name. */
+  /** The tab of a file. */
   tab(fileName: string): Locator {
     return this.#page.locator(`.tab[data-resource-name="${fileName}"]`);
   }
 
-  /** The tab of a file name while it is in front. */
+  /** The tab of a file while it is active. */
   activeTab(fileName: string): Locator {
     return this.tab(fileName).and(this.#page.locator('.active'));
   }
 
-  /** True while a tab holds unsaved changes. */
+  /** Whether a tab has unsaved changes. */
   async isDirty(fileName: string): Promise<boolean> {
     return this.tab(fileName).and(this.#page.locator('.dirty')).isVisible();
   }
 
-  /** Types at the beginning of the active text editor. */
+  /** Types at the start of the active text editor. */
   async typeAtStart(text: string): Promise<void> {
     await this.#page.locator('.editor-group-container.active .view-lines').click();
     await this.#page.keyboard.press('Control+Home');
@@ -57,14 +57,14 @@ export class Editors {
     await chooseInContextMenu(this.#page, this.tab(fileName), item);
   }
 
-  /** A button at the right of the tabs, by its title. */
+  /** A button to the right of the tabs. */
   titleAction(title: string): Locator {
     return this.#page
       .locator('.editor-group-container.active .editor-actions')
       .getByRole('button', { name: title });
   }
 
-  /** Waits until a line on the screen in the active text editor is this text. */
+  /** Waits until a visible line of the active text editor is this text. */
   async waitForLine(text: string): Promise<void> {
     const lines = this.#page.locator('.editor-group-container.active .view-line');
     await lines.getByText(text, { exact: true }).first().waitFor();

@@ -7,7 +7,7 @@ import type { Workbench } from './workbench.ts';
 
 const ROW = '{"messages":[]}\n';
 
-describe('faults of the service, as the sandbox plays them', () => {
+describe('faults of the service, simulated by the sandbox', () => {
   let downloads: string;
   let vscode: VSCode;
   let workbench: Workbench;
@@ -27,7 +27,7 @@ describe('faults of the service, as the sandbox plays them', () => {
   const runs = () => workbench.sideBar.view('Runs');
   const balance = (text: string) => workbench.statusItem('balance').getByText(text);
 
-  /** Looks at once, instead of waiting for the watcher. */
+  /** Reads at once instead of waiting for the watcher. */
   const refresh = () => workbench.runCommand('Fine-Tuning: Refresh');
 
   async function submit(label: string): Promise<void> {
@@ -46,7 +46,7 @@ describe('faults of the service, as the sandbox plays them', () => {
     await workbench.quickInput.choosePath(`${downloads}/`);
   }
 
-  it('answer lost: the next attempt gets it, and one charge is reported', async () => {
+  it('response lost: the next attempt gets it, and one charge is reported', async () => {
     await chooseScenario(workbench, 'Response lost after the charge');
     await submit('lost');
     await workbench.dialogs.waitForToast(/Submitted lost to .+\. Charged 1\.52 USD; balance 998\.48 USD\./);
@@ -60,7 +60,7 @@ describe('faults of the service, as the sandbox plays them', () => {
     await workbench.clearNotifications();
   });
 
-  it('answer lost and a repeat refused: the run is found by its marker, and one charge is reported', async () => {
+  it('response lost and retry refused: the run is found by its marker, and one charge is reported', async () => {
     await chooseScenario(workbench, 'conflict-on-replay');
     await submit('found');
     await workbench.dialogs.waitForToast(/found was submitted to .+ after all\. Charged 1\.52 USD/);
@@ -75,7 +75,7 @@ describe('faults of the service, as the sandbox plays them', () => {
     await workbench.clearNotifications();
   });
 
-  it('statuses that the contract does not name are shown as they are, and count as active', async () => {
+  it('unknown statuses: shown unchanged and counted as active', async () => {
     await chooseScenario(workbench, 'unknown-statuses');
     await submit('strange');
     await workbench.dialogs.waitForToast(/Charged/);
@@ -91,7 +91,7 @@ describe('faults of the service, as the sandbox plays them', () => {
     await workbench.screenshot('unknown-status');
   });
 
-  it('expired download link: says so, and leaves nothing that could be taken for a file', async () => {
+  it('expired download URL: reported, and no file is left', async () => {
     await chooseClockSpeed(workbench, 100);
     await runs()
       .row(/^Run strange, Completed, /)
@@ -107,7 +107,7 @@ describe('faults of the service, as the sandbox plays them', () => {
     await workbench.clearNotifications();
   });
 
-  it('reset asks, and puts everything back', async () => {
+  it('"Reset Sandbox" asks first, then resets runs and balance', async () => {
     await workbench.runCommand('Fine-Tuning: Reset Sandbox…');
     await workbench.dialogs.waitForModal('Reset the sandbox?');
     await workbench.dialogs.press('Cancel');

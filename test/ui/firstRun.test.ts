@@ -7,9 +7,9 @@ import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
 const SAMPLE = 'sample-dataset.jsonl';
-/** 26 s on a quiet machine; one with other work takes its time. */
+/** 26 s on an idle machine, but more on a busy one. */
 const MAX_S = 120;
-/** In a step of the walkthrough. */
+/** Marks a completed step of the walkthrough. */
 const TICK = '[data-done-step-id][aria-checked=true]';
 
 describe('the first run', () => {
@@ -23,7 +23,7 @@ describe('the first run', () => {
 
   after(() => vscode.close());
 
-  /** A step of the walkthrough, which shows its text and its button once it was clicked. */
+  /** A step of the walkthrough, which shows its text and button after a click. */
   const step = (title: string): Locator =>
     workbench.page.locator('.gettingStartedContainer .getting-started-step').filter({ hasText: title });
 
@@ -44,7 +44,7 @@ describe('the first run', () => {
     await step(title).locator(TICK).waitFor();
   }
 
-  /** Puts the cursor of the editor where a problem is. */
+  /** Moves the editor's cursor to a problem. */
   async function goToProblem(sentence: string, place: string): Promise<void> {
     const { page } = workbench;
     await page.locator('.markers-panel .monaco-list-row').filter({ hasText: sentence }).dblclick();
@@ -52,7 +52,7 @@ describe('the first run', () => {
     await page.locator('.editor-group-container.active .monaco-editor.focused').waitFor();
   }
 
-  it('leads from a fresh profile over the walkthrough to a run that the sandbox charged', async () => {
+  it('leads from a new profile through the walkthrough to a charged sandbox run', async () => {
     const { page, dialogs, editors, quickInput, sideBar } = workbench;
     const startedMs = performance.now();
     await sideBar.open('Fine-Tuning');
@@ -87,7 +87,7 @@ describe('the first run', () => {
     assert.deepEqual(await tickedSteps(), ['Try the sandbox', 'Check a dataset', 'Submit a run']);
     assert.deepEqual(sandboxLedger(vscode).labels.length, 1);
 
-    // The mended copy is never overwritten.
+    // The corrected copy is never overwritten.
     const mended = await readFile(vscode.file(SAMPLE), 'utf8');
     assert.equal(
       mended
@@ -102,7 +102,7 @@ describe('the first run', () => {
     assert.equal(await readFile(vscode.file(SAMPLE), 'utf8'), mended);
   });
 
-  it('ticked what was done, in every theme', async () => {
+  it('shows every step of the walkthrough in every theme', async () => {
     await workbench.clearNotifications();
     await workbench.runCommand('Fine-Tuning: Open Walkthrough');
     for (const title of [
@@ -117,7 +117,7 @@ describe('the first run', () => {
     }
   });
 
-  it('ends with help that says what works, and nothing private', async () => {
+  it('ends with a diagnosis and support info that contains nothing private', async () => {
     const { dialogs, quickInput } = workbench;
     await workbench.clearNotifications();
     const diagnose = async () => {

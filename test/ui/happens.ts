@@ -1,4 +1,4 @@
-/** Whether what is waited for comes within its time. */
+/** Whether a wait resolves instead of timing out. */
 export async function happens(waiting: Promise<unknown>): Promise<boolean> {
   return waiting.then(
     () => true,

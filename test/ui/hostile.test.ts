@@ -16,8 +16,8 @@ const PAGES = ['', 'A', 'B'];
 const PAGE_SIZE = 20;
 
 /**
- * A service that keeps to the letter of the contract where it must and nowhere else: its texts try to become commands, its pages of runs
- * go round in a circle, its models have an id and no more, its adapter is a web page.
+ * A service that follows the contract as little as possible: its texts try to become commands, its pages of runs form a cycle, its
+ * models have only an ID, its adapter is a web page.
  */
 class HostileService {
   readonly requests: string[] = [];
@@ -75,7 +75,7 @@ class HostileService {
 
 function page(cursor: string) {
   const index = Math.max(0, PAGES.indexOf(cursor));
-  // A leads to B, and B to A again.
+  // A is followed by B, and B by A again.
   const next = PAGES[index + 1] ?? 'A';
   const data = Array.from({ length: PAGE_SIZE }, (_, row) => summary(`run-${index * PAGE_SIZE + row}`));
   return { data, next_cursor: next, has_more: true };
@@ -120,7 +120,7 @@ describe('a service that misbehaves', () => {
 
   const runs = () => workbench.sideBar.view('Runs');
 
-  it('gets no link into a notification', async () => {
+  it('cannot put a link into a notification', async () => {
     service.breaksBalance = true;
     await workbench.runCommand('Fine-Tuning: Refresh Balance');
     const toast = workbench.dialogs.toast(/Verify your account/);
@@ -131,7 +131,7 @@ describe('a service that misbehaves', () => {
     await workbench.clearNotifications();
   });
 
-  it('cannot keep "Load All Runs" busy for ever', async () => {
+  it('cannot keep "Load All Runs" busy forever', async () => {
     await runs().row('run-0').waitFor();
     const before = service.countOf('GET /api/v1/runs?');
     await workbench.runCommand('Fine-Tuning: Load All Runs');
@@ -141,13 +141,13 @@ describe('a service that misbehaves', () => {
     await workbench.clearNotifications();
   });
 
-  it('whose models have an id and no more lets a run be submitted', async () => {
+  it('can be used for a submission although its models have only an ID', async () => {
     const explorer = await workbench.sideBar.explorer();
     await explorer.chooseInContextMenu('rows.jsonl', 'Submit Dataset…');
     await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'bare-model', until: 'confirm' });
     await workbench.screenshot('hostile-models');
     await pressSubmit(workbench);
-    // What the answer leaves out is read, or said to be missing.
+    // The balance, missing in the response, is read; the missing price is shown as unknown.
     await workbench.dialogs.waitForToast(
       /Submitted rows to Work\. Charged an unknown amount; balance 50\.00 USD\./,
     );
@@ -155,7 +155,7 @@ describe('a service that misbehaves', () => {
     await workbench.clearNotifications();
   });
 
-  it('that gives a web page for an adapter has given no adapter', async () => {
+  it('cannot pass off a web page as an adapter', async () => {
     await workbench.sideBar.open('Fine-Tuning');
     await runs().pressInRow(/run-1,/, 'Download Adapter…');
     await workbench.dialogs.waitForToast(/web page/i);
@@ -166,7 +166,7 @@ describe('a service that misbehaves', () => {
       ['adapter.zip'],
       'it is kept under its name, and no part beside it',
     );
-    // The row offers the download again: the run does not count as downloaded.
+    // The row still offers the download because the run does not count as downloaded.
     await runs().pressInRow(/run-1,/, 'Download Adapter…');
     await workbench.dialogs.waitForModal(/adapter\.zip/);
     await workbench.dialogs.press('Cancel');

@@ -50,7 +50,7 @@ describe('an interrupted submission', () => {
   const runs = () => workbench.sideBar.view('Runs');
   const first = () => runs().root.getByRole('treeitem').first();
 
-  /** Submits a file from the explorer's menu, and looks at the Runs view meanwhile. */
+  /** Submits a file from the explorer's menu, and opens the Runs view meanwhile. */
   async function submit(name: string): Promise<void> {
     const explorer = await workbench.sideBar.explorer();
     await explorer.chooseInContextMenu(`${name}.jsonl`, 'Submit Dataset…');
@@ -62,13 +62,13 @@ describe('an interrupted submission', () => {
     while (service.held === 0) await sleep(20);
   }
 
-  /** The first row begins so, and no dialog stands in the way. */
+  /** Waits until the first row has this name; no dialog may be open. */
   async function firstRowIs(name: RegExp): Promise<void> {
     await first().and(runs().row(name)).waitFor();
     assert.equal(await workbench.dialogs.modal.count(), 0);
   }
 
-  /** The run stands where the submission did, and the service has charged for one. */
+  /** Asserts that the run has replaced the submission's row, and that the service has charged once. */
   async function isChargedOnce(name: string): Promise<void> {
     await runs()
       .row(new RegExp(`^${name}, ${name}\\.jsonl, `))
@@ -85,7 +85,7 @@ describe('an interrupted submission', () => {
     assert.equal(await service.balanceCents(), earlier.cents);
   }
 
-  /** Its row's button, with what it asks first. */
+  /** Presses the row's Continue button and waits for the final confirmation. */
   async function continueIt(name: string): Promise<void> {
     await runs().pressInRow(new RegExp(`^${name}, ${name}\\.jsonl, `), 'Continue Submission…');
     const detail = await waitForConfirm(workbench, `${name}.jsonl`);
@@ -112,7 +112,7 @@ describe('an interrupted submission', () => {
       await isNotCharged();
     }
 
-    it('in the notification: says “Not charged”, and removes the row', async () => {
+    it('in the notification is reported as not charged, and its row disappears', async () => {
       await submit('big');
       await uploading();
       await workbench.dialogs.waitForToast(/Submitting big\.jsonl to Work: Uploading \d+%/);
@@ -125,7 +125,7 @@ describe('an interrupted submission', () => {
       await workbench.clearNotifications();
     });
 
-    it('in the row: the same, and the notification disappears as well', async () => {
+    it('in the row is reported as not charged, and its notification disappears', async () => {
       await submit('big');
       await uploading();
       await workbench.sideBar.view('Runs').pressInRow(/^big, /, 'Cancel Upload');
@@ -135,7 +135,7 @@ describe('an interrupted submission', () => {
       await workbench.clearNotifications();
     });
 
-    it('in the row of one that waits: it is never sent, and the one before it continues', async () => {
+    it('while queued is never sent, and the previous one continues', async () => {
       await submit('big');
       await uploading();
       await submit('small');
@@ -149,7 +149,7 @@ describe('an interrupted submission', () => {
       await workbench.clearNotifications();
     });
 
-    it('and after it, the same file is submitted and charged once', async () => {
+    it('does not prevent submitting the same file again, which is charged once', async () => {
       service.holdsUploads = false;
       await submit('small');
       await workbench.dialogs.waitForToast(charged('small'));
@@ -158,7 +158,7 @@ describe('an interrupted submission', () => {
   });
 
   describe('by a crash', () => {
-    it('of the extension host during the upload: not charged, and Continue charges once', async () => {
+    it('of the extension host during the upload is not charged, and Continue charges once', async () => {
       service.holdsUploads = true;
       await submit('killed');
       await firstRowIs(/^killed, killed\.jsonl, Uploading \d+%/);
@@ -185,7 +185,7 @@ describe('an interrupted submission', () => {
       assert.equal(new Set(service.idempotencyKeys).size, 1);
     });
 
-    it('of the extension host after the upload: says that it may have been charged, and a look finds the run', async () => {
+    it('of the extension host after the upload may have been charged, and Check Now finds the run', async () => {
       service.holdsAnswers = true;
       await submit('unanswered');
       await firstRowIs(/^unanswered, unanswered\.jsonl, Validating/);
@@ -207,7 +207,7 @@ describe('an interrupted submission', () => {
       await workbench.screenshot('interrupted-found');
     });
 
-    it('of the window after the upload: the run is found by itself, and told', async () => {
+    it('of the window after the upload is found automatically and reported', async () => {
       service.holdsAnswers = true;
       await submit('unread');
       await isHeld();

@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { happens } from './happens.ts';
 
-/** Keys of the tests' own, by command: what is done again and again takes a key, and not the palette with its 3,000 commands. */
+/** Key bindings for frequent commands, which are faster than the palette with its 3,000 commands. */
 export const KEYS = {
   'notifications.clearAll': 'Shift+F9',
   'workbench.action.closeAllEditors': 'Shift+F8',
@@ -11,7 +11,7 @@ export const KEYS = {
   'fineTuning.signIn': 'Shift+F4',
 } as const;
 
-/** Presses a key until something comes or goes: one is lost while the window is busy with its focus. */
+/** Presses a key until an element appears or disappears, because a key is lost while the window changes its focus. */
 export async function pressUntil(
   page: Page,
   key: string,

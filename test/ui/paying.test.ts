@@ -9,7 +9,7 @@ import type { Workbench } from './workbench.ts';
 const row = (n: number) => `${JSON.stringify({ prompt: `${n} + ${n} is`, completion: `${2 * n}.` })}\n`;
 const rows = (count: number) => Array.from({ length: count }, (_, n) => row(n)).join('');
 
-describe('who pays, and what a run will probably cost', () => {
+describe('paying for a run', () => {
   let work: Service;
   let home: Service;
   let vscode: VSCode;
@@ -54,7 +54,7 @@ describe('who pays, and what a run will probably cost', () => {
     await workbench.clearNotifications();
   }
 
-  it('the third run shows a range before it is paid, and is charged within it', async () => {
+  it('shows a likely range for the third run, and charges within it', async () => {
     const model = 'Qwen3 8B';
     await submit('small', { model, until: 'summary' });
     assert.equal(await descriptionOf('Price'), 'Not known until charged');
@@ -84,7 +84,7 @@ describe('who pays, and what a run will probably cost', () => {
     assert.ok(Number(low) * 100 <= cents && cents <= Number(high) * 100, `${price}: ${cents}`);
   });
 
-  it('"Submit Again" brings dataset, model and queue of the receipt, says whether the dataset changed, and is paid', async () => {
+  it('shows the receipt’s dataset, model, queue, and price for "Submit Again"', async () => {
     const { dialogs, quickInput } = workbench;
     const [, standard] = await work.runs();
     const again = async () => {
@@ -124,7 +124,7 @@ describe('who pays, and what a run will probably cost', () => {
     assert.equal(work.submissions, 4);
   });
 
-  it('a balance that may not do is noted before anything is uploaded', async () => {
+  it('shows a note if the balance may be too low', async () => {
     work.setBalance(0);
     await submit('middle', { until: 'summary' });
     const note = 'The balance is 0.00 USD. The service will refuse this run unless your plan includes it.';
@@ -134,7 +134,7 @@ describe('who pays, and what a run will probably cost', () => {
     work.setBalance(100_000);
   });
 
-  it('over the budget it takes one more deliberate step, which charges nothing; the last question does', async () => {
+  it('needs another confirmation over the budget, which charges nothing', async () => {
     const { dialogs, quickInput } = workbench;
     await workbench.runCommand('Fine-Tuning: Set Budget…');
     await quickInput.waitForTitle(/Budget/);
@@ -156,7 +156,7 @@ describe('who pays, and what a run will probably cost', () => {
     await dialogs.press('Continue Over Budget');
     await quickInput.waitForTitle(/^Terms of /);
     await quickInput.pick(ACCEPT);
-    // The same is not asked twice.
+    // The budget's question is not repeated.
     await waitForConfirm(workbench, 'middle.jsonl');
     assert.equal(work.submissions, 4);
     await dialogs.press('Submit and Pay');
@@ -165,14 +165,14 @@ describe('who pays, and what a run will probably cost', () => {
     assert.equal(work.submissions, 5);
   });
 
-  it('with two accounts it says everywhere which one pays, and charges no other', async () => {
+  it('names the active account in each step, and charges only that', async () => {
     await signIn(workbench, { address: home.baseUrl, name: 'Home', apiKey: 'service_home_test' });
     await workbench.statusItem('balance').getByText('Home 1,000.00 USD').waitFor();
     const before = await work.balanceCents();
     await submit('small', { model: 'Qwen3 8B', until: 'summary' });
     await workbench.quickInput.waitForTitle('Submit small.jsonl to Home');
     assert.equal(await descriptionOf('Account'), `Home (${new URL(home.baseUrl).host})`);
-    // What another account paid is no evidence, and its budget no limit.
+    // Prices and budget of another account do not apply.
     assert.equal(await descriptionOf('Price'), 'Not known until charged');
     assert.equal(await workbench.quickInput.item('Budget').count(), 0);
     await walkThroughSteps(workbench, { fileName: 'small.jsonl' });

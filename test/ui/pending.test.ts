@@ -31,7 +31,7 @@ describe('open submissions', () => {
   const focused = () => runs().root.locator('.monaco-list-row.focused').first();
   const focusedRow = (name: RegExp) => focused().and(runs().row(name));
 
-  /** A picture of each state in each theme. */
+  /** Saves a screenshot of each state in each theme. */
   async function pictures(states: Record<string, () => Promise<unknown>>): Promise<void> {
     for (const [name, show] of Object.entries(states))
       await workbench.screenshotInThemes(`looks-${name}`, show, () => workbench.quickInput.close());
@@ -45,7 +45,7 @@ describe('open submissions', () => {
     return workbench.quickInput.item(row).first().locator('.label-description').innerText();
   }
 
-  /** Presses Down until the row with this label is the one that Enter takes. */
+  /** Presses Down until the row with this label is focused. */
   async function goTo(label: string): Promise<void> {
     const { quickInput } = workbench;
     const focused = quickInput.item(label).and(workbench.page.locator('.focused'));
@@ -54,7 +54,7 @@ describe('open submissions', () => {
     for (let rows = 0; rows < 12 && (await focused.count()) === 0; rows++) {
       const before = (await active.count()) > 0 ? await active.first().getAttribute('aria-label') : null;
       await press('ArrowDown');
-      // The row that has the focus now is drawn a moment later.
+      // The focused row is redrawn a moment later.
       for (let look = 0; look < 40; look++) {
         if ((await active.count()) > 0 && (await active.first().getAttribute('aria-label')) !== before) break;
         await sleep(25);
@@ -63,7 +63,7 @@ describe('open submissions', () => {
     await focused.waitFor();
   }
 
-  /** Picks something with the keyboard alone, and waits until the box has given way. */
+  /** Picks a row with the keyboard and waits until the box is replaced or closed. */
   async function take(label: string): Promise<void> {
     const title = await workbench.quickInput.title();
     await goTo(label);
@@ -71,7 +71,7 @@ describe('open submissions', () => {
     await workbench.quickInput.waitUntilOther(title);
   }
 
-  it('a marker is visible in the label box and the summary, and ends the label', async () => {
+  it('show their marker in the label box and the summary, at the end of the label', async () => {
     const { quickInput } = workbench;
     await begin();
     await walkThroughSteps(workbench, { fileName: 'sums.jsonl', model: 'Qwen3 8B', until: 'summary' });
@@ -85,14 +85,14 @@ describe('open submissions', () => {
     await walkThroughSteps(workbench, { fileName: 'sums.jsonl' });
     await workbench.dialogs.waitForToast(/Charged/);
     assert.deepEqual(sandboxLedger(vscode).labels, [`adding ${marker}`]);
-    // In the tree it would only be noise.
+    // The tree omits the marker.
     await runs()
       .row(/^Run adding, /)
       .waitFor();
     await workbench.clearNotifications();
   });
 
-  it('the same dataset, model and queue once more is pointed out before the consents', async () => {
+  it('show an earlier submission of the same dataset, model, and queue before the consents', async () => {
     const { quickInput } = workbench;
     await begin();
     await walkThroughSteps(workbench, { fileName: 'sums.jsonl', model: 'Qwen3 8B', until: 'summary' });
@@ -105,7 +105,7 @@ describe('open submissions', () => {
     await quickInput.close();
   });
 
-  it('a refused one keeps its draft, and says so', async () => {
+  it('keep the draft of a refused submission', async () => {
     await chooseScenario(workbench, 'Balance too low');
     await begin();
     await walkThroughSteps(workbench, {
@@ -120,7 +120,7 @@ describe('open submissions', () => {
     await workbench.clearNotifications();
   });
 
-  it('the keyboard alone reaches rows and their menu', async () => {
+  it('and their menus can be reached by keyboard', async () => {
     await chooseClockSpeed(workbench, 100);
     await runs()
       .row(/^Run adding, Completed/)
@@ -140,7 +140,7 @@ describe('open submissions', () => {
     await workbench.runCommand('Fine-Tuning: Focus on Runs View');
     await press('Home');
     await focusedRow(/^too poor, sums\.jsonl, Not charged/).waitFor();
-    // A row that is not settled opens what is known of it.
+    // The row of an open submission opens its details.
     await press('Enter');
     await workbench.quickInput.waitForTitle('Submission of sums.jsonl');
     const actions = (await workbench.quickInput.labels()).map((label) => label.trim()).slice(0, 3);
@@ -150,7 +150,7 @@ describe('open submissions', () => {
     await workbench.runCommand('Fine-Tuning: Focus on Runs View');
     await press('Home');
     await focusedRow(/^too poor/).waitFor();
-    // Below a row there may be its children.
+    // A row may be followed by its children.
     for (let rows = 0; rows < 5 && (await focusedRow(/^Run adding, Completed/).count()) === 0; rows++) {
       const before = await focused().getAttribute('id');
       await press('ArrowDown');
@@ -166,7 +166,7 @@ describe('open submissions', () => {
       ['Download Adapter…', 'Open in New Tab', 'Copy Run ID', 'Submit Again…'],
     );
     await workbench.screenshot('row-menu');
-    // Until the chosen one is reached: what a menu takes first differs between systems.
+    // The first item that a menu focuses differs between systems.
     for (let items = 0; items < 6; items++) {
       await press('ArrowDown');
       const item = await menu.locator('.action-item.focused').textContent();
@@ -177,7 +177,7 @@ describe('open submissions', () => {
     assert.match(await workbench.clipboard(), /^[\da-f]{8}-/);
   });
 
-  it('by the keyboard alone it continues where it stopped, with fresh consents, and is charged', async () => {
+  it('continue by keyboard with new consents, and are charged', async () => {
     const { quickInput } = workbench;
     await workbench.runCommand('Fine-Tuning: Add Sandbox Funds…');
     await quickInput.waitForTitle('Add Sandbox Funds');
@@ -220,7 +220,7 @@ describe('open submissions', () => {
       await switchMarkerOff();
     });
 
-    /** In the Settings editor, as a person does. */
+    /** Uses the Settings editor, as a user does. */
     async function switchMarkerOff(): Promise<void> {
       await workbench.runCommand('Preferences: Open Settings (UI)');
       const editor = workbench.page.locator('.settings-editor');
@@ -234,14 +234,14 @@ describe('open submissions', () => {
       await workbench.screenshot('setting-marker');
       await box.click();
       await box.and(workbench.page.locator('[aria-checked=false]')).waitFor();
-      // The click is written a moment later, and lost where the editor has gone.
+      // The change is written a moment later, and lost if the editor is closed before.
       const settings = path.join(vscode.userData, 'User/settings.json');
       while (!(await readFile(settings, 'utf8')).includes('"fineTuning.labelMarker": false')) await sleep(50);
       await press('Escape');
       await editor.waitFor({ state: 'hidden' });
     }
 
-    /** A run that is charged, and whose answer gets lost. */
+    /** Submits a run that is charged but whose response is lost. */
     async function lose(model: string, label: string): Promise<void> {
       await begin();
       await walkThroughSteps(workbench, { fileName: 'more.jsonl', model, label, until: 'summary' });
@@ -252,7 +252,7 @@ describe('open submissions', () => {
 
     const OPEN = /^(twin|gone), more\.jsonl, May be charged, 1 possible run$/;
 
-    it('an answer that got lost stays a question; its row opens what is known and what can be done', async () => {
+    it('with a lost response stay open, and their row shows facts and actions', async () => {
       await chooseScenario(workbench, 'conflict-on-replay');
       await lose('Qwen3 8B', 'twin');
       await workbench.screenshot('unknown');
@@ -269,7 +269,7 @@ describe('open submissions', () => {
       assert.equal(sandboxLedger(vscode).labels.length, 3);
     });
 
-    it('"This Is the Run" settles it, when it is confirmed', async () => {
+    it('are settled by "This Is the Run" after a confirmation', async () => {
       const { quickInput, dialogs } = workbench;
       await quickInput.pickUntil('This Is the Run: twin', dialogs.modal);
       const detail = await dialogs.waitForModal('Is this the run of twin?');
@@ -291,7 +291,7 @@ describe('open submissions', () => {
       await workbench.clearNotifications();
     });
 
-    it('"Discard…" warns that it may have been charged, and is pointed out later', async () => {
+    it('are discarded after a warning of a possible charge, and mentioned in later summaries', async () => {
       const { quickInput, dialogs } = workbench;
       await lose('Llama 3.2 1B Instruct', 'gone');
       await workbench.clearNotifications();

@@ -19,7 +19,7 @@ describe('submitting from each place', () => {
   const file = (name: string) => vscode.file(name);
 
   before(async () => {
-    // Otherwise the editor asks before it shows a file of this size, which is not what is tested here.
+    // Prevents the editor from asking before it opens a large file.
     vscode = await VSCode.start({ settings: { 'workbench.editorLargeFileConfirmation': 1024 } });
     await writeFile(file('first.jsonl'), ROW.repeat(20));
     await writeFile(file('second.jsonl'), ROW.repeat(30));
@@ -58,32 +58,32 @@ describe('submitting from each place', () => {
     await workbench.clearNotifications();
   }
 
-  describe('where nothing is sent', () => {
+  describe('opens the first step without sending anything', () => {
     afterEach(async function () {
       assertNothingSent();
       if (this.currentTest?.state === 'failed') await workbench.editors.closeAll();
     });
 
-    it('the palette takes the file in the active tab', async () => {
+    it('from the palette, for the file in the active tab', async () => {
       await workbench.editors.open(file('first.jsonl'));
       await workbench.runCommand(`Fine-Tuning: ${SUBMIT}`);
       await leaveFirstStepOf('first.jsonl');
     });
 
-    it("a tab's context menu takes its file, active or not", async () => {
+    it("from a tab's context menu, for its file, active or not", async () => {
       await workbench.editors.open(file('second.jsonl'));
       await workbench.editors.chooseInTabMenu('first.jsonl', SUBMIT);
       await leaveFirstStepOf('first.jsonl');
     });
 
-    it('the button beside the tabs takes the active file', async () => {
+    it('from the button beside the tabs, for the active file', async () => {
       await workbench.editors.tab('second.jsonl').click();
       await workbench.editors.titleAction(SUBMIT).click();
       await leaveFirstStepOf('second.jsonl');
       await workbench.editors.closeAll();
     });
 
-    it('several files in the explorer: asks which one', async () => {
+    it('from the explorer for several files, after asking which one', async () => {
       const explorer = await workbench.sideBar.explorer();
       await explorer.select('first.jsonl', 'second.jsonl');
       await explorer.chooseInContextMenu('second.jsonl', SUBMIT);
@@ -98,8 +98,8 @@ describe('submitting from each place', () => {
       await workbench.editors.closeAll();
     });
 
-    it('a file with unsaved changes: Cancel leaves it so, "Save and Continue" saves it', async () => {
-      // A preview of the same file has nothing to save.
+    it('for a file with unsaved changes, after "Save and Continue"', async () => {
+      // A preview of the same file must not count as unsaved.
       await new Preview(workbench).open('draft.jsonl');
       await workbench.editors.openAsText(file('draft.jsonl'));
       await workbench.editors.typeAtStart('{"messages":[]}\n');
@@ -121,7 +121,7 @@ describe('submitting from each place', () => {
       await workbench.editors.closeAll();
     });
 
-    it('a document without a file: asks where to save it', async () => {
+    it('for an untitled document, after asking where to save it', async () => {
       await workbench.runCommand('File: New Untitled Text File');
       await workbench.editors.tab('Untitled-1').waitFor();
       await workbench.editors.typeAtStart(ROW);
@@ -146,19 +146,19 @@ describe('submitting from each place', () => {
       await workbench.editors.closeAll();
     });
 
-    it('an empty file is refused', async () => {
+    it('but not for an empty file', async () => {
       const explorer = await workbench.sideBar.explorer();
       await explorer.chooseInContextMenu('empty.jsonl', SUBMIT);
       await refusal(/empty\.jsonl is empty\./);
     });
 
-    it('a file of one byte too many is refused', async () => {
+    it('but not for a file that is one byte too large', async () => {
       const explorer = await workbench.sideBar.explorer();
       await explorer.chooseInContextMenu('huge.jsonl', SUBMIT);
       await refusal(/huge\.jsonl is larger than the service’s limit of 600 MB/);
     });
 
-    it('a file that was deleted under its tab is refused', async () => {
+    it('but not for a deleted file that is still open', async () => {
       await workbench.editors.open(file('gone.jsonl'));
       await rm(file('gone.jsonl'));
       await workbench.runCommand(`Fine-Tuning: ${SUBMIT}`);
@@ -166,7 +166,7 @@ describe('submitting from each place', () => {
       await workbench.editors.closeAll();
     });
 
-    it('without an open JSONL file those of the workspace are offered, and any other file', async () => {
+    it('from the Models view without an open JSONL file, after choosing any file', async () => {
       await workbench.sideBar.open('Fine-Tuning');
       await (await workbench.sideBar.models()).pressInRow('Qwen3 8B', SUBMIT);
       await workbench.quickInput.waitForTitle('Choose a Dataset');
@@ -179,7 +179,7 @@ describe('submitting from each place', () => {
       await leaveAt(/^Choose a Dataset/);
     });
 
-    it('a folder of that name has no such menu, nor has a comparison; the text has one', async () => {
+    it('from the menu of a text editor, but not of a folder or a comparison', async () => {
       const explorer = await workbench.sideBar.explorer();
       const menu = workbench.page.locator('.monaco-menu-container');
       const itemsOf = async (target: Locator, other: string) => {
@@ -204,7 +204,7 @@ describe('submitting from each place', () => {
       await workbench.editors.closeAll();
     });
 
-    it('a row of the Models view takes the active file with its model', async () => {
+    it('from a row of the Models view, for the active file with that model', async () => {
       await workbench.editors.open(file('second.jsonl'));
       await workbench.sideBar.open('Fine-Tuning');
       await (await workbench.sideBar.models()).pressInRow('Mistral Nemo 12B Instruct', SUBMIT);
@@ -215,7 +215,7 @@ describe('submitting from each place', () => {
       await workbench.editors.closeAll();
     });
 
-    it('60 MB, which no extension sees as a document, from its tab', async () => {
+    it('for a file of 60 MB, although extensions cannot see its document', async () => {
       await workbench.editors.open(file('big.jsonl'));
       await workbench.editors.titleAction(SUBMIT).click();
       await leaveFirstStepOf('big.jsonl');

@@ -14,7 +14,7 @@ const call = {
   function: { name: 'weather', arguments: '{"city": "Zürich"}' },
 };
 
-/** Row 4 is broken in its middle, row 6 is blank, row 8 repeats row 7. */
+/** Row 4 is invalid in the middle, row 6 is blank, row 8 repeats row 7. */
 const CHAT = [
   chat(turn('system', 'You answer briefly.'), turn('user', 'What is 2+2?'), turn('assistant', '4')),
   chat(
@@ -62,7 +62,7 @@ describe('dataset preview', () => {
   describe('of a small chat dataset', () => {
     after(() => workbench.editors.closeAll());
 
-    it('shows rows as conversations, as text and never as HTML', async () => {
+    it('shows rows as conversations, with text that is never HTML', async () => {
       await preview.open('chat.jsonl');
       await preview.waitForStatus('9 rows');
       const first = preview.row(1);
@@ -109,7 +109,7 @@ describe('dataset preview', () => {
       await preview.waitForStatus('9 rows');
     });
 
-    it('finds text as it is read, whatever its spelling in the file', async () => {
+    it('finds text in any JSON spelling, with or without matching case', async () => {
       await preview.search.fill('SAYS "meow"');
       await preview.waitForStatus('1 of 9 rows');
       await preview.waitForRows([3]);
@@ -123,7 +123,7 @@ describe('dataset preview', () => {
       await preview.waitForStatus('9 rows');
     });
 
-    it('folds a long text, and opens it', async () => {
+    it('collapses and expands a long text', async () => {
       await preview.goTo(5);
       const row = preview.row(5);
       const length = async () => (await row.locator('.turn .text').last().textContent())?.length ?? 0;
@@ -134,7 +134,7 @@ describe('dataset preview', () => {
       assert.ok((await length()) < 1_500);
     });
 
-    it('shows the row in the editor and comes back from there', async () => {
+    it('shows a row in the editor, and returns from there', async () => {
       await preview.row(4).getByRole('button', { name: 'line 4, column 58', exact: true }).click();
       await workbench.page
         .locator('[id="status.editor.selection"]', { hasText: /Ln 4, Col \d+ \(1 selected\)/ })
@@ -147,10 +147,10 @@ describe('dataset preview', () => {
     });
   });
 
-  describe('of texts that hide something', () => {
+  describe('of texts with invisible characters', () => {
     after(() => workbench.editors.closeAll());
 
-    it('shows it, and copies the text as it is', async () => {
+    it('shows them, and copies the text unchanged', async () => {
       const hidden = Array.from('ignore all', (one) => String.fromCodePoint(0xe0000 + one.charCodeAt(0)));
       const text = `Pay \u202ecba\u202c now.\u200b Hello${hidden.join('')} 👩‍💻`;
       await writeFile(file('hidden.jsonl'), `${chat(turn('user', text), turn('assistant', 'ok'))}\n`);
@@ -174,10 +174,10 @@ describe('dataset preview', () => {
     });
   });
 
-  describe('by keyboard alone', () => {
+  describe('by keyboard', () => {
     after(() => workbench.editors.closeAll());
 
-    it('reaches every part, moves through the rows, and switches one to its text', async () => {
+    it('reaches the rows, moves through them, and shows one as raw text', async () => {
       await preview.open('train.jsonl');
       await preview.waitForStatus('7,473 rows');
       await preview.row(1).waitFor();
@@ -208,7 +208,7 @@ describe('dataset preview', () => {
       await preview.search.and(preview.focused()).waitFor();
     });
 
-    it('goes to a row by its number, which then has the keyboard', async () => {
+    it('goes to a row by its number, and focuses it', async () => {
       await preview.rowNumber.focus();
       await workbench.page.keyboard.type('5,000');
       await workbench.page.keyboard.press('Enter');
@@ -216,17 +216,17 @@ describe('dataset preview', () => {
       assert.equal(await preview.focused().locator('h2').textContent(), 'Row 5,000');
     });
 
-    it('returns to its row after it was hidden', async () => {
+    it('returns to its row after being hidden', async () => {
       await preview.search.fill('apples');
       await preview.waitForStatus(/of 7,473 rows/);
-      // A row that the filter hides is shown all the same, without the filter.
+      // Going to a row that the filter hides clears the filter.
       await preview.goTo(5000);
       await preview.waitForStatus(/^7,473 rows/);
       await workbench.editors.openAsText(file('chat.jsonl'));
       await workbench.editors.waitForLine(chat(turn('user', 'Twice'), turn('assistant', 'the same')));
       await workbench.editors.tab('train.jsonl').click();
       await preview.waitUntilInView(5000);
-      // Left again as soon as there is content.
+      // Hide the preview again as soon as it has content.
       await workbench.editors.tab('chat.jsonl').click();
       await workbench.editors.tab('train.jsonl').click();
       await preview.frame.locator('.status').filter({ hasText: 'rows' }).waitFor();
@@ -246,7 +246,7 @@ describe('dataset preview', () => {
     });
   });
 
-  describe('looks', () => {
+  describe('is readable', () => {
     after(() => workbench.editors.closeAll());
 
     before(async () => {
@@ -256,14 +256,14 @@ describe('dataset preview', () => {
     });
 
     for (const theme of ['light', 'high contrast', 'dark'] as const) {
-      it(`right in ${theme}, and is accessible`, async () => {
+      it(`in ${theme}, and accessible`, async () => {
         await workbench.setTheme(theme);
         await preview.assertAccessible();
         await workbench.screenshot(`preview-${theme.replace(' ', '-')}`);
       });
     }
 
-    it('right in a narrow editor', async () => {
+    it('in a narrow editor', async () => {
       await workbench.page.setViewportSize({ width: 900, height: 700 });
       await preview.button('Hide Details').click();
       await preview.button('Show Details').click();
@@ -272,27 +272,27 @@ describe('dataset preview', () => {
     });
   });
 
-  describe('of a file that is not a good dataset', () => {
+  describe('of an unusual file', () => {
     afterEach(() => workbench.editors.closeAll());
 
-    it('says that it is empty', async () => {
+    it('shows that the file is empty', async () => {
       await preview.open('empty.jsonl');
       await preview.frame.getByText('empty.jsonl is empty.').waitFor();
       await workbench.screenshot('preview-empty');
     });
 
-    it('shows one with another ending all the same', async () => {
+    it('shows a file with another extension', async () => {
       await preview.open('other.ndjson');
       await preview.row(1).getByText('another ending').waitFor();
     });
 
-    it('says that it is UTF-16', async () => {
+    it('shows that the file is UTF-16', async () => {
       await preview.open('utf16.jsonl');
       await preview.frame.locator('.notice', { hasText: 'The file is UTF-16, not UTF-8.' }).waitFor();
       await workbench.screenshot('preview-utf16');
     });
 
-    it('offers to reload a file that changes, and shows that it was deleted', async () => {
+    it('offers to reload a changed file, and shows that a file was deleted', async () => {
       await preview.open('changing.jsonl');
       await preview.waitForStatus('2 rows');
       await writeFile(file('changing.jsonl'), '{"text":"one"}\n{"text":"two"}\n{"text":"three"}\n');
@@ -341,7 +341,7 @@ describe('dataset preview', () => {
       await big.close();
     });
 
-    /** When the menu was chosen, and how long after it the file's first row could be read. */
+    /** When the menu item was clicked, and how long after that the file's first row was visible. */
     async function timeToFirstRow(name: string, text: string): Promise<[begun: number, ms: number]> {
       await workbench.page.evaluate(
         'addEventListener("mouseup", () => { globalThis.lastMouseUp = Date.now(); }, true)',
@@ -353,8 +353,8 @@ describe('dataset preview', () => {
       return [begun, shownAtMs - begun];
     }
 
-    it('shows its first rows at once, and scrolls to the last one', async () => {
-      // What the editor itself needs for any preview is in both.
+    it('shows the first rows at once, and scrolls to the last one', async () => {
+      // Both times include what VS Code needs to open any preview.
       const [, smallMs] = await timeToFirstRow('train.jsonl', 'Natalia sold clips');
       await workbench.editors.closeAll();
       const [begun, bigMs] = await timeToFirstRow('big.jsonl', 'Question 0');
@@ -370,11 +370,11 @@ describe('dataset preview', () => {
       );
     });
 
-    it('drags the scrollbar to its middle and end', async () => {
+    it('scrolls by dragging the scrollbar to the middle', async () => {
       const bar = await preview.frame.locator('.scrollbar').boundingBox();
       assert.ok(bar);
       const { mouse } = workbench.page;
-      // By the smallest thumb, at its top.
+      // The thumb has its minimum size and is at the top.
       await mouse.move(bar.x + 5, bar.y + 15);
       await mouse.down();
       await mouse.move(bar.x + 5, bar.y + bar.height / 2, { steps: 20 });
@@ -385,7 +385,7 @@ describe('dataset preview', () => {
       assert.ok(middle > rows * 0.4 && middle < rows * 0.6, `${middle} of ${rows}`);
     });
 
-    it('searches it to its end, and can be stopped', async () => {
+    it('searches to the end, and pauses after each page of results', async () => {
       await preview.search.fill('THE NEEDLE');
       await preview.waitForStatus(new RegExp(`^1 of ${rows.toLocaleString('en')} rows$`), 30_000);
       await preview.row(rows).waitFor();
@@ -397,7 +397,7 @@ describe('dataset preview', () => {
       await preview.waitForStatus(new RegExp(`^${rows.toLocaleString('en')} rows`));
     });
 
-    it('is checked beside', async () => {
+    it('shows the verdict of the check', async () => {
       await preview.waitForVerdict(/rows of chat/, 60_000);
       await workbench.screenshot('preview-big');
     });

@@ -4,7 +4,7 @@ import type { FrameLocator, Locator } from 'playwright-core';
 import { assertAccessible } from './accessible.ts';
 import type { Workbench } from './workbench.ts';
 
-/** The preview of a dataset in the active editor. */
+/** The dataset preview in the active editor. */
 export class Preview {
   readonly #workbench: Workbench;
   readonly frame: FrameLocator;
@@ -14,14 +14,14 @@ export class Preview {
     this.frame = workbench.webview('panel');
   }
 
-  /** Opens the preview of a file through the explorer. */
+  /** Opens the preview of a file from the explorer. */
   async open(fileName: string): Promise<void> {
     const explorer = await this.#workbench.sideBar.explorer();
     await explorer.chooseInContextMenu(fileName, 'Preview Dataset');
     await this.#workbench.editors.activeTab(fileName).waitFor();
   }
 
-  /** The row with this number, as far as it is in the page. */
+  /** The row with this number, if it is in the page. */
   row(number: number): Locator {
     const title = this.frame.getByRole('heading', {
       name: `Row ${number.toLocaleString('en')}`,
@@ -34,13 +34,13 @@ export class Preview {
     return this.frame.locator('article');
   }
 
-  /** The numbers of the rows that are in the page, from the top. */
+  /** The numbers of the rows in the page, from the top. */
   async rowNumbers(): Promise<number[]> {
     const titles = await this.frame.locator('article h2').allTextContents();
     return titles.map((title) => Number(title.replace(/\D/g, '')));
   }
 
-  /** Waits until these rows, and no others, are in the page. */
+  /** Waits until exactly these rows are in the page. */
   async waitForRows(numbers: readonly number[]): Promise<void> {
     const wanted = numbers.join();
     for (let attempt = 0; attempt < 300; attempt++) {
@@ -72,22 +72,22 @@ export class Preview {
     await this.row(row).waitFor();
   }
 
-  /** Waits until the line above the rows says this. */
+  /** Waits for a text in the line above the rows. */
   async waitForStatus(text: string | RegExp, timeout = 15_000): Promise<void> {
     await this.frame.locator('.status').filter({ hasText: text }).waitFor({ timeout });
   }
 
-  /** Waits until the dataset is checked: the verdict is in the card. */
+  /** Waits until the card shows a verdict. */
   async waitForVerdict(text: string | RegExp, timeout = 15_000): Promise<void> {
     await this.card.locator('.verdict').filter({ hasText: text }).waitFor({ timeout });
   }
 
-  /** Which element has the keyboard. */
+  /** The focused element. */
   focused(): Locator {
     return this.frame.locator(':focus');
   }
 
-  /** Whether a row is within what is seen. */
+  /** Whether a row is visible. */
   async isInView(row: number): Promise<boolean> {
     const box = await this.row(row).boundingBox();
     const view = await this.frame.locator('.viewport').boundingBox();
@@ -95,7 +95,7 @@ export class Preview {
     return box.y < view.y + view.height - 1 && box.y + box.height > view.y + 1;
   }
 
-  /** Waits until a row is within what is seen. */
+  /** Waits until a row is visible. */
   async waitUntilInView(row: number): Promise<void> {
     for (let attempt = 0; attempt < 100; attempt++) {
       if (await this.isInView(row)) return;
@@ -104,7 +104,7 @@ export class Preview {
     assert.fail(`row ${row} is not seen, but ${(await this.rowNumbers()).join(', ')}`);
   }
 
-  /** Fails on any accessibility problem of the page. */
+  /** Fails on any accessibility violation in the page. */
   assertAccessible(): Promise<void> {
     return assertAccessible(this.frame);
   }

@@ -5,7 +5,7 @@ import type { Locator, Page } from 'playwright-core';
 import { happens } from './happens.ts';
 import { pressUntil } from './keys.ts';
 
-/** The box at the top of the window: command palette, quick picks, input boxes, and the dialogs for files and folders. */
+/** The box at the top of the window: command palette, quick picks, input boxes, file and folder dialogs. */
 export class QuickInput {
   readonly #page: Page;
   readonly #widget: Locator;
@@ -17,7 +17,7 @@ export class QuickInput {
     this.#input = this.#widget.locator('input.input');
   }
 
-  /** Runs a command of the palette by its full title. */
+  /** Runs a command from the palette by its full title. */
   async runCommand(title: string): Promise<void> {
     await this.pickByKey('F1', `>${title}`, title);
   }
@@ -27,10 +27,10 @@ export class QuickInput {
     await this.pickByKey('Control+P', file, path.basename(file));
   }
 
-  /** Opens the box with a key, types, and picks the item with this label when it comes. */
+  /** Opens the box with a key, types, and picks the item with this label once it appears. */
   async pickByKey(key: string, text: string, label: string): Promise<void> {
-    // An open palette does not learn of commands that come later, as those of an extension do in a new window; and a key
-    // is lost while the window is busy with its focus.
+    // An open palette does not show commands that are registered later, such as an extension's in a new window, and a key
+    // is lost while the window changes its focus.
     for (let attempt = 0; attempt < 20; attempt++) {
       await this.close();
       await this.#page.keyboard.press(key);
@@ -41,13 +41,13 @@ export class QuickInput {
     assert.fail(`the box of ${key} has no "${label}" here`);
   }
 
-  /** Opens the box of a command that has a key of its own. */
+  /** Opens the box of a command by its key binding. */
   async openByKey(key: string, title: string | RegExp): Promise<void> {
     await this.close();
     await pressUntil(this.#page, key, this.#titled(title), 'visible');
   }
 
-  /** Waits until the box has this title: one step of several often replaces another. */
+  /** Waits until the box has this title, because one step often replaces another. */
   async waitForTitle(title: string | RegExp): Promise<void> {
     await this.#titled(title).waitFor();
   }
@@ -56,17 +56,17 @@ export class QuickInput {
     return this.#widget.locator('.quick-input-title').filter({ hasText: exact(title) });
   }
 
-  /** The title that stands there now. */
+  /** The current title. */
   async title(): Promise<string> {
     return (await this.#widget.locator('.quick-input-title').textContent()) ?? '';
   }
 
-  /** Clicks the item with exactly this label, which has to be on the screen: in a long list, type first. */
+  /** Clicks the item with exactly this label, which must be visible: in a long list, type first. */
   async pick(label: string | RegExp): Promise<void> {
     await this.item(label).first().click();
   }
 
-  /** Clicks an item until that shows something: a box that was answered stays for a moment, until the next one has come. */
+  /** Clicks an item until `shown` is visible, because an answered box stays until the next one appears. */
   async pickUntil(label: string, shown: Locator): Promise<void> {
     for (let attempt = 0; attempt < 5; attempt++) {
       await this.pick(label);
@@ -75,12 +75,12 @@ export class QuickInput {
     await shown.waitFor();
   }
 
-  /** Ticks the box of an item in a list that allows several. */
+  /** Toggles the checkbox of an item in a multi-select list. */
   async tick(label: string): Promise<void> {
     await this.item(label).locator('.quick-input-list-checkbox, input[type=checkbox]').first().click();
   }
 
-  /** The row with exactly this label, or one in which a pattern is found. */
+  /** The row with exactly this label, or one that matches a pattern. */
   item(label: string | RegExp): Locator {
     const name = this.#page
       .locator('.quick-input-list-row:first-child .label-name')
@@ -88,7 +88,7 @@ export class QuickInput {
     return this.#widget.locator('.monaco-list-row').filter({ has: name });
   }
 
-  /** The labels of the rows on the screen. */
+  /** The labels of visible rows. */
   async labels(): Promise<string[]> {
     await this.#widget.locator('.monaco-list-row').first().waitFor();
     return this.#widget
@@ -96,12 +96,12 @@ export class QuickInput {
       .allTextContents();
   }
 
-  /** Types into the box, replacing what is there. */
+  /** Replaces the box's text. */
   async type(text: string): Promise<void> {
     await this.#input.fill(text);
   }
 
-  /** Types into the box and accepts. */
+  /** Replaces the box's text and accepts. */
   async fill(text: string): Promise<void> {
     await this.#input.fill(text);
     await this.accept();
@@ -112,29 +112,29 @@ export class QuickInput {
     await this.#input.press('Enter');
   }
 
-  /** What the box holds. */
+  /** The box's text. */
   value(): Promise<string> {
     return this.#input.inputValue();
   }
 
-  /** True where what is typed is hidden. */
+  /** Whether the typed text is hidden. */
   async hidesInput(): Promise<boolean> {
     return (await this.#input.getAttribute('type')) === 'password';
   }
 
-  /** Waits for the message below the box: a prompt, or what is wrong with the input. */
+  /** Waits for the message below the box: a prompt or a validation message. */
   async waitForMessage(text: string | RegExp): Promise<void> {
     await this.#widget.locator('.quick-input-message').filter({ hasText: text }).waitFor();
   }
 
-  /** Presses a button of the title row or of the box by its tooltip, such as "Back". */
+  /** Presses a button by its tooltip, such as "Back". */
   async press(button: string): Promise<void> {
     await this.#widget.getByRole('button', { name: button }).click();
   }
 
-  /** Answers a dialog for a file or a folder, whether it opens or saves, with an absolute path. */
+  /** Answers an open or save dialog with an absolute path. */
   async choosePath(file: string): Promise<void> {
-    // The dialog puts in the path of its own folder when it has read that, into whatever was typed before.
+    // When the dialog has read its initial folder, it inserts that folder's path into the text.
     const own = await this.#settled((value) => path.isAbsolute(value));
     const title = await this.title();
     if (own !== file) await this.#input.fill(file);
@@ -146,7 +146,7 @@ export class QuickInput {
     assert.fail(`the dialog "${title}" did not take ${file}`);
   }
 
-  /** What the box holds once it fits and has stood for 400 ms. */
+  /** Returns the box's text once it fits and has not changed for 400 ms. */
   async #settled(fits: (value: string) => boolean): Promise<string> {
     const giveUpAt = Date.now() + 30_000;
     for (let before: string | undefined, sinceMs = 0; Date.now() < giveUpAt;) {
@@ -159,12 +159,12 @@ export class QuickInput {
     return assert.fail('the box does not come to rest');
   }
 
-  /** Presses Enter, and tells whether the box with this title then goes for good, or gives way to another. */
+  /** Presses Enter. @returns whether the box with this title then closes for good or is replaced */
   async #acceptCloses(title: string, value: string): Promise<boolean> {
-    // A box that went meanwhile would leave Enter to the editor.
+    // If the box has closed meanwhile, Enter would go to the editor.
     const isHere = async () => (await this.isOpen()) && (await this.title()) === title;
     if (await isHere()) await this.accept();
-    // Enter before the dialog has looked at what was typed only makes it look: it stays then, or comes back.
+    // If the dialog has not validated the path yet, Enter only starts that, and the box stays or comes back.
     for (let look = 0, goneLooks = 0; look < 30; look++) {
       await sleep(50);
       goneLooks = (await isHere()) ? 0 : goneLooks + 1;
@@ -178,7 +178,7 @@ export class QuickInput {
     return this.#widget.isVisible();
   }
 
-  /** Waits until the box has gone or has another title. */
+  /** Waits until the box is closed or has another title. */
   async waitUntilOther(title: string): Promise<void> {
     const giveUpAt = Date.now() + 30_000;
     while ((await this.isOpen()) && (await this.title()) === title) {
@@ -192,7 +192,7 @@ export class QuickInput {
     await this.#widget.waitFor({ state: 'hidden' });
   }
 
-  /** Leaves with Escape, if a box is open. */
+  /** Closes an open box with Escape. */
   async close(): Promise<void> {
     for (let attempt = 0; attempt < 5 && (await this.isOpen()); attempt++) {
       await this.#page.keyboard.press('Escape');

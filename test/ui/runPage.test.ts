@@ -18,7 +18,7 @@ const ROW = '{"messages":[{"role":"user","content":"2+2?"},{"role":"assistant","
 const LINK = 'vscode://fine-tuning-tools.fine-tuning/run/';
 const UNKNOWN = '01890a5d-ac96-774b-bcce-b302099a8057';
 
-describe('the page of a run', () => {
+describe('the run page', () => {
   let service: Service;
   let vscode: VSCode;
   let workbench: Workbench;
@@ -44,7 +44,7 @@ describe('the page of a run', () => {
     return run.run_id;
   };
 
-  /** The page says that it is copied before the extension has done it. */
+  /** Waits for the clipboard, because the page shows "Copied" before the extension has copied. */
   async function waitForClipboard(text: string | RegExp): Promise<void> {
     const fits = (told: string) => (typeof text === 'string' ? told === text : text.test(told));
     for (let look = 0; look < 50 && !fits(await workbench.clipboard()); look++) await sleep(100);
@@ -60,7 +60,7 @@ describe('the page of a run', () => {
     await workbench.clearNotifications();
   }
 
-  it('is not opened by a link while nobody is signed in', async () => {
+  it('is not opened by a link without an active account', async () => {
     await page.follow(`${LINK}${UNKNOWN}`);
     await workbench.dialogs.waitForToast('No account is active.');
     assert.equal(await page.tabs.count(), 0);
@@ -77,13 +77,13 @@ describe('the page of a run', () => {
         .view('Runs')
         .row(/^Run second, Completed/)
         .waitFor({ timeout: 60_000 });
-      // Twelve seconds in the queue, and a minute of training.
+      // At this speed, a run is queued for 12 seconds and trains for a minute.
       service.control.setSpeed(5);
       await submit('page');
       await page.open(/^Run page, Queued/);
     });
 
-    it('begins in the queue, and says what is still to come', async () => {
+    it('shows a queued run and its future events', async () => {
       assert.equal(await page.heading.innerText(), 'page');
       assert.equal(await page.status.innerText(), 'Queued');
       await page
@@ -97,7 +97,7 @@ describe('the page of a run', () => {
       await workbench.screenshot('run-page-queued');
     });
 
-    it('tells everything that the receipt keeps', async () => {
+    it('shows everything in the receipt', async () => {
       const id = await runId('page');
       assert.match(await page.fact('File').innerText(), new RegExp(vscode.file('rows.jsonl')));
       assert.match(await page.fact('Now').innerText(), /^unchanged/);
@@ -117,20 +117,20 @@ describe('the page of a run', () => {
       );
     });
 
-    it('is one for each run, however often it is asked for', async () => {
+    it('is opened only once per run', async () => {
       await page.open(/^Run page, /);
       await workbench.runCommand('Fine-Tuning: Show Run');
       await workbench.quickInput.pick('page');
       assert.equal(await page.tabs.count(), 1);
     });
 
-    it('copies, by mouse and by keyboard, and says so', async () => {
+    it('copies by mouse and by keyboard, and confirms it', async () => {
       const id = await runId('page');
       await page.button('Copy Run ID').first().focus();
       await workbench.page.keyboard.press('Enter');
       await page.button('Copied').waitFor();
       await waitForClipboard(id);
-      // Two buttons copy the ID; the one that was pressed says so.
+      // Two buttons copy the ID; only the pressed one confirms it.
       await page.fact('Run ID').getByRole('button').click();
       await page.fact('Run ID').getByRole('button', { name: 'Copied' }).waitFor();
       await page.fact('Link').getByRole('button', { name: 'Copy Link' }).click();
@@ -138,7 +138,7 @@ describe('the page of a run', () => {
       await waitForClipboard(new RegExp(`/run/${id}$`));
     });
 
-    it('goes on by itself, and keeps the focus while it is drawn anew', async () => {
+    it('updates automatically, and keeps the focus when redrawn', async () => {
       await page.button('Submit Again…').focus();
       service.control.setSpeed(20);
       await page.status.filter({ hasText: 'running' }).waitFor({ timeout: 40_000 });
@@ -165,7 +165,7 @@ describe('the page of a run', () => {
       await page.button('Submit Again…').and(page.frame.locator(':focus')).waitFor();
     });
 
-    it('brings the adapter home, says how it was verified, and that a file has gone', async () => {
+    it('downloads the adapter, shows how it was verified, and whether its file is gone', async () => {
       const adapters = vscode.file('adapters');
       const place = async (): Promise<number[]> =>
         await page.button('Submit Again…').evaluate((one) => {
@@ -205,7 +205,7 @@ describe('the page of a run', () => {
 
     const tab = (label: string) => page.tabs.filter({ hasText: `Run: ${label}` });
 
-    it('shows one run after the other in one tab; "Open in New Tab" keeps one', async () => {
+    it('shows different runs in one tab, except those opened with "Open in New Tab"', async () => {
       const runs = workbench.sideBar.view('Runs');
       for (const label of ['second', 'first']) {
         await page.open(new RegExp(`^Run ${label}, `));
@@ -213,14 +213,14 @@ describe('the page of a run', () => {
         assert.equal(await page.tabs.count(), 1);
       }
       await runs.chooseInContextMenu(/^Run second, /, 'Open in New Tab');
-      // What a page remembers it stores when it is drawn.
+      // A page stores its state when it is drawn.
       await page.heading.getByText('second', { exact: true }).waitFor();
       await page.open(/^Run page, /);
       await page.heading.getByText('page', { exact: true }).waitFor();
       assert.deepEqual([await page.tabs.count(), await tab('second').count()], [2, 1]);
     });
 
-    it('is there again after the window was loaded anew, as the other pages are', async () => {
+    it('is restored after a reload of the window, like the other pages', async () => {
       const preview = new Preview(workbench);
       const spending = new SpendPage(workbench);
       const adapter = new AdapterPage(workbench);
@@ -238,10 +238,10 @@ describe('the page of a run', () => {
       assert.equal(await spending.search.inputValue(), 'FIRST');
       await adapter.tab('adapter-elsewhere.zip').click();
       await adapter.waitForVerdict('Complete LoRA adapter');
-      // Beside that of the text editor.
+      // The preview's tab is beside the text editor's.
       await workbench.editors.tab('rows.jsonl').last().click();
       await preview.waitUntilInView(30);
-      // Each is what it was: one that keeps its run, and one that shows the next.
+      // The tabs keep their roles: one is fixed to its run, the other shows the next run.
       await workbench.sideBar.open('Fine-Tuning');
       await tab('second').click();
       await tab('page').click();
@@ -253,7 +253,7 @@ describe('the page of a run', () => {
       await tab('page').waitFor();
     });
 
-    it('is reached by keyboard in the order in which it is read', async () => {
+    it('is reached by keyboard in reading order', async () => {
       const order = await page.tabOrder();
       assert.deepEqual(order.slice(0, 5), [
         'Inspect Adapter',
@@ -266,12 +266,12 @@ describe('the page of a run', () => {
     });
 
     for (const theme of ['dark', 'light', 'high contrast'] as const)
-      it(`looks right in ${theme}, and hinders nobody`, async () => {
+      it(`is readable in ${theme}, and accessible`, async () => {
         await workbench.setTheme(theme);
         await page.tabs.first().click();
         await page.heading.waitFor();
         await page.assertAccessible();
-        // The browser's own bar is white where it is not filled, whatever the theme.
+        // The browser's default progress bar has a white track in every theme.
         const bar: unknown = await page.frame.locator('html').evaluate(`(() => {
           const bar = document.body.appendChild(document.createElement('progress'));
           const { appearance } = getComputedStyle(bar);
@@ -282,7 +282,7 @@ describe('the page of a run', () => {
         await workbench.screenshot(`run-page-${theme.replace(' ', '-')}`);
       });
 
-    it('looks right in a narrow editor', async () => {
+    it('is readable in a narrow editor', async () => {
       await workbench.setTheme('dark');
       await workbench.page.setViewportSize({ width: 800, height: 900 });
       await page.heading.waitFor();
@@ -326,13 +326,13 @@ describe('the page of a run', () => {
     });
   });
 
-  describe('when something is wrong', () => {
+  describe('with a failing service', () => {
     before(async () => {
       await workbench.editors.closeAll();
       await page.open(/^Run page, Completed/);
     });
 
-    it('says that it is offline, and keeps what is known', async () => {
+    it('shows that the service is offline, and keeps known facts', async () => {
       await service.shut();
       await page.button('Refresh').click();
       await page.notice(/^Offline since .+\. This may be out of date\./).waitFor();
@@ -344,21 +344,21 @@ describe('the page of a run', () => {
       await page.assertAccessible();
       await page.button('Retry').focus();
       await service.reopen();
-      // The watch may have read again first, and the notice gone with its button.
+      // The watcher may have read first, which removes the notice with its button.
       await happens(page.button('Retry').click({ timeout: 5_000 }));
       await page.notice(/^Offline/).waitFor({ state: 'detached' });
-      // What had the focus is gone: the keyboard goes on from another button, not from the top.
+      // The focused button is gone, so another button gets the focus, not the top of the page.
       await page.frame.locator('button:focus').waitFor();
     });
 
-    it('shows nothing that a refused API key has read', async () => {
+    it('hides everything that was read with a rejected API key', async () => {
       service.apiKey = undefined;
-      // A look of the watch may be refused first, and the button go with what is shown.
+      // The watcher may be rejected first, which removes the button.
       await happens(page.button('Refresh').click({ timeout: 5_000 }));
       await page.notice(/rejected this account’s API key/).waitFor();
       assert.equal(await page.section('Timeline').count(), 0);
       assert.doesNotMatch(await page.text(), /rows\.jsonl|Qwen|USD|ft-/);
-      // The tab is told on its own way, a moment before or after the page.
+      // The tab's title changes independently of the page.
       await page.tabs.filter({ hasText: /^Run: [0-9a-f]{8}$/ }).waitFor();
       await page.button('Replace API Key…').waitFor();
       await page.assertAccessible();

@@ -4,7 +4,7 @@ import type { FrameLocator, Locator } from 'playwright-core';
 import { assertAccessible } from './accessible.ts';
 import type { Workbench } from './workbench.ts';
 
-/** The page of a run in the active editor. */
+/** The run page in the active editor. */
 export class RunPage {
   readonly #workbench: Workbench;
   readonly frame: FrameLocator;
@@ -14,17 +14,17 @@ export class RunPage {
     this.frame = workbench.webview('panel');
   }
 
-  /** Opens the page of a run by its row. */
+  /** Opens the page of a run from its row. */
   async open(row: RegExp): Promise<void> {
     await this.#workbench.sideBar.view('Runs').row(row).click();
     await this.heading.waitFor();
     await this.#waitForFocus();
   }
 
-  /** A page that comes to the front late takes the focus from what comes next; one that has it already is not waited for long. */
+  /** Waits up to 2 s for the page to get the focus, because a late page takes it from the next step. */
   async #waitForFocus(): Promise<void> {
     for (let look = 0; look < 20; look++) {
-      // Where another run takes the page, its frame goes.
+      // If another run replaces the page, its frame is removed.
       const asked = this.frame.locator('html').evaluate('document.hasFocus()');
       const hasFocus: unknown = await asked.catch(() => false);
       if (hasFocus === true) return;
@@ -32,12 +32,12 @@ export class RunPage {
     }
   }
 
-  /** Follows a link, as one that was clicked somewhere else. */
+  /** Opens a link as if it was clicked in another program. */
   async follow(link: string): Promise<void> {
     const { quickInput, dialogs } = this.#workbench;
     await this.#workbench.runCommand('Developer: Open URL');
     await quickInput.fill(link);
-    // VS Code asks before it hands a link to an extension.
+    // VS Code asks before it passes a link to an extension.
     await dialogs.waitForModal(/Allow .* extension to open this URI\?/);
     await dialogs.press('Open');
   }
@@ -66,7 +66,7 @@ export class RunPage {
       .filter({ has: this.frame.getByText(name, { exact: true }) });
   }
 
-  /** What stands beside a fact's name. */
+  /** The value beside a fact's name. */
   fact(name: string): Locator {
     return this.frame
       .locator('dt')
@@ -82,7 +82,7 @@ export class RunPage {
     return this.frame.locator('.notice').filter({ hasText: text });
   }
 
-  /** Everything that can be read on it. */
+  /** All visible text of the page. */
   text(): Promise<string> {
     return this.frame.locator('main').innerText();
   }
@@ -91,7 +91,7 @@ export class RunPage {
     await assertAccessible(this.frame);
   }
 
-  /** The names of the buttons in the order in which Tab reaches them, from the top of the page. */
+  /** The names of the buttons in Tab order, from the top of the page. */
   async tabOrder(): Promise<string[]> {
     const { keyboard } = this.#workbench.page;
     const first = this.frame.getByRole('button').first();

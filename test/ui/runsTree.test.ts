@@ -8,7 +8,7 @@ import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
 const API_KEY = 'service_Tree7nq2kX';
-/** For 100 pages of 100 on a busy machine. */
+/** Enough for 100 pages of 100 runs on a busy machine. */
 const ALL_MS = 60_000;
 
 async function until(what: string, condition: () => Promise<boolean>): Promise<void> {
@@ -48,7 +48,7 @@ describe('the Runs view', () => {
         .waitFor();
     });
 
-    it('reads the labels of the first rows by itself, and no others', async () => {
+    it('reads the labels of the first rows automatically', async () => {
       await runs()
         .row(/^Run Past run 1, Completed, /)
         .waitFor();
@@ -57,17 +57,17 @@ describe('the Runs view', () => {
         .waitFor();
     });
 
-    it('loads the next page with the mouse alone, and with the keyboard', async () => {
+    it('loads the next page by mouse and by keyboard', async () => {
       const rowsBeside = (count: number) =>
         workbench.page.locator(`[role=treeitem][aria-setsize="${count}"]`).first().waitFor();
-      // To the end with the wheel, and one click; no row is unfolded by it.
+      // Scroll to the end and click once, which must not expand a row.
       await runs().row(/^Run /).first().hover();
       for (let turn = 0; turn < 90 && (await runs().row('Load More').count()) === 0; turn++) {
         await workbench.page.mouse.wheel(0, 200);
         await sleep(100);
       }
       await runs().row('Load More').click();
-      // Two pages of runs, and a row for the next.
+      // Two pages of runs, and the row to load more.
       await rowsBeside(201);
       assert.equal(await runs().root.locator('[role=treeitem][aria-expanded=true]').count(), 0);
 
@@ -77,7 +77,7 @@ describe('the Runs view', () => {
       await rowsBeside(301);
     });
 
-    it('loads all with progress, and is fast with them', async () => {
+    it('loads all runs with progress, and draws them quickly', async () => {
       const startedMs = performance.now();
       await command('Load All Runs');
       await workbench.dialogs.waitForToast(/Loading all runs/);
@@ -95,7 +95,7 @@ describe('the Runs view', () => {
       await workbench.screenshot('runs-all');
     });
 
-    it('is added up on the page of what was spent, whose table has them by pages', async () => {
+    it('has all runs on the spending page, which shows them in pages', async () => {
       const page = new SpendPage(workbench);
       await page.open();
       await page.frame.getByText('200 of 10,000 runs', { exact: true }).waitFor();
@@ -104,11 +104,11 @@ describe('the Runs view', () => {
       await workbench.editors.closeAll();
     });
 
-    it('is filtered by what is typed and ticked in one box, and says so', async () => {
+    it('is filtered by text and checkboxes, and shows the filter', async () => {
       await runs().pressInTitle('Filter Runs…');
       await workbench.quickInput.waitForTitle('Filter Runs');
       await workbench.quickInput.type('8B');
-      // What is typed hides no row of the box.
+      // The typed text does not hide rows of the box.
       await workbench.quickInput.pick('Completed');
       await workbench.quickInput.pick('Llama 3.1 8B Instruct');
       await workbench.screenshot('runs-filter-box');
@@ -116,12 +116,12 @@ describe('the Runs view', () => {
       await message(
         /Filter “8B” · Llama 3\.1 8B Instruct · Completed: [\d,]+ of 10,000 loaded runs\. Labels not searched: [\d,]+\./,
       ).waitFor();
-      // The rows are drawn a moment after it.
+      // The rows are redrawn a moment later.
       await until('the rows that do not match go', async () =>
         (await runs().rowTexts()).every((text) => /^(Llama 3\.…nstruct|Past run)/.test(text)),
       );
       await pictures('filtered');
-      // The keyboard alone changes it.
+      // Change the filter by keyboard.
       await command('Filter Runs…');
       await workbench.quickInput.waitForTitle('Filter Runs');
       assert.equal(await workbench.quickInput.value(), '8B');
@@ -132,14 +132,14 @@ describe('the Runs view', () => {
       await message(/loaded runs/).waitFor({ state: 'hidden' });
     });
 
-    it('is grouped by day, with the counts', async () => {
+    it('is grouped by day, with the number of runs', async () => {
       const startedMs = performance.now();
       await command('Toggle Run Grouping by Day');
-      // Until one in the morning none is of today: there is one an hour.
+      // There is one run per hour, so none is of today until 1 a.m.
       const days = runs().row(/^(Today|Yesterday), \d+ runs?$/);
       await days.first().waitFor();
       process.stdout.write(`      ${Math.round(performance.now() - startedMs)} ms to group\n`);
-      // The runs of a late day reach beyond the view.
+      // Late in the day, today's runs fill the view.
       if (await runs().row('Today, ').isVisible()) await runs().collapse('Today, ');
       await runs()
         .row(/^Yesterday, 2[345] runs$/)
@@ -173,13 +173,13 @@ describe('the Runs view', () => {
     });
   });
 
-  describe('of an account that is out of reach', () => {
-    it('dims while the service is out of reach, and says since when', async () => {
+  describe('of an offline account', () => {
+    it('is dimmed, and shows since when it is offline', async () => {
       const service = await Service.start(API_KEY);
       try {
         service.control.setScenario('many-runs');
         await signIn(workbench, { address: service.baseUrl, name: 'Work', apiKey: API_KEY });
-        // It was created an hour before this began, by a clock that is known to the second.
+        // Created an hour before the scenario was chosen, by a clock that is only known to the second.
         const row = runs().row(
           /^Run (Past run 1|Llama 3\.2 1B Instruct), Completed, (.+, )?(59 min|1 h) ago/,
         );
@@ -190,11 +190,11 @@ describe('the Runs view', () => {
         const bright = await color();
         await service.shut();
         await command('Refresh');
-        // Who asked is told; nobody is told of what is looked at by itself.
+        // Only the user's own refresh leads to a notification, not the watcher's.
         await workbench.dialogs.waitForToast(/Can’t reach the service\. Check its URL/);
         await workbench.clearNotifications();
         await message(/^Offline since .+\. This may be out of date\./).waitFor({ timeout: 30_000 });
-        // VS Code asks for colors a moment after the rows.
+        // VS Code requests colors a moment after the rows.
         await until('the color changes', async () => (await color()) !== bright);
         await pictures('offline');
         assert.deepEqual(await workbench.dialogs.toastTexts(), []);

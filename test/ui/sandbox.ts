@@ -4,7 +4,7 @@ import { KEYS } from './keys.ts';
 import type { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
-/** Enters the sandbox from the welcome words of the Runs view. */
+/** Enters the sandbox from the welcome content of the Runs view. */
 export async function enterSandbox(workbench: Workbench): Promise<void> {
   await workbench.sideBar.open('Fine-Tuning');
   await workbench.sideBar.view('Runs').welcomeButton('Use the Sandbox').click();
@@ -12,7 +12,7 @@ export async function enterSandbox(workbench: Workbench): Promise<void> {
   await workbench.clearNotifications();
 }
 
-/** Picks one of the sandbox's faults by its name in the menu: its id for those that users are not offered. */
+/** Chooses a sandbox scenario by its name in the menu, which is the ID for those that users are not offered. */
 export async function chooseScenario(workbench: Workbench, name: string): Promise<void> {
   await workbench.quickInput.openByKey(KEYS['fineTuning.sandbox.scenario'], 'Sandbox Scenario');
   // The list is longer than the box.
@@ -22,19 +22,19 @@ export async function chooseScenario(workbench: Workbench, name: string): Promis
   await workbench.clearNotifications();
 }
 
-/** Lets the sandbox's runs go 1, 10 or 100 times as fast. */
+/** Sets the speed of the sandbox's runs. */
 export async function chooseClockSpeed(workbench: Workbench, speed: 1 | 10 | 100): Promise<void> {
   await workbench.quickInput.openByKey(KEYS['fineTuning.sandbox.clockSpeed'], 'Sandbox Clock Speed');
   await workbench.quickInput.pick(`${speed}×`);
   await workbench.quickInput.waitUntilClosed();
 }
 
-/** What the sandbox itself charged for its runs, oldest first, in cents. */
+/** The prices in the sandbox's own database, oldest first, in cents. */
 export function sandboxPrices(vscode: VSCode): number[] {
   return runsOf(vscode).map(({ price_cents }) => price_cents);
 }
 
-/** What the sandbox itself knows, whatever the window shows: its balance, and the labels of its runs, oldest first. */
+/** The balance and the labels of runs in the sandbox's own database, oldest first. */
 export function sandboxLedger(vscode: VSCode): { balanceCents: number; labels: string[] } {
   const [account] = rowsOf<{ balance_cents: number }>(vscode, 'SELECT balance_cents FROM account');
   return {

@@ -1,4 +1,4 @@
-// `npm run screenshots`: the README's pictures, taken from the real interface.
+// `npm run screenshots`: takes the README's screenshots from the real interface.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -14,10 +14,10 @@ import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
 const MODELS = ['Llama 3.1 8B Instruct', 'Qwen3 8B'];
-/** Datasets that are trained, by the number of their rows. */
+/** Number of rows of each submitted dataset. */
 const DATASETS = { 'orders.jsonl': 900, 'bread.jsonl': 1_400, 'cakes.jsonl': 2_600, 'tickets.jsonl': 3_100 };
 
-/** Rows of a support desk, with what is often wrong among them if wanted. */
+/** Rows of a support desk, with typical faults if wanted. */
 function tickets(count: number, hasFaults: boolean): string {
   const row = (question: string, answer: string) =>
     JSON.stringify({
@@ -44,8 +44,8 @@ function tickets(count: number, hasFaults: boolean): string {
   return `${rows.join('\n')}\n`;
 }
 
-describe('pictures for the README', () => {
-  /** Its path is in a picture. */
+describe('screenshots for the README', () => {
+  /** The path is visible in a screenshot. */
   const folder = path.join(tmpdir(), 'bakery');
   let vscode: VSCode;
   let workbench: Workbench;
@@ -98,7 +98,7 @@ describe('pictures for the README', () => {
     await workbench.editors.closeAll();
   });
 
-  it('spend page, summary and last question', async () => {
+  it('spending page and summary', async () => {
     await chooseClockSpeed(workbench, 100);
     const names = Object.keys(DATASETS);
     for (const [index, fileName] of names.entries())
@@ -139,7 +139,7 @@ describe('pictures for the README', () => {
     await page.button('Measure').click();
     await page.waitForVerdict('Complete LoRA adapter');
     await workbench.sideBar.open('Fine-Tuning');
-    // "Measure" is further down.
+    // Pressing "Measure" scrolled down.
     await page.frame.getByRole('heading', { level: 1 }).scrollIntoViewIfNeeded();
     await take('adapter');
   });

@@ -1,4 +1,4 @@
-// The service as a test runs it: the sandbox behind a door that counts, and that can refuse keys or be closed.
+// The service of a test: the sandbox behind a proxy that records requests, and can reject API keys, hold transfers, or be shut.
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import {
@@ -17,26 +17,26 @@ import { text } from 'node:stream/consumers';
 import type { Balance, RunDetail, RunSummary } from '../../src/core/api/types.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
 
-/** A service on loopback with an API key of the test's choice. */
+/** A service on loopback with the test's API key. */
 export class Service {
-  /** `METHOD /path` of every request that came, in order. */
+  /** `METHOD /path` of every request, in order. */
   readonly requests: string[] = [];
-  /** The Idempotency-Key of each submission, in the order in which they came. */
+  /** The Idempotency-Key of each submission, in order. */
   readonly idempotencyKeys: string[] = [];
-  /** While set, a submission comes to a stand in its middle, until `release`. */
+  /** While set, uploads stop in the middle until `release`. */
   holdsUploads = false;
-  /** While set, a submission is taken and charged as ever, and its answer is kept back until `release`. */
+  /** While set, submissions are charged, but their responses are held until `release`. */
   holdsAnswers = false;
-  /** While set, a download comes to a stand in its middle, until `release`. */
+  /** While set, downloads stop in the middle until `release`. */
   holdsDownloads = false;
-  /** The one API key that is accepted; undefined refuses all. */
+  /** The only API key that is accepted; undefined rejects all. */
   apiKey: string | undefined;
   readonly #sandbox: Sandbox;
   readonly #clock: { aheadMs: number };
   readonly #directory: string;
   #server: Server;
   #port = 0;
-  /** Each lets something go on that is held. */
+  /** Each continues a held transfer. */
   readonly #held: (() => void)[] = [];
 
   private constructor(sandbox: Sandbox, clock: { aheadMs: number }, directory: string, apiKey: string) {
@@ -64,17 +64,17 @@ export class Service {
     return this.#sandbox.control;
   }
 
-  /** From now on it is so much later at the service. */
+  /** Advances the service's time. */
   passTime(ms: number): void {
     this.#clock.aheadMs += ms;
   }
 
-  /** How many submissions came, whatever was in them. */
+  /** Number of submissions received, valid or not. */
   get submissions(): number {
     return this.requests.filter((request) => request === 'POST /api/v1/runs').length;
   }
 
-  /** The newest runs with their details, read past the door. */
+  /** The newest runs with their details, read from the sandbox directly. */
   async runs(): Promise<RunDetail[]> {
     const { data } = await this.#get<{ data: RunSummary[] }>('/api/v1/runs');
     return Promise.all(
@@ -92,12 +92,12 @@ export class Service {
     return (await this.#get<Balance>('/api/v1/balance')).balance_cents;
   }
 
-  /** How many uploads, answers and downloads are held at the moment. */
+  /** Number of held uploads, responses, and downloads. */
   get held(): number {
     return this.#held.length;
   }
 
-  /** Lets go on whatever is held, and holds nothing more. */
+  /** Continues everything that is held, and stops holding. */
   release(): void {
     this.holdsUploads = false;
     this.holdsAnswers = false;
@@ -105,14 +105,14 @@ export class Service {
     for (const goOn of this.#held.splice(0)) goOn();
   }
 
-  /** Nothing answers at the address until `reopen`. */
+  /** Refuses connections until `reopen`. */
   async shut(): Promise<void> {
     this.#server.closeAllConnections();
     this.#server.close();
     await once(this.#server, 'close');
   }
 
-  /** Answers at the same address again, if it is shut. */
+  /** Accepts connections at the same address again if shut. */
   async reopen(): Promise<void> {
     if (this.#server.listening) return;
     this.#server = this.#createServer();
@@ -145,7 +145,7 @@ export class Service {
       headers: {
         ...request.headers,
         host: inner.host,
-        // The sandbox itself refuses whoever has no key, so that the refusal is the contract's.
+        // Let the sandbox reject a wrong API key, so that its response follows the contract.
         authorization: isKnown ? `Bearer ${this.#sandbox.apiKey}` : 'Bearer service_unknown',
       },
     });
@@ -153,7 +153,7 @@ export class Service {
       const pass = () => {
         response.writeHead(answer.statusCode ?? 502, answer.headers);
         answer.pipe(response);
-        // What the sandbox cuts is cut here as well.
+        // Cut what the sandbox cuts.
         answer.on('close', () => {
           if (!answer.complete) response.destroy();
         });
@@ -172,7 +172,7 @@ export class Service {
     if (isSubmission && this.holdsUploads) holdInTheMiddle(request, onward, (goOn) => this.#held.push(goOn));
   }
 
-  /** Signed URLs lead through the door as well. */
+  /** Rewrites signed URLs to go through the proxy. */
   async #passSigned(answer: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = (await text(answer)).replaceAll(this.#sandbox.baseUrl, this.baseUrl);
     response.writeHead(answer.statusCode ?? 502, {
@@ -190,7 +190,7 @@ export class Service {
   }
 }
 
-/** Lets a few megabytes pass, and then nothing more until what `onHold` is given is called. */
+/** Pauses an upload after 4 MiB, until the function passed to `onHold` is called. */
 function holdInTheMiddle(
   request: IncomingMessage,
   onward: ClientRequest,
@@ -207,7 +207,7 @@ function holdInTheMiddle(
   request.on('data', count);
 }
 
-/** Lets half of an answer pass, and then nothing more until what `onHold` is given is called. */
+/** Pauses a response after its first half, until the function passed to `onHold` is called. */
 function holdTheHalf(
   answer: IncomingMessage,
   response: ServerResponse,

@@ -3,7 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 import { chooseInContextMenu, isTaken } from './dialogs.ts';
 import { happens } from './happens.ts';
 
-/** The activity bar and the views of the container that it shows. */
+/** The activity bar and the views of its active container. */
 export class SideBar {
   readonly #page: Page;
 
@@ -23,7 +23,7 @@ export class SideBar {
     const title = this.#page
       .locator('.sidebar .composite.title')
       .filter({ hasText: new RegExp(container, 'i') });
-    // A window that has just come shows by itself what it showed before: a click at that moment hides it.
+    // A new window restores its last container, and a click at that moment hides it.
     for (let attempt = 0; attempt < 5; attempt++) {
       if ((await tab.getAttribute('aria-selected')) !== 'true') await tab.click();
       if (await happens(title.waitFor({ timeout: 2_000 }))) return;
@@ -31,7 +31,7 @@ export class SideBar {
     await title.waitFor();
   }
 
-  /** A view of the container that is shown, such as "Runs". */
+  /** A view of the active container, such as "Runs". */
   view(title: string): View {
     const header = this.#page
       .locator(`.pane-header .title`)
@@ -39,7 +39,7 @@ export class SideBar {
     return new View(this.#page, this.#page.locator('.sidebar .pane').filter({ has: header }));
   }
 
-  /** The Models view, which is folded at first. */
+  /** The Models view, which is initially collapsed. */
   async models(): Promise<View> {
     const view = this.view('Models');
     const header = view.root.locator('.pane-header');
@@ -47,7 +47,7 @@ export class SideBar {
     if ((await header.getAttribute('aria-expanded')) === 'true') return view;
     await header.press('Enter');
     await view.root.locator('[role=tree]').waitFor();
-    // High enough for all its rows: those that are scrolled away do not exist.
+    // Make room for all rows, because rows that are scrolled away are not in the DOM.
     const { x = 0, y = 0 } = (await header.boundingBox()) ?? {};
     await this.#page.mouse.move(x + 100, y);
     await this.#page.mouse.down();
@@ -56,14 +56,14 @@ export class SideBar {
     return view;
   }
 
-  /** The explorer's tree, which is shown first. */
+  /** Opens the explorer and returns its tree. */
   async explorer(): Promise<View> {
     await this.open('Explorer');
     return new View(this.#page, this.#page.locator('.sidebar .explorer-folders-view'));
   }
 }
 
-/** One view: a tree, or the words and buttons that stand there while the tree is empty. */
+/** A view: a tree, or its welcome content while the tree is empty. */
 export class View {
   readonly #page: Page;
   readonly root: Locator;
@@ -73,12 +73,12 @@ export class View {
     this.root = root;
   }
 
-  /** A row by its accessible name, which is its tooltip where it has one; a string need only be a part of it. */
+  /** A row by its accessible name, which is its tooltip if it has one; a string may be a part of it. */
   row(name: string | RegExp): Locator {
     return this.root.getByRole('treeitem', { name });
   }
 
-  /** The texts of the rows, label and description together. */
+  /** The texts of the rows, with label and description. */
   async rowTexts(): Promise<string[]> {
     return this.root.getByRole('treeitem').allInnerTexts();
   }
@@ -88,7 +88,7 @@ export class View {
     const row = this.row(name).first();
     await row.waitFor();
     const done = row.and(this.#page.locator('[aria-expanded=false]'));
-    // A row that is drawn anew at that moment takes no click.
+    // A row that is redrawn at that moment loses the click.
     for (let attempt = 0; attempt < 5; attempt++) {
       if ((await row.getAttribute('aria-expanded')) === 'true')
         await row.locator('.monaco-tl-twistie').click();
@@ -97,10 +97,10 @@ export class View {
     await done.waitFor();
   }
 
-  /** Selects these rows and no others, with the mouse. */
+  /** Selects exactly these rows with the mouse. */
   async select(first: string, ...others: string[]): Promise<void> {
     const selected = this.root.locator('[role=treeitem][aria-selected=true]');
-    // A list that changes between press and release of the button selects what has come to that place.
+    // If the list changes between press and release, another row is selected.
     for (let attempt = 0; attempt < 5; attempt++) {
       await this.row(first).click();
       for (const name of others) await this.row(name).click({ modifiers: ['ControlOrMeta'] });
@@ -110,7 +110,7 @@ export class View {
     assert.fail(`${[first, ...others].join(' and ')} cannot be selected`);
   }
 
-  /** Clicks a row until that shows something: one that is drawn anew while the button is down loses the click. */
+  /** Clicks a row until `shown` is visible, because a row that is redrawn meanwhile loses the click. */
   async clickUntil(name: string | RegExp, shown: Locator): Promise<void> {
     for (let attempt = 0; attempt < 5; attempt++) {
       await this.row(name).click();
@@ -119,11 +119,11 @@ export class View {
     await shown.waitFor();
   }
 
-  /** Presses an action that stands in the row while the pointer is on it. */
+  /** Presses an action of a row, which is visible on hover. */
   async pressInRow(name: string | RegExp, action: string): Promise<void> {
     const row = this.row(name).first();
     const button = row.getByRole('button', { name: action });
-    // A row that moves leaves the pointer on another one.
+    // If the row moves, the pointer is on another one.
     for (let attempt = 0; attempt < 5; attempt++) {
       await row.hover();
       if (await happens(button.click({ timeout: 3_000 }))) return;
@@ -134,17 +134,17 @@ export class View {
   /** Clicks an item of the row's context menu. */
   async chooseInContextMenu(name: string | RegExp, item: string): Promise<void> {
     const row = this.row(name).first();
-    // As in `select`, it may be another row that gets the menu.
+    // As in `select`, the menu may be another row's.
     await chooseInContextMenu(this.#page, row, item, row.and(this.#page.locator('.focused')));
   }
 
-  /** Presses a button of the view's title, which shows while the pointer is on the view. */
+  /** Presses a button of the view's title, which is visible on hover. */
   async pressInTitle(action: string): Promise<void> {
     await this.root.locator('.pane-header').hover();
     await this.root.locator('.pane-header').getByRole('button', { name: action }).click();
   }
 
-  /** Clicks an item of the menu behind the view's title. */
+  /** Clicks an item of the view's title menu. */
   async chooseInTitleMenu(item: string): Promise<void> {
     const choice = this.#page
       .locator('.monaco-menu-container')
@@ -157,7 +157,7 @@ export class View {
     assert.fail(`the menu of the view did not take "${item}"`);
   }
 
-  /** A button of the words that stand in an empty view. */
+  /** A button of the view's welcome content. */
   welcomeButton(label: string): Locator {
     return this.root.locator('.welcome-view-content').getByRole('button', { name: label });
   }

@@ -1,14 +1,14 @@
 import { KEYS } from './keys.ts';
 import type { Workbench } from './workbench.ts';
 
-/** What a person types to sign in. */
+/** The input for signing in. */
 export interface SignInWords {
   address: string;
   name: string;
   apiKey: string;
 }
 
-/** Types address, name and API key into the three boxes of "Sign In…"; what follows depends on the API key. */
+/** Types URL, name, and API key into the three boxes of "Sign In…"; the next step depends on the API key. */
 export async function typeSignIn(workbench: Workbench, words: SignInWords): Promise<void> {
   const { quickInput } = workbench;
   await quickInput.openByKey(KEYS['fineTuning.signIn'], /^Sign In/);
@@ -20,7 +20,7 @@ export async function typeSignIn(workbench: Workbench, words: SignInWords): Prom
   await quickInput.fill(words.apiKey);
 }
 
-/** Signs in and waits until it is told. */
+/** Signs in and waits for the notification. */
 export async function signIn(workbench: Workbench, words: SignInWords): Promise<void> {
   await typeSignIn(workbench, words);
   await workbench.dialogs.waitForToast(`Signed in to ${words.name}.`);

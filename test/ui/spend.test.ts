@@ -9,7 +9,7 @@ import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
 const ROW = '{"messages":[{"role":"user","content":"2+2?"},{"role":"assistant","content":"4"}]}\n';
-/** How many rows each dataset has: each costs something else. */
+/** Number of rows of each dataset; their prices differ. */
 const DATASETS = { small: 40, middle: 3_000, large: 9_000 } as const;
 
 describe('spending', () => {
@@ -32,7 +32,7 @@ describe('spending', () => {
   const sum = (amounts: readonly number[]) => amounts.reduce((total, cents) => total + cents, 0);
   const listed = async (column: number) => (await page.rows('runs')).map((cells) => cells[column]);
 
-  it('is empty before the first run, and says so', async () => {
+  it('shows that there are no runs yet', async () => {
     await page.open();
     await page.frame.getByText('No runs yet.').waitFor();
     assert.equal(await page.button('Export CSV…').getAttribute('aria-disabled'), 'true');
@@ -40,7 +40,7 @@ describe('spending', () => {
     await workbench.screenshot('spend-empty');
   });
 
-  it('agrees with the sandbox’s own ledger to the cent', async () => {
+  it('agrees with the sandbox’s database to the cent', async () => {
     for (const [name, model, queue] of [
       ['small', 'Qwen3 8B', undefined],
       ['large', 'Llama 3.1 8B Instruct', 'Priority queue'],
@@ -68,7 +68,7 @@ describe('spending', () => {
     assert.equal(total, money(sum(pricesCents)));
   });
 
-  it('groups by model, label and plan', async () => {
+  it('groups by model and plan', async () => {
     const [small = 0, large = 0, middle = 0] = sandboxPrices(vscode);
     await page.button('Model').first().click();
     await page.frame.getByRole('rowheader', { name: 'Qwen3 8B' }).first().waitFor();
@@ -82,7 +82,7 @@ describe('spending', () => {
     assert.equal(await page.button('Plan').first().getAttribute('aria-pressed'), 'true');
   });
 
-  it('sorts and finds, by the keyboard alone', async () => {
+  it('sorts and searches by keyboard', async () => {
     const { keyboard } = workbench.page;
     const dear = sandboxPrices(vscode).toSorted((one, other) => other - one);
     await page.frame.locator('button[data-sort=price]').focus();
@@ -99,7 +99,7 @@ describe('spending', () => {
     await page.run('run of large').waitFor();
   });
 
-  it('exports every run with its dataset, whatever is searched for', async () => {
+  it('exports every run with its dataset, regardless of the search', async () => {
     await page.search.fill('run of large');
     await page.frame.getByText('1 run', { exact: true }).waitFor();
     const file = (name: string) => vscode.file(name);
@@ -130,7 +130,7 @@ describe('spending', () => {
     await page.search.fill('');
   });
 
-  it('shows the budget, which is set in two boxes', async () => {
+  it('sets the budget in two boxes and shows it', async () => {
     await page.button('Set Budget…').click();
     await workbench.quickInput.waitForTitle(/^Budget of Sandbox/);
     await workbench.quickInput.fill('twenty');
@@ -151,7 +151,7 @@ describe('spending', () => {
   });
 
   for (const theme of ['dark', 'light', 'high contrast'] as const)
-    it(`looks right in ${theme}, and hinders nobody`, async () => {
+    it(`is readable in ${theme}, and accessible`, async () => {
       await workbench.setTheme(theme);
       await page.button('Model').first().click();
       await page.frame.getByRole('rowheader', { name: 'Qwen3 8B' }).first().waitFor();
@@ -159,7 +159,7 @@ describe('spending', () => {
       await workbench.screenshot(`spend-${theme.replace(' ', '-')}`);
     });
 
-  it('looks right in a narrow editor', async () => {
+  it('is readable in a narrow editor', async () => {
     await workbench.setTheme('dark');
     await workbench.page.setViewportSize({ width: 650, height: 1_400 });
     await page.frame.getByRole('img', { name: /^Balance: / }).waitFor();
@@ -171,7 +171,7 @@ describe('spending', () => {
     await workbench.page.setViewportSize({ width: 1_400, height: 900 });
   });
 
-  it('says what is unknown of runs that were submitted elsewhere, and offers to read it', async () => {
+  it('shows what is unknown about runs submitted elsewhere, and offers to load them', async () => {
     await chooseScenario(workbench, 'many-runs');
     await page.button('Refresh').click();
     await page.frame.getByText('Not all runs are loaded, so sums may be too low.').waitFor();

@@ -1,7 +1,7 @@
 import type { FrameLocator, Locator } from 'playwright-core';
 import type { Workbench } from './workbench.ts';
 
-/** The page of what an account spends, in the active editor. */
+/** The spending page in the active editor. */
 export class SpendPage {
   readonly #workbench: Workbench;
   readonly frame: FrameLocator;
@@ -20,7 +20,7 @@ export class SpendPage {
     return this.frame.getByRole('button', { name, exact: true });
   }
 
-  /** What stands below a fact's name. */
+  /** The value below a fact's name. */
   fact(name: string | RegExp): Locator {
     return this.frame.locator('dt').filter({ hasText: name }).locator('xpath=following-sibling::dd[1]');
   }
@@ -29,7 +29,7 @@ export class SpendPage {
     await this.fact(name).filter({ hasText: value }).waitFor();
   }
 
-  /** The cells of each row of a section's table, in the order on the page. */
+  /** The cells of each row of a section's table, as ordered on the page. */
   async rows(section: 'groups' | 'runs'): Promise<string[][]> {
     const rows = await this.frame.locator(`section.${section} tbody tr`).all();
     return Promise.all(
@@ -37,7 +37,7 @@ export class SpendPage {
     );
   }
 
-  /** A row of the table of runs. */
+  /** A row of the runs table. */
   run(text: string): Locator {
     return this.frame.locator('section.runs tbody tr').filter({ hasText: text });
   }
@@ -46,7 +46,7 @@ export class SpendPage {
     return this.frame.getByRole('searchbox');
   }
 
-  /** Saves an export under a path, and waits until it is said. */
+  /** Saves an export to a path and waits for the notification. */
   async export(button: 'Export CSV…' | 'Export JSONL…', file: string): Promise<void> {
     const { quickInput, dialogs } = this.#workbench;
     await this.button(button).click();

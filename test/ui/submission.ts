@@ -1,17 +1,17 @@
 import type { Workbench } from './workbench.ts';
 
-/** The row of the summary that leads on. */
+/** The summary's row that continues to the terms. */
 export const CONTINUE = 'Continue';
 
-/** The notification of a charge, which names the label of the run. */
+/** The notification of a charge, which contains the run's label. */
 export function charged(name: string): RegExp {
   return new RegExp(`Submitted ${name} to .+\\. Charged [\\d.,]+ USD; balance [\\d.,]+ USD\\.`);
 }
 
-/** The row that gives the first consent. */
+/** The row that accepts the terms. */
 export const ACCEPT = 'Accept and Continue';
 
-/** What a user changes on the way to a run; `until` stops before that surface is answered. */
+/** The user's choices in a submission; `until` stops at that step without answering it. */
 export interface Way {
   fileName: string;
   model?: string;
@@ -20,7 +20,7 @@ export interface Way {
   until?: 'summary' | 'terms' | 'confirm';
 }
 
-/** Begins with the button beside the tabs, which for a moment is still that of the editor before. */
+/** Starts with the button beside the tabs, which belongs to the previous editor for a moment. */
 export async function beginSubmission({ editors, quickInput }: Workbench, fileName: string): Promise<void> {
   for (;;) {
     await editors.titleAction('Submit Dataset…').click();
@@ -30,12 +30,12 @@ export async function beginSubmission({ editors, quickInput }: Workbench, fileNa
   }
 }
 
-/** Walks the way of a submission with the mouse. */
+/** Walks through the steps of a submission with the mouse. */
 export async function walkThroughSteps(workbench: Workbench, way: Way): Promise<void> {
   const { quickInput } = workbench;
   await quickInput.waitForTitle(new RegExp(`Submit ${way.fileName.replaceAll('.', '\\.')} to `));
   if (way.model !== undefined) {
-    // The first submission of an account asks for it.
+    // An account's first submission asks for the model.
     await quickInput.item(CONTINUE).or(quickInput.item(way.model)).first().waitFor();
     if ((await quickInput.item(CONTINUE).count()) > 0) await quickInput.pick('Model');
     await quickInput.pick(way.model);
@@ -61,14 +61,14 @@ export async function walkThroughSteps(workbench: Workbench, way: Way): Promise<
   await pressSubmit(workbench);
 }
 
-/** Waits for the last question, and returns what it says. */
+/** Waits for the final confirmation and returns its detail. */
 export function waitForConfirm({ dialogs }: Workbench, fileName: string): Promise<string> {
   return dialogs.waitForModal(
     new RegExp(`^Submit ${fileName.replaceAll('.', '\\.')} to (the sandbox|.+ and pay)\\?$`),
   );
 }
 
-/** Says yes to the last question. */
+/** Confirms the final dialog. */
 export async function pressSubmit({ dialogs }: Workbench): Promise<void> {
   const submit = (await dialogs.modalButtons()).find((button) => button.startsWith('Submit'));
   await dialogs.press(submit ?? 'Submit');

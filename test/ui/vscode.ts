@@ -1,4 +1,4 @@
-// VS Code as a person has it: the server with the packed extension installed, and a browser before it.
+// VS Code as a user has it: the server with the packed extension, opened in a browser.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -16,24 +16,24 @@ import { vscodeServer } from '../env/vscode-server.ts';
 import { KEYS } from './keys.ts';
 import { Workbench } from './workbench.ts';
 
-/** Where `test/env/ui.ts` has installed the packed extension; every server of the tests shares it. */
+/** The folder of the packed extension, installed by `test/env/ui.ts` and shared by all servers. */
 export const extensionsFolder = path.join(results, 'ui/extensions');
 
-/** What a VS Code stores in the browser; not what was read and compiled. */
+/** What VS Code stores in the browser, except cached and compiled code. */
 const STORAGE = 'cookies,file_systems,indexeddb,local_storage,service_workers,cache_storage';
 
 const running = new Set<VSCode>();
-/** With a profile on disk, where Chromium keeps what it has read and compiled: a window takes an eighth less to start. */
+/** Has a profile on disk, where Chromium caches compiled code: a window starts an eighth faster. */
 let browser: BrowserContext | undefined;
-/** That of every server of this process, one after the other: what was compiled is kept by address. */
+/** The port of all servers of this process, one after another, because compiled code is cached by URL. */
 let port = 0;
 
-/** Every VS Code that runs now. */
+/** All running VS Codes. */
 export function runningVSCodes(): Iterable<VSCode> {
   return running;
 }
 
-/** Ends every VS Code and the browser. */
+/** Closes all VS Codes and the browser. */
 export async function closeAll(): Promise<void> {
   for (const vscode of [...running]) await vscode.close();
   await browser?.close();
@@ -46,7 +46,7 @@ async function startBrowser(): Promise<BrowserContext> {
     executablePath: await chromium(),
     args: chromiumArguments,
     viewport: { width: 1400, height: 900 },
-    // What moves is clicked only when it has come to rest.
+    // Playwright only clicks elements that do not move.
     reducedMotion: 'reduce',
     permissions: ['clipboard-read', 'clipboard-write'],
   });
@@ -54,11 +54,11 @@ async function startBrowser(): Promise<BrowserContext> {
   return context;
 }
 
-/** One server with its own user data, and the browser, of which it has everything: there is one at a time. */
+/** Owns a server with its user data and the browser's windows. Only one runs at a time per process. */
 export class VSCode {
-  /** Ids, settings and storage of this VS Code on disk. */
+  /** The folder of settings and storage. */
   readonly userData: string;
-  /** The workspace of its windows, empty at first. */
+  /** The workspace of its windows, initially empty. */
   readonly folder: string;
   readonly #context: BrowserContext;
   readonly #serve: () => Promise<RunningServer>;
@@ -78,7 +78,7 @@ export class VSCode {
     this.#server = server;
   }
 
-  /** Starts one with nothing in it; `settings` are added to the quiet ones, `extensions` is another folder than that of the packed one alone. */
+  /** Starts an empty VS Code; `settings` are added to `quietSettings`, `extensions` replaces `extensionsFolder`. */
   static async start(
     options: { settings?: Record<string, unknown>; extensions?: string } = {},
   ): Promise<VSCode> {
@@ -91,7 +91,7 @@ export class VSCode {
         userData,
         extensions: options.extensions ?? extensionsFolder,
         port,
-        // The menu has every fault of the sandbox.
+        // Offers every scenario of the sandbox in the menu.
         env: { ...withoutGallery, FINE_TUNING_SANDBOX_SCENARIOS: 'all' },
       });
       port = Number(new URL(server.origin).port);
@@ -104,38 +104,38 @@ export class VSCode {
     return vscode;
   }
 
-  /** Where the extension keeps its files. */
+  /** The extension's storage folder. */
   get globalStorage(): string {
     return path.join(this.userData, 'User/globalStorage/fine-tuning-tools.fine-tuning');
   }
 
-  /** Every window that is open. */
+  /** The open windows. */
   get windows(): Workbench[] {
-    // The first page is the browser's own.
+    // The first page is the browser's initial one.
     const [, ...pages] = this.#context.pages();
     return pages.map((page) => new Workbench(page));
   }
 
-  /** A path in the workspace. */
+  /** The path of a file in the workspace. */
   file(name: string): string {
     return path.join(this.folder, name);
   }
 
-  /** Opens a window on the workspace, or on another folder. */
+  /** Opens a window on the workspace or another folder. */
   async open(folder = this.folder): Promise<Workbench> {
     const workbench = new Workbench(await this.#context.newPage());
     await workbench.goto(`${this.#server.origin}/?folder=${encodeURIComponent(folder)}`);
     return workbench;
   }
 
-  /** Ends the server and starts it again on the same address, as if the machine had been off; windows have to be opened anew. */
+  /** Closes all windows and restarts the server on the same address, as if the machine had been off. */
   async restart(): Promise<void> {
     for (const window of this.windows) await window.close();
     await this.#server.stop();
     this.#server = await this.#serve();
   }
 
-  /** Waits until these runs are in a stored list, which outlives every window. */
+  /** Waits until these runs are in a stored list. */
   async waitUntilKept(runIds: readonly string[]): Promise<void> {
     for (;;) {
       const lists = this.#storedLists();
@@ -144,7 +144,7 @@ export class VSCode {
     }
   }
 
-  /** The stored lists of runs, as text; empty while there is none. */
+  /** The stored lists of runs as text, or empty if there is none. */
   #storedLists(): string {
     const file = path.join(this.globalStorage, 'state.sqlite');
     if (!existsSync(file)) return '';
@@ -160,8 +160,8 @@ export class VSCode {
   }
 
   /**
-   * Ends the extension hosts of all windows as a crash does. VS Code starts each anew, twice within 5 minutes at most; what
-   * ran in them runs no more when this resolves.
+   * Kills the extension hosts of all windows, as a crash does, and waits until they have ended. VS Code restarts each at most twice
+   * within 5 minutes.
    */
   async killExtensionHosts(): Promise<void> {
     const pids = await extensionHosts(this.userData);
@@ -170,11 +170,11 @@ export class VSCode {
     while ((await extensionHosts(this.userData)).some((pid) => pids.includes(pid))) await sleep(20);
   }
 
-  /** Ends it, and removes all of its data. */
+  /** Closes VS Code and removes all its data. */
   async close(): Promise<void> {
     running.delete(this);
     for (const window of this.windows) await window.close();
-    // Nothing that it could still write is read.
+    // Killed, because nothing it could still write is needed.
     await this.#server.kill();
     const [blank] = this.#context.pages();
     assert.ok(blank);
@@ -186,7 +186,7 @@ export class VSCode {
   }
 }
 
-/** The process ids of the extension hosts of the server with this user data: Linux tells what each process was started with. */
+/** The process IDs of the extension hosts with this user data, found in Linux's /proc. */
 async function extensionHosts(userData: string): Promise<number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const isOne = async (pid: string): Promise<boolean> => {

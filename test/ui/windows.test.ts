@@ -36,13 +36,13 @@ describe('two windows', () => {
   const runs = (window: Workbench) => window.sideBar.view('Runs');
 
   async function begin(window: Workbench, name: string): Promise<void> {
-    // Behind another one a page is drawn once a second.
+    // In the background, a page is drawn only once a second.
     await window.page.bringToFront();
     const explorer = await window.sideBar.explorer();
     await explorer.chooseInContextMenu(`${name}.jsonl`, 'Submit Dataset…');
   }
 
-  /** Which of the windows was told that the other one has it; both then look at their runs. */
+  /** Returns the window whose submission is open in the other one; both then show their runs. */
   async function later(): Promise<Workbench> {
     const window = await Promise.any(
       windows.map(async (window) => {
@@ -57,7 +57,7 @@ describe('two windows', () => {
   let winner: Workbench;
   let loser: Workbench;
 
-  it('submit the same file at once: one sends it, the other opens what that one does', async () => {
+  it('submit the same file at once: one sends it, the other shows the open submission', async () => {
     for (const window of windows) {
       await begin(window, 'both');
       await walkThroughSteps(window, { fileName: 'both.jsonl', model: 'Qwen3 8B', until: 'confirm' });
@@ -80,7 +80,7 @@ describe('two windows', () => {
     assert.equal(service.submissions, 1);
   });
 
-  it('ask for it once more meanwhile: the open one is offered', async () => {
+  it('submit it again meanwhile: the open submission is offered instead', async () => {
     await begin(loser, 'both');
     await walkThroughSteps(loser, { fileName: 'both.jsonl', model: 'Qwen3 8B', until: 'summary' });
     await loser.quickInput.pick('Continue');
@@ -94,7 +94,7 @@ describe('two windows', () => {
     assert.equal(service.submissions, 1);
   });
 
-  it('show the run when it was charged, once, and one of them tells its end', async () => {
+  it('show the charged run once, and one of them reports its completion', async () => {
     service.release();
     await winner.dialogs.waitForToast(charged('both'));
     for (const window of windows) {
@@ -114,7 +114,7 @@ describe('two windows', () => {
       await runs(window)
         .row(/^Run both, Completed, /)
         .waitFor();
-    // As long as a window without the focus waits.
+    // An unfocused window waits this long before a notification.
     await sleep(4_000);
     const told = await Promise.all(
       windows.map(async ({ dialogs }) =>
@@ -124,7 +124,7 @@ describe('two windows', () => {
     assert.equal(told.flat().length, 1, JSON.stringify(told));
   });
 
-  it('one ends during its upload: the other can continue, with one charge', async () => {
+  it('continue each other’s interrupted uploads with one charge', async () => {
     const [, staying] = windows;
     service.holdsUploads = true;
     await begin(windows[0], 'left');

@@ -6,12 +6,12 @@ import { KEYS, pressUntil } from './keys.ts';
 import { QuickInput } from './quickInput.ts';
 import { SideBar } from './sideBar.ts';
 
-/** Where pictures are saved; undefined where nobody wants them, because they take a tenth of the time. */
+/** The folder for screenshots; undefined for none, because they take a tenth of the time. */
 const screenshotFolder = process.env.FINE_TUNING_SCREENSHOTS;
 
 const themes = { dark: 'Dark Modern', light: 'Light Modern', 'high contrast': 'Dark High Contrast' } as const;
 
-/** One window of VS Code, with what a person can do in it. Each step waits until it can be done, and fails after 30 s. */
+/** A VS Code window and the user's actions in it. Each action waits until it is possible, and fails after 30 s. */
 export class Workbench {
   readonly page: Page;
   readonly quickInput: QuickInput;
@@ -27,13 +27,13 @@ export class Workbench {
     this.editors = new Editors(page, this.quickInput);
   }
 
-  /** Opens an address of the server and waits until the window has started its extensions. */
+  /** Opens a URL of the server and waits until the window has started its extensions. */
   async goto(url: string): Promise<void> {
     await this.page.goto(url);
     await this.#ready();
   }
 
-  /** "Reload Window". A reload of the browser's page may forget which editors were open. */
+  /** Runs "Reload Window", because reloading the browser's page may lose open editors. */
   async reload(): Promise<void> {
     const loaded = this.page.waitForEvent('load', { timeout: 60_000 });
     await Promise.all([loaded, this.runCommand('Developer: Reload Window')]);
@@ -44,7 +44,7 @@ export class Workbench {
     await this.page.close();
   }
 
-  /** Runs a command of the palette by its full title, such as "Fine-Tuning: Sign In". */
+  /** Runs a command from the palette by its full title, such as "Fine-Tuning: Sign In". */
   async runCommand(title: string): Promise<void> {
     await this.quickInput.runCommand(title);
   }
@@ -56,7 +56,7 @@ export class Workbench {
     await pressUntil(this.page, KEYS['notifications.clearAll'], toast, 'hidden');
   }
 
-  /** What stands on the screen in words, for the log of a test that failed: boxes, menus, dialogs, notifications, tabs, focus. */
+  /** Describes the visible boxes, menus, dialogs, notifications, tabs, and focus, for the log of a failed test. */
   async words(): Promise<string[]> {
     const parts = {
       box: '.quick-input-widget',
@@ -77,7 +77,7 @@ export class Workbench {
     return words;
   }
 
-  /** An item of the status bar by its id, such as "balance". */
+  /** An item of the status bar by its ID, such as "balance". */
   statusItem(id: string): Locator {
     return this.page.locator(`[id="fine-tuning-tools.fine-tuning.${id}"] a`);
   }
@@ -101,10 +101,10 @@ export class Workbench {
     return this.page.evaluate<string>('navigator.clipboard.readText()');
   }
 
-  /** Saves a picture of the window as `<name>.png` where pictures are wanted. */
+  /** Saves a screenshot of the window as `<name>.png` if enabled. */
   async screenshot(name: string, folder = screenshotFolder): Promise<void> {
     if (folder === undefined) return;
-    // The caret would make each picture differ, and a pointer left on a row would show its hover.
+    // Avoid differences by the blinking caret or a hover under the pointer.
     const { width = 0, height = 0 } = this.page.viewportSize() ?? {};
     await this.page.mouse.move(width / 2, height - 1);
     await this.page.screenshot({
@@ -114,7 +114,7 @@ export class Workbench {
     });
   }
 
-  /** Shows something, and saves a picture of it in each theme where pictures are wanted. */
+  /** Shows something, and saves a screenshot of it in each theme if enabled. */
   async screenshotInThemes(
     name: string,
     show: () => Promise<unknown>,

@@ -12,8 +12,8 @@ import { autoDownloadFolder, downloadWhenCompleteSetting } from '../shared/setti
 import { reportDownloaded, reportDownloadFailed } from './messages.ts';
 
 /**
- * Downloads the adapter of a run into the download folder, in one window, and never over a file. Its row shows it; only failures
- * and doubts are reported. Never rejects.
+ * Downloads a run's adapter into the download folder, in one window only, and never overwrites a file. The run's row shows the
+ * progress; only failures and files that may be unusable are reported. Never rejects.
  */
 export async function downloadAutomatically(
   { sessions, downloads, ledger, log }: Pick<Services, 'downloads' | 'ledger' | 'log' | 'sessions'>,
@@ -30,7 +30,7 @@ export async function downloadAutomatically(
     );
     if (isActive || localAdapter(downloads.records(account.id), runId) !== undefined) return;
     const directory = autoDownloadFolder();
-    // It existed when the run completed, so that the download was not offered.
+    // The folder existed when the run completed, so the download was not offered then.
     if (directory === undefined) throw new DiskError({ name: 'Error', message: '', code: 'ENOENT' });
     const record = await download(downloads, session, runId, directory);
     if (record !== undefined && !isSoundAdapter(record))
@@ -51,10 +51,10 @@ async function download(
 ): Promise<DownloadRecord | undefined> {
   const [artifact] = adapterFirst(await downloads.list(session, runId));
   if (artifact === undefined) return undefined;
-  // The list has no labels, and the folder is named after it.
+  // The folder is named after the label, which the list of runs doesn't have.
   if (session.runs.label(runId) === undefined) await session.runs.loadDetail(runId).catch(() => undefined);
   const folder = path.join(directory, runFolderName(session.runs.label(runId), runId));
-  // Not the folders above: a directory that is gone is a drive that was removed.
+  // Don't create parent folders: if the download folder is gone, its drive was removed.
   await onDisk(
     mkdir(folder).catch((error: unknown) => {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
@@ -64,7 +64,7 @@ async function download(
     const { name, other } = placeIn(folder, artifact, runId, downloads.active);
     return await downloads.start({ session, runId, artifact, target: path.join(folder, other ?? name) });
   } finally {
-    // Unless something is in it.
+    // Only removes an empty folder.
     await rmdir(folder).catch(() => undefined);
   }
 }

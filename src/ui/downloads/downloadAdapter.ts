@@ -48,9 +48,9 @@ interface Job {
 }
 
 /**
- * Downloads a run's adapter into the download folder, or a folder that the user chooses, or resumes it.
- * @param mode `resume`: without asking
- * @throws as `Downloads`
+ * Downloads a run's adapter into the download folder or one that the user chooses, or resumes interrupted downloads.
+ * @param mode `resume`: resumes without asking
+ * @throws the same errors as `list` and `discard` of `Downloads`
  */
 export async function downloadAdapter(parts: Parts, argument?: unknown, mode?: unknown): Promise<void> {
   const { downloads } = parts;
@@ -60,7 +60,7 @@ export async function downloadAdapter(parts: Parts, argument?: unknown, mode?: u
   if (runId === undefined) {
     const choices = runChoices(session, (run) => run.artifacts_available);
     const chosen = await chooseRun(argument, choices);
-    // As a call of its own, so that a retry knows the run.
+    // Call the command again with the run, so that a retry doesn't ask for it.
     if (chosen !== undefined) await vscode.commands.executeCommand(COMMANDS.downloadAdapter, chosen);
     return;
   }
@@ -75,7 +75,7 @@ export async function downloadAdapter(parts: Parts, argument?: unknown, mode?: u
     const choice =
       mode === 'resume' ? mode : await askInterrupted(runNameOf(session.runs, runId), first, targets);
     if (choice === 'resume') {
-      // What is resumed does not wait for a service that is slow or away.
+      // A slow or unreachable service must not delay the download.
       await Promise.race([loadLabel(session, runId), setTimeout(LABEL_WAIT_MS)]);
       const jobs = interrupted.map(({ id, target }) => ({
         target,
@@ -91,14 +91,14 @@ export async function downloadAdapter(parts: Parts, argument?: unknown, mode?: u
     await downloadNew(parts, session, runId);
 }
 
-/** The list of runs has no labels; the progress and a folder are named after them. Never rejects. */
+/** Reads the label for the progress and the folder's name; the list of runs has none. Never rejects. */
 async function loadLabel({ runs }: Session, runId: string): Promise<void> {
   if (runs.label(runId) === undefined) await runs.loadDetail(runId).catch(() => undefined);
 }
 
 async function downloadNew(parts: Parts, session: Session, runId: string): Promise<void> {
   const { downloads } = parts;
-  // Before the folder is asked for: a run that is not completed or expired needs none.
+  // List first: if the run is not completed or its adapter expired, no folder is needed.
   const listed = await withProgress(
     { location: vscode.ProgressLocation.Window, title: listingTitle() },
     async () => {
@@ -130,12 +130,12 @@ async function downloadNew(parts: Parts, session: Session, runId: string): Promi
     }));
     await runJobs(parts, session, runId, jobs);
   } finally {
-    // One that was made for this and is empty.
+    // Remove the new folder if it is empty.
     if (folder.wasMade) await rmdir(folder.path).catch(() => undefined);
   }
 }
 
-/** Where to download to; undefined where the user cancelled. */
+/** Returns the folder to download to; undefined if the user canceled. */
 async function folderFor(
   { runs }: Session,
   runId: string,
@@ -159,7 +159,7 @@ async function folderFor(
   return chosen && { path: chosen.fsPath, wasMade: false };
 }
 
-/** Paths where no file is, for those artifacts that the user does not skip. */
+/** Returns unused paths for the artifacts that the user doesn't skip. */
 async function freeTargets(
   downloads: Downloads,
   runId: string,
@@ -178,7 +178,7 @@ async function freeTargets(
   return targets;
 }
 
-/** Downloads one after the other in one notification, and reports what was downloaded, and why one failed. */
+/** Runs downloads one after another with one progress notification, and reports the files and any failure. */
 async function runJobs(
   { downloads, log }: Parts,
   session: Session,
@@ -196,7 +196,7 @@ async function runJobs(
         if (change.runId !== runId || download === undefined || download.state === 'interrupted') return;
         const text = downloadProgressText(download, records.length, jobs.length);
         const fraction = downloadFraction(download);
-        // A change of state is shown at once; of other reports some are left out.
+        // A new state is shown at once; reports with a fraction are throttled.
         if (download.state !== state) report(text);
         state = download.state;
         report(text, fraction === undefined ? undefined : (records.length + fraction) / jobs.length);
@@ -210,7 +210,7 @@ async function runJobs(
   } catch (error) {
     if (error instanceof CancelledError) return;
     log.error('not-downloaded', error);
-    // The account's state says the same.
+    // The account's state already shows this error.
     if (!session.isReportedByState(error)) reportDownloadFailed(session, downloads, runId, error);
   } finally {
     reportDownloaded(records, session.account.kind === 'sandbox');
@@ -218,8 +218,8 @@ async function runJobs(
 }
 
 /**
- * Cancels the downloads of a run of the active account, or one of any account by its ID, and discards interrupted ones:
- * nothing of them is left.
+ * Cancels the downloads of a run of the active account, or one download of any account by its ID, including interrupted ones.
+ * Removes their files.
  * @throws DownloadError `download-busy`, DiskError, LeaseUnavailableError
  */
 export async function cancelDownload(
@@ -237,7 +237,7 @@ export async function cancelDownload(
     reportNoDownload();
     return;
   }
-  // What was received is not deleted unasked.
+  // Don't delete interrupted downloads without asking.
   const isClear = all().every(({ runId, state }) => runId === first.runId && state !== 'interrupted');
   const choices = all().map((download) => ({
     runId: download.runId,

@@ -2,7 +2,7 @@ import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { downloadWhenComplete, keepDownloadedFiles, remindBeforeExpiry } from './watchers.ts';
 
-/** Adapter downloads: on request or when a run completes, with reminders before they expire. */
+/** Activates adapter downloads, on request or when a run completes, and reminders before adapters expire. */
 export function activateDownloads(services: Services): void {
   const { disposables, downloads, commands, sessions } = services;
   disposables.add(downloadWhenComplete(services));

@@ -14,7 +14,7 @@ import { act, asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/termMessages.ts';
 
-/** How far a download is. */
+/** The progress of a download. */
 export type DownloadView = Pick<ActiveDownload, 'state' | 'receivedBytes' | 'totalBytes'>;
 
 type Downloaded = Pick<DownloadRecord, 'path' | 'artifactType' | 'verified' | 'completedAtMs'>;
@@ -23,27 +23,26 @@ export function downloadTitle(name: string): string {
   return l10n.t('Downloading {0}', name);
 }
 
-/** Where labels of runs are known. */
 type Labels = Pick<Session['runs'], 'label'>;
 
-/** The name of a run in sentences: its label or its ID. */
+/** Returns the name of a run for sentences: its label, or part of its ID. */
 export function runNameOf(runs: Labels, runId: string): string {
   const label = withoutMarker(runs.label(runId) ?? '');
   return sanitizeServiceText(label === '' ? l10n.t('run {0}', runId.slice(0, 8)) : label);
 }
 
-/** From 0 to 1; undefined where the length is unknown. */
+/** Returns a fraction from 0 to 1; undefined if the length is unknown. */
 export function downloadFraction({ receivedBytes, totalBytes }: DownloadView): number | undefined {
   return totalBytes === undefined ? undefined : totalBytes === 0 ? 1 : receivedBytes / totalBytes;
 }
 
-/** `40%`, or what was received so far. */
+/** `40%`, or the received bytes if the length is unknown. */
 export function downloadShare(view: DownloadView): string {
   const fraction = downloadFraction(view);
   return fraction === undefined ? formatBytes(view.receivedBytes) : `${Math.floor(fraction * 100)}%`;
 }
 
-/** What a download does now. */
+/** The state of a download, or how much was received. */
 export function downloadText(view: DownloadView): string {
   const { state, receivedBytes, totalBytes } = view;
   if (state === 'waiting') return l10n.t('waiting for the network');
@@ -53,7 +52,7 @@ export function downloadText(view: DownloadView): string {
   return totalBytes === undefined ? received : l10n.t('{0} of {1}', received, formatBytes(totalBytes));
 }
 
-/** The progress of several downloads, one after the other. @param done how many are complete */
+/** The progress of one of several downloads. @param done how many are complete */
 export function downloadProgressText(view: DownloadView, done: number, count: number): string {
   const text = downloadText(view);
   return count > 1 ? l10n.t('{0} of {1}: {2}', done + 1, count, text) : text;
@@ -64,8 +63,8 @@ export function listingTitle(): string {
 }
 
 /**
- * Reminds of adapters that are not on this machine.
- * @param first of so many to expire: the name of its run, and how long it is kept by the service's clock
+ * Reminds the user of adapters that will expire and are not on this machine.
+ * @param first the adapter that expires first: the name of its run, and the time left by the service's clock
  */
 export function remindOfExpiring(
   first: { name: string; leftMs: number },
@@ -87,7 +86,7 @@ export function remindOfExpiring(
   });
 }
 
-/** Reports why a download of a run failed, and offers to resume what is left of it, or what else helps. */
+/** Reports why a download failed, and offers to resume it or the action that fits the error. */
 export function reportDownloadFailed(
   { account, runs }: Pick<Session, 'account' | 'runs'>,
   { active }: Pick<Downloads, 'active'>,
@@ -96,7 +95,7 @@ export function reportDownloadFailed(
 ): void {
   const explanation = explain(error);
   const target = { accountId: account.id, id: runId };
-  // What the disk or the file itself forbids, it would forbid again.
+  // An error of the disk or of the file itself would occur again.
   const canResume =
     !(error instanceof DiskError || error instanceof DownloadError) &&
     active.some((one) => one.accountId === account.id && one.runId === runId && one.state === 'interrupted');
@@ -111,7 +110,7 @@ export function reportDownloadFailed(
   });
 }
 
-/** Asks for the folder to download to, on the machine that the extension runs on. @param start the workspace's folder */
+/** Asks for a download folder on the machine that the extension runs on. @param start the workspace's folder */
 export async function chooseDownloadFolder(start: Uri | undefined): Promise<Uri | undefined> {
   const isOnDisk = (uri: Uri | undefined) => uri?.scheme === 'file';
   const chosen = await window.showOpenDialog({
@@ -128,7 +127,7 @@ export async function chooseDownloadFolder(start: Uri | undefined): Promise<Uri 
   return undefined;
 }
 
-/** Asks which artifacts to download, where a run has several. @param artifacts the first one is preselected */
+/** Asks which artifacts to download if there are several. @param artifacts the first one is preselected */
 export async function chooseArtifacts(
   name: string,
   artifacts: readonly ArtifactName[],
@@ -153,14 +152,14 @@ export async function chooseArtifacts(
   return (chosen ?? []).map(({ artifact }) => artifact);
 }
 
-/** Asks what to do where a file of that name exists; it is never replaced. */
+/** Asks whether to download under another name, since an existing file is never replaced. */
 export async function confirmOtherName(name: string, otherName: string): Promise<boolean> {
   const question = l10n.t('{0} already exists in that folder.', name);
   const detail = l10n.t('The download will be saved as {0}.', otherName);
   return (await askModal(showWarning, question, detail, { [l10n.t('Keep Both')]: true })) === true;
 }
 
-/** Asks whether to create the download folder, which does not exist. `other`: the user chooses a folder this time. */
+/** Asks whether to create the missing download folder. `other`: the user chooses a folder this time. */
 export function confirmDirectory(directory: string): Promise<'create' | 'other' | undefined> {
   return askModal(
     showWarning,
@@ -170,7 +169,7 @@ export function confirmDirectory(directory: string): Promise<'create' | 'other' 
   );
 }
 
-/** Reports that the download folder of the setting cannot be used. @param error of the disk; without one it is not a folder's path */
+/** Reports an unusable download folder. @param error undefined if the setting is not an absolute path to a folder */
 export function reportUnusableFolder(text: string, error?: DiskError): void {
   const name = sanitizeServiceText(text, 400);
   const sentence =
@@ -181,7 +180,7 @@ export function reportUnusableFolder(text: string, error?: DiskError): void {
   notify(showWarning, sentence, { [l10n.t('Open Setting')]: open });
 }
 
-/** Whether to download an adapter again that is on the disk. */
+/** Asks whether to download an adapter again that is already on disk. */
 export async function askDownloadAgain(
   name: string,
   { path: file, completedAtMs }: Downloaded,
@@ -198,7 +197,7 @@ export async function askDownloadAgain(
   return choice === 'again';
 }
 
-/** Asks what to do with interrupted downloads of a run. @param view of the first, @param targets of all */
+/** Asks what to do with a run's interrupted downloads: `view` is of the first, `targets` are the paths of all. */
 export function askInterrupted(
   name: string,
   view: DownloadView,
@@ -211,7 +210,7 @@ export function askInterrupted(
   });
 }
 
-/** Says that this window is downloading it already. */
+/** Reports that this window is already downloading the adapter. */
 export function reportDownloading(name: string, view: DownloadView, onCancel: () => void): void {
   const text = l10n.t('The adapter for {0} is already downloading: {1}.', name, downloadText(view));
   notify(showInformation, text, { [l10n.t('Cancel Download')]: onCancel });
@@ -221,7 +220,7 @@ export function reportNoDownload(): void {
   void showInformation(l10n.t('No download to cancel.'));
 }
 
-/** Reports what was downloaded, and of an adapter that could not be read why it may be unusable. */
+/** Reports downloaded files, with a warning for each that may be unusable. */
 export function reportDownloaded(files: readonly Downloaded[], isSandbox: boolean): void {
   const others = files.filter((file) => {
     const warning = warningFor(file);
@@ -244,7 +243,7 @@ function reportFile(show: typeof showInformation, sentence: string, file: Downlo
   });
 }
 
-/** Of a file that is complete but not what it should be; undefined for others. */
+/** Returns the warning about a file that is damaged or not known to be an adapter; undefined for others. */
 function warningFor({ path: file, artifactType, verified }: Downloaded): string | undefined {
   const place = sanitizeServiceText(file, 400);
   if (verified === 'damaged') return l10n.t('Downloaded {0}, but its archive looks damaged.', place);

@@ -8,27 +8,26 @@ import type { Services } from '../../services.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { remindOfExpiring, runNameOf } from './messages.ts';
 
-/** One reminder that is due. */
 interface DueReminder {
   runId: string;
   what: Reminder;
-  /** By the service's clock. */
+  /** The time until the adapter expires, by the service's clock. */
   leftMs: number;
 }
 
-/** Reminds of those for which this window is the one that does. */
+/** Shows the due reminders that this window could claim. */
 export async function remind(
   { downloads, ledger }: Pick<Services, 'downloads' | 'ledger'>,
   session: Session,
   ended: AbortSignal,
 ): Promise<void> {
   const { account, quota, runs } = session;
-  // What is downloaded must be known first.
+  // The list of downloaded files must be loaded first.
   await downloads.open(account.id);
   const won: DueReminder[] = [];
   for (const reminder of dueOf(session, downloads)) {
     const { runId, what } = reminder;
-    // The list has no labels. They are read before it is claimed: what is claimed is shown, as no window claims it again.
+    // Read the label, which the list lacks, before claiming: a claimed reminder must be shown, as no window can claim it again.
     const isUnknown = runs.label(runId) === undefined && runs.detailFailure(runId) === undefined;
     if (isUnknown && !ended.aborted && quota.takeSpare())
       await runs.loadDetail(runId, { isBackground: true }).catch(() => undefined);
@@ -40,10 +39,10 @@ export async function remind(
   if (first !== undefined) notify(session, first, won.length);
 }
 
-/** @param first of so many to expire */
+/** @param first the one of `count` adapters that expires first */
 function notify(session: Session, first: DueReminder, count: number): void {
   const { account, runs } = session;
-  // Without a run the command asks for one.
+  // Without an ID, the command asks for a run.
   const chosen = count === 1 ? first.runId : '';
   const run = (command: string, id = '') =>
     void vscode.commands.executeCommand(command, { accountId: account.id, id });
@@ -58,7 +57,7 @@ function notify(session: Session, first: DueReminder, count: number): void {
   );
 }
 
-/** What is due now and not on this machine or on its way there, the run that expires first before the others. */
+/** Returns the due reminders of adapters that are neither downloaded nor downloading, the next to expire first. */
 function dueOf(session: Session, downloads: Downloads): DueReminder[] {
   const { id } = session.account;
   const nowMs = serviceNowMs(session);

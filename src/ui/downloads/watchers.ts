@@ -7,18 +7,18 @@ import { followActive } from '../shared/activeSession.ts';
 import { CONTEXT_KEYS } from '../shared/ids.ts';
 import { autoDownloadFolder } from '../shared/settings.ts';
 
-// What is watched all the time; what is then done and said is loaded when there is something.
+// These watchers always run; the code that downloads or reminds is loaded at its first use.
 
-/** What watching needs; of the ledger, which window is the one that does and shows something. */
+/** The ledger decides which window downloads or reminds. */
 type Watched = Pick<Services, 'downloads' | 'ledger' | 'log' | 'sessions'>;
 
 /**
- * How long after a change is reminded, so that downloads that it starts have begun, and the window in front reminds before the
- * others; and how often it is checked in any case.
+ * The delay of the check after a change, in a focused window and in others: downloads that the change starts must have begun,
+ * and the focused window reminds first. `always`: the interval of checks without a change.
  */
 const DELAYS_MS = { focused: 2_000, behind: 5_000, always: 30_000 } as const;
 
-/** Downloads the adapters of runs that complete while they are watched, where the user wants that, one after the other. */
+/** Downloads the adapters of runs that complete while watched, one after another, if the setting is `always`. */
 export function downloadWhenComplete(services: Watched): Disposable {
   let queue = Promise.resolve();
   let isDisposed = false;
@@ -26,7 +26,7 @@ export function downloadWhenComplete(services: Watched): Disposable {
     const { downloadAutomatically } = await import('./autoDownload.ts');
     if (!isDisposed) await downloadAutomatically(services, session, runId);
   };
-  // One that fails, or whose code cannot be loaded, does not end the queue.
+  // A failure, even to load the code, must not end the queue.
   const enqueue = (session: Session, runId: string) => {
     queue = queue
       .then(() => download(session, runId))
@@ -36,7 +36,7 @@ export function downloadWhenComplete(services: Watched): Disposable {
     if (session === undefined) return undefined;
     const changed = session.runs.onDidChange(({ moved }) => {
       for (const { runId, before, after } of moved)
-        // Not those that were available when they were first seen.
+        // Skip adapters that were available when their run was first seen.
         if (!before.artifacts_available && after.artifacts_available && autoDownloadFolder() !== undefined)
           enqueue(session, runId);
     });
@@ -51,8 +51,8 @@ export function downloadWhenComplete(services: Watched): Disposable {
 }
 
 /**
- * Reminds, in one window, of adapters of the active account that are not on this machine and will expire; also where
- * notifications are turned down.
+ * Reminds the user, in one window, of adapters of the active account that will expire and are not on this machine, whatever the
+ * notification setting is.
  */
 export function remindBeforeExpiry(
   services: Watched,
@@ -101,18 +101,18 @@ export function remindBeforeExpiry(
 }
 
 /**
- * Keeps the context key by which the Explorer's menu knows what was downloaded here, and checks whether that is still there
- * when a file was deleted or renamed in the window, and when the window comes to the front.
+ * Maintains the context key of downloaded files for the Explorer's menu, and checks whether they still exist when files are
+ * deleted or renamed in this window or it gets the focus.
  */
 export function keepDownloadedFiles({ sessions, downloads }: Watched): Disposable {
   return followActive(sessions, (session) => {
     let shown: readonly DownloadRecord[] | undefined;
     const keep = () => {
       const records = session === undefined ? [] : downloads.records(session.account.id);
-      // Progress comes several times a second.
+      // Progress fires several times a second.
       if (records === shown) return;
       shown = records;
-      // As VS Code writes them.
+      // The menu compares them to paths in VS Code's notation.
       const paths = records.map(({ path }) => vscode.Uri.file(path).fsPath);
       void vscode.commands.executeCommand('setContext', CONTEXT_KEYS.downloadedFiles, paths);
     };

@@ -9,24 +9,24 @@ import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import type { Services } from '../../services.ts';
 import { followActive } from '../shared/activeSession.ts';
 
-/** When the window comes to the front, runs and balance are read, at most this often. */
+/** The minimum time between polls that are caused by the window getting the focus. */
 const FOCUS_PAUSE_MS = 10_000;
 
 export interface ActiveRunsParts extends Pick<
   Services,
   'log' | 'runsFolder' | 'sessions' | 'state' | 'submitter'
 > {
-  /** The charges of an account, with their labels: the service's list of runs has none. */
+  /** Returns the receipts of an account's charges; they have labels, unlike the service's list of runs. */
   receiptsOf: (accountId: string) => Promise<readonly ChargedReceipt[]>;
 }
 
-/** The view whose rows show labels and prices, which only the details have. */
+/** The view whose rows show labels, which the list of runs doesn't have. */
 interface RunsView {
   readonly isVisible: boolean;
   readonly onDidShow: Event<void>;
 }
 
-/** Keeps the stores of the active account fresh. What fails shows as the session's state; the log has the reason. */
+/** Keeps the stores of the active account fresh. Failures show as the session's state, with the reason in the log. */
 export function keepActiveFresh(parts: ActiveRunsParts, view: RunsView): Disposable {
   const onError = (error: unknown) => parts.log.warn(String(error));
   return followActive(parts.sessions, (session) => {
@@ -34,7 +34,7 @@ export function keepActiveFresh(parts: ActiveRunsParts, view: RunsView): Disposa
     showReceiptLabels(session, parts).catch(onError);
     const watching = new DisposableStore();
     const watched = lazy(() => watch(session, parts, view, watching, onError));
-    // Where it could not be loaded, this is tried again at the next event.
+    // If the watcher cannot be loaded, the next event retries.
     const begin = () => void watched().catch(onError);
     begin();
     return [
@@ -46,7 +46,7 @@ export function keepActiveFresh(parts: ActiveRunsParts, view: RunsView): Disposa
   });
 }
 
-/** Watches the account, and reads what is missing on focus and when the Runs view is shown. */
+/** Watches the account. Polls when the window gets the focus; then and when the Runs view is shown, reads what is missing. */
 async function watch(
   session: Session,
   { receiptsOf, runsFolder, state, submitter }: ActiveRunsParts,
@@ -78,10 +78,10 @@ async function watch(
       void watcher.poll();
       watcher.readMissing();
     }),
-    // The charge may come minutes after the answer was given up: runs are watched until the user has decided.
+    // The charge may come minutes after the response was lost. `isAwaiting` makes further polls frequent until it is resolved.
     submitter.onDidChange(({ id: changed, accountId, state: now }) => {
       if (accountId !== id) return;
-      // Another window ended it: the result is in the runs and the balance.
+      // Another window settled it; the runs and the balance show the result.
       const isEnded = now === 'elsewhere' && !submitter.pending.some((pending) => pending.id === changed);
       if (now === 'unknown' || isEnded) void watcher.poll();
     }),
@@ -98,7 +98,7 @@ async function showReceiptLabels({ account, runs }: Session, { receiptsOf }: Act
   );
 }
 
-/** The end of a run is notified as well, though no list named it before the windows were closed. */
+/** Adds runs that were submitted after the stored list was read, so that their end is notified as well. */
 function recallSubmitted({ runs }: Session, receipts: readonly ChargedReceipt[]): void {
   if (runs.rows === undefined) return;
   for (const { settled, model_id, label } of receipts)

@@ -17,9 +17,9 @@ export function trainedFor(ms: number): string {
 }
 
 /**
- * What the tooltip of a run's row says: everything that is known, uncut.
- * @param receipts of its account
- * @param currency of the account's balance, which is assumed for a price without a receipt
+ * The tooltip of a run's row: everything that is known, in full.
+ * @param receipts the receipts of the run's account
+ * @param currency the currency of the balance, assumed for a price without a receipt
  */
 export function runTooltip(
   { run, phase, modelName, label }: RunView,
@@ -51,7 +51,7 @@ export function runTooltip(
   ).join('\n');
 }
 
-/** What was charged, and what was known of it before. */
+/** The price on the receipt, and the estimate before the charge. */
 function priceLines(receipts: readonly ChargedReceipt[], runId: string): string[] {
   const receipt = receipts.find(({ settled }) => settled.run.run_id === runId);
   const priceCents = receipt?.settled.run.price_cents;

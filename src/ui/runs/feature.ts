@@ -11,7 +11,7 @@ import { notifyOfRuns } from './runNotices.ts';
 import { RunsShown } from './runsShown.ts';
 import { RunsTree } from './runsTree.ts';
 
-/** The views of runs and models, the run page, and notifications about runs. */
+/** Activates the Runs and Models views, the run page, and notifications about runs. */
 export function activateRuns(services: Services): void {
   const { accounts, context, disposables, downloads, journal, ledger, openJournal, sessions } = services;
   const { ensureActiveAccount, commands, reportError, submitted, submitter } = services;

@@ -6,7 +6,7 @@ import { keyProblem, offlineText, runWords, type RunView } from '../shared/runMe
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/termMessages.ts';
 
-// What the views say, rows and what is above them; details, dialogs and notifications are loaded at their first use.
+// The texts of the views' rows and of the messages above them. All other texts are loaded at their first use.
 
 export const treeWords = {
   loadMore: () => TERMS.loadMore,
@@ -23,12 +23,12 @@ export const treeWords = {
     count === 1 ? l10n.t('{0}, 1 model', name) : l10n.t('{0}, {1} models', name, count),
 };
 
-/** What a screen reader says of a run's row. */
+/** The text of a run's row for screen readers. */
 export function runAccessibleLabel(view: RunView, nowMs: number): string {
   return l10n.t('Run {0}, {1}', view.label ?? view.modelName, runWords(view, nowMs).join(', '));
 }
 
-/** The row above the runs of a day. @param daysAgo 0 is today; a service's clock may be ahead */
+/** The name of a day's row. @param daysAgo 0 is today; negative if the service's clock is ahead */
 export function dayName(startMs: number, daysAgo: number): string {
   if (daysAgo === 0) return l10n.t('Today');
   return daysAgo === 1 ? l10n.t('Yesterday') : formatDay(startMs);
@@ -45,18 +45,18 @@ export function phaseName(phase: Phase): string {
   return PHASES[phase]();
 }
 
-/** Above rows of which some could not be read. */
+/** The line above rows of which some could not be read. */
 export function skippedText(count: number): string {
   return l10n.t('Unreadable entries hidden: {0}.', formatCount(count));
 }
 
-/** The lines above the rows. @param filter what is said of the filter */
+/** The lines above the rows. @param filter the line about the filter */
 export function runsMessage(
   { runs, account, state, isLocked, offlineSince }: Session,
   filter: string | undefined,
   hasSubmissions: boolean,
 ): string {
-  // Nothing that was read with a rejected API key is shown; in an empty view the welcome text says why.
+  // Runs read with a rejected API key are hidden; in an empty view, the welcome text explains why.
   if (isLocked && !hasSubmissions) return '';
   if (isLocked) return keyProblem(state) ?? '';
   const hasRows = (runs.rows ?? []).length > 0;
@@ -84,7 +84,7 @@ export function filterMessage(
     modelIds.map((id) => sanitizeServiceText(models.nameOf(id))).join(', '),
     phases.map(phaseName).join(', '),
   ).join(' · ');
-  // The service's list has no labels.
+  // A label is unknown until the details are read: the list has none.
   const isUnknown = (runId: string) => runs.label(runId) === undefined && runs.detail(runId) === undefined;
   const unlabeled = text === '' ? 0 : (runs.rows ?? []).filter(({ run_id }) => isUnknown(run_id)).length;
   return compact(

@@ -7,7 +7,7 @@ import { VIEWS } from '../shared/ids.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { skippedText, treeWords } from './messages.ts';
 
-/** Shows the base models of the active account by provider, with what is not available marked. */
+/** Shows the base models of the active account by provider, and marks unavailable ones. */
 export class ModelsTree implements vscode.TreeDataProvider<ProviderItem | ModelItem>, Disposable {
   readonly #sessions: Sessions;
   readonly #view: vscode.TreeView<ProviderItem | ModelItem>;
@@ -54,7 +54,7 @@ export class ModelsTree implements vscode.TreeDataProvider<ProviderItem | ModelI
     const { active } = this.#sessions;
     const skipped = active === undefined || active.isLocked ? 0 : active.models.skipped;
     const message = skipped > 0 ? skippedText(skipped) : '';
-    // What VS Code draws first comes at once, the rest 200 ms later.
+    // Update the rows first: VS Code delays all but the first update by 200 ms.
     this.#onDidChange.fire(undefined);
     if ((this.#view.message ?? '') !== message) this.#view.message = message;
   }
@@ -74,7 +74,7 @@ class ProviderItem extends vscode.TreeItem {
 }
 
 class ModelItem extends vscode.TreeItem {
-  /** By which commands know it. */
+  /** Read by commands that get the row as their argument. */
   readonly model: Model;
 
   constructor(model: Model) {

@@ -40,9 +40,9 @@ export function notifyMayBeIncomplete(count: number, retry: () => void): void {
   notify(showWarning, text, { [TERMS.loadMore]: retry });
 }
 
-/** How a notification names a run. */
+/** The name of a run in a notification. */
 export interface RunName {
-  /** As the user gave it. */
+  /** As the user entered it. */
   label: string | undefined;
   modelName: string;
 }
@@ -51,7 +51,7 @@ function named({ label, modelName }: RunName): string {
   return sanitizeServiceText(label ?? modelName);
 }
 
-/** @param leftMs how long its adapter is kept, where that is known; without `download` there is nothing to offer */
+/** @param leftMs the time until the adapter expires; NaN if unknown. `download` is undefined if none is offered */
 export function notifyCompleted(
   run: RunName,
   leftMs: number,
@@ -68,7 +68,7 @@ export function notifyCompleted(
   });
 }
 
-/** A status that the contract does not name, in the service's own words. */
+/** Reports a status that the contract doesn't define, in the service's own words. */
 export function notifyStatus(run: RunName, status: string, isSandbox: boolean, show: () => void): void {
   const text = l10n.t('{0}: the service reports “{1}”.', named(run), statusWord(status));
   notify(showInformation, inSandbox(text, isSandbox), { [TERMS.showRun]: show });
@@ -78,7 +78,7 @@ function statusWord(status: string): string {
   return sanitizeServiceText(status) || TERMS.unknown;
 }
 
-/** Several runs at once. @param statuses of those that have not completed */
+/** Reports several runs at once. @param statuses of the runs that have not completed */
 export function notifySeveral(
   completed: number,
   statuses: readonly string[],
@@ -94,7 +94,7 @@ export function notifySeveral(
   notify(showInformation, inSandbox(text, isSandbox), { [l10n.t('Show Runs')]: show });
 }
 
-/** Nothing of the link is repeated: whoever made it, its words are not ours. */
+/** Doesn't repeat any text of the link, which anyone may have written. */
 export function notifyUnsupportedLink(): void {
   void showWarning(l10n.t('Unsupported link. Fine-Tuning links can only open a run.'));
 }

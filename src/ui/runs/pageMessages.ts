@@ -50,18 +50,18 @@ import type {
 } from './protocol.ts';
 import { queuedFor, trainedFor } from './detailMessages.ts';
 
-/** Enough of an ID to name a run of which nothing else is known. */
+/** How many characters of its ID name a run about which nothing else is known. */
 const SHORT_ID_LENGTH = 8;
 
-/** A file as it is on the disk now. */
+/** The current state of a file on disk. */
 export interface FileNow {
   sizeBytes: number;
   changedAtMs: number;
 }
 
-/** What is known of the run of a page. */
+/** What is known about the run of a page. */
 export interface RunPageView extends RunPageMemory {
-  /** Undefined where the account is not on this machine. */
+  /** Undefined if the account is not on this machine. */
   session: Session | undefined;
   isActive: boolean;
   /** As last read. */
@@ -69,13 +69,13 @@ export interface RunPageView extends RunPageMemory {
   isReading: boolean;
   receipt: ChargedReceipt | undefined;
   receiptLoading: Loading;
-  /** What was known of its price before it was charged, and how well ranges hold. */
+  /** The estimate before the charge, and how accurate ranges have been. */
   estimate?: { before: Estimate; accuracy: ReturnType<typeof rangeAccuracy> } | undefined;
-  /** Of this run. */
+  /** Of this run only. */
   downloads: readonly ActiveDownload[];
-  /** Of this run. */
+  /** Of this run only. */
   records: readonly DownloadRecord[];
-  /** The file that was sent. `null`: there is none; undefined: not known yet. */
+  /** The submitted file as it is now; `null` if it is gone, undefined if not known yet. */
   dataset?: FileNow | null | undefined;
   link: string;
   /** By the service's clock. */
@@ -91,12 +91,12 @@ interface KnownRun extends RunPageView {
   artifacts: ArtifactsState;
 }
 
-/** Of its tab. */
+/** The title of the page's tab. */
 export function runPageTitle(view: RunPageView): string {
   return l10n.t('Run: {0}', nameOf(view, knownRun(view)));
 }
 
-/** Everything that the page of a run shows now. */
+/** Everything that a run's page shows now. */
 export function runPageState(view: RunPageView): RunPageState {
   const { accountId, runId, isKept } = view;
   const known = knownRun(view);
@@ -108,7 +108,7 @@ export function runPageState(view: RunPageView): RunPageState {
 
 type Content = Pick<RunPageState, 'heading' | 'notices' | 'actions' | 'sections'>;
 
-/** Nothing that was read with a rejected API key is shown. */
+/** Returns undefined if the run is unknown, or if it must be hidden because the API key was rejected. */
 function knownRun(view: RunPageView): KnownRun | undefined {
   const { session, runId, detail, nowMs } = view;
   if (session === undefined || session.isLocked) return undefined;
@@ -133,7 +133,7 @@ function nameOf({ runId }: RunPageView, known: KnownRun | undefined): string {
   return label === '' ? known.modelName : serviceText(label);
 }
 
-/** There is no run to show: it is loading, unknown, out of reach or hidden. */
+/** The page without a run, which is loading, unknown, unreachable, or hidden. */
 function absent({ accountId, session, runId, isReading }: RunPageView, name: string): Content {
   const because = (kind: RunPageNotice['kind'], text: string, ...buttons: RunPageButton[]): Content => ({
     heading: { title: l10n.t('Run {0}', name), phase: 'none', status: '', lines: [] },
@@ -215,12 +215,12 @@ function retry(runId: string): RunPageButton {
   return button('refresh', runId, TERMS.retry);
 }
 
-/** A button's name for screen readers says with what it does something. */
+/** Adds a label for screen readers that names what the button acts on. */
 function about(name: string, { action, target, words }: RunPageButton): RunPageButton {
   return { action, target, words, label: factLine(words, name) };
 }
 
-/** Always the same two buttons: what is not possible now is disabled. */
+/** Always the same two buttons, which are disabled while not possible. */
 function adapterActions({ runId, artifacts: { kind }, downloads, records }: KnownRun) {
   const here = records.filter(({ isGone }) => !isGone);
   const adapter = here.find(({ artifactType, verified }) => artifactType === 'model' && verified !== 'html');
@@ -246,14 +246,14 @@ function adapterActions({ runId, artifacts: { kind }, downloads, records }: Know
   ];
 }
 
-/** In place of a value. @param mayCome whether the service may still provide it */
+/** The text for a missing value. @param mayCome whether the service may still provide it */
 function missingText(loading: Loading, mayCome = false): string {
   if (loading === 'loading') return l10n.t('loading…');
   if (loading === 'failed') return l10n.t('could not be loaded');
   return mayCome ? l10n.t('not provided yet') : l10n.t('not provided');
 }
 
-/** The events of a run in order, those to come included. */
+/** The events of a run in order, including future ones. */
 function timeline(view: KnownRun): RunPageSection {
   const { session, run, detail, details, phase, nowMs } = view;
   const times = timesOf({ ...run, ...detail });
@@ -270,7 +270,7 @@ function timeline(view: KnownRun): RunPageSection {
   };
   const since = (atMs: number | undefined) => formatDuration(nowMs - (atMs ?? nowMs));
   const isWaiting = phase === 'waiting';
-  // The contract doesn't say whether a time that doesn't apply yet is null or missing: "not yet" only where that is certain.
+  // The contract doesn't say whether a time that doesn't apply yet is null or missing. Show "not yet" only if that is certain.
   const toCome = isWaiting ? l10n.t('not yet') : missingText(details, phase === 'active');
   const event = (
     key: string,
@@ -283,7 +283,7 @@ function timeline(view: KnownRun): RunPageSection {
       ? entry(key, isWaiting ? 'next' : 'unknown', name, toCome, usual)
       : entry(key, 'done', name, atMs, notes);
   const soFar = isWaiting && withUsual(l10n.t('{0} so far', since(createdAtMs)), 'queue');
-  // Whether it is still training no status of the contract says.
+  // No status in the contract shows whether the run is still training.
   const ago = phase === 'active' && l10n.t('{0} ago', since(startedAtMs));
   return {
     kind: 'timeline',
@@ -333,7 +333,7 @@ function expiry({ artifacts: { kind, expiresAtMs }, phase, nowMs }: KnownRun): R
   return entry('adapter', 'next', name, expiresAtMs, [left]);
 }
 
-/** @param at in milliseconds since the epoch, or what is said where the time is not known */
+/** @param at milliseconds since the epoch, or the text for an unknown time */
 function entry(
   key: string,
   state: RunPageEntry['state'],
@@ -369,7 +369,7 @@ function adapterSection({ artifacts, downloads, records }: KnownRun): RunPageSec
 }
 
 const MAY_COME = l10n.t('If the run completes, its adapter appears here.');
-/** Whether there is an adapter to download; until when, the timeline says. */
+/** Whether there is an adapter to download. The timeline shows when it expires. */
 const ADAPTERS: Readonly<Record<ArtifactsState['kind'], string>> = {
   'not-yet': MAY_COME,
   'not-known': MAY_COME,
@@ -378,7 +378,7 @@ const ADAPTERS: Readonly<Record<ArtifactsState['kind'], string>> = {
   unknown: l10n.t('The service lists no adapter for this run.'),
 };
 
-/** The contract names one type of artifact; others keep their name. */
+/** The contract defines one type of artifact; others are shown with the service's name for the type. */
 function artifactName({ artifactType, filename }: Pick<DownloadRecord, 'artifactType' | 'filename'>): string {
   const name = filename === undefined ? l10n.t('unnamed') : serviceText(filename);
   return artifactType === 'model'
@@ -439,7 +439,7 @@ function fileOf(record: DownloadRecord): RunPageFile {
 const CHECKSUMS_MATCH = l10n.t('Verified: its checksums match.');
 const SIZE_ONLY = l10n.t('Only its size could be verified.');
 
-/** The contract has no digest: the length and the archive's own checksums are all there is to verify. */
+/** The contract has no digest, so only the length and the archive's own checksums can be verified. */
 const VERIFIED: Readonly<Record<DownloadRecord['verified'], string>> = {
   zip: CHECKSUMS_MATCH,
   gzip: CHECKSUMS_MATCH,
@@ -469,7 +469,7 @@ function moneySection({ session, phase, detail, details, receipt, estimate }: Kn
   const priceCents = detail?.price_cents ?? charged?.price_cents;
   const plan = detail?.plan ?? charged?.plan_name;
   const expected = estimate && estimateText(estimate.before);
-  // The details have no currency: that of the balance is assumed.
+  // The details have no currency, so that of the balance is assumed.
   const price =
     priceCents === undefined
       ? missingText(details)
@@ -489,7 +489,7 @@ function moneySection({ session, phase, detail, details, receipt, estimate }: Kn
   const note =
     unexpected !== undefined
       ? l10n.t('Charged {0}.', unexpected)
-      : // Where it is not known whether the run has ended, users ask about the money.
+      : // Users ask about the charge if a run may have failed or its status is unclear.
         (phase === 'active' || phase === 'ended') && priceCents !== undefined
         ? l10n.t('Charged when the run was submitted.')
         : estimate?.before.kind === 'range'
@@ -537,7 +537,7 @@ function labelText({ session, runId, details }: KnownRun): string {
   return serviceText(label);
 }
 
-/** What only the machine knows from which the run was submitted: its dataset and consents. */
+/** The dataset and the consents, which only the submitting machine stores. */
 function receipt({ receipt, dataset: now }: KnownRun): RunPageSection[] {
   if (receipt === undefined) return [];
   const { path, sizeBytes, sha256, rows } = receipt.dataset;
@@ -568,7 +568,7 @@ const DATASET_STATES: Readonly<Record<DatasetState, string>> = {
 function consentFacts({ model_terms, data_policy }: ChargedReceipt['consents']): RunPageFact[] {
   const accepted = (at: string) => l10n.t('accepted {0}', formatTime(at));
   const { urls, accepted_at } = model_terms;
-  // Two are stored in the order in which they were shown; one alone may be either.
+  // Two links are stored in the order in which they were shown; a single one may be either.
   const names = urls.length === 2 ? [TERMS.licenseTerms, TERMS.usePolicy] : [];
   const shown = l10n.t('Link shown');
   const links = urls.map((url, index) => {

@@ -1,18 +1,18 @@
-/** What the run page and the extension send each other. Types only. Every text is made by the extension or comes from the service. */
+/** The messages between the run page and the extension; types only. All text comes from the extension or the service. */
 
 import type { PageAct, PageButton, PageNotice } from '../shared/protocol.ts';
 
 export type RunPageRequest = PageAct;
 
-/** The run of a page, which is all that the page remembers when the window is reloaded. */
+/** Identifies the run of a page. The page stores nothing else for when the window is reloaded. */
 export interface RunPageMemory {
   accountId: string;
   runId: string;
-  /** In a tab of its own: no other run takes its place. */
+  /** The run has its own tab, in which no other run replaces it. */
   isKept?: boolean;
 }
 
-/** Everything on the page. */
+/** Everything that the page shows. */
 export interface RunPageState {
   type: 'state';
   memory: RunPageMemory;
@@ -27,7 +27,7 @@ export interface RunPageState {
 export interface RunPageHeading {
   title: string;
   phase: 'waiting' | 'active' | 'finished' | 'ended' | 'none';
-  /** Announced when it changes. */
+  /** Announced by screen readers when it changes. */
   status: string;
   lines: readonly string[];
 }
@@ -77,12 +77,12 @@ export interface RunPageFact {
   buttons: readonly RunPageButton[];
 }
 
-/** A download that has not ended. */
+/** An unfinished download. */
 export interface RunPageDownload {
   key: string;
   name: string;
   text: string;
-  /** From 0 to 1, where it is known. */
+  /** From 0 to 1; undefined if unknown. */
   fraction: number | undefined;
   isBusy: boolean;
   buttons: readonly RunPageButton[];

@@ -29,7 +29,7 @@ import type { RunsShown } from './runsShown.ts';
 type Active = Pick<Sessions, 'active'>;
 
 /**
- * Reads runs, models and balance of the active account again, and details that failed. Both views show the progress.
+ * Refreshes the runs, models, and balance of the active account, and retries failed details. Both views show progress.
  * @throws ApiError, KeyMissingError
  */
 export async function refresh({ active: session }: Active): Promise<void> {
@@ -44,12 +44,12 @@ export async function refresh({ active: session }: Active): Promise<void> {
   await withViewProgress(VIEWS.runs, async () => withViewProgress(VIEWS.models, read));
 }
 
-/** Reads the next older page. @throws ApiError, KeyMissingError */
+/** Loads older runs. @throws ApiError, KeyMissingError */
 export async function loadMoreRuns({ active: session }: Active): Promise<void> {
   if (session !== undefined) await withViewProgress(VIEWS.runs, () => session.runs.loadMore());
 }
 
-/** Reads page after page until all runs are loaded, the service sends no new ones, or the user cancels; what was read stays. */
+/** Loads older runs until there are no more, the service sends no new ones, or the user cancels. Loaded runs stay. */
 export async function loadAllRuns(sessions: Pick<Sessions, 'active' | 'isReportedByState'>): Promise<void> {
   const session = sessions.active;
   if (session === undefined) return;
@@ -91,7 +91,7 @@ export async function copyRunId({ active: session }: Active, argument: unknown):
   notifyRunIdCopied();
 }
 
-/** Opens the license terms or the use policy of a model, if the service has an https link. */
+/** Opens the license terms or the use policy of a model, if the service provides an https link. */
 export async function openModelLink(
   { active: session }: Active,
   field: 'terms_url' | 'use_policy_url',
@@ -101,27 +101,26 @@ export async function openModelLink(
   if (url === undefined || !(await openServiceLink(url))) notifyNoLink();
 }
 
-/** Room for every id that a service may reasonably give; the contract's are UUIDs (spec: "Run creation result"). */
+/** Matches every ID that a service may reasonably use; the contract's are UUIDs (spec: "Run creation result"). */
 const PLAIN_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
 const START = '/run/';
 
-/** What following a link needs of the rest. */
 export interface RunLinkParts {
   accounts: Pick<AccountStore, 'accounts'>;
   sessions: Pick<Sessions, 'active'>;
   show: (accountId: string, runId: string) => Promise<void>;
-  /** Reports an error that is not the link's. */
+  /** Reports an error that the link didn't cause. */
   onError: (error: unknown, again: () => void) => void;
 }
 
-/** The path of the link to a run. */
+/** Returns the path of a link to a run. */
 export function runLinkPath(runId: string): string {
   return START + encodeURIComponent(runId.toWellFormed());
 }
 
 /**
- * Follows a link `/run/<id>` to the page of that run in the active account. Whoever made it, it brings nothing
- * but an id, and navigates: one that this window does not know is looked up, which only reads.
+ * Follows a link `/run/<id>` to the run's page in the active account. Anyone may have made the link, so it contains
+ * nothing but an ID and only navigates; a run unknown to this window is looked up, which only reads.
  */
 export async function followRunLink(
   link: Pick<vscode.Uri, 'path' | 'query' | 'fragment'>,
@@ -131,7 +130,7 @@ export async function followRunLink(
   const runId = query + fragment === '' && path.startsWith(START) ? path.slice(START.length) : '';
   const session = parts.sessions.active;
   const isKnown = session !== undefined && !session.isLocked && session.runs.get(runId) !== undefined;
-  // Another id could be any words of whoever made the link, and is not repeated.
+  // Any other ID may be text that the link's author wants shown, so don't repeat it.
   if (!isKnown && !PLAIN_ID.test(runId)) {
     notifyUnsupportedLink();
     return;
@@ -151,7 +150,7 @@ export async function followRunLink(
   }
 }
 
-/** Shows only the loaded runs that match a text, or what the user chooses. */
+/** Filters the loaded runs by a text, or by what the user chooses. */
 export async function filterRuns(
   sessions: Active,
   shown: Pick<RunsShown, 'filter' | 'filterBy'>,
@@ -163,7 +162,7 @@ export async function filterRuns(
     shown.filterBy({ text: argument.trim(), modelIds: [], phases: [] });
     return;
   }
-  // Nothing that was read with a rejected API key is offered.
+  // Don't offer what was read with a rejected API key.
   if (session.isLocked || (session.runs.rows ?? []).length === 0) {
     notifyNoRunsLoaded();
     return;
@@ -176,12 +175,12 @@ export async function filterRuns(
 type FilterItem = vscode.QuickPickItem & Partial<Pick<RunFilter, 'modelIds' | 'phases'>>;
 
 /**
- * One box for the whole filter: typed text is searched, checked rows narrow it down, Enter takes both.
- * @returns undefined where it was closed
+ * Asks for the complete filter in one box: a text to search for, and checked rows that narrow the result.
+ * @returns undefined if the box was closed
  */
 function askForFilter({ runs, models }: Session, current: RunFilter): Promise<RunFilter | undefined> {
   const rows = runs.rows ?? [];
-  // Typed text filters the runs, not these rows.
+  // Always show these rows: typed text filters the runs.
   const byPhase = Map.groupBy(rows, (run) => runs.phase(run));
   const phases = (['waiting', 'active', 'finished', 'ended'] as const).flatMap((phase): FilterItem[] => {
     const count = byPhase.get(phase)?.length;

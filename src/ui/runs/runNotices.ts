@@ -12,21 +12,21 @@ import { followActive } from '../shared/activeSession.ts';
 import { COMMANDS, VIEWS, type CommandId } from '../shared/ids.ts';
 import { notificationsSetting } from '../shared/settings.ts';
 
-/** How long others are waited for, which are shown together; */
+/** How long to wait for more notices to show together. */
 const TOGETHER_MS = 300;
-/** a window that has the focus, so that the user's window shows it; */
+/** How long a window without the focus waits for the focused one to show a notice. */
 const FOCUSED_MS = 2_000;
-/** a window that was faster and shows the same; */
+/** How long to let a window that claimed a notice first claim the others, too. */
 const FASTER_MS = 200;
-/** and a label that is not known yet. */
+/** How long to wait for an unknown label. */
 const LABEL_MS = 3_000;
 
 export interface RunNoticesParts {
   sessions: Sessions;
   ledger: Pick<NotificationLedger, 'claim'>;
-  /** Makes an account the active one, if it is not and the user agrees. */
+  /** Makes an account active, if necessary and the user agrees. */
   ensureActiveAccount: (accountId: string) => Promise<boolean>;
-  /** Whether to offer a download: not where the user wants none, or where it starts automatically. */
+  /** Whether to offer a download: not if the user wants none or it starts automatically. */
   offersDownload: () => boolean;
 }
 
@@ -36,8 +36,8 @@ interface Notice {
 }
 
 /**
- * Notifies that runs of the active account completed or have a status that reads as an end, or any other one where the user wants
- * that: each once among all windows, several at once in one digest. Only the badge counts them where the user wants that.
+ * Notifies the user, in one window, when runs of the active account complete or get a status that reads as an end, or any new
+ * status if the setting is `all`. Several at once are shown as one digest. If the setting is `badge`, they are only counted.
  */
 export function notifyOfRuns({
   sessions,
@@ -64,7 +64,7 @@ export function notifyOfRuns({
     const canDownload = kind === 'finished' && run.artifacts_available && offersDownload();
     const expiresAtMs = instantOf(run.artifacts_expires_at);
     const reminder = reminderAt(expiresAtMs, serviceNowMs(session));
-    // Claimed before anything is waited for: it says what the reminder would say.
+    // Claim the reminder, which would repeat this notification, before waiting for anything.
     if (canDownload && reminder !== undefined) await ledger.claim(account.id, run.run_id, reminder);
     await named(runs, run.run_id);
     const label = withoutMarker(runs.label(run.run_id) ?? '') || undefined;
@@ -86,7 +86,7 @@ export function notifyOfRuns({
     const mine: Notice[] = [];
     const isCounted = notificationsSetting() === 'badge';
     let isFirst = true;
-    // In one order, so that of two windows one gets all.
+    // Every window claims in the same order, so that one of them gets all.
     for (const notice of notices.toSorted((a, b) => (a.run.run_id < b.run.run_id ? -1 : 1))) {
       const { run, kind } = notice;
       const what = kind === 'finished' ? kind : `${kind}:${run.status}`;
@@ -112,12 +112,12 @@ export function notifyOfRuns({
       const notices = [...waiting.values()];
       waiting.clear();
       if (notices.length === 0) return;
-      // One after the other: a slow disk must not turn around what became of a run.
+      // One after another, so that a slow disk cannot reverse the order of a run's statuses.
       const next = () => (isDisposed ? undefined : showAll(session, notices));
       showing = showing.then(next, next);
     };
     return [
-      // What waits is shown although the account is left; not at the window's end.
+      // Show waiting notices when the account is left, but not when the window closes.
       { dispose: () => (isDisposed ? clearTimeout(timer) : show()) },
       vscode.window.onDidChangeWindowState(({ focused }) => {
         if (focused) show();
@@ -131,7 +131,7 @@ export function notifyOfRuns({
         if (only === undefined) return;
         for (const notice of news) waiting.set(notice.run.run_id, notice);
         if (waiting.size === 1) readName(session, only.run.run_id);
-        // Windows that wait alike would meet again.
+        // Random, so that waiting windows don't collide.
         const { focused } = vscode.window.state;
         timer ??= setTimeout(show, focused ? TOGETHER_MS : FOCUSED_MS * (1 + Math.random() / 2));
       }),
@@ -145,7 +145,7 @@ export function notifyOfRuns({
   };
 }
 
-/** What there is to notify: that a run completed, or has another status that the user wants to know of. */
+/** Returns the kind of notice for a change: the run completed, or got a new status that the user wants to know. */
 function newsOf({ before, after }: Moved): Notice['kind'] | undefined {
   const phase = phaseOf(after);
   if (phase === 'finished') return phaseOf(before) === 'finished' ? undefined : 'finished';
@@ -153,18 +153,18 @@ function newsOf({ before, after }: Moved): Notice['kind'] | undefined {
   return isWanted && before.status !== after.status ? 'status' : undefined;
 }
 
-/** Whether it is known what a run is called, also that it is called nothing. */
+/** Whether a run's label is known, including that it has none. */
 function isNamed(runs: RunStore, runId: string): boolean {
   return runs.label(runId) !== undefined || runs.detail(runId) !== undefined;
 }
 
-/** The list has no labels: the window that watches reads the one that a notice wants, and the others learn it from that one. */
+/** Reads a label for a notice, since the list has none. Only the polling window has the quota; it shares the label. */
 function readName({ runs, quota }: Session, runId: string): void {
   if (notificationsSetting() === 'badge' || isNamed(runs, runId) || !quota.takeSpare()) return;
   runs.loadDetail(runId, { isBackground: true }).catch(() => undefined);
 }
 
-/** Until a run's name is known, and not much longer. */
+/** Waits until a run's label is known, at most `LABEL_MS`. */
 async function named(runs: RunStore, runId: string): Promise<void> {
   if (isNamed(runs, runId)) return;
   const { promise, resolve } = Promise.withResolvers<unknown>();

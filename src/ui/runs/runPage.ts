@@ -19,16 +19,16 @@ import type {
   RunPageState,
 } from './protocol.ts';
 
-/** Times go on while the page is visible, and adapters expire. */
+/** How often a visible page is redrawn: times change and adapters expire. */
 const REDRAW_MS = 2_000;
-/** A run that left the list is not read again more often: it may be one that no list shows. */
+/** The minimum time between reads of a run that left the list, which may never list it again. */
 const READ_AGAIN_MS = 10 * 60_000;
-/** IDs of accounts and runs are short: what a page remembered may be anything. */
+/** A limit for IDs from a page's stored state, which may contain anything; real IDs are shorter. */
 const MAX_ID_LENGTH = 400;
 
 export type RunPageParts = AccountPageParts & Pick<Services, 'downloads'>;
 
-/** The open run pages: one that shows one run after the other, and those of runs that are kept. */
+/** Creates the owner of the open run pages: one that is reused for each run, and those with their own tab. */
 export function runPanels(parts: RunPageParts): WebviewPanels<RunPageMemory, RunPage> {
   return new WebviewPanels({
     viewType: PANELS.run,
@@ -62,7 +62,7 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
   #receipt: ChargedReceipt | undefined;
   #estimate: RunPageView['estimate'];
   #dataset: FileNow | null | undefined;
-  /** Whose details are being read. */
+  /** The session that the details are being read with. */
   #reading: Session | undefined;
   #readAtMs = -Infinity;
 
@@ -97,7 +97,7 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
     this.planDraw();
   }
 
-  /** Reads details that are not known; after a failure only the user asks again. */
+  /** Reads unknown details; after a failure, only the user retries. */
   #readDetails(): void {
     const { session } = this;
     const { runId } = this.#memory;
@@ -105,7 +105,7 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
     const { runs } = session;
     if (runs.detailFailure(runId) !== undefined) return;
     if (runs.detail(runId) !== undefined) {
-      // Either a list that was read again left it out, or the service no longer has it: a read says which.
+      // Either the list left it out or the service no longer has it; only a read can tell.
       const isGone = runs.get(runId) === undefined;
       if (!isGone || performance.now() - this.#readAtMs < READ_AGAIN_MS) return;
       this.#readAtMs = performance.now();
@@ -130,7 +130,7 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
     this.#readFiles();
   }
 
-  /** Finds out whether the dataset and the downloaded files still exist. */
+  /** Checks whether the dataset and the downloaded files still exist. */
   #readFiles(): void {
     void this.#parts.downloads.check(this.accountId);
     if (this.#receipt === undefined) return;
@@ -155,13 +155,13 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
       switchAccount: () => executeCommand(COMMANDS.switchAccount),
       replaceKey: () => executeCommand(COMMANDS.replaceKey, accountId),
       refresh: () => this.#refresh(),
-      // By the host of the page.
+      // Handled by `WebviewHost`.
       copy: () => undefined,
     };
     return actions[action]();
   }
 
-  /** Failures show on the page, as the session's state or in place of the details. */
+  /** The page shows failures as the session's state or instead of the details. */
   async #refresh(): Promise<void> {
     const { session } = this;
     if (session === undefined) return;
@@ -185,7 +185,7 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
     const { accountId, session } = this;
     const { runId } = this.#memory;
     const { context, sessions, downloads } = this.#parts;
-    // While details are read again the last ones stay; those of another API key, or of a run that is gone, don't.
+    // Show the previous details while they are reread, but not those of a rejected API key or of a run that is gone.
     if (session === undefined || session.isLocked || session.runs.get(runId) === undefined)
       this.#detail = undefined;
     else this.#detail = session.runs.detail(runId) ?? this.#detail;

@@ -20,12 +20,12 @@ import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { formatRuns } from '../shared/format.ts';
 import { dayName, runAccessibleLabel, treeWords } from './messages.ts';
 
-/** Days are expanded at first while no more runs than these are above them. */
+/** A day is initially expanded if fewer runs than this are above it. */
 const EXPANDED_RUNS = 100;
-/** Of no file: VS Code colors only the labels of rows that have a URI. */
+/** The scheme of URIs that refer to no file: VS Code colors a row's label only if the row has a URI. */
 const OFFLINE_SCHEME = 'fine-tuning-offline';
 
-/** A row of the Runs view. Commands take the `run` and `submission` rows as their argument. */
+/** A row of the Runs view. Commands accept `run` and `submission` rows as their argument. */
 export type RunsNode =
   | { kind: 'submission'; id: string }
   | { kind: 'day'; startMs: number }
@@ -33,7 +33,7 @@ export type RunsNode =
   | { kind: 'more' }
   | { kind: 'none' };
 
-/** An account's downloads by run: rows are drawn by the thousands. */
+/** An account's downloads, indexed by run, since thousands of rows may be drawn. */
 export interface DownloadsByRun {
   readonly active: ReadonlyMap<string, ActiveDownload>;
   readonly downloaded: ReadonlySet<string>;
@@ -51,7 +51,7 @@ export function downloadsByRun(
   return { active, downloaded: new Set(records.map(({ runId }) => runId)) };
 }
 
-/** What is known of a run, as its row shows it. */
+/** Collects what a run's row shows. */
 export function runView(
   { runs, models }: Session,
   run: RunSummary,
@@ -74,7 +74,7 @@ function progressOf({ state, receivedBytes, totalBytes }: ActiveDownload): RunVi
   return { state, ...(isKnown && { fraction: Math.min(1, receivedBytes / totalBytes) }) };
 }
 
-/** The row of a run. Its tooltip comes when it is asked for: its times cost more than the rest of the row. */
+/** The row of a run. The tooltip is created on demand: formatting its times costs more than the rest of the row. */
 export class RunItem extends vscode.TreeItem {
   constructor(view: RunView, isOffline: boolean, nowMs: number) {
     super(rowLabel(view.label ?? view.modelName));
@@ -95,7 +95,7 @@ export class RunItem extends vscode.TreeItem {
   }
 }
 
-/** No spinner: an unknown status may be the last one. */
+/** No spinner for active runs: an unknown status may be final. */
 const ICONS: Readonly<Record<RunState, readonly [icon: string, color: string]>> = {
   queued: ['clockface', 'icon.foreground'],
   active: ['pulse', 'icon.foreground'],
@@ -110,7 +110,7 @@ const ICONS: Readonly<Record<RunState, readonly [icon: string, color: string]>> 
   downloaded: ['pass-filled', 'testing.iconPassed'],
 };
 
-/** Decides which buttons and menus the row has. */
+/** Returns the context value, which determines the buttons and menus of the row. */
 function contextOf({ run, isDownloaded }: RunView, state: RunState): string {
   const downloaded = isDownloaded === true ? '.downloaded' : '';
   if (state === 'downloading' || state === 'verifying') return `run.downloading${downloaded}`;
@@ -119,7 +119,7 @@ function contextOf({ run, isDownloaded }: RunView, state: RunState): string {
     : `run${downloaded}`;
 }
 
-/** Dims the rows of an account whose service is out of reach. */
+/** Dims the rows of an account whose service is unreachable. */
 export function dimOfflineRows(): Disposable {
   const color = new vscode.ThemeColor('disabledForeground');
   const dimmed = new vscode.FileDecoration(undefined, undefined, color);
@@ -130,14 +130,14 @@ export function dimOfflineRows(): Disposable {
 
 /** The row above the runs of a day. */
 export class DayItem extends vscode.TreeItem {
-  /** @param index of the day among the days */
+  /** @param index of `day` in `days` */
   constructor(day: RunDay, index: number, days: readonly RunDay[], nowMs: number) {
     const above = days.slice(0, index).reduce((sum, { rows }) => sum + rows.length, 0);
     const isExpanded = above < EXPANDED_RUNS;
     const name = dayName(day.startMs, daysAgo(day.startMs, nowMs));
     const { Expanded, Collapsed } = vscode.TreeItemCollapsibleState;
     super(name, isExpanded ? Expanded : Collapsed);
-    // VS Code remembers the state of an ID: a row that expands because a filter left few runs is another row.
+    // VS Code remembers the state by ID, so a day that expands because a filter leaves few runs needs another ID.
     this.id = `day:${day.startMs}:${isExpanded ? 'expanded' : 'collapsed'}`;
     this.description = String(day.rows.length);
     this.tooltip = `${name}, ${formatRuns(day.rows.length)}`;

@@ -16,16 +16,16 @@ import type { Sessions } from '../../core/runs/sessions.ts';
 import { openMarkers, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { CONTEXT_KEYS } from '../shared/ids.ts';
 
-/** Whether runs are grouped by day, for windows to come. */
+/** The key of the stored grouping, which new windows start with. */
 const GROUPED = 'runsGrouped';
 const ALL: Readonly<RunFilter> = { text: '', modelIds: [], phases: [] };
 
-/** Which of an account's loaded runs the view shows, and how. */
+/** The loaded runs that the view shows. */
 export interface ShownRuns {
   rows: readonly RunSummary[];
-  /** The same rows by day, where they are grouped. */
+  /** The same rows by day, if they are grouped. */
   days: readonly RunDay[] | undefined;
-  /** Of how many they were chosen. */
+  /** The number of runs before filtering. */
   loaded: number;
 }
 
@@ -37,7 +37,7 @@ export class RunsShown implements Disposable {
   #filter: RunFilter = ALL;
   #isGrouped: boolean;
 
-  /** Fires when the filter or the grouping changed. */
+  /** Fires when the filter or the grouping changes. */
   readonly onDidChange = this.#onDidChange.event;
 
   constructor(
@@ -76,8 +76,8 @@ export class RunsShown implements Disposable {
   }
 
   /**
-   * The runs to show; none that were read with a rejected API key: the welcome text says what to do.
-   * @param pending submissions, which have their own rows: beside its run, an open one would look like two charges
+   * Returns the runs to show; undefined if the API key is rejected or missing, which the welcome text explains.
+   * @param pending submissions with rows of their own; those in progress hide their runs, or one charge would look like two
    */
   of(
     { account, runs, models, isLocked }: Session,

@@ -26,25 +26,25 @@ import {
 } from './runRows.ts';
 import type { RunsShown, ShownRuns } from './runsShown.ts';
 
-/** While the view is visible relative times are drawn this often, */
+/** How often relative times are redrawn while the view is visible. */
 const REDRAW_MS = 30_000;
-/** and the progress of uploads and downloads this often: a row that is drawn between press and release loses the click. */
+/** How often progress is redrawn: a row that is redrawn between press and release loses the click. */
 const TICK_MS = 1_000;
 
 const MORE: Readonly<RunsNode> = { kind: 'more' };
-/** In place of the runs that a filter hides. */
+/** Shown if the filter hides all runs. */
 const NONE: Readonly<RunsNode> = { kind: 'none' };
 
 export interface RunsTreeParts {
   sessions: Sessions;
-  /** Its open submissions hide their own runs. */
+  /** Runs of its submissions in progress are hidden. */
   submitter: Pick<Submitter, 'pending'>;
-  /** Their rows, above the runs. */
+  /** The rows of open submissions, above the runs. */
   submissions: Pick<Services['submissionRows'], 'item' | 'onDidChange' | 'rowIds' | 'tickingIds'>;
   downloads: Pick<Downloads, 'active' | 'records' | 'onDidChange'>;
   ledger: Pick<NotificationLedger, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>;
   shown: RunsShown;
-  /** The charges of an account. */
+  /** Returns the receipts of an account's charges. */
   receiptsOf: (accountId: string) => Promise<readonly ChargedReceipt[]>;
 }
 
@@ -55,11 +55,11 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   readonly #subscriptions: readonly Disposable[];
   readonly #onDidShow = new vscode.EventEmitter<void>();
   readonly #updates = new TreeUpdates();
-  /** One object for each row: VS Code finds a row by it. */
+  /** One object per row, since VS Code finds a row by its object. */
   readonly #nodes = new Map<string, RunsNode>();
-  /** The runs in the view; undefined where none may be shown. */
+  /** The runs in the view; undefined if none may be shown. */
   #list: ShownRuns | undefined;
-  /** All rows in their order, whether their day is expanded or not. */
+  /** All rows in order, including those below collapsed days. */
   #rows: readonly RunsNode[] = [];
   #downloads: DownloadsByRun | undefined;
   #redraw: NodeJS.Timeout | undefined;
@@ -67,7 +67,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
 
   readonly onDidChangeTreeData = this.#updates.onDidChange;
 
-  /** Fires when the view is shown. */
+  /** Fires when the view becomes visible. */
   readonly onDidShow = this.#onDidShow.event;
 
   constructor(parts: RunsTreeParts) {
@@ -128,7 +128,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     return item;
   }
 
-  /** Selects a run if the view is open and shows it: nobody is taken there from elsewhere. */
+  /** Selects a run if the view is visible and contains it. Never opens the view. */
   async reveal(runId: string): Promise<void> {
     if (!this.#view.visible || this.#list?.rows.some(({ run_id }) => run_id === runId) !== true) return;
     await this.#view.reveal(this.#run(runId), { select: true, focus: false });
@@ -156,18 +156,18 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     ];
   }
 
-  /** Draws what changed. @param isChanged which rows say something else, where all are where they were */
+  /** Redraws what changed. @param isChanged selects the rows to redraw if none was added, removed, or moved */
   #draw(isChanged: (row: RunsNode) => boolean = () => true): void {
     const before = this.#rows;
     this.#arrange();
     const isSame = before.length === this.#rows.length && before.every((row, at) => row === this.#rows[at]);
     if (isSame) this.#updates.rows(this.#rows.filter(isChanged));
     else this.#updates.list(this.#rows.length);
-    // VS Code draws what comes first at once, and the rest 200 ms later: rows of another account must not stand that long.
+    // Update the rows first: VS Code delays all but the first update by 200 ms, too long for another account's rows.
     this.#drawMessage();
   }
 
-  /** @param id undefined where rows came or went */
+  /** @param id undefined if rows were added or removed */
   #drawSubmission(id: string | undefined): void {
     this.#draw((row) => id === undefined || (row.kind === 'submission' && row.id === id));
   }
@@ -177,7 +177,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     this.#draw((row) => row.kind === 'run' && changed.has(row.runId));
   }
 
-  /** Draws the rows whose text changes with time; most runs have not changed for days. */
+  /** Redraws all submissions, and the runs with outdated text; that of most runs has not changed for days. */
   #drawTimes(): void {
     this.#draw((row) => row.kind === 'submission' || (row.kind === 'run' && this.#isStale(row.runId)));
   }
@@ -192,9 +192,9 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     this.#downloads = undefined;
     const session = this.#parts.sessions.active;
     if (session?.account.id !== accountId) return;
-    // Without the ID of a run: all downloaded files were read.
+    // A run that is not loaded has no row of its own to redraw.
     if (session.runs.get(runId) === undefined) this.#drawTimes();
-    // Progress waits for the tick.
+    // Progress is drawn by the tick.
     else if (this.#downloadsOf(session).active.get(runId)?.state !== 'downloading') this.#drawRuns([runId]);
   }
 
@@ -221,7 +221,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     this.#tick = setInterval(() => this.#drawProgress(), TICK_MS);
   }
 
-  /** Finds out which rows there are now. */
+  /** Determines the current rows. */
   #arrange(): void {
     const { sessions, shown, submitter } = this.#parts;
     this.#list = sessions.active && shown.of(sessions.active, this.#nowMs(), submitter.pending);
@@ -291,7 +291,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     return this.#node(`run ${runId}`, { kind: 'run', runId });
   }
 
-  /** Another row on another day: it may no longer be today. */
+  /** Returns a new row after midnight, since its day may no longer be “Today”. */
   #day(startMs: number): RunsNode {
     return this.#node(`day ${startMs} ${startOfDay(this.#nowMs())}`, { kind: 'day', startMs });
   }
@@ -307,18 +307,18 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   }
 }
 
-/** So many rows are drawn in no time. */
+/** VS Code draws up to this many rows without a noticeable delay. */
 const FEW_ROWS = 1_000;
-/** VS Code takes longer, the more rows there are. */
+/** How many rows VS Code draws per millisecond, roughly. */
 const ROWS_PER_MS = 10;
 
 /**
- * Has VS Code draw again what changed. All rows only where some come, go or move: until VS Code has asked for all of them it knows none,
- * and the button of a row that is pressed meanwhile calls its command without the row. A long list is drawn now and then.
+ * Fires for what VS Code has to redraw: all rows only if some are added, removed, or moved. During a full refresh VS Code forgets
+ * its rows, and a button pressed then runs its command without one. Full refreshes of a long list are spaced out.
  */
 class TreeUpdates implements Disposable {
   readonly #onDidChange = new vscode.EventEmitter<RunsNode[] | undefined>();
-  /** What each run's row said when it was last drawn. */
+  /** The text of each run's row when it was last drawn. */
   readonly #drawn = new Map<string, string>();
   #freeAtMs = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -329,26 +329,26 @@ class TreeUpdates implements Disposable {
     this.#drawn.set(runId, text);
   }
 
-  /** Whether a run's row was drawn with another text. */
+  /** Whether a run's row was last drawn with another text. */
   isStale(runId: string, text: string): boolean {
     return this.#drawn.has(runId) && this.#drawn.get(runId) !== text;
   }
 
-  /** Rows came, went or moved. @param count of all rows: a long list waits for the one before */
+  /** Redraws all rows; a long list waits until the previous redraw is done. @param count the number of rows */
   list(count: number): void {
     const waitMs = this.#freeAtMs - performance.now();
     if (count <= FEW_ROWS || waitMs <= 0) this.#drawList(count);
     else this.#timer ??= setTimeout(() => this.#drawList(count), waitMs);
   }
 
-  /** The texts of these rows changed. */
+  /** Redraws rows whose text changed. */
   rows(nodes: readonly RunsNode[]): void {
     const drawn = nodes.filter((node) => node.kind !== 'run' || this.#drawn.has(node.runId));
     if (drawn.length > FEW_ROWS) this.list(drawn.length);
     else if (drawn.length > 0) this.#onDidChange.fire(drawn);
   }
 
-  /** Another account's runs come. */
+  /** Forgets what was drawn, when the account changes. */
   forget(): void {
     this.#drawn.clear();
   }
@@ -367,15 +367,15 @@ class TreeUpdates implements Disposable {
 }
 
 /**
- * Shows the number on the Fine-Tuning icon: where notifications are turned down to it, runs that ended and were not seen yet;
- * else the active ones. Seen is what the view shows while the window has the focus.
+ * Shows the number on the Fine-Tuning icon: unseen ended runs if there are any and the notification setting is `badge`, else
+ * active runs. Runs are seen when the view is visible in a focused window.
  */
 function showRunsBadge(
   { sessions, ledger }: Pick<RunsTreeParts, 'sessions' | 'ledger'>,
   view: vscode.TreeView<RunsNode>,
 ): Disposable {
   const badgeOf = ({ account, runs, isLocked }: Session): vscode.ViewBadge | undefined => {
-    // Runs that are not shown are not counted either.
+    // Hidden runs are not counted.
     if (isLocked) return undefined;
     const unseen = ledger.unseen(account.id);
     if (unseen > 0 && view.visible && vscode.window.state.focused) void ledger.see(account.id);

@@ -11,27 +11,27 @@ import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/termMessages.ts';
 import { moneySentence } from './resultMessages.ts';
 
-/** What the last question before anything is sent names. */
+/** What the final question shows before anything is sent. */
 export interface Confirmation {
   account: Account;
   dataset: { filename: string };
-  /** Only its name if the service does not list it now. */
+  /** Only the name if the service doesn't list the model now. */
   model: Pick<Model, 'name'> & Partial<Pick<Model, 'provider' | 'use_policy_url'>>;
   wanted: RunParameters;
   balance: Balance | undefined;
   money: Pick<AccountMoney, 'balanceNote' | 'checkBudget' | 'estimate'>;
-  /** What it repeats, most likely by mistake: the last submission of the same bytes. */
+  /** The submission of the same bytes, model, and queue within the last day, which this one repeats, most likely by mistake. */
   repeated?: Prior | undefined;
-  /** What is sent again, with the same Idempotency-Key. */
+  /** The submission that is resent with the same Idempotency-Key. */
   resent?: PendingSubmission;
 }
 
-/** With names of these lengths the dialog has no more than 20 lines of 48 characters: not every platform scrolls it. */
+/** These lengths keep the dialog within 20 lines of 48 characters, since not every platform scrolls it. */
 const MAX_NAME_UNITS = 28;
-/** The account's line is one; the question above it has more of the name. */
+/** Keeps the account on one line; the question above shows more of the name. */
 const MAX_ACCOUNT_UNITS = 10;
 const MAX_HOST_UNITS = 26;
-/** Sizes and versions are in the middle of a model's name. */
+/** Long enough for sizes and versions, which are in the middle of a model's name. */
 const MAX_MODEL_UNITS = 40;
 const MAX_PROVIDER_UNITS = 18;
 
@@ -47,7 +47,7 @@ export const confirmMessages = {
   back: ({ resent }: Confirmation) =>
     resent === undefined ? TERMS.backToSummary : l10n.t('Show Submission'),
   overBudget: () => l10n.t('Continue Over Budget'),
-  /** The consents again, since another extension may have accepted the first one: only a user can press this dialog. */
+  /** Repeats the consents, since another extension may have accepted the first one; only the user can press this dialog. */
   detail(confirmation: Confirmation): string {
     const { account, resent, dataset, model, wanted, balance, money, repeated } = confirmation;
     const isSandbox = account.kind === 'sandbox';
@@ -94,7 +94,7 @@ export const confirmMessages = {
   },
 };
 
-/** What that cost is the likely price. */
+/** Leaves out the price, which is shown as the likely price. */
 function repeatedFacts({ submittedAtMs, runId }: Prior): string {
   const time = formatAgo(submittedAtMs, Date.now());
   return runId === undefined ? [time, TERMS.mayBeCharged].join(' · ') : time;
@@ -116,7 +116,7 @@ function termsConsent(policy: string | null | undefined, provider: string): stri
     : l10n.t('• accept the license terms of {0}', provider);
 }
 
-/** The money first. */
+/** Starts with the money. */
 function resentSentence(submission: PendingSubmission): string {
   if (submission.state === 'unsent') return moneySentence(submission, Date.now());
   return submission.state === 'not-charged'

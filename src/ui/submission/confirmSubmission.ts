@@ -3,11 +3,11 @@ import { askModal, showWarning } from '../shared/notifications.ts';
 import { confirmMessages, type Confirmation } from './confirmMessages.ts';
 
 /**
- * The last question of everything that sends, and its second consent, by what is known of the money when it is shown. It is a
- * modal dialog, since any extension can press whatever else VS Code shows by a command. The first button takes Enter, so it
- * sends nothing.
- * @param now undefined where there is nothing to send any longer
- * @param agreed what the user agreed to exceed
+ * Asks the final question before anything is sent, which is also the second consent, with what is then known about the money.
+ * It is a modal dialog, since other extensions can press anything else in VS Code by a command. Enter presses the first button,
+ * so that button sends nothing.
+ * @param now returns undefined if there is nothing left to send
+ * @param agreed the budget warnings that the user has accepted
  */
 export async function confirmSubmission(
   now: () => Confirmation | undefined,
@@ -19,7 +19,7 @@ export async function confirmSubmission(
     const { size } = agreed;
     const over = await mayExceedBudget(confirmation, agreed);
     if (over !== 'continue') return over;
-    // Money may have moved while that was asked.
+    // The balance or the spending may have changed in the meantime.
     if (agreed.size > size) continue;
     return askModal(
       showWarning,
@@ -30,7 +30,7 @@ export async function confirmSubmission(
   }
 }
 
-/** One more deliberate step for a run that exceeds the budget, or may; the same figures are asked about once. */
+/** Asks for one more confirmation if a run exceeds or may exceed the budget, but only once about the same figures. */
 export async function mayExceedBudget(
   confirmation: Confirmation,
   agreed: Set<string>,

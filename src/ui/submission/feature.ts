@@ -5,7 +5,7 @@ import { COMMANDS } from '../shared/ids.ts';
 import { inBackground } from '../shared/log.ts';
 import type { ReportFoundRun } from './submissionResult.ts';
 
-/** Submitting a dataset as a run that is charged once, and resolving submissions with a lost response. */
+/** Activates submitting a dataset, which is charged at most once, and resolving submissions with a lost response. */
 export function activateSubmission(services: Services): void {
   const { disposables, journal, log, openJournal, commands, reportError } = services;
   const { sessions, submitter } = services;
@@ -22,7 +22,7 @@ export function activateSubmission(services: Services): void {
     (await import('./resolveSubmission.ts')).resolveSubmission(parts, submission);
   commands.add('accounts', {
     [COMMANDS.resolveSubmission]: resolve,
-    // Its dialog starts with the check.
+    // The dialog starts with a check.
     [COMMANDS.checkSubmission]: resolve,
     [COMMANDS.continueSubmission]: async (submission) =>
       (await import('./resolveSubmission.ts')).resolveSubmission(parts, submission, 'continue'),
@@ -49,7 +49,7 @@ export function activateSubmission(services: Services): void {
   disposables.add(submitter.onDidChange(() => inBackground(log, notices())));
   disposables.add(submitter.onDidChange(startAgain));
   disposables.add(sessions.onDidChangeState(startAgain));
-  // Another command may have opened it.
+  // Another command may have opened the journal.
   disposables.add(journal.onDidChange(startAgain));
   const start = () => void started().catch((error: unknown) => reportError(error, start));
   start();

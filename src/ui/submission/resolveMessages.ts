@@ -23,7 +23,7 @@ import { askModal, showWarning } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/termMessages.ts';
 
-/** The dialog of an open submission: its rows and the questions they lead to. */
+/** The texts of an open submission's dialog. */
 export const resolveMessages = {
   title: (fileName: string) => l10n.t('Submission of {0}', fileName),
   checking: (name: string) => l10n.t('Checking whether {0} was charged', name),
@@ -65,7 +65,7 @@ export const resolveMessages = {
 };
 
 export async function confirmIsRun(name: string, run: RunDetail, facts: string): Promise<boolean> {
-  // Short, so that the rest can be read.
+  // Cut the label, so that the rest stays readable.
   const what = compact(run.label && sanitizeServiceText(run.label), facts).join(' · ');
   const detail = l10n.t('{0}. If it is, you were charged for it.', what);
   const yes = { [l10n.t('This Is the Run')]: true };
@@ -80,7 +80,7 @@ export async function confirmDiscard(name: string, mayBeCharged: boolean): Promi
   return (await askModal(showWarning, question, detail, { [TERMS.discard]: true })) === true;
 }
 
-/** Why a check can't tell. */
+/** Why a check can't determine whether there was a charge. */
 export const UNCERTAINTIES: Readonly<Record<UncertaintyReason, string>> = {
   candidates: l10n.t('One of your runs looks like this submission.'),
   balance: l10n.t('Your balance is lower, but no matching run was found.'),
@@ -92,7 +92,7 @@ export const UNCERTAINTIES: Readonly<Record<UncertaintyReason, string>> = {
   'no-clock': l10n.t('Too early to tell: the service’s clock is unknown.'),
 };
 
-/** The facts of the dialog, from the money to the technical. @param failure why the check of this moment failed */
+/** The facts of the dialog, from the money to technical details. @param failure why the latest check failed */
 export function factRows(
   submission: PendingSubmission,
   account: Account,

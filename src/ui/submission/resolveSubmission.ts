@@ -33,20 +33,20 @@ type Parts = Pick<
   reportFoundRun: ReportFoundRun;
 };
 
-/** What a check of this moment came to; `failure` if it failed. */
+/** The result of the latest check, or why it failed; empty if there was none. */
 interface Checked {
   finding?: ReconcileResult | undefined;
   failure?: string;
 }
 
-/** What a row of the dialog does with the submission as it is then; resolves to whether the dialog is done. */
+/** The action of a dialog row on the submission's current state; resolves to whether the dialog is done. */
 type Action = (submission: PendingSubmission) => Promise<boolean>;
 
 /**
- * Shows what is known of an open submission, the money first, and does what the user decides. What may have been charged is
- * checked first. Nothing is sent before the last question.
- * @param argument its row or id; without one, the user chooses
- * @param begin `continue` to begin with the last question, or with the steps for a refused one
+ * Shows what is known about an open submission, money first, and does what the user decides. If it may have been charged, it is
+ * checked first. Nothing is sent before the final question.
+ * @param argument its row or ID; without one, the user chooses if there are several
+ * @param begin `continue` to start with the final question, or with the steps if the submission was refused
  * @throws StorageError, LeaseUnavailableError, ApiError
  */
 export async function resolveSubmission(parts: Parts, argument?: unknown, begin?: 'continue'): Promise<void> {
@@ -56,7 +56,7 @@ export async function resolveSubmission(parts: Parts, argument?: unknown, begin?
   const { id, accountId, intent } = chosen;
   const session = sessions.find(accountId);
   if (session === undefined) {
-    // It says that the account is signed out.
+    // Notifies the user that the account is signed out.
     await ensureActiveAccount(accountId);
     return;
   }
@@ -75,7 +75,7 @@ export async function resolveSubmission(parts: Parts, argument?: unknown, begin?
     }
     const action = await ask(parts, session, submission, checked);
     if (action === undefined) return;
-    // Meanwhile another window may have done something with it.
+    // Another window may have changed it meanwhile.
     const now = find(submitter, id) ?? submission;
     if (action === 'check') checked = await check(parts, session, now);
     else if (await action(now)) return;
@@ -83,8 +83,8 @@ export async function resolveSubmission(parts: Parts, argument?: unknown, begin?
 }
 
 /**
- * Cancels an upload before it is complete; the command that started it reports the result. Without a row it is the only
- * upload, or the one that the user picks: VS Code does not always pass the row whose button was pressed.
+ * Cancels an upload before it is complete; the command that started it reports the result. VS Code doesn't always pass the row
+ * whose button was pressed; without a row, the only upload is meant, or the one that the user picks.
  */
 export async function cancelUpload(
   { sessions, submitter }: Pick<Services, 'sessions' | 'submitter'>,
@@ -103,7 +103,7 @@ export async function cancelUpload(
     void showInformation(resolveMessages.noUpload());
     return;
   }
-  // It may have been meant for one whose upload has just been completed.
+  // The user may have meant a submission whose upload was just completed.
   const isClear = uploads.length === 1 && pending.every(({ state }) => state !== 'validating');
   const chosen = isClear ? only : await pickSubmission(uploads, sessions);
   if (chosen !== undefined) cancel(submitter, chosen);
@@ -119,7 +119,7 @@ function find({ pending }: Services['submitter'], id: string | undefined): Pendi
   return pending.find((one) => one.id === id);
 }
 
-/** The submission that a command was called with: its row, or its id. */
+/** Returns the ID of the submission that a command was called with, as a row or as an ID. */
 function submissionIdOf(argument: unknown): string | undefined {
   const id = typeof argument === 'object' && argument !== null && 'id' in argument ? argument.id : argument;
   return typeof id === 'string' ? id : undefined;
@@ -164,7 +164,7 @@ async function pickSubmission(
   return answer.kind === 'value' ? answer.value : undefined;
 }
 
-/** Checks what may have been charged; if the user stops waiting, what is known so far is shown. */
+/** Checks a submission that may have been charged. If the user stops waiting, the dialog shows what is known so far. */
 async function check(
   { log, submitter }: Parts,
   session: Session,
@@ -184,7 +184,7 @@ async function check(
   }
 }
 
-/** What the user decided in the dialog. */
+/** Shows the dialog. @returns what the user decided; undefined if the dialog was closed */
 async function ask(
   parts: Parts,
   session: Session,
@@ -213,7 +213,7 @@ async function ask(
   return answer.kind === 'value' ? answer.value : undefined;
 }
 
-/** What costs nothing comes first, so that pressing Enter sends and discards nothing. */
+/** Harmless actions come first, so that pressing Enter neither sends nor discards anything. */
 function actionRows(
   parts: Parts,
   session: Session,
@@ -251,8 +251,8 @@ function actionRows(
 }
 
 /**
- * Sends the same bytes again with the same Idempotency-Key, after the last question; a refused one goes through the steps.
- * What is said of the money is what is true when it is asked: a notification or a question may have waited.
+ * Resends the same bytes with the same Idempotency-Key after the final question; a refused submission repeats the steps. Reads
+ * the current state before it asks, since a notification or a dialog may have been open for a while.
  */
 async function continueSubmission(parts: Parts, id: string): Promise<boolean> {
   const { ensureActiveAccount, sessions, submitter } = parts;
@@ -273,7 +273,7 @@ async function continueSubmission(parts: Parts, id: string): Promise<boolean> {
     await continueWithDataset(dataset, { ...presetOf(intent), replaces: id, accountId }, session.account);
     return true;
   }
-  // The consents name whom the list of models does.
+  // The consents name the provider and the policy from the list of models.
   const facts = await readFacts(session, parts, state === 'unknown');
   if (facts === undefined) return true;
   const { models, balance } = session;
@@ -282,7 +282,7 @@ async function continueSubmission(parts: Parts, id: string): Promise<boolean> {
     const resent = find(submitter, id);
     if (resent === undefined || !canContinue(resent, Date.now())) return undefined;
     const { account } = session;
-    // What it costs counts once.
+    // Count the cost of the resent submission only once.
     const others = submitter.pending.filter((one) => one !== resent);
     const money = moneyOf(session, facts.receipts, others);
     return { account, dataset, model, wanted: parametersOf(intent), balance: balance.current, money, resent };
@@ -304,7 +304,7 @@ async function discard(submitter: Services['submitter'], submission: PendingSubm
   const confirmed = isOpen ? 'may-be-charged' : 'not-charged';
   if (await onDisk(submitter.discard(id, confirmed), 'submissions')) return true;
   const now = find(submitter, id);
-  // It may have been charged meanwhile: the user decides again, with what is known now.
+  // It may have been charged meanwhile, so the user decides again with what is known now.
   if (now !== undefined && now.state !== 'elsewhere') return false;
   void showInformation(submissionMessages.elsewhere(name, intent.origin === 'sandbox'));
   return true;

@@ -19,7 +19,7 @@ import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/termMessages.ts';
 import { stateText, submissionName } from './rowMessages.ts';
 
-/** Buttons, and sentences with nothing to decide. */
+/** Buttons and simple sentences. */
 export const submissionMessages = {
   submitting: (fileName: string, accountName: string) =>
     l10n.t('Submitting {0} to {1}', fileName, accountName),
@@ -36,7 +36,7 @@ export const submissionMessages = {
   resend: () => l10n.t('Resend…'),
 };
 
-/** What is known of the money, in a sentence. */
+/** The sentence about whether a submission was charged. */
 export function moneySentence(submission: PendingSubmission, nowMs: number): string {
   const { intent, state } = submission;
   switch (state) {
@@ -50,7 +50,7 @@ export function moneySentence(submission: PendingSubmission, nowMs: number): str
         : l10n.t('You may have been charged: the service didn’t confirm it.');
     case 'refused':
       return stateText(submission, nowMs);
-    // What this window last read may be older than what the other one did.
+    // The other window may have sent more than this one has read.
     case 'elsewhere':
       return mayBeCharged(intent)
         ? l10n.t('You may have been charged. Continue in the other window.')
@@ -63,8 +63,8 @@ export function moneySentence(submission: PendingSubmission, nowMs: number): str
 }
 
 /**
- * @param balance after the charge, if it is known; only it names the currency of a run that was found later
- * @param before what was known of the price
+ * @param balance after the charge, if known; the only source of the currency of a run that was found later
+ * @param before the estimate before the charge
  */
 export function chargedSentence(
   { balance_after_cents, currency, price_cents }: RunCreation,
@@ -94,8 +94,8 @@ export function chargedSentence(
 }
 
 /**
- * A notification and its buttons, with what each does.
- * @param isKept whether it is still in the Runs view, to be continued
+ * The notification about a submission that was not charged: its text, and its buttons with their actions.
+ * @param isKept whether the submission is still in the Runs view and can be continued
  */
 export function notChargedNotification(
   error: unknown,
@@ -113,7 +113,7 @@ export function notChargedNotification(
   const { action } = explanation;
   const file = Uri.file(draft.dataset.path);
   const go = (command: CommandId, ...args: unknown[]) => commands.executeCommand(command, ...args);
-  // A button may be older than a switch of accounts.
+  // The account may have been switched since the notification appeared.
   const goInAccount = async (command: CommandId, ...args: unknown[]) => {
     if (await ensureActiveAccount(account.id)) await go(command, ...args);
   };
@@ -174,15 +174,15 @@ export function notChargedNotification(
   return { text: inSandbox(sentence, isSandbox), buttons };
 }
 
-/** What another submission of the same starts with. */
+/** The choices of an earlier submission, which a new one starts with. */
 export function presetOf({ model_id, label = '', priority_processing }: Draft) {
   return { modelId: model_id, label: withoutMarker(label), priority: priority_processing };
 }
 
-/** The answer was lost: how says nothing about the charge. */
+/** Errors that mean a lost response. How it was lost says nothing about the charge. */
 const UNINFORMATIVE = [CancelledError, NetworkError, UnexpectedAnswerError] as const;
 
-/** What becomes of it without the user: a check, or what keeps the extension from one; nothing after the last one. */
+/** Whether automatic checks follow, or what prevents them; undefined after the last one. */
 function checkingText({ state }: Pick<Session, 'state'>, intents: readonly Intent[]): string | undefined {
   if (state === 'key-rejected') return asText(explain(new KeyRejectedError()));
   if (state === 'key-missing') return asText(explain(new KeyMissingError()));
@@ -192,8 +192,8 @@ function checkingText({ state }: Pick<Session, 'state'>, intents: readonly Inten
 }
 
 /**
- * Names the reason only if it keeps the user from resending, or the extension from checking.
- * @param intent undefined where it is resolved meanwhile
+ * Gives the reason only if it prevents the user from resending, or the extension from checking.
+ * @param intent undefined if it has been resolved meanwhile
  */
 export function mayBeChargedSentence(
   draft: Draft,
@@ -227,7 +227,7 @@ function unconfirmedSentence(
   return inSandbox(rest === undefined ? text : `${text} ${rest}`, account.kind === 'sandbox');
 }
 
-/** @param id undefined where there are several, of which the user chooses */
+/** @param id undefined if there are several, so that the user chooses */
 export function warnMayBeCharged(text: string, id: string | undefined): void {
   notify(showWarning, text, {
     [submissionMessages.checkNow()]: () => commands.executeCommand(COMMANDS.resolveSubmission, id),
@@ -243,7 +243,7 @@ export function noChargeFoundSentence(name: string, isSandbox: boolean): string 
   return inSandbox(text, isSandbox);
 }
 
-/** What an earlier window left open: one submission, or several. */
+/** The sentence about one or more submissions that an earlier window left open. */
 export function leftOpenSentence(
   intents: readonly [Intent, ...Intent[]],
   isUnknown: boolean,

@@ -13,13 +13,13 @@ import {
 import { leftText } from '../shared/runMessages.ts';
 import { factLine, TERMS } from '../shared/termMessages.ts';
 
-/** The label as the user gave it, or the file's name. */
+/** The label as the user entered it, or the file name. */
 export function submissionName({ label, marker, dataset }: Pick<Draft, 'label' | 'marker' | 'dataset'>) {
   const given = marker === undefined ? label : withoutMarker(label ?? '');
   return given === undefined || given === '' ? dataset.filename : given;
 }
 
-/** The state in one line, the money first: a narrow view cuts the end. */
+/** The state in one line, money first, since a narrow view cuts off the end. */
 export function stateText(submission: PendingSubmission, nowMs: number): string {
   const { attempt, intent, retryAtMs = nowMs, state } = submission;
   const texts: Record<SubmissionState, () => string> = {
@@ -80,7 +80,7 @@ function unknownText({ intent: { lastCheck } }: PendingSubmission, nowMs: number
   return [TERMS.mayBeCharged, why].join(' · ');
 }
 
-/** The gray text of a row. @param accountName of another account than the active one */
+/** The gray text of a row. @param accountName given unless the account is active */
 export function submissionDescription(
   submission: PendingSubmission,
   nowMs: number,
@@ -89,7 +89,7 @@ export function submissionDescription(
   return compact(stateText(submission, nowMs), accountName).join(' · ');
 }
 
-/** What a screen reader says of a row. */
+/** The text of a row for screen readers. */
 export function submissionAccessibleLabel(
   submission: PendingSubmission,
   nowMs: number,

@@ -37,23 +37,23 @@ import { ask, mapAnswer, pick, separator, type Answer, type Choice, type Place }
 import { TERMS } from '../shared/termMessages.ts';
 import { moneySentence } from './resultMessages.ts';
 
-/** Why a review begins again with the check. */
+/** Why a review starts again with the check. */
 export type Restart =
   'account-changed' | 'dataset-changed' | 'other-dataset' | 'reconnected' | 'submitted-meanwhile';
 
-/** What a review shows and does not change. */
+/** What a review shows but doesn't change. */
 export interface SubmissionContext {
   account: Account;
-  /** `place`: its path, from the workspace where it is in it. */
+  /** `place`: the path, relative to the workspace if the file is in it. */
   dataset: { filename: string; place: string; size: DatasetSize };
-  /** Undefined where that was an earlier one. */
+  /** Undefined if an earlier check was reused. */
   check?: Summary | 'unchecked';
   models: readonly Model[];
   balance: Balance | undefined;
   money: AccountMoney;
-  /** How long runs waited in each queue, where enough is known. */
+  /** How long runs waited in each queue, if enough is known. */
   queueTimes: ReturnType<typeof queueTimes>;
-  /** Added to the label, unless the setting says no. */
+  /** Added to the label; undefined if the setting is off. */
   marker: string | undefined;
   /** Earlier submissions of the same bytes to the same service. */
   priorsOf: (sha256: string) => readonly (Prior & RunNames)[];
@@ -80,7 +80,7 @@ export const stepMessages = {
   preparing: () => l10n.t('Loading models and balance…'),
   noModels: () => l10n.t('No base models are available. Nothing was submitted.'),
   review: () => l10n.t('Review before submitting. Nothing has been sent yet.'),
-  /** Why the summary is shown again; undefined where the user asked for it. */
+  /** Why the summary is shown again; undefined if the user requested it. */
   restarted(reason: Restart, fileName: string, accountName: string): string | undefined {
     if (reason === 'other-dataset') return undefined;
     if (reason === 'submitted-meanwhile')
@@ -117,7 +117,7 @@ export async function askForLabel(
   { marker }: SubmissionContext,
   { label }: SubmissionChoices,
 ): Promise<Answer<string>> {
-  // A space separates the two.
+  // A space separates label and marker.
   const maxLength = MAX_LABEL_LENGTH - (marker === undefined ? 0 : marker.length + 1);
   const answer = await ask(place, {
     prompt:
@@ -159,9 +159,9 @@ export function askForQueue(
 const EXTRA_COST = l10n.t('costs extra unless your plan includes it');
 
 /**
- * The terms of the model's provider. The links come first and accepting is the last row, so that Enter alone accepts nothing.
- * @param ready what the last question waits for
- * @returns the time of the acceptance and the addresses that could be opened
+ * Asks to accept the terms of the model's provider. Links come first and accepting last, so that Enter alone accepts nothing.
+ * @param ready resolves when the final question can be shown
+ * @returns the time of acceptance and the links that could be opened
  */
 export async function acceptTerms(
   model: Model,
@@ -175,7 +175,7 @@ export async function acceptTerms(
     description: url,
     value: { url },
   });
-  // An address that is not opened can still be read.
+  // The user can still read an address that isn't opened.
   const unopened = (label: string, url: string): Choice<Row> => ({
     icon: 'warning',
     label,
@@ -217,13 +217,13 @@ export async function acceptTerms(
   return { accepted_at, urls: compact(terms, policy) };
 }
 
-/** What a row of the summary leads to. */
+/** The target of a row in the summary. */
 export type SummaryTarget = 'continue' | 'model' | 'label' | 'queue' | 'dataset' | 'website';
 
-/** Undefined: a row that says something. */
+/** `undefined` is for rows that only show something. */
 type SummaryRow = Choice<SummaryTarget | undefined>;
 
-/** The run of some choices, as price and budget are judged by it. */
+/** The parameters of the chosen run that determine price and budget checks. */
 export function runOf(
   { dataset }: SubmissionContext,
   { priority }: Pick<SubmissionChoices, 'priority'>,
@@ -232,7 +232,7 @@ export function runOf(
   return { size: dataset.size, priority, sha256 };
 }
 
-/** What will be sent, who pays, and what is known of the price. @param sha256 of the dataset, once it is known */
+/** What will be sent, who pays, and what is known about the price. @param sha256 of the dataset, once known */
 export function summaryRows(
   context: SubmissionContext,
   choices: SubmissionChoices,
@@ -281,13 +281,13 @@ function datasetText({ dataset, earlier }: SubmissionContext, sha256: string | u
   if (earlier !== undefined && sha256 !== undefined) {
     const day = formatDay(earlier.created.localMs);
     if (earlier.dataset.sha256 === sha256) facts.push(l10n.t('unchanged since {0}', day));
-    // Of another name it is another one, which the user chose.
+    // A file with another name is another dataset, which the user chose.
     else if (earlier.dataset.filename === dataset.filename) facts.push(l10n.t('changed since {0}', day));
   }
   return facts.join(' · ');
 }
 
-/** Only where there is something that the user may not expect. */
+/** Only facts that the user may not expect. */
 function noteRows(
   context: SubmissionContext,
   { model, priority }: SubmissionChoices,
@@ -308,10 +308,10 @@ function noteRows(
   );
 }
 
-/** The others are counted. */
+/** Further rows are only counted. */
 const MAX_PRIOR_ROWS = 3;
 
-/** Earlier submissions of the same dataset, those of the same model and queue before all others. @param priors newest first */
+/** Earlier submissions of the same dataset, likely repeats before all others. @param priors newest first */
 export function priorRows(
   priors: readonly (Prior & RunNames)[],
   chosen: { modelId: string | undefined; priority: boolean },
@@ -334,7 +334,7 @@ export function priorRows(
   return compact(...rows, more > 0 && { icon: 'history', label: TERMS.trainedBefore, description: rest });
 }
 
-/** Asked after the summary, if a submission of the same dataset is open. @param isSame whether there is no other beside it */
+/** Asks about an open submission of the same dataset. @param isSame whether a second one is not allowed */
 export function askAboutOpen(
   submission: PendingSubmission,
   fileName: string,

@@ -11,14 +11,15 @@ import { stepMessages } from './stepMessages.ts';
 
 type Parts = Pick<Services, 'journal' | 'log'>;
 
-/** How long a question waits for the balance of this moment: without it the one before is shown. */
+/** How long a question waits for the current balance; after that, the previous one is shown. */
 const BALANCE_WAIT_MS = 3_000;
 
-/** What the questions of a submission are made of that the service and the journal know. */
+/** What the service and the journal contribute to the questions of a submission. */
 export type Facts = NonNullable<Awaited<ReturnType<typeof readFacts>>>;
 
 /**
- * Undefined, and the user knows it, if no model is available. What may have been charged is resent whatever the service lists.
+ * Reads the models, the balance, and the receipts. To resend what may have been charged, no model needs to be available.
+ * @returns undefined, after a warning, if no model is available
  * @throws ApiError, KeyMissingError if the models can't be read and nothing may have been charged
  */
 export async function readFacts(session: Session, parts: Parts, mayBeCharged = false) {
@@ -41,7 +42,7 @@ export async function readFacts(session: Session, parts: Parts, mayBeCharged = f
   return undefined;
 }
 
-/** Reads the balance of this moment. @returns a reading that nobody waits for any longer: it resolves once it has come */
+/** Refreshes the balance. @returns the read if it takes longer than `BALANCE_WAIT_MS`, else an empty array */
 export async function readBalance({ balance }: Session): Promise<Promise<unknown>[]> {
   const reading = balance.refresh().catch(() => undefined);
   const isLate = await Promise.race([
@@ -51,7 +52,7 @@ export async function readBalance({ balance }: Session): Promise<Promise<unknown
   return isLate ? [reading] : [];
 }
 
-/** They inform, and never stop a submission. */
+/** Never rejects: without receipts, a submission only shows less. */
 export function receiptsOf({ journal, log }: Parts): Promise<readonly Receipt[]> {
   return journal.receipts().catch((error: unknown) => {
     log.error('receipts', error);
@@ -59,7 +60,7 @@ export function receiptsOf({ journal, log }: Parts): Promise<readonly Receipt[]>
   });
 }
 
-/** What is known of an account's money now. @param pending without the one that it is asked for */
+/** What is now known about an account's money. @param pending all submissions except the one about to be sent */
 export function moneyOf(
   session: Session,
   receipts: readonly Receipt[],

@@ -16,31 +16,31 @@ import {
 import { submissionName } from './rowMessages.ts';
 import type { ReportFoundRun } from './submissionResult.ts';
 
-/** How often it is asked whether a check is due. */
+/** The interval at which due checks are started. */
 const ASK_MS = 30_000;
-/** For so long the window that got an answer may be about to report the charge. */
+/** How long after a charge the window that got the response may still be about to report it. */
 const REPORTING_MS = 10_000;
-/** How long a warning about what an earlier window left open waits for the first check. */
+/** How long the warning about submissions left open by an earlier window waits for the first check. */
 const FIRST_CHECK_MS = 5_000;
 
 type Parts = Pick<Services, 'sessions' | 'submitter' | 'journal'> & { reportFoundRun: ReportFoundRun };
 
 /**
- * Has the open submissions of all accounts checked, each with its own session, while the service answers, and notifies the
- * user about what came of them, what an earlier window left open, and charges that it could not report. Nothing is sent.
+ * Checks the open submissions of all accounts, each with its own session, while the service responds. Notifies the user of the
+ * results, of submissions that an earlier window left open, and of charges that it could not report. Sends nothing.
  */
 export function watchSubmissions({ sessions, submitter, journal, reportFoundRun }: Parts) {
   const store = new DisposableStore();
   /** The accounts whose submissions are being checked. */
   const checking = new Set<string>();
-  /** What earlier windows left open and the user was not yet notified of: the submissions of each account. */
+  /** By account: the submissions that earlier windows left open and that the user was not yet notified of. */
   const leftOpen = new Map<string, string[]>();
   let firstCheck: NodeJS.Timeout | undefined;
   let later: NodeJS.Timeout | undefined;
 
   const find = (id: string) => submitter.pending.find((pending) => pending.id === id);
 
-  /** Reports the run by which a check settled a submission; what the user did about it was reported there. */
+  /** Reports the run of a submission that a check or a label settled, unless the charge was already reported. */
   const reportFound = async (session: Session, { id, intent }: PendingSubmission) => {
     if (find(id) !== undefined) return;
     const receipts = await journal.receipts().catch(() => []);
@@ -58,7 +58,7 @@ export function watchSubmissions({ sessions, submitter, journal, reportFoundRun 
     notify(showInformation, text, isLate ? {} : { [submissionMessages.resend()]: resend });
   };
 
-  /** Charges that an earlier window could not report. Never rejects. */
+  /** Reports charges that an earlier window could not report. Never rejects. */
   const reportUnreported = async () => {
     for (const { settled, ...intent } of await journal.unreported().catch(() => [])) {
       const session = sessions.find(intent.accountId);
@@ -71,7 +71,7 @@ export function watchSubmissions({ sessions, submitter, journal, reportFoundRun 
     }
   };
 
-  /** Once for each account, when it is the active one. */
+  /** Notifies the user of submissions left open, once per account, when it is active. */
   const reportLeftOpen = (session: Session) => {
     clearTimeout(firstCheck);
     const { id: accountId } = session.account;
@@ -93,7 +93,7 @@ export function watchSubmissions({ sessions, submitter, journal, reportFoundRun 
     else notify(showInformation, text, { [submissionMessages.continue()]: resume });
   };
 
-  /** At once, or after the first check of what may have been charged: whoever reads that a run was found needs no warning. */
+  /** Reports at once, or after the first check if any may have been charged: a found run needs no warning. */
   const planLeftOpen = (session: Session | undefined) => {
     clearTimeout(firstCheck);
     const ids = session && leftOpen.get(session.account.id);
@@ -106,7 +106,7 @@ export function watchSubmissions({ sessions, submitter, journal, reportFoundRun 
   const check = async (session: Session | undefined) => {
     if (session === undefined) return;
     const { id } = session.account;
-    // Whether the service answers is known of the active account; of the others nothing else asks.
+    // Only the active account's state shows whether the service responds; nothing polls the others.
     const mayAsk = session === sessions.active ? session.state === 'ready' : !session.isLocked;
     if (!mayAsk || checking.has(id)) return;
     const unknown = submitter.pending.filter((one) => one.accountId === id && one.state === 'unknown');
@@ -128,7 +128,7 @@ export function watchSubmissions({ sessions, submitter, journal, reportFoundRun 
       void check(sessions.find(accountId));
   };
 
-  /** Once the label of its run was read, no check is needed. Never rejects. */
+  /** Settles submissions whose run's label was read, which makes a check unnecessary. Never rejects. */
   const settleMarked = async (session: Session) => {
     const open = submitter.pending.filter((one) => one.accountId === session.account.id && canCheck(one));
     if (open.length === 0) return;
@@ -158,10 +158,10 @@ export function watchSubmissions({ sessions, submitter, journal, reportFoundRun 
     store.add(one);
 
   return {
-    /** Called when the journal was read: what is open now, an earlier window left open. Never rejects. */
+    /** Called when the journal was read: what is open now was left open by an earlier window. Never rejects. */
     async start(): Promise<void> {
       void reportUnreported();
-      // Another window may be sending one at this moment.
+      // Another window may be sending one right now.
       await submitter.probe();
       for (const { id, accountId, state } of submitter.pending)
         if (state === 'unknown' || state === 'checking' || state === 'unsent')

@@ -24,7 +24,7 @@ import {
 } from './resultMessages.ts';
 import { stateText, submissionName } from './rowMessages.ts';
 
-/** How often times are updated: until the next attempt, and since validation began. */
+/** How often the times until the next attempt and since validation began are updated. */
 const TICK_MS = 1_000;
 /** How long a notification of a charge waits for the balance. */
 const BALANCE_WAIT_MS = 5_000;
@@ -41,7 +41,7 @@ export function withSubmissionProgress(
     let last: PendingSubmission | undefined;
     const subscription = onProgress((submission) => {
       const { sentBytes, state, totalBytes } = submission;
-      // Of progress some may be left out, of states none.
+      // Reports of progress may be skipped, new states may not.
       const isProgress = state === 'uploading' && state === last?.state;
       last = submission;
       report(stateText(submission, Date.now()), isProgress ? sentBytes / totalBytes : undefined);
@@ -58,7 +58,7 @@ export function withSubmissionProgress(
   });
 }
 
-/** Notifies the user whether a submission was charged, and offers what to do next. No button sends anything. */
+/** Notifies the user whether a submission was charged, and offers the next steps. No button sends anything. */
 export async function reportResult(
   result: SubmissionResult,
   id: string,
@@ -76,7 +76,7 @@ export async function reportResult(
   switch (result.kind) {
     case 'charged':
       await reportCharged(result.run, draft, session, journal, result.found === true);
-      // After a crash before that, the next start reports it.
+      // If the window crashes before this, the next start reports the charge.
       void journal.claimNotice(result.run.run_id);
       submitted.fire({ runId: result.run.run_id });
       return;
@@ -107,7 +107,7 @@ export async function reportResult(
   }
 }
 
-/** @param isFound by a check, which knows less about the charge than the answer to the submission */
+/** @param isFound whether a check found the run, which reveals less about the charge than the response would */
 async function reportCharged(
   run: RunCreation,
   draft: Draft,
@@ -134,7 +134,7 @@ async function reportCharged(
 /** Notifies the user that the run of a submission was found, and so charged. */
 export type ReportFoundRun = (run: RunCreation, draft: Draft, session: Session) => Promise<void>;
 
-/** Each run is reported once: an automatic check and one that the user asked for can find the same. */
+/** Returns a function that reports each run once, since an automatic and a manual check can find the same run. */
 export function foundRunReporter(journal: Pick<Journal, 'claimNotice' | 'receipts'>): ReportFoundRun {
   const reported = new Set<string>();
   return async (run, draft, session) => {

@@ -32,7 +32,7 @@ const ICONS: Readonly<Record<SubmissionState, string>> = {
   unknown: 'warning',
 };
 
-/** The open submissions in the Runs view: those of the active account first, then those of the other accounts. */
+/** Owns the rows of open submissions in the Runs view, those of the active account first. */
 export class SubmissionRows implements Disposable {
   readonly #sessions: Pick<Sessions, 'active' | 'find'>;
   readonly #submitter: Pick<Submitter, 'pending'>;
@@ -52,10 +52,10 @@ export class SubmissionRows implements Disposable {
     this.#subscription = submitter.onDidChange((submission) => this.#changed(submission));
   }
 
-  /** In the order of the rows. */
+  /** The IDs in the order of the rows. */
   get rowIds(): readonly string[] {
     const active = this.#sessions.active?.account.id;
-    // Those of a signed-out account can be neither checked nor sent.
+    // Submissions of a signed-out account can be neither checked nor sent.
     const shown = this.#submitter.pending.filter(
       ({ accountId }) => accountId === active || this.#sessions.find(accountId) !== undefined,
     );
@@ -85,7 +85,7 @@ export class SubmissionRows implements Disposable {
     item.accessibilityInformation = { label };
     const color = state === 'unknown' ? new vscode.ThemeColor('list.warningForeground') : undefined;
     item.iconPath = new vscode.ThemeIcon(ICONS[state], color);
-    // Once it may have been charged, to stop it is no click on a row.
+    // Once it may have been charged, stopping it takes more than a click on the row.
     const isStoppable = isCancellable(submission) && !mayBeCharged(intent);
     item.contextValue = isStoppable ? 'submission.cancellable' : `submission.${state}`;
     item.command = { command: COMMANDS.resolveSubmission, title: '', arguments: [id] };
@@ -103,7 +103,7 @@ export class SubmissionRows implements Disposable {
     if (isOpen) this.#states.set(id, state);
     else this.#states.delete(id);
     if (before === undefined || !isOpen) this.#onDidChange.fire(undefined);
-    // A row that is redrawn between the press and the release of its button loses the click: progress waits for the tick.
+    // Progress is drawn by the tick: a row that is redrawn between press and release of its button loses the click.
     else if (state !== 'uploading' || state !== before) this.#onDidChange.fire(id);
   }
 }

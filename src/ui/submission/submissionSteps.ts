@@ -21,19 +21,19 @@ import {
   type SummaryTarget,
 } from './stepMessages.ts';
 
-/** What a review knows and asks. */
+/** The facts and the questions of a review. */
 export interface Review {
-  /** As it is known now: money moves while the user reads. */
+  /** Returns what is known now: balance and spending may change while the user reads. */
   context(): SubmissionContext;
   /** The SHA-256 of the dataset, computed while the summary is read. @throws DatasetChangedError, DigestError */
   sha256: Promise<string>;
-  /** What is filled in when it comes. They never reject. */
+  /** Late data; the summary is updated when each resolves. They never reject. */
   late: readonly Promise<unknown>[];
-  /** Resolves when the digest is there, or failed, and balance and receipts were read once more. Never rejects. */
+  /** Resolves when the digest is known or failed, and the balance and receipts were reread. Never rejects. */
   ready(): Promise<void>;
-  /** What is not any longer as it was when the review began. */
+  /** Returns what has changed since the review began, if anything. */
   restart(sha256: string): Promise<Restart | undefined>;
-  /** Asks about open submissions of the same bytes. @returns whether to submit them anyway */
+  /** Asks about open submissions of the same bytes. @returns `continue` to submit anyway */
   mayGoBeside(sha256: string, model: Model): Promise<'continue' | 'back' | undefined>;
 }
 
@@ -41,7 +41,7 @@ export interface Review {
 export interface Confirmed {
   kind: 'confirmed';
   model: Model;
-  /** As it is sent. */
+  /** As sent, including the marker. */
   label: string;
   priority: boolean;
   consents: Draft['consents'];
@@ -51,8 +51,8 @@ export interface Confirmed {
 export type ReviewResult = Confirmed | { kind: 'restart'; reason: Restart; choices: SubmissionChoices };
 
 /**
- * Leads from the summary over the terms to the last question; the summary's rows change what was chosen.
- * @returns undefined if the user gave up, and then nothing was sent
+ * Leads from the summary through the terms to the final question. The rows of the summary change the choices.
+ * @returns undefined if the user canceled, with nothing sent
  */
 export async function reviewSubmission(
   review: Review,
@@ -91,7 +91,7 @@ export async function reviewSubmission(
   }
 }
 
-/** From the summary on: what is looked up with the digest, the terms, the last question. Each can lead back to the summary. */
+/** The steps after the summary: checks that need the digest, the terms, the final question. Each can lead back. */
 async function consent(
   review: Review,
   choices: SubmissionChoices,
@@ -129,7 +129,7 @@ async function consent(
   };
 }
 
-/** Undefined if the file is not the one that was checked any longer. @throws DigestError, CancelledError */
+/** Returns undefined if the file has changed since its check. @throws DigestError, CancelledError */
 async function digestOf({ sha256 }: Review): Promise<string | undefined> {
   try {
     return await sha256;
@@ -139,7 +139,7 @@ async function digestOf({ sha256 }: Review): Promise<string | undefined> {
   }
 }
 
-/** What will be sent, who pays and what is known of the price. @returns the row that was chosen */
+/** Shows what will be sent, who pays, and what is known about the price. @returns the chosen row */
 async function showSummary(
   review: Review,
   choices: SubmissionChoices,
@@ -168,7 +168,7 @@ async function showSummary(
   return answer.kind === 'value' ? answer.value : undefined;
 }
 
-/** Shows the box of a row. @returns the choices after it; undefined if it was left for anything but the summary */
+/** Shows the box of a row. @returns the resulting choices; undefined if the user canceled */
 async function change(
   target: 'model' | 'label' | 'queue',
   context: SubmissionContext,

@@ -36,14 +36,14 @@ import { reviewSubmission, type Confirmed, type Review } from './submissionSteps
 /** What "Submit Again…" and a refused submission start with. */
 interface Preset {
   modelId?: string | undefined;
-  /** Without its marker; the file's name if it is missing. */
+  /** Without its marker; the default is the file name. */
   label?: string | undefined;
   priority?: boolean;
   /** The refused submission that this one replaces. */
   replaces?: string | undefined;
   /** The run whose dataset is submitted again. */
   again?: string | undefined;
-  /** For which this was chosen: another one is active by now, perhaps. */
+  /** The account that this was chosen for, which may no longer be active. */
   accountId?: string | undefined;
 }
 
@@ -61,10 +61,10 @@ type Parts = Pick<
 >;
 
 /**
- * Leads from a file to a run: choose, save and check the file, review and consent, upload, result. What changes meanwhile, the
- * account or the file, leads back to the check. Called as `(uri?, uris?)` from menus, with a row of the Models view, and with
- * a preset.
- * @throws ApiError, KeyMissingError if the models can't be read, StorageError if the journal can't, CancelledError; nothing
+ * Leads from a file to a run: choose, save, and check the file; review and consent; upload; result. If the account or the file
+ * changes meanwhile, it returns to the check. Called as `(uri?, uris?)` from menus, with a row of the Models view, or with a
+ * preset.
+ * @throws ApiError, KeyMissingError if the models can't be read, StorageError if the journal can't, CancelledError; never
  * after consent
  */
 export async function submitDataset(
@@ -83,7 +83,7 @@ export async function submitDataset(
     await onDisk(openJournal(), 'submissions');
     const { id, name } = session.account;
     if (preset.accountId !== undefined && preset.accountId !== id) restarted ??= 'account-changed';
-    // Unless it had other bytes than were refused.
+    // A changed dataset has other bytes than those that were refused.
     const refused = restarted === 'dataset-changed' ? undefined : refusedOf(submitter, id, preset.replaces);
     const checked = await prepareDataset(chosen.file, chosen.selection, name, {
       reports: await reports(),
@@ -113,7 +113,7 @@ export async function submitDataset(
     }
     restarted = result.reason;
     const { model, label, priority } = result.choices;
-    // A label that nobody changed follows the file's name.
+    // A label that the user didn't change follows the file name.
     const isDefault = label === path.parse(filename).name;
     preset = { ...preset, modelId: model?.model_id, label: isDefault ? undefined : label, priority };
     const other = restarted === 'other-dataset' ? await openDataset() : undefined;
@@ -122,7 +122,7 @@ export async function submitDataset(
   }
 }
 
-/** The upload, and what it came to. */
+/** Uploads the draft, discards the refused submission that it replaces, and reports the result. */
 async function send(
   services: Parts,
   session: Session,
@@ -141,14 +141,14 @@ async function send(
   await reportResult(result, id, draft, session, services);
 }
 
-/** Whether two have the same dataset, by its bytes or name: where one was gone, the user may have chosen any other. */
+/** Whether two drafts have the same dataset, by bytes or name. If it was gone, the user may have chosen any other. */
 function isDatasetOf({ dataset }: Draft, { dataset: { filename, sha256 } }: Draft): boolean {
   return dataset.sha256 === sha256 || dataset.filename === filename;
 }
 
 /**
- * Starts a new submission with the model, label and queue of an earlier run, and its dataset where the receipt is on this
- * machine; consents are asked for again.
+ * Starts a new submission with the model and label of an earlier run, and with its queue and dataset if the receipt is on this
+ * machine. The user consents again.
  * @throws ApiError, KeyMissingError for a run that is not loaded and cannot be read
  */
 export async function submitAgain(
@@ -170,7 +170,7 @@ export async function submitAgain(
   await continueWithDataset(receipt?.dataset, { ...preset, accountId: account.id }, account);
 }
 
-/** Leads to the summary with a dataset of before; if it is gone or unknown, the user chooses one. */
+/** Starts a submission of an earlier dataset; if the file is gone or unknown, the user chooses one. */
 export async function continueWithDataset(
   dataset: { path: string; filename: string } | undefined,
   preset: Preset,
@@ -186,7 +186,7 @@ export async function continueWithDataset(
     await vscode.commands.executeCommand(COMMANDS.submitDataset, file, undefined, preset);
 }
 
-/** The list has no labels: they are in the details. */
+/** Reads the details if necessary, since the list has no labels. */
 async function presetOfRun(runs: RunStore, runId: string): Promise<Preset> {
   const row = runs.get(runId);
   const known = runs.label(runId);
@@ -200,7 +200,7 @@ async function presetOfRun(runs: RunStore, runId: string): Promise<Preset> {
   }
 }
 
-/** Anybody can call a command with anything. */
+/** Validates the preset, since any extension can call a command with anything. */
 function presetFrom(value: unknown): Preset {
   const given = { ...(value as Record<string, unknown> | undefined) };
   const text = (field: keyof Preset) => (typeof given[field] === 'string' ? given[field] : undefined);
@@ -214,7 +214,7 @@ function presetFrom(value: unknown): Preset {
   };
 }
 
-/** Anybody can name any submission: only a refused one of the same account is continued and discarded. */
+/** Only accepts a refused submission of the same account, since any extension can pass any ID. */
 function refusedOf(
   { pending }: Services['submitter'],
   accountId: string,
@@ -231,7 +231,7 @@ async function startSomewhere(sessions: Services['sessions']): Promise<Session |
 }
 
 /**
- * The review of a dataset for an account. The dataset is hashed at once, beside the user's reading.
+ * Creates the review of a dataset for an account. The dataset is hashed while the user reads.
  * @param stop ends the hashing
  */
 function reviewOf(
@@ -285,7 +285,7 @@ function reviewOf(
     sha256,
     late,
     async ready() {
-      // A submission that was under way may be charged by now: then only its receipt says what it cost.
+      // A pending submission may have been charged by now; then only its receipt has the price.
       const read = receiptsOf(services).then((now) => (receipts = now.length > 0 ? now : receipts));
       await Promise.allSettled([sha256, readBalance(session), read]);
     },
@@ -314,8 +314,8 @@ function reviewOf(
 }
 
 /**
- * Asks about an open submission of the same dataset. With the same account and model there is no other beside it: the service
- * would charge for the same twice.
+ * Asks about an open submission of the same dataset. If the account and model are the same too, a second one is not allowed,
+ * since the service would charge twice.
  */
 async function agreesToAnother(
   one: PendingSubmission,
@@ -331,7 +331,7 @@ async function agreesToAnother(
   return undefined;
 }
 
-/** The model is the one that was asked for, else the one last used with this account; an extra price is never remembered. */
+/** The default model is the one last used with this account. The queue, which may cost extra, is not remembered. */
 function initialChoices(
   { account, dataset: { filename }, models }: SubmissionContext,
   argument: unknown,

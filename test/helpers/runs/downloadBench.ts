@@ -191,7 +191,7 @@ export class DownloadBench {
     assert.deepEqual([offered, this.openFiles()], [[['interrupted', code]], []]);
   }
 
-  /** Starts a download that stalls after some bytes; it must be cancelled later. */
+  /** Starts a download that stalls after some bytes; it must be canceled later. */
   async stall(window: Downloads, bytes: number): Promise<{ id: string; cancelled: Promise<void> }> {
     this.server.faults.push({ stallAfterBytes: bytes });
     const cancelled = assert.rejects(window.start(this.request()), CancelledError);

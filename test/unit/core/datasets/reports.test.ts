@@ -169,7 +169,7 @@ describe('Reports', () => {
     assert.equal(reports.get(file), undefined);
   });
 
-  it('keeps the last report when a check is cancelled, and drops it when a check fails', async () => {
+  it('keeps the last report when a check is canceled, and drops it when a check fails', async () => {
     const report = await checked();
     const stop = new AbortController();
     const cancelled = reports.check(file, stop.signal);

@@ -125,7 +125,7 @@ describe('RowFile', () => {
     assert.ok(rows.isCounted);
   });
 
-  it('yields to the event loop while counting, and stops when cancelled', async () => {
+  it('yields to the event loop while counting, and stops when canceled', async () => {
     await writeFile(file, Buffer.alloc(20_000_000, 'a\n'));
     const rows = await openFile();
     let turns = 0;

@@ -271,7 +271,7 @@ describe('Downloads to a disk that fails', () => {
         assert.deepEqual((await bench.stored()).unfinished, []);
       });
 
-    it('is never written to by the next window, whether resumed or cancelled', async () => {
+    it('is never written to by the next window, whether resumed or canceled', async () => {
       await setUp('chunked');
       const next = bench.window();
       await next.open(ACCOUNT);
