@@ -19,7 +19,6 @@ const LONGEST_WAIT_MS = 11 * 60_000;
 /** In real time; a cell takes a fraction of it unless the machine is busy. */
 const LIMIT_MS = 90_000;
 
-/** The result of a cell. */
 export interface CellResult {
   cell: Cell;
   violations: string[];
@@ -241,7 +240,6 @@ export class Simulation implements Surroundings {
     this.#released.resolve(undefined);
   }
 
-  /** The user replaces the account's API key. */
   async replaceKey(window?: WindowProcess): Promise<void> {
     const { account, formerApiKeys } = this;
     formerApiKeys.push(account.apiKey);

@@ -70,7 +70,6 @@ export class DownloadBench {
     return session;
   }
 
-  /** Opens a window's state. */
   state(): StateStore {
     const state = new StateStore(this.folder);
     this.#open.push(state);
