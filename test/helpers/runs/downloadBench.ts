@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { readdirSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -161,9 +160,6 @@ export class DownloadBench {
     assert.deepEqual(await readFile(this.target), this.server.bytes);
     assert.deepEqual(await this.left(), ['adapter.zip']);
     await this.#assertEnded(window);
-    // Another window may be probing locks at the moment.
-    const locks = path.join(this.folder, 'runs', ACCOUNT, 'downloads');
-    await until(() => readdirSync(locks).length === 0);
   }
 
   async assertNothingLeft(window: Downloads): Promise<void> {
