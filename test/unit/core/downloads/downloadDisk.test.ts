@@ -114,7 +114,7 @@ describe('Downloads to a disk that fails', () => {
     assert.deepEqual(bench.openFiles(), []);
     const [one] = window.active;
     assert.deepEqual([one?.state, one?.code], ['interrupted', 'folder-missing']);
-    // Resuming before that does not drop it.
+    // Resuming while the folder is missing does not drop the download.
     await assert.rejects(window.resume(one?.id ?? ''), { code: 'folder-missing' });
     assert.deepEqual(
       window.active.map(({ id }) => id),
