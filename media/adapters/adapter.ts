@@ -75,7 +75,7 @@ class Page {
       heading(one.title),
       ...drawPicture(one),
       drawNotes(one.findings, words),
-      ...(one.measure === undefined ? [] : [this.#begins(one.measure, { type: 'measure' }, 'primary')]),
+      ...(one.measure === undefined ? [] : [this.#startButton(one.measure, { type: 'measure' }, 'primary')]),
       this.#work.measure,
     ]);
     this.#draw(this.#recipes, recipes, (one) => this.#drawRecipes(one, words, file));
@@ -93,8 +93,8 @@ class Page {
       element('div', { class: 'packed' }, [
         element('p', { text }),
         element('p', { class: 'actions' }, [
-          this.#begins(unpack, { type: 'unpack', elsewhere: false }, 'primary'),
-          this.#begins(elsewhere, { type: 'unpack', elsewhere: true }, 'secondary'),
+          this.#startButton(unpack, { type: 'unpack', elsewhere: false }, 'primary'),
+          this.#startButton(elsewhere, { type: 'unpack', elsewhere: true }, 'secondary'),
         ]),
       ]);
     return [
@@ -111,14 +111,14 @@ class Page {
   }
 
   /** Creates a button that starts work. */
-  #begins(name: string, request: AdapterRequest, look: 'primary' | 'secondary'): HTMLButtonElement {
+  #startButton(name: string, request: AdapterRequest, look: 'primary' | 'secondary'): HTMLButtonElement {
     const send = () => this.#client.send(request);
-    return button(name, send, { class: `${look} begins`, key: name });
+    return button(name, send, { class: `${look} start`, key: name });
   }
 
   /** Only one work runs at a time: hides its start buttons and disables the others. */
   #markBusy(): void {
-    for (const one of document.querySelectorAll<HTMLButtonElement>('button.begins')) {
+    for (const one of document.querySelectorAll<HTMLButtonElement>('button.start')) {
       one.setAttribute('aria-disabled', String(this.#busy !== undefined));
       one.hidden = this.#busy?.contains(one) === true;
     }

@@ -82,7 +82,7 @@ class Page {
   take(message: Exclude<PreviewMessage, PreviewStart>): void {
     if (message.type === 'list') this.#showList(message);
     else if (message.type === 'rows') this.#feed.take(message);
-    else if (message.type === 'stale') this.#feed.forget();
+    else if (message.type === 'stale') this.#feed.requestAgain();
     else if (message.type === 'card') {
       this.#card = message;
       this.#drawCard();

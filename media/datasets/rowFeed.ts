@@ -37,7 +37,7 @@ export class RowFeed {
   /** The position of the active row, which has or gets the keyboard focus. */
   #active = 0;
   /** Whether requested rows are pending, or the response was empty; then they are requested again once more rows are known. */
-  #asked: 'pending' | 'empty' | undefined;
+  #requestState: 'pending' | 'empty' | undefined;
   #shown = { first: 0, last: -1 };
 
   /** @param left the top row when the page was closed, to which the extension will scroll */
@@ -86,12 +86,12 @@ export class RowFeed {
     this.#state = state;
     if (isNew) {
       this.#rows.clear();
-      this.#asked = undefined;
+      this.#requestState = undefined;
       this.#active = 0;
       this.#list.reset(0);
     } else {
       // Rows that were requested too early may be known now.
-      if (this.#asked === 'empty') this.#asked = undefined;
+      if (this.#requestState === 'empty') this.#requestState = undefined;
       for (const [, drawn] of this.#drawn()) drawn.setAttribute('aria-setsize', this.#setSize());
       this.#list.update();
     }
@@ -101,18 +101,18 @@ export class RowFeed {
   /** Stores and draws requested rows. */
   take({ generation, from, rows }: PreviewRows): void {
     if (generation !== this.#state?.generation) return;
-    this.#asked = rows.length === 0 ? 'empty' : undefined;
-    this.#rows.keep(from, rows, this.#shown.first, this.#shown.last);
+    this.#requestState = rows.length === 0 ? 'empty' : undefined;
+    this.#rows.store(from, rows, this.#shown.first, this.#shown.last);
     for (const index of rows.keys()) this.#redraw(from + index);
-    this.#ask();
+    this.#request();
     this.#onScroll();
   }
 
   /** Requests all rows again; the old ones are shown until then. */
-  forget(): void {
+  requestAgain(): void {
     this.#rows.expire(this.#shown.first, this.#shown.last);
-    this.#asked = undefined;
-    this.#ask();
+    this.#requestState = undefined;
+    this.#request();
   }
 
   /** Shows a position at the top and makes it the active row; moves the focus only if `withFocus`. */
@@ -126,12 +126,12 @@ export class RowFeed {
     this.#shown = { first, last };
     this.#lastTop = this.topRow;
     this.#updateTabStop();
-    this.#ask();
+    this.#request();
   }
 
   /** Requests drawn rows that are missing, one range at a time. */
-  #ask(): void {
-    if (this.#asked !== undefined || this.#state === undefined) return;
+  #request(): void {
+    if (this.#requestState !== undefined || this.#state === undefined) return;
     const { first, last } = this.#shown;
     // Visible rows come first.
     const from =
@@ -140,7 +140,7 @@ export class RowFeed {
     if (from === undefined) return;
     let count = 1;
     while (from + count <= last && this.#rows.isMissing(from + count)) count += 1;
-    this.#asked = 'pending';
+    this.#requestState = 'pending';
     this.#client.send({ type: 'need', generation: this.#state.generation, from, count });
   }
 
@@ -284,8 +284,8 @@ export class RowFeed {
   }
 }
 
-const MOST = 500;
-const MOST_CHARACTERS = 8_000_000;
+const MAX_CACHED_ROWS = 500;
+const MAX_CACHED_CHARACTERS = 8_000_000;
 
 /** Owns recently read rows by position, and drops the oldest when there are too many. */
 export class ReadRows {
@@ -298,7 +298,7 @@ export class ReadRows {
   }
 
   /** Stores rows from a position on; never drops the drawn ones, from `first` to `last`. */
-  keep(from: number, rows: readonly PreviewRow[], first: number, last: number): void {
+  store(from: number, rows: readonly PreviewRow[], first: number, last: number): void {
     for (const [index, row] of rows.entries()) {
       this.#rows.delete(from + index);
       this.#rows.set(from + index, row);
@@ -307,7 +307,7 @@ export class ReadRows {
     let characters = 0;
     for (const { text } of this.#rows.values()) characters += text.length;
     for (const [position, { text }] of this.#rows) {
-      if (this.#rows.size <= MOST && characters <= MOST_CHARACTERS) return;
+      if (this.#rows.size <= MAX_CACHED_ROWS && characters <= MAX_CACHED_CHARACTERS) return;
       if (position >= first && position <= last) continue;
       this.#rows.delete(position);
       characters -= text.length;

@@ -67,7 +67,6 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [head, rule, ...rows].map((line) => `| ${line.join(' | ')} |`).join('\n');
 }
 
-/** A figure with its limit, if any. */
 export function cell(figure: number, digits: number, limit?: number): string {
   if (Number.isNaN(figure)) return '–';
   if (limit === undefined) return figure.toFixed(digits);
@@ -149,7 +148,6 @@ export async function inFolder(work: (folder: string) => Promise<void>): Promise
   }
 }
 
-/** Prints progress. */
 export function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }

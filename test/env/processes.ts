@@ -78,7 +78,6 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals | 0): boolean {
 export interface RunOptions {
   cwd?: string;
   env?: NodeJS.ProcessEnv;
-  /** The command is killed after this time. */
   timeoutMs: number;
   /** `show` prints the output; `hide` only adds it to the error message. */
   output: 'show' | 'hide';

@@ -1,6 +1,5 @@
 import path from 'node:path';
 
-/** The root of this repository. */
 export const root = path.resolve(import.meta.dirname, '../..');
 
 /** The folder for reports, screenshots, and user data of test runs; ignored by git. */

@@ -7,7 +7,6 @@ export interface BlobFault {
   cutAfterBytes?: number;
   /** Sends nothing more after this many bytes of the body. */
   stallAfterBytes?: number;
-  /** Responds only with this status. */
   status?: number;
   /** Redirects to another URL of this server, which works. */
   redirect?: boolean;
@@ -25,12 +24,10 @@ export interface BlobFault {
   beforeEnd?: () => Promise<unknown>;
 }
 
-/** One request for the bytes. */
 export interface BlobRequest {
   headers: http.IncomingHttpHeaders;
   /** Offset of the response's first byte. */
   startByte: number;
-  /** Bytes sent. */
   sentBytes: number;
   status: number;
 }
@@ -55,7 +52,6 @@ export class BlobServer {
   readonly faults: BlobFault[] = [];
   always: BlobFault = {};
   readonly requests: BlobRequest[] = [];
-  /** Called for each request for the bytes. */
   onRequest: () => void = () => undefined;
   /** Number of URLs signed so far. */
   signed = 0;

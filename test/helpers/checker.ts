@@ -59,7 +59,6 @@ export function useChecker(): { check: Check; checker: () => DatasetChecker; fol
   };
 }
 
-/** Checks a file with this content. */
 export type Check = (content: string | Uint8Array, options?: CheckOptions) => Promise<Report>;
 
 /** All located problems, in file order. */

@@ -58,7 +58,6 @@ export async function listening(server: net.Server, protocol: 'http' | 'https'):
   };
 }
 
-/** Reads a complete request body. */
 export async function bodyOf(request: http.IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);

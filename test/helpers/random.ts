@@ -23,7 +23,6 @@ export class Random {
     return this.fraction() < probability;
   }
 
-  /** Returns a random choice. */
   of<T>(choices: readonly T[]): T {
     return choices[this.below(choices.length)]!;
   }

@@ -36,7 +36,6 @@ export function wholeAttempt(startedMs: number, isInterrupted = false): Intent['
   };
 }
 
-/** Creates an open submission. */
 export function pendingOf(
   state: PendingSubmission['state'],
   intent: Intent = intentOf(),

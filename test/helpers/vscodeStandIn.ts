@@ -44,9 +44,7 @@ export interface ViewStandIn {
   description?: string;
   message?: string;
   badge?: { value: number; tooltip: string };
-  /** Shows or hides the view. */
   show(visible: boolean): void;
-  /** The revealed nodes. */
   revealed: unknown[];
 }
 export const views: ViewStandIn[] = [];
@@ -65,7 +63,6 @@ export const l10n = {
   t: (text: string, ...values: unknown[]) =>
     text.replace(/\{(\d)\}/g, (_, index: string) => String(values[Number(index)])),
 };
-/** The executed commands with their arguments. */
 export const executed: unknown[][] = [];
 /** The recorded notifications and inputs, and the functions that answer them. */
 const untold = () => ({
@@ -81,7 +78,6 @@ const untold = () => ({
   titles: [] as string[],
   /** Quick picks and input boxes that were shown. */
   inputs: [] as InputStandIn[],
-  /** Chooses a button. */
   answer: (() => undefined) as (buttons: string[]) => string | undefined,
   /** Chooses a row of a quick pick (a part of its label) or the text of an input box. */
   pick: (() => undefined) as (input: InputStandIn) => string | undefined,
@@ -92,7 +88,6 @@ const untold = () => ({
 });
 export const told = untold();
 
-/** Clears all records and answers. */
 export function forget(): void {
   executed.length = 0;
   Object.assign(told, untold());
@@ -142,9 +137,7 @@ const documentChanged = new EventEmitter<unknown>();
 export const filesChanged = new EventEmitter<undefined>();
 
 export const workspace = {
-  /** The open documents. */
   textDocuments: [] as unknown[],
-  /** Fires when a document changes. */
   didChange: documentChanged,
   onDidChangeTextDocument: documentChanged.event,
   onDidCloseTextDocument: () => ({ dispose: () => undefined }),
@@ -198,7 +191,6 @@ export class Uri {
   }
 }
 
-/** A row of `showQuickPick`. */
 export interface TickItem {
   label: string;
   description?: string;
@@ -289,7 +281,6 @@ export const statusItems: {
   backgroundColor?: ThemeColor;
 }[] = [];
 
-/** Stands in for `vscode.CodeLens`. */
 export class CodeLens {
   readonly range: unknown;
   readonly command: unknown;

@@ -20,7 +20,6 @@ export class AdapterPage {
     await this.tab(fileName).and(this.#workbench.page.locator('.active')).waitFor();
   }
 
-  /** The tab of a file's page. */
   tab(fileName: string): Locator {
     return this.#workbench.page.locator(`.tab[aria-label^="Adapter ${fileName}"]`);
   }
@@ -29,7 +28,6 @@ export class AdapterPage {
     return this.frame.getByRole('button', { name, exact: true });
   }
 
-  /** Waits until the verdict has this title. */
   async waitForVerdict(title: string | RegExp): Promise<void> {
     await this.frame.locator('.verdict .title').filter({ hasText: title }).waitFor();
   }
@@ -52,12 +50,10 @@ export class AdapterPage {
     return this.frame.getByRole('tab', { name: tool, exact: true });
   }
 
-  /** The visible recipe. */
   get recipePanel(): Locator {
     return this.frame.getByRole('tabpanel');
   }
 
-  /** The focused element. */
   focused(): Locator {
     return this.frame.locator(':focus');
   }

@@ -12,7 +12,6 @@ import type { Workbench } from './workbench.ts';
 
 /** The report of test/fixtures/agent. */
 interface Report {
-  /** IDs of the commands that were run. */
   commands: string[];
   /** Number of existing commands. */
   all: number;

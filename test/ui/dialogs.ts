@@ -20,7 +20,6 @@ export class Dialogs {
     return (await detail.count()) > 0 ? detail.innerText() : '';
   }
 
-  /** The names of the modal dialog's buttons. */
   modalButtons(): Promise<string[]> {
     return this.modal.locator('.dialog-buttons .monaco-button').allTextContents();
   }
@@ -32,7 +31,6 @@ export class Dialogs {
     await dialog.waitForElementState('hidden').catch(() => undefined);
   }
 
-  /** The toast with this text. */
   toast(text: string | RegExp): Locator {
     return this.#page.locator('.notifications-toasts .notification-list-item').filter({ hasText: text });
   }
@@ -59,7 +57,6 @@ export class Dialogs {
     return messages.allTextContents();
   }
 
-  /** Presses a button of the toast with this text. */
   async pressInToast(text: string | RegExp, button: string): Promise<void> {
     // A toast shows its buttons only while hovered or focused.
     const toast = this.toast(text).first();

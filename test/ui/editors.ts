@@ -29,17 +29,14 @@ export class Editors {
     await this.activeTab(path.basename(file)).waitFor();
   }
 
-  /** The tab of a file. */
   tab(fileName: string): Locator {
     return this.#page.locator(`.tab[data-resource-name="${fileName}"]`);
   }
 
-  /** The tab of a file while it is active. */
   activeTab(fileName: string): Locator {
     return this.tab(fileName).and(this.#page.locator('.active'));
   }
 
-  /** Whether a tab has unsaved changes. */
   async isDirty(fileName: string): Promise<boolean> {
     return this.tab(fileName).and(this.#page.locator('.dirty')).isVisible();
   }
@@ -52,7 +49,6 @@ export class Editors {
     await this.#page.locator('.editor-group-container.active .tab.active.dirty').waitFor();
   }
 
-  /** Clicks an item of a tab's context menu. */
   async chooseInTabMenu(fileName: string, item: string): Promise<void> {
     await chooseInContextMenu(this.#page, this.tab(fileName), item);
   }

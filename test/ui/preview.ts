@@ -77,17 +77,14 @@ export class Preview {
     await this.frame.locator('.status').filter({ hasText: text }).waitFor({ timeout });
   }
 
-  /** Waits until the card shows a verdict. */
   async waitForVerdict(text: string | RegExp, timeout = 15_000): Promise<void> {
     await this.card.locator('.verdict').filter({ hasText: text }).waitFor({ timeout });
   }
 
-  /** The focused element. */
   focused(): Locator {
     return this.frame.locator(':focus');
   }
 
-  /** Whether a row is visible. */
   async isInView(row: number): Promise<boolean> {
     const box = await this.row(row).boundingBox();
     const view = await this.frame.locator('.viewport').boundingBox();
@@ -95,7 +92,6 @@ export class Preview {
     return box.y < view.y + view.height - 1 && box.y + box.height > view.y + 1;
   }
 
-  /** Waits until a row is visible. */
   async waitUntilInView(row: number): Promise<void> {
     for (let attempt = 0; attempt < 100; attempt++) {
       if (await this.isInView(row)) return;

@@ -56,7 +56,6 @@ export class QuickInput {
     return this.#widget.locator('.quick-input-title').filter({ hasText: exact(title) });
   }
 
-  /** The current title. */
   async title(): Promise<string> {
     return (await this.#widget.locator('.quick-input-title').textContent()) ?? '';
   }
@@ -88,7 +87,6 @@ export class QuickInput {
     return this.#widget.locator('.monaco-list-row').filter({ has: name });
   }
 
-  /** The labels of visible rows. */
   async labels(): Promise<string[]> {
     await this.#widget.locator('.monaco-list-row').first().waitFor();
     return this.#widget
@@ -107,17 +105,14 @@ export class QuickInput {
     await this.accept();
   }
 
-  /** Presses Enter. */
   async accept(): Promise<void> {
     await this.#input.press('Enter');
   }
 
-  /** The box's text. */
   value(): Promise<string> {
     return this.#input.inputValue();
   }
 
-  /** Whether the typed text is hidden. */
   async hidesInput(): Promise<boolean> {
     return (await this.#input.getAttribute('type')) === 'password';
   }
@@ -187,7 +182,6 @@ export class QuickInput {
     }
   }
 
-  /** Waits until no box is open. */
   async waitUntilClosed(): Promise<void> {
     await this.#widget.waitFor({ state: 'hidden' });
   }

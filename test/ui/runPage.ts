@@ -54,12 +54,10 @@ export class RunPage {
     return this.frame.locator('header .status');
   }
 
-  /** A section by its title. */
   section(title: string): Locator {
     return this.frame.getByRole('region', { name: title });
   }
 
-  /** An event of the timeline by its name. */
   event(name: string): Locator {
     return this.section('Timeline')
       .getByRole('listitem')

@@ -22,7 +22,6 @@ export async function chooseScenario(workbench: Workbench, name: string): Promis
   await workbench.clearNotifications();
 }
 
-/** Sets the speed of the sandbox's runs. */
 export async function chooseClockSpeed(workbench: Workbench, speed: 1 | 10 | 100): Promise<void> {
   await workbench.quickInput.openByKey(KEYS['fineTuning.sandbox.clockSpeed'], 'Sandbox Clock Speed');
   await workbench.quickInput.pick(`${speed}×`);

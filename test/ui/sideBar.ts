@@ -16,7 +16,6 @@ export class SideBar {
     return this.#page.locator('.activitybar').getByRole('tab', { name: new RegExp(`^${container}`) });
   }
 
-  /** Shows a view container. */
   async open(container: string): Promise<void> {
     const tab = this.tab(container);
     await tab.waitFor();
@@ -83,7 +82,6 @@ export class View {
     return this.root.getByRole('treeitem').allInnerTexts();
   }
 
-  /** Hides a row's children. */
   async collapse(name: string | RegExp): Promise<void> {
     const row = this.row(name).first();
     await row.waitFor();
@@ -131,7 +129,6 @@ export class View {
     assert.fail(`${action} cannot be pressed`);
   }
 
-  /** Clicks an item of the row's context menu. */
   async chooseInContextMenu(name: string | RegExp, item: string): Promise<void> {
     const row = this.row(name).first();
     // As in `select`, the menu may be another row's.
@@ -144,7 +141,6 @@ export class View {
     await this.root.locator('.pane-header').getByRole('button', { name: action }).click();
   }
 
-  /** Clicks an item of the view's title menu. */
   async chooseInTitleMenu(item: string): Promise<void> {
     const choice = this.#page
       .locator('.monaco-menu-container')
@@ -157,7 +153,6 @@ export class View {
     assert.fail(`the menu of the view did not take "${item}"`);
   }
 
-  /** A button of the view's welcome content. */
   welcomeButton(label: string): Locator {
     return this.root.locator('.welcome-view-content').getByRole('button', { name: label });
   }

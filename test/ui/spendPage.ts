@@ -37,7 +37,6 @@ export class SpendPage {
     );
   }
 
-  /** A row of the runs table. */
   run(text: string): Locator {
     return this.frame.locator('section.runs tbody tr').filter({ hasText: text });
   }

@@ -28,12 +28,10 @@ let browser: BrowserContext | undefined;
 /** The port of all servers of this process, one after another, because compiled code is cached by URL. */
 let port = 0;
 
-/** All running VS Codes. */
 export function runningVSCodes(): Iterable<VSCode> {
   return running;
 }
 
-/** Closes all VS Codes and the browser. */
 export async function closeAll(): Promise<void> {
   for (const vscode of [...running]) await vscode.close();
   await browser?.close();
@@ -104,19 +102,16 @@ export class VSCode {
     return vscode;
   }
 
-  /** The extension's storage folder. */
   get globalStorage(): string {
     return path.join(this.userData, 'User/globalStorage/fine-tuning-tools.fine-tuning');
   }
 
-  /** The open windows. */
   get windows(): Workbench[] {
     // The first page is the browser's initial one.
     const [, ...pages] = this.#context.pages();
     return pages.map((page) => new Workbench(page));
   }
 
-  /** The path of a file in the workspace. */
   file(name: string): string {
     return path.join(this.folder, name);
   }

@@ -49,7 +49,6 @@ export class Workbench {
     await this.quickInput.runCommand(title);
   }
 
-  /** Removes every notification. */
   async clearNotifications(): Promise<void> {
     await this.quickInput.close();
     const toast = this.page.locator('.notifications-toasts .notification-list-item').first();
@@ -96,7 +95,6 @@ export class Workbench {
     await this.page.locator(`.monaco-workbench.${className}`).waitFor();
   }
 
-  /** The text on the clipboard. */
   clipboard(): Promise<string> {
     return this.page.evaluate<string>('navigator.clipboard.readText()');
   }

@@ -99,7 +99,7 @@ export class ReportBuilder {
       blankRows: sum('blankRows'),
       formats,
       format,
-      duplicatesLookedForRows: this.hasEnoughHashed ? this.#placeOf(MAX_COMPARED_ROWS - 1).row : rows,
+      comparedRows: this.hasEnoughHashed ? this.#placeOf(MAX_COMPARED_ROWS - 1).row : rows,
       statistics: this.#statistics(file.sizeBytes, sum('characters')),
       problems: this.#problems(format, same),
     };

@@ -67,7 +67,7 @@ export interface Report extends FileStamp {
   /** The most common known format; undefined if no row has one. */
   format: Format | undefined;
   /** Rows, from the first, that were compared for duplicates; fewer than `rows` only in huge files. */
-  duplicatesLookedForRows: number;
+  comparedRows: number;
   statistics: Statistics;
   /** Only codes that occur, errors first, then in the order of `PROBLEMS`. */
   problems: readonly ProblemGroup[];
@@ -201,7 +201,7 @@ export function shownProblems(report: Report, limit: number): ShownProblems {
     groups
       .filter((group) => rankOf(group) === rank)
       .flatMap((group): ShownProblem[] =>
-        isOneFact(group, report) ? [{ ...group.at(0), count: group.total }] : [...group],
+        isShownAsOne(group, report) ? [{ ...group.at(0), count: group.total }] : [...group],
       )
       .sort((a, b) => a.offset - b.offset),
   );
@@ -213,7 +213,7 @@ export function shownProblems(report: Report, limit: number): ShownProblems {
 }
 
 /** Whether a code's problems are shown as one, because they are many or in most rows. Secrets never are. */
-export function isOneFact(group: ProblemGroup, { rows }: Report): boolean {
+export function isShownAsOne(group: ProblemGroup, { rows }: Report): boolean {
   if (isSecret(group)) return false;
   if (group.total > MOST_OF_A_CODE) return true;
   return group.total >= FEWEST_OF_A_CODE && 2 * new Set(Array.from(group, ({ row }) => row)).size > rows;

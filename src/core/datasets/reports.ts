@@ -48,7 +48,7 @@ export class Reports implements Disposable {
   }
 
   /** Returns the last report if size and times are unchanged, or a new one. @throws CheckError, CancelledError */
-  async fresh(path: string, signal?: AbortSignal, onProgress?: ProgressListener): Promise<Report> {
+  async currentReport(path: string, signal?: AbortSignal, onProgress?: ProgressListener): Promise<Report> {
     const known = this.get(path)?.report;
     return known !== undefined && (await isStill(path, known))
       ? known
@@ -57,14 +57,14 @@ export class Reports implements Disposable {
 
   /** Checks a file at the user's request: `release` keeps its report. @throws CheckError, CancelledError */
   async check(path: string, signal?: AbortSignal, onProgress?: ProgressListener): Promise<Report> {
-    this.ask(path);
+    this.markRequested(path);
     const report = await this.#check(path, signal, onProgress);
     this.#checked.fire();
     return report;
   }
 
   /** Notes that the user asked to check or submit a file. */
-  ask(path: string): void {
+  markRequested(path: string): void {
     this.#asked.add(path);
     const state = this.get(path);
     if (state?.report !== undefined) this.#set(state);

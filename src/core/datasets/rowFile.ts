@@ -103,8 +103,7 @@ export class RowFile implements Disposable {
         end = window.indexOf(LF);
       }
       // A row longer than a window crosses a block border, so the mark after it is the next row.
-      const endsAt =
-        end !== -1 ? windowAt + end : (this.#marks.behind(row)?.offset ?? this.sizeBytes + 1) - 1;
+      const endsAt = end !== -1 ? windowAt + end : (this.#marks.after(row)?.offset ?? this.sizeBytes + 1) - 1;
       const sizeBytes = Math.max(0, endsAt - offset);
       const wanted = Math.min(sizeBytes, limits.rowBytes);
       if (found.length > 0 && total + wanted > limits.totalBytes) break;
@@ -155,7 +154,7 @@ export class RowFile implements Disposable {
   }
 
   /** Checks whether the path still leads to the file version that was opened. Never throws. */
-  async look(): Promise<'same' | 'changed' | 'missing'> {
+  async compareWithDisk(): Promise<'same' | 'changed' | 'missing'> {
     try {
       return isSameStamp(stampOf(await stat(this.path, { bigint: true })), this.stamp) ? 'same' : 'changed';
     } catch (error) {
@@ -219,7 +218,7 @@ class RowMarks {
   }
 
   /** Returns the first mark after a row. If the row crosses a block border, that is the start of the next row. */
-  behind(row: number): RowMark | undefined {
+  after(row: number): RowMark | undefined {
     return this.#marks[this.#after(row)];
   }
 

@@ -89,7 +89,7 @@ export class RowList implements Disposable {
 
   /** Searches for the next page of rows. */
   more(): void {
-    if (this.#phase === 'resting') this.#go();
+    if (this.#phase === 'resting') this.#searchPage();
   }
 
   dispose(): void {
@@ -118,12 +118,12 @@ export class RowList implements Disposable {
         this.#become('done');
       } else {
         this.#search = searchRows(this.#file, pattern, this.#stop.signal);
-        this.#go();
+        this.#searchPage();
       }
     }
   }
 
-  #go(): void {
+  #searchPage(): void {
     this.#become('searching');
     const { signal } = this.#stop;
     this.#findPage(signal).then(

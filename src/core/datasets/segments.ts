@@ -245,9 +245,9 @@ export interface SameRows {
  * Finds rows with equal hashes. They have 64 bits: among eight million different rows, two collide in about one
  * of half a million files.
  * @param hashes two numbers for each row
- * @param goesOn called regularly; false ends the search
+ * @param shouldContinue called regularly; false ends the search
  */
-export function findSameRows(hashes: Uint32Array, goesOn: () => boolean): SameRows {
+export function findSameRows(hashes: Uint32Array, shouldContinue: () => boolean): SameRows {
   const rows = hashes.length / 2;
   // Open addressing, two thirds full. A slot contains a row plus 1, or 0.
   const table = new Int32Array(Math.ceil(1.5 * rows));
@@ -259,7 +259,7 @@ export function findSameRows(hashes: Uint32Array, goesOn: () => boolean): SameRo
     for (let slot = Math.trunc((one / 2 ** 32) * table.length); ; slot++) {
       if (slot === table.length) slot = 0;
       // At each probe, not each row: a file can be crafted so that all its hashes begin alike.
-      if (probes++ % STEP === 0 && !goesOn()) return found;
+      if (probes++ % STEP === 0 && !shouldContinue()) return found;
       const known = table[slot] ?? 0;
       if (known === 0) {
         table[slot] = row + 1;

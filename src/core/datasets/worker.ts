@@ -23,7 +23,7 @@ parentPort?.on('message', (request: Request) => {
     const reason = failureOf(error);
     // Other errors end the thread, so that their cause is known.
     if (reason === undefined) throw error;
-    say({ kind: 'failed', reason });
+    post({ kind: 'failed', reason });
   }
 });
 
@@ -32,7 +32,7 @@ function failureOf(error: unknown): CheckFailure | undefined {
   return (error as NodeJS.ErrnoException).syscall === undefined ? undefined : 'unreadable';
 }
 
-function say(answer: Answer, transfer: ArrayBuffer[] = []): void {
+function post(answer: Answer, transfer: ArrayBuffer[] = []): void {
   parentPort?.postMessage(answer, transfer);
 }
 
@@ -47,15 +47,15 @@ function check(job: Job): void {
       ...segment.hashed.flatMap(({ hashes, starts, runs }) => [hashes, starts, runs]),
       ...segment.places.map(({ fields }) => fields),
     ];
-    say(
+    post(
       { kind: 'segment', segment },
       arrays.map(({ buffer }) => buffer),
     );
   }
-  say({ kind: 'done', counts: scanner.counts(), memoryBytes: scanner.memoryBytes });
+  post({ kind: 'done', counts: scanner.counts(), memoryBytes: scanner.memoryBytes });
 }
 
 function compare({ hashes, shared }: SameRowsJob): void {
   const same = findSameRows(hashes, () => Atomics.load(shared, SHARED.stopped) === 0);
-  say({ kind: 'done', same, memoryBytes: scanner.memoryBytes });
+  post({ kind: 'done', same, memoryBytes: scanner.memoryBytes });
 }

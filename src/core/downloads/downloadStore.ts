@@ -94,7 +94,6 @@ export class DownloadStore implements Disposable {
       await this.#reread();
       return await work();
     } finally {
-      if (this.unfinished.every((one) => one.id !== id)) lease.remove();
       lease.release();
     }
   }

@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, rmSync, statSync, unlinkSync } from 'node:fs';
+import { readdirSync, rmSync, statSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import { ExpectedError } from '../base/errors.ts';
 
 /** Attempts to lock a file: another process may hold its lock for a moment, in `isTaken`. */
 const TRIES = 5;
-/** A lock file is not replaced this often in a row, so the file system must report unstable identities. */
-const MAX_OTHER_FILES = 3;
 const TRY_AGAIN_MS = 12;
 const SQLITE_BUSY = 5;
 const PROBE = '.probe';
@@ -69,19 +66,16 @@ export class Lease {
     try {
       if (createsFile) await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
       const { DatabaseSync: Database } = await import('node:sqlite');
-      for (let [left, otherFiles] = [tries, 0]; ;) {
+      for (let left = tries; ; left--) {
         const isMissing = identityOf(file) === undefined;
         if (isMissing && !createsFile) return 'missing';
         // Let SQLite create the file: closing our own descriptor could drop a lock of this process.
         if (isMissing) new Database(file).close();
         const found = Lease.#tryOnce(file, Database);
         if (found instanceof Lease) return found;
-        otherFiles = found === 'other-file' ? otherFiles + 1 : 0;
-        // Nobody holds it, so returning `busy` would wrongly blame another window.
-        if (otherFiles >= MAX_OTHER_FILES) throw new Error('the file system does not say which file it is');
-        if (found === 'other-file') continue;
-        if (--left <= 0) {
-          if (tries > 1 && !hasLocks(path.dirname(file), Database))
+        if (left <= 1) {
+          // Nobody holds a file that can't be locked or recognized: `busy` would wrongly blame another window.
+          if (found === 'other-file' || (tries > 1 && !hasLocks(path.dirname(file), Database)))
             throw new Error('no file can be locked here');
           return 'busy';
         }
@@ -92,25 +86,23 @@ export class Lease {
     }
   }
 
-  /** Tries to lock an existing file, which its holder may be about to remove. */
+  /** Tries to lock an existing file. */
   static #tryOnce(file: string, Database: typeof DatabaseSync): Lease | 'busy' | 'other-file' {
     const identity = identityOf(file);
-    let database: DatabaseSync | undefined;
+    const database = new Database(file);
     let lease: Lease | undefined;
     try {
-      database = new Database(withoutMaking(file));
       // With the journal in memory, nothing is written: the file stays empty, and no other is created.
       database.exec('PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE');
-      // If a former owner removed the file meanwhile, the locked file is not the one that others find.
+      // If the folder was replaced meanwhile, the locked file is not the one that others find.
       if (identity !== undefined && identityOf(file) === identity)
         lease = new Lease(file, database, identity);
       return lease ?? 'other-file';
     } catch (error) {
-      const isGone = database === undefined && identityOf(file) === undefined;
-      if (!isGone && !isBusy(error)) throw error;
+      if (!isBusy(error)) throw error;
       return 'busy';
     } finally {
-      if (lease === undefined) database?.close();
+      if (lease === undefined) database.close();
     }
   }
 
@@ -124,34 +116,10 @@ export class Lease {
     }
   }
 
-  /** Releases the lease; the file stays. May be called again. */
+  /** May be called again. The file stays: another process may be about to lock it. */
   release(): void {
     if (this.#database.isOpen) this.#database.close();
   }
-
-  /**
-   * Releases the lease and removes its file, unless it was replaced. Call it only if nothing is left to own: as
-   * inode numbers are reused, a process about to lock the file might miss two removals. May be called again.
-   */
-  remove(): void {
-    const { file } = this;
-    // While it is held, nobody else owns the file. Windows can't remove open files, so release first.
-    if (process.platform === 'win32') this.release();
-    if (process.platform === 'win32' || this.isHeld())
-      try {
-        unlinkSync(file);
-      } catch {
-        // The file stays unlocked, and is removed another time.
-      }
-    this.release();
-  }
-}
-
-/** Returns a URL that opens only an existing database, so that probing leaves no empty file behind. */
-function withoutMaking(file: string): URL {
-  const url = pathToFileURL(file);
-  url.searchParams.set('mode', 'rw');
-  return url;
 }
 
 /** Returns the identity of the file at a path. Unique as long as that file is open. */

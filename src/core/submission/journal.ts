@@ -27,9 +27,7 @@ const ACQUIRE_TRIES = 20;
 const CREATE_TRIES = 400;
 const FILES_AT_ONCE = 8;
 
-const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
-const ID = new RegExp(`^${UUID}$`, 'i');
-const TEMPORARY = new RegExp(`^(${UUID})\\.json\\.${UUID}\\.tmp$`, 'i');
+const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** An open intent and this window's lease on it, which the caller must release. */
 export interface Owned {
@@ -86,7 +84,7 @@ export class Journal implements Disposable {
     this.#notices = path.join(directory, 'notices');
   }
 
-  /** Reads the open intents, watches other windows' changes, and removes leftovers of killed processes. */
+  /** Reads the open intents, and watches other windows' changes. */
   async open(): Promise<void> {
     for (const folder of [this.#directory, this.#leases, this.#notices])
       await makeDirectoryDurably(folder, 0o700);
@@ -95,7 +93,6 @@ export class Journal implements Disposable {
     this.#watch?.dispose();
     this.#watch = new FolderWatch(this.#directory, '.json', () => this.reload());
     await this.reload();
-    await this.#inTurn(() => this.#removeLeftovers());
     this.#onDidChange.fire();
   }
 
@@ -159,7 +156,7 @@ export class Journal implements Disposable {
       lease.release();
       throw error;
     }
-    lease.remove();
+    lease.release();
     return undefined;
   }
 
@@ -185,7 +182,7 @@ export class Journal implements Disposable {
       if (isCharged(receipt))
         await this.#note(receipt.id).catch(() => this.#unwrittenNotices.add(receipt.id));
       await this.#put(receipt);
-      lease.remove();
+      lease.release();
     });
   }
 
@@ -263,7 +260,7 @@ export class Journal implements Disposable {
       await rm(this.#file(intent.id), { force: true }).catch(() => undefined);
       await syncDirectory(this.#directory).catch(() => undefined);
       this.#replace(intent.id, undefined);
-      lease.remove();
+      lease.release();
       throw error;
     }
   }
@@ -334,7 +331,10 @@ export class Journal implements Disposable {
    */
   async #setAside(file: string): ReturnType<typeof readJournalFile> {
     const id = path.basename(file, '.json');
-    const work = async (): ReturnType<typeof readJournalFile> => {
+    const lease = ID.test(id) ? await Lease.take(this.#lockFile(id), 1) : undefined;
+    if (lease === undefined && ID.test(id))
+      throw new Error('a foreign file is in the place of an owned intent');
+    try {
       // The owner may have rewritten it meanwhile.
       const found = await readJournalFile(file);
       if (found.kind !== 'foreign') return found;
@@ -342,47 +342,15 @@ export class Journal implements Disposable {
       await rename(file, aside);
       this.#options.onSetAside(aside);
       return { kind: 'gone' };
-    };
-    const found = ID.test(id) ? await this.#ifFree(id, work) : await work();
-    if (found === undefined) throw new Error('a foreign file is in the place of an owned intent');
-    return found;
+    } finally {
+      lease?.release();
+    }
   }
 
   #reportOnce(file: string): void {
     if (this.#reported.has(file)) return;
     this.#reported.add(file);
     this.#options.onSetAside(file);
-  }
-
-  /** Removes leftovers of killed processes: temporary files, and lock files without an open intent. */
-  async #removeLeftovers(): Promise<void> {
-    const open = new Set(this.#intents.map(({ id }) => id));
-    const orphans = new Map<string, string[]>();
-    for (const name of await namesIn(this.#leases)) {
-      const id = path.basename(name, '.lock');
-      if (ID.test(id) && !open.has(id)) orphans.set(id, []);
-    }
-    for (const name of await namesIn(this.#directory)) {
-      const id = TEMPORARY.exec(name)?.[1];
-      if (id !== undefined) orphans.set(id, [...(orphans.get(id) ?? []), path.join(this.#directory, name)]);
-    }
-    for (const [id, files] of orphans)
-      // Leftovers that cannot be removed do no harm.
-      await this.#ifFree(id, async () => {
-        for (const file of files) await rm(file, { force: true });
-      }).catch(() => undefined);
-  }
-
-  /** Runs `work` as the owner of an intent; returns undefined if another process owns it. */
-  async #ifFree<T>(id: string, work: () => Promise<T>): Promise<T | undefined> {
-    const lease = await Lease.take(this.#lockFile(id), 1);
-    if (lease === undefined) return undefined;
-    try {
-      return await work();
-    } finally {
-      if (this.#intents.some((open) => open.id === id)) lease.release();
-      else lease.remove();
-    }
   }
 
   #replace(id: string, intent: Intent | undefined): void {

@@ -100,7 +100,7 @@ export function showBalance(
 }
 
 /** Updates the context keys by which package.json selects the welcome text of an empty view. */
-export function keepWelcomeState(sessions: Sessions, accounts: AccountStore): Disposable {
+export function updateWelcomeContext(sessions: Sessions, accounts: AccountStore): Disposable {
   const disposables = new DisposableStore();
   disposables.add(
     followActive(sessions, (session) => {

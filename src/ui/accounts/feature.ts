@@ -8,7 +8,7 @@ import {
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { inBackground } from '../shared/log.ts';
-import { keepWelcomeState, showBalance } from './accountStatus.ts';
+import { updateWelcomeContext, showBalance } from './accountStatus.ts';
 
 /** Signing in and out, switching accounts, API keys, and the balance in the status bar. */
 export function activateAccounts(services: Services): void {
@@ -35,7 +35,7 @@ export function activateAccounts(services: Services): void {
   /** The last state of the submission in progress when an account's key was rejected; its result may report that. */
   const sending = new Map<string, PendingSubmission>();
   disposables.add(showBalance(sessions, accounts, readSpent));
-  disposables.add(keepWelcomeState(sessions, accounts));
+  disposables.add(updateWelcomeContext(sessions, accounts));
   disposables.add(
     sessions.onDidChangeState(({ session, state }) => {
       if (state !== 'key-missing' && state !== 'key-rejected') return;

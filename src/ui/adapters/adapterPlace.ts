@@ -12,7 +12,7 @@ export interface UnpackedPlace {
 }
 
 /** Returns the path to inspect: the folder for weights next to their config, otherwise the file itself. */
-export async function subjectOf(file: string): Promise<string> {
+export async function pathToInspect(file: string): Promise<string> {
   const folder = path.dirname(file);
   const isPart = /^adapter_model.*\.safetensors$/i.test(path.basename(file));
   return isPart && (await exists(path.join(folder, 'adapter_config.json'))) ? folder : path.normalize(file);

@@ -5,7 +5,7 @@ import type { DownloadRecord } from '../../core/downloads/types.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { notifySignedOut } from '../shared/accountMessages.ts';
 import { filesOf, runChoices, runIdOf } from '../shared/arguments.ts';
-import { subjectOf } from './adapterPlace.ts';
+import { pathToInspect } from './adapterPlace.ts';
 import { chooseAdapter, reportAdapterNotOnDisk, reportNotDownloaded } from './messages.ts';
 
 /**
@@ -18,7 +18,7 @@ export function inspectAdapter(
   downloads: Pick<Downloads, 'open' | 'records'>,
   showPage: (file: string) => Promise<void>,
 ) {
-  const show = async (file: string) => showPage(await subjectOf(file));
+  const show = async (file: string) => showPage(await pathToInspect(file));
   return async (argument?: unknown, selection?: unknown): Promise<void> => {
     const uris = filesOf(argument, selection);
     for (const uri of uris) {

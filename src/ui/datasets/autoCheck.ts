@@ -30,7 +30,7 @@ export function checkAutomatically(reports: Reports, log: Log): Disposable {
       // A report that the user asked for remains until the file changes.
       if (found?.isFile() !== true || found.size === 0 || found.size > maxBytes)
         await reports.dropIfOld(path);
-      else await reports.fresh(path, stop.signal);
+      else await reports.currentReport(path, stop.signal);
     } catch (error) {
       if (!(error instanceof CancelledError)) log.error('not-checked', error);
     } finally {

@@ -10,7 +10,7 @@ import {
   type LineEdit,
 } from '../../core/datasets/fixes.ts';
 import type { ProblemCode } from '../../core/datasets/problems.ts';
-import { isOneFact } from '../../core/datasets/report.ts';
+import { isShownAsOne } from '../../core/datasets/report.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import { COMMANDS, EXTENSION_NAME, type CommandId } from '../shared/ids.ts';
 import { TERMS } from '../shared/termMessages.ts';
@@ -41,7 +41,7 @@ export function offerFixes(reports: Reports): Disposable {
         .flatMap((diagnostic) => {
           const actions = actionsFor(document, diagnostic);
           const group = report?.problems.find(({ code }) => code === diagnostic.code);
-          if (report !== undefined && group !== undefined && isOneFact(group, report))
+          if (report !== undefined && group !== undefined && isShownAsOne(group, report))
             actions.push(showAll(document, group.code));
           for (const action of actions) action.diagnostics = [diagnostic];
           return actions;

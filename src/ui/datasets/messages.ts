@@ -165,7 +165,7 @@ const missing = (field: string, format: Format): ProblemText => [
 type ProblemText = readonly [
   name: string,
   advice: string | ((detail: string) => string),
-  whole?: (detail: string) => string,
+  fullName?: (detail: string) => string,
 ];
 const PROBLEMS: Readonly<Record<ProblemCode, ProblemText>> = {
   'unexpected-character': [l10n.t('Unexpected character'), l10n.t('The row is not JSON.')],

@@ -15,7 +15,7 @@ import { watchFile } from '../shared/webview.ts';
 import type { DatasetRuns, PastRuns } from './datasetRuns.ts';
 
 /** After this time, counting continues and the check starts even if the first rows are not shown yet. */
-const GO_ON_AFTER_MS = 1_000;
+const DEFER_MS = 1_000;
 /** Time for the page to draw the first rows before other work uses the CPU. */
 const DRAWING_MS = 150;
 
@@ -57,7 +57,7 @@ export class PreviewDocument implements vscode.CustomDocument {
   #isUnsaved = false;
   #stop = new AbortController();
   /** Starts or continues the work that is not needed for the first rows. */
-  #goOn: (() => void) | undefined;
+  #startDeferred: (() => void) | undefined;
 
   /** Fires when the file's state has changed. */
   readonly onDidChange = this.#changed.event;
@@ -68,7 +68,7 @@ export class PreviewDocument implements vscode.CustomDocument {
     this.#reports = reports;
     this.#runs = runs;
     this.#log = log;
-    this.#store.add(reports.onDidChange((state) => this.#take(state.path)));
+    this.#store.add(reports.onDidChange((state) => this.#updateCheck(state.path)));
     this.#store.add(runs.onDidChange(() => this.#changed.fire('checked')));
     if (uri.scheme === 'file') this.#watch();
     void this.reload();
@@ -117,26 +117,26 @@ export class PreviewDocument implements vscode.CustomDocument {
     if (file === undefined) return;
     const { signal } = stop;
     const { promise: drawn, resolve } = Promise.withResolvers<undefined>();
-    this.#goOn = () => resolve(undefined);
+    this.#startDeferred = () => resolve(undefined);
     const wait = (ms: number) => delay(ms, undefined, { signal }).catch(() => undefined);
-    const mayGoOn = Promise.race([wait(GO_ON_AFTER_MS), drawn.then(() => wait(DRAWING_MS))]);
+    const mayGoOn = Promise.race([wait(DEFER_MS), drawn.then(() => wait(DRAWING_MS))]);
     void this.#count(file, signal, mayGoOn);
     void mayGoOn.then(() => (signal.aborted ? undefined : this.#checkFile(file, signal)));
   }
 
   /** Continues counting and starts the check, which delay the first rows: call it when these are shown or need them. */
-  goOn(): void {
-    this.#goOn?.();
+  startDeferredWork(): void {
+    this.#startDeferred?.();
   }
 
   /** Compares the file on disk with the shown version. Reloads a file that couldn't be opened. */
-  async look(): Promise<void> {
+  async compareWithDisk(): Promise<void> {
     const file = this.#file;
     if (file === undefined) {
       if (this.#problem !== undefined && this.#problem !== 'not-on-disk') await this.reload();
       return;
     }
-    const found = await file.look();
+    const found = await file.compareWithDisk();
     if (this.#file !== file) return;
     const change = found === 'same' ? undefined : found;
     if (change === this.#change) return;
@@ -185,14 +185,14 @@ export class PreviewDocument implements vscode.CustomDocument {
     this.#check = { progress: 0, report: undefined, failure: undefined };
     this.#changed.fire('checked');
     try {
-      await this.#reports.fresh(file.path, signal);
-      if (!signal.aborted) this.#take(file.path);
+      await this.#reports.currentReport(file.path, signal);
+      if (!signal.aborted) this.#updateCheck(file.path);
     } catch (error) {
       if (error instanceof CancelledError) return;
       this.#log.error('preview-not-checked', error);
       this.#fail(error instanceof CheckError ? error.code : 'worker-died', signal);
     }
-    if (!signal.aborted) await this.look();
+    if (!signal.aborted) await this.compareWithDisk();
   }
 
   #fail(failure: PreviewCheck['failure'], signal: AbortSignal): void {
@@ -202,7 +202,7 @@ export class PreviewDocument implements vscode.CustomDocument {
   }
 
   /** Updates the check from the file's state if that is about the shown version. */
-  #take(changedPath: string): void {
+  #updateCheck(changedPath: string): void {
     const file = this.#file;
     if (file?.path !== changedPath) return;
     const state = this.#reports.get(changedPath);
@@ -221,7 +221,7 @@ export class PreviewDocument implements vscode.CustomDocument {
   }
 
   #watch(): void {
-    this.#store.add(watchFile(this.uri.fsPath, () => void this.look()));
+    this.#store.add(watchFile(this.uri.fsPath, () => void this.compareWithDisk()));
     const { workspace } = vscode;
     const edited = (document: vscode.TextDocument) => {
       if (document.uri.toString() === this.uri.toString()) this.#setUnsaved(document.isDirty);

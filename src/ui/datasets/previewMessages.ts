@@ -188,9 +188,9 @@ function messagesText(count: number): string {
 function duplicatesText(report: Report): string {
   const count = duplicatesOf(report);
   const text = count === 0 ? TERMS.none : formatRows(count);
-  return report.duplicatesLookedForRows >= report.rows
+  return report.comparedRows >= report.rows
     ? text
-    : l10n.t('{0} (first {1} rows)', text, formatCount(report.duplicatesLookedForRows));
+    : l10n.t('{0} (first {1} rows)', text, formatCount(report.comparedRows));
 }
 
 function duplicatesOf(report: Report): number {

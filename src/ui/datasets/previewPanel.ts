@@ -4,7 +4,7 @@ import { CancelledError } from '../../core/base/errors.ts';
 import { problemsOfRow, type ProblemChoice } from '../../core/datasets/report.ts';
 import { lineOfRow } from '../../core/datasets/rowFile.ts';
 import { RowList } from '../../core/datasets/rowList.ts';
-import { kindSentence, refusal } from '../shared/datasetMessages.ts';
+import { kindSentence, refusalSentence } from '../shared/datasetMessages.ts';
 import type { Log } from '../shared/log.ts';
 import {
   isBoolean,
@@ -79,7 +79,7 @@ export class PreviewPanel implements Disposable {
           this.#start();
         },
         onRequest: (request) => this.#answer(request),
-        onShown: () => void document.look(),
+        onShown: () => void document.compareWithDisk(),
         log,
       }),
     );
@@ -136,7 +136,7 @@ export class PreviewPanel implements Disposable {
     const { language } = vscode.env;
     this.#host.post({ type: 'start', words: pageWords(), language, fileName: name, hasSource });
     this.#postNotice();
-    if (problem !== undefined) this.#host.post({ type: 'failure', text: refusal(name, problem) });
+    if (problem !== undefined) this.#host.post({ type: 'failure', text: refusalSentence(name, problem) });
     if (file === undefined) return;
     this.#list = new RowList(file, () => this.#document.check.report);
     this.#list.onDidChange(() => this.#planList());
@@ -149,7 +149,7 @@ export class PreviewPanel implements Disposable {
     this.#filter = filter;
     this.#generation += 1;
     this.#list?.set({ ...filter, problems: filter.problems as ProblemChoice | undefined });
-    if (this.#list?.phase === 'waiting') this.#document.goOn();
+    if (this.#list?.phase === 'waiting') this.#document.startDeferredWork();
     this.#postList();
   }
 
@@ -233,7 +233,7 @@ export class PreviewPanel implements Disposable {
     try {
       const rows = await previewRows(file, this.#document.check.report, wanted);
       this.#host.post({ type: 'rows', generation, from, rows });
-      this.#document.goOn();
+      this.#document.startDeferredWork();
     } catch (error) {
       if (!(error instanceof CancelledError)) this.#host.post({ type: 'rows', generation, from, rows: [] });
       throw error;

@@ -70,11 +70,11 @@ export const exportWords = {
   fileName: (account: string, day: string) => l10n.t('spending of {0} {1}', account, day),
 };
 
-/** @param isWhole whether all runs and prices are known */
-export function notifyExported(runs: number, isWhole: boolean, file: Uri): void {
+/** @param isComplete whether all runs and prices are known */
+export function notifyExported(runs: number, isComplete: boolean, file: Uri): void {
   const sentence = l10n.t('Exported {0} to {1}.', formatRuns(runs), file.fsPath);
   const reveal = revealOf(file);
-  const text = isWhole ? sentence : l10n.t('{0} Some runs or prices may be missing.', sentence);
+  const text = isComplete ? sentence : l10n.t('{0} Some runs or prices may be missing.', sentence);
   notify(showInformation, text, { [reveal.title]: () => reveal.show() });
 }
 

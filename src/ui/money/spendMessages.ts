@@ -14,7 +14,7 @@ import type { Session } from '../../core/runs/session.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import { keyAction } from '../shared/accountMessages.ts';
 import type { Loading } from '../shared/accountPage.ts';
-import { amountsText, limitsText, monthText, spentText, underWayAmount } from '../shared/moneyMessages.ts';
+import { amountsText, limitsText, monthText, spentText, pendingAmount } from '../shared/moneyMessages.ts';
 import {
   compact,
   formatBytes,
@@ -62,7 +62,7 @@ export interface SpendFacts {
   reading: 'runs' | 'prices' | undefined;
   view: SpendView;
   /** How many rows are shown at most. */
-  mostRows: number;
+  maxRows: number;
 }
 
 type Whose = Pick<SpendFacts, 'session' | 'formerName'>;
@@ -159,7 +159,7 @@ function factsOf({ session, money: { spending, charged } }: SpendFacts): SpendSt
   const balance = session?.isLocked === true ? undefined : session?.balance.current;
   const fact = (key: string, name: string, value: string) => ({ key, name, value });
   const total = () => amountsText(amountsOf(charged), session !== undefined && isComplete(session));
-  const underWay = spending && underWayAmount(spending);
+  const underWay = spending && pendingAmount(spending);
   const budget = session?.account.budget;
   const isExceeded =
     budget?.perMonthCents !== undefined &&
@@ -267,7 +267,7 @@ function balanceSection({ money: { receipts }, session }: SpendFacts): SpendBala
   };
 }
 
-function runsSection({ money: { charged }, session, view, mostRows }: SpendFacts): SpendRuns {
+function runsSection({ money: { charged }, session, view, maxRows: mostRows }: SpendFacts): SpendRuns {
   const { search, sortBy, isDescending } = view;
   const listed = listedRuns(charged, view, (modelId) => session?.models.nameOf(modelId) ?? modelId);
   const shown = listed.slice(0, mostRows);

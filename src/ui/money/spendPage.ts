@@ -68,7 +68,7 @@ function viewOf(view: unknown): SpendView {
 export class SpendPage extends AccountPage<SpendState, SpendRequest, SpendButton> {
   readonly #parts: SpendPageParts;
   #view: SpendView;
-  #mostRows = ROWS;
+  #maxRows = ROWS;
   #receipts: readonly Receipt[] = [];
   #reading: SpendFacts['reading'];
 
@@ -100,7 +100,7 @@ export class SpendPage extends AccountPage<SpendState, SpendRequest, SpendButton
   }
 
   #show(view: SpendView): void {
-    if (view.search !== this.#view.search || view.sortBy !== this.#view.sortBy) this.#mostRows = ROWS;
+    if (view.search !== this.#view.search || view.sortBy !== this.#view.sortBy) this.#maxRows = ROWS;
     this.#view = view;
     this.draw();
   }
@@ -115,7 +115,7 @@ export class SpendPage extends AccountPage<SpendState, SpendRequest, SpendButton
       exportCsv: () => this.#export('csv', toCsv),
       exportJsonl: () => this.#export('jsonl', toJsonl),
       showMore: () => {
-        this.#mostRows += ROWS;
+        this.#maxRows += ROWS;
         this.draw();
       },
       refresh: () => this.#refresh(),
@@ -214,7 +214,7 @@ export class SpendPage extends AccountPage<SpendState, SpendRequest, SpendButton
       }),
       reading: this.#reading,
       view: this.#view,
-      mostRows: this.#mostRows,
+      maxRows: this.#maxRows,
     };
   }
 }

@@ -165,7 +165,7 @@ export function failureSentence(name: string, failure: CheckFailure): string {
 }
 
 /** Why a file can't be used as a dataset, and what to do. */
-export function refusal(name: string, problem: DatasetProblem | 'not-on-disk'): string {
+export function refusalSentence(name: string, problem: DatasetProblem | 'not-on-disk'): string {
   if (problem === 'missing') return diskSentence(name, problem);
   const sentences: Readonly<Record<typeof problem, string>> = {
     folder: l10n.t('{0} is a folder. Choose a JSONL file.', name),

@@ -148,11 +148,7 @@ function leastText(known: string, unknown: number, isComplete: boolean): string 
 }
 
 /** The possible cost of unresolved submissions; undefined if there are none. */
-export function underWayAmount({
-  pendingCents,
-  pendingUnknown,
-  currency,
-}: MonthSpending): string | undefined {
+export function pendingAmount({ pendingCents, pendingUnknown, currency }: MonthSpending): string | undefined {
   const unknown = pendingUnknown === 0 ? undefined : pricesUnknown(pendingUnknown);
   if (pendingCents === 0) return unknown;
   const known = formatMoney(pendingCents, currency);
@@ -160,14 +156,14 @@ export function underWayAmount({
 }
 
 /** The same, to show next to what was spent. */
-export function underWayText(spending: MonthSpending): string | undefined {
-  const amount = underWayAmount(spending);
+export function pendingText(spending: MonthSpending): string | undefined {
+  const amount = pendingAmount(spending);
   if (amount === undefined) return undefined;
   return spending.pendingUnknown === 0 ? l10n.t('{0} under way', amount) : l10n.t('under way: {0}', amount);
 }
 
 function spentAndUnderWay(spending: MonthSpending): string {
-  return compact(spentText(spending), underWayText(spending)).join(' · ');
+  return compact(spentText(spending), pendingText(spending)).join(' · ');
 }
 
 /** The limits of a budget: `5.00 USD per run · 50.00 USD per month`. */

@@ -8,27 +8,27 @@ import { sanitizeText } from './serviceText.ts';
 /** As in VS Code's overloads, which don't accept a union. */
 type Rest = [...buttons: string[]] | [options: vscode.MessageOptions, ...buttons: string[]];
 
-function harmlessRest(rest: Rest): string[] {
-  const harmless = (part: string | vscode.MessageOptions) =>
+function sanitizeRest(rest: Rest): string[] {
+  const sanitizePart = (part: string | vscode.MessageOptions) =>
     typeof part === 'object' && part.detail !== undefined
       ? { ...part, detail: sanitizeText(part.detail) }
       : part;
-  return rest.map(harmless) as string[];
+  return rest.map(sanitizePart) as string[];
 }
 
 /** Shows an information message; resolves to the pressed button. */
 export function showInformation(sentence: string, ...rest: Rest): Thenable<string | undefined> {
-  return vscode.window.showInformationMessage(sanitizeText(sentence), ...harmlessRest(rest));
+  return vscode.window.showInformationMessage(sanitizeText(sentence), ...sanitizeRest(rest));
 }
 
 /** Shows a warning; resolves to the pressed button. */
 export function showWarning(sentence: string, ...rest: Rest): Thenable<string | undefined> {
-  return vscode.window.showWarningMessage(sanitizeText(sentence), ...harmlessRest(rest));
+  return vscode.window.showWarningMessage(sanitizeText(sentence), ...sanitizeRest(rest));
 }
 
 /** Shows an error; resolves to the pressed button. */
 export function showError(sentence: string, ...rest: Rest): Thenable<string | undefined> {
-  return vscode.window.showErrorMessage(sanitizeText(sentence), ...harmlessRest(rest));
+  return vscode.window.showErrorMessage(sanitizeText(sentence), ...sanitizeRest(rest));
 }
 
 /** Shows a text with buttons, and runs the pressed one's action. Not awaited: the promise of a hidden toast stays pending. */
@@ -77,7 +77,7 @@ export function withProgress<T>(
 }
 
 /** Reports progress: a text, and a fraction from 0 to 1 if known. */
-export type Report = (message: string, fraction?: number) => void;
+export type ReportProgress = (message: string, fraction?: number) => void;
 
 /** The minimum time between two progress reports. */
 const LEAST_MS = 100;
@@ -85,7 +85,7 @@ const LEAST_MS = 100;
 /** Shows work in a notification with a Cancel button, which aborts the signal. */
 export function withCancellableProgress<T>(
   title: string,
-  work: (signal: AbortSignal, report: Report) => Promise<T>,
+  work: (signal: AbortSignal, report: ReportProgress) => Promise<T>,
 ): Thenable<T> {
   return withProgress(
     { location: vscode.ProgressLocation.Notification, title, cancellable: true },
@@ -95,7 +95,7 @@ export function withCancellableProgress<T>(
       let shown = 0;
       let reportedAtMs = 0;
       let late: NodeJS.Timeout | undefined;
-      const show: Report = (message, fraction) => {
+      const show: ReportProgress = (message, fraction) => {
         reportedAtMs = Date.now();
         const increment = fraction === undefined ? 0 : Math.max(0, fraction * 100 - shown);
         shown += increment;

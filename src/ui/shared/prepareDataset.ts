@@ -14,7 +14,7 @@ import {
   confirmSave,
   confirmUnchecked,
   failureSentence,
-  refusal,
+  refusalSentence,
 } from './datasetMessages.ts';
 import { COMMANDS } from './ids.ts';
 import { withLateProgress, showError } from './notifications.ts';
@@ -42,7 +42,7 @@ export interface CheckedDataset {
 
 /** What `prepareDataset` needs for a check. */
 export interface DatasetChecks {
-  reports: Pick<Reports, 'ask' | 'fresh'>;
+  reports: Pick<Reports, 'markRequested' | 'currentReport'>;
   log: Pick<Log, 'error'>;
   /** The dataset of an earlier submission, which is checked again only if the file changed. */
   known?: Intent['dataset'];
@@ -67,7 +67,7 @@ export async function prepareDataset(
   if (known?.path === file.path && isSameStamp(known, file))
     return { file, counts: countsOf(known), sha256: known.sha256 };
   const name = nameOf(uri);
-  checks.reports.ask(uri.fsPath);
+  checks.reports.markRequested(uri.fsPath);
   for (let recheck = 0; recheck <= MAX_RECHECKS; recheck += 1) {
     const check = await passGate(uri, accountName, checks);
     file = check && (await inspectOrRefuse(uri));
@@ -171,7 +171,7 @@ async function saveIfNeeded(uri: vscode.Uri): Promise<vscode.Uri | undefined> {
 export async function inspectOrRefuse(uri: vscode.Uri): Promise<DatasetFile | undefined> {
   const file = uri.scheme === 'file' ? await inspectDataset(uri.fsPath, MAX_DATASET_BYTES) : 'not-on-disk';
   if (typeof file !== 'string') return file;
-  void showError(refusal(nameOf(uri), file));
+  void showError(refusalSentence(nameOf(uri), file));
   return undefined;
 }
 
@@ -184,7 +184,7 @@ async function passGate(
   const name = nameOf(uri);
   for (;;) {
     const found = await withLateProgress(checkingTitle(name), (signal, onProgress) =>
-      summaryOrFailure(reports.fresh(uri.fsPath, signal, onProgress), (error) =>
+      summaryOrFailure(reports.currentReport(uri.fsPath, signal, onProgress), (error) =>
         log.error('not-checked', error),
       ),
     );

@@ -5,7 +5,7 @@ import { cutAtWholeCharacters, replaceHidden } from '../../core/base/plainText.t
  * no link and no icon. Truncates in the middle to keep the end of a file name.
  */
 export function sanitizeServiceText(text: string, maxUnits = 60): string {
-  const line = harmless(
+  const line = sanitizeLine(
     ends(text, maxUnits * 2)
       .replace(/\s+/g, ' ')
       .trim(),
@@ -17,14 +17,14 @@ export function sanitizeServiceText(text: string, maxUnits = 60): string {
 
 /** Like `sanitizeServiceText`, but for a multiline text that includes untrusted parts, and without truncation. */
 export function sanitizeText(text: string): string {
-  return text.split('\n').map(harmless).join('\n');
+  return text.split('\n').map(sanitizeLine).join('\n');
 }
 
 /**
  * VS Code turns `[text](address)` into a link, even to a command, in notifications and input boxes, and `$(name)` into an icon in
  * lists and the status bar. The extension's sentences contain neither.
  */
-function harmless(line: string): string {
+function sanitizeLine(line: string): string {
   const visible = replaceHidden(line, (character) => {
     const code = character.codePointAt(0) ?? 0;
     return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`;

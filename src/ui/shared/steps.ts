@@ -76,7 +76,7 @@ export function pick<T>(
   input.placeholder = sanitizeText(options.placeholder ?? '');
   input.matchOnDescription = true;
   input.matchOnDetail = true;
-  input.items = options.items.map(harmlessRow);
+  input.items = options.items.map(sanitizeRow);
   const activate = (isActive: (item: Choice<T>) => boolean) => {
     const active = input.items.find(isActive);
     if (active !== undefined) input.activeItems = [active];
@@ -85,7 +85,7 @@ export function pick<T>(
   const replace = (rows: readonly Choice<T>[]) => {
     const label = input.activeItems[0]?.label;
     input.keepScrollPosition = true;
-    input.items = rows.map(harmlessRow);
+    input.items = rows.map(sanitizeRow);
     activate((item) => item.label === label);
   };
   for (const rows of options.later ?? []) rows.then(replace, () => undefined);
@@ -106,7 +106,7 @@ export function separator(label: string): Choice<never> {
   return { label, kind: vscode.QuickPickItemKind.Separator } as Choice<never>;
 }
 
-function harmlessRow<T>({ icon, label, description, detail, ...rest }: Choice<T>): Choice<T> {
+function sanitizeRow<T>({ icon, label, description, detail, ...rest }: Choice<T>): Choice<T> {
   const text = sanitizeServiceText(label, MAX_ROW_UNITS);
   return {
     ...rest,

@@ -32,7 +32,6 @@ export function loraPair(
   ];
 }
 
-/** Adds tensors to a sample. */
 export function adding(...more: (string | WrittenTensor)[]): Pick<SampleOptions, 'tensors'> {
   const added = more.map((one) => (typeof one === 'string' ? tensor(one) : one));
   return { tensors: (all) => [...all, ...added] };

@@ -56,7 +56,6 @@ export class Place {
     return await inspectAdapter(await this.file(bytes));
   }
 
-  /** The recipes for a sample adapter. */
   async recipes(options?: SampleOptions, at?: Partial<RecipePlace>): Promise<Record<Tool, Recipe>> {
     const report = await this.inspect(zipOf(sampleAdapter(options)));
     const { tools } = recipesOf(report, { folder: FOLDER, platform: 'linux', ...at });

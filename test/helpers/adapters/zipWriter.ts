@@ -23,7 +23,6 @@ export interface ZipPart {
     sizeBytes?: number;
     packedBytes?: number;
   };
-  /** Unix mode. */
   mode?: number;
   /** The offset in the central directory, instead of the real one. */
   at?: number;

@@ -46,7 +46,6 @@ export interface ClientSettings {
  */
 export class UploadBench {
   readonly folder: string;
-  /** The dataset. */
   readonly file: string;
   readonly #open: { close(): Promise<void> }[] = [];
   #sha256 = '';
@@ -121,7 +120,6 @@ export class UploadBench {
         request?.on('end', () => response && sendJson(response, 201, CREATED));
         request?.resume();
       },
-      /** The last chunk received. */
       last: () => last,
     };
   }

@@ -61,22 +61,18 @@ export interface Cell {
   withoutMarker?: boolean;
   /** Probability that a read fails, until the cell is healed. */
   readTrouble?: number;
-  /** How long the user waits before the first check. */
   checkAfterMs?: number;
   /** Number of recent runs by others, with the same model. */
   otherRuns?: number;
   pageRows?: number;
   listLagMs?: number;
-  /** The service sends no `Date`. */
   withoutDate?: boolean;
   /** The user cancels in this state, with the row's button or the notification's. */
   cancelAt?: SubmissionState;
   cancelBy?: 'cancel' | 'abort';
-  /** Between windows the user enters another API key. */
   replacesKey?: boolean;
   /** Real time after which the first window is killed. */
   killAfterMs?: number;
-  /** How the dataset changes between two windows. */
   datasetBecomes?: 'other' | 'longer' | 'shorter' | 'gone';
   /** Probability that someone else's run lowers the balance before an attempt. */
   othersSpend?: number;

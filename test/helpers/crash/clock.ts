@@ -52,7 +52,6 @@ export class SimulatedClock {
     this.pass(ms);
   }
 
-  /** Changes the machine's wall clock. */
   setWall(byMs: number): void {
     this.#time.wallOffsetMs += byMs;
     this.#write();

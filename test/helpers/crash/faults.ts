@@ -20,7 +20,6 @@ export type Reply =
   /** A success without a run ID. */
   | { kind: 'nameless'; status: number };
 
-/** The fault of one attempt. */
 export interface Fault {
   /** Why the attempt never reaches the service. */
   connect?: 'refused' | 'dns' | 'tls';
@@ -152,7 +151,6 @@ export function isSilent({ reply }: Fault): boolean {
   return reply.kind === 'silence';
 }
 
-/** Faults of a read. */
 export const READ_FAULTS: readonly Reply[] = [
   { kind: 'reset' },
   { kind: 'error', status: 500, code: 'internal' },

@@ -74,7 +74,6 @@ interface Answer {
   body: unknown;
 }
 
-/** The state of an Idempotency-Key. */
 interface Known {
   firstMs: number;
   dueMs?: number;
@@ -106,7 +105,6 @@ export interface ServiceOptions {
   onPost?: (post: Post) => void;
   /** Limit of rows per page, regardless of the request. */
   pageRows?: number;
-  /** Whether the service omits `Date`. */
   withoutDate?: boolean;
   /** How long a new run is missing from the list. */
   listLagMs?: number;

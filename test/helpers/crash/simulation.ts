@@ -19,7 +19,6 @@ const LONGEST_WAIT_MS = 11 * 60_000;
 /** In real time; a cell takes a fraction of it unless the machine is busy. */
 const LIMIT_MS = 90_000;
 
-/** The result of a cell. */
 export interface CellResult {
   cell: Cell;
   violations: string[];
@@ -43,7 +42,7 @@ export async function runCell(cell: Cell, stage: Stage): Promise<CellResult> {
     });
     const knows = await Promise.race([user.act(), late]);
     for (const window of simulation.windows) await window.close().catch(() => window.kill());
-    await verify(simulation);
+    verify(simulation);
     const isCharged = simulation.service.ledger.charges.length > 0;
     if (knows && !isCharged) simulation.violate('I4: told as charged, and nothing was');
     // A changed dataset is never sent, because the user did not consent to it, so there may be no charge.
@@ -241,7 +240,6 @@ export class Simulation implements Surroundings {
     this.#released.resolve(undefined);
   }
 
-  /** The user replaces the account's API key. */
   async replaceKey(window?: WindowProcess): Promise<void> {
     const { account, formerApiKeys } = this;
     formerApiKeys.push(account.apiKey);
@@ -403,17 +401,16 @@ class CellFolder {
       if (!name.startsWith('create')) await rm(path.join(folder, name), { force: true });
   }
 
-  /** All files except intents, receipts, locks of open intents, and notices of charges, with `<id>` in place of IDs. */
+  /** All files except intents, receipts, temporary files, locks, and notices of charges, with `<id>` in place of IDs. */
   strayFiles(): string[] {
-    const open = this.openIds();
     return this.#files()
       .map((file) => path.relative(this.#journal, file))
       .filter((name) => {
-        const [, intent, locked, noticed] =
-          /^(?:([\da-f-]{36})\.json|leases\/([\da-f-]{36})\.lock|notices\/([\da-f-]{36}))$/.exec(name) ?? [];
-        if (locked !== undefined) return !open.includes(locked);
+        const [, noticed] = /^notices\/([\da-f-]{36})$/.exec(name) ?? [];
         if (noticed !== undefined) return this.intent(noticed) === undefined;
-        return intent === undefined && name !== 'leases/create.lock';
+        return !/^(?:[\da-f-]{36}\.json(?:\.[\da-f-]{36}\.tmp)?|leases\/(?:[\da-f-]{36}|create)\.lock)$/.test(
+          name,
+        );
       })
       .map((name) => name.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>'));
   }

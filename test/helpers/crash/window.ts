@@ -56,7 +56,6 @@ export interface Told {
   error?: { code: string; text: string; serviceMessage: string };
 }
 
-/** The plan for the next attempt. */
 export interface AttemptPlan {
   connect?: 'refused' | 'dns' | 'tls';
   /** The origin to send to instead of the service's. */

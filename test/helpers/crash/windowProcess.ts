@@ -28,7 +28,6 @@ export class WindowProcess {
   number = 0;
   /** Attempts that it has started in this cell. */
   posts = 0;
-  /** Everything printed in this cell. */
   output = '';
   isOver = false;
   /** Resolves when the window pauses at its crash point. */

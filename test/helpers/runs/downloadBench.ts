@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { readdirSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -71,7 +70,6 @@ export class DownloadBench {
     return session;
   }
 
-  /** Opens a window's state. */
   state(): StateStore {
     const state = new StateStore(this.folder);
     this.#open.push(state);
@@ -162,9 +160,6 @@ export class DownloadBench {
     assert.deepEqual(await readFile(this.target), this.server.bytes);
     assert.deepEqual(await this.left(), ['adapter.zip']);
     await this.#assertEnded(window);
-    // Another window may be probing locks at the moment.
-    const locks = path.join(this.folder, 'runs', ACCOUNT, 'downloads');
-    await until(() => readdirSync(locks).length === 0);
   }
 
   async assertNothingLeft(window: Downloads): Promise<void> {
@@ -195,7 +190,7 @@ export class DownloadBench {
     assert.deepEqual([offered, this.openFiles()], [[['interrupted', code]], []]);
   }
 
-  /** Starts a download that stalls after some bytes; it must be cancelled later. */
+  /** Starts a download that stalls after some bytes; it must be canceled later. */
   async stall(window: Downloads, bytes: number): Promise<{ id: string; cancelled: Promise<void> }> {
     this.server.faults.push({ stallAfterBytes: bytes });
     const cancelled = assert.rejects(window.start(this.request()), CancelledError);

@@ -23,7 +23,6 @@ export interface Window extends Pick<Services, 'downloads' | 'ledger' | 'log' | 
 export class DownloadStage {
   readonly bench: Bench;
   readonly sandbox: Sandbox;
-  /** Errors logged by windows. */
   readonly logged: unknown[] = [];
   readonly #clock: { nowMs: number };
   readonly #windows: Window[] = [];

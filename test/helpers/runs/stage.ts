@@ -55,14 +55,12 @@ export const tooPoor = error(402, 'insufficient_balance');
 export const broken = error(500, 'internal');
 export const conflict = error(409, 'idempotency_conflict');
 
-/** The error code of a submission that failed. */
 export function codeOf(outcome: SubmissionResult): string | undefined {
   return outcome.kind === 'not-charged' || outcome.kind === 'unknown'
     ? (outcome.error as { code: string }).code
     : undefined;
 }
 
-/** The error of a full disk. */
 export const diskFull = () => Object.assign(new Error('no space left'), { code: 'ENOSPC' });
 
 /** Owns a service, a controlled clock, and a window that submits to the service. */
@@ -111,7 +109,6 @@ export class Stage {
     return { date: new Date(this.clock.serviceMs + this.dateOffsetMs).toUTCString() };
   }
 
-  /** Creates a window's submitter. */
   newSubmitter(journal: Journal = this.bench.journal, random = () => 0.5): Submitter {
     const submitter = new Submitter(journal, { clock: this.clock, random });
     this.#submitters.push(submitter);

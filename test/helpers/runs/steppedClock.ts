@@ -50,7 +50,6 @@ export class SteppedClock implements Clock {
     await settle();
   }
 
-  /** Changes the wall clock. */
   setWall(byMs: number): void {
     this.#wallOffsetMs += byMs;
   }

@@ -7,7 +7,6 @@ const START_MS = Date.UTC(2031, 4, 3, 12);
 export class TestClock implements Clock {
   /** The service's time. */
   serviceMs = START_MS;
-  /** The length of each sleep. */
   readonly sleeps: number[] = [];
   /** While true, a sleep only ends by its signal. */
   isHeld = false;
@@ -36,7 +35,6 @@ export class TestClock implements Clock {
     this.serviceMs += ms;
   }
 
-  /** Changes the wall clock. */
   setWall(byMs: number): void {
     this.#wallOffsetMs += byMs;
   }

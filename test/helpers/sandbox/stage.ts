@@ -37,7 +37,6 @@ export interface Answer {
   body: Body;
 }
 
-/** A server's URL and its API key. */
 export type Address = Pick<Sandbox, 'baseUrl' | 'apiKey'>;
 
 /** Owns a sandbox in a separate directory, with a controlled clock and a minimal client. */

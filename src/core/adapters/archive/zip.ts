@@ -92,7 +92,7 @@ async function readEntries(file: FileBytes): Promise<readonly ZipEntry[]> {
   const entries: ZipEntry[] = [];
   for (const entry of found) {
     const name = checkEntry(entry, names);
-    if (name !== undefined) entries.push({ name, entry, ...(await place(zip, entry).catch(asBroken)) });
+    if (name !== undefined) entries.push({ name, entry, ...(await dataRange(zip, entry).catch(asBroken)) });
   }
   checkBytes(entries, directoryAt, file.sizeBytes);
   return entries;
@@ -161,7 +161,7 @@ function hasDescriptor({ generalPurposeBitFlag: flags }: Entry): boolean {
 }
 
 /** Checks that the local header agrees with the central directory, since some readers rely on it. */
-async function place(zip: ZipFile, entry: Entry): Promise<{ from: number; to: number }> {
+async function dataRange(zip: ZipFile, entry: Entry): Promise<{ from: number; to: number }> {
   const local = await zip.readLocalFileHeaderPromise(entry);
   const [sizeBytes, packedBytes] = sizesOf(local);
   const isSame =
@@ -207,14 +207,17 @@ async function checkEnd(file: FileBytes, count: number, at: number, end: number)
   const [endAt = 0] = ends;
   // Accepted even if the 32-bit fields suffice: PyTorch always writes ZIP64, and Info-ZIP does on a pipe.
   const isWide = tailAt + endAt === end + WIDE_END.bytes;
-  const says = (value: number, meant: number, ones: number) => value === meant || (isWide && value === ones);
+  const matches = (value: number, meant: number, ones: number) =>
+    value === meant || (isWide && value === ones);
   const agrees =
     ends.length === 1 &&
     (isWide ? await hasWideEnd(file, count, at, end) : tailAt + endAt === end) &&
     [0, 0, count, count].every((meant, index) =>
-      says(tail.readUInt16LE(endAt + 4 + 2 * index), meant, 0xffff),
+      matches(tail.readUInt16LE(endAt + 4 + 2 * index), meant, 0xffff),
     ) &&
-    [end - at, at].every((meant, index) => says(tail.readUInt32LE(endAt + 12 + 4 * index), meant, ALL_ONES));
+    [end - at, at].every((meant, index) =>
+      matches(tail.readUInt32LE(endAt + 12 + 4 * index), meant, ALL_ONES),
+    );
   if (!agrees) throw new BrokenArchiveError('zip');
 }
 

@@ -92,7 +92,7 @@ function length(group: usize): usize {
 }
 
 function takeCard(from: usize, to: usize): void {
-  if (goesOnBefore(from)) return;
+  if (continuesWord(from)) return;
   let count: usize = 0;
   for (let at = from; at < to; at++) {
     if (isDigit(load<u8>(at))) store<u8>(DIGITS + count++, load<u8>(at) - 0x30);
@@ -101,7 +101,7 @@ function takeCard(from: usize, to: usize): void {
 }
 
 /** True if a word or a decimal number ends before `from`, but not if an escape does. */
-function goesOnBefore(from: usize): bool {
+function continuesWord(from: usize): bool {
   const before = <u32>load<u8>(from - 1);
   if (before == 0x2e) return isDigit(load<u8>(from - 2));
   return (isAlphanumeric(before) || before == 0x5f) && endOfEscape(from) != from;

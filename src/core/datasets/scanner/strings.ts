@@ -2,7 +2,7 @@
 import { bitsOf, equal, escapedBy } from './characters';
 import { BAD_ESCAPE, CONTROL_CHARACTER, INVALID_UTF8, LONE_SURROGATE, UNTERMINATED_STRING } from './codes';
 import { fail, noteInRow } from './found';
-import { sequenceLength, isAscii, isUtf8, wholeLength } from './utf8';
+import { sequenceLength, isAscii, isUtf8, completeLength } from './utf8';
 
 /** Whether the last string contains an escape. */
 export let hasEscape: bool = false;
@@ -64,7 +64,7 @@ function readBlocks(from: usize, start: usize, end: usize): usize {
     }
     if (!isAscii(v128.or(v128.or(a, b), v128.or(c, d)))) {
       if (!isUtf8(a, b, c, d)) return readBytes(at, start, end);
-      length = min(length, 48 + wholeLength(d));
+      length = min(length, 48 + completeLength(d));
     }
     if (stops == 0) {
       if (backslashes != 0) hasEscape = true;

@@ -68,7 +68,7 @@ export function isUtf8(a: v128, b: v128, c: v128, d: v128): bool {
 }
 
 /** Returns how many of 16 bytes belong to complete characters. */
-export function wholeLength(bytes: v128): usize {
+export function completeLength(bytes: v128): usize {
   // A sequence of two, three or four bytes is incomplete if it begins in the last one, two or three positions.
   const limits = i8x16(-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -17, -33, -65);
   return ctz(i8x16.bitmask(i8x16.gt_u(bytes, limits)) | 0x10000);

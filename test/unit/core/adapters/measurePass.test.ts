@@ -113,7 +113,7 @@ describe('measurePass', () => {
     }
   });
 
-  it('stops at once when cancelled', async () => {
+  it('stops at once when canceled', async () => {
     await assert.rejects(measure(zipOf(sampleAdapter()), { signal: AbortSignal.abort() }), {
       code: 'cancelled',
     });

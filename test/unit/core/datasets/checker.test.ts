@@ -36,7 +36,7 @@ describe('DatasetChecker', () => {
     );
   });
 
-  it('leads to the verdict "errors" for errors and secrets, "warnings" for everything else', async () => {
+  it('reports the verdict "errors" for errors and secrets, "warnings" for other problems', async () => {
     for (const [row, verdict] of [
       ['{"text":"a"} x', 'errors'],
       [`{"text":"service_${'a1'.repeat(12)}"}`, 'errors'],
@@ -83,7 +83,7 @@ describe('DatasetChecker', () => {
       assert.deepEqual([...wrong], []);
     });
 
-  it('stops when cancelled, and does not open the file if it was cancelled before', async () => {
+  it('stops when canceled, and does not open the file if it was canceled before', async () => {
     const stop = new AbortController();
     const options = { signal: stop.signal, onProgress: () => stop.abort() };
     await assert.rejects(checker().check(bigFile, options), CANCELLED);
@@ -155,19 +155,19 @@ describe('DatasetChecker', () => {
       throws: onMessage("throw new Error('broken')"),
       'does not start': (): string => 'this is no program',
     }))
-      it(`${what} rejects the check, and starts a new worker for the next one`, () =>
+      it(`${what}: rejects the check, and starts a new worker for the next one`, () =>
         withWorker(script, async (own, file) => {
           await assert.rejects(own.check(smallFile), DIED);
           await writeFile(file, intact((await checkerFiles()).worker));
           assert.equal((await own.check(smallFile)).rows, 2);
         }));
 
-    it('ends in the middle of a large file stops the other worker and rejects the check', () =>
+    it('ends in the middle of a large file: stops the other worker and rejects the check', () =>
       withWorker(atAnswers('answers === 3 ? process.exit(1) : post(answer, transfer);'), (own) =>
         assert.rejects(own.check(bigFile), DIED),
       ));
 
-    it('is cancelled stops it after the current segment, without waiting for its end', () => {
+    it('is canceled: stops after the current segment, so the next check need not wait', () => {
       const log = path.join(folder(), 'answers');
       // After its first answer, the worker waits for the stop flag.
       const wait = `

@@ -81,7 +81,7 @@ describe('inspectDataset', () => {
   });
 });
 
-describe('the kind of a file', () => {
+describe('a checked file', () => {
   const { check, checker } = useChecker();
 
   for (const [folder, expected] of [
@@ -159,7 +159,7 @@ describe('the kind of a file', () => {
       }
     });
 
-  it('reports a file as cut off if its last row is incomplete, wherever that ends', async () => {
+  it('is reported as cut off if its last row is incomplete, wherever that ends', async () => {
     const whole = `{"a":"é\\u00e9","b":[true,-1.5e3,null],"c":{}}`;
     for (let length = 2; length < whole.length; length++)
       for (const before of [row.repeat(3), '']) {

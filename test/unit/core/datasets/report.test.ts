@@ -98,7 +98,7 @@ describe('summaryOf', () => {
     });
   });
 
-  it('has the verdict "errors" for secrets, unsearched rows, and other file kinds, but not for addresses', () => {
+  it('has the verdict "errors" for secrets, unsearched rows, and other file kinds, not for addresses', () => {
     const of = (...codes: ProblemCode[]) =>
       summaryOf(reportOf({ problems: codes.map((code) => groupOf(code, rows(1, 10))) }));
     assert.equal(of().verdict, 'clean');

@@ -65,7 +65,7 @@ describe('Reports', () => {
   }
 
   /** Requests a report and finishes the check that this starts. */
-  async function checked(ask: 'check' | 'fresh' = 'check'): Promise<Report> {
+  async function checked(ask: 'check' | 'currentReport' = 'check'): Promise<Report> {
     const report = reports[ask](file);
     await (await begun(checks.length + 1)).finish();
     return report;
@@ -92,7 +92,7 @@ describe('Reports', () => {
     const mtime = new Date('2026-05-01T12:00:00Z');
     await utimes(file, mtime, mtime);
     let report = await checked();
-    assert.equal(await reports.fresh(file), report);
+    assert.equal(await reports.currentReport(file), report);
     const later = new Date(mtime.getTime() + 1_000);
     for (const change of [
       () => appendFile(file, '{}\n'),
@@ -108,7 +108,7 @@ describe('Reports', () => {
       },
     ]) {
       await change();
-      const again = await checked('fresh');
+      const again = await checked('currentReport');
       assert.notEqual(again, report);
       report = again;
     }
@@ -117,7 +117,7 @@ describe('Reports', () => {
   it('joins a running check', async () => {
     const first = reports.check(file);
     const check = await begun(1);
-    const others = [reports.fresh(file), reports.check(file)];
+    const others = [reports.currentReport(file), reports.check(file)];
     await turn();
     await check.finish();
     assert.deepEqual(await Promise.all(others), [await first, await first]);
@@ -127,7 +127,7 @@ describe('Reports', () => {
   it('never returns a report of bytes that were replaced meanwhile', async () => {
     const first = reports.check(file);
     const check = await begun(1);
-    const joined = reports.fresh(file);
+    const joined = reports.currentReport(file);
     await turn();
     await appendFile(file, '{}\n');
     await check.finish();
@@ -157,7 +157,7 @@ describe('Reports', () => {
     const [one, two] = [new AbortController(), new AbortController()];
     const first = reports.check(file, one.signal);
     const check = await begun(1);
-    const second = reports.fresh(file, two.signal);
+    const second = reports.currentReport(file, two.signal);
     await turn();
     one.abort();
     await assert.rejects(first, CancelledError);
@@ -169,7 +169,7 @@ describe('Reports', () => {
     assert.equal(reports.get(file), undefined);
   });
 
-  it('keeps the last report when a check is cancelled, and drops it when a check fails', async () => {
+  it('keeps the last report when a check is canceled, and drops it when a check fails', async () => {
     const report = await checked();
     const stop = new AbortController();
     const cancelled = reports.check(file, stop.signal);
@@ -188,7 +188,7 @@ describe('Reports', () => {
   it('fires for checks that the user asked for, and does not release their reports', async () => {
     let asked = 0;
     reports.onDidCheck(() => asked++);
-    await checked('fresh');
+    await checked('currentReport');
     assert.equal(reports.isAskedFor(file), false);
     assert.equal(asked, 0);
     reports.release(file);
@@ -205,17 +205,17 @@ describe('Reports', () => {
   });
 
   it('remembers that the user asked for a file until it is closed, even if it changes', async () => {
-    await checked('fresh');
+    await checked('currentReport');
     const count = changes.length;
-    reports.ask(file);
+    reports.markRequested(file);
     assert.deepEqual([changes.length, reports.isAskedFor(file)], [count + 1, true]);
     await appendFile(file, '{}\n');
-    await checked('fresh');
+    await checked('currentReport');
     assert.equal(reports.isAskedFor(file), true);
     reports.release(file);
     assert.equal(reports.isAskedFor(file), true);
     await appendFile(file, '{}\n');
-    await checked('fresh');
+    await checked('currentReport');
     assert.equal(reports.isAskedFor(file), false);
   });
 });

@@ -101,7 +101,7 @@ describe('rewriteDataset', () => {
     assert.equal(await readFile(written, 'utf8'), '{}\n\uFEFF{}\n');
   });
 
-  it('leaves no file if it fails or is cancelled', async () => {
+  it('leaves no file if it fails or is canceled', async () => {
     await writeFile(file('cut.jsonl'), `[${'{"a":1},'.repeat(300_000)}`);
     await assert.rejects(rewriteDataset(file('cut.jsonl'), 'json-to-lines'), { code: 'not-json' });
     const stop = new AbortController();

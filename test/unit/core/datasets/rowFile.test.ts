@@ -125,7 +125,7 @@ describe('RowFile', () => {
     assert.ok(rows.isCounted);
   });
 
-  it('yields to the event loop while counting, and stops when cancelled', async () => {
+  it('yields to the event loop while counting, and stops when canceled', async () => {
     await writeFile(file, Buffer.alloc(20_000_000, 'a\n'));
     const rows = await openFile();
     let turns = 0;
@@ -154,19 +154,19 @@ describe('RowFile', () => {
 
   it('notices when the file is changed, replaced, or deleted', async () => {
     const rows = await counted('a\n');
-    assert.equal(await rows.look(), 'same');
+    assert.equal(await rows.compareWithDisk(), 'same');
     await appendFile(file, 'b\n');
-    assert.equal(await rows.look(), 'changed');
+    assert.equal(await rows.compareWithDisk(), 'changed');
     const rewritten = await openFile();
     await writeFile(file, 'A\nB\n');
     await utimes(file, 1, 1);
-    assert.equal(await rewritten.look(), 'changed');
+    assert.equal(await rewritten.compareWithDisk(), 'changed');
     const again = await openFile();
     await writeFile(`${file}.new`, 'a\nb\n');
     await rename(`${file}.new`, file);
-    assert.equal(await again.look(), 'changed');
+    assert.equal(await again.compareWithDisk(), 'changed');
     await rm(file);
-    assert.equal(await again.look(), 'missing');
+    assert.equal(await again.compareWithDisk(), 'missing');
   });
 
   it('maps rows to the editor’s lines, which also end at a lone CR', async () => {

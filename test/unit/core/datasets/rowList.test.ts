@@ -252,7 +252,7 @@ describe('searchRows', () => {
     }
   });
 
-  it('takes less than 250 ms a step for the worst text, and stops when cancelled', async () => {
+  it('takes less than 250 ms a step for the worst text, and stops when canceled', async () => {
     await withFile(Buffer.alloc(2_000_000, 'a'), async (file) => {
       const pattern = searchPattern(`${'a'.repeat(MAX_SEARCH_UNITS - 1)}b`, false);
       assert.ok(pattern);

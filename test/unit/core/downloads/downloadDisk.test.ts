@@ -114,7 +114,7 @@ describe('Downloads to a disk that fails', () => {
     assert.deepEqual(bench.openFiles(), []);
     const [one] = window.active;
     assert.deepEqual([one?.state, one?.code], ['interrupted', 'folder-missing']);
-    // Resuming before that does not drop it.
+    // Resuming while the folder is missing does not drop the download.
     await assert.rejects(window.resume(one?.id ?? ''), { code: 'folder-missing' });
     assert.deepEqual(
       window.active.map(({ id }) => id),
@@ -271,7 +271,7 @@ describe('Downloads to a disk that fails', () => {
         assert.deepEqual((await bench.stored()).unfinished, []);
       });
 
-    it('is never written to by the next window, whether resumed or cancelled', async () => {
+    it('is never written to by the next window, whether resumed or canceled', async () => {
       await setUp('chunked');
       const next = bench.window();
       await next.open(ACCOUNT);

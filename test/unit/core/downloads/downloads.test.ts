@@ -114,7 +114,7 @@ describe('Downloads', () => {
     });
   });
 
-  describe('when it is cancelled', () => {
+  describe('when it is canceled', () => {
     for (const where of ['before', 'in the middle', 'while it waits', 'while it is verified'])
       it(`leaves nothing, ${where}`, async () => {
         const stop = new AbortController();

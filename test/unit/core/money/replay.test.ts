@@ -253,7 +253,7 @@ describe('the money of 150 submissions with refusals, lost responses, and crashe
         money,
         reading: undefined,
         view: { groupBy, search: '', sortBy: 'date', isDescending: true },
-        mostRows: Infinity,
+        maxRows: Infinity,
       });
     const page = pageBy('month');
     const prices = new Map(runs.map((run) => [run.run_id, run.price_cents]));

@@ -1,14 +1,5 @@
 import assert from 'node:assert/strict';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { writeFileDurably } from '../../../../src/core/storage/durableFile.ts';
 import type { Intent } from '../../../../src/core/submission/intent.ts';
@@ -63,7 +54,6 @@ describe('Journal', () => {
     return created.lease;
   }
 
-  const leaseNames = () => readdirSync(path.join(directory, 'leases')).sort();
   const intentFile = (id: string) => path.join(directory, `${id}.json`);
   /** The ids of what the disk has: open, or settled. */
   const stored = (is: 'open' | 'settled') =>
@@ -213,7 +203,6 @@ describe('Journal', () => {
         assert.equal(await journal.acquire(id), undefined);
         assert.equal(await journal.isOwned(id), false);
       }
-      assert.deepEqual(leaseNames(), ['create.lock']);
       leases.push((await Lease.take(lockFile('create')))!);
       assert.equal(await journal.isOwned('create'), false);
     });
@@ -278,7 +267,7 @@ describe('Journal', () => {
       await journal.settle(lease, chargedAt(intent, 7));
       assert.deepEqual(journal.intents, []);
       assert.equal(lease.isHeld(), false);
-      assert.deepEqual([stored('open'), leaseNames(), stored('settled')], [[], ['create.lock'], [intent.id]]);
+      assert.deepEqual([stored('open'), stored('settled')], [[], [intent.id]]);
       assert.deepEqual(await journal.receipts(), [chargedAt(intent, 7)]);
       assert.deepEqual(await (await opened()).receipts(), [chargedAt(intent, 7)]);
     });
@@ -375,7 +364,7 @@ describe('Journal', () => {
         const journal = await filling(isTooLate);
         const intent = sampleIntent();
         await assert.rejects(journal.create(intent), full);
-        assert.deepEqual([journal.intents, stored('open'), leaseNames()], [[], [], ['create.lock']]);
+        assert.deepEqual([journal.intents, stored('open')], [[], []]);
         isFull = false;
         await journal.settle(await create(journal, intent), chargedAt(intent, 1));
       });
@@ -412,56 +401,30 @@ describe('Journal', () => {
       await assert.rejects(journal.create({ ...intent, boundary: '' }));
       await assert.rejects(journal.create({ ...intent, label: 'x'.repeat(2 ** 20) }), RangeError);
       await assert.rejects(journal.create({ ...intent, created: { localMs: NaN } }));
-      assert.deepEqual([stored('open'), leaseNames()], [[], ['create.lock']]);
+      assert.deepEqual(stored('open'), []);
     });
   });
 
   describe('after a crash', () => {
-    it('does not reopen an intent whose receipt was written, although its lock file remains', async () => {
+    it('does not reopen an intent whose receipt was written, although its owner held the lease', async () => {
       const journal = await opened();
       const intent = sampleIntent();
       const lease = await create(journal, intent);
       writeFileSync(intentFile(intent.id), JSON.stringify(chargedAt(intent, 1)));
       const other = await opened();
       assert.deepEqual([other.intents, await other.receipts()], [[], [chargedAt(intent, 1)]]);
-      assert.ok(existsSync(lockFile(intent.id)), 'its owner is about to remove it');
       lease.release();
       assert.equal(await other.acquire(intent.id), undefined);
-      assert.deepEqual(leaseNames(), ['create.lock']);
-      writeFileSync(lockFile(intent.id), '');
-      const next = await opened();
-      assert.deepEqual(leaseNames(), ['create.lock']);
-      await create(next, sameWish(intent));
+      await create(await opened(), sameWish(intent));
     });
 
-    it('removes only leftovers without an owner', async () => {
+    it('ignores temporary files', async () => {
       const journal = await opened();
       const open = sampleIntent();
       (await create(journal, open)).release();
-      const owned = sampleIntent();
-      const owner = await Lease.take(lockFile(owned.id));
-      leases.push(owner!);
-      const temporary = (id: string) => path.join(directory, `${id}.json.${sampleIntent().id}.tmp`);
-      const dead = sampleIntent();
-      const swept = [temporary(dead.id), temporary(dead.id), temporary(open.id), lockFile(sampleIntent().id)];
-      const kept = [
-        temporary(owned.id),
-        lockFile(owned.id),
-        path.join(directory, 'notes.tmp'),
-        path.join(directory, 'leases', 'other.lock'),
-        lockFile(sampleIntent().id),
-      ];
-      for (const file of [...swept, ...kept.filter((name) => name !== lockFile(owned.id))])
-        if (file === kept.at(-1)) mkdirSync(file);
-        else writeFileSync(file, file.endsWith('.tmp') ? '{' : '');
-      await opened();
-      assert.deepEqual(swept.filter(existsSync), []);
-      assert.deepEqual(
-        kept.filter((file) => !existsSync(file)),
-        [],
-      );
+      for (const { id } of [open, sampleIntent()])
+        writeFileSync(path.join(directory, `${id}.json.${sampleIntent().id}.tmp`), '{');
       assert.deepEqual((await opened()).intents, [open]);
-      assert.ok(existsSync(lockFile(open.id)), 'a lock file stays as long as its intent');
     });
   });
 });

@@ -6,7 +6,7 @@ import type { AdapterReport, Container } from '../../../../src/core/adapters/rep
 import {
   adapterFolder,
   fingerprintOf,
-  subjectOf,
+  pathToInspect,
   unpackedPlace,
 } from '../../../../src/ui/adapters/adapterPlace.ts';
 import { sampleAdapter } from '../../../helpers/adapters/sampleAdapter.ts';
@@ -75,9 +75,9 @@ describe('adapterPlace', () => {
   it('inspects the folder of weights that are next to their config', async () => {
     await unpack(at('a'));
     await writeFile(at('a', 'model.safetensors'), '');
-    assert.equal(await subjectOf(at('a', 'adapter_model.safetensors')), at('a'));
-    assert.equal(await subjectOf(at('a', 'model.safetensors')), at('a', 'model.safetensors'));
-    assert.equal(await subjectOf(at('adapter_model.safetensors')), at('adapter_model.safetensors'));
+    assert.equal(await pathToInspect(at('a', 'adapter_model.safetensors')), at('a'));
+    assert.equal(await pathToInspect(at('a', 'model.safetensors')), at('a', 'model.safetensors'));
+    assert.equal(await pathToInspect(at('adapter_model.safetensors')), at('adapter_model.safetensors'));
   });
 
   it('has a fingerprint that changes with files but not with subfolders', async () => {

@@ -40,7 +40,7 @@ describe('dataset messages', () => {
       rows: 2_000,
       blankRows: 2,
       formats: { ...base.formats, chat: 1_999, 'question-answer': 1 },
-      duplicatesLookedForRows: 1_000,
+      comparedRows: 1_000,
       statistics: {
         ...base.statistics,
         lengths: {

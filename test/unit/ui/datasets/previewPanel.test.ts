@@ -43,8 +43,8 @@ describe('PreviewPanel', () => {
       problem: undefined,
       check: { report: reportOf({ rows: 3, problems: [groupOf('bad-literal', [{ row: 3 }])] }) },
       onDidChange: new Emitter<'counted'>().event,
-      look: () => Promise.resolve(),
-      goOn: () => undefined,
+      compareWithDisk: () => Promise.resolve(),
+      startDeferredWork: () => undefined,
     };
     panel = new PanelStandIn();
     errors = [];

@@ -12,7 +12,7 @@ const {
   priceText,
   rangeTooltip,
   spentText,
-  underWayText,
+  pendingText,
   unexpectedPrice,
 } = await withVscode(() => import('../../../../src/ui/shared/moneyMessages.ts'));
 
@@ -50,7 +50,7 @@ describe('Budget messages', () => {
       'at least 12.40 USD (1 price unknown, not all runs loaded)',
     );
     assert.equal(
-      underWayText({ ...spending, pendingCents: 0, pendingUnknown: 1 }),
+      pendingText({ ...spending, pendingCents: 0, pendingUnknown: 1 }),
       'under way: 1 price unknown',
     );
   });

@@ -44,8 +44,8 @@ describe('prepareDataset', () => {
     let checks = 0;
     const dataset = await prepareDataset(standIn.Uri.file(file), undefined, 'Work', {
       reports: {
-        ask: () => undefined,
-        fresh: () => {
+        markRequested: () => undefined,
+        currentReport: () => {
           const next = found[Math.min(checks++, found.length - 1)]!;
           assert.ok(checks < 10, 'it never ends');
           if (typeof next === 'string') return Promise.reject(new CheckError(next));
@@ -143,7 +143,9 @@ describe('prepareDataset', () => {
 
   it('refuses a file above the limit of the contract, and shows the limit', () =>
     assert.ok(
-      messages.refusal('a.jsonl', 'too-large').includes(`600 MB (${MAX_DATASET_BYTES.toLocaleString('en')}`),
+      messages
+        .refusalSentence('a.jsonl', 'too-large')
+        .includes(`600 MB (${MAX_DATASET_BYTES.toLocaleString('en')}`),
     ));
 
   it('describes a dataset with exact counts', () => {

@@ -45,7 +45,7 @@ describe('submitDataset', () => {
   let reconnected: Emitter<string>;
   let balance: { current: object | undefined; refresh: () => Promise<unknown> };
   let details: Map<string, object>;
-  let reports: { ask: () => void; fresh: (path: string) => Promise<unknown> };
+  let reports: { markRequested: () => void; currentReport: (path: string) => Promise<unknown> };
 
   beforeEach(async () => {
     standIn.forget();
@@ -60,8 +60,8 @@ describe('submitDataset', () => {
     balance = { current: undefined, refresh: () => Promise.resolve((balance.current = usd)) };
     details = new Map();
     reports = {
-      ask: () => undefined,
-      fresh: async (name: string) =>
+      markRequested: () => undefined,
+      currentReport: async (name: string) =>
         reportOf({ path: name, ...stampOf(await stat(name, { bigint: true })), rows: 1 }),
     };
     parts = {
@@ -270,7 +270,7 @@ describe('submitDataset', () => {
     };
     let checks = 0;
     // A dataset that needs a check is not submitted: the question about it gets no answer.
-    reports.fresh = () => (checks++, Promise.reject(new CheckError('worker-died')));
+    reports.currentReport = () => (checks++, Promise.reject(new CheckError('worker-died')));
     parts.submitter.discard = () => Promise.resolve(true);
     refused();
     await submit({ modelId: 'm', replaces: 'refused' });
@@ -303,7 +303,7 @@ describe('submitDataset', () => {
       const [refused] = submitter.pending;
       assert.equal(refused?.state, 'refused');
       control.setScenario('none');
-      reports.fresh = () => Promise.reject(new Error('checked again'));
+      reports.currentReport = () => Promise.reject(new Error('checked again'));
       await resolveSubmission(resolving, refused.id, 'continue');
       const [, , , preset] = standIn.executed.at(-1) ?? [];
       await submit(preset);
@@ -317,7 +317,7 @@ describe('submitDataset', () => {
   });
 
   it('hashes an unchecked file', async () => {
-    reports.fresh = () => Promise.reject(new CheckError('worker-died'));
+    reports.currentReport = () => Promise.reject(new CheckError('worker-died'));
     await submit({ modelId: 'm' }, ACCEPTING, [
       'Submit Without Checking…',
       'Submit Without Checking',

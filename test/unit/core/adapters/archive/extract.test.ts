@@ -111,7 +111,7 @@ describe('extractAdapter', () => {
     assert.deepEqual((await readdir(folder)).sort(), [...names.slice(1), 'out'].sort());
   });
 
-  it('leaves nothing behind when it is cancelled', async () => {
+  it('leaves nothing behind when it is canceled', async () => {
     await assert.rejects(extract(zipOf(FILES), { signal: AbortSignal.abort() }), { code: 'cancelled' });
     const stop = new AbortController();
     const going = extract(zipOf(FILES), { signal: stop.signal, onProgress: () => stop.abort() });
