@@ -220,7 +220,7 @@ function about(name: string, { action, target, words }: RunPageButton): RunPageB
   return { action, target, words, label: factLine(words, name) };
 }
 
-/** Always the same two buttons, which are disabled while not possible. */
+/** Always returns the same two buttons; a button that can't be used now is disabled. */
 function adapterActions({ runId, artifacts: { kind }, downloads, records }: KnownRun) {
   const here = records.filter(({ isGone }) => !isGone);
   const adapter = here.find(({ artifactType, verified }) => artifactType === 'model' && verified !== 'html');

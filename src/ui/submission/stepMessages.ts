@@ -232,7 +232,7 @@ export function runOf(
   return { size: dataset.size, priority, sha256 };
 }
 
-/** What will be sent, who pays, and what is known about the price. @param sha256 of the dataset, once known */
+/** The rows about what will be sent, who pays, and the known price. @param sha256 of the dataset, once known */
 export function summaryRows(
   context: SubmissionContext,
   choices: SubmissionChoices,

@@ -18,7 +18,7 @@ import type { ReportFoundRun } from './submissionResult.ts';
 
 /** The interval at which due checks are started. */
 const ASK_MS = 30_000;
-/** How long after a charge the window that got the response may still be about to report it. */
+/** How long after a charge the window that got the response may still report it. */
 const REPORTING_MS = 10_000;
 /** How long the warning about submissions left open by an earlier window waits for the first check. */
 const FIRST_CHECK_MS = 5_000;

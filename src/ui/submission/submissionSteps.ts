@@ -91,7 +91,7 @@ export async function reviewSubmission(
   }
 }
 
-/** The steps after the summary: checks that need the digest, the terms, the final question. Each can lead back. */
+/** The steps after the summary: checks that need the digest, the terms, the final question. Each can lead back to it. */
 async function consent(
   review: Review,
   choices: SubmissionChoices,

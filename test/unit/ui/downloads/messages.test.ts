@@ -13,7 +13,7 @@ const { explain } = await withVscode(() => import('../../../../src/ui/shared/ser
 describe('download messages', () => {
   beforeEach(() => standIn.forget());
 
-  it('chooseArtifacts shows names of the service as plain text', async () => {
+  it('chooseArtifacts shows the service’s names as plain text', async () => {
     const rows: unknown[] = [];
     standIn.told.tick = (items) => {
       rows.push(...items.map(({ label, description }) => [label, description]));
@@ -29,7 +29,7 @@ describe('download messages', () => {
     ]);
   });
 
-  it('reportDownloaded warns of a file that is not known to be an adapter', () => {
+  it('reportDownloaded warns about a file that is damaged or not known to be an adapter', () => {
     for (const [verified, type, sentence] of [
       ['zip', 'model', /^Downloaded a\.zip to \/out\.$/],
       ['unread', 'model', /^Downloaded .* Only its size/],
@@ -47,7 +47,7 @@ describe('download messages', () => {
     }
   });
 
-  it('downloadText says how far a download is, never 100% before it is complete', () => {
+  it('downloadText shows the progress, and downloadShare never 100% before the end', () => {
     const { downloadText, downloadShare } = messages;
     const sizes = { receivedBytes: 5_000, totalBytes: 10_000 };
     assert.equal(downloadText({ state: 'waiting', ...sizes }), 'waiting for the network');
@@ -58,7 +58,7 @@ describe('download messages', () => {
     assert.equal(downloadShare({ state: 'downloading', receivedBytes: 0, totalBytes: 0 }), '100%');
   });
 
-  it('reportDownloadFailed offers to resume what may go on, else what helps', () => {
+  it('reportDownloadFailed offers Resume if it can help, and otherwise the error’s action', () => {
     const session = { account: { id: 'account-1', kind: 'sandbox' }, runs: { label: () => 'maths' } };
     const report = (error: Error, ...active: object[]) => {
       standIn.forget();

@@ -9,15 +9,15 @@ import { Bench, row, until } from '../../../helpers/runs/support.ts';
 
 const commands = await withVscode(() => import('../../../../src/ui/runs/runCommands.ts'));
 
-describe('commands of runs', () => {
+describe('run commands', () => {
   let bench: Bench;
   let session: Session;
   let sessions: Sessions;
   let limits: number[];
   let gate: Promise<unknown> | undefined;
-  /** From which row on the service fails. */
+  /** The row from which the service fails. */
   let brokenFrom: number;
-  /** The cursors that come, in turn, whatever is asked for. */
+  /** If not empty, the service sends these cursors in turn, whatever is requested. */
   let circle: readonly string[];
   let filter: RunFilter;
 
@@ -60,8 +60,8 @@ describe('commands of runs', () => {
   };
   const loaded = () => session.runs.rows?.length;
 
-  describe('Load All Runs', () => {
-    it('reads pages of 100 to the end, and says how far it is', async () => {
+  describe('loadAllRuns', () => {
+    it('reads pages of 100 to the end and reports progress', async () => {
       await commands.loadAllRuns(sessions);
       assert.deepEqual([loaded(), session.runs.hasMore], [730, false]);
       assert.deepEqual(new Set(limits.slice(1)), new Set([100]));
@@ -70,7 +70,7 @@ describe('commands of runs', () => {
       assert.deepEqual(standIn.told.sentences, []);
     });
 
-    it('ends at once when it is cancelled, with what it has', async () => {
+    it('ends at once when canceled and keeps what was loaded', async () => {
       const first = loaded();
       gate = new Promise(() => undefined);
       const work = commands.loadAllRuns(sessions);
@@ -80,7 +80,7 @@ describe('commands of runs', () => {
       assert.deepEqual([loaded(), standIn.told.sentences], [first, []]);
     });
 
-    it('says how much is loaded where the service fails or sends no new runs, and can continue', async () => {
+    it('reports how much was loaded if the service fails or sends no new runs, and can continue', async () => {
       for (const [breakIt, sentence] of [
         [() => (brokenFrom = 400), (count: number) => `Loaded ${count} runs, but not the older ones.`],
         [
@@ -109,8 +109,8 @@ describe('commands of runs', () => {
     });
   });
 
-  describe('Filter Runs', () => {
-    it('offers the models and phases of what is loaded, with the current filter', async () => {
+  describe('filterRuns', () => {
+    it('offers the models and phases of loaded runs, with the current filter', async () => {
       filter = { text: 'now', modelIds: ['m2'], phases: ['finished'] };
       let items: string[] = [];
       let selected: string[] = [];
@@ -131,7 +131,7 @@ describe('commands of runs', () => {
       assert.deepEqual(filter, { text: 'two words', modelIds: ['m1'], phases: ['waiting'] });
     });
 
-    it('changes nothing when it is closed or another account became active, and takes a text without asking', async () => {
+    it('changes nothing if closed or the account changed, and accepts a text without asking', async () => {
       filter = { text: 'now', modelIds: ['m2'], phases: [] };
       await commands.filterRuns(sessions, shown, { unknown: 'argument' });
       const live = { active: session };
@@ -146,7 +146,7 @@ describe('commands of runs', () => {
       assert.deepEqual([filter, standIn.told.inputs.length], [text, 2]);
     });
 
-    it('offers nothing that a rejected API key has read, nor where nothing is loaded', async () => {
+    it('offers nothing if the API key was rejected or no runs are loaded', async () => {
       const { runs } = session;
       const active = { isLocked: true, runs } as unknown as Session;
       await commands.filterRuns({ active }, shown, undefined);
@@ -157,7 +157,7 @@ describe('commands of runs', () => {
     });
   });
 
-  it('Open License Terms opens nothing but an https link', async () => {
+  it('openModelLink opens only https links', async () => {
     const open = async (terms_url?: string) => {
       standIn.forget();
       const models = [{ model_id: 'm1', terms_url }];
@@ -175,7 +175,7 @@ describe('commands of runs', () => {
       assert.deepEqual(await open(url), [1], url);
   });
 
-  it('Show Run opens the page of a row, an ID or a choice, and reads nothing', async () => {
+  it('showRun opens the page of a row, an ID, or a chosen run, and reads nothing', async () => {
     const pages: string[][] = [];
     const show = async (argument?: unknown) => {
       const open = (...ids: string[]) => Promise.resolve(void pages.push(ids));

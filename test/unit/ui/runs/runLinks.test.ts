@@ -10,7 +10,7 @@ const { followRunLink, runLinkPath } = await withVscode(
   () => import('../../../../src/ui/runs/runCommands.ts'),
 );
 
-describe('links to runs', () => {
+describe('followRunLink', () => {
   let bench: Bench;
   let session: Session;
   let active: Session | undefined;
@@ -49,12 +49,12 @@ describe('links to runs', () => {
     return followRunLink({ path, query, fragment }, parts as unknown as RunLinkParts);
   };
 
-  it('open the page of a run that is known, however odd its id, and ask for nothing', async () => {
+  it('opens the page of a known run without a request, however odd its ID', async () => {
     const odd = ['a b', 'a/b', '..', 'ä', 'a%2Fb', 'a?b#c', '<b>', '“x”', '👩‍💻', '-a', 'a\n', 'a'.repeat(129)];
     const links = odd.map((runId) => {
       const link = runLinkPath(runId);
       assert.match(link, /^\/run\/[\w.!~*'()%-]+$/);
-      // As VS Code reads it.
+      // As VS Code decodes it.
       return decodeURIComponent(link);
     });
     for (const link of links) await follow(link);
@@ -68,13 +68,13 @@ describe('links to runs', () => {
     assert.equal(runLinkPath('a\ud800'), '/run/a%EF%BF%BD');
   });
 
-  it('look up a run that is not known, which only reads', async () => {
+  it('looks up an unknown run, which only reads', async () => {
     for (const runId of ['abc', 'r_1', 'a'.repeat(128)]) await follow(`/run/${runId}`);
     assert.deepEqual(shown[0], ['account-1', 'abc']);
     assert.deepEqual([requests[0], requests.length], ['GET /api/v1/runs/abc', 3]);
   });
 
-  it('say that the account has no such run, and offer another account where there is one', async () => {
+  it('reports that the account has no such run, and offers another account if there is one', async () => {
     status = 404;
     await follow('/run/abc');
     accounts = 2;
@@ -89,14 +89,14 @@ describe('links to runs', () => {
     assert.deepEqual(errors, []);
   });
 
-  it('say that nobody is signed in', async () => {
+  it('reports that no account is active', async () => {
     active = undefined;
     await follow('/run/abc');
     assert.deepEqual(standIn.told.sentences, ['No account is active.']);
     assert.deepEqual([shown, requests], [[], []]);
   });
 
-  it('of any other kind do nothing, and none of their words is said', async () => {
+  it('rejects any other link without repeating its text', async () => {
     const plain = ['/run/abc/artifacts/download', '/run/../balance', '/signIn/service_secret', '/submit/abc'];
     plain.push('', '/', '/run', '/run/', 'run/abc', '//run/abc', '/Run/abc', '/runs/abc', '/submit');
     const links = [
@@ -110,7 +110,7 @@ describe('links to runs', () => {
     assert.deepEqual([shown, requests, standIn.executed], [[], [], []]);
   });
 
-  it('leave every other error to who tells errors, and show and send nothing with a refused API key', async () => {
+  it('passes on other errors, and shows and sends nothing once the API key is rejected', async () => {
     await session.runs.refresh();
     status = 401;
     for (const runId of ['abc', 'abc', 'known']) await follow(`/run/${runId}`);

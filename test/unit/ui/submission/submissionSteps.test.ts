@@ -20,7 +20,7 @@ const { confirmSubmission } = await withVscode(
 type Review = Parameters<typeof reviewSubmission>[0];
 type SubmissionContext = ReturnType<Review['context']>;
 
-describe('the review of a submission', () => {
+describe('reviewSubmission', () => {
   beforeEach(() => {
     standIn.forget();
     press('Submit and Pay');
@@ -66,7 +66,7 @@ describe('the review of a submission', () => {
   const ACCEPTING = ['Continue', 'Accept and Continue'];
   const chosen = { model, label: 'My run', priority: false };
 
-  /** Answers each box in turn, by a part of the label of its row or its text. */
+  /** Answers each box in turn, with a part of a row's label or with a text. */
   function answering(...answers: (string | undefined)[]): (input: InputStandIn) => string | undefined {
     return () => answers.shift();
   }
@@ -81,11 +81,11 @@ describe('the review of a submission', () => {
     assert.equal(result?.kind, 'confirmed');
     return result;
   };
-  /** The rows of a summary by their names. */
+  /** Maps the names of a summary's rows to their descriptions. */
   const rowsOf = (input: InputStandIn | undefined) =>
     new Map(input?.items.map(({ label, description }) => [label.replace(/^\S+ /, ''), description]));
 
-  it('takes two boxes and the last question when nothing is changed', async () => {
+  it('needs two boxes and the final question if nothing is changed', async () => {
     const { kind, label, model: sent, priority, sha256 } = await confirmed(ACCEPTING);
     assert.deepEqual([kind, label, sent, priority], ['confirmed', `My run ${marker}`, model, false]);
     assert.equal(sha256, 'digest');
@@ -100,7 +100,7 @@ describe('the review of a submission', () => {
     assert.equal(standIn.told.sentences.length, 1);
   });
 
-  it('comes back to the summary from each row that changes something', async () => {
+  it('returns to the summary from each row that changes something', async () => {
     const other = { ...model, model_id: 'o', name: 'Other' };
     const answers = ['Model', 'Other', 'Label', '  Mine ', 'Queue', 'Priority', ...ACCEPTING];
     const { label, model: taken, priority } = await confirmed(answers, { models: [model, other] });
@@ -114,7 +114,7 @@ describe('the review of a submission', () => {
     );
   });
 
-  it('asks for the model first where none is known', async () => {
+  it('asks for the model first if none is known', async () => {
     const bare = { model_id: 'base-7b', name: 'base-7b', provider: '', available: true };
     const answers = ['base-7b', ...ACCEPTING];
     assert.equal((await confirmed(answers, { models: [bare] }, { model: undefined })).model, bare);
@@ -125,7 +125,7 @@ describe('the review of a submission', () => {
     assert.equal(await walk([undefined], {}, { model: undefined }), undefined);
   });
 
-  it('adds the marker within the longest label, if there is one', async () => {
+  it('adds the marker, if any, within the maximum length of a label', async () => {
     const labelOf = async (label: string, changes = {}) =>
       (await confirmed(ACCEPTING, changes, { label })).label;
     assert.equal(await labelOf(''), marker);
@@ -135,7 +135,7 @@ describe('the review of a submission', () => {
     assert.equal(rowsOf(standIn.told.inputs.at(-2)).get('Label')?.length, 255);
   });
 
-  it('records the time of each consent when it is given, and the links that could be opened', async () => {
+  it('records the time of each consent and the links that could be opened', async () => {
     const moments: string[] = [];
     const answers = [...ACCEPTING];
     const note = () => moments.push(new Date().toISOString());
@@ -144,26 +144,26 @@ describe('the review of a submission', () => {
     const result = await reviewSubmission(reviewOf({}), chosen);
     assert.equal(result?.kind, 'confirmed');
     const { model_terms, data_policy } = result.consents;
-    // The use policy is not https: it was shown, and could not be opened.
+    // The use policy was shown but could not be opened, since it is not https.
     assert.deepEqual(model_terms.urls, ['https://maker.test/terms']);
     const [, terms = '', last = ''] = moments;
     assert.ok(terms <= model_terms.accepted_at && model_terms.accepted_at <= last);
     assert.ok(last <= data_policy.accepted_at);
   });
 
-  it('ends without anything if a consent is not given', async () => {
+  it('ends without a result if a consent is not given', async () => {
     for (const button of [undefined, 'Cancel', 'Submit']) {
       press(button);
       assert.equal(await walk(ACCEPTING), undefined, button);
     }
     press('Submit and Pay');
-    // What Enter takes in the terms.
+    // None of these rows accepts the terms.
     for (const row of [undefined, 'Open license terms', 'Use policy'])
       assert.equal(await walk(['Continue', row]), undefined, row);
     assert.equal(await walk([undefined]), undefined);
   });
 
-  it('ends in a modal question that repeats both consents and goes back with Enter', async () => {
+  it('ends with a modal question that repeats the consents and goes back on Enter', async () => {
     await walk(ACCEPTING);
     assert.deepEqual(standIn.told.sentences, ['Submit train.jsonl to Work and pay?']);
     assert.deepEqual(standIn.told.isModal, [true]);
@@ -183,7 +183,7 @@ describe('the review of a submission', () => {
     ]);
   });
 
-  it('leads back from the last question to the summary, and through the terms again', async () => {
+  it('returns from the final question to the summary, then repeats the terms', async () => {
     const buttons = ['Back to Summary', 'Submit and Pay'];
     standIn.told.answer = () => buttons.shift();
     await confirmed([...ACCEPTING, ...ACCEPTING]);
@@ -191,7 +191,7 @@ describe('the review of a submission', () => {
     assert.equal(standIn.told.sentences.length, 2);
   });
 
-  it('begins again if account or dataset changed, whenever that is', async () => {
+  it('restarts if the account or dataset changes at any time', async () => {
     const stale = (answers: (string | undefined)[]) => () => Promise.resolve(answers.shift() as never);
     for (const reason of ['account-changed', 'dataset-changed'])
       for (const answers of [[reason], [undefined, reason]])
@@ -207,7 +207,7 @@ describe('the review of a submission', () => {
     assert.deepEqual(await walk(['Dataset']), { kind: 'restart', reason: 'other-dataset', choices: chosen });
   });
 
-  it('waits for the digest with the summary open, and shows the money as it is then', async () => {
+  it('waits for the digest with the summary open, then shows the current money', async () => {
     const digest = Promise.withResolvers<string>();
     let balance_cents = 100;
     const result = walk(ACCEPTING, {
@@ -225,7 +225,7 @@ describe('the review of a submission', () => {
     assert.match(standIn.told.details[0] ?? '', /^Balance: 2\.00 USD$/m);
   });
 
-  it('accepts no terms for a dataset that the user does not want beside another', async () => {
+  it('doesn’t ask for the terms if the user declines a second submission of the dataset', async () => {
     for (const [answer, boxes] of [
       [undefined, 1],
       ['back', 2],
@@ -236,7 +236,7 @@ describe('the review of a submission', () => {
     }
   });
 
-  it('says whether the dataset of a run that is submitted again is the same', async () => {
+  it('shows whether the dataset of a repeated run has changed', async () => {
     const [earlier] = [{ ...intentOf(), settled: { kind: 'discarded', at: { localMs: 0 } } as const }];
     for (const [sha256, filename, text] of [
       [earlier.dataset.sha256, 'renamed.jsonl', / · unchanged since /],
@@ -254,7 +254,7 @@ describe('the review of a submission', () => {
     }
   });
 
-  describe('says what is known of the money', () => {
+  describe('money', () => {
     const receipts = [1_000, 2_000, 4_000].map((sizeBytes, index) =>
       chargedReceipt({
         accountId: 'account-1',
@@ -265,7 +265,7 @@ describe('the review of a submission', () => {
     );
     const balance = (balance_cents: number) => ({ balance_cents, currency: 'USD' });
 
-    it('in the summary and in the last question: a range, or the price of the same bytes', async () => {
+    it('is shown as a range, or as the price of the same bytes, in summary and final question', async () => {
       await confirmed(ACCEPTING, { money: moneyOf({ receipts }) });
       const price = rowsOf(standIn.told.inputs[0]).get('Price') ?? '';
       const [range = ''] = /[\d.]+–[\d.]+ USD/.exec(price) ?? [];
@@ -278,7 +278,7 @@ describe('the review of a submission', () => {
       assert.match(standIn.told.details[1] ?? '', /known only after the charge; 5\.00 USD last time\.$/m);
     });
 
-    it('with a note where the balance may not do', async () => {
+    it('has a note if the balance may not suffice', async () => {
       for (const [cents, note] of [
         [0, 'The balance is 0.00 USD. The service will refuse this run unless your plan includes it.'],
         [10, 'The balance is probably too low for this run.'],
@@ -292,7 +292,7 @@ describe('the review of a submission', () => {
       }
     });
 
-    it('and takes one more deliberate step over the budget, before the terms', async () => {
+    it('over the budget needs one more confirmation, before the terms', async () => {
       const budget = { perRunCents: 100, currency: 'USD' };
       const money = moneyOf({ account: { ...account, budget }, receipts, balance: balance(40_000) });
       press('Back to Summary');
@@ -310,7 +310,7 @@ describe('the review of a submission', () => {
       }
     });
 
-    it('and asks about the budget again if the last question shows more, and the same once', async () => {
+    it('over the budget is confirmed again only if the figures changed before the final question', async () => {
       const perRun = { perRunCents: 100, currency: 'USD' };
       const both = { ...perRun, perMonthCents: 1_000 };
       for (const [then, details] of [
@@ -321,7 +321,7 @@ describe('the review of a submission', () => {
         standIn.told.answer = (buttons) => buttons.at(-1);
         let reads = 0;
         await confirmed(ACCEPTING, {
-          // For the summary, and once more while the terms are accepted.
+          // Called for the summary, and again when the terms are accepted.
           ready: () => {
             reads++;
             return Promise.resolve();
@@ -338,7 +338,7 @@ describe('the review of a submission', () => {
       }
     });
 
-    it('and fills in a balance that comes late, with what is known of the digest', async () => {
+    it('is filled in: a late balance, and the price once the digest is known', async () => {
       const late = Promise.withResolvers<undefined>();
       const known: { balance?: ReturnType<typeof balance> } = {};
       void walk(['Continue'], {
@@ -363,7 +363,7 @@ describe('the review of a submission', () => {
     });
   });
 
-  it('does not speak of paying in the sandbox', async () => {
+  it('doesn’t mention payment in the sandbox', async () => {
     press('Submit');
     const account = { id: 's', name: 'Sandbox', kind: 'sandbox' } as const;
     assert.ok((await walk(ACCEPTING, { account })) !== undefined);
@@ -373,7 +373,7 @@ describe('the review of a submission', () => {
     assert.doesNotMatch(standIn.told.details[0] ?? '', /pay|charged/);
   });
 
-  it('names the links of the terms, and what is not opened', async () => {
+  it('shows the links of the terms, and which of them can’t be opened', async () => {
     const termsOf = async (changes: object) => {
       standIn.forget();
       await walk(['Continue'], {}, { model: { ...model, ...changes } });
@@ -401,7 +401,7 @@ describe('the review of a submission', () => {
     ]);
   });
 
-  it('shows a model whose name is an attempt to distort it as it is', async () => {
+  it('sanitizes hostile names', async () => {
     const name = 'Free \u202e$(check) [x](command:y)\u200b';
     const shown = 'Free <U+202E>$ (check) [x] (command:y)<U+200B>';
     const hostile = { ...model, name, provider: name, model_id: name };
@@ -419,7 +419,7 @@ describe('the review of a submission', () => {
     const screen = JSON.stringify(
       standIn.told.inputs.map(({ title, placeholder, prompt, items }) => [
         [title, placeholder, prompt],
-        // Our own icon comes first.
+        // The extension's own icon comes first.
         items.map(({ label, ...rest }) => [
           label.replace(/^\$\([\w-]+\) /, ''),
           rest.description,
@@ -433,7 +433,7 @@ describe('the review of a submission', () => {
     );
   });
 
-  it('say in the last question when the same run was submitted within a day', async () => {
+  it('shows in the final question when the same run was submitted within a day', async () => {
     const hoursAgo = (hours: number) => Date.now() - hours * 3_600_000;
     const prior = {
       ...{ accountId: account.id, runId: 'run-1', modelId: model.model_id, priority: false, rows: 10 },
@@ -453,7 +453,7 @@ describe('the review of a submission', () => {
     assert.equal(await asked({ submittedAtMs: hoursAgo(25) }), undefined);
   });
 
-  it('have a last question of at most 20 lines of 48 characters, with the longest names', async () => {
+  it('keeps the final question within 20 lines of 48 characters, even with the longest names', async () => {
     const long = 'x'.repeat(300);
     const wanted = { size: { bytes: 629_145_600, rows: 12_345_678 }, priority: true, sha256: undefined };
     const notes = [undefined, 'empty', 'probably-too-low', 'may-be-too-low'] as const;
@@ -495,7 +495,7 @@ describe('the review of a submission', () => {
         }
   });
 
-  /** How many lines of 48 characters a text has, broken at blanks. */
+  /** Counts the lines of a text that is wrapped at spaces after 48 characters. */
   function linesOf(text: string): number {
     let lines = 0;
     for (const line of text.split('\n')) {

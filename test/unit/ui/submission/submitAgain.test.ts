@@ -9,7 +9,7 @@ import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const { submitAgain } = await withVscode(() => import('../../../../src/ui/submission/submitDataset.ts'));
 
-describe('Submit Again', () => {
+describe('submitAgain', () => {
   let bench: Bench;
   let session: Session;
   let receipts: Receipt[];
@@ -41,7 +41,7 @@ describe('Submit Again', () => {
   });
   afterEach(() => bench.end());
 
-  /** The file that is submitted, with what; every preset names the account. */
+  /** The submitted files and their presets, each of which must name the account. */
   const submitted = () =>
     standIn.executed.map(([command, uri, , preset]) => {
       assert.equal(command, 'fineTuning.submitDataset');
@@ -51,7 +51,7 @@ describe('Submit Again', () => {
     });
   const CHOSEN = 'file:///chosen.jsonl';
 
-  it('reads a run that is not loaded, and asks for the dataset to train with its model and label', async () => {
+  it('reads an unloaded run, and asks for a dataset to train with its model and label', async () => {
     await submitAgain(parts, 'old');
     await submitAgain(parts, { kind: 'run', runId: 'bare' });
     assert.deepEqual(submitted(), [
@@ -68,7 +68,7 @@ describe('Submit Again', () => {
     assert.deepEqual(submitted(), [preset, preset]);
   });
 
-  it('fails with the error of the service for a run that it does not know', async () => {
+  it('fails with the service’s error for an unknown run', async () => {
     await assert.rejects(submitAgain(parts, 'nobody'), { code: 'not_found' });
     assert.deepEqual(submitted(), []);
   });
@@ -79,7 +79,7 @@ describe('Submit Again', () => {
     assert.deepEqual(submitted(), [[CHOSEN, { modelId: 'm' }]]);
   });
 
-  it('brings dataset, model, label and queue of the receipt, and compares what is chosen for a dataset that is gone', async () => {
+  it('reuses dataset, model, label, and queue of the receipt, and asks for a missing dataset', async () => {
     const accountId = session.account.id;
     const receiptAt = (path: string) =>
       chargedReceipt({

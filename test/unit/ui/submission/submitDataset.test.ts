@@ -101,7 +101,7 @@ describe('submitDataset', () => {
     } as unknown as Parts;
   });
 
-  /** Goes through the steps with these answers, and presses these buttons. */
+  /** Submits the file with these answers in the steps, and presses these buttons. */
   async function submit(
     preset: unknown = { modelId: 'm', label: 'My run' },
     answers = ACCEPTING,
@@ -139,7 +139,7 @@ describe('submitDataset', () => {
     assert.ok(consents.data_policy.accepted_at >= consents.model_terms.accepted_at);
   });
 
-  it('sends no marker if the setting says so, and another one each time otherwise', async () => {
+  it('sends a new marker each time, or none if the setting is off', async () => {
     standIn.settings.set('fineTuning.labelMarker', false);
     await submit();
     assert.deepEqual([drafts[0]?.label, drafts[0]?.marker], ['My run', undefined]);
@@ -151,7 +151,7 @@ describe('submitDataset', () => {
     assert.notEqual(drafts[2]?.marker, drafts[3]?.marker);
   });
 
-  it('starts with the choices of a preset, else with the model last used and the standard queue', async () => {
+  it('starts with a preset’s choices, or else the last used model and the standard queue', async () => {
     const rows = () => {
       const items = standIn.told.inputs[0]?.items ?? [];
       return ['Model', 'Label', 'Queue'].map((name) => {
@@ -177,7 +177,7 @@ describe('submitDataset', () => {
     }
   });
 
-  it('checks a dataset again that was written to, and an account that was switched to, and says so', async () => {
+  it('starts again, with a notice, if the dataset or the account changes', async () => {
     const active = parts.sessions.active as unknown as { account: object };
     const other = { ...active, account: { ...active.account, id: 'account-2', name: 'Home' } };
     const changes = [
@@ -199,7 +199,7 @@ describe('submitDataset', () => {
     assert.equal(standIn.told.sentences[0], 'Submit train.jsonl to Home and pay?');
   });
 
-  it('counts what was charged while the summary was read', async () => {
+  it('considers charges made while the user read the summary', async () => {
     const answers = [...ACCEPTING];
     standIn.told.pick = () => {
       const dataset = { sizeBytes: TEXT.length, rows: 1, characters: reportOf().statistics.characters };
@@ -213,7 +213,7 @@ describe('submitDataset', () => {
     assert.match(standIn.told.details[0] ?? '', /^Price: known only after the charge; likely .+ USD\.$/m);
   });
 
-  it('waits for no balance that takes more than 3 s, and fills it in when it comes', async () => {
+  it('waits at most 3 s for the balance, and fills in a late one', async () => {
     const late = Promise.withResolvers<undefined>();
     const asked = Promise.withResolvers<undefined>();
     balance.refresh = () => {
@@ -244,7 +244,7 @@ describe('submitDataset', () => {
     assert.deepEqual(standIn.told.inputs.map(balanceOf), ['7.00 USD']);
   });
 
-  it('sends and keeps nothing of what is left with Esc while it is hashed', async () => {
+  it('sends and stores nothing after Esc while the dataset is hashed', async () => {
     const worker = path.join(folder(), 'endless.mjs');
     await writeFile(
       worker,
@@ -257,7 +257,7 @@ describe('submitDataset', () => {
     assert.deepEqual([drafts, standIn.told.inputs.length, standIn.told.sentences], [[], 1, []]);
   });
 
-  it('checks what is unchanged since it was refused no second time, and anything else', async () => {
+  it('skips the check of a refused dataset only if it is unchanged', async () => {
     const dataset = {
       ...{ path: file, filename: 'train.jsonl', ...stampOf(statSync(file, { bigint: true })) },
       ...{ sha256: SHA256, rows: 1, characters: TEXT.length },
@@ -269,12 +269,12 @@ describe('submitDataset', () => {
       ];
     };
     let checks = 0;
-    // What the gate asks about is not agreed to.
+    // A dataset that needs a check is not submitted: the question about it gets no answer.
     reports.currentReport = () => (checks++, Promise.reject(new CheckError('worker-died')));
     parts.submitter.discard = () => Promise.resolve(true);
     refused();
     await submit({ modelId: 'm', replaces: 'refused' });
-    // Anew, which makes another Idempotency-Key.
+    // It is a new submission, with a new Idempotency-Key.
     assert.deepEqual([checks, drafts.map((draft) => draft.dataset)], [0, [dataset]]);
     for (const [changes, rest] of [
       [{ mtimeMs: dataset.mtimeMs - 1 }],
@@ -289,7 +289,7 @@ describe('submitDataset', () => {
     }
   });
 
-  it('continues what was refused with fresh consents and another Idempotency-Key', async () => {
+  it('continues a refused submission with new consents and a new Idempotency-Key', async () => {
     const bench = await Bench.start();
     try {
       const { control, ...sandbox } = await bench.sandbox();
@@ -316,7 +316,7 @@ describe('submitDataset', () => {
     }
   });
 
-  it('hashes a file that was not checked', async () => {
+  it('hashes an unchecked file', async () => {
     reports.currentReport = () => Promise.reject(new CheckError('worker-died'));
     await submit({ modelId: 'm' }, ACCEPTING, [
       'Submit Without Checking…',
@@ -334,7 +334,7 @@ describe('submitDataset', () => {
     assert.deepEqual([drafts, standIn.told.inputs], [[], []]);
   });
 
-  it('offers an open submission of the same bytes, and nothing beside it but another model', async () => {
+  it('offers an open submission of the same bytes, and a second one only for another model', async () => {
     const dataset = { ...intentOf().dataset, sha256: SHA256 };
     for (const state of ['unknown', 'unsent'] as const) {
       for (const [model_id, other] of [
@@ -355,7 +355,7 @@ describe('submitDataset', () => {
     }
   });
 
-  it('reviews again what was chosen for another account, charged meanwhile, or reconnected', async () => {
+  it('repeats the review after an account change, a charge in the meantime, or a reconnect', async () => {
     const notices = () => standIn.told.inputs.map(({ placeholder }) => placeholder.split('.')[0]);
     const review = 'Review before submitting';
     await submit({ modelId: 'm', accountId: 'account-2' }, []);
@@ -374,14 +374,14 @@ describe('submitDataset', () => {
     assert.deepEqual(drafts, []);
   });
 
-  it('warns if another account of the service has one open, and submits only after that', async () => {
+  it('warns first if another account of the service has an open submission', async () => {
     const dataset = { ...intentOf().dataset, sha256: SHA256 };
     pending = [pendingOf('unknown', intentOf({ id: 'theirs', dataset, accountId: 'account-2' }))];
     await submit();
     assert.deepEqual(standIn.told.sentences, [
       'Another account of this service has an open submission of train.jsonl.',
     ]);
-    // What Enter presses sends nothing.
+    // Enter presses the first button, which sends nothing.
     assert.deepEqual(standIn.told.buttons, [['Open It', 'Submit Anyway']]);
     await submit({ modelId: 'm' }, ['Continue'], ['Open It']);
     assert.deepEqual([drafts, standIn.executed], [[], [['fineTuning.resolveSubmission', 'theirs']]]);
@@ -389,7 +389,7 @@ describe('submitDataset', () => {
     assert.deepEqual([drafts.length, besides], [1, [['theirs']]]);
   });
 
-  it('points out what was or may have been charged before, and continues if that can’t be read', async () => {
+  it('shows earlier charges and possible ones, and continues if they can’t be read', async () => {
     const dataset = { ...intentOf().dataset, sha256: SHA256 };
     const at = { localMs: 0 };
     receipts = [
@@ -416,13 +416,13 @@ describe('submitDataset', () => {
     assert.equal(drafts.length, 3);
   });
 
-  it('offers to continue what is kept, by its Idempotency-Key', async () => {
+  it('offers to continue a stored draft by its Idempotency-Key', async () => {
     result = { kind: 'not-charged', error: new Error('x'), kept: true };
     await submit({ modelId: 'm' }, ACCEPTING, [SUBMIT, 'Continue…']);
     assert.deepEqual(standIn.executed, [['fineTuning.continueSubmission', 'mine']]);
   });
 
-  it('sends nothing unless the last question is answered with its last button', async () => {
+  it('sends nothing unless the final question is answered with its last button', async () => {
     for (const press of [undefined, 'Cancel', 'Back to Summary']) {
       standIn.forget();
       await submit({ modelId: 'm' }, ACCEPTING, press === undefined ? [] : [press]);
@@ -455,7 +455,7 @@ describe('submitDataset', () => {
     standIn.told.folder = () => other;
     await submit({ modelId: 'm', replaces: 'refused' }, ['Dataset', ...ACCEPTING]);
     assert.deepEqual([drafts.at(-1)?.dataset.filename, discarded], ['other.jsonl', ['refused']]);
-    // Also one that was chosen because the first is gone, unless it has its bytes.
+    // So is a file chosen in place of a missing one, unless it has the same bytes.
     file = other;
     await submit({ modelId: 'm', replaces: 'refused' });
     assert.deepEqual([drafts.length, discarded], [7, ['refused']]);
