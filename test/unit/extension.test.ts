@@ -7,11 +7,11 @@ import { COMMANDS } from '../../src/ui/shared/ids.ts';
 const { activate } = await withVscode(() => import('../../src/extension.ts'));
 
 describe('activate', () => {
-  it('registers every command at once, and says once, with a way out, that nothing could start', async () => {
+  it('registers every command at once, and reports a failed start once, offering a reload', async () => {
     standIn.forget();
     standIn.shown.answer = ([button]) => button;
     const subscriptions: { dispose(): void }[] = [];
-    // Without the folder of its storage nothing starts.
+    // Without a storage folder, nothing can start.
     activate({ subscriptions } as unknown as ExtensionContext);
     assert.deepEqual([...standIn.registered.keys()].sort(), Object.values(COMMANDS).sort());
     const refresh = standIn.registered.get(COMMANDS.refresh);

@@ -31,7 +31,7 @@ import {
 const MANY = 24 * MIB;
 const CHANGED = { code: 'dataset-changed', change: 'changed' };
 
-/** A digest worker with something between each message and its answer. */
+/** Returns a digest worker that runs `lines` between each message and its answer. */
 const workerThat = (lines: string) => `
   import { createHash } from 'node:crypto';
   import { setTimeout as delay } from 'node:timers/promises';
@@ -64,7 +64,7 @@ describe('createRun', function () {
     return script;
   }
 
-  /** Writes into the dataset and sets its times to ones that can be restored exactly. */
+  /** Writes into the dataset, and sets its times to values that can be restored exactly. */
   async function overwrite(position: number, bytes: Uint8Array): Promise<void> {
     const handle = await open(bench.file, 'r+');
     await handle.write(bytes, 0, bytes.byteLength, position);
@@ -73,7 +73,7 @@ describe('createRun', function () {
   }
   const restoreTimes = () => utimes(bench.file, 1_700_000_000, 1_700_000_000);
 
-  /** Submits what must fail, and leaves no descriptor open. @returns which hooks were called */
+  /** Submits, expecting a failure that leaves no descriptor open; returns the hooks that were called. */
   async function fails(
     url: string,
     submission: RunSubmission,
@@ -138,7 +138,7 @@ describe('createRun', function () {
         start((request, response) => {
           request.on('data', (chunk: Buffer) => {
             received.push(chunk);
-            if (received.length % 11 !== 0) return; // a rhythm that fits no buffer
+            if (received.length % 11 !== 0) return; // aligned with no buffer size
             request.pause();
             setTimeout(() => request.resume(), 1);
           });
@@ -152,7 +152,7 @@ describe('createRun', function () {
       assert.ok(Buffer.concat(received).equals(Buffer.concat([head, bytes, tail])));
     });
 
-  it('accepts any 2xx with a run_id as a run, and nothing less', async () => {
+  it('accepts any 2xx with a run_id as a run, and nothing else', async () => {
     await bench.dataset(10);
     let answer: [status: number, value: unknown] = [200, {}];
     const service = await bench.served(
@@ -187,8 +187,8 @@ describe('createRun', function () {
         'changed',
       ],
     ] as const)
-      it(`does not send the closing boundary: it ${name}`, async () => {
-        // Its last byte is none that the changes write.
+      it(`does not send the closing boundary if it ${name}`, async () => {
+        // Its last byte must differ from the one that the changes write.
         while ((await bench.dataset(MANY)).at(-1) === 0);
         await restoreTimes();
         const service = await bench.standstill();
@@ -215,7 +215,7 @@ describe('createRun', function () {
       ],
       ['is overwritten behind the reader', () => overwrite(0, Buffer.from('changed'))],
     ] as const)
-      it(`sends the bytes that were hashed: it ${name}`, async () => {
+      it(`sends the bytes that were hashed if it ${name}`, async () => {
         await bench.dataset(MANY);
         const service = await bench.standstill();
         const run = bench.clientOf(service.url).createRun(bench.submission(MANY));
@@ -241,7 +241,7 @@ describe('createRun', function () {
       const wrong = { ...submission, dataset: { ...submission.dataset, sha256 } };
       assert.deepEqual(await fails(service.url, wrong, CHANGED), []);
     }
-    // Changed before, with its size and times restored.
+    // Changed before it is sent, with its size and times restored.
     await overwrite(MIB, Buffer.of(bytes[MIB]! ^ 1));
     assert.deepEqual(await fails(service.url, submission, CHANGED), []);
     assert.ok(received.length > MIB && !received.includes(CLOSING.trim()));
@@ -306,7 +306,7 @@ describe('createRun', function () {
         assert.ok(!received.includes(CLOSING));
       });
 
-    it('is all that is missing until beforeClose succeeds', async () => {
+    it('is the only part that is not sent until beforeClose succeeds', async () => {
       await bench.dataset(3 * MIB);
       let receivedBytes = 0;
       let expectedBytes = 0;
@@ -379,7 +379,7 @@ describe('createRun', function () {
       await fails(server.url, bench.submission(32 * MIB), { reason: 'stalled' }, { timeouts });
     });
 
-    it('without a response times out after the time for pricing, from the last byte', async () => {
+    it('without a response times out after the pricing time, counted from the last byte', async () => {
       await bench.dataset(MIB);
       const server = await bench.served(startHttpServer((request) => void request.resume()));
       const timeouts = { pricingMs: 60, answerMs: 1, stallMs: 60 };
@@ -459,7 +459,7 @@ describe('createRun', function () {
     let server: TestServer;
     let sockets: Set<Socket>;
 
-    /** A server that reads what comes until `pausesAfter` bytes, and never answers. */
+    /** Starts a server that stops reading after `pausesAfter` bytes, and never answers. */
     async function silent(pausesAfter = Infinity): Promise<void> {
       sockets = new Set();
       server = await bench.served(
@@ -474,7 +474,7 @@ describe('createRun', function () {
       );
     }
 
-    /** Those of this process but the server's own. */
+    /** Returns the number of descriptors, without the server's sockets. */
     const openHere = () => descriptors().length - sockets.size;
 
     for (const when of STAGES)
@@ -491,7 +491,7 @@ describe('createRun', function () {
           digestWorker,
           ...(when === 'proxy' && { env: { HTTPS_PROXY: server.url } }),
         });
-        // Loads undici and fills the pool of threads.
+        // Load undici and start the threads of the pool before counting.
         const warm = AbortSignal.timeout(100);
         const warmUp = bench.clientOf(server.url).createRun(bench.submission(MANY), { signal: warm });
         await assert.rejects(warmUp, CancelledError);

@@ -143,7 +143,7 @@ describe('Session', () => {
     assert.deepEqual([states, session.offlineSince], [['offline', 'connecting', 'ready'], undefined]);
   });
 
-  it('is offline if something other than the service answers, and ready after an odd response of the service', async () => {
+  it('is offline if something else answers, and ready after an odd response of the service', async () => {
     for (const [status, headers, text, state] of [
       [200, {}, '<html>sign in</html>', 'offline'],
       [302, { location: '/portal' }, '', 'offline'],

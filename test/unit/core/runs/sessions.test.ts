@@ -45,7 +45,7 @@ describe('Sessions', () => {
     await bench.end();
   });
 
-  it('fires for the state of every account’s session, and knows which 401 changed it', async () => {
+  it('fires when the session of any account changes state, and knows which 401 changed it', async () => {
     const submitter = new Submitter(bench.journal);
     const session = sessions.active;
     assert.equal(session?.account.id, 'two');

@@ -39,7 +39,7 @@ describe('Journal', () => {
     return journal;
   }
 
-  /** Another window's process, its journal open. */
+  /** Starts the process of another window, and opens its journal. */
   async function otherWindow(): Promise<OtherWindow> {
     const window = new OtherWindow();
     windows.push(window);
@@ -55,7 +55,7 @@ describe('Journal', () => {
   }
 
   const intentFile = (id: string) => path.join(directory, `${id}.json`);
-  /** The ids of what the disk has: open, or settled. */
+  /** Returns the IDs of the open or settled intents on the disk. */
   const stored = (is: 'open' | 'settled') =>
     readdirSync(directory)
       .filter((name) => name.endsWith('.json'))
@@ -96,7 +96,7 @@ describe('Journal', () => {
       const intent = sampleIntent();
       await create(journal, intent);
       assert.deepEqual(await journal.create(sameDataset(intent)), { existing: intent });
-      // In a window that has not heard of it, too.
+      // Also in a window that doesn't know it yet.
       const unaware = new Journal(directory);
       journals.push(unaware);
       assert.deepEqual(await unaware.create(sameDataset(intent)), { existing: intent });
@@ -233,7 +233,7 @@ describe('Journal', () => {
       assert.equal(existsSync(directory), false);
       await journal.reload();
       assert.deepEqual(journal.intents, []);
-      // What is created there next is whole again, and followed.
+      // A new folder works again, and is watched.
       const unaware = await opened();
       const next = sampleIntent();
       await create(journal, next);
@@ -243,7 +243,7 @@ describe('Journal', () => {
       await until(() => journal.intents.length === 2);
     });
 
-    it('never gives ownership twice if the folder or the creation lock is replaced during a creation', async () => {
+    it('gives no ownership if the folder or the creation lock is replaced during a creation', async () => {
       for (const replaced of [directory, path.join(directory, 'leases', 'create.lock')]) {
         let isReplaced = false;
         const slow = await opened({
@@ -325,7 +325,7 @@ describe('Journal', () => {
 
     it('without replacing its own change by older data', async () => {
       const journal = await opened();
-      // Large, so that others are written while they are read.
+      // Large, so that some are written while others are read.
       const intents = Array.from({ length: 12 }, () => sampleIntent({ label: 'x'.repeat(100_000) }));
       const owned: [Lease, Intent][] = [];
       for (const intent of intents) owned.push([await create(journal, intent), intent]);
@@ -348,7 +348,7 @@ describe('Journal', () => {
     const full = Object.assign(new Error('no space left'), { code: 'ENOSPC' });
 
     let isFull: boolean;
-    /** @param isTooLate the folder may fail to be synchronized after the file took its name */
+    /** @param isTooLate fail after the file got its name, as when syncing the folder fails */
     const filling = (isTooLate: boolean) =>
       opened({
         write: async (file, text) => {
@@ -359,7 +359,7 @@ describe('Journal', () => {
 
     for (const isTooLate of [false, true]) {
       const when = isTooLate ? 'after' : 'before';
-      it(`creates nothing, reports the error, and can be retried: ${when} the file took its name`, async () => {
+      it(`creates nothing, reports the error, and can be retried: ${when} the file got its name`, async () => {
         isFull = true;
         const journal = await filling(isTooLate);
         const intent = sampleIntent();
@@ -369,7 +369,7 @@ describe('Journal', () => {
         await journal.settle(await create(journal, intent), chargedAt(intent, 1));
       });
 
-      it(`matches the intent on the disk: ${when} the file took its name`, async () => {
+      it(`matches the intent on the disk: ${when} the file got its name`, async () => {
         isFull = false;
         const journal = await filling(isTooLate);
         const intent = sampleIntent();

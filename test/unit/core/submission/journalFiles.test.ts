@@ -38,7 +38,7 @@ describe('journal files', () => {
     return journal;
   }
 
-  /** What makes a foreign file of the name, and what must be left of it. */
+  /** Each creates a foreign file at a path. */
   const FOREIGN: Readonly<Record<string, (file: string, id: string) => unknown>> = {
     empty: (file) => writeFileSync(file, ''),
     torn: (file, id) => writeFileSync(file, JSON.stringify(sampleIntent({ id })).slice(0, 200)),
@@ -89,7 +89,7 @@ describe('journal files', () => {
       assert.equal(setAside.length, 2, 'reported once');
     });
 
-  it('leaves files of a later version in place, reports each once, and creates nothing for the same bytes and model', async () => {
+  it('leaves files of a later version, reports each once, and creates no duplicate of an open one', async () => {
     const good = sampleIntent();
     const later = { ...sampleIntent(), version: 2, more: true, attempts: 'other' };
     const settled = { ...chargedAt(sampleIntent(), 1), version: 3 };
