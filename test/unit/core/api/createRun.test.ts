@@ -31,7 +31,7 @@ import {
 const MANY = 24 * MIB;
 const CHANGED = { code: 'dataset-changed', change: 'changed' };
 
-/** A digest worker with something between each message and its answer. */
+/** Returns a digest worker that runs `lines` between each message and its answer. */
 const workerThat = (lines: string) => `
   import { createHash } from 'node:crypto';
   import { setTimeout as delay } from 'node:timers/promises';
@@ -64,7 +64,7 @@ describe('createRun', function () {
     return script;
   }
 
-  /** Writes into the dataset and sets its times to ones that can be restored exactly. */
+  /** Writes into the dataset, and sets its times to values that can be restored exactly. */
   async function overwrite(position: number, bytes: Uint8Array): Promise<void> {
     const handle = await open(bench.file, 'r+');
     await handle.write(bytes, 0, bytes.byteLength, position);
@@ -73,7 +73,7 @@ describe('createRun', function () {
   }
   const restoreTimes = () => utimes(bench.file, 1_700_000_000, 1_700_000_000);
 
-  /** Submits what must fail, and leaves no descriptor open. @returns which hooks were called */
+  /** Submits, expecting a failure that leaves no descriptor open; returns the hooks that were called. */
   async function fails(
     url: string,
     submission: RunSubmission,
@@ -84,11 +84,11 @@ describe('createRun', function () {
       ...settings
     }: ClientSettings & { hooks?: UploadHooks; signal?: AbortSignal } = {},
   ): Promise<string[]> {
-    const { told, hooks } = noted(given);
+    const { events, hooks } = noted(given);
     const call = bench.clientOf(url, settings).createRun(submission, { ...hooks, ...(signal && { signal }) });
     await assert.rejects(call, expected);
     assert.equal(bench.openDescriptors(), 0);
-    return told;
+    return events;
   }
 
   for (const sizeBytes of [0, 1, MIB - 1, MIB, MIB + 1, 5 * MIB + 12_345]) {
@@ -97,12 +97,12 @@ describe('createRun', function () {
       const service = await bench.receiver();
       for (let attempt = 0; attempt < 2; attempt++) {
         const progress: [number, number][] = [];
-        const { told, hooks } = noted();
+        const { events, hooks } = noted();
         const run = await bench.clientOf(service.url).createRun(bench.submission(sizeBytes), {
           ...hooks,
           onProgress: (sent, total) => void progress.push([sent, total]),
         });
-        assert.deepEqual([run, told], [CREATED, ['beforeClose', 'onClosed']]);
+        assert.deepEqual([run, events], [CREATED, ['beforeClose', 'onClosed']]);
         const total = service.bodies[0]?.byteLength ?? 0;
         assert.deepEqual(progress.at(-1), [total, total]);
         assert.ok(progress.every(([sent], index) => sent > (progress[index - 1]?.[0] ?? 0)));
@@ -138,7 +138,7 @@ describe('createRun', function () {
         start((request, response) => {
           request.on('data', (chunk: Buffer) => {
             received.push(chunk);
-            if (received.length % 11 !== 0) return; // a rhythm that fits no buffer
+            if (received.length % 11 !== 0) return; // aligned with no buffer size
             request.pause();
             setTimeout(() => request.resume(), 1);
           });
@@ -152,7 +152,7 @@ describe('createRun', function () {
       assert.ok(Buffer.concat(received).equals(Buffer.concat([head, bytes, tail])));
     });
 
-  it('accepts any 2xx with a run_id as a run, and nothing less', async () => {
+  it('accepts any 2xx with a run_id as a run, and nothing else', async () => {
     await bench.dataset(10);
     let answer: [status: number, value: unknown] = [200, {}];
     const service = await bench.served(
@@ -187,8 +187,8 @@ describe('createRun', function () {
         'changed',
       ],
     ] as const)
-      it(`does not send the closing boundary: it ${name}`, async () => {
-        // Its last byte is none that the changes write.
+      it(`does not send the closing boundary if it ${name}`, async () => {
+        // Its last byte must differ from the one that the changes write.
         while ((await bench.dataset(MANY)).at(-1) === 0);
         await restoreTimes();
         const service = await bench.standstill();
@@ -215,7 +215,7 @@ describe('createRun', function () {
       ],
       ['is overwritten behind the reader', () => overwrite(0, Buffer.from('changed'))],
     ] as const)
-      it(`sends the bytes that were hashed: it ${name}`, async () => {
+      it(`sends the bytes that were hashed if it ${name}`, async () => {
         await bench.dataset(MANY);
         const service = await bench.standstill();
         const run = bench.clientOf(service.url).createRun(bench.submission(MANY));
@@ -241,7 +241,7 @@ describe('createRun', function () {
       const wrong = { ...submission, dataset: { ...submission.dataset, sha256 } };
       assert.deepEqual(await fails(service.url, wrong, CHANGED), []);
     }
-    // Changed before, with its size and times restored.
+    // Changed before it is sent, with its size and times restored.
     await overwrite(MIB, Buffer.of(bytes[MIB]! ^ 1));
     assert.deepEqual(await fails(service.url, submission, CHANGED), []);
     assert.ok(received.length > MIB && !received.includes(CLOSING.trim()));
@@ -270,8 +270,8 @@ describe('createRun', function () {
       const service = await bench.receiver();
       const lost = new Error('the lease is lost');
       const hooks = { beforeClose: () => Promise.reject(lost) };
-      const told = await fails(service.url, bench.submission(MIB), (error) => error === lost, { hooks });
-      assert.deepEqual([told, service.bodies], [['beforeClose'], []]);
+      const events = await fails(service.url, bench.submission(MIB), (error) => error === lost, { hooks });
+      assert.deepEqual([events, service.bodies], [['beforeClose'], []]);
     });
 
     for (const isAnswered of [true, false])
@@ -287,7 +287,7 @@ describe('createRun', function () {
           }),
         );
         const gate = Promise.withResolvers<undefined>();
-        const { told, hooks } = noted({
+        const { events, hooks } = noted({
           beforeClose: async () => {
             await delay(20);
             if (isAnswered) refuse();
@@ -302,11 +302,11 @@ describe('createRun', function () {
         );
         gate.resolve(undefined);
         await delay(20);
-        assert.deepEqual(told, ['beforeClose']);
+        assert.deepEqual(events, ['beforeClose']);
         assert.ok(!received.includes(CLOSING));
       });
 
-    it('is all that is missing until beforeClose succeeds', async () => {
+    it('is the only part that is not sent until beforeClose succeeds', async () => {
       await bench.dataset(3 * MIB);
       let receivedBytes = 0;
       let expectedBytes = 0;
@@ -379,14 +379,14 @@ describe('createRun', function () {
       await fails(server.url, bench.submission(32 * MIB), { reason: 'stalled' }, { timeouts });
     });
 
-    it('without a response times out after the time for pricing, from the last byte', async () => {
+    it('without a response times out after the pricing time, counted from the last byte', async () => {
       await bench.dataset(MIB);
       const server = await bench.served(startHttpServer((request) => void request.resume()));
       const timeouts = { pricingMs: 60, answerMs: 1, stallMs: 60 };
       const hooks = { beforeClose: () => delay(120) };
       const expected = { reason: 'answer-timeout' };
-      const told = await fails(server.url, bench.submission(MIB), expected, { timeouts, hooks });
-      assert.deepEqual(told, ['beforeClose', 'onClosed']);
+      const events = await fails(server.url, bench.submission(MIB), expected, { timeouts, hooks });
+      assert.deepEqual(events, ['beforeClose', 'onClosed']);
     });
 
     it('that ends after the last byte fails after the point of no return', async () => {
@@ -394,8 +394,8 @@ describe('createRun', function () {
       const server = await bench.served(
         startHttpServer((request) => void bodyOf(request).then(() => request.socket.destroy())),
       );
-      const told = await fails(server.url, bench.submission(MIB), { code: 'network', reason: 'reset' });
-      assert.deepEqual(told, ['beforeClose', 'onClosed']);
+      const events = await fails(server.url, bench.submission(MIB), { code: 'network', reason: 'reset' });
+      assert.deepEqual(events, ['beforeClose', 'onClosed']);
       await server.close();
       await fails(server.url, bench.submission(MIB), { reason: 'refused' });
     });
@@ -439,8 +439,8 @@ describe('createRun', function () {
         const digestWorker = await worker(source);
         const service = await bench.receiver();
         const failed = { code: 'digest-failed' };
-        const told = await fails(service.url, bench.submission(6 * MIB), failed, { digestWorker });
-        assert.deepEqual([told, service.bodies], [[], []]);
+        const events = await fails(service.url, bench.submission(6 * MIB), failed, { digestWorker });
+        assert.deepEqual([events, service.bodies], [[], []]);
       });
 
     it('is missing', async () => {
@@ -459,7 +459,7 @@ describe('createRun', function () {
     let server: TestServer;
     let sockets: Set<Socket>;
 
-    /** A server that reads what comes until `pausesAfter` bytes, and never answers. */
+    /** Starts a server that stops reading after `pausesAfter` bytes, and never answers. */
     async function silent(pausesAfter = Infinity): Promise<void> {
       sockets = new Set();
       server = await bench.served(
@@ -474,7 +474,7 @@ describe('createRun', function () {
       );
     }
 
-    /** Those of this process but the server's own. */
+    /** Returns the number of descriptors, without the server's sockets. */
     const openHere = () => descriptors().length - sockets.size;
 
     for (const when of STAGES)
@@ -491,7 +491,7 @@ describe('createRun', function () {
           digestWorker,
           ...(when === 'proxy' && { env: { HTTPS_PROXY: server.url } }),
         });
-        // Loads undici and fills the pool of threads.
+        // Load undici and start the threads of the pool before counting.
         const warm = AbortSignal.timeout(100);
         const warmUp = bench.clientOf(server.url).createRun(bench.submission(MANY), { signal: warm });
         await assert.rejects(warmUp, CancelledError);

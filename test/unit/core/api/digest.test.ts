@@ -19,7 +19,7 @@ describe('sha256OfFile', function () {
   let bench: UploadBench;
   beforeEach(async () => (bench = await UploadBench.start()));
   afterEach(() => bench.end());
-  /** A file with the stamp that it has now. */
+  /** Returns a file with its current stamp. */
   const fileNow = async (file = bench.file) => ({
     path: file,
     ...stampOf(await stat(file, { bigint: true })),
@@ -69,7 +69,7 @@ describe('sha256OfFile', function () {
       await assert.rejects(sha256OfFile({ ...now, ...other }, { worker, onProgress }), { change });
       assert.equal(reported, 0, 'not hashed for nothing');
     }
-    // While it is hashed its times are set to what they are, and a copy of the same bytes takes its place.
+    // While it is hashed, its times are set to the same values, or a copy with the same bytes replaces it.
     const copy = path.join(bench.folder, 'copy');
     const replace = () => {
       copyFileSync(bench.file, copy);

@@ -73,7 +73,7 @@ describe('proxy and certificates', function () {
     assert.deepEqual(requests, []);
   });
 
-  it('trust anyone if http.proxyStrictSSL is off', async () => {
+  it('trust any certificate if http.proxyStrictSSL is off', async () => {
     const proxy = await proxyWith();
     assert.deepEqual(await balance({ httpProxy: proxy.url, strictSsl: false }, {}), { balance: BALANCE });
   });

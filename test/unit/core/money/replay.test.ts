@@ -26,7 +26,7 @@ import { withVscode } from '../../../helpers/standInForVscode.ts';
 const { spendPageState } = await withVscode(() => import('../../../../src/ui/money/spendMessages.ts'));
 
 const SUBMISSIONS = 150;
-/** Another one tells another story. */
+/** Another seed simulates another story. */
 const SEED = Number(process.env['REPLAY_SEED'] ?? 20_310_503);
 
 const ACCOUNT = 'account-1';
@@ -41,19 +41,19 @@ interface Books {
   balanceCents: number;
 }
 
-/** A machine whose windows are killed now and then, a user, and the service. */
+/** Simulates a user, the service, and a machine whose windows are killed now and then. */
 class Replay {
   readonly bench: Bench;
   readonly sandbox: Sandbox;
   readonly clock: TestClock;
   readonly random = new Random(SEED);
-  /** What happened. */
+  /** Kinds of events that have happened. */
   readonly story = new Set<string>();
   session!: Session;
   submitter!: Submitter;
   receipts!: () => Promise<Receipt[]>;
   #close: () => void = () => undefined;
-  /** How many more files this window writes before it is killed. */
+  /** Number of files that this window can still write before it is killed. */
   #writesLeft = Infinity;
 
   constructor(bench: Bench, sandbox: Sandbox, clock: TestClock) {
@@ -62,13 +62,13 @@ class Replay {
     this.clock = clock;
   }
 
-  /** Opens a window in the place of the one before. */
+  /** Opens a window in place of the previous one. */
   async open(): Promise<void> {
     this.#close();
     this.#writesLeft = Infinity;
     const { bench, clock, random } = this;
     const journal = bench.otherJournal({
-      // As a kill: what would come after it never reaches the disk.
+      // Like a kill: later writes never reach the disk.
       write: async (file, text) => {
         if (this.#writesLeft-- > 0) return writeQuickly(file, text);
         submitter.dispose();
@@ -87,7 +87,7 @@ class Replay {
     };
   }
 
-  /** Submits another dataset, and does what a user might until nothing of it is open. */
+  /** Submits a new dataset, and decides as a user might until no submission is pending. */
   async submit(index: number): Promise<void> {
     const { bench, clock, random } = this;
     const { control } = this.sandbox;
@@ -112,7 +112,7 @@ class Replay {
     }
   }
 
-  /** Somebody uses the account from another machine. */
+  /** Submits with the same account from another machine. */
   async submitElsewhere(): Promise<void> {
     const { baseUrl, apiKey } = this.sandbox;
     this.sandbox.control.setScenario('none');
@@ -122,7 +122,7 @@ class Replay {
     if (status === 201) this.story.add('submitted elsewhere');
   }
 
-  /** The service's own, oldest first. */
+  /** Reads the service's books, runs oldest first; `leaveCents` sets the balance first. */
   books(leaveCents?: number): Books {
     const database = new DatabaseSync(path.join(this.bench.folder, 'sandbox-0', 'sandbox.sqlite'));
     if (leaveCents !== undefined) database.prepare('UPDATE account SET balance_cents = ?').run(leaveCents);
@@ -132,7 +132,7 @@ class Replay {
     return { runs, balanceCents: Number(account?.['balance_cents']) };
   }
 
-  /** Does something in a window that may be killed meanwhile; undefined where it was. */
+  /** Does `work` in a window that may be killed meanwhile; returns undefined if it was, or if `work` threw. */
   async #mayDie<T>(work: () => Promise<T>): Promise<T | undefined> {
     this.#writesLeft = this.random.chance(0.2) ? this.random.below(6) : Infinity;
     const result = await work().catch(() => undefined);
@@ -144,7 +144,7 @@ class Replay {
     return undefined;
   }
 
-  /** Checks what may have been charged, then goes on with it or gives it up. */
+  /** Checks, adopts, resumes, or discards one pending submission, as a user might. */
   async #decide(): Promise<void> {
     const { clock, random, session, submitter } = this;
     await submitter.probe();
@@ -164,7 +164,7 @@ class Replay {
   }
 }
 
-/** Whole, and not through to the disk: so many submissions would mostly wait for that. */
+/** Writes atomically, but not durably: syncing the files of so many submissions would take too long. */
 async function writeQuickly(file: string, text: string): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true });
   await writeFile(`${file}.tmp`, text);
@@ -174,7 +174,7 @@ async function writeQuickly(file: string, text: string): Promise<void> {
 const sum = (cents: readonly (number | undefined)[]) =>
   cents.reduce<number>((all, one) => all + (one ?? NaN), 0);
 
-/** What an amount of the page says, and nothing else: no "at least", and no other currency. */
+/** Parses an amount of the page. NaN for anything but an exact amount in USD, such as "at least". */
 function centsOf(text = ''): number {
   const [, amount] = /^([-\d,]+\.\d\d) USD\*?$/.exec(text) ?? [];
   return Math.round(Number(amount?.replaceAll(',', '')) * 100);
@@ -209,7 +209,7 @@ describe('the money of 150 submissions with refusals, lost responses, and crashe
     const totalCents = sum(runs.map((run) => run.price_cents));
     assert.equal(sum(funds.map(({ cents }) => cents)) - totalCents, balanceCents);
 
-    // Each receipt is of another run, and says what the service has in its books.
+    // Each receipt belongs to a different run, and agrees with the service's books.
     const all = await replay.receipts();
     const account = { id: ACCOUNT };
     const moneyNow = (runs?: Session['runs'], balance?: Balance) =>
@@ -231,7 +231,7 @@ describe('the money of 150 submissions with refusals, lost responses, and crashe
     }
     for (const { settled } of all) story.add(settled.kind);
 
-    // What has no receipt is filled in by the service's list and details.
+    // Runs without a receipt come from the service's list and details.
     sandbox.control.setScenario('none');
     await replay.open();
     const { session } = replay;
@@ -243,7 +243,7 @@ describe('the money of 150 submissions with refusals, lost responses, and crashe
     const money = moneyNow(session.runs, balance);
     const { charged } = money;
 
-    // So does the spend page.
+    // The spend page agrees.
     const pageBy = (groupBy: (typeof GROUPS)[number]) =>
       spendPageState({
         accountId: ACCOUNT,
@@ -269,7 +269,7 @@ describe('the money of 150 submissions with refusals, lost responses, and crashe
       assert.ok(groups.length > 1, by);
     }
 
-    // The exports say the same of each run.
+    // The exports agree on each run.
     const csv = rowsOfCsv(toCsv(charged));
     const jsonl = toJsonl(charged)
       .trimEnd()

@@ -31,7 +31,7 @@ describe('Submitter, after the first attempts', () => {
     finding?.verdict === 'cannot-tell' ? finding.reason : finding?.verdict;
   const settled = async () => (await stage.bench.journal.receipts())[0]?.settled;
   const reject = () => (stage.onHead = (_request, response) => void response.writeHead(413).end());
-  /** Leaves a submission whose outcome is not known, after one attempt. */
+  /** Leaves a submission with an unknown result after one attempt. */
   const leaveUnknown = async (isCharged = false): Promise<string> => {
     stage.answers = [
       (...answer) => {
@@ -39,7 +39,7 @@ describe('Submitter, after the first attempts', () => {
         conflict(...answer);
       },
     ];
-    // A charge does not show yet.
+    // The run of a charge is not listed yet.
     stage.onGet = (request, response) => {
       if (!isCharged || request.url?.includes('/runs') !== true) return false;
       sendJson(response, 200, { data: [], has_more: false }, stage.date);
@@ -50,7 +50,7 @@ describe('Submitter, after the first attempts', () => {
     stage.answers = [created];
     return stage.intent.id;
   };
-  /** Leaves one whose closing boundary was never sent. */
+  /** Leaves a submission whose closing boundary was never sent. */
   const leaveUnsent = async (): Promise<string> => {
     reject();
     assert.equal((await stage.submit(await stage.bench.draft(300_000))).kind, 'not-charged');
@@ -62,7 +62,7 @@ describe('Submitter, after the first attempts', () => {
     await stage.submit();
     return stage.intent.id;
   };
-  /** Has two checks find nothing. */
+  /** Runs two checks that find nothing. */
   const findNothing = async (id: string) => {
     stage.clock.pass(16 * MINUTE);
     await check(id);
@@ -142,7 +142,7 @@ describe('Submitter, after the first attempts', () => {
         assert.deepEqual([stage.posts.length, codeOf(outcome)], [posts, code]);
       });
 
-    /** One that waits for another upload, which the test lets end. */
+    /** Resumes a submission that waits for another upload until `end` is called. */
     const queued = async (id: string) => {
       let release = () => {};
       stage.answers = [(...answer) => void (release = () => created(...answer)), created];
@@ -186,7 +186,7 @@ describe('Submitter, after the first attempts', () => {
       assert.equal((await stage.resume(id, stage.session())).kind, 'charged');
     });
 
-    it('sends what cannot have been charged at any time, with any API key, and reads the balance again', async () => {
+    it('sends what cannot have been charged at any time with any API key; reads the balance again', async () => {
       const id = await leaveUnsent();
       stage.clock.pass(100 * HOUR);
       stage.balanceCents = 9000;
@@ -329,7 +329,7 @@ describe('Submitter, after the first attempts', () => {
   });
 
   describe('checkDue', () => {
-    /** How many checks it makes after so much time. */
+    /** Returns the number of checks made once `passMs` have passed. */
     const checks = async (passMs: number, one = stage.submitter, whose = stage.own) => {
       stage.clock.pass(passMs);
       stage.gets.length = 0;
@@ -344,7 +344,7 @@ describe('Submitter, after the first attempts', () => {
       assert.equal(await checks(0), 1);
       assert.equal(await checks(2 * MINUTE), 1);
       assert.equal(await checks(MINUTE), 0);
-      // The next day, after a restart: at once, and again two minutes later.
+      // After a restart the next day: at once, and again two minutes later.
       const restarted = stage.newSubmitter();
       assert.equal(await checks(30 * HOUR, restarted), 1);
       assert.deepEqual([await checks(0, restarted), stage.states(restarted)], [0, ['unknown']]);
@@ -412,7 +412,7 @@ describe('Submitter, after the first attempts', () => {
       const id = await leaveUnknown();
       assert.equal(await stage.submitter.discard(id, 'not-charged'), false);
       assert.deepEqual([stage.intent.id, await stage.receipts()], [id, []]);
-      // Its lock is free again.
+      // The lease was released.
       assert.equal(await stage.submitter.discard(id, 'may-be-charged'), true);
     });
 

@@ -31,7 +31,7 @@ describe('Submitter, attempt by attempt', () => {
     await stage.end();
     stage = await Stage.start({ write });
   };
-  /** Does something whenever the time of the closing boundary was about to be written. */
+  /** Calls `work` whenever an intent with a closing time is about to be written. */
   const beforeClosing =
     (work: () => unknown): typeof writeFileDurably =>
     async (file, text) => {
@@ -50,7 +50,7 @@ describe('Submitter, attempt by attempt', () => {
       readFileSync(path.join(stage.bench.journalFolder, `${stage.intent.id}.json`), 'utf8'),
     ) as Intent;
   const dateIn = (ms: number) => new Date(stage.clock.serviceMs + ms).toUTCString();
-  /** Milliseconds between the submissions that arrived. */
+  /** Returns the milliseconds between the submissions that arrived. */
   const gaps = () => stage.posts.slice(1).map(({ atMs }, index) => atMs - (stage.posts[index]?.atMs ?? 0));
 
   describe('the journal', () => {
@@ -107,7 +107,7 @@ describe('Submitter, attempt by attempt', () => {
       ];
       const outcome = await stage.submit();
       assert.deepEqual([outcome.kind, codeOf(outcome), stage.states()], ['unknown', 'network', ['unknown']]);
-      // What the first one may have lowered is not what was there before.
+      // Not read again: the first attempt may have lowered it.
       assert.equal(stage.intent.balanceBefore?.balance_cents, 5000);
       assert.equal(stage.posts.length, 5);
       assert.deepEqual(stage.clock.sleeps, [1000, 2000, 4000, 8000]);
@@ -319,7 +319,7 @@ describe('Submitter, attempt by attempt', () => {
       });
     }
 
-    it('are compared again after the closing time was stored: a sleep in between prevents the boundary', async () => {
+    it('are compared again after the closing time is stored: a sleep meanwhile prevents the boundary', async () => {
       let sleepMs = HOUR;
       await restart(beforeClosing(() => stage.clock.sleepMachine(sleepMs)));
       const outcome = await stage.submit();
