@@ -104,7 +104,7 @@ export function remindBeforeExpiry(
  * Maintains the context key of downloaded files for the Explorer's menu, and checks whether they still exist when files are
  * deleted or renamed in this window or it gets the focus.
  */
-export function keepDownloadedFiles({ sessions, downloads }: Watched): Disposable {
+export function updateDownloadedFilesContext({ sessions, downloads }: Watched): Disposable {
   return followActive(sessions, (session) => {
     let shown: readonly DownloadRecord[] | undefined;
     const keep = () => {

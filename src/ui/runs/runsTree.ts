@@ -92,7 +92,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
 
   getChildren(node?: RunsNode): RunsNode[] {
     if (node !== undefined) return this.#runsBelow(node);
-    this.#arrange();
+    this.#updateRows();
     return this.#roots();
   }
 
@@ -159,7 +159,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   /** Redraws what changed. @param isChanged selects the rows to redraw if none was added, removed, or moved */
   #draw(isChanged: (row: RunsNode) => boolean = () => true): void {
     const before = this.#rows;
-    this.#arrange();
+    this.#updateRows();
     const isSame = before.length === this.#rows.length && before.every((row, at) => row === this.#rows[at]);
     if (isSame) this.#updates.rows(this.#rows.filter(isChanged));
     else this.#updates.list(this.#rows.length);
@@ -222,7 +222,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   }
 
   /** Determines the current rows. */
-  #arrange(): void {
+  #updateRows(): void {
     const { sessions, shown, submitter } = this.#parts;
     this.#list = sessions.active && shown.of(sessions.active, this.#nowMs(), submitter.pending);
     this.#rows = this.#roots().flatMap((row) => [row, ...this.#runsBelow(row)]);

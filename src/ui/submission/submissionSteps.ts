@@ -34,7 +34,7 @@ export interface Review {
   /** Returns what has changed since the review began, if anything. */
   restart(sha256: string): Promise<Restart | undefined>;
   /** Asks about open submissions of the same bytes. @returns `continue` to submit anyway */
-  mayGoBeside(sha256: string, model: Model): Promise<'continue' | 'back' | undefined>;
+  confirmDuplicates(sha256: string, model: Model): Promise<'continue' | 'back' | undefined>;
 }
 
 /** What the user consented to. */
@@ -102,7 +102,7 @@ async function consent(
   const restart = (reason: Restart) => ({ kind: 'restart', reason, choices }) as const;
   const reason = sha256 === undefined ? 'dataset-changed' : await review.restart(sha256);
   if (sha256 === undefined || reason !== undefined) return restart(reason ?? 'dataset-changed');
-  const beside = await review.mayGoBeside(sha256, model);
+  const beside = await review.confirmDuplicates(sha256, model);
   if (beside !== 'continue') return beside;
   const context = review.context();
   const wanted = runOf(context, choices, sha256);

@@ -298,10 +298,10 @@ function reviewOf(
       const countOf = (known: readonly Receipt[]) => priorsOf(known, place, digest).length;
       return countOf(await receiptsOf(services)) > countOf(before) ? 'submitted-meanwhile' : undefined;
     },
-    async mayGoBeside(digest, model) {
+    async confirmDuplicates(digest, model) {
       for (const one of submitter.openOnesOf(session.account, digest)) {
         if (allowedDuplicates.has(one.id)) continue;
-        const answer = await agreesToAnother(one, session, filename, model);
+        const answer = await confirmDuplicate(one, session, filename, model);
         if (answer !== 'continue') return answer;
         allowedDuplicates.add(one.id);
       }
@@ -317,7 +317,7 @@ function reviewOf(
  * Asks about an open submission of the same dataset. If the account and model are the same too, a second one is not allowed,
  * since the service would charge twice.
  */
-async function agreesToAnother(
+async function confirmDuplicate(
   one: PendingSubmission,
   { account, models }: Session,
   filename: string,

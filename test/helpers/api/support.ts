@@ -183,15 +183,15 @@ export function descriptors(): string[] {
 
 /** Hooks that record their calls, in order. */
 export function noted(hooks: UploadHooks = {}) {
-  const told: string[] = [];
+  const events: string[] = [];
   return {
-    told,
+    events,
     hooks: {
       beforeClose: () => {
-        told.push('beforeClose');
+        events.push('beforeClose');
         return hooks.beforeClose?.() ?? Promise.resolve();
       },
-      onClosed: () => void told.push('onClosed'),
+      onClosed: () => void events.push('onClosed'),
     },
   };
 }

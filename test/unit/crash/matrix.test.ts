@@ -55,8 +55,8 @@ describe('At most one charge, and a true result', function () {
 
   before(async () => {
     stage = await new Stage().start();
-    const told = lies.map((cell) => ({ ...cell, lie: cell.name as LieName }));
-    const cells = [...Object.values(sections).flat(), ...lieless.values(), ...told];
+    const selected = lies.map((cell) => ({ ...cell, lie: cell.name as LieName }));
+    const cells = [...Object.values(sections).flat(), ...lieless.values(), ...selected];
     for (const { name } of cells) ends.set(name, Promise.withResolvers());
     end = runCells(cells, stage, AT_ONCE, (result) => {
       results.push(result);

@@ -84,11 +84,11 @@ describe('createRun', function () {
       ...settings
     }: ClientSettings & { hooks?: UploadHooks; signal?: AbortSignal } = {},
   ): Promise<string[]> {
-    const { told, hooks } = noted(given);
+    const { events, hooks } = noted(given);
     const call = bench.clientOf(url, settings).createRun(submission, { ...hooks, ...(signal && { signal }) });
     await assert.rejects(call, expected);
     assert.equal(bench.openDescriptors(), 0);
-    return told;
+    return events;
   }
 
   for (const sizeBytes of [0, 1, MIB - 1, MIB, MIB + 1, 5 * MIB + 12_345]) {
@@ -97,12 +97,12 @@ describe('createRun', function () {
       const service = await bench.receiver();
       for (let attempt = 0; attempt < 2; attempt++) {
         const progress: [number, number][] = [];
-        const { told, hooks } = noted();
+        const { events, hooks } = noted();
         const run = await bench.clientOf(service.url).createRun(bench.submission(sizeBytes), {
           ...hooks,
           onProgress: (sent, total) => void progress.push([sent, total]),
         });
-        assert.deepEqual([run, told], [CREATED, ['beforeClose', 'onClosed']]);
+        assert.deepEqual([run, events], [CREATED, ['beforeClose', 'onClosed']]);
         const total = service.bodies[0]?.byteLength ?? 0;
         assert.deepEqual(progress.at(-1), [total, total]);
         assert.ok(progress.every(([sent], index) => sent > (progress[index - 1]?.[0] ?? 0)));
@@ -270,8 +270,8 @@ describe('createRun', function () {
       const service = await bench.receiver();
       const lost = new Error('the lease is lost');
       const hooks = { beforeClose: () => Promise.reject(lost) };
-      const told = await fails(service.url, bench.submission(MIB), (error) => error === lost, { hooks });
-      assert.deepEqual([told, service.bodies], [['beforeClose'], []]);
+      const events = await fails(service.url, bench.submission(MIB), (error) => error === lost, { hooks });
+      assert.deepEqual([events, service.bodies], [['beforeClose'], []]);
     });
 
     for (const isAnswered of [true, false])
@@ -287,7 +287,7 @@ describe('createRun', function () {
           }),
         );
         const gate = Promise.withResolvers<undefined>();
-        const { told, hooks } = noted({
+        const { events, hooks } = noted({
           beforeClose: async () => {
             await delay(20);
             if (isAnswered) refuse();
@@ -302,7 +302,7 @@ describe('createRun', function () {
         );
         gate.resolve(undefined);
         await delay(20);
-        assert.deepEqual(told, ['beforeClose']);
+        assert.deepEqual(events, ['beforeClose']);
         assert.ok(!received.includes(CLOSING));
       });
 
@@ -385,8 +385,8 @@ describe('createRun', function () {
       const timeouts = { pricingMs: 60, answerMs: 1, stallMs: 60 };
       const hooks = { beforeClose: () => delay(120) };
       const expected = { reason: 'answer-timeout' };
-      const told = await fails(server.url, bench.submission(MIB), expected, { timeouts, hooks });
-      assert.deepEqual(told, ['beforeClose', 'onClosed']);
+      const events = await fails(server.url, bench.submission(MIB), expected, { timeouts, hooks });
+      assert.deepEqual(events, ['beforeClose', 'onClosed']);
     });
 
     it('that ends after the last byte fails after the point of no return', async () => {
@@ -394,8 +394,8 @@ describe('createRun', function () {
       const server = await bench.served(
         startHttpServer((request) => void bodyOf(request).then(() => request.socket.destroy())),
       );
-      const told = await fails(server.url, bench.submission(MIB), { code: 'network', reason: 'reset' });
-      assert.deepEqual(told, ['beforeClose', 'onClosed']);
+      const events = await fails(server.url, bench.submission(MIB), { code: 'network', reason: 'reset' });
+      assert.deepEqual(events, ['beforeClose', 'onClosed']);
       await server.close();
       await fails(server.url, bench.submission(MIB), { reason: 'refused' });
     });
@@ -439,8 +439,8 @@ describe('createRun', function () {
         const digestWorker = await worker(source);
         const service = await bench.receiver();
         const failed = { code: 'digest-failed' };
-        const told = await fails(service.url, bench.submission(6 * MIB), failed, { digestWorker });
-        assert.deepEqual([told, service.bodies], [[], []]);
+        const events = await fails(service.url, bench.submission(6 * MIB), failed, { digestWorker });
+        assert.deepEqual([events, service.bodies], [[], []]);
       });
 
     it('is missing', async () => {

@@ -232,9 +232,9 @@ describe('signed download', () => {
         if (request.url?.endsWith('moved')) response.writeHead(206, rest).end('456789');
         else response.writeHead(302, { location: '/moved' }).end();
       };
-      const { body, ...told } = await openSignedUrl(transport, url(), server.url, { kept });
+      const { body, ...opened } = await openSignedUrl(transport, url(), server.url, { kept });
       assert.equal((await bytesOf(body)).toString(), '456789');
-      assert.deepEqual(told, { startByte: 4, totalBytes: 10, etag: '"e"', endIsKnown: true });
+      assert.deepEqual(opened, { startByte: 4, totalBytes: 10, etag: '"e"', endIsKnown: true });
       for (const { headers } of seen)
         assert.deepEqual(
           [headers.range, headers['if-range'], Object.keys(headers).length],

@@ -11,7 +11,7 @@ import {
 import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
 import { Random } from '../../../helpers/random.ts';
 import { chargedReceipt, type ReceiptOptions } from '../../../helpers/receipts.ts';
-import { wholeAttempt } from '../../../helpers/submissions.ts';
+import { uploadedAttempt } from '../../../helpers/submissions.ts';
 
 const MB = 1_000_000;
 let made = 0;
@@ -236,7 +236,7 @@ describe('estimate', () => {
 
     it('replays receipts in the order of their charges', () => {
       // It was created first but sent last, so its price is the newest.
-      const late = paid(4, 900, { attempts: [wholeAttempt(made + 10)] });
+      const late = paid(4, 900, { attempts: [uploadedAttempt(made + 10)] });
       const receipts = [late, paid(4, 400), paid(4, 410)];
       assert.equal(kind(receipts, wanted(4)), 'changed');
     });

@@ -281,8 +281,8 @@ describe('Latest', () => {
       held.push(() => sendJson(response, 200, body));
     });
     const { balance } = bench.session({ baseUrl: server.url, apiKey: 'k', keyId: 'key-1' });
-    const told: (number | undefined)[] = [];
-    balance.onDidChange(() => told.push(balance.current?.balance_cents));
+    const balances: (number | undefined)[] = [];
+    balance.onDidChange(() => balances.push(balance.current?.balance_cents));
     const reading = balance.refresh();
     await until(() => held.length === 1);
     cents = 500;
@@ -291,7 +291,7 @@ describe('Latest', () => {
     await until(() => held.length === 2);
     held[1]?.();
     assert.equal((await reading).balance_cents, 500);
-    assert.deepEqual(told, [500, 500]);
+    assert.deepEqual(balances, [500, 500]);
     await bench.end();
   });
 });

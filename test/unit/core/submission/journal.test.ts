@@ -7,7 +7,7 @@ import { Journal, type JournalOptions } from '../../../../src/core/submission/jo
 import { Lease } from '../../../../src/core/storage/lease.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { OtherWindow } from '../../../helpers/runs/otherWindow.ts';
-import { chargedAt, sameWish, sampleIntent } from '../../../helpers/submissions.ts';
+import { chargedAt, sameDataset, sampleIntent } from '../../../helpers/submissions.ts';
 import { until } from '../../../helpers/runs/support.ts';
 
 describe('Journal', () => {
@@ -95,11 +95,11 @@ describe('Journal', () => {
       const journal = await opened();
       const intent = sampleIntent();
       await create(journal, intent);
-      assert.deepEqual(await journal.create(sameWish(intent)), { existing: intent });
+      assert.deepEqual(await journal.create(sameDataset(intent)), { existing: intent });
       // Also in a window that doesn't know it yet.
       const unaware = new Journal(directory);
       journals.push(unaware);
-      assert.deepEqual(await unaware.create(sameWish(intent)), { existing: intent });
+      assert.deepEqual(await unaware.create(sameDataset(intent)), { existing: intent });
       assert.deepEqual(unaware.intents, [intent]);
       assert.deepEqual(stored('open'), [intent.id]);
     });
@@ -107,8 +107,8 @@ describe('Journal', () => {
     it('allows another one for another service or model', async () => {
       const journal = await opened();
       const intent = sampleIntent();
-      const elsewhere = sameWish(intent, { origin: 'https://other.test' });
-      for (const each of [intent, elsewhere, sameWish(intent, { model_id: 'b' })])
+      const elsewhere = sameDataset(intent, { origin: 'https://other.test' });
+      for (const each of [intent, elsewhere, sameDataset(intent, { model_id: 'b' })])
         await create(journal, each);
       assert.equal(journal.intents.length, 3);
     });
@@ -117,9 +117,9 @@ describe('Journal', () => {
       const journal = await opened();
       const intent = sampleIntent();
       await create(journal, intent);
-      const theirs = sameWish(intent, { accountId: 'b' });
+      const theirs = sameDataset(intent, { accountId: 'b' });
       assert.deepEqual(await journal.create(theirs), { existing: intent });
-      assert.deepEqual(await journal.create(sameWish(intent), [intent.id]), { existing: intent });
+      assert.deepEqual(await journal.create(sameDataset(intent), [intent.id]), { existing: intent });
       assert.deepEqual(await journal.create(theirs, ['another']), { existing: intent });
       const created = await journal.create(theirs, [intent.id]);
       assert.ok('lease' in created);
@@ -135,9 +135,9 @@ describe('Journal', () => {
         ...refused,
         refused: { at: { localMs: 1 }, code: 'insufficient_balance' },
       });
-      const charged = sameWish(refused);
+      const charged = sameDataset(refused);
       await journal.settle(await create(journal, charged), chargedAt(charged, 1));
-      await create(journal, sameWish(refused));
+      await create(journal, sameDataset(refused));
       assert.equal(journal.intents.length, 2);
     });
 
@@ -145,7 +145,7 @@ describe('Journal', () => {
       const racers = await Promise.all([otherWindow(), otherWindow()]);
       for (let round = 0; round < 10; round++) {
         const wish = sampleIntent();
-        const ids = await Promise.all(racers.map((racer) => racer.ask('create', sameWish(wish))));
+        const ids = await Promise.all(racers.map((racer) => racer.ask('create', sameDataset(wish))));
         assert.equal(ids[0], ids[1]);
         assert.equal(stored('open').length, round + 1);
       }
@@ -216,7 +216,7 @@ describe('Journal', () => {
       owner.suspend();
       assert.equal(await journal.acquire(intent.id), undefined);
       assert.equal(await journal.isOwned(intent.id), true);
-      assert.deepEqual(await journal.create(sameWish(intent)), { existing: intent });
+      assert.deepEqual(await journal.create(sameDataset(intent)), { existing: intent });
       await owner.kill();
       assert.equal(await journal.isOwned(intent.id), false);
       assert.deepEqual((await journal.acquire(intent.id))?.intent, intent);
@@ -415,7 +415,7 @@ describe('Journal', () => {
       assert.deepEqual([other.intents, await other.receipts()], [[], [chargedAt(intent, 1)]]);
       lease.release();
       assert.equal(await other.acquire(intent.id), undefined);
-      await create(await opened(), sameWish(intent));
+      await create(await opened(), sameDataset(intent));
     });
 
     it('ignores temporary files', async () => {

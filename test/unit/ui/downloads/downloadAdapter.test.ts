@@ -26,7 +26,7 @@ describe('downloadAdapter', () => {
     logged = [];
     stage = await DownloadStage.start();
     out = stage.out;
-    standIn.told.folder = () => out;
+    standIn.shown.folder = () => out;
     window = stage.window();
     runId = await submit();
     file = `adapter-${runId.slice(0, 8)}.zip`;
@@ -61,13 +61,13 @@ describe('downloadAdapter', () => {
       ['interrupted'],
     );
     standIn.forget();
-    standIn.told.folder = () => assert.fail('no folder is asked for');
+    standIn.shown.folder = () => assert.fail('no folder is asked for');
   }
 
   const press = (...titles: string[]) => {
-    standIn.told.answer = (buttons) => titles.find((title) => buttons.includes(title));
+    standIn.shown.answer = (buttons) => titles.find((title) => buttons.includes(title));
   };
-  const said = () => standIn.told.sentences;
+  const said = () => standIn.shown.sentences;
   const set = (directory: string) => standIn.settings.set('fineTuning.downloadDirectory', directory);
 
   it('downloads into the chosen folder and reports the location', async () => {
@@ -75,16 +75,16 @@ describe('downloadAdapter', () => {
     await download({ kind: 'run', runId });
     assert.deepEqual(await readdir(out), [file]);
     assert.deepEqual(said(), [`Downloaded ${file} to ${out}.`]);
-    assert.deepEqual(standIn.told.buttons, [['Inspect', 'Open Containing Folder']]);
+    assert.deepEqual(standIn.shown.buttons, [['Inspect', 'Open Containing Folder']]);
     const [[command, uri] = []] = standIn.executed;
     assert.equal(command, 'fineTuning.inspectAdapter');
     assert.equal((uri as { fsPath: string }).fsPath, path.join(out, file));
-    assert.ok(standIn.told.progress.includes('waiting for the network'));
-    assert.ok(standIn.told.progress.includes('verifying'), standIn.told.progress.join());
+    assert.ok(standIn.shown.progress.includes('waiting for the network'));
+    assert.ok(standIn.shown.progress.includes('verifying'), standIn.shown.progress.join());
   });
 
   it('rejects an unfinished, unknown, or expired run before asking for a folder', async () => {
-    standIn.told.folder = () => assert.fail('a folder is asked for');
+    standIn.shown.folder = () => assert.fail('a folder is asked for');
     const running = await submit();
     await assert.rejects(download(running), { code: 'run-not-completed' });
     await assert.rejects(download('3fa85f64-5717-4562-b3fc-2c963f66afa6'), { code: 'run-unknown' });
@@ -95,7 +95,7 @@ describe('downloadAdapter', () => {
 
   describe('with a download folder in the settings', () => {
     beforeEach(() => {
-      standIn.told.folder = () => assert.fail('a folder is asked for');
+      standIn.shown.folder = () => assert.fail('a folder is asked for');
     });
 
     it('downloads into a subfolder for each run without asking', async () => {
@@ -126,7 +126,7 @@ describe('downloadAdapter', () => {
         set(text);
         const folder = path.join(out, String(index));
         await mkdir(folder);
-        standIn.told.folder = () => folder;
+        standIn.shown.folder = () => folder;
         press('Create Folder', 'Download Again…', 'Open Setting');
         await download(runId);
         assert.deepEqual(await readdir(folder), [file]);
@@ -155,7 +155,7 @@ describe('downloadAdapter', () => {
       said()[0] ?? '',
       /^Download of maths failed\. The download server returned an error \(403\)\./,
     );
-    assert.deepEqual(standIn.told.buttons, [['Download Again…', 'Show Log']]);
+    assert.deepEqual(standIn.shown.buttons, [['Download Again…', 'Show Log']]);
     assert.equal(logged.length, 1);
   });
 
@@ -165,7 +165,7 @@ describe('downloadAdapter', () => {
 
     it('asks which to download, with the adapter first and preselected', async () => {
       let rows: unknown;
-      standIn.told.tick = (items) => {
+      standIn.shown.tick = (items) => {
         rows = items.map(({ label, description, picked }) => [label, description, picked]);
         return items.filter(({ picked }) => picked);
       };
@@ -178,18 +178,18 @@ describe('downloadAdapter', () => {
     });
 
     it('downloads all chosen artifacts and reports them once', async () => {
-      standIn.told.tick = (items) => items;
+      standIn.shown.tick = (items) => items;
       press('Inspect');
       await download(runId);
       assert.deepEqual((await readdir(out)).sort(), [file, log()]);
       assert.deepEqual(said(), [`Downloaded 2 files to ${out}.`]);
       assert.equal((standIn.executed[0]?.[1] as { fsPath: string }).fsPath, path.join(out, file));
-      assert.ok(standIn.told.progress.some((text) => text.startsWith('2 of 2: ')));
+      assert.ok(standIn.shown.progress.some((text) => text.startsWith('2 of 2: ')));
     });
 
     it('downloads nothing if the list is canceled', async () => {
-      standIn.told.tick = () => undefined;
-      standIn.told.folder = () => assert.fail('a folder is asked for');
+      standIn.shown.tick = () => undefined;
+      standIn.shown.folder = () => assert.fail('a folder is asked for');
       await download(runId);
       assert.deepEqual(said(), []);
     });
@@ -207,18 +207,18 @@ describe('downloadAdapter', () => {
   it('offers to inspect, show, or download again an adapter that is already on disk', async () => {
     await download(runId);
     standIn.forget();
-    standIn.told.folder = () => assert.fail('a folder is asked for');
+    standIn.shown.folder = () => assert.fail('a folder is asked for');
     press('Inspect');
     await download(runId);
     assert.deepEqual(said(), ['The adapter for maths is already downloaded.']);
-    assert.deepEqual(standIn.told.buttons, [['Inspect', 'Open Containing Folder', 'Download Again…']]);
+    assert.deepEqual(standIn.shown.buttons, [['Inspect', 'Open Containing Folder', 'Download Again…']]);
     press('Open Containing Folder');
     await download(runId);
     assert.deepEqual(
       standIn.executed.map(([command]) => command),
       ['fineTuning.inspectAdapter', 'revealFileInOS'],
     );
-    standIn.told.folder = () => stage.bench.folder;
+    standIn.shown.folder = () => stage.bench.folder;
     press('Download Again…');
     await download(runId);
     assert.ok((await readdir(stage.bench.folder)).includes(file));
@@ -237,7 +237,7 @@ describe('downloadAdapter', () => {
     it('discards the download and restarts it in another folder', async () => {
       await interrupt();
       press('Restart Download');
-      standIn.told.folder = () => stage.bench.folder;
+      standIn.shown.folder = () => stage.bench.folder;
       await download(runId);
       assert.deepEqual(await readdir(out), []);
       assert.ok((await readdir(stage.bench.folder)).includes(file));
@@ -266,7 +266,7 @@ describe('downloadAdapter', () => {
   it('cancelDownload without a row asks before it discards anything', async () => {
     await interrupt();
     await cancel(undefined);
-    assert.deepEqual([standIn.told.inputs.length, active().length], [1, 1]);
+    assert.deepEqual([standIn.shown.inputs.length, active().length], [1, 1]);
     await cancel({ kind: 'run', runId });
     assert.deepEqual([active(), await readdir(out)], [[], []]);
   });

@@ -15,7 +15,7 @@ describe('download messages', () => {
 
   it('chooseArtifacts shows the service’s names as plain text', async () => {
     const rows: unknown[] = [];
-    standIn.told.tick = (items) => {
+    standIn.shown.tick = (items) => {
       rows.push(...items.map(({ label, description }) => [label, description]));
       return undefined;
     };
@@ -42,8 +42,8 @@ describe('download messages', () => {
       standIn.forget();
       const file = { path: '/out/a.zip', artifactType: type, verified, completedAtMs: 0 };
       messages.reportDownloaded([file], false);
-      assert.match(standIn.told.sentences.join(), sentence);
-      assert.equal(standIn.told.buttons[0]?.includes('Inspect'), verified !== 'html');
+      assert.match(standIn.shown.sentences.join(), sentence);
+      assert.equal(standIn.shown.buttons[0]?.includes('Inspect'), verified !== 'html');
     }
   });
 
@@ -62,9 +62,9 @@ describe('download messages', () => {
     const session = { account: { id: 'account-1', kind: 'sandbox' }, runs: { label: () => 'maths' } };
     const report = (error: Error, ...active: object[]) => {
       standIn.forget();
-      standIn.told.answer = ([first]) => first;
+      standIn.shown.answer = ([first]) => first;
       messages.reportDownloadFailed(session as never, { active } as never, 'r', error);
-      return standIn.told;
+      return standIn.shown;
     };
     const stopped = { accountId: 'account-1', runId: 'r', state: 'interrupted' };
     const lost = new NetworkError('reset');

@@ -33,7 +33,7 @@ describe('download watchers', () => {
     await stage.end();
   });
 
-  const said = () => standIn.told.sentences;
+  const said = () => standIn.shown.sentences;
   const claiming = (claim: Window['ledger']['claim']) => ({
     ledger: { claim } as unknown as Window['ledger'],
   });
@@ -151,7 +151,7 @@ describe('download watchers', () => {
       stage.pass(HOUR);
       // A file is in place of the run's folder.
       await writeFile(folderOf(runId), '');
-      standIn.told.answer = (buttons) => buttons[0];
+      standIn.shown.answer = (buttons) => buttons[0];
       await first.session.runs.refresh();
       await until(() => said().length > 0);
       assert.deepEqual(said(), ['Download of maths failed. That folder no longer exists.']);
@@ -167,7 +167,7 @@ describe('download watchers', () => {
     });
 
     it('keepDownloadedFiles sets the context key of the active account’s files', async () => {
-      watching.push(watchers.keepDownloadedFiles(first));
+      watching.push(watchers.updateDownloadedFilesContext(first));
       watch(first);
       const runId = await finish(first);
       await isDownloaded(first);
@@ -177,7 +177,7 @@ describe('download watchers', () => {
     });
 
     it('keepDownloadedFiles rechecks files on focus and after file changes in the window', async () => {
-      watching.push(watchers.keepDownloadedFiles(first));
+      watching.push(watchers.updateDownloadedFilesContext(first));
       watch(first);
       const runId = await finish(first);
       await isDownloaded(first);
@@ -264,12 +264,12 @@ describe('download watchers', () => {
       await finished('one');
       await finished('two');
       stage.pass(6 * DAY + 21 * HOUR);
-      standIn.told.answer = () => 'Show';
+      standIn.shown.answer = () => 'Show';
       watch(first);
       await look(first);
       await saidTimes(1);
       assert.deepEqual(said(), ['2 adapters expire within 24 h.']);
-      assert.deepEqual(standIn.told.buttons, [['Download…', 'Show']]);
+      assert.deepEqual(standIn.shown.buttons, [['Download…', 'Show']]);
       await until(() => standIn.executed.length === 1);
       assert.equal(standIn.executed[0]?.[0], 'fineTuning.runs.focus');
     });
@@ -334,11 +334,11 @@ describe('download watchers', () => {
       watch(first);
       const runId = await finished('maths');
       stage.pass(6 * DAY);
-      standIn.told.answer = () => 'Download';
+      standIn.shown.answer = () => 'Download';
       await look(first);
       await until(() => standIn.executed.length === 1);
       stage.pass(22 * HOUR);
-      standIn.told.answer = () => 'Show';
+      standIn.shown.answer = () => 'Show';
       await look(first);
       await until(() => standIn.executed.length === 2);
       assert.deepEqual(standIn.executed, [

@@ -65,9 +65,9 @@ describe('run commands', () => {
       await commands.loadAllRuns(sessions);
       assert.deepEqual([loaded(), session.runs.hasMore], [730, false]);
       assert.deepEqual(new Set(limits.slice(1)), new Set([100]));
-      assert.equal(standIn.told.progress.length, limits.length - 1);
-      assert.match(standIn.told.progress[1] ?? '', /^\d+ so far$/);
-      assert.deepEqual(standIn.told.sentences, []);
+      assert.equal(standIn.shown.progress.length, limits.length - 1);
+      assert.match(standIn.shown.progress[1] ?? '', /^\d+ so far$/);
+      assert.deepEqual(standIn.shown.sentences, []);
     });
 
     it('ends at once when canceled and keeps what was loaded', async () => {
@@ -77,7 +77,7 @@ describe('run commands', () => {
       await until(() => limits.length > 1);
       standIn.cancelled.fire();
       await work;
-      assert.deepEqual([loaded(), standIn.told.sentences], [first, []]);
+      assert.deepEqual([loaded(), standIn.shown.sentences], [first, []]);
     });
 
     it('reports how much was loaded if the service fails or sends no new runs, and can continue', async () => {
@@ -89,13 +89,13 @@ describe('run commands', () => {
         ],
       ] as const) {
         standIn.forget();
-        standIn.told.answer = ([more]) => more;
+        standIn.shown.answer = ([more]) => more;
         breakIt();
         await commands.loadAllRuns(sessions);
         const count = loaded() ?? 0;
         assert.ok(count >= 250 && count <= 500, String(count));
-        assert.ok(standIn.told.sentences[0]?.startsWith(sentence(count)), standIn.told.sentences.join());
-        assert.equal(standIn.told.sentences.length, 1);
+        assert.ok(standIn.shown.sentences[0]?.startsWith(sentence(count)), standIn.shown.sentences.join());
+        assert.equal(standIn.shown.sentences.length, 1);
         assert.deepEqual(standIn.executed, [['fineTuning.loadAllRuns']]);
         [brokenFrom, circle] = [Infinity, []];
       }
@@ -105,7 +105,7 @@ describe('run commands', () => {
       standIn.forget();
       brokenFrom = 0;
       await commands.loadAllRuns({ active: session, isReportedByState: () => true });
-      assert.deepEqual(standIn.told.sentences, [], 'a rejected API key has its own notification');
+      assert.deepEqual(standIn.shown.sentences, [], 'a rejected API key has its own notification');
     });
   });
 
@@ -114,7 +114,7 @@ describe('run commands', () => {
       filter = { text: 'now', modelIds: ['m2'], phases: ['finished'] };
       let items: string[] = [];
       let selected: string[] = [];
-      standIn.told.pick = (input) => {
+      standIn.shown.pick = (input) => {
         items = input.items.map(({ label, description }) => `${label}: ${description ?? ''}`);
         assert.ok(input.items.every(({ alwaysShow, kind }) => alwaysShow === true || kind === -1));
         assert.equal(input.value, 'now');
@@ -135,15 +135,15 @@ describe('run commands', () => {
       filter = { text: 'now', modelIds: ['m2'], phases: [] };
       await commands.filterRuns(sessions, shown, { unknown: 'argument' });
       const live = { active: session };
-      standIn.told.pick = () => {
+      standIn.shown.pick = () => {
         live.active = bench.session(() => Promise.resolve(undefined));
         return 'words';
       };
       await commands.filterRuns(live, shown, undefined);
-      assert.deepEqual([filter.text, standIn.told.inputs.length], ['now', 2]);
+      assert.deepEqual([filter.text, standIn.shown.inputs.length], ['now', 2]);
       await commands.filterRuns(sessions, shown, ' maths ');
       const text = { text: 'maths', modelIds: [], phases: [] };
-      assert.deepEqual([filter, standIn.told.inputs.length], [text, 2]);
+      assert.deepEqual([filter, standIn.shown.inputs.length], [text, 2]);
     });
 
     it('offers nothing if the API key was rejected or no runs are loaded', async () => {
@@ -152,8 +152,8 @@ describe('run commands', () => {
       await commands.filterRuns({ active }, shown, undefined);
       session.runs.clear();
       await commands.filterRuns(sessions, shown, undefined);
-      assert.deepEqual(standIn.told.inputs, []);
-      assert.deepEqual(standIn.told.sentences, Array(2).fill('No runs are loaded yet.'));
+      assert.deepEqual(standIn.shown.inputs, []);
+      assert.deepEqual(standIn.shown.sentences, Array(2).fill('No runs are loaded yet.'));
     });
   });
 
@@ -163,7 +163,7 @@ describe('run commands', () => {
       const models = [{ model_id: 'm1', terms_url }];
       const active = Object.create(session, { models: { value: { models } } }) as Session;
       await commands.openModelLink({ active }, 'terms_url', 'm1');
-      return [...standIn.executed, standIn.told.sentences.length];
+      return [...standIn.executed, standIn.shown.sentences.length];
     };
     assert.deepEqual(await open('https://x.test/terms'), [['open', 'https://x.test/terms'], 0]);
     for (const url of [
@@ -185,12 +185,12 @@ describe('run commands', () => {
     await show({ kind: 'run', runId: 'a' });
     await show('elsewhere');
     await show();
-    standIn.told.pick = ({ items }) => items[1]?.label;
+    standIn.shown.pick = ({ items }) => items[1]?.label;
     await show(7);
     assert.deepEqual(
       pages.map(([accountId, runId]) => `${accountId} ${runId}`),
       ['account-1 a', 'account-1 elsewhere', 'account-1 r1'],
     );
-    assert.deepEqual([limits.length, standIn.told.inputs.length], [asked, 2]);
+    assert.deepEqual([limits.length, standIn.shown.inputs.length], [asked, 2]);
   });
 });

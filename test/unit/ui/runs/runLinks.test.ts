@@ -58,8 +58,8 @@ describe('followRunLink', () => {
       return decodeURIComponent(link);
     });
     for (const link of links) await follow(link);
-    assert.equal(standIn.told.sentences.length, odd.length);
-    for (const sentence of standIn.told.sentences) assert.match(sentence, /^Unsupported link\. [ -~’]*$/);
+    assert.equal(standIn.shown.sentences.length, odd.length);
+    for (const sentence of standIn.shown.sentences) assert.match(sentence, /^Unsupported link\. [ -~’]*$/);
     assert.deepEqual([shown, requests], [[], []]);
     listed = odd.map((runId) => row(runId, 0));
     await session.runs.refresh();
@@ -78,12 +78,12 @@ describe('followRunLink', () => {
     status = 404;
     await follow('/run/abc');
     accounts = 2;
-    standIn.told.answer = ([first]) => first;
+    standIn.shown.answer = ([first]) => first;
     await follow('/run/abc');
     assert.deepEqual(shown, []);
     const sentence = 'account-1 has no such run: abc';
-    assert.deepEqual(standIn.told.sentences, [sentence, sentence]);
-    assert.deepEqual(standIn.told.buttons, [[], ['Switch Account…']]);
+    assert.deepEqual(standIn.shown.sentences, [sentence, sentence]);
+    assert.deepEqual(standIn.shown.buttons, [[], ['Switch Account…']]);
     await Promise.resolve();
     assert.deepEqual(standIn.executed, [['fineTuning.switchAccount']]);
     assert.deepEqual(errors, []);
@@ -92,7 +92,7 @@ describe('followRunLink', () => {
   it('reports that no account is active', async () => {
     active = undefined;
     await follow('/run/abc');
-    assert.deepEqual(standIn.told.sentences, ['No account is active.']);
+    assert.deepEqual(standIn.shown.sentences, ['No account is active.']);
     assert.deepEqual([shown, requests], [[], []]);
   });
 
@@ -105,8 +105,8 @@ describe('followRunLink', () => {
       ...plain.map((path) => [path]),
     ];
     for (const [path = '', query, fragment] of links) await follow(path, query, fragment);
-    assert.equal(standIn.told.sentences.length, links.length);
-    for (const sentence of standIn.told.sentences) assert.match(sentence, /^Unsupported link\./);
+    assert.equal(standIn.shown.sentences.length, links.length);
+    for (const sentence of standIn.shown.sentences) assert.match(sentence, /^Unsupported link\./);
     assert.deepEqual([shown, requests, standIn.executed], [[], [], []]);
   });
 

@@ -117,19 +117,19 @@ describe('notifyOfRuns', () => {
     }
   }
   async function shown(ms = 8_000): Promise<string[]> {
-    standIn.told.sentences.length = 0;
+    standIn.shown.sentences.length = 0;
     await pass(ms);
-    return [...standIn.told.sentences];
+    return [...standIn.shown.sentences];
   }
 
   it('offers Download and Show Run, which act in the account of the run', async () => {
     const { runs } = open();
-    standIn.told.answer = ([download]) => download;
+    standIn.shown.answer = ([download]) => download;
     runs.move(done('a'));
     assert.deepEqual(await shown(), ['my label completed.']);
-    assert.deepEqual(standIn.told.buttons, [['Download', 'Show Run']]);
+    assert.deepEqual(standIn.shown.buttons, [['Download', 'Show Run']]);
     assert.deepEqual([acted, standIn.executed], [['account-1'], [['fineTuning.downloadAdapter', 'a']]]);
-    standIn.told.answer = (names) => names.at(-1);
+    standIn.shown.answer = (names) => names.at(-1);
     runs.move(done('b'));
     await pass(1_000);
     assert.deepEqual(standIn.executed.at(-1), ['fineTuning.showRun', 'b']);
@@ -156,7 +156,7 @@ describe('notifyOfRuns', () => {
     offers = false;
     expiring('d', 1);
     assert.deepEqual(await shown(), ['Sandbox: read d completed.']);
-    assert.deepEqual(standIn.told.buttons.slice(2), [['Show Run'], ['Show Run']]);
+    assert.deepEqual(standIn.shown.buttons.slice(2), [['Show Run'], ['Show Run']]);
     assert.equal(claimed.size, 5);
   });
 
@@ -225,7 +225,7 @@ describe('notifyOfRuns', () => {
       }
       assert.deepEqual(said, expected.map(sentence));
     }
-    assert.deepEqual(standIn.told.buttons[0], ['Show Run']);
+    assert.deepEqual(standIn.shown.buttons[0], ['Show Run']);
   });
 
   it('shows notifications in order, however long a label takes', async () => {
@@ -272,7 +272,7 @@ describe('notifyOfRuns', () => {
   });
 
   it('shows several runs as one digest in one window, with a button that opens the view', async () => {
-    standIn.told.answer = ([show]) => show;
+    standIn.shown.answer = ([show]) => show;
     for (let count = 0; count < 3; count++) open();
     const changes = [done('a'), done('b'), done('c'), status('d', 'failed'), status('e', 'x)[error](')];
     for (const { runs } of windows) runs.move(...changes);

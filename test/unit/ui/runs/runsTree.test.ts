@@ -14,7 +14,7 @@ import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { Bench, row, until } from '../../../helpers/runs/support.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
-import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
+import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 
 const { RunsTree: createTree } = await withVscode(() => import('../../../../src/ui/runs/runsTree.ts'));
 const { RunsShown: createShown } = await withVscode(() => import('../../../../src/ui/runs/runsShown.ts'));
@@ -522,7 +522,7 @@ describe('RunsTree', () => {
       model_id: 'm',
       label: `maths ${MARKER}`,
     });
-    const intent = intentOf({ marker: MARKER, attempts: [wholeAttempt(Date.now())] });
+    const intent = intentOf({ marker: MARKER, attempts: [uploadedAttempt(Date.now())] });
     pending.push(pendingOf('validating', intent));
     assert.deepEqual(kinds(), ['submission', 'run', 'run'], 'its label is not known yet');
     await session.runs.loadDetail('a');
@@ -538,7 +538,7 @@ describe('RunsTree', () => {
   it('offers to clear the filter only if it hides runs', async () => {
     await list([row('a', 0)], false, { run_id: 'a', status: 'queued', model_id: 'm', label: MARKER });
     await session.runs.loadDetail('a');
-    pending.push(pendingOf('waiting', intentOf({ marker: MARKER, attempts: [wholeAttempt(Date.now())] })));
+    pending.push(pendingOf('waiting', intentOf({ marker: MARKER, attempts: [uploadedAttempt(Date.now())] })));
     shown.filterBy({ text: 'zzz', modelIds: [], phases: [] });
     assert.deepEqual(kinds(), ['submission']);
     pending.length = 0;

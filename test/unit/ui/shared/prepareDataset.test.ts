@@ -39,7 +39,7 @@ describe('prepareDataset', () => {
   /** @param found the result of each check; the last one repeats. @param presses the buttons that are pressed */
   async function prepare(found: readonly (Partial<Report> | CheckFailure)[], ...presses: string[]) {
     standIn.forget();
-    standIn.told.answer = (buttons) => buttons.find((button) => presses.includes(button));
+    standIn.shown.answer = (buttons) => buttons.find((button) => presses.includes(button));
     const stamp = stampOf(await stat(file, { bigint: true }));
     let checks = 0;
     const dataset = await prepareDataset(standIn.Uri.file(file), undefined, 'Work', {
@@ -54,7 +54,7 @@ describe('prepareDataset', () => {
       },
       log: { error: () => undefined },
     });
-    return { dataset, checks, sentences: [...standIn.told.sentences], buttons: [...standIn.told.buttons] };
+    return { dataset, checks, sentences: [...standIn.shown.sentences], buttons: [...standIn.shown.buttons] };
   }
   const [problems, convert, anywayNext, anyway] = [
     'Show Problems',
@@ -83,7 +83,7 @@ describe('prepareDataset', () => {
         [dataset, sentences, buttons],
         [undefined, [`rows.jsonl is not ready to submit: ${why}.`], [[problems, anywayNext]]],
       );
-      assert.deepEqual(standIn.told.isModal, [true]);
+      assert.deepEqual(standIn.shown.isModal, [true]);
     }
     await prepare([errors], problems);
     assert.deepEqual(

@@ -4,7 +4,7 @@ import type { PendingSubmission } from '../../../../src/core/submission/pendingS
 import type { Prior } from '../../../../src/core/submission/receipts.ts';
 import type { RunNames } from '../../../../src/ui/shared/datasetMessages.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
+import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 
 const { submissionAccessibleLabel, submissionDescription, submissionTooltip } = await withVscode(
   () => import('../../../../src/ui/submission/rowMessages.ts'),
@@ -21,7 +21,7 @@ const minutesAgo = (minutes: number) => now - minutes * 60_000;
 
 describe('submission messages', () => {
   const unknown = (changes: Partial<Intent> = {}) =>
-    pendingOf('unknown', intentOf({ attempts: [wholeAttempt(minutesAgo(125))], ...changes }));
+    pendingOf('unknown', intentOf({ attempts: [uploadedAttempt(minutesAgo(125))], ...changes }));
   const checked = (changes: Partial<NonNullable<Intent['lastCheck']>> = {}) => ({
     lastCheck: { at: { localMs: minutesAgo(25) }, complete: true, candidates: [], ...changes },
     balanceBefore: { balance_cents: 1_000, currency: 'USD' },
@@ -50,7 +50,7 @@ describe('submission messages', () => {
   });
 
   it('a row that needs a decision starts with whether there was a charge', () => {
-    const attempts = [wholeAttempt(minutesAgo(125))];
+    const attempts = [uploadedAttempt(minutesAgo(125))];
     const refused = (code: string) =>
       pendingOf('refused', intentOf({ attempts, refused: { at: { localMs: now }, code } }));
     for (const [submission, text] of [
@@ -105,7 +105,7 @@ describe('submission messages', () => {
     for (const state of ['unsent', 'refused', 'not-charged'] as const)
       assert.match(sentence(pendingOf(state)), /^Not charged/, state);
     assert.match(
-      sentence(unknown({ attempts: [{ ...wholeAttempt(now), code: 'cancelled' }] })),
+      sentence(unknown({ attempts: [{ ...uploadedAttempt(now), code: 'cancelled' }] })),
       /^You may have been charged: .*you canceled/,
     );
   });
@@ -114,7 +114,7 @@ describe('submission messages', () => {
     const submission = unknown({
       label: 'My run ft-7k3m9qpx',
       marker: 'ft-7k3m9qpx',
-      attempts: [{ started: { localMs: minutesAgo(130) } }, wholeAttempt(minutesAgo(125))],
+      attempts: [{ started: { localMs: minutesAgo(130) } }, uploadedAttempt(minutesAgo(125))],
       ...checked({ balance_cents: 900 }),
     });
     const account = {

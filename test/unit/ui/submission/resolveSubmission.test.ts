@@ -9,7 +9,7 @@ import type {
 } from '../../../../src/core/submission/pendingSubmission.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
-import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
+import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const module = await withVscode(() => import('../../../../src/ui/submission/resolveSubmission.ts'));
@@ -102,13 +102,13 @@ describe('commands for open submissions', () => {
   const callsOf = (what: string) => calls.filter((call) => call.startsWith(what));
   /** By default, fully uploaded an hour ago without a response. */
   const unknown = (id = 'one', ageMs = HOUR, changes = {}) =>
-    pendingOf('unknown', intentOf({ id, attempts: [wholeAttempt(Date.now() - ageMs)], ...changes }));
+    pendingOf('unknown', intentOf({ id, attempts: [uploadedAttempt(Date.now() - ageMs)], ...changes }));
   const press = (...wanted: string[]) =>
-    (standIn.told.answer = (buttons) => buttons.find((button) => wanted.includes(button)));
+    (standIn.shown.answer = (buttons) => buttons.find((button) => wanted.includes(button)));
   /** Chooses these rows in the following lists, then closes any further list. */
-  const choose = (...rows: string[]) => (standIn.told.pick = () => rows.shift());
+  const choose = (...rows: string[]) => (standIn.shown.pick = () => rows.shift());
   const labelsOf = (input: number) =>
-    (standIn.told.inputs[input]?.items ?? [])
+    (standIn.shown.inputs[input]?.items ?? [])
       .filter(({ kind }) => kind === undefined)
       .map(({ label, detail }) => ({
         label: label.replace(/^\$\([\w-]+\) /, ''),
@@ -129,7 +129,7 @@ describe('commands for open submissions', () => {
       choose('Second');
       await resolve();
       assert.deepEqual(calls, ['check two in Home']);
-      assert.match(standIn.told.inputs[0]?.items[1]?.description ?? '', / · Home$/);
+      assert.match(standIn.shown.inputs[0]?.items[1]?.description ?? '', / · Home$/);
     });
 
     it('nothing if there is none, and says why', async () => {
@@ -137,7 +137,7 @@ describe('commands for open submissions', () => {
       await resolve('gone');
       pending = [unknown('theirs', HOUR, { accountId: 'account-3' })];
       await resolve();
-      assert.equal(new Set(standIn.told.sentences).size, 3);
+      assert.equal(new Set(standIn.shown.sentences).size, 3);
       assert.deepEqual(calls, []);
       await resolve('theirs');
       assert.deepEqual(calls, ['activate account-3']);
@@ -150,7 +150,7 @@ describe('commands for open submissions', () => {
       const run = { run_id: 'r-1', status: 'queued', model_id: 'm', label: 'Mine', price_cents: 100 };
       finding = { verdict: 'cannot-tell', reason: 'candidates', candidates: [run] };
       await resolve('one');
-      const [dialog] = standIn.told.inputs;
+      const [dialog] = standIn.shown.inputs;
       assert.match(dialog?.placeholder ?? '', /^You may have been charged: /);
       assert.deepEqual(actions(), ['Check Now', 'This Is the Run: Mine', 'Resend…', 'Discard…']);
       assert.deepEqual(calls, ['check one in Work']);
@@ -165,17 +165,17 @@ describe('commands for open submissions', () => {
         [pendingOf('validating'), []],
         [pendingOf('elsewhere'), []],
       ] as const) {
-        standIn.told.inputs.length = 0;
+        standIn.shown.inputs.length = 0;
         pending = [submission];
         await resolve(submission.id);
         assert.deepEqual(actions(), expected, submission.state);
       }
       assert.deepEqual(calls, []);
-      standIn.told.inputs.length = 0;
+      standIn.shown.inputs.length = 0;
       pending = [unknown('late', 23 * HOUR)];
       await resolve('late', 'continue');
       assert.deepEqual(actions(), ['Check Now', 'Discard…']);
-      assert.deepEqual(standIn.told.sentences, []);
+      assert.deepEqual(standIn.shown.sentences, []);
     });
 
     it('warns that canceling an upload doesn’t undo a possible earlier charge', async () => {
@@ -185,7 +185,7 @@ describe('commands for open submissions', () => {
       ] as const) {
         pending = [pendingOf('waiting', intent)];
         await resolve('one');
-        assert.equal(standIn.told.inputs.at(-1)?.items[1]?.detail, detail);
+        assert.equal(standIn.shown.inputs.at(-1)?.items[1]?.detail, detail);
       }
     });
 
@@ -194,7 +194,7 @@ describe('commands for open submissions', () => {
       finding = { verdict: 'charged', run: { run_id: 'r' } };
       await resolve('one');
       assert.deepEqual(calls, ['check one in Work', 'report r', 'reveal r']);
-      assert.equal(standIn.told.inputs.length, 0);
+      assert.equal(standIn.shown.inputs.length, 0);
     });
 
     it('settles the submission with the run that the user recognizes and confirms', async () => {
@@ -203,8 +203,8 @@ describe('commands for open submissions', () => {
       finding = { verdict: 'cannot-tell', reason: 'candidates', candidates: [run] };
       choose('This Is the Run');
       await resolve('one');
-      assert.deepEqual([calls, standIn.told.inputs.length], [['check one in Work'], 2]);
-      assert.deepEqual(standIn.told.isModal, [true]);
+      assert.deepEqual([calls, standIn.shown.inputs.length], [['check one in Work'], 2]);
+      assert.deepEqual(standIn.shown.isModal, [true]);
       choose('This Is the Run');
       press('This Is the Run');
       await resolve('one');
@@ -220,21 +220,21 @@ describe('commands for open submissions', () => {
         await resolve(id);
       }
       assert.deepEqual(callsOf('discard'), []);
-      const [first = '', ...others] = standIn.told.details;
+      const [first = '', ...others] = standIn.shown.details;
       assert.match(first, /^You may have been charged, /);
       for (const detail of others) assert.match(detail, /^Not charged\. /);
       choose('Discard');
       press('Discard');
       await resolve('one');
       assert.deepEqual(callsOf('discard'), ['discard one as may-be-charged']);
-      assert.deepEqual(standIn.told.isModal, Array(5).fill(true));
+      assert.deepEqual(standIn.shown.isModal, Array(5).fill(true));
     });
 
     it('doesn’t discard a submission that changed while the dialog was open', async () => {
       for (const state of ['elsewhere', 'checking'] as const) {
         pending = [unknown()];
         const rows = ['Discard'];
-        standIn.told.pick = () => {
+        standIn.shown.pick = () => {
           pending = [pendingOf(state, unknown().intent)];
           return rows.shift();
         };
@@ -243,7 +243,7 @@ describe('commands for open submissions', () => {
       }
       assert.deepEqual(callsOf('discard'), []);
       // No warning appeared that could have denied a charge.
-      assert.deepEqual(standIn.told.details, []);
+      assert.deepEqual(standIn.shown.details, []);
     });
 
     it('asks again if a discard is refused because there may now be a charge', async () => {
@@ -253,18 +253,18 @@ describe('commands for open submissions', () => {
         [unknown(), 2, 1],
         [pendingOf('elsewhere', unknown().intent), 1, 2],
       ] as const) {
-        standIn.told.inputs.length = standIn.told.sentences.length = 0;
+        standIn.shown.inputs.length = standIn.shown.sentences.length = 0;
         pending = [pendingOf('unsent', intentOf({ id: 'one' }))];
         const rows = ['Discard'];
-        standIn.told.pick = () => rows.shift();
-        const { answer } = standIn.told;
-        standIn.told.answer = (buttons) => {
+        standIn.shown.pick = () => rows.shift();
+        const { answer } = standIn.shown;
+        standIn.shown.answer = (buttons) => {
           pending = [now];
           return answer(buttons);
         };
         await resolve('one');
-        assert.deepEqual([standIn.told.inputs.length, standIn.told.sentences.length], [inputs, sentences]);
-        standIn.told.answer = answer;
+        assert.deepEqual([standIn.shown.inputs.length, standIn.shown.sentences.length], [inputs, sentences]);
+        standIn.shown.answer = answer;
       }
       assert.deepEqual(callsOf('discard'), Array(2).fill('discard one as not-charged'));
     });
@@ -289,23 +289,23 @@ describe('commands for open submissions', () => {
         pending = [submission];
         choose(row);
         await resolve('one');
-        assert.deepEqual(standIn.told.sentences, ['Submit train.jsonl to Work and pay?']);
-        const [detail = ''] = standIn.told.details;
+        assert.deepEqual(standIn.shown.sentences, ['Submit train.jsonl to Work and pay?']);
+        const [detail = ''] = standIn.shown.details;
         assert.match(detail, money);
         // The consents name the provider, although no models were read before.
         assert.match(detail, /^Model: Qwen3 8B \(Maker\) · standard queue$/m);
         assert.match(detail, /^• accept the license terms and use policy of Maker$/m);
         // Enter presses the first button.
-        assert.deepEqual(standIn.told.buttons, [['Show Submission', 'Submit and Pay']]);
+        assert.deepEqual(standIn.shown.buttons, [['Show Submission', 'Submit and Pay']]);
         assert.deepEqual(callsOf('resume'), []);
-        standIn.told.inputs.length = 0;
+        standIn.shown.inputs.length = 0;
         choose();
         press();
         await resolve('one', 'continue');
-        assert.equal(standIn.told.inputs.length, 0);
+        assert.equal(standIn.shown.inputs.length, 0);
         press('Show Submission');
         await resolve('one', 'continue');
-        assert.equal(standIn.told.inputs.length, 1);
+        assert.equal(standIn.shown.inputs.length, 1);
         press('Submit and Pay');
         result = { kind: 'charged', run: { run_id: 'r' } };
         await resolve('one', 'continue');
@@ -326,9 +326,9 @@ describe('commands for open submissions', () => {
         else await assert.rejects(resolve('one', 'continue'), models);
         models = [];
         await resolve('one', 'continue');
-        if (isOpen) assert.match(standIn.told.details.join(), /^• accept the license terms of /m);
+        if (isOpen) assert.match(standIn.shown.details.join(), /^• accept the license terms of /m);
         else
-          assert.deepEqual(standIn.told.sentences, ['No base models are available. Nothing was submitted.']);
+          assert.deepEqual(standIn.shown.sentences, ['No base models are available. Nothing was submitted.']);
         assert.equal(callsOf('resume').length, isOpen ? 2 : 0);
       }
     });
@@ -340,7 +340,7 @@ describe('commands for open submissions', () => {
         standIn.forget();
         pending = [pendingOf(state, { ...intent, dataset })];
         await resolve('one', 'continue');
-        const [detail = ''] = standIn.told.details;
+        const [detail = ''] = standIn.shown.details;
         assert.match(detail, /^Price: known only after the charge; 5\.00 USD last time\.$/m);
         assert.match(detail, /^Balance: 4\.00 USD · probably too low$/m);
         // A submission that may already have been charged counts once.
@@ -352,11 +352,11 @@ describe('commands for open submissions', () => {
           Object.assign(active.account, { budget: { perMonthCents, currency: 'USD' } });
           press('Show Submission');
           await resolve('one', 'continue');
-          assert.equal(standIn.told.buttons[0]?.[1], isOver ? 'Continue Over Budget' : 'Submit and Pay');
-          assert.equal(standIn.told.inputs.length, 1, 'the submission');
+          assert.equal(standIn.shown.buttons[0]?.[1], isOver ? 'Continue Over Budget' : 'Submit and Pay');
+          assert.equal(standIn.shown.inputs.length, 1, 'the submission');
         }
         const buttons = ['Continue Over Budget', 'Submit and Pay'];
-        standIn.told.answer = () => buttons.shift();
+        standIn.shown.answer = () => buttons.shift();
         await resolve('one', 'continue');
         assert.deepEqual(calls.splice(0).at(-1), 'resume one in Work');
         Object.assign(active.account, { budget: undefined });
@@ -381,7 +381,7 @@ describe('commands for open submissions', () => {
           },
         ],
       );
-      assert.deepEqual([calls, standIn.told.sentences], [['activate account-1'], []]);
+      assert.deepEqual([calls, standIn.shown.sentences], [['activate account-1'], []]);
     });
 
     it('switch to the submission’s account first, or end', async () => {
@@ -391,22 +391,22 @@ describe('commands for open submissions', () => {
         'one',
         'continue',
       );
-      assert.deepEqual([calls, standIn.told.sentences], [['activate account-2'], []]);
+      assert.deepEqual([calls, standIn.shown.sentences], [['activate account-2'], []]);
     });
 
     it('ask with the state that is current once the account is active', async () => {
       whileActivating = () => (pending = [unknown()]);
       pending = [pendingOf('unsent', intentOf({ id: 'one' }))];
       await resolve('one', 'continue');
-      assert.match(standIn.told.details.join(), /^You may have been charged\. /);
+      assert.match(standIn.shown.details.join(), /^You may have been charged\. /);
       for (const next of [[], [pendingOf('elsewhere', unknown().intent)]]) {
         standIn.forget();
         pending = [pendingOf('unsent', intentOf({ id: 'one' }))];
         whileActivating = () => (pending = next);
         await resolve('one', 'continue');
-        assert.deepEqual(standIn.told.details, [], 'no question');
-        const told = next.length === 0 ? ['This submission is already resolved.'] : [];
-        assert.deepEqual(standIn.told.sentences, told);
+        assert.deepEqual(standIn.shown.details, [], 'no question');
+        const sentences = next.length === 0 ? ['This submission is already resolved.'] : [];
+        assert.deepEqual(standIn.shown.sentences, sentences);
       }
       assert.deepEqual(callsOf('resume'), []);
     });
@@ -426,7 +426,7 @@ describe('commands for open submissions', () => {
     it('reports if it is too late, and ignores a row that is gone', async () => {
       for (const argument of [{ kind: 'submission', id: 'one' }, 'two', 'gone', 'three'])
         await cancel(argument);
-      assert.deepEqual(standIn.told.sentences, [
+      assert.deepEqual(standIn.shown.sentences, [
         'Sandbox: train.jsonl is fully uploaded and can no longer be canceled.',
         'No upload to cancel.',
       ]);
@@ -435,17 +435,17 @@ describe('commands for open submissions', () => {
 
     it('cancels the only upload without a row, and asks if another may be meant', async () => {
       await cancel();
-      assert.deepEqual([calls, standIn.told.inputs.length], [[], 1]);
+      assert.deepEqual([calls, standIn.shown.inputs.length], [[], 1]);
       pending.shift();
       await cancel();
-      assert.deepEqual([calls, standIn.told.inputs.length], [['cancel three'], 1]);
+      assert.deepEqual([calls, standIn.shown.inputs.length], [['cancel three'], 1]);
       pending.push(pendingOf('uploading', intentOf({ id: 'four', label: 'Fourth' })));
       choose('Fourth');
       await cancel();
       assert.deepEqual(calls, ['cancel three', 'cancel four']);
       pending = [];
       await cancel();
-      assert.deepEqual(standIn.told.sentences, ['No upload to cancel.']);
+      assert.deepEqual(standIn.shown.sentences, ['No upload to cancel.']);
     });
   });
 });

@@ -8,8 +8,8 @@ import type { Session, SessionState } from '../../../../src/core/runs/session.ts
 import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
-import { executed, forget, told } from '../../../helpers/vscodeStandIn.ts';
+import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
+import { executed, forget, shown } from '../../../helpers/vscodeStandIn.ts';
 
 const { watchSubmissions } = await withVscode(
   () => import('../../../../src/ui/submission/submissionNotices.ts'),
@@ -135,7 +135,7 @@ describe('watchSubmissions', () => {
   };
 
   const unknown = (id = 'one', accountId = 'account-1', ageMs = 0) =>
-    pendingOf('unknown', intentOf({ id, accountId, attempts: [wholeAttempt(Date.now() - ageMs, true)] }));
+    pendingOf('unknown', intentOf({ id, accountId, attempts: [uploadedAttempt(Date.now() - ageMs, true)] }));
   const receiptOf = (
     { intent }: PendingSubmission,
     how: 'answered' | 'found' | 'recognised',
@@ -211,10 +211,10 @@ describe('watchSubmissions', () => {
         forget();
         pending = [unknown('one', 'account-1', ageMs)];
         whileChecking = () => (pending = pending.map((one) => ({ ...one, state: 'not-charged' })));
-        told.answer = ([button]) => button;
+        shown.answer = ([button]) => button;
         await begin();
-        assert.match(told.sentences[0] ?? '', /^Not charged for train\.jsonl: /);
-        assert.deepEqual(told.buttons, [buttons]);
+        assert.match(shown.sentences[0] ?? '', /^Not charged for train\.jsonl: /);
+        assert.deepEqual(shown.buttons, [buttons]);
         assert.deepEqual(
           executed,
           buttons.map(() => ['fineTuning.continueSubmission', 'one']),
@@ -252,17 +252,17 @@ describe('watchSubmissions', () => {
 
     it('warns once about a possible charge, without a modal dialog, and offers a check', async () => {
       pending = [unknown()];
-      told.answer = ([button]) => button;
+      shown.answer = ([button]) => button;
       await begin();
       assert.match(
-        told.sentences.join(),
+        shown.sentences.join(),
         /^You may have been charged for train\.jsonl: .+ We’ll keep checking\.$/,
       );
-      assert.deepEqual([told.isModal, told.buttons], [[false], [['Check Now', 'Show']]]);
+      assert.deepEqual([shown.isModal, shown.buttons], [[false], [['Check Now', 'Show']]]);
       assert.deepEqual(executed, [['fineTuning.resolveSubmission', 'one']]);
       activeChanged.fire(sessionOf('account-1'));
       await afterMs(FIRST_CHECK_MS);
-      assert.equal(told.sentences.length, 1);
+      assert.equal(shown.sentences.length, 1);
     });
 
     it('promises no check of a submission that is too old or has no API key', async () => {
@@ -284,21 +284,21 @@ describe('watchSubmissions', () => {
         pending = [unknown('one', 'account-1', ageMs), ...others];
         await begin();
         await afterMs(FIRST_CHECK_MS);
-        assert.equal(told.sentences.join().replace(/ If you entered .+/, ''), text);
+        assert.equal(shown.sentences.join().replace(/ If you entered .+/, ''), text);
       }
     });
 
     it('reports an interrupted upload as not charged, and offers to continue it', async () => {
       pending = [pendingOf('unsent', intentOf({ id: 'one' })), pendingOf('refused')];
-      told.answer = ([button]) => button;
+      shown.answer = ([button]) => button;
       await begin();
-      assert.deepEqual(told.sentences, ['Not charged: the upload of train.jsonl was interrupted.']);
-      assert.deepEqual(told.buttons, [['Continue…']]);
+      assert.deepEqual(shown.sentences, ['Not charged: the upload of train.jsonl was interrupted.']);
+      assert.deepEqual(shown.buttons, [['Continue…']]);
       assert.deepEqual(executed, [['fineTuning.continueSubmission', 'one']]);
     });
 
     it('combines several submissions, from which the user then chooses', async () => {
-      told.answer = ([button]) => button;
+      shown.answer = ([button]) => button;
       for (const [submissions, text] of [
         [
           [unknown('one'), unknown('two'), pendingOf('unsent')],
@@ -308,7 +308,7 @@ describe('watchSubmissions', () => {
       ] as const) {
         pending = [...submissions];
         await begin();
-        assert.match(told.sentences.at(-1) ?? '', text);
+        assert.match(shown.sentences.at(-1) ?? '', text);
         assert.equal(executed.at(-1)?.[1], undefined);
       }
     });
@@ -317,14 +317,14 @@ describe('watchSubmissions', () => {
       pending = [unknown('one'), unknown('two', 'account-2')];
       owned = ['one'];
       await begin();
-      assert.deepEqual(told.sentences, []);
+      assert.deepEqual(shown.sentences, []);
       activeChanged.fire(sessionOf('account-2'));
       await later();
-      assert.equal(told.sentences.length, 1);
+      assert.equal(shown.sentences.length, 1);
       pending.push(unknown('new', 'account-3'));
       activeChanged.fire(sessionOf('account-3'));
       await afterMs(FIRST_CHECK_MS);
-      assert.equal(told.sentences.length, 1, 'this window submitted it itself');
+      assert.equal(shown.sentences.length, 1, 'this window submitted it itself');
     });
 
     it('waits briefly for the first check, and stops if the account changes', async () => {
@@ -335,9 +335,9 @@ describe('watchSubmissions', () => {
       await afterMs(FIRST_CHECK_MS);
       activeChanged.fire(sessionOf('account-1'));
       await later();
-      assert.deepEqual(told.sentences, []);
+      assert.deepEqual(shown.sentences, []);
       await afterMs(FIRST_CHECK_MS);
-      assert.equal(told.sentences.length, 1);
+      assert.equal(shown.sentences.length, 1);
     });
 
     it('shows no warning if the first check found the run or that nothing was charged', async () => {
@@ -347,7 +347,7 @@ describe('watchSubmissions', () => {
           (pending = found === undefined ? [] : pending.map((one) => ({ ...one, state: found })));
         await begin();
         await afterMs(FIRST_CHECK_MS);
-        assert.doesNotMatch(told.sentences.join(), /may have been charged/);
+        assert.doesNotMatch(shown.sentences.join(), /may have been charged/);
       }
     });
 
@@ -359,7 +359,7 @@ describe('watchSubmissions', () => {
       state = 'ready';
       stateChanged.fire('ready');
       await later();
-      assert.match(told.sentences.join(), /^You may have been charged for train\.jsonl: /);
+      assert.match(shown.sentences.join(), /^You may have been charged for train\.jsonl: /);
     });
 
     it('leaves a charge to the next window if this one closes while the journal opens', async () => {
@@ -376,7 +376,7 @@ describe('watchSubmissions', () => {
       open();
       await later();
       await later();
-      assert.deepEqual([told.sentences, unreported.length], [[], 1]);
+      assert.deepEqual([shown.sentences, unreported.length], [[], 1]);
     });
 
     it('reports a charge once another command has opened the journal', async () => {
@@ -395,7 +395,7 @@ describe('watchSubmissions', () => {
       journalChanged.fire();
       await later();
       await later();
-      assert.match(told.sentences.join(), /after all/);
+      assert.match(shown.sentences.join(), /after all/);
       disposables.dispose();
     });
 
@@ -417,11 +417,11 @@ describe('watchSubmissions', () => {
           reportError: (_error: unknown, retry: () => void) => void retries.push(retry),
         } as unknown as Parameters<typeof activateSubmission>[0]);
         await later();
-        assert.deepEqual(told.sentences, []);
+        assert.deepEqual(shown.sentences, []);
         for (const retry of retries) retry();
         await later();
         await later();
-        assert.match(told.sentences.join(), isRecord ? /^Not charged: the upload of/ : /after all/);
+        assert.match(shown.sentences.join(), isRecord ? /^Not charged: the upload of/ : /after all/);
         disposables.dispose();
       });
   });

@@ -12,7 +12,7 @@ import type {
 import { SubmissionError } from '../../../../src/core/submission/errors.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
+import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const module = await withVscode(() => import('../../../../src/ui/submission/submissionResult.ts'));
@@ -49,20 +49,20 @@ describe('reportResult', () => {
   /** Returns the text, the buttons, and the commands that pressing one of them executes. */
   async function report(result: SubmissionResult, press?: string, session = sessionOf(), isActive = true) {
     standIn.forget();
-    standIn.told.answer = (buttons) => buttons.find((button) => button === press);
+    standIn.shown.answer = (buttons) => buttons.find((button) => button === press);
     await module.reportResult(result, 'id-1', draft, session, {
       ensureActiveAccount: () => Promise.resolve(isActive),
       journal: {
         claimNotice: () => Promise.resolve(whileClaiming()),
         receipts: () => receipts(),
-        intents: [intentOf({ id: 'id-1', attempts: [wholeAttempt(sentMs)] })],
+        intents: [intentOf({ id: 'id-1', attempts: [uploadedAttempt(sentMs)] })],
       },
       log: { error: (what: string) => void logged.push(what) },
       submitted: { fire: ({ runId }: { runId: string }) => void revealed.push(runId) },
     } as unknown as Parameters<typeof module.reportResult>[4]);
     await turn();
-    const [text = ''] = standIn.told.sentences;
-    return { text, buttons: standIn.told.buttons[0] ?? [], executed: standIn.executed };
+    const [text = ''] = standIn.shown.sentences;
+    return { text, buttons: standIn.shown.buttons[0] ?? [], executed: standIn.executed };
   }
   const notCharged = (error: unknown, kept: boolean) => ({ kind: 'not-charged', error, kept }) as const;
 
@@ -125,7 +125,7 @@ describe('reportResult', () => {
 
   it('marks a charge as reported only after reporting it', async () => {
     const seen: number[] = [];
-    whileClaiming = () => seen.push(standIn.told.sentences.length);
+    whileClaiming = () => seen.push(standIn.shown.sentences.length);
     await report({ kind: 'charged', run: { run_id: 'r' } });
     assert.deepEqual(seen, [1]);
   });
@@ -261,7 +261,7 @@ describe('reportResult', () => {
       receipts: () => Promise.resolve([]),
     });
     for (let times = 0; times < 2; times++) await reportFound({ run_id: 'r' }, draft, sessionOf());
-    assert.deepEqual([standIn.told.sentences.length, claimed], [1, ['r']]);
+    assert.deepEqual([standIn.shown.sentences.length, claimed], [1, ['r']]);
   });
 
   describe('withSubmissionProgress', () => {
@@ -291,8 +291,8 @@ describe('reportResult', () => {
       });
       fire('unknown');
       assert.deepEqual([id, result], ['id', { kind: 'elsewhere' }]);
-      assert.deepEqual(standIn.told.titles, ['Submitting train.jsonl to Work']);
-      assert.deepEqual(standIn.told.progress, [
+      assert.deepEqual(standIn.shown.titles, ['Submitting train.jsonl to Work']);
+      assert.deepEqual(standIn.shown.progress, [
         'Upload queued',
         'Uploading 0%',
         'Validating…',

@@ -4,7 +4,7 @@ import { Emitter } from '../../../../src/core/base/event.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
+import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 
 const { SubmissionRows } = await withVscode(() => import('../../../../src/ui/submission/submissionRows.ts'));
 
@@ -34,7 +34,7 @@ describe('SubmissionRows', () => {
   afterEach(() => rows.dispose());
 
   it('lists the active account first, then others with their names, but no signed-out accounts', () => {
-    const attempts = [wholeAttempt(Date.now())];
+    const attempts = [uploadedAttempt(Date.now())];
     pending = [
       pendingOf('unknown', intentOf({ id: 'home', accountId: 'Home', attempts })),
       pendingOf('validating', intentOf({ id: 'gone', accountId: 'signed-out', attempts })),
@@ -96,7 +96,7 @@ describe('SubmissionRows', () => {
         assert.match(item.accessibilityInformation?.label ?? '', /^train\.jsonl, ./, state);
         assert.deepEqual(menuOf(item.contextValue ?? ''), expected, state);
       }
-    pending = [pendingOf('waiting', intentOf({ id: 'one', attempts: [wholeAttempt(Date.now())] }))];
+    pending = [pendingOf('waiting', intentOf({ id: 'one', attempts: [uploadedAttempt(Date.now())] }))];
     assert.deepEqual(menuOf(rows.item('one').contextValue ?? ''), inMenu, 'it may have been charged');
   });
 

@@ -7,7 +7,7 @@ import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { reportOf } from '../../../helpers/report.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { accountMoneyOf, type MoneyFacts } from '../../../../src/core/money/accountMoney.ts';
-import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
+import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 import type { InputStandIn } from '../../../helpers/vscodeStandIn.ts';
 
@@ -59,7 +59,7 @@ describe('reviewSubmission', () => {
     late: [],
     ready: () => Promise.resolve(),
     restart: () => Promise.resolve(undefined),
-    mayGoBeside: () => Promise.resolve('continue'),
+    confirmDuplicates: () => Promise.resolve('continue'),
     ...changes,
     context: () => ({ ...context, ...changes }),
   });
@@ -71,9 +71,9 @@ describe('reviewSubmission', () => {
     return () => answers.shift();
   }
   const press = (wanted: string | undefined) =>
-    (standIn.told.answer = (buttons) => buttons.find((button) => button === wanted));
+    (standIn.shown.answer = (buttons) => buttons.find((button) => button === wanted));
   const walk = (answers: (string | undefined)[], changes: Changes = {}, choices = {}) => {
-    standIn.told.pick = answering(...answers);
+    standIn.shown.pick = answering(...answers);
     return reviewSubmission(reviewOf(changes), { ...chosen, ...choices });
   };
   const confirmed = async (...args: Parameters<typeof walk>) => {
@@ -90,14 +90,14 @@ describe('reviewSubmission', () => {
     assert.deepEqual([kind, label, sent, priority], ['confirmed', `My run ${marker}`, model, false]);
     assert.equal(sha256, 'digest');
     assert.deepEqual(
-      standIn.told.inputs.map(({ title, items }) => [title, items[0]?.label]),
+      standIn.shown.inputs.map(({ title, items }) => [title, items[0]?.label]),
       [
         ['Submit train.jsonl to Work', '$(arrow-right) Continue'],
         ['Terms of Maker for Model M', '$(link-external) Open license terms'],
       ],
     );
-    assert.equal(standIn.told.inputs[1]?.items.at(-1)?.label, '$(check) Accept and Continue');
-    assert.equal(standIn.told.sentences.length, 1);
+    assert.equal(standIn.shown.inputs[1]?.items.at(-1)?.label, '$(check) Accept and Continue');
+    assert.equal(standIn.shown.sentences.length, 1);
   });
 
   it('returns to the summary from each row that changes something', async () => {
@@ -105,11 +105,11 @@ describe('reviewSubmission', () => {
     const answers = ['Model', 'Other', 'Label', '  Mine ', 'Queue', 'Priority', ...ACCEPTING];
     const { label, model: taken, priority } = await confirmed(answers, { models: [model, other] });
     assert.deepEqual([label, taken, priority], [`Mine ${marker}`, other, true]);
-    const last = rowsOf(standIn.told.inputs.at(-2));
+    const last = rowsOf(standIn.shown.inputs.at(-2));
     assert.equal(last.get('Label'), `Mine ${marker}`);
     assert.equal(last.get('Queue'), 'Priority · costs extra unless your plan includes it');
     assert.match(
-      standIn.told.details.at(-1) ?? '',
+      standIn.shown.details.at(-1) ?? '',
       /^Model: Other \(Maker\) · priority \(may cost extra\)$/m,
     );
   });
@@ -118,8 +118,8 @@ describe('reviewSubmission', () => {
     const bare = { model_id: 'base-7b', name: 'base-7b', provider: '', available: true };
     const answers = ['base-7b', ...ACCEPTING];
     assert.equal((await confirmed(answers, { models: [bare] }, { model: undefined })).model, bare);
-    assert.equal(standIn.told.inputs[2]?.title, 'Terms for base-7b');
-    const detail = standIn.told.details.at(-1) ?? '';
+    assert.equal(standIn.shown.inputs[2]?.title, 'Terms for base-7b');
+    const detail = standIn.shown.details.at(-1) ?? '';
     assert.match(detail, /^Model: base-7b · standard queue$/m);
     assert.match(detail, /^• accept the license terms of base-7b$/m);
     assert.equal(await walk([undefined], {}, { model: undefined }), undefined);
@@ -132,15 +132,15 @@ describe('reviewSubmission', () => {
     assert.equal(await labelOf('x'.repeat(300)), `${marker} ${'x'.repeat(255 - marker.length - 1)}`);
     assert.equal(await labelOf('My run', { marker: undefined }), 'My run');
     await confirmed(['Label', 'x'.repeat(300), ...ACCEPTING], { marker: undefined });
-    assert.equal(rowsOf(standIn.told.inputs.at(-2)).get('Label')?.length, 255);
+    assert.equal(rowsOf(standIn.shown.inputs.at(-2)).get('Label')?.length, 255);
   });
 
   it('records the time of each consent and the links that could be opened', async () => {
     const moments: string[] = [];
     const answers = [...ACCEPTING];
     const note = () => moments.push(new Date().toISOString());
-    standIn.told.pick = () => (note(), answers.shift());
-    standIn.told.answer = (buttons) => (note(), buttons.at(-1));
+    standIn.shown.pick = () => (note(), answers.shift());
+    standIn.shown.answer = (buttons) => (note(), buttons.at(-1));
     const result = await reviewSubmission(reviewOf({}), chosen);
     assert.equal(result?.kind, 'confirmed');
     const { model_terms, data_policy } = result.consents;
@@ -165,10 +165,10 @@ describe('reviewSubmission', () => {
 
   it('ends with a modal question that repeats the consents and goes back on Enter', async () => {
     await walk(ACCEPTING);
-    assert.deepEqual(standIn.told.sentences, ['Submit train.jsonl to Work and pay?']);
-    assert.deepEqual(standIn.told.isModal, [true]);
-    assert.deepEqual(standIn.told.buttons, [['Back to Summary', 'Submit and Pay']]);
-    assert.deepEqual(standIn.told.details[0]?.split('\n'), [
+    assert.deepEqual(standIn.shown.sentences, ['Submit train.jsonl to Work and pay?']);
+    assert.deepEqual(standIn.shown.isModal, [true]);
+    assert.deepEqual(standIn.shown.buttons, [['Back to Summary', 'Submit and Pay']]);
+    assert.deepEqual(standIn.shown.details[0]?.split('\n'), [
       'Account: Work (api.test)',
       'Model: Model M (Maker) · standard queue',
       'Dataset: train.jsonl · 1.0 kB · 10 rows',
@@ -185,10 +185,10 @@ describe('reviewSubmission', () => {
 
   it('returns from the final question to the summary, then repeats the terms', async () => {
     const buttons = ['Back to Summary', 'Submit and Pay'];
-    standIn.told.answer = () => buttons.shift();
+    standIn.shown.answer = () => buttons.shift();
     await confirmed([...ACCEPTING, ...ACCEPTING]);
-    assert.equal(standIn.told.inputs.length, 4);
-    assert.equal(standIn.told.sentences.length, 2);
+    assert.equal(standIn.shown.inputs.length, 4);
+    assert.equal(standIn.shown.sentences.length, 2);
   });
 
   it('restarts if the account or dataset changes at any time', async () => {
@@ -218,11 +218,11 @@ describe('reviewSubmission', () => {
       },
     });
     await turn();
-    assert.equal(standIn.told.inputs.length, 1);
+    assert.equal(standIn.shown.inputs.length, 1);
     balance_cents = 200;
     digest.resolve('digest');
     assert.equal((await result)?.kind, 'confirmed');
-    assert.match(standIn.told.details[0] ?? '', /^Balance: 2\.00 USD$/m);
+    assert.match(standIn.shown.details[0] ?? '', /^Balance: 2\.00 USD$/m);
   });
 
   it('doesn’t ask for the terms if the user declines a second submission of the dataset', async () => {
@@ -231,8 +231,8 @@ describe('reviewSubmission', () => {
       ['back', 2],
     ] as const) {
       standIn.forget();
-      assert.equal(await walk(['Continue'], { mayGoBeside: () => Promise.resolve(answer) }), undefined);
-      assert.equal(standIn.told.inputs.length, boxes, answer);
+      assert.equal(await walk(['Continue'], { confirmDuplicates: () => Promise.resolve(answer) }), undefined);
+      assert.equal(standIn.shown.inputs.length, boxes, answer);
     }
   });
 
@@ -246,7 +246,7 @@ describe('reviewSubmission', () => {
       const digest = Promise.withResolvers<string>();
       const dataset = { ...context.dataset, filename };
       await walk([], { earlier, dataset, sha256: digest.promise });
-      const input = standIn.told.inputs.at(-1);
+      const input = standIn.shown.inputs.at(-1);
       assert.doesNotMatch(rowsOf(input).get('Dataset') ?? '', /since/);
       digest.resolve(sha256);
       await turn();
@@ -267,15 +267,15 @@ describe('reviewSubmission', () => {
 
     it('is shown as a range, or as the price of the same bytes, in summary and final question', async () => {
       await confirmed(ACCEPTING, { money: moneyOf({ receipts }) });
-      const price = rowsOf(standIn.told.inputs[0]).get('Price') ?? '';
+      const price = rowsOf(standIn.shown.inputs[0]).get('Price') ?? '';
       const [range = ''] = /[\d.]+–[\d.]+ USD/.exec(price) ?? [];
       assert.match(price, /^Likely .* · from 3 runs$/);
-      assert.ok(standIn.told.details[0]?.includes(`Price: known only after the charge; likely ${range}.`));
+      assert.ok(standIn.shown.details[0]?.includes(`Price: known only after the charge; likely ${range}.`));
       await confirmed(ACCEPTING, {
         money: moneyOf({ receipts }),
         sha256: Promise.resolve('digest-1'),
       });
-      assert.match(standIn.told.details[1] ?? '', /known only after the charge; 5\.00 USD last time\.$/m);
+      assert.match(standIn.shown.details[1] ?? '', /known only after the charge; 5\.00 USD last time\.$/m);
     });
 
     it('has a note if the balance may not suffice', async () => {
@@ -287,7 +287,7 @@ describe('reviewSubmission', () => {
       ] as const) {
         standIn.forget();
         await walk([], { balance: balance(cents), money: moneyOf({ receipts, balance: balance(cents) }) });
-        const { items } = standIn.told.inputs[0] ?? { items: [] };
+        const { items } = standIn.shown.inputs[0] ?? { items: [] };
         assert.equal(items[items.findIndex(({ label }) => label === 'Notes') + 1]?.description, note);
       }
     });
@@ -297,16 +297,16 @@ describe('reviewSubmission', () => {
       const money = moneyOf({ account: { ...account, budget }, receipts, balance: balance(40_000) });
       press('Back to Summary');
       await walk(['Continue'], { money });
-      assert.match(standIn.told.sentences[0] ?? '', /^This run will exceed the per-run budget of Work\.$/);
-      assert.match(standIn.told.details[0] ?? '', /it can’t stop the service from charging\.$/);
-      assert.deepEqual(standIn.told.buttons, [['Back to Summary', 'Continue Over Budget']]);
-      assert.equal(standIn.told.inputs.length, 2, 'the summary again');
-      assert.match(rowsOf(standIn.told.inputs[0]).get('Budget') ?? '', /^1\.00 USD per run$/);
+      assert.match(standIn.shown.sentences[0] ?? '', /^This run will exceed the per-run budget of Work\.$/);
+      assert.match(standIn.shown.details[0] ?? '', /it can’t stop the service from charging\.$/);
+      assert.deepEqual(standIn.shown.buttons, [['Back to Summary', 'Continue Over Budget']]);
+      assert.equal(standIn.shown.inputs.length, 2, 'the summary again');
+      assert.match(rowsOf(standIn.shown.inputs[0]).get('Budget') ?? '', /^1\.00 USD per run$/);
       for (const button of [undefined, 'Continue Over Budget']) {
         press(button);
-        standIn.told.inputs.length = 0;
+        standIn.shown.inputs.length = 0;
         await walk(ACCEPTING, { money });
-        assert.equal(standIn.told.inputs.length, button === undefined ? 1 : 2);
+        assert.equal(standIn.shown.inputs.length, button === undefined ? 1 : 2);
       }
     });
 
@@ -318,7 +318,7 @@ describe('reviewSubmission', () => {
         [both, ['Budget per run: 1.00 USD', 'Budget for January (UTC): 10.00 USD']],
       ] as const) {
         standIn.forget();
-        standIn.told.answer = (buttons) => buttons.at(-1);
+        standIn.shown.answer = (buttons) => buttons.at(-1);
         let reads = 0;
         await confirmed(ACCEPTING, {
           // Called for the summary, and again when the terms are accepted.
@@ -331,10 +331,10 @@ describe('reviewSubmission', () => {
             return moneyOf({ account: { ...account, budget }, receipts, balance: balance(40_000) });
           },
         });
-        const asked = standIn.told.details.slice(0, -1);
+        const asked = standIn.shown.details.slice(0, -1);
         assert.equal(asked.length, details.length);
         for (const [index, line] of details.entries()) assert.ok(asked[index]?.includes(line), line);
-        assert.equal(standIn.told.sentences.at(-1), 'Submit train.jsonl to Work and pay?');
+        assert.equal(standIn.shown.sentences.at(-1), 'Submit train.jsonl to Work and pay?');
       }
     });
 
@@ -351,7 +351,7 @@ describe('reviewSubmission', () => {
         },
       });
       await turn();
-      const rows = () => rowsOf(standIn.told.inputs[0]);
+      const rows = () => rowsOf(standIn.shown.inputs[0]);
       assert.equal(rows().get('Balance'), 'unknown');
       known.balance = balance(700);
       late.resolve(undefined);
@@ -367,17 +367,17 @@ describe('reviewSubmission', () => {
     press('Submit');
     const account = { id: 's', name: 'Sandbox', kind: 'sandbox' } as const;
     assert.ok((await walk(ACCEPTING, { account })) !== undefined);
-    assert.equal(standIn.told.inputs[0]?.title, 'Submit train.jsonl to the sandbox');
-    assert.deepEqual(standIn.told.sentences, ['Submit train.jsonl to the sandbox?']);
-    assert.match(standIn.told.details[0] ?? '', /^Sandbox: no training, no charges\.\nModel: /);
-    assert.doesNotMatch(standIn.told.details[0] ?? '', /pay|charged/);
+    assert.equal(standIn.shown.inputs[0]?.title, 'Submit train.jsonl to the sandbox');
+    assert.deepEqual(standIn.shown.sentences, ['Submit train.jsonl to the sandbox?']);
+    assert.match(standIn.shown.details[0] ?? '', /^Sandbox: no training, no charges\.\nModel: /);
+    assert.doesNotMatch(standIn.shown.details[0] ?? '', /pay|charged/);
   });
 
   it('shows the links of the terms, and which of them can’t be opened', async () => {
     const termsOf = async (changes: object) => {
       standIn.forget();
       await walk(['Continue'], {}, { model: { ...model, ...changes } });
-      const rows = standIn.told.inputs.at(-1)?.items ?? [];
+      const rows = standIn.shown.inputs.at(-1)?.items ?? [];
       assert.equal(rows.at(-1)?.label, '$(check) Accept and Continue');
       return rows.slice(0, -1).map(({ label, description }) => [label.replace(/^\S+ /, ''), description]);
     };
@@ -414,10 +414,10 @@ describe('reviewSubmission', () => {
       },
       { model: undefined },
     );
-    const [models] = standIn.told.inputs;
+    const [models] = standIn.shown.inputs;
     assert.deepEqual([models?.items[1]?.label, models?.items[1]?.description], [shown, shown]);
     const screen = JSON.stringify(
-      standIn.told.inputs.map(({ title, placeholder, prompt, items }) => [
+      standIn.shown.inputs.map(({ title, placeholder, prompt, items }) => [
         [title, placeholder, prompt],
         // The extension's own icon comes first.
         items.map(({ label, ...rest }) => [
@@ -428,7 +428,7 @@ describe('reviewSubmission', () => {
       ]),
     );
     assert.doesNotMatch(
-      screen + standIn.told.sentences.join() + standIn.told.details.join(),
+      screen + standIn.shown.sentences.join() + standIn.shown.details.join(),
       /\$\(|\]\(|\u202e|\u200b/,
     );
   });
@@ -444,7 +444,7 @@ describe('reviewSubmission', () => {
       changes: Partial<{ [key in keyof typeof prior]: (typeof prior)[key] | undefined }>,
     ) => {
       await confirmed([...ACCEPTING], { priorsOf: () => [{ ...prior, ...changes }] });
-      return /^Submitted before: .*$/m.exec(standIn.told.details.at(-1) ?? '')?.[0];
+      return /^Submitted before: .*$/m.exec(standIn.shown.details.at(-1) ?? '')?.[0];
     };
     assert.equal(await asked({}), 'Submitted before: 3 h ago');
     assert.equal(await asked({ runId: undefined }), 'Submitted before: 3 h ago · May be charged');
@@ -485,11 +485,11 @@ describe('reviewSubmission', () => {
           };
           standIn.forget();
           await confirmSubmission(() => ({ ...asked, repeated }));
-          const attempts = [wholeAttempt(0)];
+          const attempts = [uploadedAttempt(0)];
           for (const state of ['unsent', 'not-charged', 'unknown'] as const)
             await confirmSubmission(() => ({ ...asked, resent: pendingOf(state, intentOf({ attempts })) }));
-          for (const [index, sentence] of standIn.told.sentences.entries()) {
-            const text = `${sentence}\n${standIn.told.details[index]}`;
+          for (const [index, sentence] of standIn.shown.sentences.entries()) {
+            const text = `${sentence}\n${standIn.shown.details[index]}`;
             assert.ok(linesOf(text) <= 20, `${linesOf(text)} lines:\n${text}`);
           }
         }

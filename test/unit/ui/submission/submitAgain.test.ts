@@ -32,7 +32,7 @@ describe('submitAgain', () => {
     });
     session = bench.session({ baseUrl: server.url, apiKey: 'service_test', keyId: 'key-1' });
     receipts = [];
-    standIn.told.folder = () => '/chosen.jsonl';
+    standIn.shown.folder = () => '/chosen.jsonl';
     parts = {
       sessions: { active: session },
       journal: { receipts: () => Promise.resolve(receipts) },
@@ -97,17 +97,17 @@ describe('submitAgain', () => {
     assert.deepEqual(await again(import.meta.filename), [
       [`file://${import.meta.filename}`, { ...preset, again: 'paid' }],
     ]);
-    standIn.told.folder = () => undefined;
+    standIn.shown.folder = () => undefined;
     assert.deepEqual(await again('/nowhere/train.jsonl'), []);
-    assert.deepEqual(standIn.told.sentences, [
+    assert.deepEqual(standIn.shown.sentences, [
       'train.jsonl is not where it was. Choose the dataset to submit.',
     ]);
     const { account } = session;
     session.account = { ...account, kind: 'sandbox' };
     await again('/nowhere/train.jsonl');
-    assert.match(standIn.told.sentences.at(-1) ?? '', /^Sandbox: train\.jsonl is not where it was\. /);
+    assert.match(standIn.shown.sentences.at(-1) ?? '', /^Sandbox: train\.jsonl is not where it was\. /);
     session.account = account;
-    standIn.told.folder = () => '/elsewhere/train.jsonl';
+    standIn.shown.folder = () => '/elsewhere/train.jsonl';
     assert.deepEqual(await again('/nowhere/train.jsonl'), [
       ['file:///elsewhere/train.jsonl', { ...preset, again: 'paid' }],
     ]);

@@ -108,8 +108,8 @@ describe('submitDataset', () => {
     presses: readonly string[] = [SUBMIT],
   ) {
     const left = [...answers];
-    standIn.told.pick = () => left.shift();
-    standIn.told.answer = (buttons) => buttons.find((button) => presses.includes(button));
+    standIn.shown.pick = () => left.shift();
+    standIn.shown.answer = (buttons) => buttons.find((button) => presses.includes(button));
     await submitDataset(parts, standIn.Uri.file(file), undefined, preset);
     await turn();
   }
@@ -153,7 +153,7 @@ describe('submitDataset', () => {
 
   it('starts with a preset’s choices, or else the last used model and the standard queue', async () => {
     const rows = () => {
-      const items = standIn.told.inputs[0]?.items ?? [];
+      const items = standIn.shown.inputs[0]?.items ?? [];
       return ['Model', 'Label', 'Queue'].map((name) => {
         const text = items.find(({ label }) => label.endsWith(name))?.description;
         return text?.replace(/ ft-.*|( ·|,).*/, '');
@@ -163,7 +163,7 @@ describe('submitDataset', () => {
     assert.deepEqual(rows(), ['Model M', 'Earlier', 'Priority']);
     standIn.forget();
     await submit({}, []);
-    assert.equal(standIn.told.inputs[0]?.placeholder, 'Base model (the price doesn’t depend on it)');
+    assert.equal(standIn.shown.inputs[0]?.placeholder, 'Base model (the price doesn’t depend on it)');
     const settled = { kind: 'not-charged', at: { localMs: 0 } } as const;
     receipts = [{ ...intentOf({ model_id: 'm', priority_processing: true }), settled }];
     standIn.forget();
@@ -173,7 +173,7 @@ describe('submitDataset', () => {
       receipts = [{ ...intentOf(changes), settled }];
       standIn.forget();
       await submit({}, []);
-      assert.match(standIn.told.inputs.at(0)?.placeholder ?? '', /^Base model/);
+      assert.match(standIn.shown.inputs.at(0)?.placeholder ?? '', /^Base model/);
     }
   });
 
@@ -185,32 +185,32 @@ describe('submitDataset', () => {
       () => Object.assign(parts.sessions, { active: other }),
     ];
     const answers = ['Continue', 'Continue', ...ACCEPTING];
-    standIn.told.pick = () => {
+    standIn.shown.pick = () => {
       changes.shift()?.();
       return answers.shift();
     };
-    standIn.told.answer = (buttons) => buttons.find((button) => button === SUBMIT);
+    standIn.shown.answer = (buttons) => buttons.find((button) => button === SUBMIT);
     await submitDataset(parts, standIn.Uri.file(file), undefined, { modelId: 'm' });
     assert.deepEqual(
-      standIn.told.inputs.map(({ placeholder }) => placeholder.split(/\.| and/)[0]),
+      standIn.shown.inputs.map(({ placeholder }) => placeholder.split(/\.| and/)[0]),
       ['Review before submitting', 'train', 'The account is now Home', 'Read the terms, then accept'],
     );
     assert.equal(drafts[0]?.dataset.sizeBytes, 2 * TEXT.length);
-    assert.equal(standIn.told.sentences[0], 'Submit train.jsonl to Home and pay?');
+    assert.equal(standIn.shown.sentences[0], 'Submit train.jsonl to Home and pay?');
   });
 
   it('considers charges made while the user read the summary', async () => {
     const answers = [...ACCEPTING];
-    standIn.told.pick = () => {
+    standIn.shown.pick = () => {
       const dataset = { sizeBytes: TEXT.length, rows: 1, characters: reportOf().statistics.characters };
       receipts = ['a', 'b'].map((sha256) =>
         chargedReceipt({ accountId: 'account-1', dataset: { ...dataset, sha256: sha256.repeat(64) } }),
       );
       return answers.shift();
     };
-    standIn.told.answer = () => undefined;
+    standIn.shown.answer = () => undefined;
     await submitDataset(parts, standIn.Uri.file(file), undefined, { modelId: 'm' });
-    assert.match(standIn.told.details[0] ?? '', /^Price: known only after the charge; likely .+ USD\.$/m);
+    assert.match(standIn.shown.details[0] ?? '', /^Price: known only after the charge; likely .+ USD\.$/m);
   });
 
   it('waits at most 3 s for the balance, and fills in a late one', async () => {
@@ -223,7 +223,7 @@ describe('submitDataset', () => {
     const shown = Promise.withResolvers<string | undefined>();
     const balanceOf = ({ items }: standIn.InputStandIn) =>
       items.find(({ label }) => label.endsWith('Balance'))?.description;
-    standIn.told.pick = (input) => (shown.resolve(balanceOf(input)), undefined);
+    standIn.shown.pick = (input) => (shown.resolve(balanceOf(input)), undefined);
     mock.timers.enable({ apis: ['setTimeout'] });
     syncBuiltinESMExports();
     try {
@@ -231,7 +231,7 @@ describe('submitDataset', () => {
       await asked.promise;
       mock.timers.tick(2_999);
       await turn();
-      assert.deepEqual(standIn.told.inputs, []);
+      assert.deepEqual(standIn.shown.inputs, []);
       mock.timers.tick(1);
       await submitted;
     } finally {
@@ -241,7 +241,7 @@ describe('submitDataset', () => {
     assert.equal(await shown.promise, 'unknown');
     late.resolve(undefined);
     await turn();
-    assert.deepEqual(standIn.told.inputs.map(balanceOf), ['7.00 USD']);
+    assert.deepEqual(standIn.shown.inputs.map(balanceOf), ['7.00 USD']);
   });
 
   it('sends and stores nothing after Esc while the dataset is hashed', async () => {
@@ -251,10 +251,10 @@ describe('submitDataset', () => {
       'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => {});',
     );
     Object.assign(parts, { digestWorker: worker });
-    standIn.told.pick = (input) => (setTimeout(() => input.hide(), 50), 'Continue');
+    standIn.shown.pick = (input) => (setTimeout(() => input.hide(), 50), 'Continue');
     await submitDataset(parts, standIn.Uri.file(file), undefined, { modelId: 'm' });
-    assert.equal(standIn.told.inputs[0]?.busy, true);
-    assert.deepEqual([drafts, standIn.told.inputs.length, standIn.told.sentences], [[], 1, []]);
+    assert.equal(standIn.shown.inputs[0]?.busy, true);
+    assert.deepEqual([drafts, standIn.shown.inputs.length, standIn.shown.sentences], [[], 1, []]);
   });
 
   it('skips the check of a refused dataset only if it is unchanged', async () => {
@@ -331,7 +331,7 @@ describe('submitDataset', () => {
     parts.openJournal = () =>
       Promise.reject(Object.assign(new Error('x'), { code: 'ENOSPC', syscall: 'mkdir' }));
     await assert.rejects(submit(), { code: 'disk-full', place: 'submissions' });
-    assert.deepEqual([drafts, standIn.told.inputs], [[], []]);
+    assert.deepEqual([drafts, standIn.shown.inputs], [[], []]);
   });
 
   it('offers an open submission of the same bytes, and a second one only for another model', async () => {
@@ -345,7 +345,7 @@ describe('submitDataset', () => {
         drafts = [];
         pending = [pendingOf(state, intentOf({ id: 'one', dataset, model_id }))];
         await submit({ modelId: 'm' }, ['Continue']);
-        assert.deepEqual(standIn.told.buttons, [['Open It', other]]);
+        assert.deepEqual(standIn.shown.buttons, [['Open It', other]]);
         assert.deepEqual([drafts, standIn.executed], [[], []]);
         await submit({ modelId: 'm' }, ['Continue'], ['Open It']);
         assert.deepEqual([drafts, standIn.executed], [[], [['fineTuning.resolveSubmission', 'one']]]);
@@ -356,7 +356,7 @@ describe('submitDataset', () => {
   });
 
   it('repeats the review after an account change, a charge in the meantime, or a reconnect', async () => {
-    const notices = () => standIn.told.inputs.map(({ placeholder }) => placeholder.split('.')[0]);
+    const notices = () => standIn.shown.inputs.map(({ placeholder }) => placeholder.split('.')[0]);
     const review = 'Review before submitting';
     await submit({ modelId: 'm', accountId: 'account-2' }, []);
     assert.deepEqual(notices(), ['The account is now Work']);
@@ -367,7 +367,7 @@ describe('submitDataset', () => {
     for (const [notice, change] of Object.entries(changes)) {
       standIn.forget();
       const answers = ['Continue'];
-      standIn.told.pick = () => (answers.length > 0 ? void change() : undefined, answers.shift());
+      standIn.shown.pick = () => (answers.length > 0 ? void change() : undefined, answers.shift());
       await submitDataset(parts, standIn.Uri.file(file), undefined, { modelId: 'm' });
       assert.deepEqual(notices(), [review, notice]);
     }
@@ -378,11 +378,11 @@ describe('submitDataset', () => {
     const dataset = { ...intentOf().dataset, sha256: SHA256 };
     pending = [pendingOf('unknown', intentOf({ id: 'theirs', dataset, accountId: 'account-2' }))];
     await submit();
-    assert.deepEqual(standIn.told.sentences, [
+    assert.deepEqual(standIn.shown.sentences, [
       'Another account of this service has an open submission of train.jsonl.',
     ]);
     // Enter presses the first button, which sends nothing.
-    assert.deepEqual(standIn.told.buttons, [['Open It', 'Submit Anyway']]);
+    assert.deepEqual(standIn.shown.buttons, [['Open It', 'Submit Anyway']]);
     await submit({ modelId: 'm' }, ['Continue'], ['Open It']);
     assert.deepEqual([drafts, standIn.executed], [[], [['fineTuning.resolveSubmission', 'theirs']]]);
     await submit({ modelId: 'm' }, ACCEPTING, ['Submit Anyway', SUBMIT]);
@@ -400,13 +400,13 @@ describe('submitDataset', () => {
       chargedReceipt(),
     ];
     await submit();
-    const notes = (standIn.told.inputs[0]?.items ?? []).slice(-3);
+    const notes = (standIn.shown.inputs[0]?.items ?? []).slice(-3);
     assert.equal(notes[0]?.label, 'Notes');
     assert.match(notes[1]?.description ?? '', / with Model M, 5\.00 USD$/);
     assert.match(notes[2]?.description ?? '', /discarded: you may have been charged$/);
     receipts = [chargedReceipt({ dataset: { path: file, rows: 3, sha256: '1'.repeat(64) } })];
     await submit();
-    const changed = standIn.told.inputs.findLast(({ items }) => items[1]?.label.startsWith('Run'));
+    const changed = standIn.shown.inputs.findLast(({ items }) => items[1]?.label.startsWith('Run'));
     assert.match(
       changed?.items.at(-1)?.description ?? '',
       / with Model M, 5\.00 USD; changed since \(−2 rows\)$/,
@@ -426,11 +426,11 @@ describe('submitDataset', () => {
     for (const press of [undefined, 'Cancel', 'Back to Summary']) {
       standIn.forget();
       await submit({ modelId: 'm' }, ACCEPTING, press === undefined ? [] : [press]);
-      assert.deepEqual(standIn.told.sentences, ['Submit train.jsonl to Work and pay?'], press);
+      assert.deepEqual(standIn.shown.sentences, ['Submit train.jsonl to Work and pay?'], press);
     }
     assert.deepEqual(drafts, []);
     assert.equal(
-      standIn.told.inputs.at(-1)?.placeholder,
+      standIn.shown.inputs.at(-1)?.placeholder,
       'Review before submitting. Nothing has been sent yet.',
     );
   });
@@ -452,7 +452,7 @@ describe('submitDataset', () => {
     // Another dataset is another submission.
     const other = path.join(folder(), 'other.jsonl');
     await writeFile(other, TEXT);
-    standIn.told.folder = () => other;
+    standIn.shown.folder = () => other;
     await submit({ modelId: 'm', replaces: 'refused' }, ['Dataset', ...ACCEPTING]);
     assert.deepEqual([drafts.at(-1)?.dataset.filename, discarded], ['other.jsonl', ['refused']]);
     // So is a file chosen in place of a missing one, unless it has the same bytes.
