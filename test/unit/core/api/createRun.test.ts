@@ -138,7 +138,7 @@ describe('createRun', function () {
         start((request, response) => {
           request.on('data', (chunk: Buffer) => {
             received.push(chunk);
-            if (received.length % 11 !== 0) return; // aligned with no buffer size
+            if (received.length % 11 !== 0) return; // a rhythm that matches no buffer size
             request.pause();
             setTimeout(() => request.resume(), 1);
           });

@@ -132,7 +132,7 @@ class Replay {
     return { runs, balanceCents: Number(account?.['balance_cents']) };
   }
 
-  /** Does `work` in a window that may be killed meanwhile; returns undefined if it was, or if `work` threw. */
+  /** Runs `work` in a window that may be killed meanwhile; returns undefined if it was, or if `work` threw. */
   async #mayDie<T>(work: () => Promise<T>): Promise<T | undefined> {
     this.#writesLeft = this.random.chance(0.2) ? this.random.below(6) : Infinity;
     const result = await work().catch(() => undefined);
@@ -174,7 +174,7 @@ async function writeQuickly(file: string, text: string): Promise<void> {
 const sum = (cents: readonly (number | undefined)[]) =>
   cents.reduce<number>((all, one) => all + (one ?? NaN), 0);
 
-/** Parses an amount of the page. NaN for anything but an exact amount in USD, such as "at least". */
+/** Parses an amount of the page; NaN unless it is exact, without "at least", and in USD. */
 function centsOf(text = ''): number {
   const [, amount] = /^([-\d,]+\.\d\d) USD\*?$/.exec(text) ?? [];
   return Math.round(Number(amount?.replaceAll(',', '')) * 100);

@@ -225,7 +225,7 @@ describe('findRun', () => {
     });
   });
 
-  it('accepts candidates until a while after the latest attempt, or forever if an attempt has no time', async () => {
+  it('accepts candidates for a while after the last attempt, or forever if an attempt has no time', async () => {
     const untimed: Attempt = { started: { localMs: 1 }, closed: { localMs: 1 } };
     runs = [
       { run_id: 'days later', label: 'Läbel', ...created(3 * 24 * HOUR) },
