@@ -3,7 +3,7 @@ import { websiteOf, type Account } from '../../core/accounts/account.ts';
 import { modelLinks } from '../../core/api/address.ts';
 import { MAX_LABEL_LENGTH, type Balance, type Model } from '../../core/api/types.ts';
 import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
-import type { Summary } from '../../core/datasets/report.ts';
+import type { Report } from '../../core/datasets/report.ts';
 import type { AccountMoney } from '../../core/money/accountMoney.ts';
 import type { DatasetSize, RunParameters } from '../../core/money/estimate.ts';
 import type { queueTimes, QueueTime } from '../../core/money/spending.ts';
@@ -47,7 +47,7 @@ export interface SubmissionContext {
   /** `place`: the path, relative to the workspace if the file is in it. */
   dataset: { filename: string; place: string; size: DatasetSize };
   /** Undefined if an earlier check was reused. */
-  check?: Summary | 'unchecked';
+  check?: Report | 'unchecked';
   models: readonly Model[];
   balance: Balance | undefined;
   money: AccountMoney;

@@ -15,7 +15,6 @@ import { PRICE_RULES } from '../../../../src/sandbox/catalog.ts';
 import type { Sandbox } from '../../../../src/sandbox/sandbox.ts';
 import type { Scenario } from '../../../../src/sandbox/scenarios.ts';
 import { rowsOfCsv } from '../../../helpers/csv.ts';
-import { useNoDigestThread } from '../../../helpers/digestWorker.ts';
 import { Random } from '../../../helpers/random.ts';
 import { HOUR, MINUTE } from '../../../helpers/runs/stage.ts';
 import { Bench, silent } from '../../../helpers/runs/support.ts';
@@ -182,7 +181,6 @@ function centsOf(text = ''): number {
 
 describe('the money of 150 submissions with refusals, lost responses, and crashes', () => {
   let replay: Replay;
-  useNoDigestThread();
   beforeEach(async () => {
     const bench = await Bench.start();
     const clock = new TestClock();

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import {
   DatasetChangedError,
-  DigestError,
   NetworkError,
   ServiceError,
   UnexpectedAnswerError,
@@ -90,7 +89,6 @@ const TABLE: Row[] = [
     STOPPED,
   ]),
   ...[
-    new DigestError(),
     new SubmissionError('too-late'),
     new SubmissionError('clocks-disagree'),
     new SubmissionError('key-replaced'),

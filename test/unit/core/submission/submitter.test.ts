@@ -6,14 +6,12 @@ import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { writeFileDurably } from '../../../../src/core/storage/durableFile.ts';
 import type { SubmissionResult, SubmissionState } from '../../../../src/core/submission/pendingSubmission.ts';
 import { Submitter } from '../../../../src/core/submission/submitter.ts';
-import { useNoDigestThread } from '../../../helpers/digestWorker.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { type Answer, codeOf, conflict, created, lost, Stage, tooPoor } from '../../../helpers/runs/stage.ts';
 import { silent, until } from '../../../helpers/runs/support.ts';
 
 describe('Submitter', () => {
   let stage: Stage;
-  useNoDigestThread();
   beforeEach(async () => void (stage = await Stage.start()));
   afterEach(() => stage.end());
   const restart = async (write: typeof writeFileDurably) => {

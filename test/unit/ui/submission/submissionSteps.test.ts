@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import { DatasetChangedError } from '../../../../src/core/api/errors.ts';
 import { newMarker } from '../../../../src/core/runs/marker.ts';
-import { summaryOf } from '../../../../src/core/datasets/report.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { reportOf } from '../../../helpers/report.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
@@ -46,7 +45,7 @@ describe('reviewSubmission', () => {
     dataset: { filename: 'train.jsonl', place: 'data/train.jsonl', size: { bytes: 1_000, rows: 10 } },
     money: moneyOf({}),
     queueTimes: { standard: undefined, priority: undefined },
-    check: summaryOf(reportOf()),
+    check: reportOf(),
     models: [model],
     balance: undefined,
     marker,
