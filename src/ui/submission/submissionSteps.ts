@@ -25,7 +25,7 @@ import {
 export interface Review {
   /** Returns what is known now: balance and spending may change while the user reads. */
   context(): SubmissionContext;
-  /** The SHA-256 of the dataset, computed while the summary is read. @throws DatasetChangedError, DigestError */
+  /** The SHA-256 of the dataset, computed while the summary is read. @throws DatasetChangedError, CancelledError */
   sha256: Promise<string>;
   /** Late data; the summary is updated when each resolves. They never reject. */
   late: readonly Promise<unknown>[];
@@ -129,7 +129,7 @@ async function consent(
   };
 }
 
-/** Returns undefined if the file has changed since its check. @throws DigestError, CancelledError */
+/** Returns undefined if the file has changed since its check. @throws CancelledError */
 async function digestOf({ sha256 }: Review): Promise<string | undefined> {
   try {
     return await sha256;

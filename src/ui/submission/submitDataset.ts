@@ -49,7 +49,6 @@ interface Preset {
 
 type Parts = Pick<
   Services,
-  | 'digestWorker'
   | 'ensureActiveAccount'
   | 'journal'
   | 'log'
@@ -242,11 +241,11 @@ function reviewOf(
   shown: Pick<SubmissionContext, 'notice' | 'earlier'>,
   stop: AbortController,
 ): Review & { allowedDuplicates: readonly string[] } {
-  const { digestWorker, sessions, submitter } = services;
+  const { sessions, submitter } = services;
   let receipts = before;
   const filename = path.basename(file.path);
   const marker = setting('labelMarker') ? newMarker() : undefined;
-  const sha256 = sha256OfFile(file, { worker: digestWorker, signal: stop.signal });
+  const sha256 = sha256OfFile(file, stop.signal);
   sha256.catch(() => undefined);
   let isReconnected = false;
   const connecting = session.onDidChangeState((state) => (isReconnected ||= state === 'connecting'));

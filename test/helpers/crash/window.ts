@@ -258,7 +258,6 @@ class Window {
         new Client(connection, () => transport, {
           random: () => random.fraction(),
           clock,
-          digestWorker: 'replaced by digestThread.ts',
         }),
     );
     this.#submitter.onDidChange((submission) => {

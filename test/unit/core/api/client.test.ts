@@ -10,7 +10,6 @@ import type { Timeouts } from '../../../../src/core/api/exchange.ts';
 import { Transport } from '../../../../src/core/api/transport.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { sha256Of } from '../../../helpers/api/support.ts';
-import { DIGEST_WORKER } from '../../../helpers/digestWorker.ts';
 import { sendJson, startHttpServer, startRawServer, type TestServer } from '../../../helpers/httpServer.ts';
 
 const API_KEY = 'service_secret';
@@ -363,7 +362,7 @@ describe('Client', () => {
   describe('after the service asked to wait', () => {
     const DAY = 24 * 60 * 60_000;
     let one: Client;
-    beforeEach(() => (one = client({ digestWorker: DIGEST_WORKER })));
+    beforeEach(() => (one = client()));
 
     /** Makes the service refuse one background call. */
     async function refused(headers: http.OutgoingHttpHeaders, status = 429): Promise<void> {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
 import { appendFile, open, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import path from 'node:path';
@@ -8,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { RunSubmission } from '../../../../src/core/api/types.ts';
 import { encodeMultipart, type UploadHooks } from '../../../../src/core/api/upload.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
-import { DIGEST_WORKER } from '../../../helpers/digestWorker.ts';
+import { useFileReads } from '../../../helpers/fileReads.ts';
 import {
   bodyOf,
   sendJson,
@@ -31,25 +30,6 @@ import {
 const MANY = 24 * MIB;
 const CHANGED = { code: 'dataset-changed', change: 'changed' };
 
-/** Returns a digest worker that runs `lines` between each message and its answer. */
-const workerThat = (lines: string) => `
-  import { createHash } from 'node:crypto';
-  import { setTimeout as delay } from 'node:timers/promises';
-  import { parentPort } from 'node:worker_threads';
-  const sha256 = createHash('sha256');
-  let pieces = 0;
-  let turn = Promise.resolve();
-  parentPort.on('message', (piece) => {
-    turn = turn.then(async () => {
-      pieces++;
-      ${lines}
-      if (piece !== null) sha256.update(piece);
-      parentPort.postMessage(piece === null ? sha256.digest('hex') : '');
-      if (piece === null) parentPort.close();
-    });
-  });`;
-const NEVER = 'await new Promise(() => setInterval(() => undefined, 1000));';
-
 describe('createRun', function () {
   this.timeout(20_000);
 
@@ -57,12 +37,6 @@ describe('createRun', function () {
 
   beforeEach(async () => (bench = await UploadBench.start()));
   afterEach(() => bench.end());
-
-  async function worker(source: string): Promise<string> {
-    const script = path.join(bench.folder, 'worker.mjs');
-    await writeFile(script, source);
-    return script;
-  }
 
   /** Writes into the dataset, and sets its times to values that can be restored exactly. */
   async function overwrite(position: number, bytes: Uint8Array): Promise<void> {
@@ -130,22 +104,21 @@ describe('createRun', function () {
   }
 
   for (const start of [startHttpServer, startHttpsServer])
-    it(`overwrites no chunk that a slow reader or a slow digest still needs (${start.name})`, async () => {
+    it(`overwrites no chunk that a slow reader still needs (${start.name})`, async () => {
       const bytes = await bench.dataset(10 * MIB + 77);
-      const digestWorker = await worker(workerThat('await delay(pieces % 3 === 0 ? 40 : 0);'));
       const received: Buffer[] = [];
       const service = await bench.served(
         start((request, response) => {
           request.on('data', (chunk: Buffer) => {
             received.push(chunk);
-            if (received.length % 11 !== 0) return; // aligned with no buffer size
+            if (received.length % 11 !== 0) return; // a rhythm that matches no buffer size
             request.pause();
             setTimeout(() => request.resume(), 1);
           });
           request.on('end', () => sendJson(response, 201, CREATED));
         }),
       );
-      const client = bench.clientOf(service.url, { strictSsl: false, digestWorker });
+      const client = bench.clientOf(service.url, { strictSsl: false });
       const submission = bench.submission(bytes.byteLength);
       await client.createRun(submission);
       const { head, tail } = encodeMultipart(submission);
@@ -306,6 +279,22 @@ describe('createRun', function () {
         assert.ok(!received.includes(CLOSING));
       });
 
+    it('is not sent, and beforeClose not called, after a cancel at the last byte before it', async () => {
+      await bench.dataset(1000);
+      const service = await bench.receiver();
+      const stop = new AbortController();
+      const { events, hooks } = noted();
+      const onProgress = (sent: number, total: number) => {
+        if (sent === total - CLOSING.length) stop.abort();
+      };
+      const run = bench
+        .clientOf(service.url)
+        .createRun(bench.submission(1000), { ...hooks, onProgress, signal: stop.signal });
+      await assert.rejects(run, CancelledError);
+      await delay(20);
+      assert.deepEqual([events, service.bodies], [[], []]);
+    });
+
     it('is the only part that is not sent until beforeClose succeeds', async () => {
       await bench.dataset(3 * MIB);
       let receivedBytes = 0;
@@ -426,36 +415,10 @@ describe('createRun', function () {
     });
   });
 
-  describe('fails before the closing boundary when its digest worker', () => {
-    for (const [name, source] of [
-      ['dies at its start', 'throw new Error("on purpose")'],
-      ['ends at its start', ''],
-      ['throws in the middle', workerThat('if (pieces === 3) throw new Error("on purpose");')],
-      ['ends quietly in the middle', workerThat('if (pieces === 3) { process.exit(0); }')],
-      ['dies before it sends the digest', workerThat('if (piece === null) process.exit(0);')],
-    ] as const)
-      it(name, async () => {
-        await bench.dataset(6 * MIB);
-        const digestWorker = await worker(source);
-        const service = await bench.receiver();
-        const failed = { code: 'digest-failed' };
-        const events = await fails(service.url, bench.submission(6 * MIB), failed, { digestWorker });
-        assert.deepEqual([events, service.bodies], [[], []]);
-      });
-
-    it('is missing', async () => {
-      await bench.dataset(10);
-      const service = await bench.receiver();
-      for (const digestWorker of [null, '', 'not/absolute.mjs', path.join(bench.folder, 'missing.mjs')])
-        await fails(service.url, bench.submission(10), { code: 'digest-failed' }, { digestWorker });
-      assert.deepEqual(service.bodies, []);
-    });
-  });
-
-  describe('when canceled, stops within half a second without leaking descriptors or threads', () => {
+  describe('when canceled, stops within half a second without leaking descriptors', () => {
     const LIMIT_MS = 500;
-    const STAGES = ['handshake', 'proxy', 'sending', 'hashing', 'digest', 'beforeClose', 'pricing'] as const;
-    const threads = () => readdirSync('/proc/self/task').length;
+    const STAGES = ['handshake', 'proxy', 'hashing', 'sending', 'beforeClose', 'pricing'] as const;
+    const beforeReads = useFileReads();
     let server: TestServer;
     let sockets: Set<Socket>;
 
@@ -480,28 +443,28 @@ describe('createRun', function () {
     for (const when of STAGES)
       it(`while at the stage “${when}”`, async () => {
         await bench.dataset(MANY);
-        const hang: Partial<Record<string, string>> = {
-          hashing: NEVER,
-          digest: `if (piece === null) { ${NEVER} }`,
-        };
-        const digestWorker = hang[when] === undefined ? DIGEST_WORKER : await worker(workerThat(hang[when]));
         await silent(when === 'sending' ? 1 : Infinity);
         const url = when === 'proxy' ? 'https://service.test' : server.url;
         const client = bench.clientOf(when === 'handshake' ? url.replace('http:', 'https:') : url, {
-          digestWorker,
           ...(when === 'proxy' && { env: { HTTPS_PROXY: server.url } }),
         });
-        // Load undici and start the threads of the pool before counting.
+        // Load undici before counting.
         const warm = AbortSignal.timeout(100);
         const warmUp = bench.clientOf(server.url).createRun(bench.submission(MANY), { signal: warm });
         await assert.rejects(warmUp, CancelledError);
         for (const socket of sockets) socket.destroy();
         while (sockets.size > 0) await delay(1);
-        const before = [openHere(), threads()] as const;
+        const before = openHere();
 
         const stop = new AbortController();
         const reached = Promise.withResolvers<undefined>();
-        const run = client.createRun(bench.submission(MANY), {
+        const submission = bench.submission(MANY);
+        if (when === 'hashing') {
+          // A file changed since its check is hashed before it is sent; here on a slow disk.
+          submission.dataset.mtimeMs = 1;
+          beforeReads(() => delay(50));
+        }
+        const run = client.createRun(submission, {
           signal: stop.signal,
           beforeClose: async () => {
             if (when !== 'beforeClose') return;
@@ -518,7 +481,7 @@ describe('createRun', function () {
         const startedMs = performance.now();
         stop.abort();
         await assert.rejects(run, CancelledError);
-        while (openHere() > before[0] || threads() > before[1]) {
+        while (openHere() > before) {
           assert.ok(performance.now() - startedMs < LIMIT_MS, descriptors().join());
           await delay(5);
         }

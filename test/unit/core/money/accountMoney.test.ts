@@ -68,7 +68,7 @@ describe('money of an account', () => {
       });
     });
 
-    it('estimates work in progress by the upper end, or else by the highest of the last five prices', () => {
+    it('estimates work in progress by the upper end, else by the highest of the last five prices', () => {
       const underWay = (states: PendingSubmission['state'][], receipts = history, bytes = 4 * MB) => {
         const { spending } = money({ receipts, pending: states.map((state) => pending(state, bytes)) });
         return [spending?.pendingCents, spending?.pendingUnknown];

@@ -166,7 +166,7 @@ describe('estimate', () => {
       assert.deepEqual(range([...fourAndFive, change, paid(4, 900)], wanted(4)), [720, 1_200]);
     });
 
-    it('of priority processing is at least the lower end of the standard queue if only that is known', () => {
+    it('of priority processing is at least the standard queue’s lower end if only that is known', () => {
       assert.deepEqual(estimateOf(fourAndFive, wanted(5, { priority: true })), {
         kind: 'priority',
         lowCents: 400,

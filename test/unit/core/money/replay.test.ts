@@ -15,7 +15,6 @@ import { PRICE_RULES } from '../../../../src/sandbox/catalog.ts';
 import type { Sandbox } from '../../../../src/sandbox/sandbox.ts';
 import type { Scenario } from '../../../../src/sandbox/scenarios.ts';
 import { rowsOfCsv } from '../../../helpers/csv.ts';
-import { useNoDigestThread } from '../../../helpers/digestWorker.ts';
 import { Random } from '../../../helpers/random.ts';
 import { HOUR, MINUTE } from '../../../helpers/runs/stage.ts';
 import { Bench, silent } from '../../../helpers/runs/support.ts';
@@ -132,7 +131,7 @@ class Replay {
     return { runs, balanceCents: Number(account?.['balance_cents']) };
   }
 
-  /** Does `work` in a window that may be killed meanwhile; returns undefined if it was, or if `work` threw. */
+  /** Runs `work` in a window that may be killed meanwhile; returns undefined if it was, or if `work` threw. */
   async #mayDie<T>(work: () => Promise<T>): Promise<T | undefined> {
     this.#writesLeft = this.random.chance(0.2) ? this.random.below(6) : Infinity;
     const result = await work().catch(() => undefined);
@@ -174,7 +173,7 @@ async function writeQuickly(file: string, text: string): Promise<void> {
 const sum = (cents: readonly (number | undefined)[]) =>
   cents.reduce<number>((all, one) => all + (one ?? NaN), 0);
 
-/** Parses an amount of the page. NaN for anything but an exact amount in USD, such as "at least". */
+/** Parses an amount of the page; NaN unless it is exact, without "at least", and in USD. */
 function centsOf(text = ''): number {
   const [, amount] = /^([-\d,]+\.\d\d) USD\*?$/.exec(text) ?? [];
   return Math.round(Number(amount?.replaceAll(',', '')) * 100);
@@ -182,7 +181,6 @@ function centsOf(text = ''): number {
 
 describe('the money of 150 submissions with refusals, lost responses, and crashes', () => {
   let replay: Replay;
-  useNoDigestThread();
   beforeEach(async () => {
     const bench = await Bench.start();
     const clock = new TestClock();

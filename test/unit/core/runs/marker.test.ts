@@ -41,7 +41,7 @@ describe('withMarker', () => {
       assert.equal(withMarker(label, MARKER), expected);
   });
 
-  it('stays within 255 UTF-16 units by truncating the label at a character boundary, never the marker', () => {
+  it('truncates the label, never the marker, at a character boundary to fit 255 UTF-16 units', () => {
     for (const length of [ROOM - 1, ROOM, ROOM + 1, 254, 255, 256, 10_000]) {
       const label = withMarker('a'.repeat(length), MARKER);
       assert.equal(label, `${MARKER} ${'a'.repeat(Math.min(length, ROOM))}`);

@@ -255,7 +255,7 @@ describe('Session', () => {
       assert.equal(without.state, 'key-missing');
     });
 
-    it('sets until when nothing is sent, also for a new connection, unless the clock was set back', async () => {
+    it('blocks calls until a time, also on a new connection, unless the clock was set back', async () => {
       const { session } = watched();
       session.acceptShared({ notBeforeMs: Date.now() + 8 * 24 * 3_600_000 }, false);
       assert.equal(session.notBeforeMs, undefined);

@@ -31,7 +31,7 @@ describe('StoredDetails', () => {
     await bench.end();
   });
 
-  /** Opens another window, or restarts. */
+  /** Opens another window, or the same one after a restart. */
   async function window(): Promise<RunStore> {
     const { runs } = bench.session({ baseUrl: url, apiKey: 'k', keyId: 'key-1' });
     const stored = new StoredDetails(runs, bench.state(), 'account-1', (error) => assert.fail(String(error)));
@@ -78,7 +78,7 @@ describe('StoredDetails', () => {
     return store;
   }
 
-  it('provides the detail of a finished run after a restart and in other windows without a request', async () => {
+  it('provides the detail of a finished run in other and later windows without a request', async () => {
     const other = await window();
     await read([row('a', 1, 'complete'), finished('a')]);
     await other.refresh();

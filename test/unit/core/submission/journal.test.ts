@@ -348,7 +348,7 @@ describe('Journal', () => {
     const full = Object.assign(new Error('no space left'), { code: 'ENOSPC' });
 
     let isFull: boolean;
-    /** @param isTooLate fail after the file got its name, as when syncing the folder fails */
+    /** @param isTooLate whether it fails after the file got its name, as when syncing the folder fails */
     const filling = (isTooLate: boolean) =>
       opened({
         write: async (file, text) => {

@@ -5,7 +5,6 @@ import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { Intent } from '../../../../src/core/submission/intent.ts';
 import { nextCheckAtMs } from '../../../../src/core/submission/reconcilePolicy.ts';
 import type { ReconcileResult } from '../../../../src/core/submission/reconciler.ts';
-import { useNoDigestThread } from '../../../helpers/digestWorker.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import {
   codeOf,
@@ -22,7 +21,6 @@ import { silent, until } from '../../../helpers/runs/support.ts';
 
 describe('Submitter, after the first attempts', () => {
   let stage: Stage;
-  useNoDigestThread();
   beforeEach(async () => void (stage = await Stage.start()));
   afterEach(() => stage.end());
 

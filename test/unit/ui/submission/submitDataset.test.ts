@@ -5,7 +5,7 @@ import { stat, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { mock } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
 import { CheckError } from '../../../../src/core/datasets/report.ts';
@@ -13,7 +13,7 @@ import type { Draft, Receipt } from '../../../../src/core/submission/intent.ts';
 import type { SubmissionResult } from '../../../../src/core/submission/pendingSubmission.ts';
 import { Submitter } from '../../../../src/core/submission/submitter.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
-import { DIGEST_WORKER } from '../../../helpers/digestWorker.ts';
+import { useFileReads } from '../../../helpers/fileReads.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { Bench } from '../../../helpers/runs/support.ts';
@@ -35,6 +35,7 @@ const SUBMIT = 'Submit and Pay';
 
 describe('submitDataset', () => {
   const folder = useFolder();
+  const beforeReads = useFileReads();
   let file: string;
   let pending: PendingSubmission[];
   let drafts: Draft[];
@@ -94,7 +95,6 @@ describe('submitDataset', () => {
       journal: { receipts: () => Promise.resolve(receipts), claimNotice: () => Promise.resolve(true) },
       openJournal: () => Promise.resolve(),
       reports: () => Promise.resolve(reports),
-      digestWorker: DIGEST_WORKER,
       ensureActiveAccount: () => Promise.resolve(true),
       submitted: { fire: () => undefined },
       log: { error: () => undefined },
@@ -244,17 +244,17 @@ describe('submitDataset', () => {
     assert.deepEqual(standIn.shown.inputs.map(balanceOf), ['7.00 USD']);
   });
 
-  it('sends and stores nothing after Esc while the dataset is hashed', async () => {
-    const worker = path.join(folder(), 'endless.mjs');
-    await writeFile(
-      worker,
-      'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => {});',
-    );
-    Object.assign(parts, { digestWorker: worker });
+  it('sends and stores nothing after Esc while the dataset is hashed, and stops hashing', async () => {
+    await writeFile(file, TEXT.repeat(300_000));
+    let reads = 0;
+    beforeReads(() => delay(30, reads++));
     standIn.shown.pick = (input) => (setTimeout(() => input.hide(), 50), 'Continue');
     await submitDataset(parts, standIn.Uri.file(file), undefined, { modelId: 'm' });
     assert.equal(standIn.shown.inputs[0]?.busy, true);
     assert.deepEqual([drafts, standIn.shown.inputs.length, standIn.shown.sentences], [[], 1, []]);
+    const known = reads;
+    await delay(100);
+    assert.ok(known > 0 && reads <= known + 1, `${known} reads, then ${reads}`);
   });
 
   it('skips the check of a refused dataset only if it is unchanged', async () => {
