@@ -85,17 +85,17 @@ function codeOf(error: unknown): string {
   return error instanceof ExpectedError ? error.code : '';
 }
 
-const again = (title: string): Action => ({ title, command: 'again' });
-const RETRY = again(TERMS.retry);
-const SUBMIT_AGAIN = again(TERMS.submitAgain);
-const DOWNLOAD_AGAIN = again(TERMS.downloadAgain);
+const button = (title: string, command: Action['command']): Action => ({ title, command });
+const RETRY = button(TERMS.retry, 'again');
+const SUBMIT_AGAIN = button(TERMS.submitAgain, 'again');
+const DOWNLOAD_AGAIN = button(TERMS.downloadAgain, 'again');
 // Repeating the operation asks for the folder again.
-const CHOOSE_FOLDER = again(l10n.t('Choose Another Folder…'));
-const REFRESH_RUNS: Action = { title: l10n.t('Refresh Runs'), command: COMMANDS.refresh };
-const REFRESH_BALANCE: Action = { title: TERMS.refreshBalance, command: COMMANDS.refreshBalance };
-const REPLACE_KEY: Action = { title: TERMS.replaceApiKey, command: COMMANDS.replaceKey };
-const ENTER_KEY: Action = { title: TERMS.enterApiKey, command: COMMANDS.replaceKey };
-const SHOW_LOG: Action = { title: TERMS.showLog, command: COMMANDS.showLog };
+const CHOOSE_FOLDER = button(l10n.t('Choose Another Folder…'), 'again');
+const REFRESH_RUNS = button(l10n.t('Refresh Runs'), COMMANDS.refresh);
+const REFRESH_BALANCE = button(TERMS.refreshBalance, COMMANDS.refreshBalance);
+const REPLACE_KEY = button(TERMS.replaceApiKey, COMMANDS.replaceKey);
+const ENTER_KEY = button(TERMS.enterApiKey, COMMANDS.replaceKey);
+const SHOW_LOG = button(TERMS.showLog, COMMANDS.showLog);
 
 const KEY_REJECTED = l10n.t('The service rejected this API key.');
 const TAKEN_OVER = l10n.t('Sending stopped: another window may have taken over.');
