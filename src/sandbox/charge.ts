@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RunCreation } from '../core/api/types.ts';
-import { CURRENCY, findModel, priceOf } from './catalog.ts';
+import { CURRENCY, findModel } from './catalog.ts';
 import { planRun } from './runs.ts';
 import { DEFAULT_SPEED, type Scenario } from './scenarios.ts';
 import { jsonReply, Refusal, refuse, type Reply } from './server.ts';
@@ -16,9 +16,9 @@ import { fingerprint, readSubmission, type Submission } from './submission.ts';
  * @throws Refusal with nothing charged and the Idempotency-Key still unused
  */
 function chargeRun(service: Service, submission: Submission) {
-  const { store, now } = service;
+  const { store, now, priceOf } = service;
   return store.transaction(() => {
-    const { scenario, speed, balance_cents: balanceCents, price_rule: priceRule } = store.account;
+    const { scenario, speed, balance_cents: balanceCents } = store.account;
     const { idempotencyKey, modelId, label, priority, dataset } = submission;
     const createdAt = now();
     const request = fingerprint(submission);
@@ -28,7 +28,7 @@ function chargeRun(service: Service, submission: Submission) {
     if (!findModel(modelId)?.listed.available || scenario === 'model-withdrawn') {
       throw refuse('model_not_available', 'The model is not available in the sandbox.');
     }
-    const { cents, plan } = priceOf(priceRule, dataset.bytes, priority, store.countRuns());
+    const { cents, plan } = priceOf(dataset.bytes, priority);
     if (cents > balanceCents || scenario === 'insufficient-balance') {
       throw refuse('insufficient_balance', "The sandbox's balance does not cover this run.");
     }

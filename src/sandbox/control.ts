@@ -1,4 +1,4 @@
-import { MODELS, PRICE_RULES, type PriceRule, priceOf } from './catalog.ts';
+import { defaultPrice, MODELS } from './catalog.ts';
 import { planRun } from './runs.ts';
 import { MAX_SPEED, MIN_SPEED, type Scenario, SCENARIOS } from './scenarios.ts';
 import type { RunRow, Service } from './service.ts';
@@ -19,12 +19,6 @@ export function createControl({ store, everyOther, now }: Service) {
         if (scenario === 'many-runs') store.insertRuns(manyRuns(now()), true);
       });
       everyOther.clear();
-    },
-
-    /** Sets the pricing of future runs; for tests. @throws RangeError for an unknown rule. */
-    setPriceRule(rule: PriceRule) {
-      if (!PRICE_RULES.includes(rule)) throw new RangeError('unknown price rule');
-      store.set('price_rule', rule);
     },
 
     /** Deletes all runs and used Idempotency-Keys, and resets everything except the account's ID and secret. */
@@ -66,7 +60,7 @@ function manyRuns(now: number): RunRow[] {
     const age = RUNS - index;
     const number = age.toString(16).padStart(8, '0');
     const datasetBytes = age * 1_000;
-    const { cents, plan } = priceOf('default', datasetBytes, false, 0);
+    const { cents, plan } = defaultPrice(datasetBytes, false);
     return {
       run_id: `${number}-0000-4000-8000-0000${number}`,
       model_id: MODELS[age % MODELS.length]?.listed.model_id ?? '',

@@ -2,7 +2,7 @@ import { randomBytes, createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { API_KEY_PREFIX, API_PATH, type Balance } from '../core/api/types.ts';
 import { offerArtifacts, sendArtifact } from './artifacts.ts';
-import { CURRENCY, MODELS } from './catalog.ts';
+import { CURRENCY, defaultPrice, MODELS, type PriceOf } from './catalog.ts';
 import { submitRun } from './charge.ts';
 import { createControl, type SandboxControl } from './control.ts';
 import { listRuns, showRun } from './runs.ts';
@@ -87,6 +87,8 @@ export interface SandboxOptions {
   directory: string;
   /** Milliseconds since 1970; the clock of runs, signed URLs, Idempotency-Keys, and the `Date` header. */
   now?: () => number;
+  /** For tests of other prices than users get. */
+  priceOf?: PriceOf;
   /** Default: any free port. */
   port?: number;
   /** Receives log lines without API keys, signed URLs, or row texts. */
@@ -108,12 +110,12 @@ export interface Sandbox {
 
 /** Opens the database and starts its server. @throws if the directory or the port can't be used */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { directory, now = Date.now, port = 0, log = () => undefined } = options;
+  const { directory, now = Date.now, priceOf = defaultPrice, port = 0, log = () => undefined } = options;
   const store = openStore(directory, log);
   try {
     const apiKey = `${API_KEY_PREFIX}sandbox_${randomBytes(24).toString('base64url')}`;
     const [everyOther, closing] = [new EveryOther(), new AbortController()];
-    const service = { store, now, apiKey, baseUrl: '', everyOther, closing: closing.signal };
+    const service = { store, now, priceOf, apiKey, baseUrl: '', everyOther, closing: closing.signal };
     const server = await listen({ port, now, log, answer: (request) => route(service, request) });
     service.baseUrl = server.baseUrl;
     return {
