@@ -29,10 +29,10 @@ export function offerArtifacts(service: Service, runId: string): Reply {
   });
 }
 
-/** GET and HEAD of a signed URL: returns the archive or a range of it. @throws Refusal */
+/** GET of a signed URL: returns the archive or its rest. @throws Refusal */
 export async function sendArtifact(
   service: Service,
-  { method, headers }: IncomingMessage,
+  { headers }: IncomingMessage,
   [runId, filename]: [runId: string, filename: string],
   query: URLSearchParams,
 ): Promise<Reply> {
@@ -48,18 +48,14 @@ export async function sendArtifact(
   const run = findWithArtifacts(service, runId);
   const isLog = filename === logName(run.run_id);
   const file = isLog ? Buffer.from(trainingLog(run)) : await buildArchive(run.run_id, run.model_id);
-  const reply = rangeReply(file, filename, method === 'GET' ? headers : {});
-  if (method !== 'GET') return reply;
+  const reply = fileReply(file, filename, headers);
   if (scenario === 'slow-download') return { ...reply, fault: 'slow' };
   const cut = scenario === 'cut-download' && everyOther.strikes(`download ${runId}`);
   return cut ? { ...reply, fault: 'cut-in-half' } : reply;
 }
 
-function rangeReply(
-  archive: Buffer,
-  filename: string,
-  { range: asked, 'if-range': ifRange }: IncomingHttpHeaders,
-) {
+/** The only range is `bytes=N-`, which continues a download; others are ignored (RFC 9110, 14.2). */
+function fileReply(archive: Buffer, filename: string, { range, 'if-range': ifRange }: IncomingHttpHeaders) {
   const etag = `"${createHash('sha256').update(archive).digest('hex')}"`;
   const headers = {
     'content-type': filename.endsWith('.zip') ? 'application/zip' : 'application/octet-stream',
@@ -69,17 +65,18 @@ function rangeReply(
     etag,
   };
   // With an If-Range other than this strong ETag, the client has other bytes and gets the complete file.
-  const range = ifRange === undefined || ifRange === etag ? parseRange(asked, archive.length) : undefined;
-  if (range === undefined) return { status: 200, headers, body: archive };
-  if (range === 'unsatisfiable') {
+  const isSame = ifRange === undefined || ifRange === etag;
+  const [, from] = /^bytes=(\d{1,15})-$/i.exec(range ?? '') ?? [];
+  if (from === undefined || !isSame) return { status: 200, headers, body: archive };
+  const first = Number(from);
+  if (first >= archive.length) {
     const contentRange = { 'content-range': `bytes */${archive.length}` };
     throw new Refusal(416, 'validation_failed', 'The archive has no such bytes.', contentRange);
   }
-  const { first, last } = range;
   return {
     status: 206,
-    headers: { ...headers, 'content-range': `bytes ${first}-${last}/${archive.length}` },
-    body: archive.subarray(first, last + 1),
+    headers: { ...headers, 'content-range': `bytes ${first}-${archive.length - 1}/${archive.length}` },
+    body: archive.subarray(first),
   };
 }
 
@@ -96,23 +93,6 @@ function findWithArtifacts({ store, now }: Service, runId: string): RunRow {
   if (!run || !artifactsAvailable(run, now()))
     throw refuse('not_found', 'There is no such run with artifacts.');
   return run;
-}
-
-/**
- * Reads a Range header with one range of a body of `length` bytes (RFC 9110, 14.2). `unsatisfiable` means 416;
- * undefined means that the header is absent or not understood, and is ignored.
- */
-export function parseRange(
-  header: string | undefined,
-  length: number,
-): { first: number; last: number } | 'unsatisfiable' | undefined {
-  const [, from = '', to = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header ?? '') ?? [];
-  if (!from && !to) return undefined;
-  // "-500" means the last 500 bytes.
-  const first = from ? Number(from) : Math.max(0, length - Number(to));
-  const last = from && to ? Math.min(Number(to), length - 1) : length - 1;
-  if (from && to && Number(to) < first) return undefined;
-  return first > last ? 'unsatisfiable' : { first, last };
 }
 
 /** Lifetime of a signed URL (spec: "Limits"). */

@@ -7,7 +7,7 @@ import { submitRun } from './charge.ts';
 import { createControl, type SandboxControl } from './control.ts';
 import { listRuns, showRun } from './runs.ts';
 import { EveryOther } from './scenarios.ts';
-import { listen, jsonReply, Refusal, refuse, type Reply } from './server.ts';
+import { listen, jsonReply, refuse, type Reply } from './server.ts';
 import { openStore, type Service } from './service.ts';
 
 /** Handles the requests of one endpoint. @param parameter the path's parameter */
@@ -30,11 +30,9 @@ async function route(service: Service, request: IncomingMessage): Promise<Reply>
   const { method = '', url = '', headers } = request;
   const [path = ''] = url.split('?', 1);
 
-  const [signed, runId = '', filename = ''] = SIGNED_PATH.exec(path) ?? [];
-  if (signed !== undefined) {
-    if (method !== 'GET' && method !== 'HEAD') throw wrongMethod(['GET', 'HEAD']);
+  const [, runId, filename] = SIGNED_PATH.exec(path) ?? [];
+  if (method === 'GET' && runId !== undefined && filename !== undefined)
     return await sendArtifact(service, request, [runId, filename], queryOf(url));
-  }
 
   authenticate(service.apiKey, headers.authorization);
   const idempotencyKey = headers['idempotency-key'] ?? '';
@@ -45,11 +43,11 @@ async function route(service: Service, request: IncomingMessage): Promise<Reply>
     throw refuse('rate_limited', 'Too many requests.', { 'retry-after': '2' });
   }
   const below = path.startsWith(`${API_PATH}/`) ? path.slice(API_PATH.length) : '';
-  const endpoints = ENDPOINTS.filter(([, pattern]) => pattern.test(below));
-  if (endpoints.length === 0) throw refuse('not_found', 'There is nothing at this path.');
-  const [, pattern, handler] = endpoints.find(([allowed]) => allowed === method) ?? [];
-  if (!pattern || !handler) throw wrongMethod(endpoints.map(([allowed]) => allowed));
-  return await handler(service, request, decode(pattern.exec(below)?.[1] ?? ''));
+  for (const [allowed, pattern, handler] of ENDPOINTS) {
+    const match = method === allowed && pattern.exec(below);
+    if (match) return await handler(service, request, match[1] ?? '');
+  }
+  throw refuse('not_found', 'There is no such endpoint.');
 }
 
 function queryOf(url: string): URLSearchParams {
@@ -67,18 +65,6 @@ function authenticate(apiKey: string, authorization = ''): void {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   if (!timingSafeEqual(digest(given), digest(apiKey))) {
     throw refuse('invalid_api_key', 'The API key is missing or invalid.', { 'www-authenticate': 'Bearer' });
-  }
-}
-
-function wrongMethod(allowed: string[]): Refusal {
-  return new Refusal(405, 'not_found', 'This path does not know this method.', { allow: allowed.join(', ') });
-}
-
-function decode(parameter: string): string {
-  try {
-    return decodeURIComponent(parameter);
-  } catch {
-    throw refuse('not_found', 'The path is not well-formed.');
   }
 }
 

@@ -106,8 +106,7 @@ async function sendReply(
     'content-length': reply.body.length,
     ...(early && { connection: 'close' }),
   });
-  if (request.method === 'HEAD') response.end();
-  else if (reply.fault === 'cut-in-half') {
+  if (reply.fault === 'cut-in-half') {
     const half = reply.body.subarray(0, Math.floor(reply.body.length / 2));
     response.write(half, () => request.socket.destroy());
   } else if (reply.fault === 'slow') await sendSlowly(response, reply.body);

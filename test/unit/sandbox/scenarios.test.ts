@@ -137,7 +137,6 @@ describe('sandbox scenarios', () => {
     const url = await bench().signedUrl(await bench().completedRun());
     const whole = Buffer.from(await (await fetch(url)).arrayBuffer());
     control().setScenario('cut-download');
-    assert.equal((await fetch(url, { method: 'HEAD' })).status, 200);
     for (let round = 0; round < 2; round++) {
       const cut = await fetch(url);
       assert.equal(cut.headers.get('content-length'), String(whole.length));
