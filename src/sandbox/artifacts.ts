@@ -12,12 +12,12 @@ const LOG_TYPE = 'training_log';
 /** POST /runs/{run_id}/artifacts/download. @throws Refusal `not_found`, also before completion and after expiry */
 export function offerArtifacts(service: Service, runId: string): Reply {
   const run = findWithArtifacts(service, runId);
-  const { store, now, baseUrl } = service;
-  const { scenario, signing_secret: secret } = store.account;
+  const { store, now, apiKey, baseUrl } = service;
+  const { scenario } = store.account;
   const lifetimeS = scenario === 'expired-url' ? 0 : URL_LIFETIME_S;
   const expires = Math.floor(now() / 1000) + lifetimeS;
   const artifactOf = (type: string, filename: string): Required<Artifact> => {
-    const query = `expires=${expires}&signature=${signature(secret, run.run_id, filename, expires)}`;
+    const query = `expires=${expires}&signature=${signature(apiKey, run.run_id, filename, expires)}`;
     const url = `${baseUrl}/artifacts/${run.run_id}/${filename}?${query}`;
     return { artifact_type: type, url, expires_in: URL_LIFETIME_S, filename };
   };
@@ -36,10 +36,10 @@ export async function sendArtifact(
   [runId, filename]: [runId: string, filename: string],
   query: URLSearchParams,
 ): Promise<Reply> {
-  const { store, everyOther, now } = service;
-  const { scenario, signing_secret: secret } = store.account;
+  const { store, everyOther, now, apiKey } = service;
+  const { scenario } = store.account;
   const expires = Number(query.get('expires'));
-  const expected = Buffer.from(signature(secret, runId, filename, expires));
+  const expected = Buffer.from(signature(apiKey, runId, filename, expires));
   const given = Buffer.from(query.get('signature') ?? '');
   const isRight = given.length === expected.length && timingSafeEqual(given, expected);
   const isInTime = now() < expires * 1000;
@@ -98,9 +98,12 @@ function findWithArtifacts({ store, now }: Service, runId: string): RunRow {
 /** Lifetime of a signed URL (spec: "Limits"). */
 const URL_LIFETIME_S = 1800;
 
-/** Signs a download URL; `expires` is in seconds since 1970. A signature grants access, so it is never logged. */
-function signature(secret: Uint8Array, runId: string, filename: string, expires: number): string {
-  return createHmac('sha256', secret)
+/**
+ * Signs a download URL; `expires` is in seconds since 1970. The API key is the secret: both are of one server.
+ * A signature grants access, so it is never logged.
+ */
+function signature(apiKey: string, runId: string, filename: string, expires: number): string {
+  return createHmac('sha256', apiKey)
     .update(JSON.stringify([runId, filename, expires]))
     .digest('hex');
 }

@@ -75,8 +75,6 @@ export interface SandboxOptions {
   now?: () => number;
   /** For tests of other prices than users get. */
   priceOf?: PriceOf;
-  /** Default: any free port. */
-  port?: number;
   /** Receives log lines without API keys, signed URLs, or row texts. */
   log?: (line: string) => void;
 }
@@ -90,19 +88,18 @@ export interface Sandbox {
   /** Created at each start and never stored on disk. */
   readonly apiKey: string;
   readonly control: SandboxControl;
-  /** Ends the server and its connections immediately, even those waiting for a slow response. */
+  /** Ends the server and its connections. */
   close(): Promise<void>;
 }
 
-/** Opens the database and starts its server. @throws if the directory or the port can't be used */
+/** Opens the database and starts its server. @throws if the directory can't be used */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { directory, now = Date.now, priceOf = defaultPrice, port = 0, log = () => undefined } = options;
+  const { directory, now = Date.now, priceOf = defaultPrice, log = () => undefined } = options;
   const store = openStore(directory, log);
   try {
     const apiKey = `${API_KEY_PREFIX}sandbox_${randomBytes(24).toString('base64url')}`;
-    const [everyOther, closing] = [new EveryOther(), new AbortController()];
-    const service = { store, now, priceOf, apiKey, baseUrl: '', everyOther, closing: closing.signal };
-    const server = await listen({ port, now, log, answer: (request) => route(service, request) });
+    const service = { store, now, priceOf, apiKey, baseUrl: '', everyOther: new EveryOther() };
+    const server = await listen({ now, log, answer: (request) => route(service, request) });
     service.baseUrl = server.baseUrl;
     return {
       accountId: store.account.account_id,
@@ -110,7 +107,6 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       apiKey,
       control: createControl(service),
       async close() {
-        closing.abort();
         await server.close();
         store.close();
       },

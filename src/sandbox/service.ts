@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
@@ -17,7 +17,6 @@ const SCHEMA = `
   CREATE TABLE account (
     singleton INTEGER PRIMARY KEY CHECK (singleton = 1),
     account_id TEXT NOT NULL,
-    signing_secret BLOB NOT NULL,
     balance_cents INTEGER NOT NULL CHECK (balance_cents >= 0),
     scenario TEXT NOT NULL,
     speed REAL NOT NULL
@@ -54,15 +53,11 @@ export interface Service {
   readonly apiKey: string;
   readonly baseUrl: string;
   readonly everyOther: EveryOther;
-  /** Aborted when the server closes, which ends all waits. */
-  readonly closing: AbortSignal;
 }
 
 /** The sandbox's only account. All windows share its balance, scenario, and clock speed. */
 interface AccountRow {
   account_id: string;
-  /** Signs download URLs; the same in all windows, so each honors the others' signatures. */
-  signing_secret: Uint8Array;
   balance_cents: number;
   scenario: Scenario;
   speed: number;
@@ -101,7 +96,7 @@ export interface FirstUse {
 }
 
 /** Stores what all windows share: the account, its runs, and the used Idempotency-Keys. */
-export class Store {
+class Store {
   readonly #database: DatabaseSync;
 
   constructor(database: DatabaseSync) {
@@ -141,7 +136,7 @@ export class Store {
 
   create(): void {
     this.#database.exec(SCHEMA);
-    this.#run("INSERT INTO account VALUES (1, ?, ?, 0, '', 0)", randomUUID(), randomBytes(32));
+    this.#run("INSERT INTO account VALUES (1, ?, 0, '', 0)", randomUUID());
     this.reset();
   }
 
