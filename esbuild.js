@@ -108,7 +108,6 @@ function bundleWorkers() {
     ...forNode,
     entryPoints: {
       datasetWorker: 'src/core/datasets/worker.ts',
-      digestWorker: 'src/core/api/digestWorker.ts',
       adapterWorker: 'src/core/adapters/worker.ts',
     },
     outExtension: { '.js': '.cjs' },

@@ -42,9 +42,8 @@ export async function createServices(context: vscode.ExtensionContext) {
   // Clients get the transport for each request, because it is replaced when proxy settings change.
   let transport = new Transport(proxySettings());
   disposables.add({ dispose: () => transport.dispose() });
-  const digestWorker = dist('digestWorker.cjs');
   const createClient = (connection: Connection, gate?: RateGate) =>
-    new Client(connection, () => transport, { digestWorker, gate });
+    new Client(connection, () => transport, { gate });
 
   // Accounts, their API keys, and one session for each.
   const apiKeys = disposables.add(new ApiKeys(context.secrets));
@@ -101,7 +100,7 @@ export async function createServices(context: vscode.ExtensionContext) {
   const datasets = lazy(async () => {
     const { startChecks } = await import('./ui/datasets/checks.ts');
     const files = { worker: dist('datasetWorker.cjs'), scanner: dist('scanner.wasm') };
-    const parts = { digestWorker, journal, log, openJournal, sessions };
+    const parts = { journal, log, openJournal, sessions };
     const { reports, runs } = startChecks(disposables, files, parts);
     reports.onDidCheck(() => checked.fire());
     return { reports, runs };
@@ -136,7 +135,6 @@ export async function createServices(context: vscode.ExtensionContext) {
     datasets,
     checked,
     reports: async () => (await datasets()).reports,
-    digestWorker,
     dist,
     ensureActiveAccount: (accountId: string) => ensureActive(accounts, accountId),
     reportError,

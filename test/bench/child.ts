@@ -16,7 +16,7 @@ export type Task =
       isAgain?: boolean;
     }
   | { kind: 'download'; folder: string; baseUrl: string; bytes: number }
-  | { kind: 'upload'; baseUrl: string; dataset: RunSubmission['dataset']; digestWorker: string };
+  | { kind: 'upload'; baseUrl: string; dataset: RunSubmission['dataset'] };
 
 /** A process's report; other programs only have a time. */
 export interface Report {
@@ -89,12 +89,11 @@ function parse(row: string): void {
   }
 }
 
-async function transportAndClient(baseUrl: string, digestWorker?: string) {
+async function transportAndClient(baseUrl: string) {
   const { Client } = await import('../../src/core/api/client.ts');
   const { Transport } = await import('../../src/core/api/transport.ts');
   const transport = new Transport({ strictSsl: true, systemCertificates: false, env: {} });
-  const options = digestWorker === undefined ? {} : { digestWorker };
-  return { transport, client: new Client({ baseUrl, ...API_KEY }, () => transport, options) };
+  return { transport, client: new Client({ baseUrl, ...API_KEY }, () => transport) };
 }
 
 async function prepareDownload(task: Extract<Task, { kind: 'download' }>): Promise<() => unknown> {
@@ -127,7 +126,7 @@ async function prepareDownload(task: Extract<Task, { kind: 'download' }>): Promi
 }
 
 async function prepareUpload(task: Extract<Task, { kind: 'upload' }>): Promise<() => unknown> {
-  const { client } = await transportAndClient(task.baseUrl, task.digestWorker);
+  const { client } = await transportAndClient(task.baseUrl);
   await client.getBalance();
   return () =>
     client.createRun({

@@ -4,7 +4,6 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { checkerFiles } from '../helpers/checker.ts';
-import { DIGEST_WORKER } from '../helpers/digestWorker.ts';
 import { adapterFiles, chatFile, randomFile, worstCases } from './files.ts';
 import { startup } from './startup.ts';
 import { bundled, inFolder, measure, say, type Job, type Row } from './measure.ts';
@@ -140,7 +139,7 @@ system.`,
 
 async function upload(folder: string): Promise<void> {
   await withServers(async (address) => {
-    const jobOf = await bundled(folder, { digestWorker: DIGEST_WORKER });
+    const jobOf = await bundled(folder);
     const [fast, paced] = [await address(), await address(PACE_BYTES_PER_SECOND)] as const;
     say('writing datasets');
     const [tiny, small, middle, large] = [
@@ -149,9 +148,7 @@ async function upload(folder: string): Promise<void> {
       await randomFile(folder, 120 * MB),
       await randomFile(folder, 600 * MB),
     ] as const;
-    const digestWorker = path.join(folder, 'digestWorker.mjs');
-    const job = (baseUrl: string, dataset: typeof tiny): Job =>
-      jobOf({ kind: 'upload', baseUrl, dataset, digestWorker });
+    const job = (baseUrl: string, dataset: typeof tiny): Job => jobOf({ kind: 'upload', baseUrl, dataset });
     const fields = ['-F', 'model_id=m', '-F', `dataset=@${large.path}`];
     await measure(
       'Upload of a dataset',

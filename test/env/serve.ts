@@ -27,7 +27,7 @@ export interface PersonServerOptions {
 }
 
 /** Starts the server as users do, with the extensions installed in a folder. */
-export async function serveForPerson(
+export async function serveForUser(
   server: VSCodeServer,
   options: PersonServerOptions,
 ): Promise<RunningServer> {

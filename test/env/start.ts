@@ -8,7 +8,7 @@ import { AccountStore } from '../../src/core/accounts/accountStore.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { cleanEnvironment, run } from './processes.ts';
 import { fail, root, say, SetUpError, vsix } from './project.ts';
-import { installExtension, serveForPerson, type RunningServer } from './serve.ts';
+import { installExtension, serveForUser, type RunningServer } from './serve.ts';
 import { quietSettings, writeSettings } from './settings.ts';
 import { vscodeServer, type VSCodeServer } from './vscode-server.ts';
 
@@ -86,7 +86,7 @@ async function serve(installed: VSCodeServer, userData: string, extensions: stri
   const portFile = path.join(folder, 'port');
   const wanted = process.env.PORT ?? (await readFile(portFile, 'utf8').catch(() => '0'));
   const on = (port: number): Promise<RunningServer> =>
-    serveForPerson(installed, { userData, extensions, port, env: firstRun });
+    serveForUser(installed, { userData, extensions, port, env: firstRun });
   const server = await on(Number(wanted)).catch((error: unknown) => {
     if (process.env.PORT !== undefined) throw error;
     return on(0);

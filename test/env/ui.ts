@@ -120,7 +120,7 @@ function work(parent: Pick<ChildProcess, 'send'> & NodeJS.Process): void {
 
 async function printState(window: Workbench, index: number, name: string): Promise<void> {
   await window.screenshot(`failed-${name}-${index}`, screenshots);
-  for (const words of await window.words()) console.log(`        ${index} ${words}`);
+  for (const words of await window.describeScreen()) console.log(`        ${index} ${words}`);
 }
 
 async function runMocha(file: string): Promise<Report> {

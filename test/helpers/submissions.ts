@@ -28,7 +28,7 @@ export function intentOf(changes: Partial<Intent> = {}): Intent {
 }
 
 /** An attempt that was fully uploaded after a minute, and ended a minute later unless it was interrupted. */
-export function wholeAttempt(startedMs: number, isInterrupted = false): Intent['attempts'][number] {
+export function uploadedAttempt(startedMs: number, isInterrupted = false): Intent['attempts'][number] {
   return {
     started: { localMs: startedMs },
     closed: { localMs: startedMs + 60_000 },
@@ -74,6 +74,6 @@ export function chargedAt(intent: Intent, localMs: number): Receipt {
 }
 
 /** Creates another intent for the same bytes and model. */
-export function sameWish(intent: Intent, changes: Partial<Intent> = {}): Intent {
+export function sameDataset(intent: Intent, changes: Partial<Intent> = {}): Intent {
   return sampleIntent({ dataset: intent.dataset, ...changes });
 }

@@ -65,7 +65,7 @@ export const l10n = {
 };
 export const executed: unknown[][] = [];
 /** The recorded notifications and inputs, and the functions that answer them. */
-const untold = () => ({
+const nothingShown = () => ({
   sentences: [] as string[],
   /** The details of modal dialogs. */
   details: [] as string[],
@@ -86,11 +86,11 @@ const untold = () => ({
   /** Chooses the path or URI in a folder dialog; undefined dismisses it. */
   folder: (): string | undefined | Promise<string> => undefined,
 });
-export const told = untold();
+export const shown = nothingShown();
 
 export function forget(): void {
   executed.length = 0;
-  Object.assign(told, untold());
+  Object.assign(shown, nothingShown());
 }
 
 export const StatusBarAlignment = { Left: 1, Right: 2 };
@@ -229,8 +229,8 @@ class InputStandIn {
   onDidTriggerItemButton = () => undefined;
   onDidChangeValue = () => undefined;
   show(): void {
-    told.inputs.push(this);
-    const answer = told.pick(this);
+    shown.inputs.push(this);
+    const answer = shown.pick(this);
     if (answer === undefined) {
       this.#hide();
       return;
@@ -254,14 +254,14 @@ export type { InputStandIn };
 
 function say(sentence: string, ...rest: unknown[]): Promise<string | undefined> {
   const buttons = rest.filter((one) => typeof one === 'string');
-  told.sentences.push(sentence);
-  told.buttons.push(buttons);
-  told.isModal.push(
+  shown.sentences.push(sentence);
+  shown.buttons.push(buttons);
+  shown.isModal.push(
     rest.some((one) => typeof one === 'object' && one !== null && Reflect.get(one, 'modal') === true),
   );
   for (const one of rest)
-    if (typeof one === 'object' && one !== null && 'detail' in one) told.details.push(String(one.detail));
-  return Promise.resolve(told.answer(buttons));
+    if (typeof one === 'object' && one !== null && 'detail' in one) shown.details.push(String(one.detail));
+  return Promise.resolve(shown.answer(buttons));
 }
 
 /** Fires when tabs are opened. */
@@ -319,9 +319,9 @@ export const window = {
     { title }: { title?: string },
     work: (progress: { report: (value: { message: string }) => void }, token: unknown) => Promise<unknown>,
   ) => {
-    if (title !== undefined) told.titles.push(title);
+    if (title !== undefined) shown.titles.push(title);
     return work(
-      { report: ({ message }) => void told.progress.push(message) },
+      { report: ({ message }) => void shown.progress.push(message) },
       { onCancellationRequested: cancelled.event },
     );
   },
@@ -329,9 +329,9 @@ export const window = {
   showInformationMessage: say,
   showWarningMessage: say,
   showErrorMessage: say,
-  showQuickPick: (items: readonly TickItem[]) => Promise.resolve(told.tick(items)),
+  showQuickPick: (items: readonly TickItem[]) => Promise.resolve(shown.tick(items)),
   showOpenDialog: async () => {
-    const folder = await told.folder();
+    const folder = await shown.folder();
     if (folder === undefined) return undefined;
     const [, scheme, place = folder] = /^([\w-]{2,}):(.*)$/.exec(folder) ?? [];
     return [new Uri(place, scheme)];

@@ -14,9 +14,9 @@ export async function assertAccessible(page: FrameLocator): Promise<void> {
     return inPage.run({ resultTypes: ['violations'] });
   });
   assert.ok(found.passes.length > 5, 'axe looked at the page');
-  const told = found.violations.map(
+  const problems = found.violations.map(
     ({ id, nodes }) =>
       `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary ?? ''}`).join('\n')}`,
   );
-  assert.deepEqual(told, []);
+  assert.deepEqual(problems, []);
 }

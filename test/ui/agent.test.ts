@@ -44,7 +44,8 @@ describe('another extension that imitates the user', () => {
   });
 
   afterEach(async function () {
-    if (this.currentTest?.state === 'failed') console.log(this.currentTest.err, await workbench.words());
+    if (this.currentTest?.state === 'failed')
+      console.log(this.currentTest.err, await workbench.describeScreen());
     await vscode.close();
     await service.close();
   });

@@ -112,16 +112,16 @@ describe('downloads', () => {
     afterEach(() => workbench.clearNotifications());
 
     it('start from the notification of a completed run, and then offer Inspect', async () => {
-      const where = await newFolder('told');
+      const where = await newFolder('here');
       await submit('maths');
       await finished('maths').waitFor({ timeout: 40_000 });
       await workbench.screenshot('run-finished');
       await workbench.dialogs.pressInToast(/maths completed/, 'Download');
       await workbench.quickInput.choosePath(where);
-      const told = await workbench.dialogs.waitForToast(/Downloaded .+ to /);
-      assert.match(told, /^Downloaded adapter-\w{8}\.zip to .+told\.$/);
+      const toast = await workbench.dialogs.waitForToast(/Downloaded .+ to /);
+      assert.match(toast, /^Downloaded adapter-\w{8}\.zip to .+here\.$/);
       await isAdapter(where);
-      await workbench.screenshot('download-told');
+      await workbench.screenshot('download-shown');
       await downloaded('maths').waitFor();
       await workbench.dialogs.pressInToast(/Downloaded .+ to /, 'Inspect');
       await new AdapterPage(workbench).waitForVerdict('Complete LoRA adapter');
@@ -146,7 +146,7 @@ describe('downloads', () => {
     it('ask first if the adapter is already downloaded', async () => {
       await press('maths');
       const detail = await workbench.dialogs.waitForModal('The adapter for maths is already downloaded.');
-      assert.match(detail, /told\/adapter-\w{8}\.zip$/);
+      assert.match(detail, /here\/adapter-\w{8}\.zip$/);
       await workbench.screenshot('downloaded-already');
       await workbench.dialogs.press('Cancel');
     });
@@ -280,19 +280,19 @@ describe('downloads', () => {
         .and(workbench.sideBar.view('Runs').row(/Queued/))
         .waitFor();
       const runs = [...(await runsOf('away')), ...(await runsOf('far'))];
-      await vscode.waitUntilKept(runs.map(({ run_id }) => run_id));
+      await vscode.waitUntilStored(runs.map(({ run_id }) => run_id));
       await vscode.restart();
       service.control.setSpeed(10_000);
       workbench = await vscode.open(folder);
-      const told = '2 runs completed.';
-      await workbench.dialogs.toast(told).waitFor({ timeout: 40_000 });
+      const toast = '2 runs completed.';
+      await workbench.dialogs.toast(toast).waitFor({ timeout: 40_000 });
       await workbench.screenshot('runs-digest');
       const texts = await workbench.dialogs.toastTexts();
       assert.deepEqual(
         texts.filter((text) => text.includes('completed')),
-        [told],
+        [toast],
       );
-      await workbench.dialogs.pressInToast(told, 'Show Runs');
+      await workbench.dialogs.pressInToast(toast, 'Show Runs');
       for (const name of ['away', 'far']) await downloaded(name).waitFor({ timeout: 40_000 });
       const own = (await readdir(directory)).find((name) => name.startsWith('away ')) ?? '';
       await isAdapter(path.join(directory, own));

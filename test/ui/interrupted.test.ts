@@ -193,14 +193,14 @@ describe('an interrupted submission', () => {
       await vscode.killExtensionHosts();
       await service.shut();
       service.release();
-      const told = await workbench.dialogs.waitForToast(/You may have been charged for unanswered: /);
-      const toast = workbench.dialogs.toast(told);
+      const sentence = await workbench.dialogs.waitForToast(/You may have been charged for unanswered: /);
+      const toast = workbench.dialogs.toast(sentence);
       await toast.locator('.codicon-warning').waitFor();
       await firstRowIs(/^unanswered, unanswered\.jsonl, May be charged, no answer$/);
       await workbench.screenshot('interrupted-unknown');
 
       await service.reopen();
-      await workbench.dialogs.pressInToast(told, 'Check Now');
+      await workbench.dialogs.pressInToast(sentence, 'Check Now');
       await workbench.dialogs.waitForToast(/unanswered was submitted to .+ after all\. Charged [\d.]+ USD/);
       await isChargedOnce('unanswered');
       assert.equal(service.submissions, 1, 'nothing was sent again');

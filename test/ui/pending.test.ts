@@ -94,10 +94,11 @@ describe('open submissions', () => {
 
   it('show an earlier submission of the same dataset, model, and queue before the consents', async () => {
     const { quickInput } = workbench;
-    await begin();
-    await walkThroughSteps(workbench, { fileName: 'sums.jsonl', model: 'Qwen3 8B', until: 'summary' });
+    await workbench.screenshotInThemes('looks-summary', async () => {
+      await begin();
+      await walkThroughSteps(workbench, { fileName: 'sums.jsonl', model: 'Qwen3 8B', until: 'summary' });
+    });
     assert.match(await descriptionOf('Submitted before'), /^(just now|.+ ago) with Qwen3 8B, \d+\.\d\d /);
-    await workbench.screenshotInThemes('looks-summary', () => quickInput.item('Submitted before').waitFor());
     await quickInput.pick('Queue');
     await quickInput.pick('Priority queue');
     assert.match(await descriptionOf('Trained before'), /^.+ with Qwen3 8B, \d+\.\d\d /);

@@ -46,10 +46,10 @@ describe('the run page', () => {
 
   /** Waits for the clipboard, because the page shows "Copied" before the extension has copied. */
   async function waitForClipboard(text: string | RegExp): Promise<void> {
-    const fits = (told: string) => (typeof text === 'string' ? told === text : text.test(told));
+    const fits = (copied: string) => (typeof text === 'string' ? copied === text : text.test(copied));
     for (let look = 0; look < 50 && !fits(await workbench.clipboard()); look++) await sleep(100);
-    const told = await workbench.clipboard();
-    assert.ok(fits(told), told);
+    const copied = await workbench.clipboard();
+    assert.ok(fits(copied), copied);
   }
 
   async function submit(label: string): Promise<void> {

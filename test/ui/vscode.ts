@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { chromium as playwright, type BrowserContext } from 'playwright-core';
 import { chromium, chromiumArguments } from '../env/chromium.ts';
 import { results } from '../env/project.ts';
-import { serveForPerson, withoutGallery, type RunningServer } from '../env/serve.ts';
+import { serveForUser, withoutGallery, type RunningServer } from '../env/serve.ts';
 import { quietSettings, writeKeys, writeSettings } from '../env/settings.ts';
 import { vscodeServer } from '../env/vscode-server.ts';
 import { KEYS } from './keys.ts';
@@ -85,7 +85,7 @@ export class VSCode {
     await writeSettings(path.join(userData, 'User'), { ...quietSettings, ...options.settings });
     await writeKeys(path.join(userData, 'User'), KEYS);
     const serve = async () => {
-      const server = await serveForPerson(installed, {
+      const server = await serveForUser(installed, {
         userData,
         extensions: options.extensions ?? extensionsFolder,
         port,
@@ -131,7 +131,7 @@ export class VSCode {
   }
 
   /** Waits until these runs are in a stored list. */
-  async waitUntilKept(runIds: readonly string[]): Promise<void> {
+  async waitUntilStored(runIds: readonly string[]): Promise<void> {
     for (;;) {
       const lists = this.#storedLists();
       if (runIds.every((id) => lists.includes(id))) return;

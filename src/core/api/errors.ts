@@ -97,15 +97,6 @@ export class DatasetChangedError extends ApiError {
   }
 }
 
-/** The hashing thread died or didn't start. The closing boundary was not sent, so nothing can be charged. */
-export class DigestError extends ApiError {
-  readonly code = 'digest-failed';
-
-  constructor(options?: ErrorOptions) {
-    super('the thread that hashes the dataset died or did not start', options);
-  }
-}
-
 /** The storage rejected a signed URL, usually because it expired. */
 export class SignedUrlRefusedError extends AnswerError {
   readonly code = 'signed-url-refused';

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
 import { throwIfCancelled } from '../base/errors.ts';
-import { Digest, OpenDataset, sha256OfFile } from './dataset.ts';
-import { DatasetChangedError, DigestError } from './errors.ts';
+import { OpenDataset, sha256OfFile } from './dataset.ts';
+import { DatasetChangedError } from './errors.ts';
 import type { HttpRequest } from './exchange.ts';
 import type { RunSubmission } from './types.ts';
 
@@ -26,30 +28,25 @@ const MAX_SLICE_BYTES = 1024 * 1024;
 
 /**
  * Sends a submission once.
- * @param digestWorker as in `ClientOptions`
  * @param send sends the headers and body; must not retry or continue after it settles
- * @throws DatasetChangedError, DigestError, and errors of `send` and the hooks
+ * @throws DatasetChangedError, and errors of `send` and the hooks
  */
 export async function upload<T>(
   submission: RunSubmission,
   { signal, ...hooks }: UploadHooks & { signal?: AbortSignal },
-  digestWorker: string | undefined,
   send: (request: Pick<HttpRequest, 'headers' | 'body'>) => Promise<T>,
 ): Promise<T> {
   const multipart = encodeMultipart(submission);
   const { path, sizeBytes, sha256, mtimeMs, ctimeMs } = submission.dataset;
   const dataset = await OpenDataset.open(path, sizeBytes);
   const over = new AbortController();
-  let digest: Digest | undefined;
   try {
-    if (digestWorker === undefined) throw new DigestError();
     const { stamp } = dataset;
     const isOtherFile =
       (mtimeMs ?? stamp.mtimeMs) !== stamp.mtimeMs || (ctimeMs ?? stamp.ctimeMs) !== stamp.ctimeMs;
     // Hash it first; otherwise a changed file would be uploaded before that is detected.
-    if (isOtherFile && (await sha256OfFile({ path, ...stamp }, { worker: digestWorker, signal })) !== sha256)
+    if (isOtherFile && (await sha256OfFile({ path, ...stamp }, signal)) !== sha256)
       throw new DatasetChangedError('changed');
-    digest = new Digest(digestWorker);
     const headers = {
       'content-type': multipart.contentType,
       'content-length': String(multipart.totalBytes),
@@ -57,35 +54,37 @@ export async function upload<T>(
     };
     return await send({
       headers,
-      body: uploadBody(multipart, dataset, { digest, sha256 }, hooks, over.signal),
+      body: uploadBody(multipart, dataset, sha256, hooks, over.signal),
     });
   } finally {
     over.abort();
     // A response remains valid even if closing the file fails.
-    await Promise.allSettled([digest?.dispose(), dataset.close()]);
+    await Promise.allSettled([dataset.close()]);
   }
 }
 
 /**
  * Yields the request body: head, dataset, and the closing boundary as a separate chunk, which is only
- * released if the sent bytes match the digest and `beforeClose` succeeds.
+ * released if the SHA-256 of the sent bytes is `sha256` and `beforeClose` succeeds.
  * @param over aborted when the exchange has ended; the closing boundary is not sent then
- * @throws DatasetChangedError, DigestError, CancelledError, and errors of the hooks
+ * @throws DatasetChangedError, CancelledError, and errors of the hooks
  */
-export async function* uploadBody(
+async function* uploadBody(
   { head, tail, totalBytes }: Multipart,
   dataset: OpenDataset,
-  { digest, sha256 }: { digest: Digest; sha256: string },
+  sha256: string,
   hooks: UploadHooks,
   over: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
+  const hash = createHash('sha256');
   let sentBytes = 0;
   const sent = (chunk: Uint8Array) => hooks.onProgress?.((sentBytes += chunk.byteLength), totalBytes);
 
   yield head;
   sent(head);
   let sliceBytes = MIN_SLICE_BYTES;
-  for await (const chunk of dataset.chunks(digest)) {
+  for await (const chunk of dataset.chunks()) {
+    hash.update(chunk);
     for (let start = 0; start < chunk.byteLength;) {
       const slice = chunk.subarray(start, start + sliceBytes);
       const startedMs = performance.now();
@@ -95,9 +94,10 @@ export async function* uploadBody(
       sliceBytes = nextSliceBytes(sliceBytes, performance.now() - startedMs);
     }
   }
+  // A cancel at the last bytes ends the exchange before the next turn.
+  await turn();
   throwIfCancelled(over);
-  if ((await digest.read()) !== sha256) throw new DatasetChangedError('changed');
-  throwIfCancelled(over);
+  if (hash.digest('hex') !== sha256) throw new DatasetChangedError('changed');
   await hooks.beforeClose?.();
   throwIfCancelled(over);
   hooks.onClosed?.();

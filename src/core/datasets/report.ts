@@ -77,22 +77,41 @@ export function countOf({ problems }: Report, ...codes: readonly ProblemCode[]):
   return problems.reduce((sum, { code, total }) => sum + (codes.includes(code) ? total : 0), 0);
 }
 
-function countProblems(report: Report, severity: Severity): number {
-  return report.problems.reduce((sum, group) => sum + (group.severity === severity ? group.total : 0), 0);
+/** Problems as messages count them. */
+export interface ProblemCounts {
+  errors: number;
+  /** API keys and private keys. */
+  secrets: number;
+  /** Warnings without the secrets. */
+  warnings: number;
+  /** Rows too long to check; included in the warnings. */
+  unchecked: number;
+}
+
+/** Secrets are never summarized, and stop a submission as errors do. */
+const SECRETS: readonly ProblemCode[] = ['api-key', 'private-key'];
+
+export function countProblems(report: Report): ProblemCounts {
+  const of = (severity: Severity) =>
+    report.problems.reduce((sum, group) => sum + (group.severity === severity ? group.total : 0), 0);
+  const secrets = countOf(report, ...SECRETS);
+  // All CRLF line ends together count as one warning.
+  const warnings = of('warning') - secrets - Math.max(countOf(report, 'crlf') - 1, 0);
+  return { errors: of('error'), secrets, warnings, unchecked: countOf(report, 'row-too-long') };
+}
+
+export function isBlank({ rows, blankRows }: Report): boolean {
+  return rows === blankRows;
 }
 
 /** Decides whether the user has to confirm a dataset's problems before submitting it. */
 export type Verdict = 'clean' | 'warnings' | 'errors';
 
-/** Secrets are never summarized, and stop a submission as errors do. */
-const SECRETS: readonly ProblemCode[] = ['api-key', 'private-key'];
-
 /** Secrets, unchecked rows, other kinds of files, and files of blank rows count as errors; addresses don't. */
 export function verdictOf(report: Report): Verdict {
-  const stopping = countOf(report, ...SECRETS, 'row-too-long');
-  if (report.kind !== 'rows' || report.rows === report.blankRows || stopping > 0) return 'errors';
-  if (countProblems(report, 'error') > 0) return 'errors';
-  return countProblems(report, 'warning') > 0 ? 'warnings' : 'clean';
+  const { errors, secrets, warnings, unchecked } = countProblems(report);
+  if (report.kind !== 'rows' || isBlank(report) || errors + secrets + unchecked > 0) return 'errors';
+  return warnings > 0 ? 'warnings' : 'clean';
 }
 
 /** Why a check failed, apart from the problems that `inspectDataset` finds before. */
@@ -105,65 +124,6 @@ export class CheckError extends ExpectedError {
   constructor(code: CheckFailure, options?: ErrorOptions) {
     super(`the dataset could not be checked: ${code}`, options);
     this.code = code;
-  }
-}
-
-/** The numbers for short messages about a report. */
-export interface Summary extends FileStamp {
-  kind: FileKind;
-  verdict: Verdict;
-  rows: number;
-  /** Whether all rows are blank. */
-  isBlank: boolean;
-  format: Format | undefined;
-  errors: number;
-  /** API keys and private keys. */
-  secrets: number;
-  /** Warnings without the secrets. */
-  warnings: number;
-  /** Rows too long to check; included in the warnings. */
-  unchecked: number;
-  emailAddresses: number;
-  cardNumbers: number;
-  /** These two as in `Statistics`. */
-  characters: number;
-  estimatedTokens: number;
-}
-
-export function summaryOf(report: Report): Summary {
-  const secrets = countOf(report, ...SECRETS);
-  return {
-    kind: report.kind,
-    sizeBytes: report.sizeBytes,
-    mtimeMs: report.mtimeMs,
-    ctimeMs: report.ctimeMs,
-    verdict: verdictOf(report),
-    rows: report.rows,
-    isBlank: report.rows === report.blankRows,
-    format: report.format,
-    errors: countProblems(report, 'error'),
-    secrets,
-    // All CRLF line ends together count as one warning.
-    warnings: countProblems(report, 'warning') - secrets - Math.max(countOf(report, 'crlf') - 1, 0),
-    unchecked: countOf(report, 'row-too-long'),
-    emailAddresses: countOf(report, 'email-address'),
-    cardNumbers: countOf(report, 'card-number'),
-    characters: report.statistics.characters,
-    estimatedTokens: report.statistics.estimatedTokens,
-  };
-}
-
-/** Awaits a check and returns the summary of its report, or why it failed. @throws CancelledError */
-export async function summaryOrFailure(
-  check: Promise<Report>,
-  onFailure: (error: CheckError) => void,
-): Promise<Summary | CheckFailure> {
-  try {
-    return summaryOf(await check);
-  } catch (error) {
-    if (!(error instanceof CheckError)) throw error;
-    onFailure(error);
-    return error.code;
   }
 }
 

@@ -81,20 +81,20 @@ export async function sendAttempts(
     await begin(client);
     show({ state: 'uploading', startedAtMs: clock.nowMs(), sentBytes: 0 });
     const unclosed = intent;
-    const boundary = { hasLeft: false };
+    const closing = { hasLeft: false };
     try {
       return await client.createRun(submissionOf(intent), {
         signal,
         onProgress: (sentBytes, totalBytes) => show({ sentBytes, totalBytes }),
         beforeClose: () => beforeClose(client),
         onClosed: () => {
-          boundary.hasLeft = true;
+          closing.hasLeft = true;
           show({ state: 'validating' });
         },
       });
     } catch (error) {
       // The attempt was marked as closed before the boundary could be sent. It wasn't sent, so undo the mark.
-      if (!boundary.hasLeft) intent = unclosed;
+      if (!closing.hasLeft) intent = unclosed;
       throw error;
     }
   }

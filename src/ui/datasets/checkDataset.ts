@@ -1,7 +1,7 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import type { Reports } from '../../core/datasets/reports.ts';
-import { isConvertible, shownProblems, summaryOrFailure, type Summary } from '../../core/datasets/report.ts';
+import { isConvertible, shownProblems, verdictOf, type Report } from '../../core/datasets/report.ts';
 import type { Rewriting } from '../../core/datasets/rewrite.ts';
 import { checkingTitle, failureSentence } from '../shared/datasetMessages.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
@@ -14,7 +14,7 @@ import {
 } from '../shared/notifications.ts';
 import type { Log } from '../shared/log.ts';
 import { filesOf } from '../shared/arguments.ts';
-import { chooseDataset, inspectOrRefuse } from '../shared/prepareDataset.ts';
+import { chooseDataset, inspectOrRefuse, reportOrFailure } from '../shared/prepareDataset.ts';
 import { TERMS } from '../shared/termMessages.ts';
 import { canShowProblems, openDocument } from './datasetProblems.ts';
 import { checkMessages, rewriteMessages } from './messages.ts';
@@ -38,9 +38,7 @@ export async function checkDataset(
   if (uri === undefined || (await inspectOrRefuse(uri)) === undefined) return;
   const name = path.posix.basename(uri.path);
   const found = await withLateProgress(checkingTitle(name), (signal, onProgress) =>
-    summaryOrFailure(reports.check(uri.fsPath, signal, onProgress), (error) =>
-      log.error('not-checked', error),
-    ),
+    reportOrFailure(reports.check(uri.fsPath, signal, onProgress), log),
   );
   if (typeof found !== 'string') {
     showVerdict(uri, name, found);
@@ -51,7 +49,7 @@ export async function checkDataset(
 }
 
 async function checkSeveral(reports: Reports, uris: readonly vscode.Uri[], log: Log): Promise<void> {
-  const summaries: Summary[] = [];
+  const checked: Report[] = [];
   let failed = 0;
   await withLateProgress(checkMessages.checkingSeveral(uris.length), async (signal, onProgress) => {
     for (const [index, uri] of uris.entries()) {
@@ -59,26 +57,28 @@ async function checkSeveral(reports: Reports, uris: readonly vscode.Uri[], log: 
       const check = reports.check(uri.fsPath, signal, (fraction) =>
         onProgress((index + fraction) / uris.length),
       );
-      const found = await summaryOrFailure(check, (error) => log.error('not-checked', error));
+      const found = await reportOrFailure(check, log);
       if (typeof found === 'string') failed += 1;
-      else summaries.push(found);
+      else checked.push(found);
     }
   });
   // An error was shown for each skipped file.
-  if (summaries.length + failed === 0) return;
-  const isClean = summaries.every(({ verdict }) => verdict === 'clean');
+  if (checked.length + failed === 0) return;
+  const verdicts = checked.map(verdictOf);
+  const isClean = verdicts.every((verdict) => verdict === 'clean');
   const show = () => vscode.commands.executeCommand('workbench.panel.markers.view.focus');
-  const text = checkMessages.verdicts(summaries, failed);
+  const text = checkMessages.verdicts(verdicts, failed);
   notify(showInformation, text, isClean ? {} : { [TERMS.showProblems]: show });
 }
 
-function showVerdict(uri: vscode.Uri, name: string, summary: Summary): void {
+function showVerdict(uri: vscode.Uri, name: string, report: Report): void {
   const run = (command: CommandId) => () => vscode.commands.executeCommand(command, uri);
-  const { kind, verdict } = summary;
-  const hasProblems = verdict !== 'clean' && canShowProblems(uri.fsPath, summary.sizeBytes);
+  const { kind, sizeBytes } = report;
+  const verdict = verdictOf(report);
+  const hasProblems = verdict !== 'clean' && canShowProblems(uri.fsPath, sizeBytes);
   const isDirty = openDocument(uri.fsPath)?.isDirty === true;
   const show = verdict === 'errors' ? showWarning : showInformation;
-  notify(show, checkMessages.verdict(name, summary, isDirty), {
+  notify(show, checkMessages.verdict(name, report, isDirty), {
     ...(isConvertible(kind) && { [TERMS.convertToJsonl]: run(COMMANDS.convertToJsonl) }),
     ...(hasProblems && { [TERMS.showProblems]: run(COMMANDS.showDatasetProblems) }),
     [checkMessages.preview()]: run(COMMANDS.previewDataset),

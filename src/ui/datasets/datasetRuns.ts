@@ -18,7 +18,6 @@ import type { RunNames } from '../shared/datasetMessages.ts';
 import type { Log } from '../shared/log.ts';
 
 export interface DatasetRunsParts {
-  digestWorker: string;
   journal: Pick<Journal, 'onDidChange' | 'receipts'>;
   log: Pick<Log, 'error'>;
   openJournal: () => Promise<void>;
@@ -138,13 +137,13 @@ export class DatasetRuns implements Disposable {
   }
 
   async #hashIfNeeded(file: Followed): Promise<void> {
-    const { digestWorker, log, sessions } = this.#parts;
+    const { log, sessions } = this.#parts;
     const { report, stop } = file;
     if (file.isHashed || sessions.active === undefined) return;
     if (!wasSubmittedInSize(this.#receipts, serviceOf(sessions.active.account), report.sizeBytes)) return;
     file.isHashed = true;
     try {
-      file.sha256 = await sha256OfFile(report, { worker: digestWorker, signal: stop.signal });
+      file.sha256 = await sha256OfFile(report, stop.signal);
       this.#forget();
     } catch (error) {
       // A changed file gets a new report.

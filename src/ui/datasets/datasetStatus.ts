@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
-import { summaryOf, type Summary } from '../../core/datasets/report.ts';
+import { verdictOf, type Verdict } from '../../core/datasets/report.ts';
 import { trainedPhrase } from '../shared/datasetMessages.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { likelyPrice, rangeTooltip } from '../shared/moneyMessages.ts';
@@ -54,7 +54,7 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
   }
 
   #lensesOf(document: vscode.TextDocument): vscode.CodeLens[] {
-    const { report, summary, isShown, isBusy, past, text } = this.#stateOf(document);
+    const { report, verdict, isShown, isBusy, past, text } = this.#stateOf(document);
     if (!isShown || !setting('codeLens', document.uri)) return [];
     const lens = (title: string, command: string, argument: unknown = document.uri, tooltip?: string) =>
       new vscode.CodeLens(new vscode.Range(0, 0, 0, 0), {
@@ -65,7 +65,7 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
       });
     const tooltip = !isBusy && past?.price.kind === 'range' ? rangeTooltip(past.accuracy) : undefined;
     const lenses = [
-      lens(text.lens, commandFor(summary), document.uri, tooltip),
+      lens(text.lens, commandFor(verdict), document.uri, tooltip),
       lens(checkMessages.preview(), COMMANDS.previewDataset),
       lens(checkMessages.submit(), COMMANDS.submitDataset),
     ];
@@ -80,13 +80,13 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
   #stateOf({ uri, isDirty }: vscode.TextDocument) {
     const state = this.#reports.get(uri.fsPath);
     const report = state?.report;
-    const summary = report && summaryOf(report);
     const isBusy = state?.progress !== undefined;
     const past = report && this.#runs.of(report);
     const isShown = isDataset(this.#reports, uri);
+    const verdict = report && isShown ? verdictOf(report) : undefined;
     const price = past && likelyPrice(past.price);
-    const text = datasetStatus({ summary, isDataset: isShown, isBusy, isDirty, price });
-    return { report, summary, isShown, isBusy, past, text };
+    const text = datasetStatus({ report, verdict, isDataset: isShown, isBusy, isDirty, price });
+    return { report, verdict, isShown, isBusy, past, text };
   }
 
   #refreshAll(): void {
@@ -105,9 +105,8 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
   #draw(): void {
     const document = activeDocument();
     if (document === undefined) return;
-    const { summary: known, isShown, isBusy, text } = this.#stateOf(document);
-    const summary = isShown ? known : undefined;
-    const drawn = JSON.stringify([document.uri, text, summary?.verdict]);
+    const { verdict, isBusy, text } = this.#stateOf(document);
+    const drawn = JSON.stringify([document.uri, text, verdict]);
     if (drawn === this.#drawn) return;
     this.#drawn = drawn;
     const { Error, Warning, Information } = vscode.LanguageStatusSeverity;
@@ -115,9 +114,8 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
     this.#item.text = text.text;
     this.#item.detail = text.detail;
     this.#item.busy = isBusy;
-    this.#item.severity =
-      summary?.verdict === 'errors' ? Error : summary?.verdict === 'warnings' ? Warning : Information;
-    this.#item.command = { title: text.action, command: commandFor(summary), arguments: [document.uri] };
+    this.#item.severity = verdict === 'errors' ? Error : verdict === 'warnings' ? Warning : Information;
+    this.#item.command = { title: text.action, command: commandFor(verdict), arguments: [document.uri] };
   }
 }
 
@@ -125,8 +123,8 @@ function titlesOf(lenses: readonly vscode.CodeLens[]): string {
   return lenses.map(({ command }) => `${command?.title} ${command?.tooltip}`).join('\n');
 }
 
-function commandFor(summary: Summary | undefined): string {
-  const hasProblems = summary !== undefined && summary.verdict !== 'clean';
+function commandFor(verdict: Verdict | undefined): string {
+  const hasProblems = verdict !== undefined && verdict !== 'clean';
   return hasProblems ? COMMANDS.showDatasetProblems : COMMANDS.checkDataset;
 }
 

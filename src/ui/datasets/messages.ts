@@ -1,6 +1,6 @@
 import { l10n } from 'vscode';
 import type { ProblemClass, ProblemCode } from '../../core/datasets/problems.ts';
-import type { Format, ShownProblem, Summary, Verdict } from '../../core/datasets/report.ts';
+import type { Format, Report, ShownProblem, Verdict } from '../../core/datasets/report.ts';
 import {
   formatName,
   sizePhrase,
@@ -19,16 +19,16 @@ export const checkMessages = {
   /** @param run a phrase that names the run */
   trained: (run: string) => l10n.t('Trained {0}', run),
   /** @param isDirty whether an editor has changes that are not in the checked file */
-  verdict: (name: string, summary: Summary, isDirty: boolean): string => {
-    const privacy = privacyPhrase(summary);
+  verdict: (name: string, report: Report, isDirty: boolean): string => {
+    const privacy = privacyPhrase(report);
     return compact(
-      l10n.t('{0}: {1}.', name, compact(verdictPhrase(summary), sizePhrase(summary.sizeBytes)).join(', ')),
+      l10n.t('{0}: {1}.', name, compact(verdictPhrase(report), sizePhrase(report.sizeBytes)).join(', ')),
       privacy && l10n.t('Includes {0}.', privacy),
       isDirty && l10n.t('Unsaved changes were not checked.'),
     ).join(' ');
   },
-  verdicts: (summaries: readonly Summary[], failed: number): string => {
-    const count = (verdict: Verdict) => summaries.filter((one) => one.verdict === verdict).length;
+  verdicts: (verdicts: readonly Verdict[], failed: number): string => {
+    const count = (verdict: Verdict) => verdicts.filter((one) => one === verdict).length;
     const [errors, warnings, clean] = [count('errors'), count('warnings'), count('clean')];
     const found = compact(
       errors > 0 && l10n.t('{0} with errors', formatCount(errors)),
@@ -52,7 +52,8 @@ export interface DatasetStatus {
 
 /** State of a JSONL document. */
 export interface DatasetState {
-  summary: Summary | undefined;
+  report: Report | undefined;
+  verdict: Verdict | undefined;
   /** Whether the file is treated as a dataset. */
   isDataset: boolean;
   isBusy: boolean;
@@ -62,25 +63,26 @@ export interface DatasetState {
   price: string | undefined;
 }
 
-export function datasetStatus({ summary, isDataset, isBusy, isDirty, price }: DatasetState): DatasetStatus {
+export function datasetStatus(state: DatasetState): DatasetStatus {
+  const { report, verdict, isDataset, isBusy, isDirty, price } = state;
   const name = l10n.t('Dataset Check');
-  const check = summary === undefined || !isDataset ? TERMS.checkDataset : TERMS.checkAgain;
-  const found = summary && (isDataset || summary.kind !== 'rows' ? verdictLine : otherRows)(summary);
-  const verdict = isBusy ? TERMS.checking : found;
-  const text = verdict ?? TERMS.notChecked;
+  const check = report === undefined || !isDataset ? TERMS.checkDataset : TERMS.checkAgain;
+  const found = report && (isDataset || report.kind !== 'rows' ? verdictLine : otherRows)(report);
+  const line = isBusy ? TERMS.checking : found;
+  const text = line ?? TERMS.notChecked;
   if (!isDataset) return { name, text, detail: '', action: check, lens: '' };
-  const detail = isDirty && summary !== undefined ? l10n.t('as saved') : '';
+  const detail = isDirty && report !== undefined ? l10n.t('as saved') : '';
   return {
     name,
     text,
     detail,
-    action: summary === undefined || summary.verdict === 'clean' ? check : TERMS.showProblems,
-    lens: compact(verdict ?? check, !isBusy && price, !isBusy && detail).join(' · '),
+    action: verdict === undefined || verdict === 'clean' ? check : TERMS.showProblems,
+    lens: compact(line ?? check, !isBusy && price, !isBusy && detail).join(' · '),
   };
 }
 
 /** The only text about a file that is not a dataset. */
-function otherRows({ rows }: Summary): string {
+function otherRows({ rows }: Report): string {
   return l10n.t('JSONL, {0} · no known training format', formatRows(rows));
 }
 

@@ -1,6 +1,6 @@
 import { l10n } from 'vscode';
 import {
-  summaryOf,
+  verdictOf,
   type CheckFailure,
   type Report,
   type Role,
@@ -144,9 +144,9 @@ export function previewCard({ sizeBytes, report, progress, failure, past }: Card
 
 function verdictOfCard(report: Report | undefined): PreviewCard['verdict'] {
   if (report === undefined) return { kind: 'none', text: '' };
-  const summary = summaryOf(report);
-  const { kind, verdict } = summary;
-  return { kind: verdict, text: kind === 'rows' ? `${verdictPhrase(summary)}.` : kindSentence(kind) };
+  const { kind } = report;
+  const text = kind === 'rows' ? `${verdictPhrase(report)}.` : kindSentence(kind);
+  return { kind: verdictOf(report), text };
 }
 
 function factsOf(sizeBytes: number, report: Report | undefined): PreviewCard['facts'] {

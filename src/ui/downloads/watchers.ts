@@ -13,8 +13,8 @@ import { autoDownloadFolder } from '../shared/settings.ts';
 type Watched = Pick<Services, 'downloads' | 'ledger' | 'log' | 'sessions'>;
 
 /**
- * The delay of the check after a change, in a focused window and in others: downloads that the change starts must have begun,
- * and the focused window reminds first. `always`: the interval of checks without a change.
+ * How long a reminder check waits after a change: downloads that the change starts must have begun, and the focused window
+ * reminds before the others. `always`: the interval of checks without a change.
  */
 const DELAYS_MS = { focused: 2_000, behind: 5_000, always: 30_000 } as const;
 
@@ -104,7 +104,7 @@ export function remindBeforeExpiry(
  * Maintains the context key of downloaded files for the Explorer's menu, and checks whether they still exist when files are
  * deleted or renamed in this window or it gets the focus.
  */
-export function keepDownloadedFiles({ sessions, downloads }: Watched): Disposable {
+export function updateDownloadedFilesContext({ sessions, downloads }: Watched): Disposable {
   return followActive(sessions, (session) => {
     let shown: readonly DownloadRecord[] | undefined;
     const keep = () => {

@@ -46,7 +46,7 @@ export function keepActiveFresh(parts: ActiveRunsParts, view: RunsView): Disposa
   });
 }
 
-/** Watches the account. Polls when the window gets the focus; then and when the Runs view is shown, reads what is missing. */
+/** Watches the account; polls when the window gets the focus, and reads missing data then and when the Runs view is shown. */
 async function watch(
   session: Session,
   { receiptsOf, runsFolder, state, submitter }: ActiveRunsParts,

@@ -216,11 +216,11 @@ function retry(runId: string): RunPageButton {
 }
 
 /** Adds a label for screen readers that names what the button acts on. */
-function about(name: string, { action, target, words }: RunPageButton): RunPageButton {
+function withLabel(name: string, { action, target, words }: RunPageButton): RunPageButton {
   return { action, target, words, label: factLine(words, name) };
 }
 
-/** Always the same two buttons, which are disabled while not possible. */
+/** Always returns the same two buttons; a button that can't be used now is disabled. */
 function adapterActions({ runId, artifacts: { kind }, downloads, records }: KnownRun) {
   const here = records.filter(({ isGone }) => !isGone);
   const adapter = here.find(({ artifactType, verified }) => artifactType === 'model' && verified !== 'html');
@@ -397,7 +397,7 @@ function downloadOf(download: ActiveDownload): RunPageDownload {
     text: downloadText(download),
     fraction: totalBytes === undefined || totalBytes === 0 ? undefined : receivedBytes / totalBytes,
     isBusy,
-    buttons: [about(name, cancel)],
+    buttons: [withLabel(name, cancel)],
   };
 }
 
@@ -432,7 +432,7 @@ function fileOf(record: DownloadRecord): RunPageFile {
       !isGone && reveal.title !== TERMS.copyPath && button('reveal', path, reveal.title),
       button('copy', path, TERMS.copyPath),
       button('copy', sha256, l10n.t('Copy SHA-256')),
-    ).map((one) => about(name, one)),
+    ).map((one) => withLabel(name, one)),
   };
 }
 

@@ -4,7 +4,7 @@ import type { PageAct, PageButton, PageNotice } from '../shared/protocol.ts';
 
 export type RunPageRequest = PageAct;
 
-/** Identifies the run of a page. The page stores nothing else for when the window is reloaded. */
+/** Identifies the run of a page. The page stores nothing else across reloads of the window. */
 export interface RunPageMemory {
   accountId: string;
   runId: string;

@@ -103,7 +103,7 @@ export async function openModelLink(
 
 /** Matches every ID that a service may reasonably use; the contract's are UUIDs (spec: "Run creation result"). */
 const PLAIN_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
-const START = '/run/';
+const RUN_PATH = '/run/';
 
 export interface RunLinkParts {
   accounts: Pick<AccountStore, 'accounts'>;
@@ -115,7 +115,7 @@ export interface RunLinkParts {
 
 /** Returns the path of a link to a run. */
 export function runLinkPath(runId: string): string {
-  return START + encodeURIComponent(runId.toWellFormed());
+  return RUN_PATH + encodeURIComponent(runId.toWellFormed());
 }
 
 /**
@@ -127,7 +127,7 @@ export async function followRunLink(
   parts: RunLinkParts,
 ): Promise<void> {
   const { path, query, fragment } = link;
-  const runId = query + fragment === '' && path.startsWith(START) ? path.slice(START.length) : '';
+  const runId = query + fragment === '' && path.startsWith(RUN_PATH) ? path.slice(RUN_PATH.length) : '';
   const session = parts.sessions.active;
   const isKnown = session !== undefined && !session.isLocked && session.runs.get(runId) !== undefined;
   // Any other ID may be text that the link's author wants shown, so don't repeat it.

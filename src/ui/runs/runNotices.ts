@@ -66,7 +66,7 @@ export function notifyOfRuns({
     const reminder = reminderAt(expiresAtMs, serviceNowMs(session));
     // Claim the reminder, which would repeat this notification, before waiting for anything.
     if (canDownload && reminder !== undefined) await ledger.claim(account.id, run.run_id, reminder);
-    await named(runs, run.run_id);
+    await waitForLabel(runs, run.run_id);
     const label = withoutMarker(runs.label(run.run_id) ?? '') || undefined;
     const name = { label, modelName: models.nameOf(run.model_id) };
     const isSandbox = account.kind === 'sandbox';
@@ -124,13 +124,13 @@ export function notifyOfRuns({
       }),
       session.runs.onDidChange(({ moved }) => {
         const news = moved.flatMap((one): Notice[] => {
-          const kind = newsOf(one);
+          const kind = noticeKindOf(one);
           return kind === undefined ? [] : [{ run: one.after, kind }];
         });
         const [only] = news;
         if (only === undefined) return;
         for (const notice of news) waiting.set(notice.run.run_id, notice);
-        if (waiting.size === 1) readName(session, only.run.run_id);
+        if (waiting.size === 1) readLabel(session, only.run.run_id);
         // Random, so that waiting windows don't collide.
         const { focused } = vscode.window.state;
         timer ??= setTimeout(show, focused ? TOGETHER_MS : FOCUSED_MS * (1 + Math.random() / 2));
@@ -146,7 +146,7 @@ export function notifyOfRuns({
 }
 
 /** Returns the kind of notice for a change: the run completed, or got a new status that the user wants to know. */
-function newsOf({ before, after }: Moved): Notice['kind'] | undefined {
+function noticeKindOf({ before, after }: Moved): Notice['kind'] | undefined {
   const phase = phaseOf(after);
   if (phase === 'finished') return phaseOf(before) === 'finished' ? undefined : 'finished';
   const isWanted = phase === 'ended' || (phase === 'active' && notificationsSetting() === 'all');
@@ -154,23 +154,23 @@ function newsOf({ before, after }: Moved): Notice['kind'] | undefined {
 }
 
 /** Whether a run's label is known, including that it has none. */
-function isNamed(runs: RunStore, runId: string): boolean {
+function isLabelKnown(runs: RunStore, runId: string): boolean {
   return runs.label(runId) !== undefined || runs.detail(runId) !== undefined;
 }
 
 /** Reads a label for a notice, since the list has none. Only the polling window has the quota; it shares the label. */
-function readName({ runs, quota }: Session, runId: string): void {
-  if (notificationsSetting() === 'badge' || isNamed(runs, runId) || !quota.takeSpare()) return;
+function readLabel({ runs, quota }: Session, runId: string): void {
+  if (notificationsSetting() === 'badge' || isLabelKnown(runs, runId) || !quota.takeSpare()) return;
   runs.loadDetail(runId, { isBackground: true }).catch(() => undefined);
 }
 
 /** Waits until a run's label is known, at most `LABEL_MS`. */
-async function named(runs: RunStore, runId: string): Promise<void> {
-  if (isNamed(runs, runId)) return;
+async function waitForLabel(runs: RunStore, runId: string): Promise<void> {
+  if (isLabelKnown(runs, runId)) return;
   const { promise, resolve } = Promise.withResolvers<unknown>();
   const timer = setTimeout(resolve, LABEL_MS);
   const subscription = runs.onDidChange(() => {
-    if (isNamed(runs, runId)) resolve(undefined);
+    if (isLabelKnown(runs, runId)) resolve(undefined);
   });
   await promise;
   clearTimeout(timer);

@@ -28,7 +28,7 @@ import type { RunsShown, ShownRuns } from './runsShown.ts';
 
 /** How often relative times are redrawn while the view is visible. */
 const REDRAW_MS = 30_000;
-/** How often progress is redrawn: a row that is redrawn between press and release loses the click. */
+/** How often progress is redrawn; not more often, since a row that is redrawn between press and release loses the click. */
 const TICK_MS = 1_000;
 
 const MORE: Readonly<RunsNode> = { kind: 'more' };
@@ -92,7 +92,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
 
   getChildren(node?: RunsNode): RunsNode[] {
     if (node !== undefined) return this.#runsBelow(node);
-    this.#arrange();
+    this.#updateRows();
     return this.#roots();
   }
 
@@ -159,7 +159,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   /** Redraws what changed. @param isChanged selects the rows to redraw if none was added, removed, or moved */
   #draw(isChanged: (row: RunsNode) => boolean = () => true): void {
     const before = this.#rows;
-    this.#arrange();
+    this.#updateRows();
     const isSame = before.length === this.#rows.length && before.every((row, at) => row === this.#rows[at]);
     if (isSame) this.#updates.rows(this.#rows.filter(isChanged));
     else this.#updates.list(this.#rows.length);
@@ -222,7 +222,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   }
 
   /** Determines the current rows. */
-  #arrange(): void {
+  #updateRows(): void {
     const { sessions, shown, submitter } = this.#parts;
     this.#list = sessions.active && shown.of(sessions.active, this.#nowMs(), submitter.pending);
     this.#rows = this.#roots().flatMap((row) => [row, ...this.#runsBelow(row)]);
@@ -313,8 +313,8 @@ const FEW_ROWS = 1_000;
 const ROWS_PER_MS = 10;
 
 /**
- * Fires for what VS Code has to redraw: all rows only if some are added, removed, or moved. During a full refresh VS Code forgets
- * its rows, and a button pressed then runs its command without one. Full refreshes of a long list are spaced out.
+ * Requests redraws from VS Code: of all rows only if some are added, removed, or moved. During a full refresh VS Code forgets its
+ * rows, and a button pressed then runs its command without one. Full refreshes of a long list are spaced out.
  */
 class TreeUpdates implements Disposable {
   readonly #onDidChange = new vscode.EventEmitter<RunsNode[] | undefined>();
@@ -323,6 +323,7 @@ class TreeUpdates implements Disposable {
   #freeAtMs = 0;
   #timer: NodeJS.Timeout | undefined;
 
+  /** Fires with the rows to redraw, or with undefined for all. */
   readonly onDidChange = this.#onDidChange.event;
 
   drew(runId: string, text: string): void {

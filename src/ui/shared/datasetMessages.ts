@@ -1,12 +1,18 @@
 import { l10n } from 'vscode';
 import { MAX_DATASET_BYTES, WARN_DATASET_BYTES } from '../../core/api/types.ts';
 import {
+  countOf,
+  countProblems,
+  isBlank,
   isConvertible,
   isUnread,
+  verdictOf,
   type CheckFailure,
   type FileKind,
   type Format,
-  type Summary,
+  type ProblemCounts,
+  type Report,
+  type Statistics,
 } from '../../core/datasets/report.ts';
 import type { DatasetProblem } from '../../core/datasets/fileKind.ts';
 import type { Prior, TrainedBefore } from '../../core/submission/receipts.ts';
@@ -33,23 +39,23 @@ export function formatName(format: Format): string {
 }
 
 /** The verdict where space is limited: "7,473 rows · question/answer · 2 warnings". */
-export function verdictLine(summary: Summary): string {
-  if (summary.kind !== 'rows') return KINDS[summary.kind][0];
-  const { format } = summary;
-  return compact(rowCount(summary), format && formatName(format), ...problemCounts(summary)).join(' · ');
+export function verdictLine(report: Report): string {
+  if (report.kind !== 'rows') return KINDS[report.kind][0];
+  const { format } = report;
+  return compact(rowCount(report), format && formatName(format), ...problemsFound(report)).join(' · ');
 }
 
 /** The verdict as part of a sentence: "7,473 rows of question/answer, 2 warnings". */
-export function verdictPhrase(summary: Summary): string {
-  if (summary.kind !== 'rows') return KINDS[summary.kind][0];
-  const { format } = summary;
-  const count = rowCount(summary);
+export function verdictPhrase(report: Report): string {
+  if (report.kind !== 'rows') return KINDS[report.kind][0];
+  const { format } = report;
+  const count = rowCount(report);
   const what = format === undefined ? count : l10n.t('{0} of {1}', count, formatName(format));
-  return [what, ...problemCounts(summary)].join(', ');
+  return [what, ...problemsFound(report)].join(', ');
 }
 
-function problemCounts(summary: Summary): string[] {
-  const found = foundCounts(summary);
+function problemsFound(report: Report): string[] {
+  const found = foundCounts(countProblems(report));
   return found.length === 0 ? [l10n.t('no problems')] : found;
 }
 
@@ -61,7 +67,8 @@ export function sizePhrase(sizeBytes: number): string | undefined {
 }
 
 /** Possible personal data: "email addresses (12), payment card numbers (1)"; empty if none was found. */
-export function privacyPhrase({ emailAddresses, cardNumbers }: Summary): string {
+export function privacyPhrase(report: Report): string {
+  const [emailAddresses, cardNumbers] = [countOf(report, 'email-address'), countOf(report, 'card-number')];
   return compact(
     emailAddresses > 0 && l10n.t('email addresses ({0})', formatCount(emailAddresses)),
     cardNumbers > 0 && l10n.t('payment card numbers ({0})', formatCount(cardNumbers)),
@@ -69,7 +76,7 @@ export function privacyPhrase({ emailAddresses, cardNumbers }: Summary): string 
 }
 
 /** The estimated number of tokens, rounded to two digits. */
-export function tokensPhrase({ estimatedTokens }: Pick<Summary, 'estimatedTokens'>): string {
+export function tokensPhrase({ estimatedTokens }: Statistics): string {
   const rounded = Number(estimatedTokens.toPrecision(2));
   return l10n.t('about {0} tokens (estimate)', formatCount(rounded));
 }
@@ -118,14 +125,15 @@ export interface Fact {
 }
 
 /** Returns what a check adds to the summary of a submission: problems and possible personal data. */
-export function checkRows(check: Summary | 'unchecked'): Fact[] {
+export function checkRows(check: Report | 'unchecked'): Fact[] {
   const label = l10n.t('Check');
   if (check === 'unchecked')
     return [{ icon: 'warning', label, description: l10n.t('skipped, the check failed') }];
   const privacy = privacyPhrase(check);
-  const icon = check.verdict === 'errors' ? 'error' : 'warning';
+  const verdict = verdictOf(check);
+  const icon = verdict === 'errors' ? 'error' : 'warning';
   return compact(
-    check.verdict !== 'clean' && { icon, label, description: verdictPhrase(check) },
+    verdict !== 'clean' && { icon, label, description: verdictPhrase(check) },
     privacy !== '' && { icon: 'eye', label: l10n.t('Personal data'), description: privacy },
   );
 }
@@ -216,17 +224,17 @@ export async function confirmSave(name: string): Promise<boolean> {
 /** Asks twice, so that a habitual click sends no secret. In both dialogs, Enter shows the problems. */
 export async function confirmProblems(
   name: string,
-  summary: Summary,
+  report: Report,
   accountName: string,
 ): Promise<'problems' | 'convert' | 'submit' | undefined> {
-  const why = stoppingPhrase(summary);
+  const why = stoppingPhrase(report);
   const choice = await askModal(
     showWarning,
     l10n.t('{0} is not ready to submit: {1}.', name, why),
-    stoppingDetail(summary),
+    stoppingDetail(report),
     {
       [TERMS.showProblems]: 'problems',
-      ...(isConvertible(summary.kind) && { [TERMS.convertToJsonl]: 'convert' }),
+      ...(isConvertible(report.kind) && { [TERMS.convertToJsonl]: 'convert' }),
       [l10n.t('Submit Anyway…')]: 'continue',
     },
   );
@@ -239,7 +247,9 @@ export async function confirmProblems(
   );
 }
 
-function stoppingDetail({ kind, errors, secrets, unchecked }: Summary): string {
+function stoppingDetail(report: Report): string {
+  const { kind } = report;
+  const { errors, secrets, unchecked } = countProblems(report);
   const isRows = kind === 'rows';
   return compact(
     !isRows && KINDS[kind][1],
@@ -272,21 +282,22 @@ export async function confirmUnchecked(
 const NOTHING_SENT = l10n.t('Nothing has been sent.');
 
 /** Why a submission needs confirmation: "3 errors, 1 secret", or what the file is if it has no rows. */
-function stoppingPhrase(summary: Summary): string {
-  if (summary.kind !== 'rows') return KINDS[summary.kind][0];
-  if (summary.isBlank) return l10n.t('it has only blank rows');
+function stoppingPhrase(report: Report): string {
+  if (report.kind !== 'rows') return KINDS[report.kind][0];
+  if (isBlank(report)) return l10n.t('it has only blank rows');
+  const counts = countProblems(report);
   return compact(
-    ...foundCounts({ ...summary, warnings: 0 }),
-    summary.unchecked > 0 && l10n.t('{0} too long to check', formatRows(summary.unchecked)),
+    ...foundCounts({ ...counts, warnings: 0 }),
+    counts.unchecked > 0 && l10n.t('{0} too long to check', formatRows(counts.unchecked)),
   ).join(', ');
 }
 
-function rowCount({ rows, isBlank }: Summary): string {
-  return isBlank ? l10n.t('only blank rows') : formatRows(rows);
+function rowCount(report: Report): string {
+  return isBlank(report) ? l10n.t('only blank rows') : formatRows(report.rows);
 }
 
 /** Counts of errors, secrets, and warnings, except zeros. */
-function foundCounts({ errors, secrets, warnings }: Summary): string[] {
+function foundCounts({ errors, secrets, warnings }: ProblemCounts): string[] {
   return compact(
     errors > 0 && (errors === 1 ? l10n.t('1 error') : l10n.t('{0} errors', formatCount(errors))),
     secrets > 0 && (secrets === 1 ? l10n.t('1 secret') : l10n.t('{0} secrets', formatCount(secrets))),

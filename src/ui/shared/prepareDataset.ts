@@ -2,7 +2,7 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
 import { isSameStamp } from '../../core/base/fileStamp.ts';
-import { summaryOrFailure, type Summary } from '../../core/datasets/report.ts';
+import { CheckError, verdictOf, type CheckFailure, type Report } from '../../core/datasets/report.ts';
 import { inspectDataset, type DatasetFile } from '../../core/datasets/fileKind.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import type { Intent } from '../../core/submission/intent.ts';
@@ -34,7 +34,7 @@ const MAX_NAME_UNITS = 60;
 export interface CheckedDataset {
   file: DatasetFile;
   /** Undefined if the user knows the verdict from an earlier check. */
-  check?: Summary | 'unchecked';
+  check?: Report | 'unchecked';
   counts: { rows?: number; characters?: number };
   /** The hash of the checked bytes, if known. */
   sha256?: string;
@@ -64,8 +64,10 @@ export async function prepareDataset(
   let file = uri && (await inspectOrRefuse(uri));
   if (uri === undefined || file === undefined) return undefined;
   const { known } = checks;
-  if (known?.path === file.path && isSameStamp(known, file))
-    return { file, counts: countsOf(known), sha256: known.sha256 };
+  if (known?.path === file.path && isSameStamp(known, file)) {
+    const { rows, characters, sha256 } = known;
+    return { file, counts: { rows, characters }, sha256 };
+  }
   const name = nameOf(uri);
   checks.reports.markRequested(uri.fsPath);
   for (let recheck = 0; recheck <= MAX_RECHECKS; recheck += 1) {
@@ -73,15 +75,12 @@ export async function prepareDataset(
     file = check && (await inspectOrRefuse(uri));
     if (check === undefined || file === undefined) return undefined;
     if (check === 'unchecked') return { file, check, counts: {} };
+    const { kind, rows, statistics } = check;
     if (isSameStamp(check, file))
-      return { file, check, counts: check.kind === 'rows' ? countsOf(check) : {} };
+      return { file, check, counts: kind === 'rows' ? { rows, characters: statistics.characters } : {} };
   }
   void showError(failureSentence(name, 'changing'));
   return undefined;
-}
-
-function countsOf({ rows, characters }: CheckedDataset['counts']): CheckedDataset['counts'] {
-  return { rows, characters };
 }
 
 /**
@@ -180,23 +179,35 @@ async function passGate(
   uri: vscode.Uri,
   accountName: string,
   { reports, log }: DatasetChecks,
-): Promise<Summary | 'unchecked' | undefined> {
+): Promise<Report | 'unchecked' | undefined> {
   const name = nameOf(uri);
   for (;;) {
     const found = await withLateProgress(checkingTitle(name), (signal, onProgress) =>
-      summaryOrFailure(reports.currentReport(uri.fsPath, signal, onProgress), (error) =>
-        log.error('not-checked', error),
-      ),
+      reportOrFailure(reports.currentReport(uri.fsPath, signal, onProgress), log),
     );
     if (typeof found === 'string') {
       const choice = await confirmUnchecked(name, found, accountName);
       if (choice === 'again') continue;
       return choice;
     }
-    const choice = found.verdict === 'errors' ? await confirmProblems(name, found, accountName) : 'submit';
+    const choice = verdictOf(found) === 'errors' ? await confirmProblems(name, found, accountName) : 'submit';
     if (choice === 'problems') await vscode.commands.executeCommand(COMMANDS.showDatasetProblems, uri);
     if (choice === 'convert') await vscode.commands.executeCommand(COMMANDS.convertToJsonl, uri);
     return choice === 'submit' ? found : undefined;
+  }
+}
+
+/** Awaits a check and returns its report, or why it failed. @throws CancelledError */
+export async function reportOrFailure(
+  check: Promise<Report>,
+  log: Pick<Log, 'error'>,
+): Promise<Report | CheckFailure> {
+  try {
+    return await check;
+  } catch (error) {
+    if (!(error instanceof CheckError)) throw error;
+    log.error('not-checked', error);
+    return error.code;
   }
 }
 

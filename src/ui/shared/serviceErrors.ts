@@ -215,7 +215,6 @@ const SENTENCES: ReadonlyMap<string, string> = new Map(
     'too-late': l10n.t('Can’t resend after 23 hours: you could be charged twice.'),
     'clocks-disagree': l10n.t('Can’t resend safely: the time of the first attempt is uncertain.'),
     candidates: l10n.t('A matching run has appeared. Confirm whether it’s yours before resending.'),
-    'digest-failed': l10n.t('Couldn’t verify that the dataset is unchanged.'),
 
     // Downloads
     'run-not-completed': l10n.t('This run has no adapter yet.'),

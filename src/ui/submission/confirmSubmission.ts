@@ -30,7 +30,7 @@ export async function confirmSubmission(
   }
 }
 
-/** Asks for one more confirmation if a run exceeds or may exceed the budget, but only once about the same figures. */
+/** Asks for one more confirmation if a run exceeds or may exceed the budget; the same figures are confirmed only once. */
 export async function mayExceedBudget(
   confirmation: Confirmation,
   agreed: Set<string>,

@@ -83,8 +83,8 @@ export async function resolveSubmission(parts: Parts, argument?: unknown, begin?
 }
 
 /**
- * Cancels an upload before it is complete; the command that started it reports the result. VS Code doesn't always pass the row
- * whose button was pressed; without a row, the only upload is meant, or the one that the user picks.
+ * Cancels an upload before it is complete; the command that started it reports the result. Without a row, which VS Code doesn't
+ * always pass when its button is pressed, it cancels the only upload or the one that the user picks.
  */
 export async function cancelUpload(
   { sessions, submitter }: Pick<Services, 'sessions' | 'submitter'>,

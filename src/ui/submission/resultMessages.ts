@@ -50,7 +50,7 @@ export function moneySentence(submission: PendingSubmission, nowMs: number): str
         : l10n.t('You may have been charged: the service didn’t confirm it.');
     case 'refused':
       return stateText(submission, nowMs);
-    // The other window may have sent more than this one has read.
+    // This window may not know yet how far the other one got.
     case 'elsewhere':
       return mayBeCharged(intent)
         ? l10n.t('You may have been charged. Continue in the other window.')

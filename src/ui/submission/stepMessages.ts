@@ -3,7 +3,7 @@ import { websiteOf, type Account } from '../../core/accounts/account.ts';
 import { modelLinks } from '../../core/api/address.ts';
 import { MAX_LABEL_LENGTH, type Balance, type Model } from '../../core/api/types.ts';
 import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
-import type { Summary } from '../../core/datasets/report.ts';
+import type { Report } from '../../core/datasets/report.ts';
 import type { AccountMoney } from '../../core/money/accountMoney.ts';
 import type { DatasetSize, RunParameters } from '../../core/money/estimate.ts';
 import type { queueTimes, QueueTime } from '../../core/money/spending.ts';
@@ -47,7 +47,7 @@ export interface SubmissionContext {
   /** `place`: the path, relative to the workspace if the file is in it. */
   dataset: { filename: string; place: string; size: DatasetSize };
   /** Undefined if an earlier check was reused. */
-  check?: Summary | 'unchecked';
+  check?: Report | 'unchecked';
   models: readonly Model[];
   balance: Balance | undefined;
   money: AccountMoney;
@@ -232,7 +232,7 @@ export function runOf(
   return { size: dataset.size, priority, sha256 };
 }
 
-/** What will be sent, who pays, and what is known about the price. @param sha256 of the dataset, once known */
+/** The rows about what will be sent, who pays, and the known price. @param sha256 of the dataset, once known */
 export function summaryRows(
   context: SubmissionContext,
   choices: SubmissionChoices,

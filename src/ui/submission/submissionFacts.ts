@@ -14,7 +14,7 @@ type Parts = Pick<Services, 'journal' | 'log'>;
 /** How long a question waits for the current balance; after that, the previous one is shown. */
 const BALANCE_WAIT_MS = 3_000;
 
-/** What the service and the journal contribute to the questions of a submission. */
+/** The data from the service and the journal that the questions of a submission need. */
 export type Facts = NonNullable<Awaited<ReturnType<typeof readFacts>>>;
 
 /**

@@ -17,8 +17,8 @@ import { submissionName } from './rowMessages.ts';
 import type { ReportFoundRun } from './submissionResult.ts';
 
 /** The interval at which due checks are started. */
-const ASK_MS = 30_000;
-/** How long after a charge the window that got the response may still be about to report it. */
+const CHECK_EVERY_MS = 30_000;
+/** How long after a charge the window that got the response may still report it. */
 const REPORTING_MS = 10_000;
 /** How long the warning about submissions left open by an earlier window waits for the first check. */
 const FIRST_CHECK_MS = 5_000;
@@ -107,8 +107,8 @@ export function watchSubmissions({ sessions, submitter, journal, reportFoundRun 
     if (session === undefined) return;
     const { id } = session.account;
     // Only the active account's state shows whether the service responds; nothing polls the others.
-    const mayAsk = session === sessions.active ? session.state === 'ready' : !session.isLocked;
-    if (!mayAsk || checking.has(id)) return;
+    const mayCheck = session === sessions.active ? session.state === 'ready' : !session.isLocked;
+    if (!mayCheck || checking.has(id)) return;
     const unknown = submitter.pending.filter((one) => one.accountId === id && one.state === 'unknown');
     if (unknown.length === 0) return;
     checking.add(id);
@@ -136,7 +136,7 @@ export function watchSubmissions({ sessions, submitter, journal, reportFoundRun 
     for (const submission of open) await reportFound(session, submission);
   };
 
-  const asking = setInterval(checkAll, ASK_MS).unref();
+  const asking = setInterval(checkAll, CHECK_EVERY_MS).unref();
   for (const one of [
     {
       dispose() {

@@ -25,7 +25,7 @@ import {
 export interface Review {
   /** Returns what is known now: balance and spending may change while the user reads. */
   context(): SubmissionContext;
-  /** The SHA-256 of the dataset, computed while the summary is read. @throws DatasetChangedError, DigestError */
+  /** The SHA-256 of the dataset, computed while the summary is read. @throws DatasetChangedError, CancelledError */
   sha256: Promise<string>;
   /** Late data; the summary is updated when each resolves. They never reject. */
   late: readonly Promise<unknown>[];
@@ -34,7 +34,7 @@ export interface Review {
   /** Returns what has changed since the review began, if anything. */
   restart(sha256: string): Promise<Restart | undefined>;
   /** Asks about open submissions of the same bytes. @returns `continue` to submit anyway */
-  mayGoBeside(sha256: string, model: Model): Promise<'continue' | 'back' | undefined>;
+  confirmDuplicates(sha256: string, model: Model): Promise<'continue' | 'back' | undefined>;
 }
 
 /** What the user consented to. */
@@ -91,7 +91,7 @@ export async function reviewSubmission(
   }
 }
 
-/** The steps after the summary: checks that need the digest, the terms, the final question. Each can lead back. */
+/** The steps after the summary: checks that need the digest, the terms, the final question. Each can lead back to it. */
 async function consent(
   review: Review,
   choices: SubmissionChoices,
@@ -102,7 +102,7 @@ async function consent(
   const restart = (reason: Restart) => ({ kind: 'restart', reason, choices }) as const;
   const reason = sha256 === undefined ? 'dataset-changed' : await review.restart(sha256);
   if (sha256 === undefined || reason !== undefined) return restart(reason ?? 'dataset-changed');
-  const beside = await review.mayGoBeside(sha256, model);
+  const beside = await review.confirmDuplicates(sha256, model);
   if (beside !== 'continue') return beside;
   const context = review.context();
   const wanted = runOf(context, choices, sha256);
@@ -129,7 +129,7 @@ async function consent(
   };
 }
 
-/** Returns undefined if the file has changed since its check. @throws DigestError, CancelledError */
+/** Returns undefined if the file has changed since its check. @throws CancelledError */
 async function digestOf({ sha256 }: Review): Promise<string | undefined> {
   try {
     return await sha256;

@@ -49,7 +49,6 @@ interface Preset {
 
 type Parts = Pick<
   Services,
-  | 'digestWorker'
   | 'ensureActiveAccount'
   | 'journal'
   | 'log'
@@ -242,11 +241,11 @@ function reviewOf(
   shown: Pick<SubmissionContext, 'notice' | 'earlier'>,
   stop: AbortController,
 ): Review & { allowedDuplicates: readonly string[] } {
-  const { digestWorker, sessions, submitter } = services;
+  const { sessions, submitter } = services;
   let receipts = before;
   const filename = path.basename(file.path);
   const marker = setting('labelMarker') ? newMarker() : undefined;
-  const sha256 = sha256OfFile(file, { worker: digestWorker, signal: stop.signal });
+  const sha256 = sha256OfFile(file, stop.signal);
   sha256.catch(() => undefined);
   let isReconnected = false;
   const connecting = session.onDidChangeState((state) => (isReconnected ||= state === 'connecting'));
@@ -298,10 +297,10 @@ function reviewOf(
       const countOf = (known: readonly Receipt[]) => priorsOf(known, place, digest).length;
       return countOf(await receiptsOf(services)) > countOf(before) ? 'submitted-meanwhile' : undefined;
     },
-    async mayGoBeside(digest, model) {
+    async confirmDuplicates(digest, model) {
       for (const one of submitter.openOnesOf(session.account, digest)) {
         if (allowedDuplicates.has(one.id)) continue;
-        const answer = await agreesToAnother(one, session, filename, model);
+        const answer = await confirmDuplicate(one, session, filename, model);
         if (answer !== 'continue') return answer;
         allowedDuplicates.add(one.id);
       }
@@ -317,7 +316,7 @@ function reviewOf(
  * Asks about an open submission of the same dataset. If the account and model are the same too, a second one is not allowed,
  * since the service would charge twice.
  */
-async function agreesToAnother(
+async function confirmDuplicate(
   one: PendingSubmission,
   { account, models }: Session,
   filename: string,

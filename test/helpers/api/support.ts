@@ -9,7 +9,6 @@ import type { Timeouts } from '../../../src/core/api/exchange.ts';
 import { Transport } from '../../../src/core/api/transport.ts';
 import type { RunSubmission } from '../../../src/core/api/types.ts';
 import type { UploadHooks } from '../../../src/core/api/upload.ts';
-import { DIGEST_WORKER } from '../digestWorker.ts';
 import { bodyOf, sendJson, startHttpServer, type TestServer } from '../httpServer.ts';
 
 export const MIB = 1024 * 1024;
@@ -34,8 +33,6 @@ export interface Receiver extends TestServer {
 export interface ClientSettings {
   timeouts?: Partial<Timeouts>;
   strictSsl?: boolean;
-  /** Null for none. */
-  digestWorker?: string | null;
   /** Environment variables that may name proxies. */
   env?: Record<string, string>;
 }
@@ -151,7 +148,7 @@ export class UploadBench {
   }
 
   clientOf(url: string, settings: ClientSettings = {}): Client {
-    const { timeouts = {}, strictSsl = true, digestWorker = DIGEST_WORKER, env = {} } = settings;
+    const { timeouts = {}, strictSsl = true, env = {} } = settings;
     const transport = new Transport({ strictSsl, systemCertificates: false, env }, { timeouts });
     this.#open.push({
       close: () => {
@@ -159,9 +156,7 @@ export class UploadBench {
         return Promise.resolve();
       },
     });
-    return new Client({ baseUrl: url, apiKey: 'k', keyId: 'key-1' }, () => transport, {
-      ...(digestWorker !== null && { digestWorker }),
-    });
+    return new Client({ baseUrl: url, apiKey: 'k', keyId: 'key-1' }, () => transport);
   }
 
   /** Number of open descriptors of the dataset in this process, even if it was deleted or replaced. */
@@ -183,15 +178,15 @@ export function descriptors(): string[] {
 
 /** Hooks that record their calls, in order. */
 export function noted(hooks: UploadHooks = {}) {
-  const told: string[] = [];
+  const events: string[] = [];
   return {
-    told,
+    events,
     hooks: {
       beforeClose: () => {
-        told.push('beforeClose');
+        events.push('beforeClose');
         return hooks.beforeClose?.() ?? Promise.resolve();
       },
-      onClosed: () => void told.push('onClosed'),
+      onClosed: () => void events.push('onClosed'),
     },
   };
 }

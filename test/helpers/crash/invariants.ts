@@ -1,7 +1,7 @@
 import type { Simulation } from './simulation.ts';
 import type { Ledger, Post } from './service.ts';
 import { CANARIES, DATASET } from './stage.ts';
-import type { Shown, Told } from './window.ts';
+import type { Shown, ShownResult } from './window.ts';
 import type { WindowProcess } from './windowProcess.ts';
 
 /*
@@ -30,7 +30,7 @@ export class Claims {
   readonly #claims: Claim[] = [];
   readonly #resolved = new Set<string>();
   /** All results shown to the user. */
-  readonly all: Told[] = [];
+  readonly all: ShownResult[] = [];
 
   constructor(ledger: Ledger, violate: (text: string) => void) {
     this.#ledger = ledger;
@@ -51,24 +51,24 @@ export class Claims {
     if (['unsent', 'refused', 'not-charged'].includes(state)) this.#claim(id, window, `shown as ${state}`);
   }
 
-  told(window: WindowProcess, told: Told): void {
-    this.all.push(told);
-    const { kind, id, kept } = told;
-    if (kind === 'charged') this.charged(told);
+  reported(window: WindowProcess, result: ShownResult): void {
+    this.all.push(result);
+    const { kind, id, kept } = result;
+    if (kind === 'charged') this.charged(result);
     if (id === undefined) return;
     // An intent that two checks found uncharged is still open.
     if (kind === 'charged' || (kind === 'not-charged' && kept === false)) this.#resolved.add(id);
-    if (kind === 'not-charged') this.#claim(id, window, 'told');
+    if (kind === 'not-charged') this.#claim(id, window, 'reported');
   }
 
   /** Checks the charge that a result or a receipt names. */
-  charged({ id, run }: Pick<Told, 'id' | 'run'>): void {
+  charged({ id, run }: Pick<ShownResult, 'id' | 'run'>): void {
     const charge = this.#ledger.charges.find(({ runId }) => runId === run?.run_id);
-    if (charge === undefined) this.#violate('I4: told as charged, but the run was not');
+    if (charge === undefined) this.#violate('I4: reported as charged, but the run was not');
     else if (id !== undefined && charge.idempotencyKey !== id)
-      this.#violate('I4: told as charged with the run of another intent');
+      this.#violate('I4: reported as charged with the run of another intent');
     else if (run?.price_cents !== undefined && run.price_cents !== charge.priceCents)
-      this.#violate('I4: told as charged with another price');
+      this.#violate('I4: reported as charged with another price');
   }
 
   verify(): void {
@@ -107,9 +107,9 @@ function verifyCharges(simulation: Simulation): void {
   const { charges } = simulation.service.ledger;
   for (const { length } of Map.groupBy(charges, ({ idempotencyKey }) => idempotencyKey).values())
     if (length > 1) simulation.violate(`I1: one intent was charged ${length} times`);
-  if (charges.length > 1 + simulation.moreWishes)
+  if (charges.length > 1 + simulation.riskedCharges)
     simulation.violate(
-      `I1: one wish was charged ${charges.length} times, ${simulation.moreWishes} more were taken into account`,
+      `I1: one wish was charged ${charges.length} times, ${simulation.riskedCharges} more were taken into account`,
     );
 }
 

@@ -11,7 +11,7 @@ import { Claims, verify } from './invariants.ts';
 import { HostileService, type Post, type Repeat } from './service.ts';
 import { CANARIES, DATASET, type Stage } from './stage.ts';
 import { User } from './user.ts';
-import type { AttemptPlan, Shown, Told, WindowConfig, WindowMethods } from './window.ts';
+import type { AttemptPlan, Shown, ShownResult, WindowConfig, WindowMethods } from './window.ts';
 import type { Surroundings, WindowProcess } from './windowProcess.ts';
 
 /** The client's longest wait for Retry-After (10 minutes), plus jitter. */
@@ -44,7 +44,7 @@ export async function runCell(cell: Cell, stage: Stage): Promise<CellResult> {
     for (const window of simulation.windows) await window.close().catch(() => window.kill());
     verify(simulation);
     const isCharged = simulation.service.ledger.charges.length > 0;
-    if (knows && !isCharged) simulation.violate('I4: told as charged, and nothing was');
+    if (knows && !isCharged) simulation.violate('I4: reported as charged, and nothing was');
     // A changed dataset is never sent, because the user did not consent to it, so there may be no charge.
     if (!knows && cell.datasetBecomes === undefined)
       simulation.violate('end: the user never learned of a charge');
@@ -102,7 +102,7 @@ export class Simulation implements Surroundings {
   /** Whether reads have stopped failing. */
   healed = false;
   /** Charges beyond one that the user risked, by discarding despite the warning or by submitting twice. */
-  moreWishes = 0;
+  riskedCharges = 0;
   readonly faultsHit: FaultName[] = [];
   readonly killedAt: CrashPoint[] = [];
   /** Earlier API keys of the account, which requests may still contain. */
@@ -288,10 +288,10 @@ export class Simulation implements Surroundings {
       this.attemptsOfCalls.push([method, posts - (this.#posts.get(number) ?? 0)]);
       this.#posts.set(number, posts);
     } else if (method !== 'check') return;
-    const told = value as Told;
-    this.claims.told(window, told);
-    const error = told.error && ` [${told.error.code}: ${told.error.text.split('\n')[0] ?? ''}]`;
-    this.note(`  window ${number} ${method}: ${told.kind} ${told.reason ?? ''}${error ?? ''}`);
+    const result = value as ShownResult;
+    this.claims.reported(window, result);
+    const error = result.error && ` [${result.error.code}: ${result.error.text.split('\n')[0] ?? ''}]`;
+    this.note(`  window ${number} ${method}: ${result.kind} ${result.reason ?? ''}${error ?? ''}`);
   }
 
   #readFault(url: string): Reply | undefined {

@@ -35,7 +35,6 @@ export class Stage {
       platform: 'node',
       format: 'cjs',
       target: 'node22.19',
-      alias: { 'node:worker_threads': path.resolve(import.meta.dirname, 'digestThread.ts') },
       logLevel: 'error',
     });
     this.distrusted = await startHttpsServer((_request, response) => void response.end());

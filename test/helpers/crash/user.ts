@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Simulation } from './simulation.ts';
-import type { Shown, Told } from './window.ts';
+import type { Shown, ShownResult } from './window.ts';
 import { Died, type WindowProcess } from './windowProcess.ts';
 
 const MINUTE_MS = 60_000;
@@ -106,13 +106,13 @@ export class User {
     return this.#isCharged;
   }
 
-  async #submit(window: WindowProcess): Promise<Told> {
-    const told = await window.call('submit', this.#simulation.draft());
-    await this.#read(window, told);
+  async #submit(window: WindowProcess): Promise<ShownResult> {
+    const result = await window.call('submit', this.#simulation.draft());
+    await this.#read(window, result);
     // Wait for Retry-After before a new submission, too.
-    if (told.kind === 'not-charged' && told.error?.code === 'rate_limited')
+    if (result.kind === 'not-charged' && result.error?.code === 'rate_limited')
       this.#simulation.clock.pass(RETRY_AFTER_MS);
-    return told;
+    return result;
   }
 
   async #decide(window: WindowProcess, item: Shown): Promise<void> {
@@ -147,9 +147,9 @@ export class User {
     if (cell.addsFunds === true && this.#checks.size === 0) service.balanceCents += 50_000;
     // Give the service time before each check.
     clock.pass(this.#checks.has(id) ? 4 * MINUTE_MS : (cell.checkAfterMs ?? 4 * MINUTE_MS));
-    const told = await window.call('check', id);
-    await this.#read(window, told);
-    const [candidate, ...others] = told.candidates ?? [];
+    const result = await window.call('check', id);
+    await this.#read(window, result);
+    const [candidate, ...others] = result.candidates ?? [];
     if (cell.withoutMarker === true && candidate !== undefined && others.length === 0) {
       const { kind } = await window.call('adopt', id, candidate.run_id);
       this.#simulation.note(`  recognizes it: ${kind}`);
@@ -160,10 +160,10 @@ export class User {
   async #discard(window: WindowProcess, { id, state }: Shown): Promise<void> {
     const isDone = await window.call('discard', id);
     this.#simulation.note(`  discards what is ${state}: ${isDone}`);
-    if (isDone && state !== 'unsent' && state !== 'not-charged') this.#simulation.moreWishes += 1;
+    if (isDone && state !== 'unsent' && state !== 'not-charged') this.#simulation.riskedCharges += 1;
   }
 
-  async #read(window: WindowProcess, { kind, error }: Told): Promise<void> {
+  async #read(window: WindowProcess, { kind, error }: ShownResult): Promise<void> {
     if (kind === 'charged') this.#isCharged = true;
     if (error?.code === 'dataset-changed') this.#disappointments += 1;
     if (error?.code === 'invalid_api_key' || error?.code === 'key-rejected')
@@ -180,7 +180,7 @@ async function useTwoWindows(simulation: Simulation): Promise<WindowProcess> {
   if (how === 'at once') return submitAtOnce(simulation);
   const first = await simulation.open(crashes[0] && { ...crashes[0], by: 'pause' });
   const atPoint = simulation.paused(first);
-  const submitted = first.call('submit', simulation.draft()).catch((): Told => ({ kind: 'killed' }));
+  const submitted = first.call('submit', simulation.draft()).catch((): ShownResult => ({ kind: 'killed' }));
   // If the first window never reaches its point, there is nothing to disturb.
   const isPaused = await Promise.race([atPoint.then(() => true), submitted.then(() => false)]);
   const second = await simulation.open();
@@ -212,7 +212,7 @@ async function disturb(simulation: Simulation, second: WindowProcess): Promise<v
     ] as const)
       if (done) simulation.violate(`one owner: a second window ${what} it`);
   // Nothing is open, so the user knowingly submits a second time.
-  if (open.length === 0) simulation.moreWishes += 1;
+  if (open.length === 0) simulation.riskedCharges += 1;
   const { kind } = await second.call('submit', simulation.draft());
   if (open.length > 0 && kind !== 'open') simulation.violate(`I3: a second window submits the same: ${kind}`);
   if (open.length > 0 && simulation.service.ledger.posts.length > before)
@@ -224,7 +224,7 @@ async function takeOver(simulation: Simulation, second: WindowProcess): Promise<
   await simulation.folder.removeLocks();
   await delay(OTHER_WINDOW_MS);
   for (const { id, state } of await second.call('pending')) {
-    if (state === 'unknown') simulation.moreWishes += 1;
+    if (state === 'unknown') simulation.riskedCharges += 1;
     simulation.note(`  window 2 discards what is ${state}: ${await second.call('discard', id)}`);
   }
 }
@@ -232,9 +232,11 @@ async function takeOver(simulation: Simulation, second: WindowProcess): Promise<
 /** Submits the same in two windows at the same time. */
 async function submitAtOnce(simulation: Simulation): Promise<WindowProcess> {
   const [first, second] = [await simulation.open(), await simulation.open()];
-  const told = await Promise.all([first, second].map((window) => window.call('submit', simulation.draft())));
+  const result = await Promise.all(
+    [first, second].map((window) => window.call('submit', simulation.draft())),
+  );
   // Only one is charged unless it was done before the other started.
-  if (told.every(({ kind }) => kind === 'charged')) simulation.moreWishes += 1;
+  if (result.every(({ kind }) => kind === 'charged')) simulation.riskedCharges += 1;
   await first.close();
   return second;
 }

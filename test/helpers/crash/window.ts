@@ -46,7 +46,7 @@ export interface Shown {
 }
 
 /** A result as shown to the user, with all parts of an error that could reach a log or the user. */
-export interface Told {
+export interface ShownResult {
   kind: string;
   id?: string;
   run?: RunCreation;
@@ -258,7 +258,6 @@ class Window {
         new Client(connection, () => transport, {
           random: () => random.fraction(),
           clock,
-          digestWorker: 'replaced by digestThread.ts',
         }),
     );
     this.#submitter.onDidChange((submission) => {
@@ -271,11 +270,12 @@ class Window {
     open: () => this.#journal.open(),
     submit: (draft: Draft) => {
       const { id, result } = this.#submitter.submit(this.#session, draft, this.#abort.signal);
-      return toldOf(result, id);
+      return resultOf(result, id);
     },
-    resume: (id: string) => toldOf(this.#submitter.resume(this.#session, id, this.#abort.signal).result, id),
+    resume: (id: string) =>
+      resultOf(this.#submitter.resume(this.#session, id, this.#abort.signal).result, id),
     check: (id: string) =>
-      told(async () => {
+      resultFrom(async () => {
         const result = await this.#submitter.check(this.#session, id);
         if (result === undefined) return { kind: 'elsewhere', id };
         const { verdict, ...rest } = result;
@@ -283,7 +283,7 @@ class Window {
       }),
     checkDue: () => this.#submitter.checkDue(this.#session),
     adopt: (id: string, runId: string) =>
-      told(async () => {
+      resultFrom(async () => {
         const isDone = await this.#submitter.adopt(this.#session, id, runId);
         return { kind: isDone ? 'adopted' : 'elsewhere', id };
       }),
@@ -314,16 +314,16 @@ function shownOf({ id, accountId, state, intent }: PendingSubmission): Shown {
   return { id, accountId, state, intent };
 }
 
-async function toldOf(result: Promise<SubmissionResult>, id: string): Promise<Told> {
+async function resultOf(result: Promise<SubmissionResult>, id: string): Promise<ShownResult> {
   const outcome = { id, ...(await result) };
   return 'error' in outcome ? { ...outcome, error: errorOf(outcome.error) } : outcome;
 }
 
-function told(work: () => Promise<Told>): Promise<Told> {
+function resultFrom(work: () => Promise<ShownResult>): Promise<ShownResult> {
   return work().catch((error: unknown) => ({ kind: 'failed', error: errorOf(error) }));
 }
 
-function errorOf(error: unknown): NonNullable<Told['error']> {
+function errorOf(error: unknown): NonNullable<ShownResult['error']> {
   return {
     code: error instanceof ExpectedError ? error.code : 'unexpected',
     text: error instanceof Error ? `${error.name} ${error.message} ${error.stack ?? ''}` : String(error),

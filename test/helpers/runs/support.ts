@@ -13,7 +13,6 @@ import { Journal, type JournalOptions } from '../../../src/core/submission/journ
 import { StateStore } from '../../../src/core/storage/state.ts';
 import { Session } from '../../../src/core/runs/session.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.ts';
-import { DIGEST_WORKER } from '../digestWorker.ts';
 import { startHttpServer, type TestServer } from '../httpServer.ts';
 
 /** Owns the resources of one test until its end: a folder, a journal, local servers, a transport, and sessions. */
@@ -89,7 +88,6 @@ export class Bench {
         new Client(connection, () => this.transport, {
           gate,
           clock: { nowMs: now ?? Date.now, sleep: () => Promise.resolve() },
-          digestWorker: DIGEST_WORKER,
         }),
       { ...SYSTEM_CLOCK, ...(now && { nowMs: now }) },
     );

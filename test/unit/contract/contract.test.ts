@@ -8,7 +8,6 @@ import { ServiceError } from '../../../src/core/api/errors.ts';
 import { Transport } from '../../../src/core/api/transport.ts';
 import type { Scenario } from '../../../src/sandbox/scenarios.ts';
 import { sha256Of } from '../../helpers/api/support.ts';
-import { DIGEST_WORKER } from '../../helpers/digestWorker.ts';
 import { startHttpServer, type TestServer } from '../../helpers/httpServer.ts';
 import { Bench, HOUR, SECOND, type Address, type Answer } from '../../helpers/sandbox/stage.ts';
 import { startPrism, violations, type Prism } from './prism.ts';
@@ -51,7 +50,6 @@ describe('behind a validating proxy', function () {
       client = new Client(
         { baseUrl: recorder.url, apiKey: bench.sandbox.apiKey, keyId: 'key-1' },
         () => transport,
-        { digestWorker: DIGEST_WORKER },
       );
     });
     after(async () => {

@@ -93,7 +93,7 @@ describe('the source code', () => {
     }
   });
 
-  it('has no circular imports', () => assert.deepEqual(circleAmong(sources), []));
+  it('has no circular imports', () => assert.deepEqual(circleAmong([...sources, ...readScanner()]), []));
 
   it('has no module-level mutable state', () => assert.deepEqual(sources.flatMap(moduleState), []));
 

@@ -54,10 +54,17 @@ export function sourceOf(file: string, text: string): Source {
   const typeOnly = typeOnlyImports(tree);
   const imports = ts.preProcessFile(text, true, true).importedFiles.map(({ fileName, pos }) => ({
     specifier: fileName,
-    target: fileName.startsWith('.') ? path.posix.join(path.posix.dirname(file), fileName) : undefined,
+    target: targetOf(file, fileName),
     typeOnly: typeOnly.some((node) => node.pos <= pos && pos < node.end),
   }));
   return { file, room: roomOf(file), tree, imports };
+}
+
+/** The scanner's imports have no ending. */
+function targetOf(file: string, specifier: string): string | undefined {
+  if (!specifier.startsWith('.')) return undefined;
+  const target = path.posix.join(path.posix.dirname(file), specifier);
+  return isAssemblyScript(file) ? `${target}.ts` : target;
 }
 
 export function roomOf(file: string): string {

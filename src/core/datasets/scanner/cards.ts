@@ -2,7 +2,7 @@
 // (ISO/IEC 7812) and a valid check digit (Luhn).
 import { endOfEscape, isAlphanumeric, isDigit } from './characters';
 import { CARD_NUMBER } from './codes';
-import { reportSecret } from './secrets';
+import { reportSecret } from './found';
 
 const MIN_DIGITS: usize = 13;
 const MAX_DIGITS: usize = 19;

@@ -1,5 +1,13 @@
 // The problems of rows and their places. A failure ends its row; noted problems are reported at the end of the row.
-import { MAX_PLACES, PLACE_BYTES, PLACES, PLACES_FOR_SECRETS } from './buffers';
+import {
+  MAX_PLACES,
+  PLACE_BYTES,
+  PLACES,
+  PLACES_FOR_SECRETS,
+  ROW_BREAKS,
+  ROW_STARTS,
+  inputStart,
+} from './buffers';
 import { LOCATED_LIMIT, PLACE_CODE_COUNT, UNKNOWN_FORMAT, VERY_LONG_ROW } from './codes';
 import { brokenLength, sequenceLength } from './utf8';
 
@@ -26,6 +34,11 @@ let rowNumber: u32 = 0;
 /** Lone CRs end a line in the editor, but not a row: their number before this row, and whether it has any. */
 let breaksBefore: u32 = 0;
 let hasBreaks: bool = false;
+
+/** The rows that are searched for secrets: their number, the row of the last secret, and the row whose places began. */
+let rows: u32 = 0;
+let row: u32 = 0;
+let begun: i32 = -1;
 
 /** The last requested column, so that a row with many places is walked only once. */
 let walkedTo: usize = 0;
@@ -101,6 +114,33 @@ export function endRow(): void {
     const entry = NOTED + ((<usize>code) << 3);
     report(code, load<u32>(entry), load<u32>(entry, 4));
   }
+}
+
+/** Begins to report secrets of rows that were just checked. */
+export function beginSecrets(count: u32): void {
+  rows = count;
+  row = 0;
+  begun = -1;
+}
+
+/** Reports a secret in its row. */
+export function reportSecret(code: i32, from: usize, to: usize): void {
+  const position = <u32>(from - inputStart());
+  // Places are nearly in order, so the search starts at the last row.
+  if (load<u32>(ROW_STARTS + ((<usize>row) << 2)) > position) row = 0;
+  let last = rows - 1;
+  while (row < last) {
+    const middle = (row + last + 1) >> 1;
+    if (load<u32>(ROW_STARTS + ((<usize>middle) << 2)) <= position) row = middle;
+    else last = middle - 1;
+  }
+  if (begun != <i32>row) {
+    const breaks = load<u32>(ROW_BREAKS + ((<usize>row) << 2));
+    const hasBreaks = load<u32>(ROW_BREAKS + ((<usize>(row + 1)) << 2)) > breaks;
+    beginPlaces(inputStart() + load<u32>(ROW_STARTS + ((<usize>row) << 2)), row, breaks, hasBreaks);
+    begun = <i32>row;
+  }
+  report(code, from, to - from);
 }
 
 /** Counts a problem and locates it, up to the limit. */

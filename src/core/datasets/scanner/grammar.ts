@@ -19,7 +19,19 @@ import {
 import { fail, noteInRow } from './found';
 import { forgetKeys, newObject, takeKey } from './keys';
 import { readNumber } from './numbers';
-import { beginShape, closeShape, endShape, keyShape, MAX_SHAPE_DEPTH, openShape, scalarShape } from './shape';
+import {
+  beginShape,
+  closeShape,
+  endShape,
+  keyShape,
+  KIND_BOOLEAN,
+  KIND_NULL,
+  KIND_NUMBER,
+  KIND_STRING,
+  MAX_SHAPE_DEPTH,
+  openShape,
+  scalarShape,
+} from './shape';
 import { hasEscape, readString } from './strings';
 import { isByteOrderMark, sequenceLength } from './utf8';
 
@@ -41,12 +53,6 @@ const VALUE_OR_CLOSE = 1;
 const KEY = 2;
 const KEY_OR_CLOSE = 3;
 const AFTER_VALUE = 4;
-
-/** Kinds of scalar values, for the shape. */
-export const KIND_STRING = 1;
-export const KIND_NUMBER = 2;
-export const KIND_BOOLEAN = 3;
-export const KIND_NULL = 4;
 
 let depth: i32 = 0;
 

@@ -1,27 +1,21 @@
 // Finds what should not leave the machine: API keys, private keys, email addresses and card numbers. Searches
 // the bytes of all rows, even if they are not JSON, but skips blocks of 16 bytes in which nothing can begin.
-import { ROW_BREAKS, ROW_STARTS, inputStart } from './buffers';
 import { takeDigits, forgetDigits } from './cards';
 import { endOfEscape, isAlphanumeric, isLetter, oneBefore, twoBefore } from './characters';
 import { EMAIL_ADDRESS } from './codes';
-import { beginPlaces, report } from './found';
+import { beginSecrets, reportSecret } from './found';
 import { ANCHORS, findKey, forgetTail, foundCode, keyStart } from './keyPatterns';
 
 /** Of the 16-byte blocks that a card number spans, at least one contains this many of its digits. */
 const MIN_DIGITS = 7;
 const BUCKETS: usize = memory.data(16, 16);
 
-let row: u32 = 0;
-let rowCount: u32 = 0;
-let begun: i32 = -1;
 /** The end of the last key; matches that begin inside it are part of it. */
 let keyEnd: usize = 0;
 
 /** Searches the rows in `from..to`, which were just checked; `rows` is their number. */
 export function searchSecrets(from: usize, to: usize, rows: u32): void {
-  row = 0;
-  rowCount = rows;
-  begun = -1;
+  beginSecrets(rows);
   forgetDigits();
   forgetTail();
   keyEnd = 0;
@@ -77,26 +71,6 @@ function takeEmails(block: usize, to: usize, from: usize, mask: i32): void {
     const end = findEmail(at, from);
     if (end != 0) reportSecret(EMAIL_ADDRESS, emailStart, end);
   }
-}
-
-/** Reports a secret in its row. */
-export function reportSecret(code: i32, from: usize, to: usize): void {
-  const position = <u32>(from - inputStart());
-  // Places are nearly in order, so the search starts at the last row.
-  if (load<u32>(ROW_STARTS + ((<usize>row) << 2)) > position) row = 0;
-  let last = rowCount - 1;
-  while (row < last) {
-    const middle = (row + last + 1) >> 1;
-    if (load<u32>(ROW_STARTS + ((<usize>middle) << 2)) <= position) row = middle;
-    else last = middle - 1;
-  }
-  if (begun != <i32>row) {
-    const breaks = load<u32>(ROW_BREAKS + ((<usize>row) << 2));
-    const hasBreaks = load<u32>(ROW_BREAKS + ((<usize>(row + 1)) << 2)) > breaks;
-    beginPlaces(inputStart() + load<u32>(ROW_STARTS + ((<usize>row) << 2)), row, breaks, hasBreaks);
-    begun = <i32>row;
-  }
-  report(code, from, to - from);
 }
 
 // Email addresses in common form: a name, `@`, and a domain with at least two labels (RFC 5321, without rare forms).

@@ -35,7 +35,12 @@ import {
   UNKNOWN_FORMAT,
 } from './codes';
 import { noteInRow } from './found';
-import { KIND_NULL, KIND_STRING } from './grammar';
+
+/** Kinds of scalar values. */
+export const KIND_STRING = 1;
+export const KIND_NUMBER = 2;
+export const KIND_BOOLEAN = 3;
+export const KIND_NULL = 4;
 
 // The names that determine a row's shape, compared by their bytes. Names of up to eight bytes need a single load.
 

@@ -5,7 +5,7 @@ import { accountFolder } from '../../../../src/core/accounts/account.ts';
 const ID = '7b0c1c5e-8a35-4c64-9a08-2f6f0d6f2f11';
 
 describe('accountFolder', () => {
-  it('is inside the folder of all accounts, whatever the ID', () => {
+  it('is a distinct folder inside the folder of all accounts, whatever the ID', () => {
     assert.equal(accountFolder('/runs', ID), path.join('/runs', ID));
     const odd = ['', '.', '..', '../x', '/etc', 'a/b', 'a\\b', 'CON:', 'Ä', 'A', 'x41', '_41'];
     const ids = [...odd, 'a'.repeat(65)];

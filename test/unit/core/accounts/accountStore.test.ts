@@ -56,7 +56,7 @@ describe('AccountStore', () => {
     assert.deepEqual([idsOf(store), store.active?.name], [['new', 'a'], 'other']);
   });
 
-  it('keeps an account’s budget and website when it is saved or signed in to again, until they are removed', async () => {
+  it('keeps the budget and website of an account that is saved or added again', async () => {
     const budget = { perRunCents: 500, perMonthCents: 0, currency: 'USD' };
     const set = { ...service('a'), budget, website: 'https://service.test/billing' };
     const store = await opened();
@@ -81,7 +81,7 @@ describe('AccountStore', () => {
     assert.deepEqual(store.active, sandbox('new'));
   });
 
-  it('has no active account after that was removed, and ignores an unknown ID', async () => {
+  it('has no active account after it was removed, and ignores unknown IDs', async () => {
     const store = await opened();
     await store.save(service('a'));
     await store.save(service('b'));
@@ -130,7 +130,7 @@ describe('AccountStore', () => {
 
   it('changes the current file, not what this window last read', async () => {
     const store = await opened();
-    // From here on it hears of nothing.
+    // From here on, it gets no notifications.
     store.dispose();
     await store.save(service('a'));
     const others = { version: 1, activeId: 'b', accounts: [service('a'), service('b')] };
@@ -174,7 +174,7 @@ describe('AccountStore', () => {
     }
   });
 
-  it('rejects what it could not read back', async () => {
+  it('rejects an account that it could not read back', async () => {
     const store = await opened();
     await store.save(service('a'));
     await assert.rejects(store.save({ ...service('b'), baseUrl: 'no address' }));
@@ -217,7 +217,7 @@ describe('AccountStore', () => {
     );
   });
 
-  it('does not treat an unreadable file as empty, and fires when it is readable again, even without accounts', async () => {
+  it('does not treat an unreadable file as empty, and fires once it is readable or gone', async () => {
     await (await opened()).save(service('a'));
     const text = await readFile(file());
     for (const isThere of [true, false]) {

@@ -65,7 +65,7 @@ describe('address', () => {
       assert.ok(!isLoopback(name), name);
   });
 
-  it('of a link or of a model’s terms is opened over https only', () => {
+  it('of a link or of a model’s terms must be https', () => {
     const good = 'https://host.example/terms?x=1#y';
     assert.ok(isOpenableUrl(good));
     assert.deepEqual(modelLinks({ terms_url: good, use_policy_url: good }), { terms: good, policy: good });

@@ -10,7 +10,6 @@ import type { Timeouts } from '../../../../src/core/api/exchange.ts';
 import { Transport } from '../../../../src/core/api/transport.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { sha256Of } from '../../../helpers/api/support.ts';
-import { DIGEST_WORKER } from '../../../helpers/digestWorker.ts';
 import { sendJson, startHttpServer, startRawServer, type TestServer } from '../../../helpers/httpServer.ts';
 
 const API_KEY = 'service_secret';
@@ -50,7 +49,7 @@ describe('Client', () => {
     (value: string, status = 200, headers: http.OutgoingHttpHeaders = {}): Answer =>
     (response) =>
       response.writeHead(status, headers).end(value);
-  /** Begins an answer and ends the connection. */
+  /** Starts a response, then drops the connection. */
   const cut =
     (status: number, head: http.OutgoingHttpHeaders, start: string): Answer =>
     (response) => {
@@ -64,7 +63,7 @@ describe('Client', () => {
     return new Transport({ strictSsl: true, systemCertificates: true, env: {} }, { timeouts });
   }
 
-  /** Its clock stands still but for what it sleeps. */
+  /** Returns a client whose clock advances only when it sleeps. */
   function client(options: ClientOptions = {}, baseUrl = server.url, apiKey = API_KEY): Client {
     const sleep = (ms: number) => {
       slept.push(ms);
@@ -123,7 +122,7 @@ describe('Client', () => {
       assert.equal((await client().createArtifactDownloads('r'))[0]?.filename, 'a *** b');
     });
 
-    it('is in no error, even in pieces that a plain line would join', async () => {
+    it('is in no error, even in pieces that are joined when control characters are removed', async () => {
       const pieces = `${API_KEY.slice(0, 9)}\u200e${API_KEY.slice(9)}`;
       for (const echo of [API_KEY, `no_${API_KEY}_here`, pieces, `${'x'.repeat(295)}${pieces}`]) {
         answer = json(refusal(echo, echo), 400);
@@ -254,7 +253,7 @@ describe('Client', () => {
         [text('', 403), 'no-error-body', 403],
         [json({ error: 'x' }, 403), 'no-error-body', 403],
         [json({ error: { code: 5 } }, 403), 'no-error-body', 403],
-        // The status of an error is known, even if its body was cut.
+        // The status of an error is known even if its body is cut off.
         [cut(401, { 'content-length': 100 }, '{"error"'), 'no-error-body', 401],
       ] as const) {
         answer = reply;
@@ -351,7 +350,7 @@ describe('Client', () => {
         unavailable(...both);
         setImmediate(() => stop.abort());
       };
-      // With the real clock: half a minute would pass otherwise.
+      // With the real clock, which would otherwise sleep for half a minute.
       const patient = new Client({ baseUrl: server.url, apiKey: API_KEY, keyId: 'key-1' }, () => transport, {
         random: () => 60,
       });
@@ -363,9 +362,9 @@ describe('Client', () => {
   describe('after the service asked to wait', () => {
     const DAY = 24 * 60 * 60_000;
     let one: Client;
-    beforeEach(() => (one = client({ digestWorker: DIGEST_WORKER })));
+    beforeEach(() => (one = client()));
 
-    /** The service refuses one background call. */
+    /** Makes the service refuse one background call. */
     async function refused(headers: http.OutgoingHttpHeaders, status = 429): Promise<void> {
       answer = json(refusal('rate_limited'), status, headers);
       await assert.rejects(one.getBalance({ isBackground: true }), { httpStatus: status });
@@ -418,7 +417,7 @@ describe('Client', () => {
       let closed = 0;
       const hooks = { onClosed: () => (closed += 1) };
       await assert.rejects(one.createRun(submission, hooks), { code: 'rate_limited', retryAfterMs: 1_000 });
-      // Nor was the file opened, which does not exist yet.
+      // The file was not opened either: it does not exist yet.
       assert.deepEqual([seen, slept, closed], [[], [], 0]);
       nowMs += 1_000;
       await writeFile(file, '{}\n');
@@ -429,7 +428,7 @@ describe('Client', () => {
       await rm(folder, { recursive: true });
     });
 
-    it('treats a 503 with Retry-After like a 429 with its own code; does not wait without one or after a 404', async () => {
+    it('waits after a 503 with Retry-After as after a 429, but not without one or after a 404', async () => {
       await refused({}, 503);
       await refused({ 'retry-after': '30' }, 404);
       assert.equal(one.notBeforeMs, undefined);

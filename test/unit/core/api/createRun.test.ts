@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
 import { appendFile, open, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import path from 'node:path';
@@ -8,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { RunSubmission } from '../../../../src/core/api/types.ts';
 import { encodeMultipart, type UploadHooks } from '../../../../src/core/api/upload.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
-import { DIGEST_WORKER } from '../../../helpers/digestWorker.ts';
+import { useFileReads } from '../../../helpers/fileReads.ts';
 import {
   bodyOf,
   sendJson,
@@ -31,25 +30,6 @@ import {
 const MANY = 24 * MIB;
 const CHANGED = { code: 'dataset-changed', change: 'changed' };
 
-/** A digest worker with something between each message and its answer. */
-const workerThat = (lines: string) => `
-  import { createHash } from 'node:crypto';
-  import { setTimeout as delay } from 'node:timers/promises';
-  import { parentPort } from 'node:worker_threads';
-  const sha256 = createHash('sha256');
-  let pieces = 0;
-  let turn = Promise.resolve();
-  parentPort.on('message', (piece) => {
-    turn = turn.then(async () => {
-      pieces++;
-      ${lines}
-      if (piece !== null) sha256.update(piece);
-      parentPort.postMessage(piece === null ? sha256.digest('hex') : '');
-      if (piece === null) parentPort.close();
-    });
-  });`;
-const NEVER = 'await new Promise(() => setInterval(() => undefined, 1000));';
-
 describe('createRun', function () {
   this.timeout(20_000);
 
@@ -58,13 +38,7 @@ describe('createRun', function () {
   beforeEach(async () => (bench = await UploadBench.start()));
   afterEach(() => bench.end());
 
-  async function worker(source: string): Promise<string> {
-    const script = path.join(bench.folder, 'worker.mjs');
-    await writeFile(script, source);
-    return script;
-  }
-
-  /** Writes into the dataset and sets its times to ones that can be restored exactly. */
+  /** Writes into the dataset, and sets its times to values that can be restored exactly. */
   async function overwrite(position: number, bytes: Uint8Array): Promise<void> {
     const handle = await open(bench.file, 'r+');
     await handle.write(bytes, 0, bytes.byteLength, position);
@@ -73,7 +47,7 @@ describe('createRun', function () {
   }
   const restoreTimes = () => utimes(bench.file, 1_700_000_000, 1_700_000_000);
 
-  /** Submits what must fail, and leaves no descriptor open. @returns which hooks were called */
+  /** Submits, expecting a failure that leaves no descriptor open; returns the hooks that were called. */
   async function fails(
     url: string,
     submission: RunSubmission,
@@ -84,11 +58,11 @@ describe('createRun', function () {
       ...settings
     }: ClientSettings & { hooks?: UploadHooks; signal?: AbortSignal } = {},
   ): Promise<string[]> {
-    const { told, hooks } = noted(given);
+    const { events, hooks } = noted(given);
     const call = bench.clientOf(url, settings).createRun(submission, { ...hooks, ...(signal && { signal }) });
     await assert.rejects(call, expected);
     assert.equal(bench.openDescriptors(), 0);
-    return told;
+    return events;
   }
 
   for (const sizeBytes of [0, 1, MIB - 1, MIB, MIB + 1, 5 * MIB + 12_345]) {
@@ -97,12 +71,12 @@ describe('createRun', function () {
       const service = await bench.receiver();
       for (let attempt = 0; attempt < 2; attempt++) {
         const progress: [number, number][] = [];
-        const { told, hooks } = noted();
+        const { events, hooks } = noted();
         const run = await bench.clientOf(service.url).createRun(bench.submission(sizeBytes), {
           ...hooks,
           onProgress: (sent, total) => void progress.push([sent, total]),
         });
-        assert.deepEqual([run, told], [CREATED, ['beforeClose', 'onClosed']]);
+        assert.deepEqual([run, events], [CREATED, ['beforeClose', 'onClosed']]);
         const total = service.bodies[0]?.byteLength ?? 0;
         assert.deepEqual(progress.at(-1), [total, total]);
         assert.ok(progress.every(([sent], index) => sent > (progress[index - 1]?.[0] ?? 0)));
@@ -130,29 +104,28 @@ describe('createRun', function () {
   }
 
   for (const start of [startHttpServer, startHttpsServer])
-    it(`overwrites no chunk that a slow reader or a slow digest still needs (${start.name})`, async () => {
+    it(`overwrites no chunk that a slow reader still needs (${start.name})`, async () => {
       const bytes = await bench.dataset(10 * MIB + 77);
-      const digestWorker = await worker(workerThat('await delay(pieces % 3 === 0 ? 40 : 0);'));
       const received: Buffer[] = [];
       const service = await bench.served(
         start((request, response) => {
           request.on('data', (chunk: Buffer) => {
             received.push(chunk);
-            if (received.length % 11 !== 0) return; // a rhythm that fits no buffer
+            if (received.length % 11 !== 0) return; // a rhythm that matches no buffer size
             request.pause();
             setTimeout(() => request.resume(), 1);
           });
           request.on('end', () => sendJson(response, 201, CREATED));
         }),
       );
-      const client = bench.clientOf(service.url, { strictSsl: false, digestWorker });
+      const client = bench.clientOf(service.url, { strictSsl: false });
       const submission = bench.submission(bytes.byteLength);
       await client.createRun(submission);
       const { head, tail } = encodeMultipart(submission);
       assert.ok(Buffer.concat(received).equals(Buffer.concat([head, bytes, tail])));
     });
 
-  it('accepts any 2xx with a run_id as a run, and nothing less', async () => {
+  it('accepts any 2xx with a run_id as a run, and nothing else', async () => {
     await bench.dataset(10);
     let answer: [status: number, value: unknown] = [200, {}];
     const service = await bench.served(
@@ -187,8 +160,8 @@ describe('createRun', function () {
         'changed',
       ],
     ] as const)
-      it(`does not send the closing boundary: it ${name}`, async () => {
-        // Its last byte is none that the changes write.
+      it(`does not send the closing boundary if it ${name}`, async () => {
+        // Its last byte must differ from the one that the changes write.
         while ((await bench.dataset(MANY)).at(-1) === 0);
         await restoreTimes();
         const service = await bench.standstill();
@@ -215,7 +188,7 @@ describe('createRun', function () {
       ],
       ['is overwritten behind the reader', () => overwrite(0, Buffer.from('changed'))],
     ] as const)
-      it(`sends the bytes that were hashed: it ${name}`, async () => {
+      it(`sends the bytes that were hashed if it ${name}`, async () => {
         await bench.dataset(MANY);
         const service = await bench.standstill();
         const run = bench.clientOf(service.url).createRun(bench.submission(MANY));
@@ -241,7 +214,7 @@ describe('createRun', function () {
       const wrong = { ...submission, dataset: { ...submission.dataset, sha256 } };
       assert.deepEqual(await fails(service.url, wrong, CHANGED), []);
     }
-    // Changed before, with its size and times restored.
+    // Changed before it is sent, with its size and times restored.
     await overwrite(MIB, Buffer.of(bytes[MIB]! ^ 1));
     assert.deepEqual(await fails(service.url, submission, CHANGED), []);
     assert.ok(received.length > MIB && !received.includes(CLOSING.trim()));
@@ -270,8 +243,8 @@ describe('createRun', function () {
       const service = await bench.receiver();
       const lost = new Error('the lease is lost');
       const hooks = { beforeClose: () => Promise.reject(lost) };
-      const told = await fails(service.url, bench.submission(MIB), (error) => error === lost, { hooks });
-      assert.deepEqual([told, service.bodies], [['beforeClose'], []]);
+      const events = await fails(service.url, bench.submission(MIB), (error) => error === lost, { hooks });
+      assert.deepEqual([events, service.bodies], [['beforeClose'], []]);
     });
 
     for (const isAnswered of [true, false])
@@ -287,7 +260,7 @@ describe('createRun', function () {
           }),
         );
         const gate = Promise.withResolvers<undefined>();
-        const { told, hooks } = noted({
+        const { events, hooks } = noted({
           beforeClose: async () => {
             await delay(20);
             if (isAnswered) refuse();
@@ -302,11 +275,27 @@ describe('createRun', function () {
         );
         gate.resolve(undefined);
         await delay(20);
-        assert.deepEqual(told, ['beforeClose']);
+        assert.deepEqual(events, ['beforeClose']);
         assert.ok(!received.includes(CLOSING));
       });
 
-    it('is all that is missing until beforeClose succeeds', async () => {
+    it('is not sent, and beforeClose not called, after a cancel at the last byte before it', async () => {
+      await bench.dataset(1000);
+      const service = await bench.receiver();
+      const stop = new AbortController();
+      const { events, hooks } = noted();
+      const onProgress = (sent: number, total: number) => {
+        if (sent === total - CLOSING.length) stop.abort();
+      };
+      const run = bench
+        .clientOf(service.url)
+        .createRun(bench.submission(1000), { ...hooks, onProgress, signal: stop.signal });
+      await assert.rejects(run, CancelledError);
+      await delay(20);
+      assert.deepEqual([events, service.bodies], [[], []]);
+    });
+
+    it('is the only part that is not sent until beforeClose succeeds', async () => {
       await bench.dataset(3 * MIB);
       let receivedBytes = 0;
       let expectedBytes = 0;
@@ -379,14 +368,14 @@ describe('createRun', function () {
       await fails(server.url, bench.submission(32 * MIB), { reason: 'stalled' }, { timeouts });
     });
 
-    it('without a response times out after the time for pricing, from the last byte', async () => {
+    it('without a response times out after the pricing time, counted from the last byte', async () => {
       await bench.dataset(MIB);
       const server = await bench.served(startHttpServer((request) => void request.resume()));
       const timeouts = { pricingMs: 60, answerMs: 1, stallMs: 60 };
       const hooks = { beforeClose: () => delay(120) };
       const expected = { reason: 'answer-timeout' };
-      const told = await fails(server.url, bench.submission(MIB), expected, { timeouts, hooks });
-      assert.deepEqual(told, ['beforeClose', 'onClosed']);
+      const events = await fails(server.url, bench.submission(MIB), expected, { timeouts, hooks });
+      assert.deepEqual(events, ['beforeClose', 'onClosed']);
     });
 
     it('that ends after the last byte fails after the point of no return', async () => {
@@ -394,8 +383,8 @@ describe('createRun', function () {
       const server = await bench.served(
         startHttpServer((request) => void bodyOf(request).then(() => request.socket.destroy())),
       );
-      const told = await fails(server.url, bench.submission(MIB), { code: 'network', reason: 'reset' });
-      assert.deepEqual(told, ['beforeClose', 'onClosed']);
+      const events = await fails(server.url, bench.submission(MIB), { code: 'network', reason: 'reset' });
+      assert.deepEqual(events, ['beforeClose', 'onClosed']);
       await server.close();
       await fails(server.url, bench.submission(MIB), { reason: 'refused' });
     });
@@ -426,40 +415,14 @@ describe('createRun', function () {
     });
   });
 
-  describe('fails before the closing boundary when its digest worker', () => {
-    for (const [name, source] of [
-      ['dies at its start', 'throw new Error("on purpose")'],
-      ['ends at its start', ''],
-      ['throws in the middle', workerThat('if (pieces === 3) throw new Error("on purpose");')],
-      ['ends quietly in the middle', workerThat('if (pieces === 3) { process.exit(0); }')],
-      ['dies before it sends the digest', workerThat('if (piece === null) process.exit(0);')],
-    ] as const)
-      it(name, async () => {
-        await bench.dataset(6 * MIB);
-        const digestWorker = await worker(source);
-        const service = await bench.receiver();
-        const failed = { code: 'digest-failed' };
-        const told = await fails(service.url, bench.submission(6 * MIB), failed, { digestWorker });
-        assert.deepEqual([told, service.bodies], [[], []]);
-      });
-
-    it('is missing', async () => {
-      await bench.dataset(10);
-      const service = await bench.receiver();
-      for (const digestWorker of [null, '', 'not/absolute.mjs', path.join(bench.folder, 'missing.mjs')])
-        await fails(service.url, bench.submission(10), { code: 'digest-failed' }, { digestWorker });
-      assert.deepEqual(service.bodies, []);
-    });
-  });
-
-  describe('when canceled, stops within half a second without leaking descriptors or threads', () => {
+  describe('when canceled, stops within half a second without leaking descriptors', () => {
     const LIMIT_MS = 500;
-    const STAGES = ['handshake', 'proxy', 'sending', 'hashing', 'digest', 'beforeClose', 'pricing'] as const;
-    const threads = () => readdirSync('/proc/self/task').length;
+    const STAGES = ['handshake', 'proxy', 'hashing', 'sending', 'beforeClose', 'pricing'] as const;
+    const beforeReads = useFileReads();
     let server: TestServer;
     let sockets: Set<Socket>;
 
-    /** A server that reads what comes until `pausesAfter` bytes, and never answers. */
+    /** Starts a server that stops reading after `pausesAfter` bytes, and never answers. */
     async function silent(pausesAfter = Infinity): Promise<void> {
       sockets = new Set();
       server = await bench.served(
@@ -474,34 +437,34 @@ describe('createRun', function () {
       );
     }
 
-    /** Those of this process but the server's own. */
+    /** Returns the number of descriptors, without the server's sockets. */
     const openHere = () => descriptors().length - sockets.size;
 
     for (const when of STAGES)
       it(`while at the stage “${when}”`, async () => {
         await bench.dataset(MANY);
-        const hang: Partial<Record<string, string>> = {
-          hashing: NEVER,
-          digest: `if (piece === null) { ${NEVER} }`,
-        };
-        const digestWorker = hang[when] === undefined ? DIGEST_WORKER : await worker(workerThat(hang[when]));
         await silent(when === 'sending' ? 1 : Infinity);
         const url = when === 'proxy' ? 'https://service.test' : server.url;
         const client = bench.clientOf(when === 'handshake' ? url.replace('http:', 'https:') : url, {
-          digestWorker,
           ...(when === 'proxy' && { env: { HTTPS_PROXY: server.url } }),
         });
-        // Loads undici and fills the pool of threads.
+        // Load undici before counting.
         const warm = AbortSignal.timeout(100);
         const warmUp = bench.clientOf(server.url).createRun(bench.submission(MANY), { signal: warm });
         await assert.rejects(warmUp, CancelledError);
         for (const socket of sockets) socket.destroy();
         while (sockets.size > 0) await delay(1);
-        const before = [openHere(), threads()] as const;
+        const before = openHere();
 
         const stop = new AbortController();
         const reached = Promise.withResolvers<undefined>();
-        const run = client.createRun(bench.submission(MANY), {
+        const submission = bench.submission(MANY);
+        if (when === 'hashing') {
+          // A file changed since its check is hashed before it is sent; here on a slow disk.
+          submission.dataset.mtimeMs = 1;
+          beforeReads(() => delay(50));
+        }
+        const run = client.createRun(submission, {
           signal: stop.signal,
           beforeClose: async () => {
             if (when !== 'beforeClose') return;
@@ -518,7 +481,7 @@ describe('createRun', function () {
         const startedMs = performance.now();
         stop.abort();
         await assert.rejects(run, CancelledError);
-        while (openHere() > before[0] || threads() > before[1]) {
+        while (openHere() > before) {
           assert.ok(performance.now() - startedMs < LIMIT_MS, descriptors().join());
           await delay(5);
         }

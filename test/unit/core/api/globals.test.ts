@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { sendJson, startHttpServer } from '../../../helpers/httpServer.ts';
 import { runChild } from '../../../helpers/runChild.ts';
 
-describe('the dispatcher behind every fetch of the process', () => {
+describe('the global fetch dispatcher', () => {
   for (const fetchFirst of [false, true]) {
-    it(`is not replaced ${fetchFirst ? 'when it was in use before' : 'when nobody had used it'}`, async () => {
+    it(`is not replaced ${fetchFirst ? 'after a fetch' : 'before the first fetch'}`, async () => {
       const server = await startHttpServer((_request, response) =>
         sendJson(response, 200, { balance_cents: 1, currency: 'EUR' }),
       );

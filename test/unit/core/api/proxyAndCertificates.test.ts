@@ -51,7 +51,7 @@ describe('proxy and certificates', function () {
     );
   }
 
-  it('go through http.proxy with a system certificate, and reveal neither API key nor path to the proxy', async () => {
+  it('go through http.proxy, which sees neither API key nor path, with a system certificate', async () => {
     const proxy = await proxyWith();
     assert.deepEqual(await balance({ httpProxy: proxy.url }), { balance: BALANCE });
     assert.deepEqual(
@@ -73,7 +73,7 @@ describe('proxy and certificates', function () {
     assert.deepEqual(requests, []);
   });
 
-  it('trust anyone if http.proxyStrictSSL is off', async () => {
+  it('trust any certificate if http.proxyStrictSSL is off', async () => {
     const proxy = await proxyWith();
     assert.deepEqual(await balance({ httpProxy: proxy.url, strictSsl: false }, {}), { balance: BALANCE });
   });

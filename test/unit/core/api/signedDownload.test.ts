@@ -125,7 +125,7 @@ describe('signed download', () => {
       'https://[fe80::1]/a',
       'https://[::ffff:192.168.1.1]/a',
     ];
-    /** Answers each request with a redirect; without a location there is none. */
+    /** Returns a transport that redirects the first request to `location`, if given. */
     const transportTo = (location?: string) => {
       const asked: string[] = [];
       const send = ({ url: target }: { url: URL }) => {
@@ -151,7 +151,7 @@ describe('signed download', () => {
       }
     });
 
-    it('is opened from a service that is just as near; other links always are', async () => {
+    it('is opened from a service that is as near or nearer; other links always are', async () => {
       for (const [service, link, isOpened] of [
         ['http://localhost:8080/x', 'http://127.0.0.1/a', true],
         ['http://127.0.0.1', 'https://192.168.1.1/a', true],
@@ -232,9 +232,9 @@ describe('signed download', () => {
         if (request.url?.endsWith('moved')) response.writeHead(206, rest).end('456789');
         else response.writeHead(302, { location: '/moved' }).end();
       };
-      const { body, ...told } = await openSignedUrl(transport, url(), server.url, { kept });
+      const { body, ...opened } = await openSignedUrl(transport, url(), server.url, { kept });
       assert.equal((await bytesOf(body)).toString(), '456789');
-      assert.deepEqual(told, { startByte: 4, totalBytes: 10, etag: '"e"', endIsKnown: true });
+      assert.deepEqual(opened, { startByte: 4, totalBytes: 10, etag: '"e"', endIsKnown: true });
       for (const { headers } of seen)
         assert.deepEqual(
           [headers.range, headers['if-range'], Object.keys(headers).length],

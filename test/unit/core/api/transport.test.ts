@@ -90,7 +90,7 @@ describe('route', () => {
       assert.deepEqual(route({ ...settings, httpProxy }), through('http://p.example:1', 'HTTPS_PROXY'));
   });
 
-  it('is unusable rather than guessed', () => {
+  it('is unusable, rather than direct, with an invalid proxy', () => {
     for (const httpProxy of ['socks5://p.example:1', 'http://', 'p.example:notaport', 'ftp://p.example'])
       assert.deepEqual(route({ httpProxy }), { kind: 'unusable', source: 'http.proxy' }, httpProxy);
   });

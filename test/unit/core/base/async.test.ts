@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { shared } from '../../../../src/core/base/async.ts';
 
 describe('shared', () => {
-  /** Works that began, each ended by hand, and what was kept. */
+  /** Shared work that the test ends by hand, and the results that were current. */
   function works() {
     const ends: { resolve: (value: string) => void; reject: (error: Error) => void }[] = [];
     const kept: string[] = [];
@@ -56,7 +56,7 @@ describe('shared', () => {
         assert.equal(await anew, 'new');
         if (first === 'new') {
           endOld();
-          // What came after the drop has ended, too: it is read once more.
+          // The work that started after the drop has ended too, so it is repeated.
           await new Promise(setImmediate);
           ends[2]?.resolve('newest');
         }

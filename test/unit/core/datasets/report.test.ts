@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ProblemCode } from '../../../../src/core/datasets/problems.ts';
-import { shownProblems, summaryOf } from '../../../../src/core/datasets/report.ts';
+import { countProblems, shownProblems, verdictOf } from '../../../../src/core/datasets/report.ts';
 import { groupOf, reportOf } from '../../../helpers/report.ts';
 
 const rows = (from: number, count: number) =>
@@ -78,35 +78,34 @@ describe('shownProblems', () => {
     });
 });
 
-describe('summaryOf', () => {
-  it('counts secrets separately, and addresses as warnings', () => {
+describe('countProblems', () => {
+  it('counts secrets separately, addresses as warnings, and all CRLF line ends as one', () => {
     const report = reportOf({
       problems: [
         groupOf('bad-number', rows(1, 2), 20),
-        groupOf('blank-line', rows(1, 1)),
+        groupOf('crlf', rows(1, 10)),
         groupOf('api-key', rows(1, 1), 3),
         groupOf('private-key', rows(1, 1)),
         groupOf('email-address', rows(1, 2), 12),
         groupOf('card-number', rows(1, 1)),
       ],
     });
-    const { sizeBytes, mtimeMs, ctimeMs, rows: count } = report;
-    assert.deepEqual(summaryOf(report), {
-      ...{ kind: 'rows', sizeBytes, mtimeMs, ctimeMs, rows: count, isBlank: false, format: 'chat' },
-      ...{ verdict: 'errors', errors: 20, secrets: 4, warnings: 14, unchecked: 0 },
-      ...{ emailAddresses: 12, cardNumbers: 1, characters: 1_000, estimatedTokens: 250 },
-    });
+    assert.deepEqual(countProblems(report), { errors: 20, secrets: 4, warnings: 14, unchecked: 0 });
   });
 
-  it('has the verdict "errors" for secrets, unsearched rows, and other file kinds, not for addresses', () => {
+  it('counts rows too long to check also as warnings', () => {
+    const report = reportOf({ problems: [groupOf('row-too-long', rows(1, 10))] });
+    assert.deepEqual(countProblems(report), { errors: 0, secrets: 0, warnings: 10, unchecked: 10 });
+  });
+});
+
+describe('verdictOf', () => {
+  it('returns "errors" for secrets, unsearched rows, and other file kinds, not for addresses', () => {
     const of = (...codes: ProblemCode[]) =>
-      summaryOf(reportOf({ problems: codes.map((code) => groupOf(code, rows(1, 10))) }));
-    assert.equal(of().verdict, 'clean');
-    assert.equal(of('email-address', 'card-number').verdict, 'warnings');
-    for (const code of ['private-key', 'api-key', 'row-too-long'] as const)
-      assert.equal(of(code).verdict, 'errors');
-    assert.equal(of('row-too-long').unchecked, 10);
-    assert.equal(of('crlf').warnings, 1);
-    assert.equal(summaryOf(reportOf({ kind: 'utf-16' })).verdict, 'errors');
+      verdictOf(reportOf({ problems: codes.map((code) => groupOf(code, rows(1, 10))) }));
+    assert.equal(of(), 'clean');
+    assert.equal(of('email-address', 'card-number'), 'warnings');
+    for (const code of ['private-key', 'api-key', 'row-too-long'] as const) assert.equal(of(code), 'errors');
+    assert.equal(verdictOf(reportOf({ kind: 'utf-16' })), 'errors');
   });
 });

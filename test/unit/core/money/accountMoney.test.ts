@@ -13,7 +13,7 @@ const MB = 1_000_000;
 const wanted: RunParameters = { size: { bytes: 4 * MB }, priority: false };
 
 let made = 0;
-/** A charge in this month, of so many cents for 4 MB. */
+/** Returns a charge in this month. */
 function paid(cents: number | undefined, megabytes = 4): ChargedReceipt {
   return chargedReceipt({
     atMs: NOW_MS - 1_000 + made++,
@@ -33,7 +33,7 @@ const money = (more: Partial<MoneyFacts> & { budget?: AccountBudget } = {}) =>
     nowMs: NOW_MS,
     ...more,
   });
-/** 3.20 to 5.00 USD for 4 MB. */
+/** Their estimate is 3.20 to 5.00 USD for 4 MB. */
 const history = [paid(400), paid(400)];
 const pending = (state: PendingSubmission['state'], bytes = 4 * MB, accountId = 'work') =>
   pendingOf(
@@ -53,7 +53,7 @@ describe('money of an account', () => {
   });
 
   describe('in a month', () => {
-    it('is what was charged by UTC; unknown prices and other currencies make it a lower bound', () => {
+    it('adds up charges by UTC; unknown prices and other currencies make the sum a lower bound', () => {
       const before = chargedReceipt({ accountId: 'work', atMs: Date.UTC(2026, 10, 1) - 1 });
       const euros = chargedReceipt({ accountId: 'work', atMs: NOW_MS, run: { currency: 'EUR' } });
       const { spending } = money({ receipts: [...history, before, euros, paid(undefined)] });
@@ -68,7 +68,7 @@ describe('money of an account', () => {
       });
     });
 
-    it('estimates work in progress by the upper end, or else by the highest of the last five prices', () => {
+    it('estimates work in progress by the upper end, else by the highest of the last five prices', () => {
       const underWay = (states: PendingSubmission['state'][], receipts = history, bytes = 4 * MB) => {
         const { spending } = money({ receipts, pending: states.map((state) => pending(state, bytes)) });
         return [spending?.pendingCents, spending?.pendingUnknown];
@@ -101,7 +101,7 @@ describe('money of an account', () => {
       return result.limits.map((limit) => limit.over);
     };
 
-    it('may exceed it by the upper end, and will by the lower end; equal is not over', () => {
+    it('may exceed it with the upper end, and will with the lower end; equal is not over', () => {
       for (const [cents, expected] of [
         [500, undefined],
         [499, 'may'],

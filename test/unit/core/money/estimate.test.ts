@@ -11,12 +11,12 @@ import {
 import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
 import { Random } from '../../../helpers/random.ts';
 import { chargedReceipt, type ReceiptOptions } from '../../../helpers/receipts.ts';
-import { wholeAttempt } from '../../../helpers/submissions.ts';
+import { uploadedAttempt } from '../../../helpers/submissions.ts';
 
 const MB = 1_000_000;
 let made = 0;
 
-/** A receipt of so many megabytes that cost so many cents, with its own bytes; later ones are newer. */
+/** Returns a receipt for a dataset with unique bytes; each is newer than the previous one. */
 function paid(megabytes: number, cents: number, options: ReceiptOptions = {}): ChargedReceipt {
   const sha256 = (++made).toString(16).padStart(64, '0');
   return chargedReceipt({
@@ -39,14 +39,14 @@ const range = (receipts: readonly ChargedReceipt[], of: RunParameters) => {
 };
 const kind = (receipts: readonly ChargedReceipt[], of: RunParameters) => estimateOf(receipts, of).kind;
 
-/** What a service may charge for; it counts tokens, which we don't. */
+/** What a service may charge for. It counts tokens; the extension doesn't. */
 interface FullSize {
   bytes: number;
   rows: number;
   characters: number;
   tokens: number;
 }
-/** In cents. */
+/** Returns cents. */
 type PriceRule = (size: FullSize) => number;
 
 const RULES: Readonly<Record<string, PriceRule>> = {
@@ -60,7 +60,7 @@ const RULES: Readonly<Record<string, PriceRule>> = {
   'per token': ({ tokens }) => tokens * 0.0004,
   'falling token tiers': ({ tokens }) => marginal(tokens, [1e6, 0.0008], [1e7, 0.0005], [Infinity, 0.0002]),
   'rising token tiers': ({ tokens }) => marginal(tokens, [1e6, 0.0003], [1e7, 0.0005], [Infinity, 0.0008]),
-  // Small datasets are trained for longer.
+  // Smaller datasets are trained for more epochs.
   'epochs by size': ({ bytes, tokens }) =>
     tokens * 0.0002 * tier(bytes / MB, [1, 8], [5, 5], [20, 3], [Infinity, 2]),
   'rows and tokens': ({ rows, tokens }) => 100 + rows * 0.05 + tokens * 0.0003,
@@ -80,7 +80,7 @@ function marginal(amount: number, ...tiers: [upTo: number, centsEach: number][])
   return cents;
 }
 
-/** The datasets of one user: versions of one to three, which grow, are cut to a sample, or change a little. */
+/** Returns one user's datasets: versions of one to three, which grow, are sampled, or change slightly. */
 function history(random: Random, count: number): FullSize[] {
   const between = (low: number, high: number) => low * (high / low) ** random.fraction();
   const projects = Array.from({ length: 1 + random.below(3) }, () => ({
@@ -166,7 +166,7 @@ describe('estimate', () => {
       assert.deepEqual(range([...fourAndFive, change, paid(4, 900)], wanted(4)), [720, 1_200]);
     });
 
-    it('of priority processing is at least the lower end of the standard queue if only that is known', () => {
+    it('of priority processing is at least the standard queue’s lower end if only that is known', () => {
       assert.deepEqual(estimateOf(fourAndFive, wanted(5, { priority: true })), {
         kind: 'priority',
         lowCents: 400,
@@ -193,7 +193,7 @@ describe('estimate', () => {
       const free = [paid(4, 0), paid(4, 0)];
       assert.equal(kind(free, wanted(4)), 'included');
       assert.equal(kind(free, wanted(4, { sha256: free[0]?.dataset.sha256 })), 'included');
-      // An allowance that is used up is no change of prices.
+      // A used-up allowance is not a price change.
       const usedUp = [...free, paid(4, 400)];
       assert.equal(kind(usedUp, wanted(4)), 'one');
       assert.equal(kind([...usedUp, paid(4, 900)], wanted(4)), 'changed');
@@ -206,7 +206,7 @@ describe('estimate', () => {
       const receipts = [paid(4, 400, sizes(1_000, 4 * MB)), paid(4, 400, sizes(1_000, 4 * MB))];
       const size = { bytes: 8 * MB, rows: 500, characters: 6 * MB };
       assert.deepEqual(range(receipts, { size, priority: false }), [160, 1_000]);
-      // Rows that were not counted of one of them say nothing.
+      // Rows and characters are ignored if the receipt lacks them.
       assert.deepEqual(range([paid(4, 400), paid(4, 400)], { size, priority: false }), [400, 1_000]);
     });
 
@@ -216,7 +216,7 @@ describe('estimate', () => {
     it('is not below a clearly smaller run or above a clearly larger one', () => {
       assert.deepEqual(range([paid(3, 390), paid(4, 400)], wanted(4)), [390, 500]);
       assert.deepEqual(range([paid(5, 450), paid(4, 400)], wanted(4)), [320, 450]);
-      // Not clearly: 5 % apart.
+      // Not clearly smaller: 5 % apart.
       assert.deepEqual(range([paid(3.8, 390), paid(4, 400)], wanted(4)), [320, 500]);
     });
 
@@ -235,8 +235,8 @@ describe('estimate', () => {
     });
 
     it('replays receipts in the order of their charges', () => {
-      // It waited for a day before it was sent: the prices that it met are the newest.
-      const late = paid(4, 900, { attempts: [wholeAttempt(made + 10)] });
+      // It was created first but sent last, so its price is the newest.
+      const late = paid(4, 900, { attempts: [uploadedAttempt(made + 10)] });
       const receipts = [late, paid(4, 400), paid(4, 410)];
       assert.equal(kind(receipts, wanted(4)), 'changed');
     });
@@ -332,7 +332,7 @@ describe('estimate', () => {
       assert.ok(widths.length / runs >= 0.6, String(widths.length / runs));
     });
 
-    /** Many users who submit 3 to 12 times; somewhere midway all prices are multiplied by one of the changes. */
+    /** Simulates users who submit 3 to 12 times; midway, all prices are multiplied by one of `changes`. */
     function replay(name: string, rule: PriceRule, changes: number[]): { shown: Try[]; runs: number } {
       const random = new Random(name.length);
       const shown: Try[] = [];

@@ -15,7 +15,6 @@ import { defaultPrice, type PriceOf } from '../../../../src/sandbox/catalog.ts';
 import type { Sandbox } from '../../../../src/sandbox/sandbox.ts';
 import type { Scenario } from '../../../../src/sandbox/scenarios.ts';
 import { rowsOfCsv } from '../../../helpers/csv.ts';
-import { useNoDigestThread } from '../../../helpers/digestWorker.ts';
 import { Random } from '../../../helpers/random.ts';
 import { HOUR, MINUTE } from '../../../helpers/runs/stage.ts';
 import { Bench, silent } from '../../../helpers/runs/support.ts';
@@ -26,7 +25,7 @@ import { withVscode } from '../../../helpers/standInForVscode.ts';
 const { spendPageState } = await withVscode(() => import('../../../../src/ui/money/spendMessages.ts'));
 
 const SUBMISSIONS = 150;
-/** Another one tells another story. */
+/** Another seed simulates another story. */
 const SEED = Number(process.env['REPLAY_SEED'] ?? 20_310_508);
 
 const ACCOUNT = 'account-1';
@@ -47,20 +46,20 @@ interface Books {
   balanceCents: number;
 }
 
-/** A machine whose windows are killed now and then, a user, and the service. */
+/** Simulates a user, the service, and a machine whose windows are killed now and then. */
 class Replay {
   readonly bench: Bench;
   readonly sandbox: Sandbox;
   readonly clock: TestClock;
   readonly random = new Random(SEED);
-  /** What happened. */
+  /** Kinds of events that have happened. */
   readonly story = new Set<string>();
   session!: Session;
   submitter!: Submitter;
   priceOf = defaultPrice;
   receipts!: () => Promise<Receipt[]>;
   #close: () => void = () => undefined;
-  /** How many more files this window writes before it is killed. */
+  /** Number of files that this window can still write before it is killed. */
   #writesLeft = Infinity;
 
   constructor(bench: Bench, sandbox: Sandbox, clock: TestClock) {
@@ -69,13 +68,13 @@ class Replay {
     this.clock = clock;
   }
 
-  /** Opens a window in the place of the one before. */
+  /** Opens a window in place of the previous one. */
   async open(): Promise<void> {
     this.#close();
     this.#writesLeft = Infinity;
     const { bench, clock, random } = this;
     const journal = bench.otherJournal({
-      // As a kill: what would come after it never reaches the disk.
+      // Like a kill: later writes never reach the disk.
       write: async (file, text) => {
         if (this.#writesLeft-- > 0) return writeQuickly(file, text);
         submitter.dispose();
@@ -94,7 +93,7 @@ class Replay {
     };
   }
 
-  /** Submits another dataset, and does what a user might until nothing of it is open. */
+  /** Submits a new dataset, and decides as a user might until no submission is pending. */
   async submit(index: number): Promise<void> {
     const { bench, clock, random } = this;
     const { control } = this.sandbox;
@@ -119,7 +118,7 @@ class Replay {
     }
   }
 
-  /** Somebody uses the account from another machine. */
+  /** Submits with the same account from another machine. */
   async submitElsewhere(): Promise<void> {
     const { baseUrl, apiKey } = this.sandbox;
     this.sandbox.control.setScenario('none');
@@ -129,7 +128,7 @@ class Replay {
     if (status === 201) this.story.add('submitted elsewhere');
   }
 
-  /** The service's own, oldest first. */
+  /** Reads the service's books, runs oldest first; `leaveCents` sets the balance first. */
   books(leaveCents?: number): Books {
     const database = new DatabaseSync(path.join(this.bench.folder, 'sandbox-0', 'sandbox.sqlite'));
     if (leaveCents !== undefined) database.prepare('UPDATE account SET balance_cents = ?').run(leaveCents);
@@ -139,7 +138,7 @@ class Replay {
     return { runs, balanceCents: Number(account?.['balance_cents']) };
   }
 
-  /** Does something in a window that may be killed meanwhile; undefined where it was. */
+  /** Runs `work` in a window that may be killed meanwhile; returns undefined if it was, or if `work` threw. */
   async #mayDie<T>(work: () => Promise<T>): Promise<T | undefined> {
     this.#writesLeft = this.random.chance(0.2) ? this.random.below(6) : Infinity;
     const result = await work().catch(() => undefined);
@@ -151,7 +150,7 @@ class Replay {
     return undefined;
   }
 
-  /** Checks what may have been charged, then goes on with it or gives it up. */
+  /** Checks, adopts, resumes, or discards one pending submission, as a user might. */
   async #decide(): Promise<void> {
     const { clock, random, session, submitter } = this;
     await submitter.probe();
@@ -171,7 +170,7 @@ class Replay {
   }
 }
 
-/** Whole, and not through to the disk: so many submissions would mostly wait for that. */
+/** Writes atomically, but not durably: syncing the files of so many submissions would take too long. */
 async function writeQuickly(file: string, text: string): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true });
   await writeFile(`${file}.tmp`, text);
@@ -181,7 +180,7 @@ async function writeQuickly(file: string, text: string): Promise<void> {
 const sum = (cents: readonly (number | undefined)[]) =>
   cents.reduce<number>((all, one) => all + (one ?? NaN), 0);
 
-/** What an amount of the page says, and nothing else: no "at least", and no other currency. */
+/** Parses an amount of the page; NaN unless it is exact, without "at least", and in USD. */
 function centsOf(text = ''): number {
   const [, amount] = /^([-\d,]+\.\d\d) USD\*?$/.exec(text) ?? [];
   return Math.round(Number(amount?.replaceAll(',', '')) * 100);
@@ -189,7 +188,6 @@ function centsOf(text = ''): number {
 
 describe('the money of 150 submissions with refusals, lost responses, and crashes', () => {
   let replay: Replay;
-  useNoDigestThread();
   beforeEach(async () => {
     const bench = await Bench.start();
     const clock = new TestClock();
@@ -220,7 +218,7 @@ describe('the money of 150 submissions with refusals, lost responses, and crashe
     const totalCents = sum(runs.map((run) => run.price_cents));
     assert.equal(sum(funds.map(({ cents }) => cents)) - totalCents, balanceCents);
 
-    // Each receipt is of another run, and says what the service has in its books.
+    // Each receipt belongs to a different run, and agrees with the service's books.
     const all = await replay.receipts();
     const account = { id: ACCOUNT };
     const moneyNow = (runs?: Session['runs'], balance?: Balance) =>
@@ -242,7 +240,7 @@ describe('the money of 150 submissions with refusals, lost responses, and crashe
     }
     for (const { settled } of all) story.add(settled.kind);
 
-    // What has no receipt is filled in by the service's list and details.
+    // Runs without a receipt come from the service's list and details.
     sandbox.control.setScenario('none');
     await replay.open();
     const { session } = replay;
@@ -254,7 +252,7 @@ describe('the money of 150 submissions with refusals, lost responses, and crashe
     const money = moneyNow(session.runs, balance);
     const { charged } = money;
 
-    // So does the spend page.
+    // The spend page agrees.
     const pageBy = (groupBy: (typeof GROUPS)[number]) =>
       spendPageState({
         accountId: ACCOUNT,
@@ -280,7 +278,7 @@ describe('the money of 150 submissions with refusals, lost responses, and crashe
       assert.ok(groups.length > 1, by);
     }
 
-    // The exports say the same of each run.
+    // The exports agree on each run.
     const csv = rowsOfCsv(toCsv(charged));
     const jsonl = toJsonl(charged)
       .trimEnd()

@@ -150,7 +150,7 @@ describe('spending', () => {
         run: { balance_after_cents: 3_500 },
       }),
     ];
-    // A balance that was read before the last charge is not the last.
+    // A balance that was read before the charges comes before them.
     assert.equal(balancePoints(receipts, USD, 5)?.points[0]?.cents, 3_000);
     assert.deepEqual(balancePoints(receipts, USD, 30), {
       currency: 'USD',
@@ -175,9 +175,9 @@ describe('spending', () => {
       closed: { localMs: at + 10 },
       ...(httpStatus !== undefined && { httpStatus }),
     });
-    // Nothing of the first attempt was sent whole: the second reads the balance again.
+    // The first attempt was not sent completely, so the second reads the balance again.
     assert.deepEqual(points([{ started: { localMs: 100 } }, sent(500)]), [500, 510]);
-    // The answer to the first got lost: the second is told what it was.
+    // The response to the first attempt was lost; the second gets the same response.
     assert.deepEqual(points([sent(100), sent(500)]), [100, 110]);
     assert.deepEqual(points([sent(100, 503), sent(500)]), [100, 510]);
   });

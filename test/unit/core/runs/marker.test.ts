@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { hasMarker, newMarker, withMarker, withoutMarker } from '../../../../src/core/runs/marker.ts';
 
 const MARKER = 'ft-7k3m9qpx';
-/** What is left of 255 for a label and its blank. */
+/** UTF-16 units left for the label, without the space before the marker. */
 const ROOM = 255 - MARKER.length - 1;
 const LONG = 'Ein Läbel, so lang, dass ein Dienst ihn kürzen könnte, ohne es zu sagen';
 
@@ -15,7 +15,7 @@ describe('newMarker', () => {
         assert.equal(withoutMarker(withMarker(label, marker)), label, marker);
     }
     assert.equal(new Set(markers).size, markers.length);
-    // Forty bits: every character of the alphabet stands at every place.
+    // 40 bits: every character of the alphabet occurs at every position.
     for (let place = 3; place < 11; place++)
       assert.equal(new Set(markers.map((marker) => marker[place])).size, 32);
   });
@@ -34,14 +34,14 @@ describe('withMarker', () => {
       ['a'.repeat(53), first('a'.repeat(53))],
       ['訓'.repeat(17), last('訓'.repeat(17))],
       ['訓'.repeat(18), first('訓'.repeat(18))],
-      // A cut bares no blank; one endless character is given up.
+      // A cut leaves no trailing spaces; a single character that is too long is dropped.
       [`${'a'.repeat(ROOM - 3)}   b`, first('a'.repeat(ROOM - 3))],
       [`e${'\u0301'.repeat(400)}`, MARKER],
     ] as const)
       assert.equal(withMarker(label, MARKER), expected);
   });
 
-  it('stays within 255 UTF-16 units by truncating the label at a character boundary, never the marker', () => {
+  it('truncates the label, never the marker, at a character boundary to fit 255 UTF-16 units', () => {
     for (const length of [ROOM - 1, ROOM, ROOM + 1, 254, 255, 256, 10_000]) {
       const label = withMarker('a'.repeat(length), MARKER);
       assert.equal(label, `${MARKER} ${'a'.repeat(Math.min(length, ROOM))}`);
@@ -75,9 +75,9 @@ describe('withoutMarker', () => {
     for (const text of [
       ...['', 'Läbel', ` ${MARKER} Läbel`, `${MARKER}-Läbel`, `Läbel ${MARKER} `, `Läbel ${MARKER}\n`],
       ...['Läbel ft-7k3m9qp', 'Läbel ft-7k3m9qpxx', 'Läbel FT-7K3M9QPX', 'Läbel ft_7k3m9qpx'],
-      // i, l, o and u are no characters of ours.
+      // The alphabet has no i, l, o, or u.
       ...['i', 'l', 'o', 'u'].map((letter) => `Läbel ft-7k3m9qp${letter}`),
-      // Dates of a fine-tuning, and parts of words.
+      // Dates, and parts of words.
       ...['ft-20261121', 'Läbel ft-20261121', 'draft-7k3m9qpx', 'Geschäft-7k3m9qpx', 'left-ft-7k3m9qpx'],
     ])
       assert.equal(withoutMarker(text), text);

@@ -4,7 +4,7 @@ import { phaseOf } from '../../../../src/core/runs/runList.ts';
 import { row } from '../../../helpers/runs/support.ts';
 
 describe('phaseOf', () => {
-  it('recognizes the contract’s statuses, artifacts, an end time, and likely ends; all else is active', () => {
+  it('recognizes contract statuses, artifacts, end times, and likely ends; all else is active', () => {
     const detail = { run_id: 'r', status: 'running', model_id: 'm' };
     for (const [phase, statuses] of [
       ['waiting', ['queued']],
@@ -23,7 +23,7 @@ describe('pollEveryMs', () => {
   const MINUTE = 60_000;
   const HOUR = 60 * MINUTE;
 
-  it('increases with age, without a focused window, or with few GETs left; is Infinity with nothing to watch', () => {
+  it('increases with age, without focus, or with few GETs left; Infinity with nothing to watch', () => {
     for (const [ageMs, isSeen, isScarce, expectedMs] of [
       [0, true, false, 5000],
       [MINUTE - 1, true, false, 5000],

@@ -49,14 +49,14 @@ describe('RunStore', () => {
   let bench: Bench;
   let store: RunStore;
   let changes: RunChange[];
-  /** What the service has, newest first; rows that are no runs, too. */
+  /** The service's list, newest first, including invalid rows. */
   let listed: unknown[];
   let details: Map<string, RunDetail>;
   let urls: string[];
-  /** While set, answers wait for it; they are made when the request comes. */
+  /** While set, responses wait for it; their content is fixed when the request arrives. */
   let gate: Promise<unknown> | undefined;
   let oddities: object;
-  /** The same, for each answer. */
+  /** Like `oddities`, but called for each page. */
   let odds: () => object;
 
   beforeEach(async () => {
@@ -92,7 +92,7 @@ describe('RunStore', () => {
   });
   afterEach(() => bench.end());
 
-  /** Sends a read whose answer, made now, comes when the returned function is called. */
+  /** Starts a read whose response, fixed now, is sent when the returned function is called. */
   async function late<T>(read: () => Promise<T>) {
     const opened = Promise.withResolvers<undefined>();
     gate = opened.promise;
@@ -105,7 +105,7 @@ describe('RunStore', () => {
   const detail = (run_id: string, status: string, more: Partial<RunDetail> = {}) =>
     details.set(run_id, { run_id, status, model_id: 'm', ...more });
 
-  /** `count` runs, the newest first, named by their minute. */
+  /** Returns `count` runs, newest first, named by their minute. */
   const many = (count: number, status = 'complete') =>
     Array.from({ length: count }, (_, index) => row(`r${count - index}`, count - index, status));
 
@@ -435,7 +435,7 @@ describe('RunStore', () => {
     await assert.rejects(arrive());
     const known = [store.rows, store.hasMore, store.label('new'), store.detail('r1')];
     assert.deepEqual(known, [undefined, false, undefined, undefined]);
-    // Another run may have its id.
+    // Another run may get the same ID.
     assert.equal(store.detailFailure('r1'), undefined);
     await Promise.all([store.refresh(), arriveToo()]);
     assert.deepEqual(store.rows, []);
@@ -450,7 +450,7 @@ describe('RunStore', () => {
     oddities = {};
     changes.length = 0;
     await store.refresh();
-    // What shows that reading failed hears that it does no more.
+    // Views that show the failure are notified that it is over.
     assert.deepEqual([store.failed, changes], [false, [{ added: [], changed: [], moved: [] }]]);
   });
 });

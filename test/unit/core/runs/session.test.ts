@@ -143,7 +143,7 @@ describe('Session', () => {
     assert.deepEqual([states, session.offlineSince], [['offline', 'connecting', 'ready'], undefined]);
   });
 
-  it('is offline if something other than the service answers, and ready after an odd response of the service', async () => {
+  it('is offline if something else answers, and ready after an odd response of the service', async () => {
     for (const [status, headers, text, state] of [
       [200, {}, '<html>sign in</html>', 'offline'],
       [302, { location: '/portal' }, '', 'offline'],
@@ -255,7 +255,7 @@ describe('Session', () => {
       assert.equal(without.state, 'key-missing');
     });
 
-    it('sets until when nothing is sent, also for a new connection, unless the clock was set back', async () => {
+    it('blocks calls until a time, also on a new connection, unless the clock was set back', async () => {
       const { session } = watched();
       session.acceptShared({ notBeforeMs: Date.now() + 8 * 24 * 3_600_000 }, false);
       assert.equal(session.notBeforeMs, undefined);
@@ -281,8 +281,8 @@ describe('Latest', () => {
       held.push(() => sendJson(response, 200, body));
     });
     const { balance } = bench.session({ baseUrl: server.url, apiKey: 'k', keyId: 'key-1' });
-    const told: (number | undefined)[] = [];
-    balance.onDidChange(() => told.push(balance.current?.balance_cents));
+    const balances: (number | undefined)[] = [];
+    balance.onDidChange(() => balances.push(balance.current?.balance_cents));
     const reading = balance.refresh();
     await until(() => held.length === 1);
     cents = 500;
@@ -291,7 +291,7 @@ describe('Latest', () => {
     await until(() => held.length === 2);
     held[1]?.();
     assert.equal((await reading).balance_cents, 500);
-    assert.deepEqual(told, [500, 500]);
+    assert.deepEqual(balances, [500, 500]);
     await bench.end();
   });
 });

@@ -13,7 +13,7 @@ describe('Sessions', () => {
   const folder = useFolder();
   let accounts: AccountStore;
   let sessions: Sessions;
-  let told: string[];
+  let changes: string[];
 
   const account = (id: string): ServiceAccount => ({
     kind: 'service',
@@ -36,8 +36,8 @@ describe('Sessions', () => {
       () => Promise.resolve({ baseUrl: server.url, apiKey: 'service_test', keyId: 'key-1' }),
       (connection) => new Client(connection, () => bench.transport),
     );
-    told = [];
-    sessions.onDidChangeState(({ session, state }) => told.push(`${session.account.id} ${state}`));
+    changes = [];
+    sessions.onDidChangeState(({ session, state }) => changes.push(`${session.account.id} ${state}`));
   });
   afterEach(async () => {
     sessions.dispose();
@@ -45,7 +45,7 @@ describe('Sessions', () => {
     await bench.end();
   });
 
-  it('fires for the state of every account’s session, and knows which 401 changed it', async () => {
+  it('fires when the session of any account changes state, and knows which 401 changed it', async () => {
     const submitter = new Submitter(bench.journal);
     const session = sessions.active;
     assert.equal(session?.account.id, 'two');
@@ -55,7 +55,7 @@ describe('Sessions', () => {
     const outcome = await submission;
     submitter.dispose();
     assert.ok(outcome.kind === 'not-charged', JSON.stringify(outcome));
-    assert.deepEqual(told, ['two key-rejected']);
+    assert.deepEqual(changes, ['two key-rejected']);
     assert.equal(sessions.isReportedByState(outcome.error), true);
     assert.equal(sessions.active.isReportedByState(outcome.error), false);
   });

@@ -31,7 +31,7 @@ describe('StoredDetails', () => {
     await bench.end();
   });
 
-  /** Another window, or the next start. */
+  /** Opens another window, or the same one after a restart. */
   async function window(): Promise<RunStore> {
     const { runs } = bench.session({ baseUrl: url, apiKey: 'k', keyId: 'key-1' });
     const stored = new StoredDetails(runs, bench.state(), 'account-1', (error) => assert.fail(String(error)));
@@ -39,7 +39,7 @@ describe('StoredDetails', () => {
     await stored.idle();
     return runs;
   }
-  /** A window that has read the list, and what it then knows of a run. */
+  /** Returns the detail that a new window provides after it has read the list. */
   async function detailAfterRestart(runId: string): Promise<RunDetail | undefined> {
     const runs = await window();
     await runs.refresh();
@@ -68,7 +68,7 @@ describe('StoredDetails', () => {
     created_at: String(row(run_id, 1).created_at),
     ...changes,
   });
-  /** Reads the details of listed runs in one window. */
+  /** Lists runs, and reads their details in one window. */
   async function read(...runs: [row: unknown, detail: RunDetail][]): Promise<RunStore> {
     listed = runs.map(([one]) => one);
     details = new Map(runs.map(([, detail]) => [detail.run_id, detail]));
@@ -78,7 +78,7 @@ describe('StoredDetails', () => {
     return store;
   }
 
-  it('provides the detail of a finished run after a restart and in other windows without a request', async () => {
+  it('provides the detail of a finished run in other and later windows without a request', async () => {
     const other = await window();
     await read([row('a', 1, 'complete'), finished('a')]);
     await other.refresh();
@@ -135,7 +135,7 @@ describe('StoredDetails', () => {
     assert.equal(await detailAfterRestart('a'), undefined);
   });
 
-  it('keeps what another window stored that learned earlier that the run ended', async () => {
+  it('keeps the detail stored by another window that learned of the end earlier', async () => {
     const late = await window();
     listed = [row('a', 1, 'running')];
     await late.refresh();
@@ -149,7 +149,7 @@ describe('StoredDetails', () => {
     assert.equal(urls.filter((one) => one.endsWith('/runs/a')).length, 1);
   });
 
-  it('provides no detail of another state or another run with the same ID, but tolerates times in whole seconds', async () => {
+  it('ignores a detail of another state or run with the same ID, but tolerates whole seconds', async () => {
     const run = row('a', 1, 'complete');
     await read([run, finished('a')]);
     await untilStored('a');

@@ -26,7 +26,7 @@ describe('Watcher', function () {
   });
   afterEach(() => bench.end());
 
-  /** Opens windows one after the other, each with its first look. */
+  /** Opens windows one after the other, and waits for a poll after each. */
   async function open<Names extends string[]>(...names: Names) {
     const windows: WatchWindow[] = [];
     for (const name of names) {
@@ -34,7 +34,7 @@ describe('Watcher', function () {
       windows.push(window);
       const before = polls();
       await window.watcher.poll();
-      // What it asks of the window that looks goes through the file system's watch.
+      // Its request reaches the polling window through a file system watch.
       await bench.until(() => polls() > before);
       await bench.settle();
     }
@@ -43,7 +43,7 @@ describe('Watcher', function () {
   const statusIn = ({ session }: WatchWindow, runId: string) => session.runs.get(runId)?.status;
   const movesIn = ({ moved }: WatchWindow) =>
     moved.map(({ runId, before, after }) => `${runId}: ${before.status} → ${after.status}`);
-  /** Holds answers back until the returned function is called. */
+  /** Holds back responses until the returned function is called. */
   const hold = () => {
     const opened = Promise.withResolvers<undefined>();
     bench.gate = opened.promise;
@@ -134,7 +134,7 @@ describe('Watcher', function () {
       bench.instead = () => 'lost';
       await bench.pass(HOUR);
       assert.deepEqual([a.errors.length, a.session.state], [1, 'offline']);
-      // 7.5 s, 15 s, 30 s, 60 s, 120 s, and then each 150 s.
+      // 7.5 s, 15 s, 30 s, 60 s, 120 s, and then every 150 s.
       assert.ok(polls() > 20 && polls() < 35, String(polls()));
       const since = a.session.offlineSince;
       await bench.list(({ offlineSinceMs }) => offlineSinceMs === since);
@@ -194,7 +194,7 @@ describe('Watcher', function () {
         bench.rows = bench.rows.map((row) => (row.run_id === runId ? { ...row, status: 'complete' } : row));
       };
 
-      it('polls a new run often, and the deep one when there is plenty of budget', async () => {
+      it('polls a new run often, and the deep one when there is plenty of quota', async () => {
         bench.rows = [made(bench, 'new', 0), ...bench.rows];
         await a.watcher.poll();
         await bench.pass(30 * SECOND);
@@ -282,7 +282,7 @@ describe('Watcher', function () {
   });
 
   describe('with several windows', () => {
-    it('polls in one window, and all show rows, changes, labels, balance, and whether the service answers', async () => {
+    it('polls in one window; all show rows, changes, labels, balance, and whether it is offline', async () => {
       bench.rows = [made(bench, 'r', 0)];
       const [a, b, c] = await open('a', 'b', 'c');
       assert.deepEqual(
@@ -307,7 +307,7 @@ describe('Watcher', function () {
       await bench.pass(2 * MINUTE);
       await bench.until(() => b.session.state === 'offline' && c.session.state === 'offline');
       assert.equal(b.session.offlineSince, a.session.offlineSince);
-      // A window that begins now knows it, too.
+      // A window opened now knows it too.
       const d = bench.window('d');
       await d.watcher.poll();
       assert.deepEqual([d.session.state, d.session.offlineSince], ['offline', a.session.offlineSince]);
@@ -365,7 +365,7 @@ describe('Watcher', function () {
       bench.instead = (what) => {
         change();
         const [, run_id] = what.split('/runs/');
-        // Without a label, which is missing again after each change.
+        // Without a label, so that it is missing again after each change.
         return run_id === undefined ? undefined : [200, { run: { run_id, status: 'x', model_id: 'm' } }];
       };
       bench.asked.length = 0;
@@ -377,13 +377,13 @@ describe('Watcher', function () {
       };
       for (let minute = 0; minute < 60; minute++) {
         await Promise.all(windows.map(readDetails));
-        // People go from window to window.
+        // The user switches between windows.
         if (minute % 5 === 0) void windows[(minute / 5) % 3]?.watcher.poll();
         await bench.pass(MINUTE);
       }
       const sent = bench.asked.length;
       assert.ok(sent <= 120, `${sent}: ${spare} details`);
-      // Not because it does nothing; how many details polls leave over depends on when the windows ask.
+      // It is not idle; how many details it reads between polls depends on when the windows ask.
       assert.ok(polls() >= 40 && spare >= 4, `${polls()} polls, ${spare} details`);
       assert.ok(!bench.asked.some((one) => !one.startsWith('a ')));
     });

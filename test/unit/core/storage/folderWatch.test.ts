@@ -9,12 +9,12 @@ import { until } from '../../../helpers/runs/support.ts';
 describe('FolderWatch', () => {
   const folder = useFolder();
   let watched: string;
-  let told: number;
+  let calls: number;
   let watch: FolderWatch | undefined;
 
   beforeEach(() => {
     watched = path.join(folder(), 'watched');
-    told = 0;
+    calls = 0;
   });
   afterEach(() => {
     watch?.dispose();
@@ -22,8 +22,8 @@ describe('FolderWatch', () => {
 
   const follow = () =>
     (watch = new FolderWatch(watched, '.json', () => {
-      told++;
-      return Promise.reject(new Error('told to nobody'));
+      calls++;
+      return Promise.reject(new Error('ignored'));
     }));
   const put = (name: string, at = watched) => writeFileSync(path.join(at, name), '');
   const whileAnyIsTold = () => delay(80);
@@ -32,11 +32,11 @@ describe('FolderWatch', () => {
     mkdirSync(watched);
     follow();
     for (let each = 0; each < 20; each++) put(`${each}.json`);
-    await until(() => told === 1);
+    await until(() => calls === 1);
     await whileAnyIsTold();
-    assert.equal(told, 1);
+    assert.equal(calls, 1);
     put('next.json');
-    await until(() => told === 2);
+    await until(() => calls === 2);
   });
 
   it('ignores other names', async () => {
@@ -44,7 +44,7 @@ describe('FolderWatch', () => {
     follow();
     put('a.json.tmp');
     await whileAnyIsTold();
-    assert.equal(told, 0);
+    assert.equal(calls, 0);
   });
 
   it('watches only the folder that exists when it is renewed', async () => {
@@ -54,18 +54,18 @@ describe('FolderWatch', () => {
     watch?.renew();
     watch?.renew();
     put('a.json');
-    await until(() => told === 1);
+    await until(() => calls === 1);
     renameSync(watched, away);
     watch?.renew();
     mkdirSync(watched);
     watch?.renew();
     await whileAnyIsTold();
-    const before = told;
+    const before = calls;
     put('b.json', away);
     await whileAnyIsTold();
-    assert.equal(told, before);
+    assert.equal(calls, before);
     put('c.json');
-    await until(() => told === before + 1);
+    await until(() => calls === before + 1);
   });
 
   it('reports nothing after it is disposed', async () => {
@@ -77,7 +77,7 @@ describe('FolderWatch', () => {
     watch?.renew();
     put('b.json');
     await whileAnyIsTold();
-    assert.equal(told, 0);
+    assert.equal(calls, 0);
     const late = new FolderWatch(path.join(folder(), 'later'), '.json', () => assert.fail('disposed'));
     late.dispose();
     mkdirSync(path.join(folder(), 'later'));

@@ -29,7 +29,7 @@ describe('Lease', () => {
     return started;
   }
 
-  /** A lease that is released at the end of the test. */
+  /** Takes a lease that is released at the end of the test. */
   async function take(at = file, tries?: number): Promise<Lease | undefined> {
     const lease = await Lease.take(at, tries);
     if (lease !== undefined) taken.push(lease);
@@ -70,7 +70,7 @@ describe('Lease', () => {
     await other.ask('release');
     const again = await take();
     assert.equal(again?.isHeld(), true);
-    // One who holds it for a moment is waited for.
+    // It waits for a holder that releases it soon.
     setTimeout(() => again.release(), 8);
     assert.equal((await take())?.isHeld(), true);
   });
@@ -120,14 +120,14 @@ describe('Lease', () => {
     assert.deepEqual(counts, [0, 0, 0]);
   });
 
-  it('is held on the file that others find, whenever it is replaced', async () => {
+  it('is held on the file that others open, whenever it is replaced', async () => {
     for (const isThere of [true, false])
       for (let call = 1; call <= 3; call++) {
         mkdirSync(path.dirname(file), { recursive: true });
         if (isThere) writeFileSync(file, '');
         const { statSync: original } = fs;
         let calls = 0;
-        // Between any two steps: each begins with a look at what stands there.
+        // Replaces the file between two steps: each step starts with statSync.
         mock.method(fs, 'statSync', (...given: Parameters<typeof original>) => {
           if (++calls === call && existsSync(file)) renameSync(file, path.join(folder(), `old-${call}`));
           if (calls === call) writeFileSync(file, '');
@@ -187,7 +187,7 @@ describe('Lease', () => {
 
   it('leaks no descriptor', async function () {
     if (process.platform !== 'linux') this.skip();
-    // Those of the lock files alone: others may open and close meanwhile. A removed file still has its name here.
+    // Only those of lock files: others may open and close meanwhile. Removed files keep their names here.
     const open = () =>
       readdirSync('/proc/self/fd').filter((descriptor) => {
         try {

@@ -53,7 +53,7 @@ describe('StateStore', () => {
     return made;
   }
 
-  /** Another window; its lines as they come. */
+  /** Starts another window; `lines` grows with its output. */
   function child(name: string, count?: number, env: Record<string, string> = {}) {
     const args = [CHILD, folder, name, ...(count === undefined ? [] : [String(count)])];
     const made = spawn(process.execPath, args, {
@@ -132,7 +132,7 @@ describe('StateStore', () => {
     assert.deepEqual(await namesOf(one), ['x']);
     let turns = 0;
     await one.transaction(() => {
-      // SQLite says that the file was moved: it is opened again.
+      // SQLite reports that the file was moved, so it is opened again.
       if (++turns === 1) throw Object.assign(new Error('readonly database'), { errcode: 1032 });
     });
     assert.equal(turns, 2);
@@ -224,7 +224,7 @@ describe('StateStore', () => {
     assert.equal(one.problem, undefined);
     assert.equal(aside.length, 1);
     assert.ok(existsSync(aside[0]!) && existsSync(`${aside[0]}-journal`));
-    // Also one that is damaged while it is open.
+    // Also if it is damaged while it is open.
     await add(one, 'x'.repeat(100_000));
     writeFileSync(file, Buffer.alloc(statSync(file).size, 7));
     await add(one, 'y');
@@ -261,7 +261,7 @@ describe('StateStore', () => {
       if (sql !== 'COMMIT') return this.prepare(sql).run();
       exec.mock.restore();
       this.exec(sql);
-      // The disk has it, and answers with an error of the device.
+      // The change is on the disk, but the device reports an error.
       throw Object.assign(new Error('disk I/O error'), { errcode: 10 });
     });
     await assert.rejects(add(one, 'y'), /unknown whether/);
@@ -336,7 +336,7 @@ describe('StateStore', () => {
       try {
         execFileSync('cc', ['-shared', '-fPIC', '-o', shim, BAD_DISK, '-ldl'], { stdio: 'ignore' });
       } catch {
-        // There is no compiler.
+        // No compiler is installed.
         this.skip();
       }
     });
@@ -372,7 +372,7 @@ describe('state.sqlite', () => {
   });
 });
 
-/** As a backup puts it back. */
+/** Replaces the file as restoring a backup does. */
 function replaceBy(folder: string, file: string): void {
   const copy = path.join(folder, 'copy.sqlite');
   new DatabaseSync(copy).close();

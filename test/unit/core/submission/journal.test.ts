@@ -7,7 +7,7 @@ import { Journal, type JournalOptions } from '../../../../src/core/submission/jo
 import { Lease } from '../../../../src/core/storage/lease.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { OtherWindow } from '../../../helpers/runs/otherWindow.ts';
-import { chargedAt, sameWish, sampleIntent } from '../../../helpers/submissions.ts';
+import { chargedAt, sameDataset, sampleIntent } from '../../../helpers/submissions.ts';
 import { until } from '../../../helpers/runs/support.ts';
 
 describe('Journal', () => {
@@ -39,7 +39,7 @@ describe('Journal', () => {
     return journal;
   }
 
-  /** Another window's process, its journal open. */
+  /** Starts the process of another window, and opens its journal. */
   async function otherWindow(): Promise<OtherWindow> {
     const window = new OtherWindow();
     windows.push(window);
@@ -55,7 +55,7 @@ describe('Journal', () => {
   }
 
   const intentFile = (id: string) => path.join(directory, `${id}.json`);
-  /** The ids of what the disk has: open, or settled. */
+  /** Returns the IDs of the open or settled intents on the disk. */
   const stored = (is: 'open' | 'settled') =>
     readdirSync(directory)
       .filter((name) => name.endsWith('.json'))
@@ -95,11 +95,11 @@ describe('Journal', () => {
       const journal = await opened();
       const intent = sampleIntent();
       await create(journal, intent);
-      assert.deepEqual(await journal.create(sameWish(intent)), { existing: intent });
-      // In a window that has not heard of it, too.
+      assert.deepEqual(await journal.create(sameDataset(intent)), { existing: intent });
+      // Also in a window that doesn't know it yet.
       const unaware = new Journal(directory);
       journals.push(unaware);
-      assert.deepEqual(await unaware.create(sameWish(intent)), { existing: intent });
+      assert.deepEqual(await unaware.create(sameDataset(intent)), { existing: intent });
       assert.deepEqual(unaware.intents, [intent]);
       assert.deepEqual(stored('open'), [intent.id]);
     });
@@ -107,8 +107,8 @@ describe('Journal', () => {
     it('allows another one for another service or model', async () => {
       const journal = await opened();
       const intent = sampleIntent();
-      const elsewhere = sameWish(intent, { origin: 'https://other.test' });
-      for (const each of [intent, elsewhere, sameWish(intent, { model_id: 'b' })])
+      const elsewhere = sameDataset(intent, { origin: 'https://other.test' });
+      for (const each of [intent, elsewhere, sameDataset(intent, { model_id: 'b' })])
         await create(journal, each);
       assert.equal(journal.intents.length, 3);
     });
@@ -117,9 +117,9 @@ describe('Journal', () => {
       const journal = await opened();
       const intent = sampleIntent();
       await create(journal, intent);
-      const theirs = sameWish(intent, { accountId: 'b' });
+      const theirs = sameDataset(intent, { accountId: 'b' });
       assert.deepEqual(await journal.create(theirs), { existing: intent });
-      assert.deepEqual(await journal.create(sameWish(intent), [intent.id]), { existing: intent });
+      assert.deepEqual(await journal.create(sameDataset(intent), [intent.id]), { existing: intent });
       assert.deepEqual(await journal.create(theirs, ['another']), { existing: intent });
       const created = await journal.create(theirs, [intent.id]);
       assert.ok('lease' in created);
@@ -135,9 +135,9 @@ describe('Journal', () => {
         ...refused,
         refused: { at: { localMs: 1 }, code: 'insufficient_balance' },
       });
-      const charged = sameWish(refused);
+      const charged = sameDataset(refused);
       await journal.settle(await create(journal, charged), chargedAt(charged, 1));
-      await create(journal, sameWish(refused));
+      await create(journal, sameDataset(refused));
       assert.equal(journal.intents.length, 2);
     });
 
@@ -145,7 +145,7 @@ describe('Journal', () => {
       const racers = await Promise.all([otherWindow(), otherWindow()]);
       for (let round = 0; round < 10; round++) {
         const wish = sampleIntent();
-        const ids = await Promise.all(racers.map((racer) => racer.ask('create', sameWish(wish))));
+        const ids = await Promise.all(racers.map((racer) => racer.ask('create', sameDataset(wish))));
         assert.equal(ids[0], ids[1]);
         assert.equal(stored('open').length, round + 1);
       }
@@ -216,7 +216,7 @@ describe('Journal', () => {
       owner.suspend();
       assert.equal(await journal.acquire(intent.id), undefined);
       assert.equal(await journal.isOwned(intent.id), true);
-      assert.deepEqual(await journal.create(sameWish(intent)), { existing: intent });
+      assert.deepEqual(await journal.create(sameDataset(intent)), { existing: intent });
       await owner.kill();
       assert.equal(await journal.isOwned(intent.id), false);
       assert.deepEqual((await journal.acquire(intent.id))?.intent, intent);
@@ -233,7 +233,7 @@ describe('Journal', () => {
       assert.equal(existsSync(directory), false);
       await journal.reload();
       assert.deepEqual(journal.intents, []);
-      // What is created there next is whole again, and followed.
+      // A new folder works again, and is watched.
       const unaware = await opened();
       const next = sampleIntent();
       await create(journal, next);
@@ -243,7 +243,7 @@ describe('Journal', () => {
       await until(() => journal.intents.length === 2);
     });
 
-    it('never gives ownership twice if the folder or the creation lock is replaced during a creation', async () => {
+    it('gives no ownership if the folder or the creation lock is replaced during a creation', async () => {
       for (const replaced of [directory, path.join(directory, 'leases', 'create.lock')]) {
         let isReplaced = false;
         const slow = await opened({
@@ -325,7 +325,7 @@ describe('Journal', () => {
 
     it('without replacing its own change by older data', async () => {
       const journal = await opened();
-      // Large, so that others are written while they are read.
+      // Large, so that some are written while others are read.
       const intents = Array.from({ length: 12 }, () => sampleIntent({ label: 'x'.repeat(100_000) }));
       const owned: [Lease, Intent][] = [];
       for (const intent of intents) owned.push([await create(journal, intent), intent]);
@@ -348,7 +348,7 @@ describe('Journal', () => {
     const full = Object.assign(new Error('no space left'), { code: 'ENOSPC' });
 
     let isFull: boolean;
-    /** @param isTooLate the folder may fail to be synchronized after the file took its name */
+    /** @param isTooLate whether it fails after the file got its name, as when syncing the folder fails */
     const filling = (isTooLate: boolean) =>
       opened({
         write: async (file, text) => {
@@ -359,7 +359,7 @@ describe('Journal', () => {
 
     for (const isTooLate of [false, true]) {
       const when = isTooLate ? 'after' : 'before';
-      it(`creates nothing, reports the error, and can be retried: ${when} the file took its name`, async () => {
+      it(`creates nothing, reports the error, and can be retried: ${when} the file got its name`, async () => {
         isFull = true;
         const journal = await filling(isTooLate);
         const intent = sampleIntent();
@@ -369,7 +369,7 @@ describe('Journal', () => {
         await journal.settle(await create(journal, intent), chargedAt(intent, 1));
       });
 
-      it(`matches the intent on the disk: ${when} the file took its name`, async () => {
+      it(`matches the intent on the disk: ${when} the file got its name`, async () => {
         isFull = false;
         const journal = await filling(isTooLate);
         const intent = sampleIntent();
@@ -415,7 +415,7 @@ describe('Journal', () => {
       assert.deepEqual([other.intents, await other.receipts()], [[], [chargedAt(intent, 1)]]);
       lease.release();
       assert.equal(await other.acquire(intent.id), undefined);
-      await create(await opened(), sameWish(intent));
+      await create(await opened(), sameDataset(intent));
     });
 
     it('ignores temporary files', async () => {

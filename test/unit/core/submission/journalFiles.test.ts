@@ -7,7 +7,7 @@ import { mock } from 'node:test';
 import { type Intent, intentText } from '../../../../src/core/submission/intent.ts';
 import { Journal } from '../../../../src/core/submission/journal.ts';
 import { useFolder } from '../../../helpers/folder.ts';
-import { chargedAt, sameWish, sampleIntent } from '../../../helpers/submissions.ts';
+import { chargedAt, sameDataset, sampleIntent } from '../../../helpers/submissions.ts';
 
 import fs from 'node:fs/promises';
 
@@ -15,12 +15,12 @@ describe('journal files', () => {
   const folder = useFolder();
   let directory: string;
   let journals: Journal[];
-  let told: string[];
+  let setAside: string[];
 
   beforeEach(() => {
     directory = path.join(folder(), 'journal');
     journals = [];
-    told = [];
+    setAside = [];
     mkdirSync(directory);
   });
   afterEach(() => {
@@ -32,13 +32,13 @@ describe('journal files', () => {
   const put = (intent: Intent) => writeFileSync(fileOf(intent), JSON.stringify(intent));
 
   async function opened(): Promise<Journal> {
-    const journal = new Journal(directory, { onSetAside: (file) => told.push(file) });
+    const journal = new Journal(directory, { onSetAside: (file) => setAside.push(file) });
     journals.push(journal);
     await journal.open();
     return journal;
   }
 
-  /** What makes a foreign file of the name, and what must be left of it. */
+  /** Each creates a foreign file at a path. */
   const FOREIGN: Readonly<Record<string, (file: string, id: string) => unknown>> = {
     empty: (file) => writeFileSync(file, ''),
     torn: (file, id) => writeFileSync(file, JSON.stringify(sampleIntent({ id })).slice(0, 200)),
@@ -79,17 +79,17 @@ describe('journal files', () => {
       const journal = await opened();
       assert.deepEqual(journal.intents, good);
       assert.deepEqual(await journal.receipts(), [receipt]);
-      assert.equal(told.length, 2);
-      for (const file of told) {
+      assert.equal(setAside.length, 2);
+      for (const file of setAside) {
         assert.match(file, /(?:-[0-9a-f]{12}|Notes)\.json\.unreadable-\d+$/);
         assert.ok(readdirSync(path.dirname(file)).includes(path.basename(file)), 'nothing is deleted');
       }
       await journal.reload();
       await (await opened()).receipts();
-      assert.equal(told.length, 2, 'told once');
+      assert.equal(setAside.length, 2, 'reported once');
     });
 
-  it('leaves files of a later version in place, reports each once, and creates nothing for the same bytes and model', async () => {
+  it('leaves files of a later version, reports each once, and creates no duplicate of an open one', async () => {
     const good = sampleIntent();
     const later = { ...sampleIntent(), version: 2, more: true, attempts: 'other' };
     const settled = { ...chargedAt(sampleIntent(), 1), version: 3 };
@@ -100,7 +100,7 @@ describe('journal files', () => {
     assert.deepEqual(await journal.receipts(), []);
     await journal.reload();
     await journal.receipts();
-    assert.deepEqual(told.toSorted(), [fileOf(later), fileOf(settled)].toSorted());
+    assert.deepEqual(setAside.toSorted(), [fileOf(later), fileOf(settled)].toSorted());
     assert.equal(await journal.acquire(later.id), undefined);
     await assert.rejects(journal.create(sampleIntent({ dataset: later.dataset })), { code: 'later-version' });
     for (const intent of [
@@ -123,13 +123,13 @@ describe('journal files', () => {
     writeFileSync(file, 'spoilt');
     await journal.reload();
     assert.deepEqual(journal.intents, [intent]);
-    assert.deepEqual(await journal.create(sameWish(intent)), { existing: intent });
+    assert.deepEqual(await journal.create(sameDataset(intent)), { existing: intent });
     const other = await opened();
     assert.deepEqual(other.intents, []);
-    await assert.rejects(other.create(sameWish(intent)), { code: 'journal-unreadable', file });
+    await assert.rejects(other.create(sameDataset(intent)), { code: 'journal-unreadable', file });
     assert.equal(readFileSync(file, 'utf8'), 'spoilt');
     await journal.write(created.lease, intent);
-    assert.deepEqual(await other.create(sameWish(intent)), { existing: intent });
+    assert.deepEqual(await other.create(sameDataset(intent)), { existing: intent });
     created.lease.release();
   });
 
@@ -151,7 +151,7 @@ describe('journal files', () => {
       syncBuiltinESMExports();
     }
     assert.ok(looks > 1);
-    assert.deepEqual(told, []);
+    assert.deepEqual(setAside, []);
   });
 
   it('does not set aside a file that cannot be read, and creates nothing meanwhile', async () => {
@@ -166,8 +166,8 @@ describe('journal files', () => {
     try {
       await journal.reload();
       assert.deepEqual(journal.intents, [intent], 'as it was last read');
-      assert.deepEqual(told, [fileOf(intent)]);
-      assert.deepEqual(await journal.create(sameWish(intent)), { existing: intent });
+      assert.deepEqual(setAside, [fileOf(intent)]);
+      assert.deepEqual(await journal.create(sameDataset(intent)), { existing: intent });
       await assert.rejects(journal.create(sampleIntent()), {
         code: 'journal-unreadable',
         file: fileOf(intent),

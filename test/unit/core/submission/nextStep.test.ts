@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import {
   DatasetChangedError,
-  DigestError,
   NetworkError,
   ServiceError,
   UnexpectedAnswerError,
@@ -19,7 +18,7 @@ import { KeyMissingError, KeyRejectedError } from '../../../../src/core/runs/ses
 import { sampleIntent } from '../../../helpers/submissions.ts';
 import { HOUR, MINUTE } from '../../../helpers/runs/stage.ts';
 
-/** Which closing boundaries were released: none; the last attempt's; an earlier one's; both. */
+/** Which closing boundaries were released: none, the last attempt's, an earlier one's, or both. */
 const CLOSINGS = [
   { name: 'nothing closed', closedBefore: false, closedNow: false },
   { name: 'closed now', closedBefore: false, closedNow: true },
@@ -27,7 +26,7 @@ const CLOSINGS = [
   { name: 'closed before and now', closedBefore: true, closedNow: true },
 ] as const;
 type Kind = ReturnType<typeof nextStep>['kind'];
-/** What follows the first attempt: in the order of CLOSINGS. */
+/** What follows the first attempt, in the order of CLOSINGS. */
 type Row = [name: string, error: unknown, kinds: readonly [Kind, Kind, Kind, Kind]];
 
 const REFUSAL = ['refused', 'refused', 'reconcile', 'reconcile'] as const;
@@ -68,7 +67,7 @@ const TABLE: Row[] = [
   answered(403, 'invalid_api_key', ASKED),
   answered(413, 'too_large', ASKED),
   answered(425, 'too_early', ASKED),
-  // A refusal that is not the contract's says nothing of a charge.
+  // A refusal outside the contract proves nothing about a charge.
   ...[401, 402, 422].map((status) => answered(status, 'quota', ASKED)),
   ...[401, 402, 404, 409, 413, 422].map((status) => strange(status, 'no-error-body', ASKED)),
   strange(200, 'html', ASKED),
@@ -90,7 +89,6 @@ const TABLE: Row[] = [
     STOPPED,
   ]),
   ...[
-    new DigestError(),
     new SubmissionError('too-late'),
     new SubmissionError('clocks-disagree'),
     new SubmissionError('key-replaced'),
@@ -219,7 +217,7 @@ describe('assertNotTooEarly', () => {
       now,
     );
 
-  it('enforces the last Retry-After to the millisecond, by the service’s clock if both times are known', () => {
+  it('enforces the last Retry-After to the millisecond, by the service’s clock if known', () => {
     check(undefined, at(0, 0))();
     check(at(0, 1000), at(-5000, 1000))();
     assert.throws(check(at(0, 1000), at(5000, 999)), { code: 'too-early', retryAfterMs: 1 });
@@ -239,7 +237,7 @@ describe('assertNotTooEarly', () => {
 
 const FIRST_MS = Date.UTC(2031, 0, 1);
 const at = momentAt;
-/** Sent at FIRST_MS, and its closing boundary released. */
+/** Sent at FIRST_MS; its closing boundary was released a minute later. */
 const closed: Attempt = { started: at(FIRST_MS), closed: at(FIRST_MS + MINUTE) };
 
 describe('assertMayResend', () => {

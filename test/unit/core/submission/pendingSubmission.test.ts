@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { canBeRefused } from '../../../../src/core/submission/pendingSubmission.ts';
-import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
+import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 
 describe('canBeRefused', () => {
   it('is true for the current attempt unless an earlier one may have been charged', () => {
-    const whole = wholeAttempt(0);
+    const whole = uploadedAttempt(0);
     const cut = { started: whole.started };
     for (const [state, attempts, expected] of [
       ['uploading', [cut], true],

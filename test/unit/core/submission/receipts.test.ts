@@ -21,7 +21,7 @@ const uncharged = (kind: 'discarded' | 'not-charged', localMs: number): Receipt 
 });
 
 describe('priorsOf', () => {
-  it('returns charged and possibly charged submissions of the same bytes at the service, newest first', () => {
+  it('returns submissions of the same bytes to the service that were or may be charged, newest first', () => {
     const receipts = [
       charged(1, {}, { accountId: 'account-2' }),
       charged(3, { rows: 7, path: '/elsewhere' }, { priority_processing: true }),

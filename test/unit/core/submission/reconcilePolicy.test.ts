@@ -10,7 +10,7 @@ import {
 import { sampleIntent } from '../../../helpers/submissions.ts';
 import { HOUR, MARKER, MINUTE } from '../../../helpers/runs/stage.ts';
 
-/** By the service's clock; this machine's is years behind. */
+/** By the service's clock; this machine's clock is three years behind. */
 const CLOSED_MS = Date.UTC(2031, 0, 1);
 const LOCAL_MS = -3 * 365 * 24 * HOUR;
 const at = (serviceMs: number | undefined) => ({
@@ -18,7 +18,7 @@ const at = (serviceMs: number | undefined) => ({
   monotonicMs: (serviceMs ?? CLOSED_MS) - CLOSED_MS + 1000 * HOUR,
   ...(serviceMs !== undefined && { serviceMs }),
 });
-/** Closed then, and over as soon. */
+/** Returns an attempt that was closed, and ended, at `serviceMs`. */
 const attempt = (serviceMs: number | undefined): Attempt => ({
   started: at(CLOSED_MS),
   closed: at(serviceMs),
@@ -34,7 +34,7 @@ const intentOf = (changes: Partial<Intent> = {}) =>
     attempts: [attempt(CLOSED_MS)],
     ...changes,
   });
-/** A look that finds nothing, so many milliseconds after the closing boundary. */
+/** Returns a check that finds nothing, `afterMs` after the closing boundary. */
 const look = (afterMs: number, changes: Partial<Observation> = {}): Observation => ({
   at: at(CLOSED_MS + afterMs),
   complete: true,
@@ -126,7 +126,7 @@ describe('uncertaintyOf', () => {
     );
   });
 
-  it('measures by the service’s clock from the latest end of all attempts, however much time passed locally', () => {
+  it('measures by the service’s clock from the latest end of all attempts, not by local time', () => {
     const { monotonicMs } = at(CLOSED_MS - HOUR);
     const ago = (afterMs: number) => ({ ...at(CLOSED_MS + afterMs), monotonicMs });
     const lost: Attempt = { started: ago(0), closed: ago(0), ended: ago(5 * MINUTE) };
@@ -159,7 +159,7 @@ describe('uncertaintyOf', () => {
         uncertaintyOf(after(seen, look(50 * HOUR + QUARTER - 1), look(50 * HOUR + QUARTER))),
         'too-early',
       );
-      // A look that knows no time leaves it open.
+      // A check without the service's time leaves the end unknown.
       const blind = look(0, { at: at(undefined) });
       assert.equal(
         uncertaintyOf(after(intent, blind, look(50 * HOUR), look(50 * HOUR + QUARTER - 1))),
@@ -174,7 +174,7 @@ describe('uncertaintyOf', () => {
     const later = look(QUARTER + MINUTE);
     const wrong = { ...later, at: { ...later.at, localMs: later.at.localMs + HOUR } };
     assert.equal(uncertaintyOf(after(intentOf(), first, wrong)), 'too-early');
-    // Back in time is not two minutes on.
+    // Two minutes backward don't count.
     assert.equal(uncertaintyOf(after(intentOf(), look(HOUR), look(QUARTER))), 'too-early');
   });
 

@@ -15,7 +15,7 @@ import { TestClock } from '../../../helpers/runs/testClock.ts';
 type Row = Partial<RunDetail> & { run_id: string };
 const MODEL = 'model-1';
 
-/** As long as a label that a service might cut. */
+/** Long enough that a service might cut it. */
 const LONG = 'Läbel '.repeat(8).trim();
 
 describe('findRun', () => {
@@ -27,7 +27,7 @@ describe('findRun', () => {
   let gets: string[];
   let pageSize: number;
   let balance: object;
-  /** Answers in the place of the service. */
+  /** Returns true if it answers the request itself. */
   let onGet: (path: string, response: http.ServerResponse) => boolean;
   /** When the submission was sent, by the service's clock. */
   let sentMs: number;
@@ -72,7 +72,7 @@ describe('findRun', () => {
       has_more: end < runs.length,
     };
   }
-  /** Made so long after the submission was sent. */
+  /** Returns the time of a run created `afterMs` after the submission was sent. */
   const created = (afterMs: number) => ({ created_at: new Date(sentMs + afterMs).toISOString() });
   const attempt = (afterMs = 0): Attempt => {
     const moment = { localMs: 1, serviceMs: sentMs + afterMs };
@@ -96,7 +96,7 @@ describe('findRun', () => {
   const details = () => gets.filter((path) => path.startsWith('/runs/'));
   const pages = () => gets.filter((path) => path.startsWith('/runs?'));
 
-  it('finds nothing if there is nothing: complete, with the balance read after the list', async () => {
+  it('finds nothing in an empty list: complete, with the balance read after the list', async () => {
     const sight = await lookAt(marked());
     assert.deepEqual(
       [sight.match, sight.candidates, sight.seen.complete, sight.seen.otherKey],
@@ -173,14 +173,14 @@ describe('findRun', () => {
         label.slice(0, 40).normalize('NFD'),
         `${label.slice(0, 40)}…`,
         `${label.slice(0, 40)}...`,
-        // Half of a character.
+        // Cut within a character.
         Buffer.from(label).subarray(0, 54).toString(),
       ];
       runs = labels.map((cut, index) => ({ run_id: String(index), label: cut, ...created(MINUTE) }));
       assert.deepEqual(idsOf(await lookAt(marked({ label }))), ['0', '1', '2', '3', '4', '5']);
     });
 
-    it('treats runs with a missing or truncated label as candidates unless another intent claimed them', async () => {
+    it('treats runs with a missing or truncated label as candidates unless they are claimed', async () => {
       const of = (run_id: string, label?: string, model_id = MODEL): Row => ({
         run_id,
         model_id,
@@ -225,7 +225,7 @@ describe('findRun', () => {
     });
   });
 
-  it('accepts candidates until a while after the latest attempt, or forever if an attempt has no time', async () => {
+  it('accepts candidates for a while after the last attempt, or forever if an attempt has no time', async () => {
     const untimed: Attempt = { started: { localMs: 1 }, closed: { localMs: 1 } };
     runs = [
       { run_id: 'days later', label: 'Läbel', ...created(3 * 24 * HOUR) },

@@ -5,7 +5,6 @@ import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { Intent } from '../../../../src/core/submission/intent.ts';
 import { nextCheckAtMs } from '../../../../src/core/submission/reconcilePolicy.ts';
 import type { ReconcileResult } from '../../../../src/core/submission/reconciler.ts';
-import { useNoDigestThread } from '../../../helpers/digestWorker.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import {
   codeOf,
@@ -22,7 +21,6 @@ import { silent, until } from '../../../helpers/runs/support.ts';
 
 describe('Submitter, after the first attempts', () => {
   let stage: Stage;
-  useNoDigestThread();
   beforeEach(async () => void (stage = await Stage.start()));
   afterEach(() => stage.end());
 
@@ -31,7 +29,7 @@ describe('Submitter, after the first attempts', () => {
     finding?.verdict === 'cannot-tell' ? finding.reason : finding?.verdict;
   const settled = async () => (await stage.bench.journal.receipts())[0]?.settled;
   const reject = () => (stage.onHead = (_request, response) => void response.writeHead(413).end());
-  /** Leaves a submission whose outcome is not known, after one attempt. */
+  /** Leaves a submission with an unknown result after one attempt. */
   const leaveUnknown = async (isCharged = false): Promise<string> => {
     stage.answers = [
       (...answer) => {
@@ -39,7 +37,7 @@ describe('Submitter, after the first attempts', () => {
         conflict(...answer);
       },
     ];
-    // A charge does not show yet.
+    // The run of a charge is not listed yet.
     stage.onGet = (request, response) => {
       if (!isCharged || request.url?.includes('/runs') !== true) return false;
       sendJson(response, 200, { data: [], has_more: false }, stage.date);
@@ -50,7 +48,7 @@ describe('Submitter, after the first attempts', () => {
     stage.answers = [created];
     return stage.intent.id;
   };
-  /** Leaves one whose closing boundary was never sent. */
+  /** Leaves a submission whose closing boundary was never sent. */
   const leaveUnsent = async (): Promise<string> => {
     reject();
     assert.equal((await stage.submit(await stage.bench.draft(300_000))).kind, 'not-charged');
@@ -62,7 +60,7 @@ describe('Submitter, after the first attempts', () => {
     await stage.submit();
     return stage.intent.id;
   };
-  /** Has two checks find nothing. */
+  /** Runs two checks that find nothing. */
   const findNothing = async (id: string) => {
     stage.clock.pass(16 * MINUTE);
     await check(id);
@@ -142,7 +140,7 @@ describe('Submitter, after the first attempts', () => {
         assert.deepEqual([stage.posts.length, codeOf(outcome)], [posts, code]);
       });
 
-    /** One that waits for another upload, which the test lets end. */
+    /** Resumes a submission that waits for another upload until `end` is called. */
     const queued = async (id: string) => {
       let release = () => {};
       stage.answers = [(...answer) => void (release = () => created(...answer)), created];
@@ -186,7 +184,7 @@ describe('Submitter, after the first attempts', () => {
       assert.equal((await stage.resume(id, stage.session())).kind, 'charged');
     });
 
-    it('sends what cannot have been charged at any time, with any API key, and reads the balance again', async () => {
+    it('sends what cannot have been charged at any time with any API key; reads the balance again', async () => {
       const id = await leaveUnsent();
       stage.clock.pass(100 * HOUR);
       stage.balanceCents = 9000;
@@ -329,7 +327,7 @@ describe('Submitter, after the first attempts', () => {
   });
 
   describe('checkDue', () => {
-    /** How many checks it makes after so much time. */
+    /** Returns the number of checks made once `passMs` have passed. */
     const checks = async (passMs: number, one = stage.submitter, whose = stage.own) => {
       stage.clock.pass(passMs);
       stage.gets.length = 0;
@@ -344,7 +342,7 @@ describe('Submitter, after the first attempts', () => {
       assert.equal(await checks(0), 1);
       assert.equal(await checks(2 * MINUTE), 1);
       assert.equal(await checks(MINUTE), 0);
-      // The next day, after a restart: at once, and again two minutes later.
+      // After a restart the next day: at once, and again two minutes later.
       const restarted = stage.newSubmitter();
       assert.equal(await checks(30 * HOUR, restarted), 1);
       assert.deepEqual([await checks(0, restarted), stage.states(restarted)], [0, ['unknown']]);
@@ -412,7 +410,7 @@ describe('Submitter, after the first attempts', () => {
       const id = await leaveUnknown();
       assert.equal(await stage.submitter.discard(id, 'not-charged'), false);
       assert.deepEqual([stage.intent.id, await stage.receipts()], [id, []]);
-      // Its lock is free again.
+      // The lease was released.
       assert.equal(await stage.submitter.discard(id, 'may-be-charged'), true);
     });
 

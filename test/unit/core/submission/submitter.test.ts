@@ -6,14 +6,12 @@ import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { writeFileDurably } from '../../../../src/core/storage/durableFile.ts';
 import type { SubmissionResult, SubmissionState } from '../../../../src/core/submission/pendingSubmission.ts';
 import { Submitter } from '../../../../src/core/submission/submitter.ts';
-import { useNoDigestThread } from '../../../helpers/digestWorker.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { type Answer, codeOf, conflict, created, lost, Stage, tooPoor } from '../../../helpers/runs/stage.ts';
 import { silent, until } from '../../../helpers/runs/support.ts';
 
 describe('Submitter', () => {
   let stage: Stage;
-  useNoDigestThread();
   beforeEach(async () => void (stage = await Stage.start()));
   afterEach(() => stage.end());
   const restart = async (write: typeof writeFileDurably) => {
@@ -21,7 +19,7 @@ describe('Submitter', () => {
     stage = await Stage.start({ write });
   };
   const draft = (rows = 10, name?: string) => stage.bench.draft(rows, name);
-  /** Answers that wait until the test releases them. */
+  /** Returns responses that wait until the test releases them. */
   const holding = (): [held: (() => void)[], answer: Answer] => {
     const held: (() => void)[] = [];
     return [held, (...answer) => void held.push(() => created(...answer))];
@@ -77,7 +75,7 @@ describe('Submitter', () => {
       });
   });
 
-  it('is charged by any 2xx with a run_id', async () => {
+  it('reports a charge after any 2xx with a run_id', async () => {
     stage.answers = [(...[, , , response]) => sendJson(response, 200, { run_id: 'r', price_cents: 'x' })];
     const outcome = await stage.submit(await draft());
     assert.ok(outcome.kind === 'charged');
@@ -88,7 +86,7 @@ describe('Submitter', () => {
 
   describe('if the sender cannot be loaded', () => {
     const failure = new Error('no such file');
-    /** A window in which loading fails so many times. */
+    /** Returns a submitter whose first `times` attempts to load the sender fail. */
     const unable = (times = Infinity) => {
       const load = () =>
         times-- > 0 ? Promise.reject(failure) : import('../../../../src/core/submission/sender.ts');
@@ -288,7 +286,7 @@ describe('Submitter', () => {
       held[0]?.();
       assert.equal((await ends[0])?.kind, 'charged');
       await until(() => held.length === 2);
-      // Before its first attempt has begun it is no longer queued.
+      // It leaves the queue before its first attempt starts.
       assert.ok(
         seen.some(([id, state, attempt]) => id === third?.id && state === 'uploading' && attempt === 0),
       );
@@ -298,7 +296,7 @@ describe('Submitter', () => {
     });
   });
 
-  it('by closing the window ends the upload and never sends the queued one; both stay open', async () => {
+  it('ends the upload and never sends the queued one when the window closes; both stay open', async () => {
     stage.answers = [() => undefined];
     const first = stage.submit(await draft(10, 'a'));
     await until(() => stage.posts.length === 1);
@@ -314,7 +312,7 @@ describe('Submitter', () => {
     assert.deepEqual(stage.states(restarted), ['unknown', 'unsent']);
   });
 
-  it('by closing the window still stores a refusal', async () => {
+  it('still stores a refusal when the window closes', async () => {
     stage.answers = [tooPoor];
     const { journal } = stage.bench;
     journal.onDidChange(() => {
@@ -349,7 +347,7 @@ describe('Submitter', () => {
     );
   });
 
-  it('is not charged if the file shrank or is gone, and continues with the next one', async () => {
+  it('charges nothing if the file shrank or is gone, and continues with the next one', async () => {
     const shrinks = await draft(200_000, 'shrinks');
     let changed = false;
     stage.submitter.onDidChange(({ state, sentBytes }) => {
@@ -367,7 +365,7 @@ describe('Submitter', () => {
     assert.equal((await stage.submit(await draft())).kind, 'charged');
   });
 
-  it('stays open, not charged, without an API key or a connection', async () => {
+  it('leaves a submission open, not charged, without an API key or a connection', async () => {
     const keyless = stage.bench.session(() => Promise.resolve(undefined));
     const nowhere = stage.bench.session({ baseUrl: 'http://127.0.0.1:9', apiKey: 'k', keyId: 'key-1' });
     const one = await stage.submit(await draft(10, 'a'), keyless);
@@ -376,7 +374,7 @@ describe('Submitter', () => {
     const two = await stage.submit(await draft(10, 'b'), nowhere);
     assert.deepEqual([one.kind, codeOf(one), two.kind], ['not-charged', 'key-missing', 'not-charged']);
     assert.deepEqual([stage.states(), stage.clock.sleeps.length], [['unsent', 'unsent'], 4]);
-    // Not even the first attempt was begun.
+    // Not even the first attempt started.
     assert.deepEqual([...attempts], [0]);
   });
 
@@ -420,7 +418,7 @@ describe('Submitter', () => {
     });
   });
 
-  it('is shown even if the charge cannot be stored; after a restart, the charge is found without sending', async () => {
+  it('reports a charge that cannot be stored, and finds it after a restart without sending', async () => {
     await restart((file, text) =>
       text.includes('"settled"') ? Promise.reject(new Error('no space left')) : writeFileDurably(file, text),
     );

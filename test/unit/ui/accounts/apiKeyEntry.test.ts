@@ -32,7 +32,7 @@ describe('API key entry', () => {
     const apiKeys = { store, storeWith: store } as unknown as ApiKeys;
     const client = () => ({ getBalance }) as unknown as Client;
     const answers = command === 'signIn' ? ['https://service.test', 'Work', 'service_new'] : ['service_new'];
-    standIn.told.pick = () => answers.shift();
+    standIn.shown.pick = () => answers.shift();
     await { signIn, replaceKey }[command](accounts, apiKeys, client, () => Promise.resolve([]));
   }
   const unreachable = () => Promise.reject(new NetworkError('refused'));
@@ -41,33 +41,33 @@ describe('API key entry', () => {
     it(`stores an API key that the service accepts (${command})`, async () => {
       await run(command, () => Promise.resolve({}));
       assert.deepEqual(stored, ['service_new']);
-      assert.match(standIn.told.sentences.join('|'), /^(Signed in to|Replaced the API key of) Work\.$/);
+      assert.match(standIn.shown.sentences.join('|'), /^(Signed in to|Replaced the API key of) Work\.$/);
     });
 
     it(`stores an API key that could not be verified only after a confirmation (${command})`, async () => {
       await run(command, unreachable);
       assert.deepEqual(stored, []);
-      standIn.told.answer = ([button]) => button;
+      standIn.shown.answer = ([button]) => button;
       await run(command, unreachable);
       assert.deepEqual(stored, ['service_new']);
-      assert.match(standIn.told.sentences.at(-1) ?? '', /couldn’t be verified/);
+      assert.match(standIn.shown.sentences.at(-1) ?? '', /couldn’t be verified/);
     });
 
     it(`does not store an API key that was rejected (${command})`, async () => {
       await run(command, () => Promise.reject(new ServiceError('unauthorized', 401)));
       assert.deepEqual(stored, []);
-      assert.equal(standIn.told.sentences.length, 1);
+      assert.equal(standIn.shown.sentences.length, 1);
     });
 
     it(`offers the website of the account, if known, when an API key is needed (${command})`, async () => {
       const offered = async (website?: string) => {
         standIn.forget();
         const opened = () => standIn.executed.splice(0).map(([, url]) => url);
-        standIn.told.answer = (buttons) => buttons.at(-1);
+        standIn.shown.answer = (buttons) => buttons.at(-1);
         const refuse = () => Promise.reject(new ServiceError('unauthorized', 401));
         await run(command, refuse, website);
         await turn();
-        const [fromNotification, box] = [opened(), standIn.told.inputs.at(-1)];
+        const [fromNotification, box] = [opened(), standIn.shown.inputs.at(-1)];
         box?.press(box.buttons.at(-1));
         return [fromNotification, opened()];
       };
@@ -79,7 +79,7 @@ describe('API key entry', () => {
   }
 
   it('asks for another API key of the same account after a rejection', async () => {
-    standIn.told.answer = ([button]) => button;
+    standIn.shown.answer = ([button]) => button;
     await run('replaceKey', () => Promise.reject(new ServiceError('unauthorized', 401)));
     await turn();
     assert.deepEqual(standIn.executed, [['fineTuning.replaceKey', 'one']]);

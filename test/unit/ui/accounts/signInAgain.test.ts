@@ -37,17 +37,17 @@ describe('Sign In to a service that was used before', () => {
   /** Signs in with these entries and choices; returns the offered rows. */
   async function enter(...answers: string[]): Promise<string[]> {
     standIn.forget();
-    standIn.told.pick = () => answers.shift();
+    standIn.shown.pick = () => answers.shift();
     const client = () => ({ getBalance: () => Promise.resolve({}) }) as unknown as Client;
     const { journal } = stage.bench;
     const submissions = async () => [...journal.intents, ...(await journal.receipts())];
     await signIn(accounts, apiKeys, client, submissions);
     assert.deepEqual(answers, []);
-    return standIn.told.inputs.flatMap(({ items }) => items.map(({ label }) => label));
+    return standIn.shown.inputs.flatMap(({ items }) => items.map(({ label }) => label));
   }
 
   async function leave(): Promise<void> {
-    standIn.told.answer = ([button]) => button;
+    standIn.shown.answer = ([button]) => button;
     await signOut(
       accounts,
       apiKeys,
@@ -116,7 +116,7 @@ describe('Sign In to a service that was used before', () => {
     standIn.forget();
     accounts = new AccountStore(stage.bench.folder, (file) => notifySetAside('accounts', file));
     await accounts.open();
-    assert.match(standIn.told.sentences[0] ?? '', /may have been charged/);
+    assert.match(standIn.shown.sentences[0] ?? '', /may have been charged/);
     const rows = await enter(stage.url, 'Continue with', 'Work', 'service_key');
     assert.deepEqual(rows, ['$(account) Continue with an Earlier Account', '$(add) Add as a New Account']);
     assert.deepEqual([accounts.active?.id, accounts.active?.name], [accountId, 'Work']);
@@ -130,7 +130,7 @@ describe('Sign In to a service that was used before', () => {
 
   it('succeeds even if the submissions cannot be read', async () => {
     const answers = [stage.url, 'Work', 'service_key'];
-    standIn.told.pick = () => answers.shift();
+    standIn.shown.pick = () => answers.shift();
     const client = () => ({ getBalance: () => Promise.resolve({}) }) as unknown as Client;
     await signIn(accounts, apiKeys, client, () => Promise.reject(new Error('unreadable')));
     assert.notEqual(accounts.active, undefined);

@@ -21,8 +21,8 @@ describe('Sign Out', () => {
       signOut(accounts, apiKeys, () => ({ submissions: undefined, hasDownloads: true }), step('forget'));
     await run();
     assert.deepEqual(done, []);
-    assert.match(standIn.told.details[0] ?? '', /^Unfinished downloads will be removed\. Its API key /);
-    standIn.told.answer = ([button]) => button;
+    assert.match(standIn.shown.details[0] ?? '', /^Unfinished downloads will be removed\. Its API key /);
+    standIn.shown.answer = ([button]) => button;
     await run();
     assert.deepEqual(done, ['remove one', 'delete one', 'forget one']);
   });
@@ -36,7 +36,7 @@ describe('Sign Out', () => {
         () => ({ submissions, hasDownloads: true }),
         () => assert.fail('not confirmed'),
       );
-    const [charge, kept] = standIn.told.details;
+    const [charge, kept] = standIn.shown.details;
     assert.match(charge ?? '', /You may be charged.+Unfinished downloads will be removed\./);
     assert.match(kept ?? '', /not charged.+Unfinished downloads will be removed\./);
   });
@@ -52,7 +52,7 @@ describe('Sign Out', () => {
         () => assert.fail('not confirmed'),
       );
     const discarded = `Unfinished downloads will be removed. ${staying}`;
-    assert.deepEqual(standIn.told.details, [staying, staying, discarded]);
+    assert.deepEqual(standIn.shown.details, [staying, staying, discarded]);
   });
 
   it('removes unfinished downloads even if the keyring fails, and reports the failure', async () => {
@@ -69,7 +69,7 @@ describe('Sign Out', () => {
         () => ({ submissions: undefined, hasDownloads: true }),
         (id) => Promise.resolve(void done.push(id)),
       );
-    standIn.told.answer = ([button]) => button;
+    standIn.shown.answer = ([button]) => button;
     await assert.rejects(run(), /locked/);
     assert.deepEqual(done, ['one']);
   });

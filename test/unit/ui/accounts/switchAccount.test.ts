@@ -28,9 +28,9 @@ describe('Account menu', () => {
   async function choose(row?: string, typed?: string): Promise<string[]> {
     standIn.forget();
     const answers = [row, typed];
-    standIn.told.pick = () => answers.shift();
+    standIn.shown.pick = () => answers.shift();
     await switchAccount(accounts);
-    return standIn.told.inputs[0]?.items.map(({ label }) => label) ?? [];
+    return standIn.shown.inputs[0]?.items.map(({ label }) => label) ?? [];
   }
   const websiteRows = async () => (await choose()).filter((label) => label.includes('Website'));
 
@@ -43,7 +43,7 @@ describe('Account menu', () => {
     assert.deepEqual(standIn.executed, [['open', 'https://pay.test/billing']]);
     await choose('Change Website…', 'http://pay.test');
     assert.deepEqual(
-      [standIn.told.inputs[1]?.validationMessage, accounts.active.website],
+      [standIn.shown.inputs[1]?.validationMessage, accounts.active.website],
       ['Enter an https:// address without a user name or password.', 'https://pay.test/billing'],
     );
     await choose('Change Website…', ' ');
@@ -65,11 +65,11 @@ describe('Account menu', () => {
   });
 
   it('shares the website with the notification that asks for an API key', async () => {
-    standIn.told.answer = () => 'Open Website';
+    standIn.shown.answer = () => 'Open Website';
     notifyKeyNeeded(work, 'key-rejected');
     notifyKeyNeeded({ ...work, website: 'https://pay.test/' }, 'key-rejected');
     await turn();
-    assert.deepEqual(standIn.told.buttons, [['Replace API Key…'], ['Replace API Key…', 'Open Website']]);
+    assert.deepEqual(standIn.shown.buttons, [['Replace API Key…'], ['Replace API Key…', 'Open Website']]);
     assert.deepEqual(standIn.executed, [['open', 'https://pay.test/']]);
   });
 });

@@ -100,9 +100,9 @@ describe('AdapterPage', () => {
     await mkdir(other);
     await open();
     await drawn();
-    standIn.told.folder = () => undefined;
+    standIn.shown.folder = () => undefined;
     panel.send({ type: 'unpack', elsewhere: true });
-    standIn.told.folder = () => other;
+    standIn.shown.folder = () => other;
     panel.send({ type: 'unpack', elsewhere: true });
     const { recipes } = await posted('page', (one) => one.recipes?.folder);
     assert.equal(recipes?.folder?.value, path.join(other, 'adapter'));

@@ -76,9 +76,9 @@ describe('inspectAdapter', () => {
     await inspect('/c.zip');
     assert.deepEqual(shown, ['/c.zip']);
     await inspect(Object.assign(standIn.Uri.file('/d.zip'), { scheme: 'vscode-vfs' }));
-    assert.match(standIn.told.sentences.join(), /^d\.zip /);
+    assert.match(standIn.shown.sentences.join(), /^d\.zip /);
     await inspect('run-1');
-    assert.equal(standIn.told.sentences.length, 2);
+    assert.equal(standIn.shown.sentences.length, 2);
     assert.deepEqual(shown, ['/c.zip']);
   });
 
@@ -92,41 +92,41 @@ describe('inspectAdapter', () => {
   it('ignores a web page that was downloaded instead of the adapter', async () => {
     records = [{ ...record('run-1', folder), verified: 'html' }];
     await inspect('run-1');
-    assert.deepEqual([standIn.told.sentences.length, shown], [1, []]);
+    assert.deepEqual([standIn.shown.sentences.length, shown], [1, []]);
     records.push(record('run-1', file));
     await inspect('run-1');
     assert.deepEqual(shown, [file]);
   });
 
   it('offers to download an adapter that was not downloaded, or whose file is gone', async () => {
-    standIn.told.answer = ([button]) => button;
+    standIn.shown.answer = ([button]) => button;
     await inspect('run-1');
     records = [record('run-1', '/gone.zip')];
     await inspect('run-1');
-    assert.match(standIn.told.sentences[1] ?? '', /\/gone\.zip/);
+    assert.match(standIn.shown.sentences[1] ?? '', /\/gone\.zip/);
     await Promise.resolve();
     assert.deepEqual(standIn.executed, [
       ['fineTuning.downloadAdapter', 'run-1'],
       ['fineTuning.downloadAdapter', 'run-1'],
     ]);
     await inspect('run-2');
-    assert.equal(standIn.told.sentences.length, 3);
-    assert.deepEqual([standIn.told.buttons[2], shown], [[], []]);
+    assert.equal(standIn.shown.sentences.length, 3);
+    assert.deepEqual([standIn.shown.buttons[2], shown], [[], []]);
   });
 
   it('lets the user choose a download by its run, or a file or folder on disk', async () => {
     records = [record('run-1', file), record('run-2', '/gone.zip')];
-    standIn.told.pick = () => 'adapter.zip';
+    standIn.shown.pick = () => 'adapter.zip';
     await inspect();
     assert.deepEqual(shown, [file]);
-    const items = standIn.told.inputs[0]?.items ?? [];
+    const items = standIn.shown.inputs[0]?.items ?? [];
     assert.deepEqual(items.map(({ description }) => description).slice(2), ['Tütor']);
-    standIn.told.pick = () => 'Folder';
-    standIn.told.folder = () => folder;
+    standIn.shown.pick = () => 'Folder';
+    standIn.shown.folder = () => folder;
     await inspect();
-    standIn.told.folder = () => undefined;
+    standIn.shown.folder = () => undefined;
     await inspect();
-    standIn.told.pick = () => undefined;
+    standIn.shown.pick = () => undefined;
     await inspect();
     assert.deepEqual(shown, [file, folder]);
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type * as vscode from 'vscode';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import { stampOf } from '../../../../src/core/base/fileStamp.ts';
 import { Reports } from '../../../../src/core/datasets/reports.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Receipt } from '../../../../src/core/submission/intent.ts';
-import { DIGEST_WORKER } from '../../../helpers/digestWorker.ts';
+import { useFileReads } from '../../../helpers/fileReads.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { reportOf } from '../../../helpers/report.ts';
@@ -21,17 +21,17 @@ const { DatasetStatus } = await withVscode(() => import('../../../../src/ui/data
 
 const TEXT = '{"prompt":"a","completion":"b"}\n';
 const SHA256 = createHash('sha256').update(TEXT).digest('hex');
-/** An unexpected thread would start within this time. */
+/** An unexpected read would start within this time. */
 const SETTLING_MS = 200;
 const TRAINED = 'Trained May 3, 2026 with Qwen3 8B, 5.17 USD';
 const VERDICT = '10 rows · chat · no problems';
 
 describe('DatasetRuns', () => {
   const folder = useFolder();
+  const beforeReads = useFileReads();
   let file: string;
-  /** A file that gets one letter per hashing thread. */
-  let hashes: string;
-  let worker: string;
+  /** Number of reads; one reads the whole file. */
+  let hashed: number;
   let receipts: Receipt[];
   let reads: number;
   let active: Session | undefined;
@@ -44,18 +44,16 @@ describe('DatasetRuns', () => {
   let errors: unknown[];
 
   beforeEach(async () => {
-    [file, hashes, worker] = ['train.jsonl', 'hashes', 'worker.mjs'].map((name) =>
-      path.join(folder(), name),
-    ) as [string, string, string];
-    await Promise.all([writeFile(file, TEXT), writeFile(hashes, ''), hashing()]);
-    [receipts, reads, redraws, errors] = [[], 0, 0, []];
+    file = path.join(folder(), 'train.jsonl');
+    await writeFile(file, TEXT);
+    [receipts, reads, hashed, redraws, errors] = [[], 0, 0, 0, []];
+    beforeReads(() => hashed++);
     [settled, switched] = [new Emitter(), new Emitter()];
     active = sessionOf('account-1');
     reports = new Reports({
       check: async (name) => reportOf({ path: name, ...stampOf(await stat(name, { bigint: true })) }),
     });
     runs = new DatasetRuns(reports, {
-      digestWorker: worker,
       journal: {
         onDidChange: settled.event,
         receipts: () => {
@@ -83,11 +81,6 @@ describe('DatasetRuns', () => {
     assert.deepEqual(errors, []);
   });
 
-  const hashing = (then = `await import(${JSON.stringify(DIGEST_WORKER)});`) =>
-    writeFile(
-      worker,
-      `import { appendFileSync } from 'node:fs'; appendFileSync(${JSON.stringify(hashes)}, 'x'); ${then}`,
-    );
   const sessionOf = (id: string) =>
     ({
       account: { id, kind: 'service', name: id, baseUrl: 'https://service.test' },
@@ -107,7 +100,6 @@ describe('DatasetRuns', () => {
     lenses()
       .map((one) => one?.title)
       .filter((title) => title !== 'Preview' && title !== 'Submit…');
-  const hashed = async () => (await readFile(hashes, 'utf8')).length;
   async function shows(...expected: string[]): Promise<void> {
     const giveUpAt = Date.now() + 5_000;
     while (String(titles()) !== String(expected) && Date.now() < giveUpAt) await delay(5);
@@ -123,7 +115,7 @@ describe('DatasetRuns', () => {
     await reports.check(file);
     await shows(VERDICT);
     await delay(SETTLING_MS);
-    assert.equal(await hashed(), 0);
+    assert.equal(hashed, 0);
     settle(charged({}));
     await shows(`${VERDICT} · 5.17 USD last time`, TRAINED);
     const run = lenses().at(-1);
@@ -134,7 +126,20 @@ describe('DatasetRuns', () => {
     settle(charged({ sizeBytes: 2 }));
     await reports.check(file);
     await delay(SETTLING_MS);
-    assert.equal(await hashed(), 1);
+    assert.equal(hashed, 1);
+  });
+
+  it('stops hashing when disposed', async () => {
+    const text = TEXT.repeat(300_000);
+    await writeFile(file, text);
+    receipts = [charged({ sizeBytes: text.length })];
+    beforeReads(() => delay(20, hashed++));
+    await reports.check(file);
+    while (hashed < 2) await delay(5);
+    runs.dispose();
+    const known = hashed;
+    await delay(100);
+    assert.ok(hashed <= known + 1, `${known} reads, then ${hashed}`);
   });
 
   it('shows only a likely price for different bytes of the same size', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ModuleHooks } from 'node:module';
 import { PROBLEMS } from '../../../../src/core/datasets/problems.ts';
-import { summaryOf, type Report } from '../../../../src/core/datasets/report.ts';
+import type { Report } from '../../../../src/core/datasets/report.ts';
 import type { CardSource } from '../../../../src/ui/datasets/previewMessages.ts';
 import type { PreviewCard } from '../../../../src/ui/datasets/protocol.ts';
 import { groupOf, reportOf } from '../../../helpers/report.ts';
@@ -150,9 +150,8 @@ describe('dataset messages', () => {
   });
 
   it('show a single text for a file that is not a dataset', () => {
-    const state = { isDataset: false, isBusy: false, isDirty: true, price: '1 USD' };
-    const of = (report: Report | undefined) =>
-      messages.datasetStatus({ ...state, summary: report && summaryOf(report) });
+    const state = { isDataset: false, isBusy: false, isDirty: true, price: '1 USD', verdict: undefined };
+    const of = (report: Report | undefined) => messages.datasetStatus({ ...state, report });
     const { text, detail, action, lens } = of(
       reportOf({ rows: 5_000, problems: [groupOf('bad-escape', ROW)] }),
     );

@@ -11,7 +11,7 @@ const commands = await withVscode(() => import('../../../../src/ui/downloads/dow
 const HOUR = 3_600_000;
 type Parts = Parameters<typeof commands.downloadAdapter>[0];
 
-describe('"Download Adapter…"', () => {
+describe('downloadAdapter', () => {
   let stage: DownloadStage;
   let window: Window;
   let runId: string;
@@ -26,7 +26,7 @@ describe('"Download Adapter…"', () => {
     logged = [];
     stage = await DownloadStage.start();
     out = stage.out;
-    standIn.told.folder = () => out;
+    standIn.shown.folder = () => out;
     window = stage.window();
     runId = await submit();
     file = `adapter-${runId.slice(0, 8)}.zip`;
@@ -40,7 +40,7 @@ describe('"Download Adapter…"', () => {
   const cancel = (argument: unknown) => commands.cancelDownload(window.sessions, window.downloads, argument);
   const active = () => window.downloads.active;
 
-  /** Begins a download that takes long. @returns how it ends: cancelled */
+  /** Starts a slow download. @returns its end, in an object so that it is not awaited here */
   async function begin(): Promise<{ ended: Promise<void> }> {
     stage.sandbox.control.setScenario('slow-download');
     const ended = download(runId);
@@ -48,7 +48,7 @@ describe('"Download Adapter…"', () => {
     return { ended };
   }
 
-  /** Another window after the one that was in the middle of it has ended. */
+  /** Closes the window during a download, and opens another one. */
   async function interrupt(): Promise<void> {
     const { ended } = await begin();
     await window.downloads.dispose();
@@ -61,30 +61,30 @@ describe('"Download Adapter…"', () => {
       ['interrupted'],
     );
     standIn.forget();
-    standIn.told.folder = () => assert.fail('no folder is asked for');
+    standIn.shown.folder = () => assert.fail('no folder is asked for');
   }
 
   const press = (...titles: string[]) => {
-    standIn.told.answer = (buttons) => titles.find((title) => buttons.includes(title));
+    standIn.shown.answer = (buttons) => titles.find((title) => buttons.includes(title));
   };
-  const said = () => standIn.told.sentences;
+  const said = () => standIn.shown.sentences;
   const set = (directory: string) => standIn.settings.set('fineTuning.downloadDirectory', directory);
 
-  it('downloads into the folder that is chosen, and reports where it is', async () => {
+  it('downloads into the chosen folder and reports the location', async () => {
     press('Inspect');
     await download({ kind: 'run', runId });
     assert.deepEqual(await readdir(out), [file]);
     assert.deepEqual(said(), [`Downloaded ${file} to ${out}.`]);
-    assert.deepEqual(standIn.told.buttons, [['Inspect', 'Open Containing Folder']]);
+    assert.deepEqual(standIn.shown.buttons, [['Inspect', 'Open Containing Folder']]);
     const [[command, uri] = []] = standIn.executed;
     assert.equal(command, 'fineTuning.inspectAdapter');
     assert.equal((uri as { fsPath: string }).fsPath, path.join(out, file));
-    assert.ok(standIn.told.progress.includes('waiting for the network'));
-    assert.ok(standIn.told.progress.includes('verifying'), standIn.told.progress.join());
+    assert.ok(standIn.shown.progress.includes('waiting for the network'));
+    assert.ok(standIn.shown.progress.includes('verifying'), standIn.shown.progress.join());
   });
 
-  it('says that a run has not finished, is unknown or expired, before a folder is asked for', async () => {
-    standIn.told.folder = () => assert.fail('a folder is asked for');
+  it('rejects an unfinished, unknown, or expired run before asking for a folder', async () => {
+    standIn.shown.folder = () => assert.fail('a folder is asked for');
     const running = await submit();
     await assert.rejects(download(running), { code: 'run-not-completed' });
     await assert.rejects(download('3fa85f64-5717-4562-b3fc-2c963f66afa6'), { code: 'run-unknown' });
@@ -93,12 +93,12 @@ describe('"Download Adapter…"', () => {
     await assert.rejects(download(runId), { code: 'artifacts-expired' });
   });
 
-  describe('with a download directory', () => {
+  describe('with a download folder in the settings', () => {
     beforeEach(() => {
-      standIn.told.folder = () => assert.fail('a folder is asked for');
+      standIn.shown.folder = () => assert.fail('a folder is asked for');
     });
 
-    it('downloads each run’s into a folder of its own, and asks nothing', async () => {
+    it('downloads into a subfolder for each run without asking', async () => {
       set(out);
       await download(runId);
       const folder = `maths ${runId.slice(0, 8)}`;
@@ -107,7 +107,7 @@ describe('"Download Adapter…"', () => {
       assert.equal(said().length, 1);
     });
 
-    it('that does not exist, asks whether to make it', async () => {
+    it('asks whether to create a missing folder', async () => {
       const missing = path.join(out, 'a', 'b');
       set(missing);
       press();
@@ -119,14 +119,14 @@ describe('"Download Adapter…"', () => {
       assert.deepEqual(await readdir(path.join(missing, `maths ${runId.slice(0, 8)}`)), [file]);
     });
 
-    it('that cannot be used, says so and asks for a folder', async () => {
+    it('reports an unusable folder and asks for another one', async () => {
       await writeFile(path.join(stage.bench.folder, 'file'), '');
       const texts = ['adapters', path.join(stage.bench.folder, 'file')];
       for (const [index, text] of texts.entries()) {
         set(text);
         const folder = path.join(out, String(index));
         await mkdir(folder);
-        standIn.told.folder = () => folder;
+        standIn.shown.folder = () => folder;
         press('Create Folder', 'Download Again…', 'Open Setting');
         await download(runId);
         assert.deepEqual(await readdir(folder), [file]);
@@ -138,7 +138,7 @@ describe('"Download Adapter…"', () => {
       ]);
     });
 
-    it('removes a folder that was made for nothing', async () => {
+    it('removes the new folder of a canceled download', async () => {
       set(out);
       const { ended } = await begin();
       assert.equal((await readdir(out)).length, 1);
@@ -148,24 +148,24 @@ describe('"Download Adapter…"', () => {
     });
   });
 
-  it('reports why it failed, and what helps', async () => {
+  it('reports why a download failed and offers the matching action', async () => {
     stage.sandbox.control.setScenario('expired-url');
     await download(runId);
     assert.match(
       said()[0] ?? '',
       /^Download of maths failed\. The download server returned an error \(403\)\./,
     );
-    assert.deepEqual(standIn.told.buttons, [['Download Again…', 'Show Log']]);
+    assert.deepEqual(standIn.shown.buttons, [['Download Again…', 'Show Log']]);
     assert.equal(logged.length, 1);
   });
 
-  describe('of several artifacts', () => {
+  describe('with several artifacts', () => {
     const log = () => `training-log-${runId.slice(0, 8)}.jsonl`;
     beforeEach(() => stage.sandbox.control.setScenario('several-artifacts'));
 
-    it('asks which, the adapter first and chosen beforehand, others by their own names', async () => {
+    it('asks which to download, with the adapter first and preselected', async () => {
       let rows: unknown;
-      standIn.told.tick = (items) => {
+      standIn.shown.tick = (items) => {
         rows = items.map(({ label, description, picked }) => [label, description, picked]);
         return items.filter(({ picked }) => picked);
       };
@@ -177,25 +177,25 @@ describe('"Download Adapter…"', () => {
       assert.deepEqual(await readdir(out), [file]);
     });
 
-    it('downloads all that are chosen, and reports it once', async () => {
-      standIn.told.tick = (items) => items;
+    it('downloads all chosen artifacts and reports them once', async () => {
+      standIn.shown.tick = (items) => items;
       press('Inspect');
       await download(runId);
       assert.deepEqual((await readdir(out)).sort(), [file, log()]);
       assert.deepEqual(said(), [`Downloaded 2 files to ${out}.`]);
       assert.equal((standIn.executed[0]?.[1] as { fsPath: string }).fsPath, path.join(out, file));
-      assert.ok(standIn.told.progress.some((text) => text.startsWith('2 of 2: ')));
+      assert.ok(standIn.shown.progress.some((text) => text.startsWith('2 of 2: ')));
     });
 
-    it('downloads nothing when the list is cancelled', async () => {
-      standIn.told.tick = () => undefined;
-      standIn.told.folder = () => assert.fail('a folder is asked for');
+    it('downloads nothing if the list is canceled', async () => {
+      standIn.shown.tick = () => undefined;
+      standIn.shown.folder = () => assert.fail('a folder is asked for');
       await download(runId);
       assert.deepEqual(said(), []);
     });
   });
 
-  it('never replaces a file: keeps both, or does nothing', async () => {
+  it('never replaces a file: keeps both or does nothing', async () => {
     await writeFile(path.join(out, file), 'mine');
     await download(runId);
     assert.deepEqual([await readdir(out), said()], [[file], [`${file} already exists in that folder.`]]);
@@ -204,28 +204,28 @@ describe('"Download Adapter…"', () => {
     assert.deepEqual((await readdir(out)).sort(), [file.replace('.zip', ' (2).zip'), file].sort());
   });
 
-  it('of one that is on the disk already, says so, and shows, inspects or downloads it again', async () => {
+  it('offers to inspect, show, or download again an adapter that is already on disk', async () => {
     await download(runId);
     standIn.forget();
-    standIn.told.folder = () => assert.fail('a folder is asked for');
+    standIn.shown.folder = () => assert.fail('a folder is asked for');
     press('Inspect');
     await download(runId);
     assert.deepEqual(said(), ['The adapter for maths is already downloaded.']);
-    assert.deepEqual(standIn.told.buttons, [['Inspect', 'Open Containing Folder', 'Download Again…']]);
+    assert.deepEqual(standIn.shown.buttons, [['Inspect', 'Open Containing Folder', 'Download Again…']]);
     press('Open Containing Folder');
     await download(runId);
     assert.deepEqual(
       standIn.executed.map(([command]) => command),
       ['fineTuning.inspectAdapter', 'revealFileInOS'],
     );
-    standIn.told.folder = () => stage.bench.folder;
+    standIn.shown.folder = () => stage.bench.folder;
     press('Download Again…');
     await download(runId);
     assert.ok((await readdir(stage.bench.folder)).includes(file));
   });
 
-  describe('of one that was interrupted', () => {
-    it('asks, and resumes', async () => {
+  describe('after an interruption', () => {
+    it('asks, then resumes', async () => {
       await interrupt();
       press('Resume');
       await download(runId);
@@ -234,16 +234,16 @@ describe('"Download Adapter…"', () => {
       assert.deepEqual(await readdir(out), [file]);
     });
 
-    it('discards it and starts again, elsewhere', async () => {
+    it('discards the download and restarts it in another folder', async () => {
       await interrupt();
       press('Restart Download');
-      standIn.told.folder = () => stage.bench.folder;
+      standIn.shown.folder = () => stage.bench.folder;
       await download(runId);
       assert.deepEqual(await readdir(out), []);
       assert.ok((await readdir(stage.bench.folder)).includes(file));
     });
 
-    it('does nothing when the question is cancelled', async () => {
+    it('does nothing if the question is canceled', async () => {
       await interrupt();
       await download(runId);
       assert.equal(active().length, 1);
@@ -251,7 +251,7 @@ describe('"Download Adapter…"', () => {
     });
   });
 
-  it('of one that is under way, says so and offers to cancel it', async () => {
+  it('reports a download in progress and offers to cancel it', async () => {
     const { ended } = await begin();
     const [running] = active();
     press('Cancel Download');
@@ -263,10 +263,10 @@ describe('"Download Adapter…"', () => {
     assert.deepEqual([active(), await readdir(out)], [[], []]);
   });
 
-  it('"Cancel Download" without a row discards nothing unasked', async () => {
+  it('cancelDownload without a row asks before it discards anything', async () => {
     await interrupt();
     await cancel(undefined);
-    assert.deepEqual([standIn.told.inputs.length, active().length], [1, 1]);
+    assert.deepEqual([standIn.shown.inputs.length, active().length], [1, 1]);
     await cancel({ kind: 'run', runId });
     assert.deepEqual([active(), await readdir(out)], [[], []]);
   });

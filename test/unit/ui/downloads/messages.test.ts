@@ -13,9 +13,9 @@ const { explain } = await withVscode(() => import('../../../../src/ui/shared/ser
 describe('download messages', () => {
   beforeEach(() => standIn.forget());
 
-  it('chooseArtifacts shows names of the service as plain text', async () => {
+  it('chooseArtifacts shows the service’s names as plain text', async () => {
     const rows: unknown[] = [];
-    standIn.told.tick = (items) => {
+    standIn.shown.tick = (items) => {
       rows.push(...items.map(({ label, description }) => [label, description]));
       return undefined;
     };
@@ -29,7 +29,7 @@ describe('download messages', () => {
     ]);
   });
 
-  it('reportDownloaded warns of a file that is not known to be an adapter', () => {
+  it('reportDownloaded warns about a file that is damaged or not known to be an adapter', () => {
     for (const [verified, type, sentence] of [
       ['zip', 'model', /^Downloaded a\.zip to \/out\.$/],
       ['unread', 'model', /^Downloaded .* Only its size/],
@@ -42,12 +42,12 @@ describe('download messages', () => {
       standIn.forget();
       const file = { path: '/out/a.zip', artifactType: type, verified, completedAtMs: 0 };
       messages.reportDownloaded([file], false);
-      assert.match(standIn.told.sentences.join(), sentence);
-      assert.equal(standIn.told.buttons[0]?.includes('Inspect'), verified !== 'html');
+      assert.match(standIn.shown.sentences.join(), sentence);
+      assert.equal(standIn.shown.buttons[0]?.includes('Inspect'), verified !== 'html');
     }
   });
 
-  it('downloadText says how far a download is, never 100% before it is complete', () => {
+  it('downloadText shows the progress, and downloadShare never 100% before the end', () => {
     const { downloadText, downloadShare } = messages;
     const sizes = { receivedBytes: 5_000, totalBytes: 10_000 };
     assert.equal(downloadText({ state: 'waiting', ...sizes }), 'waiting for the network');
@@ -58,13 +58,13 @@ describe('download messages', () => {
     assert.equal(downloadShare({ state: 'downloading', receivedBytes: 0, totalBytes: 0 }), '100%');
   });
 
-  it('reportDownloadFailed offers to resume what may go on, else what helps', () => {
+  it('reportDownloadFailed offers Resume if it can help, and otherwise the error’s action', () => {
     const session = { account: { id: 'account-1', kind: 'sandbox' }, runs: { label: () => 'maths' } };
     const report = (error: Error, ...active: object[]) => {
       standIn.forget();
-      standIn.told.answer = ([first]) => first;
+      standIn.shown.answer = ([first]) => first;
       messages.reportDownloadFailed(session as never, { active } as never, 'r', error);
-      return standIn.told;
+      return standIn.shown;
     };
     const stopped = { accountId: 'account-1', runId: 'r', state: 'interrupted' };
     const lost = new NetworkError('reset');

@@ -7,7 +7,7 @@ import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const watchers = await withVscode(() => import('../../../../src/ui/downloads/watchers.ts'));
-// What they do is loaded at its first use.
+// Load what the watchers import at their first use.
 await withVscode(() => import('../../../../src/ui/downloads/autoDownload.ts'));
 await withVscode(() => import('../../../../src/ui/downloads/reminders.ts'));
 
@@ -16,7 +16,7 @@ const { downloadsByRun } = await withVscode(() => import('../../../../src/ui/run
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-describe('watching downloads', () => {
+describe('download watchers', () => {
   let stage: DownloadStage;
   let first: Window;
   let watching: { dispose(): unknown }[];
@@ -33,12 +33,12 @@ describe('watching downloads', () => {
     await stage.end();
   });
 
-  const said = () => standIn.told.sentences;
+  const said = () => standIn.shown.sentences;
   const claiming = (claim: Window['ledger']['claim']) => ({
     ledger: { claim } as unknown as Window['ledger'],
   });
 
-  describe('"Download when complete"', () => {
+  describe('downloadWhenComplete', () => {
     beforeEach(() => set('always', stage.out));
 
     function watch(window: Window): { dispose(): unknown } {
@@ -52,7 +52,7 @@ describe('watching downloads', () => {
       standIn.settings.set('fineTuning.downloadDirectory', directory);
     }
 
-    /** A run that finishes while it is watched. */
+    /** Submits a run that finishes while it is watched. */
     async function finish(window: Window, label = 'maths'): Promise<string> {
       const runId = await stage.submit(window, label);
       await window.session.runs.refresh();
@@ -68,10 +68,10 @@ describe('watching downloads', () => {
       until(
         () => window.downloads.records('account-1').length === count && window.downloads.active.length === 0,
       );
-    /** For what must not happen. */
+    /** Waits for anything that must not happen. */
     const later = () => new Promise((resolve) => setTimeout(resolve, 60));
 
-    it('downloads the adapter of a run that completes into its folder, which only its row shows', async () => {
+    it('downloads the adapter of a completing run into its folder without a notification', async () => {
       watch(first);
       const runId = await finish(first);
       await isDownloaded(first);
@@ -80,7 +80,7 @@ describe('watching downloads', () => {
       assert.deepEqual(said(), []);
     });
 
-    it('reports nothing but doubts', async () => {
+    it('reports a file of unknown format', async () => {
       const unsure = stage.window('account-1', () => Promise.resolve('unknown'));
       watch(unsure);
       await finish(unsure);
@@ -88,7 +88,7 @@ describe('watching downloads', () => {
       assert.match(said()[0] ?? '', /its format is unknown/);
     });
 
-    it('ignores runs that had completed when they were first seen', async () => {
+    it('ignores runs that were complete when first seen', async () => {
       await stage.submit(first, 'old');
       stage.pass(HOUR);
       const second = stage.window();
@@ -99,7 +99,7 @@ describe('watching downloads', () => {
       assert.deepEqual(await readdir(stage.out), []);
     });
 
-    it('downloads in one window, and once', async () => {
+    it('downloads once, in one window', async () => {
       const second = stage.window();
       for (const window of [first, second]) watch(window);
       const runId = await stage.submit(first, 'maths');
@@ -111,7 +111,7 @@ describe('watching downloads', () => {
       assert.deepEqual(await readdir(folderOf(runId)), [fileOf(runId)]);
     });
 
-    it('downloads one after the other, and never over a file', async () => {
+    it('downloads one adapter at a time and never replaces a file', async () => {
       watch(first);
       const runIds = [await stage.submit(first, 'one'), await stage.submit(first, 'two')];
       await first.session.runs.refresh();
@@ -135,7 +135,7 @@ describe('watching downloads', () => {
       ['always', 'missing'],
       ['always', 'relative'],
     ] as const)
-      it(`does nothing with “${mode}” and a directory that is ${directory === '' ? 'not set' : directory}`, async () => {
+      it(`does nothing if the setting is “${mode}” and the folder is ${directory === '' ? 'not set' : directory}`, async () => {
         const text = { there: stage.out, '': '', missing: path.join(stage.out, 'missing'), relative: 'a/b' };
         set(mode, text[directory]);
         watch(first);
@@ -144,14 +144,14 @@ describe('watching downloads', () => {
         assert.deepEqual([await readdir(stage.out), said()], [[], []]);
       });
 
-    it('reports once why it could not, with the run, and offers the download', async () => {
+    it('reports a failure once, with the run, and offers the download', async () => {
       watch(first);
       const runId = await stage.submit(first, 'maths');
       await first.session.runs.refresh();
       stage.pass(HOUR);
-      // A file stands where the run's folder would be.
+      // A file is in place of the run's folder.
       await writeFile(folderOf(runId), '');
-      standIn.told.answer = (buttons) => buttons[0];
+      standIn.shown.answer = (buttons) => buttons[0];
       await first.session.runs.refresh();
       await until(() => said().length > 0);
       assert.deepEqual(said(), ['Download of maths failed. That folder no longer exists.']);
@@ -166,8 +166,8 @@ describe('watching downloads', () => {
       assert.equal(said().length, 1);
     });
 
-    it('what was downloaded is known to the Explorer’s menu, of the active account', async () => {
-      watching.push(watchers.keepDownloadedFiles(first));
+    it('keepDownloadedFiles sets the context key of the active account’s files', async () => {
+      watching.push(watchers.updateDownloadedFilesContext(first));
       watch(first);
       const runId = await finish(first);
       await isDownloaded(first);
@@ -176,8 +176,8 @@ describe('watching downloads', () => {
       assert.ok(known.length <= 3, 'not for its progress');
     });
 
-    it('what was deleted counts as gone once the window comes to the front, or if it was deleted there', async () => {
-      watching.push(watchers.keepDownloadedFiles(first));
+    it('keepDownloadedFiles rechecks files on focus and after file changes in the window', async () => {
+      watching.push(watchers.updateDownloadedFilesContext(first));
       watch(first);
       const runId = await finish(first);
       await isDownloaded(first);
@@ -189,7 +189,7 @@ describe('watching downloads', () => {
       assert.equal(isGone(), undefined);
       standIn.focus.changed.fire({ focused: true });
       await until(() => isGone() === true);
-      // Its row says the same.
+      // Its row shows the same.
       assert.equal(downloadsByRun(first.downloads, 'account-1').downloaded.size, 0);
       await rename(away, folderOf(runId));
       standIn.filesChanged.fire(undefined);
@@ -197,7 +197,7 @@ describe('watching downloads', () => {
       assert.equal(downloadsByRun(first.downloads, 'account-1').downloaded.size, 1);
     });
 
-    it('goes on after one that failed unexpectedly', async () => {
+    it('continues after an unexpected failure', async () => {
       let failures = 1;
       const claim: Window['ledger']['claim'] = (...args) =>
         failures-- > 0 ? Promise.reject(new Error('first')) : first.ledger.claim(...args);
@@ -214,33 +214,33 @@ describe('watching downloads', () => {
     });
   });
 
-  describe('reminders of adapters', () => {
+  describe('remindBeforeExpiry', () => {
     beforeEach(() => first.session.quota.open(false));
 
     const watch = (window: Window) =>
       watching.push(watchers.remindBeforeExpiry(window, { focused: 5, behind: 5, always: 200 }));
 
-    /** It may come late on a machine that is busy. */
+    /** Waits, since a reminder may be late on a busy machine. */
     async function saidTimes(count: number): Promise<void> {
       await until(() => said().length >= count);
       assert.equal(said().length, count);
     }
 
-    /** A finished run; the sandbox keeps its adapter for 7 days. */
+    /** Submits a run that finishes; the sandbox keeps its adapter for 7 days. */
     async function finished(label: string): Promise<string> {
       const runId = await stage.submit(first, label);
       stage.pass(HOUR);
       return runId;
     }
 
-    /** The window reads the list, and comes to the front. */
+    /** Makes the window read the list and gives it the focus. */
     async function look({ session }: Window): Promise<void> {
       await session.runs.refresh();
       standIn.focus.changed.fire({ focused: true });
       await new Promise((resolve) => setTimeout(resolve, 60));
     }
 
-    it('come once at each time, with the time that is left by the clock of the service', async () => {
+    it('reminds once at each stage, with the time left by the service’s clock', async () => {
       watch(first);
       await finished('maths');
       await look(first);
@@ -260,21 +260,21 @@ describe('watching downloads', () => {
       await saidTimes(2);
     });
 
-    it('that were missed come as one, and several runs in one sentence', async () => {
+    it('shows missed reminders once, and several runs in one notification', async () => {
       await finished('one');
       await finished('two');
       stage.pass(6 * DAY + 21 * HOUR);
-      standIn.told.answer = () => 'Show';
+      standIn.shown.answer = () => 'Show';
       watch(first);
       await look(first);
       await saidTimes(1);
       assert.deepEqual(said(), ['2 adapters expire within 24 h.']);
-      assert.deepEqual(standIn.told.buttons, [['Download…', 'Show']]);
+      assert.deepEqual(standIn.shown.buttons, [['Download…', 'Show']]);
       await until(() => standIn.executed.length === 1);
       assert.equal(standIn.executed[0]?.[0], 'fineTuning.runs.focus');
     });
 
-    it('come in one window of several, also in one that begins later', async () => {
+    it('reminds in one window only, even if another one opens later', async () => {
       const second = stage.window();
       second.session.quota.open(false);
       watch(first);
@@ -289,7 +289,7 @@ describe('watching downloads', () => {
       await saidTimes(1);
     });
 
-    it('do not come for what is on the disk, and do when it was deleted', async () => {
+    it('skips an adapter on disk, but not after the file was deleted', async () => {
       const runId = await finished('maths');
       const target = path.join(stage.out, 'a.zip');
       await first.session.runs.refresh();
@@ -303,7 +303,7 @@ describe('watching downloads', () => {
       await saidTimes(1);
     });
 
-    it('come after a check that failed', async () => {
+    it('reminds after a failed check', async () => {
       const failure = new Error('no');
       const claim: Window['ledger']['claim'] = (...args) =>
         stage.logged.length === 0 ? Promise.reject(failure) : first.ledger.claim(...args);
@@ -317,7 +317,7 @@ describe('watching downloads', () => {
       assert.deepEqual(stage.logged, [failure]);
     });
 
-    it('do not come before it is known what is downloaded', async () => {
+    it('waits until the downloaded files are known', async () => {
       await finished('maths');
       stage.pass(6 * DAY);
       const opened = Promise.withResolvers<undefined>();
@@ -330,15 +330,15 @@ describe('watching downloads', () => {
       await saidTimes(1);
     });
 
-    it('lead to the download and to the run', async () => {
+    it('offers the download and the run', async () => {
       watch(first);
       const runId = await finished('maths');
       stage.pass(6 * DAY);
-      standIn.told.answer = () => 'Download';
+      standIn.shown.answer = () => 'Download';
       await look(first);
       await until(() => standIn.executed.length === 1);
       stage.pass(22 * HOUR);
-      standIn.told.answer = () => 'Show';
+      standIn.shown.answer = () => 'Show';
       await look(first);
       await until(() => standIn.executed.length === 2);
       assert.deepEqual(standIn.executed, [
@@ -347,10 +347,10 @@ describe('watching downloads', () => {
       ]);
     });
 
-    it('come of themselves when their time comes', async () => {
+    it('reminds when the time comes, without an event', async () => {
       stage.sandbox.control.setScenario('short-retention');
       await stage.submit(first, 'maths');
-      // Finished after 36 s; from half a minute later on it is kept for two hours more.
+      // The run finishes after 36 s. Half a minute later, its adapter expires in two hours.
       stage.pass(36_500);
       await first.session.runs.refresh();
       stage.pass(28_500);

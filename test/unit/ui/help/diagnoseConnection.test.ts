@@ -35,7 +35,7 @@ describe('Diagnose Connection', () => {
   /** Diagnoses, chooses a row if given, and returns the text of each row. */
   async function diagnose(scenario: Scenario, row?: string): Promise<Record<string, string>> {
     standIn.forget();
-    standIn.told.pick = () => row;
+    standIn.shown.pick = () => row;
     const { account = WORK, error, clockSkewMs = 1_000, notBeforeMs, settings = {} } = scenario;
     for (const [name, value] of Object.entries({ 'http.proxySupport': 'off', ...settings }))
       standIn.settings.set(name, value);
@@ -57,7 +57,7 @@ describe('Diagnose Connection', () => {
       sessions: { active: { notBeforeMs } },
       log: { error: () => undefined },
     } as unknown as Parameters<typeof diagnoseConnection>[0]);
-    const items = standIn.told.inputs[0]?.items ?? [];
+    const items = standIn.shown.inputs[0]?.items ?? [];
     return Object.fromEntries(
       items.map(({ label, description, detail }) => [
         label.replace(/^\$\([\w-]+\) /, ''),
@@ -77,7 +77,7 @@ describe('Diagnose Connection', () => {
       Clock: 'OK: 1 s off the service’s clock.',
       Keychain: 'OK: It has the API key of Work.',
     });
-    assert.deepEqual([standIn.told.inputs[0]?.placeholder, connections], ['No problems found', [KEY]]);
+    assert.deepEqual([standIn.shown.inputs[0]?.placeholder, connections], ['No problems found', [KEY]]);
   });
 
   it('claims nothing that its only request does not prove', async () => {

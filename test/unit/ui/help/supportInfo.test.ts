@@ -138,7 +138,7 @@ describe('Support info', () => {
   it('contains nothing private', async () => {
     const text = await copied();
     assert.doesNotMatch(text, new RegExp(CANARY));
-    assert.match(standIn.told.sentences.join(), /^Support info copied\. It contains no API keys/);
+    assert.match(standIn.shown.sentences.join(), /^Support info copied\. It contains no API keys/);
   });
 
   it('goes to VS Code’s issue reporter, or to the clipboard if there is none', async () => {
@@ -155,7 +155,7 @@ describe('Support info', () => {
       standIn.executed.map(([what]) => what),
       ['copy', 'workbench.action.openIssueReporter'],
     );
-    assert.match(standIn.told.sentences.join(), /^Support info copied\./);
+    assert.match(standIn.shown.sentences.join(), /^Support info copied\./);
 
     standIn.forget();
     standIn.env.uiKind = standIn.UIKind.Desktop;
@@ -167,6 +167,6 @@ describe('Support info', () => {
       standIn.commands.executeCommand = executeCommand;
     }
     assert.equal(standIn.executed[0]?.[0], 'copy');
-    assert.match(standIn.told.sentences.join(), /^Issue reporting isn’t available/);
+    assert.match(standIn.shown.sentences.join(), /^Issue reporting isn’t available/);
   });
 });

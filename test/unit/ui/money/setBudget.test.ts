@@ -16,7 +16,7 @@ describe('setBudget', () => {
     let change: AccountChange | undefined;
     const account: Account = { kind: 'sandbox', id: 's', name: 'Sandbox', budget };
     const balance = { current: { balance_cents: 1, currency: 'USD' } };
-    standIn.told.pick = () => texts.shift();
+    standIn.shown.pick = () => texts.shift();
     await setBudget(
       { change: (_: string, to: AccountChange) => Promise.resolve(void (change = to)) } as never,
       { active: { account, balance } } as never,
@@ -28,8 +28,8 @@ describe('setBudget', () => {
     assert.deepEqual(await enter(['5', '12,5']), {
       budget: { perRunCents: 500, perMonthCents: 1_250, currency: 'USD' },
     });
-    assert.match(standIn.told.sentences[0] ?? '', /5\.00 USD per run · 12\.50 USD per month/);
-    assert.match(standIn.told.inputs[0]?.prompt ?? '', /in USD\./);
+    assert.match(standIn.shown.sentences[0] ?? '', /5\.00 USD per run · 12\.50 USD per month/);
+    assert.match(standIn.shown.inputs[0]?.prompt ?? '', /in USD\./);
   });
 
   it('removes the budget after empty input, and changes nothing after Esc', async () => {
@@ -41,7 +41,7 @@ describe('setBudget', () => {
     const offered = async (currency: string) => {
       standIn.forget();
       const values: string[] = [];
-      standIn.told.pick = (input) => void values.push(input.value);
+      standIn.shown.pick = (input) => void values.push(input.value);
       const account: Account = {
         kind: 'sandbox',
         id: 's',
@@ -58,7 +58,7 @@ describe('setBudget', () => {
   it('rejects other texts', async () => {
     for (const text of ['-5', '1e3', '12.505', '5 USD', '.5', '1234567890']) {
       assert.equal(await enter([text, '5']), undefined, text);
-      assert.match(String(standIn.told.inputs.at(-1)?.validationMessage), /such as 20 or 12\.50/);
+      assert.match(String(standIn.shown.inputs.at(-1)?.validationMessage), /such as 20 or 12\.50/);
     }
   });
 });

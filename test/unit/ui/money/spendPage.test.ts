@@ -163,7 +163,7 @@ describe('SpendPage', () => {
     await open();
     more = () => [400, { error: { code: 'bad_request', message: '' } }];
     act('loadRuns');
-    await until(() => standIn.told.sentences.length > 0);
+    await until(() => standIn.shown.sentences.length > 0);
     await shows('Load All Runs');
     let pages = 0;
     more = () => {
@@ -186,15 +186,15 @@ describe('SpendPage', () => {
     });
     Object.assign(standIn.workspace, { fs: { writeFile: () => Promise.resolve() } });
     act('exportCsv');
-    await until(() => standIn.told.sentences.length > 0);
+    await until(() => standIn.shown.sentences.length > 0);
     const said = /^Exported 1 run to .*spending of Work .*\.csv\. Some runs or prices may be missing\.$/;
-    assert.match(standIn.told.sentences[0] ?? '', said);
+    assert.match(standIn.shown.sentences[0] ?? '', said);
     account = session.account;
     changed.accounts.fire();
     await session.runs.refresh();
     act('exportCsv');
-    await until(() => standIn.told.sentences.length > 1);
-    assert.match(standIn.told.sentences[1] ?? '', /\.csv\.$/);
+    await until(() => standIn.shown.sentences.length > 1);
+    assert.match(standIn.shown.sentences[1] ?? '', /\.csv\.$/);
   });
 
   it('updates when receipts or the balance change', async () => {

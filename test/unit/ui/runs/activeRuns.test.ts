@@ -65,7 +65,7 @@ describe('keepActiveFresh', () => {
     session.models.models !== undefined &&
     session.balance.current !== undefined;
 
-  it('reads runs, models and balance once at the start, and again after the connection changed', async () => {
+  it('reads runs, models, and balance once at the start, and again after a reconnect', async () => {
     begin();
     await until(isRead);
     assert.deepEqual(asked.toSorted(), ['balance', 'models', 'runs']);
@@ -73,7 +73,7 @@ describe('keepActiveFresh', () => {
     await until(() => count('models') === 2 && count('balance') === 2);
   });
 
-  it('begins at the next event where it could not be loaded', async () => {
+  it('starts at the next event if the watcher could not be loaded', async () => {
     let isMissing = true;
     const failing = registerHooks({
       resolve: (specifier, context, next) => {
@@ -81,7 +81,7 @@ describe('keepActiveFresh', () => {
         return next(specifier, context);
       },
     });
-    // Its own instance: what another one loaded is not loaded again.
+    // A separate instance, since another one may already have loaded the watcher.
     const instance = '../../../../src/ui/runs/activeRuns.ts?without=watcher';
     const own = (await withVscode(() => import(instance))) as { keepActiveFresh: typeof keepActiveFresh };
     try {
@@ -98,7 +98,7 @@ describe('keepActiveFresh', () => {
     }
   });
 
-  it('knows what was submitted after the list was last stored, nothing older, and all labels', async () => {
+  it('adds runs submitted after the list was stored, no older ones, and all labels', async () => {
     begin();
     await until(isRead);
     const { readAtMs } = session.runs;
@@ -127,7 +127,7 @@ describe('keepActiveFresh', () => {
     assert.deepEqual(labels, ['Läbel new', 'Läbel a', undefined, undefined]);
   });
 
-  it('reads labels while the view is open', async () => {
+  it('reads labels while the view is visible', async () => {
     begin();
     await until(isRead);
     await new Promise((resolve) => setTimeout(resolve, 50));

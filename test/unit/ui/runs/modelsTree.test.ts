@@ -21,7 +21,7 @@ describe('ModelsTree', () => {
     return rows.map((one) => tree.getTreeItem(one));
   }
 
-  it('shows models by provider, and marks what is not available', () => {
+  it('shows models by provider and marks unavailable ones', () => {
     const items = itemsOf(
       { model_id: 'b', name: 'B', provider: 'P', available: false },
       { model_id: 'a', name: 'a', provider: '', available: true, terms_url: 'https://x.test' },
@@ -37,7 +37,7 @@ describe('ModelsTree', () => {
     );
   });
 
-  it('shows hostile names harmlessly', () => {
+  it('sanitizes hostile names', () => {
     const hostile = 'Free \u202e$(check) [x](command:y)\u200b';
     const model = { model_id: hostile, name: hostile, provider: hostile, available: true };
     for (const { label, tooltip, accessibilityInformation } of itemsOf(model)) {

@@ -49,7 +49,7 @@ function receiptOf(
   };
 }
 
-/** A finished run of which everything is known but the receipt; the rest as a test wants it. */
+/** Changes to a finished run of which everything but the receipt is known. */
 interface Given extends Partial<RunPageView> {
   run?: Partial<RunSummary> | null;
   session?: never;
@@ -58,11 +58,11 @@ interface Given extends Partial<RunPageView> {
   others?: RunDetail[];
   currency?: string;
   kind?: 'service' | 'sandbox';
-  /** Whether its account is not on this machine. */
+  /** Whether the run's account is not on this machine. */
   isGone?: boolean;
 }
 
-describe('the state of a run page', () => {
+describe('runPageState', () => {
   function viewOf(given: Given): RunPageView {
     const {
       run: changes,
@@ -120,7 +120,7 @@ describe('the state of a run page', () => {
   }
   const fact = (given: Given, of: string, key: string) =>
     section('facts', given, of).facts.find((one) => one.key === key)?.value;
-  /** Those that can be pressed; all have their places. */
+  /** Returns the enabled buttons, and asserts that every button is in its place. */
   const actions = (given: Given) => {
     const all = stateOf(given).actions;
     const places = ['inspect', 'download', 'submitAgain', 'copy', 'refresh'];
@@ -139,7 +139,7 @@ describe('the state of a run page', () => {
       );
     const available = { artifacts_available: true, artifacts_expires_at: at(70) };
 
-    it('has every event, "not yet" only where that is certain', () => {
+    it('has every event, with “not yet” only if that is certain', () => {
       for (const [given, expected] of [
         [
           { run: available },
@@ -204,7 +204,7 @@ describe('the state of a run page', () => {
       assert.equal(lines({ detail: undefined, failure: new Error() })[3], 'unknown, could not be loaded');
     });
 
-    it('says how long other runs took', () => {
+    it('shows how long other runs took', () => {
       const taking = (...minutes: number[]) =>
         minutes.map((end, n) => bare({ run_id: `o${n}`, started_at: at(0), completed_at: at(end) }));
       const own = bare({ started_at: at(0), completed_at: at(1) });
@@ -214,7 +214,7 @@ describe('the state of a run page', () => {
         model_id: 'x',
       }));
       for (const [others, text] of [
-        // The middle half of the others, of the same model where these are enough.
+        // The middle half of the other runs, of the same model if there are enough.
         [[...taking(12, 100, 9, 14, 20, 18, 11), own], 'usually 12–20 min'],
         [[...taking(1, 2), ...ofAnother], 'usually 2 min to 1 h'],
         [[...taking(1, 2, 3), ...ofAnother], 'usually 2–3 min'],
@@ -231,7 +231,7 @@ describe('the state of a run page', () => {
       assert.doesNotMatch(lines({ detail: backwards }).join(), /after|usually/);
     });
 
-    it('says from where it was submitted, and whether the response was lost', () => {
+    it('shows where the run was submitted and whether the response was lost', () => {
       const attempt = { started: { localMs: 1 } };
       const receipt = receiptOf({ attempts: [attempt, attempt, attempt] }, { how: 'found' });
       const [submitted = ''] = lines({ receipt });
@@ -273,7 +273,7 @@ describe('the state of a run page', () => {
     });
     const available = { artifacts_available: true };
 
-    it('is promised only where the service does, and actions keep their places', () => {
+    it('is promised only if the service lists it, and buttons keep their places', () => {
       for (const [run, detail, text, enabled] of [
         [{ status: 'queued' }, bare({ status: 'queued' }), /^If the run completes/, ANY],
         [{ status: ' ' }, bare({ status: '' }), /^If the run completes/, ANY],
@@ -290,14 +290,14 @@ describe('the state of a run page', () => {
         [{ downloads: [download('interrupted')] }, ['Resume Download…', ...ANY]],
         [{ records: [record()] }, ['Inspect Adapter', 'Download Again…', ...ANY]],
         [{ records: [{ ...record(), isGone: true }] }, ['Download Adapter…', ...ANY]],
-        // A web page came instead of the adapter.
+        // A web page was downloaded instead of the adapter.
         [{ records: [record({ verified: 'html' })] }, ['Download Again…', ...ANY]],
         [{ records: [record({ artifactType: 'merged' })] }, ['Download Again…', ...ANY]],
       ] as [Given, string[]][])
         assert.deepEqual(actions({ run: available, ...more }), enabled);
     });
 
-    it('shows how far downloads are', () => {
+    it('shows the progress of downloads', () => {
       const shown = (state: ActiveDownload['state'], more: Partial<ActiveDownload> = {}) => {
         const [one] = section('adapter', { downloads: [download(state, more)] }).downloads;
         return [one?.text, one?.fraction, one?.isBusy, one?.buttons[0]?.label];
@@ -317,7 +317,7 @@ describe('the state of a run page', () => {
       assert.equal(new Set(texts).size, 4);
     });
 
-    it('says of each file how it was verified, and what can be done with it', () => {
+    it('shows how each file was verified and what can be done with it', () => {
       const kinds = ['zip', 'gzip', 'tar', 'safetensors', 'unread', 'length', 'html', 'damaged'] as const;
       const lines = kinds.map((verified) => {
         const [file] = section('adapter', { records: [record({ verified })] }).files;
@@ -345,7 +345,7 @@ describe('the state of a run page', () => {
     const values = (given: Given) => section('facts', given, 'money').facts.map(({ value }) => value);
     const missing = 'not provided';
 
-    it('says where a currency is assumed, and invents nothing', () => {
+    it('marks an assumed currency and makes up no values', () => {
       assert.match(values({ currency: 'USD' })[0] ?? '', /^2\.50 USD \(.*assumed/);
       assert.match(values({})[0] ?? '', /^2\.50 \(/);
       assert.deepEqual(values({ receipt: receiptOf(), currency: 'EUR' })[0], '2.50 USD');
@@ -354,7 +354,7 @@ describe('the state of a run page', () => {
       assert.deepEqual(values({ detail: undefined }), ['loading…', 'loading…']);
     });
 
-    it('shows the effect on the balance, and what the price does not explain', () => {
+    it('shows the effect on the balance, including what the price doesn’t explain', () => {
       const after = (cents: number, currency = 'USD') =>
         receiptOf({}, { run: { run_id: 'r', currency, balance_after_cents: cents } });
       assert.deepEqual(values({ receipt: after(700) }).slice(2), [
@@ -365,7 +365,7 @@ describe('the state of a run page', () => {
       assert.doesNotMatch(values({ receipt: after(7, 'EUR') }).join(), /before/);
     });
 
-    it('shows the estimate of then, and a charge outside it', () => {
+    it('shows the estimate before the charge, and a price outside of it', () => {
       const estimateOf = (lowCents: number) => ({
         before: { kind: 'range', lowCents, highCents: 410, currency: 'USD', runs: 5 } as const,
         accuracy: { correct: 4, of: 5 },
@@ -389,7 +389,7 @@ describe('the state of a run page', () => {
       );
     });
 
-    it('says that the price was charged where the run may have failed', () => {
+    it('notes that the price was charged if the run may have failed', () => {
       const note = (status: string, given: Given = {}) =>
         section('facts', { run: { status }, detail: bare({ status, price_cents: 1 }), ...given }, 'money')
           .note;
@@ -399,7 +399,7 @@ describe('the state of a run page', () => {
   });
 
   describe('receipt', () => {
-    it('shows dataset and consents, and what became of the file since', () => {
+    it('shows the dataset and consents, and whether the file has changed since', () => {
       const receipt = receiptOf({ created: { localMs: 5 } });
       const { sizeBytes } = receipt.dataset;
       const now = (file: { sizeBytes: number; changedAtMs: number } | null) =>
@@ -423,7 +423,7 @@ describe('the state of a run page', () => {
       assert.equal(fact({ receipt }, 'run', 'idempotency'), receipt.id);
     });
 
-    it('says that there is none only where that is known', () => {
+    it('is reported as missing only if that is certain', () => {
       const note = (given: Given) => section('facts', given, 'run').note;
       assert.match(note({}) ?? '', /Submitted elsewhere/);
       for (const receiptLoading of ['loading', 'failed'] as const)
@@ -431,7 +431,7 @@ describe('the state of a run page', () => {
       assert.equal(note({ receipt: receiptOf() }), undefined);
     });
 
-    it('distinguishes links that were shown where it is known which is which', () => {
+    it('distinguishes the shown links only if it is known which is which', () => {
       const names = (urls: string[]) => {
         const accepted_at = at(0);
         const consents = { model_terms: { accepted_at, urls }, data_policy: { accepted_at } };
@@ -444,7 +444,7 @@ describe('the state of a run page', () => {
     });
   });
 
-  it('names the run by its label without the marker, or by its model', () => {
+  it('names the run by its label without the marker, or else by its model', () => {
     const titles = (label?: string) => {
       const detail = bare(label === undefined ? {} : { label });
       const { title, state } = pageOf({ detail });
@@ -463,7 +463,7 @@ describe('the state of a run page', () => {
     assert.equal(fact({ detail: other }, 'run', 'status'), 'done');
   });
 
-  it('says why it is out of date', () => {
+  it('explains why the page is out of date', () => {
     const notices = (given: Given) =>
       stateOf(given).notices.map(({ kind, text, buttons }) => [
         kind,
@@ -478,7 +478,7 @@ describe('the state of a run page', () => {
     ]);
   });
 
-  it('says why there is nothing to show, and hides what a rejected API key has read', () => {
+  it('explains why there is nothing to show, and hides data read with a rejected API key', () => {
     const notFound = new ServiceError('not_found', 404, '');
     for (const [given, kind, actions] of [
       [{ isGone: true }, 'info', []],
@@ -503,7 +503,7 @@ describe('the state of a run page', () => {
     }
   });
 
-  it('sanitizes texts of other clients and of the service', () => {
+  it('sanitizes text from other clients and from the service', () => {
     const label = `${HOSTILE}${'y'.repeat(5_000)}`;
     const detail = { ...DETAIL, label, plan: HOSTILE, status: HOSTILE };
     const dataset = { ...intentOf().dataset, filename: HOSTILE };

@@ -9,15 +9,15 @@ import { Bench, row, until } from '../../../helpers/runs/support.ts';
 
 const commands = await withVscode(() => import('../../../../src/ui/runs/runCommands.ts'));
 
-describe('commands of runs', () => {
+describe('run commands', () => {
   let bench: Bench;
   let session: Session;
   let sessions: Sessions;
   let limits: number[];
   let gate: Promise<unknown> | undefined;
-  /** From which row on the service fails. */
+  /** The row from which the service fails. */
   let brokenFrom: number;
-  /** The cursors that come, in turn, whatever is asked for. */
+  /** If not empty, the service sends these cursors in turn, whatever is requested. */
   let circle: readonly string[];
   let filter: RunFilter;
 
@@ -60,27 +60,27 @@ describe('commands of runs', () => {
   };
   const loaded = () => session.runs.rows?.length;
 
-  describe('Load All Runs', () => {
-    it('reads pages of 100 to the end, and says how far it is', async () => {
+  describe('loadAllRuns', () => {
+    it('reads pages of 100 to the end and reports progress', async () => {
       await commands.loadAllRuns(sessions);
       assert.deepEqual([loaded(), session.runs.hasMore], [730, false]);
       assert.deepEqual(new Set(limits.slice(1)), new Set([100]));
-      assert.equal(standIn.told.progress.length, limits.length - 1);
-      assert.match(standIn.told.progress[1] ?? '', /^\d+ so far$/);
-      assert.deepEqual(standIn.told.sentences, []);
+      assert.equal(standIn.shown.progress.length, limits.length - 1);
+      assert.match(standIn.shown.progress[1] ?? '', /^\d+ so far$/);
+      assert.deepEqual(standIn.shown.sentences, []);
     });
 
-    it('ends at once when it is cancelled, with what it has', async () => {
+    it('ends at once when canceled and keeps what was loaded', async () => {
       const first = loaded();
       gate = new Promise(() => undefined);
       const work = commands.loadAllRuns(sessions);
       await until(() => limits.length > 1);
       standIn.cancelled.fire();
       await work;
-      assert.deepEqual([loaded(), standIn.told.sentences], [first, []]);
+      assert.deepEqual([loaded(), standIn.shown.sentences], [first, []]);
     });
 
-    it('says how much is loaded where the service fails or sends no new runs, and can continue', async () => {
+    it('reports how much was loaded if the service fails or sends no new runs, and can continue', async () => {
       for (const [breakIt, sentence] of [
         [() => (brokenFrom = 400), (count: number) => `Loaded ${count} runs, but not the older ones.`],
         [
@@ -89,13 +89,13 @@ describe('commands of runs', () => {
         ],
       ] as const) {
         standIn.forget();
-        standIn.told.answer = ([more]) => more;
+        standIn.shown.answer = ([more]) => more;
         breakIt();
         await commands.loadAllRuns(sessions);
         const count = loaded() ?? 0;
         assert.ok(count >= 250 && count <= 500, String(count));
-        assert.ok(standIn.told.sentences[0]?.startsWith(sentence(count)), standIn.told.sentences.join());
-        assert.equal(standIn.told.sentences.length, 1);
+        assert.ok(standIn.shown.sentences[0]?.startsWith(sentence(count)), standIn.shown.sentences.join());
+        assert.equal(standIn.shown.sentences.length, 1);
         assert.deepEqual(standIn.executed, [['fineTuning.loadAllRuns']]);
         [brokenFrom, circle] = [Infinity, []];
       }
@@ -105,16 +105,16 @@ describe('commands of runs', () => {
       standIn.forget();
       brokenFrom = 0;
       await commands.loadAllRuns({ active: session, isReportedByState: () => true });
-      assert.deepEqual(standIn.told.sentences, [], 'a rejected API key has its own notification');
+      assert.deepEqual(standIn.shown.sentences, [], 'a rejected API key has its own notification');
     });
   });
 
-  describe('Filter Runs', () => {
-    it('offers the models and phases of what is loaded, with the current filter', async () => {
+  describe('filterRuns', () => {
+    it('offers the models and phases of loaded runs, with the current filter', async () => {
       filter = { text: 'now', modelIds: ['m2'], phases: ['finished'] };
       let items: string[] = [];
       let selected: string[] = [];
-      standIn.told.pick = (input) => {
+      standIn.shown.pick = (input) => {
         items = input.items.map(({ label, description }) => `${label}: ${description ?? ''}`);
         assert.ok(input.items.every(({ alwaysShow, kind }) => alwaysShow === true || kind === -1));
         assert.equal(input.value, 'now');
@@ -131,39 +131,39 @@ describe('commands of runs', () => {
       assert.deepEqual(filter, { text: 'two words', modelIds: ['m1'], phases: ['waiting'] });
     });
 
-    it('changes nothing when it is closed or another account became active, and takes a text without asking', async () => {
+    it('changes nothing if closed or the account changed, and accepts a text without asking', async () => {
       filter = { text: 'now', modelIds: ['m2'], phases: [] };
       await commands.filterRuns(sessions, shown, { unknown: 'argument' });
       const live = { active: session };
-      standIn.told.pick = () => {
+      standIn.shown.pick = () => {
         live.active = bench.session(() => Promise.resolve(undefined));
         return 'words';
       };
       await commands.filterRuns(live, shown, undefined);
-      assert.deepEqual([filter.text, standIn.told.inputs.length], ['now', 2]);
+      assert.deepEqual([filter.text, standIn.shown.inputs.length], ['now', 2]);
       await commands.filterRuns(sessions, shown, ' maths ');
       const text = { text: 'maths', modelIds: [], phases: [] };
-      assert.deepEqual([filter, standIn.told.inputs.length], [text, 2]);
+      assert.deepEqual([filter, standIn.shown.inputs.length], [text, 2]);
     });
 
-    it('offers nothing that a rejected API key has read, nor where nothing is loaded', async () => {
+    it('offers nothing if the API key was rejected or no runs are loaded', async () => {
       const { runs } = session;
       const active = { isLocked: true, runs } as unknown as Session;
       await commands.filterRuns({ active }, shown, undefined);
       session.runs.clear();
       await commands.filterRuns(sessions, shown, undefined);
-      assert.deepEqual(standIn.told.inputs, []);
-      assert.deepEqual(standIn.told.sentences, Array(2).fill('No runs are loaded yet.'));
+      assert.deepEqual(standIn.shown.inputs, []);
+      assert.deepEqual(standIn.shown.sentences, Array(2).fill('No runs are loaded yet.'));
     });
   });
 
-  it('Open License Terms opens nothing but an https link', async () => {
+  it('openModelLink opens only https links', async () => {
     const open = async (terms_url?: string) => {
       standIn.forget();
       const models = [{ model_id: 'm1', terms_url }];
       const active = Object.create(session, { models: { value: { models } } }) as Session;
       await commands.openModelLink({ active }, 'terms_url', 'm1');
-      return [...standIn.executed, standIn.told.sentences.length];
+      return [...standIn.executed, standIn.shown.sentences.length];
     };
     assert.deepEqual(await open('https://x.test/terms'), [['open', 'https://x.test/terms'], 0]);
     for (const url of [
@@ -175,7 +175,7 @@ describe('commands of runs', () => {
       assert.deepEqual(await open(url), [1], url);
   });
 
-  it('Show Run opens the page of a row, an ID or a choice, and reads nothing', async () => {
+  it('showRun opens the page of a row, an ID, or a chosen run, and reads nothing', async () => {
     const pages: string[][] = [];
     const show = async (argument?: unknown) => {
       const open = (...ids: string[]) => Promise.resolve(void pages.push(ids));
@@ -185,12 +185,12 @@ describe('commands of runs', () => {
     await show({ kind: 'run', runId: 'a' });
     await show('elsewhere');
     await show();
-    standIn.told.pick = ({ items }) => items[1]?.label;
+    standIn.shown.pick = ({ items }) => items[1]?.label;
     await show(7);
     assert.deepEqual(
       pages.map(([accountId, runId]) => `${accountId} ${runId}`),
       ['account-1 a', 'account-1 elsewhere', 'account-1 r1'],
     );
-    assert.deepEqual([limits.length, standIn.told.inputs.length], [asked, 2]);
+    assert.deepEqual([limits.length, standIn.shown.inputs.length], [asked, 2]);
   });
 });

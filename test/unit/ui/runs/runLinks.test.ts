@@ -10,7 +10,7 @@ const { followRunLink, runLinkPath } = await withVscode(
   () => import('../../../../src/ui/runs/runCommands.ts'),
 );
 
-describe('links to runs', () => {
+describe('followRunLink', () => {
   let bench: Bench;
   let session: Session;
   let active: Session | undefined;
@@ -49,17 +49,17 @@ describe('links to runs', () => {
     return followRunLink({ path, query, fragment }, parts as unknown as RunLinkParts);
   };
 
-  it('open the page of a run that is known, however odd its id, and ask for nothing', async () => {
+  it('opens the page of a known run without a request, however odd its ID', async () => {
     const odd = ['a b', 'a/b', '..', 'ä', 'a%2Fb', 'a?b#c', '<b>', '“x”', '👩‍💻', '-a', 'a\n', 'a'.repeat(129)];
     const links = odd.map((runId) => {
       const link = runLinkPath(runId);
       assert.match(link, /^\/run\/[\w.!~*'()%-]+$/);
-      // As VS Code reads it.
+      // As VS Code decodes it.
       return decodeURIComponent(link);
     });
     for (const link of links) await follow(link);
-    assert.equal(standIn.told.sentences.length, odd.length);
-    for (const sentence of standIn.told.sentences) assert.match(sentence, /^Unsupported link\. [ -~’]*$/);
+    assert.equal(standIn.shown.sentences.length, odd.length);
+    for (const sentence of standIn.shown.sentences) assert.match(sentence, /^Unsupported link\. [ -~’]*$/);
     assert.deepEqual([shown, requests], [[], []]);
     listed = odd.map((runId) => row(runId, 0));
     await session.runs.refresh();
@@ -68,35 +68,35 @@ describe('links to runs', () => {
     assert.equal(runLinkPath('a\ud800'), '/run/a%EF%BF%BD');
   });
 
-  it('look up a run that is not known, which only reads', async () => {
+  it('looks up an unknown run, which only reads', async () => {
     for (const runId of ['abc', 'r_1', 'a'.repeat(128)]) await follow(`/run/${runId}`);
     assert.deepEqual(shown[0], ['account-1', 'abc']);
     assert.deepEqual([requests[0], requests.length], ['GET /api/v1/runs/abc', 3]);
   });
 
-  it('say that the account has no such run, and offer another account where there is one', async () => {
+  it('reports that the account has no such run, and offers another account if there is one', async () => {
     status = 404;
     await follow('/run/abc');
     accounts = 2;
-    standIn.told.answer = ([first]) => first;
+    standIn.shown.answer = ([first]) => first;
     await follow('/run/abc');
     assert.deepEqual(shown, []);
     const sentence = 'account-1 has no such run: abc';
-    assert.deepEqual(standIn.told.sentences, [sentence, sentence]);
-    assert.deepEqual(standIn.told.buttons, [[], ['Switch Account…']]);
+    assert.deepEqual(standIn.shown.sentences, [sentence, sentence]);
+    assert.deepEqual(standIn.shown.buttons, [[], ['Switch Account…']]);
     await Promise.resolve();
     assert.deepEqual(standIn.executed, [['fineTuning.switchAccount']]);
     assert.deepEqual(errors, []);
   });
 
-  it('say that nobody is signed in', async () => {
+  it('reports that no account is active', async () => {
     active = undefined;
     await follow('/run/abc');
-    assert.deepEqual(standIn.told.sentences, ['No account is active.']);
+    assert.deepEqual(standIn.shown.sentences, ['No account is active.']);
     assert.deepEqual([shown, requests], [[], []]);
   });
 
-  it('of any other kind do nothing, and none of their words is said', async () => {
+  it('rejects any other link without repeating its text', async () => {
     const plain = ['/run/abc/artifacts/download', '/run/../balance', '/signIn/service_secret', '/submit/abc'];
     plain.push('', '/', '/run', '/run/', 'run/abc', '//run/abc', '/Run/abc', '/runs/abc', '/submit');
     const links = [
@@ -105,12 +105,12 @@ describe('links to runs', () => {
       ...plain.map((path) => [path]),
     ];
     for (const [path = '', query, fragment] of links) await follow(path, query, fragment);
-    assert.equal(standIn.told.sentences.length, links.length);
-    for (const sentence of standIn.told.sentences) assert.match(sentence, /^Unsupported link\./);
+    assert.equal(standIn.shown.sentences.length, links.length);
+    for (const sentence of standIn.shown.sentences) assert.match(sentence, /^Unsupported link\./);
     assert.deepEqual([shown, requests, standIn.executed], [[], [], []]);
   });
 
-  it('leave every other error to who tells errors, and show and send nothing with a refused API key', async () => {
+  it('passes on other errors, and shows and sends nothing once the API key is rejected', async () => {
     await session.runs.refresh();
     status = 401;
     for (const runId of ['abc', 'abc', 'known']) await follow(`/run/${runId}`);

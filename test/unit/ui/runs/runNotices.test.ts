@@ -11,10 +11,10 @@ import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const { notifyOfRuns } = await withVscode(() => import('../../../../src/ui/runs/runNotices.ts'));
-// Loaded now: time passes without real waits.
+// Load it now, since the tests mock time.
 await withVscode(() => import('../../../../src/ui/runs/noticeMessages.ts'));
 
-/** The runs of a window, as far as notices ask. */
+/** The part of a window's run store that notices use. */
 class Runs {
   readonly changed = new Emitter<RunChange>();
   readonly onDidChange = this.changed.event;
@@ -63,12 +63,12 @@ const status = (runId: string, after: string, before = 'queued'): [RunSummary, R
 
 describe('notifyOfRuns', () => {
   let windows: { runs: Runs; notices: Disposable; left: Emitter<undefined> }[];
-  /** What any window claimed. */
+  /** The claims of all windows. */
   let claimed: Set<string>;
   let unseen: string[];
   let acted: string[];
   let offers: boolean;
-  /** GETs that the background may send. */
+  /** How many background requests may be sent. */
   let spare: number;
 
   beforeEach(() => {
@@ -109,7 +109,7 @@ describe('notifyOfRuns', () => {
     return window;
   }
 
-  /** Time passes, and what it began goes on. */
+  /** Lets time pass, and then promises settle. */
   async function pass(ms: number): Promise<void> {
     for (let passed = 0; passed < ms; passed += 100) {
       mock.timers.tick(100);
@@ -117,25 +117,25 @@ describe('notifyOfRuns', () => {
     }
   }
   async function shown(ms = 8_000): Promise<string[]> {
-    standIn.told.sentences.length = 0;
+    standIn.shown.sentences.length = 0;
     await pass(ms);
-    return [...standIn.told.sentences];
+    return [...standIn.shown.sentences];
   }
 
-  it('offers Download and Show Run, which act for the account of the run', async () => {
+  it('offers Download and Show Run, which act in the account of the run', async () => {
     const { runs } = open();
-    standIn.told.answer = ([download]) => download;
+    standIn.shown.answer = ([download]) => download;
     runs.move(done('a'));
     assert.deepEqual(await shown(), ['my label completed.']);
-    assert.deepEqual(standIn.told.buttons, [['Download', 'Show Run']]);
+    assert.deepEqual(standIn.shown.buttons, [['Download', 'Show Run']]);
     assert.deepEqual([acted, standIn.executed], [['account-1'], [['fineTuning.downloadAdapter', 'a']]]);
-    standIn.told.answer = (names) => names.at(-1);
+    standIn.shown.answer = (names) => names.at(-1);
     runs.move(done('b'));
     await pass(1_000);
     assert.deepEqual(standIn.executed.at(-1), ['fineTuning.showRun', 'b']);
   });
 
-  it('says when the adapter expires, and offers no download where there is none or none is wanted', async () => {
+  it('shows when the adapter expires, and offers no download if none exists or none is wanted', async () => {
     const { runs } = open('sandbox');
     const expiring = (runId: string, hours: number) => {
       const [before, after] = done(runId);
@@ -144,7 +144,7 @@ describe('notifyOfRuns', () => {
     };
     expiring('a', 6 * 24);
     assert.deepEqual(await shown(), ['Sandbox: my label completed. Its adapter expires in 6 days.']);
-    // What it says is no matter of a reminder.
+    // The first notification replaces no reminder, the second one does.
     expiring('b', 21);
     assert.deepEqual(await shown(), ['Sandbox: other completed. Its adapter expires in 21 h.']);
     assert.deepEqual(
@@ -156,11 +156,11 @@ describe('notifyOfRuns', () => {
     offers = false;
     expiring('d', 1);
     assert.deepEqual(await shown(), ['Sandbox: read d completed.']);
-    assert.deepEqual(standIn.told.buttons.slice(2), [['Show Run'], ['Show Run']]);
+    assert.deepEqual(standIn.shown.buttons.slice(2), [['Show Run'], ['Show Run']]);
     assert.equal(claimed.size, 5);
   });
 
-  it('reads a label that is not known yet, waits for it at most 3 s, and reads none for a digest or the badge', async () => {
+  it('reads an unknown label, waits at most 3 s, and reads none for a digest or the badge', async () => {
     const { runs } = open();
     runs.move(done('new'));
     assert.deepEqual([await shown(1_000), runs.read], [['read new completed.'], ['new']]);
@@ -180,7 +180,7 @@ describe('notifyOfRuns', () => {
     assert.deepEqual([await shown(), runs.read], [[], []]);
   });
 
-  it('learns the label from the window that polls', async () => {
+  it('gets the label from the polling window', async () => {
     spare = 1;
     const [polling, other] = [open(), open()];
     standIn.focus.focused = false;
@@ -192,7 +192,7 @@ describe('notifyOfRuns', () => {
     assert.deepEqual([polling.runs.read, other.runs.read], [['new'], []]);
   });
 
-  it('is silent where nothing completed and no status is new', async () => {
+  it('stays silent if nothing completed and no status is new', async () => {
     standIn.settings.set('fineTuning.notifications', 'all');
     const { runs } = open();
     const [, finished] = done('a');
@@ -203,7 +203,7 @@ describe('notifyOfRuns', () => {
     assert.deepEqual(await shown(), []);
   });
 
-  it('notifies once of each status that reads as an end, and of any other only where that is wanted', async () => {
+  it('notifies once of a status that reads as an end, and of others only if the setting is “all”', async () => {
     const { runs } = open();
     const sentence = (word: string) => `my label: the service reports “${word}”.`;
     for (const [setting, expected] of [
@@ -225,10 +225,10 @@ describe('notifyOfRuns', () => {
       }
       assert.deepEqual(said, expected.map(sentence));
     }
-    assert.deepEqual(standIn.told.buttons[0], ['Show Run']);
+    assert.deepEqual(standIn.shown.buttons[0], ['Show Run']);
   });
 
-  it('notifies of one after the other, however long a label takes', async () => {
+  it('shows notifications in order, however long a label takes', async () => {
     spare = 0;
     const { runs } = open();
     runs.move(status('slow', 'error'));
@@ -240,7 +240,7 @@ describe('notifyOfRuns', () => {
     ]);
   });
 
-  it('makes no link, no second line and no endless text of what the service says', async () => {
+  it('sanitizes and cuts the service’s text', async () => {
     const { runs } = open();
     runs.labels.set('a', '[click](command:workbench.action.quit)\n\u202eevil');
     runs.move(status('a', `[failed](https://evil.test)${'\u0007y'.repeat(5_000)}`));
@@ -253,7 +253,7 @@ describe('notifyOfRuns', () => {
     );
   });
 
-  it('is shown by one of many windows: by that with the focus, though others knew first, or at once by one that gets it', async () => {
+  it('notifies in one window: the focused one, or the first to get the focus', async () => {
     for (const focused of [true, false]) {
       standIn.focus.focused = focused;
       for (let count = 0; count < 4; count++) open();
@@ -271,8 +271,8 @@ describe('notifyOfRuns', () => {
     assert.deepEqual(await shown(300), ['other completed.']);
   });
 
-  it('shows several in one digest, complete in one window, whose button leads to the view', async () => {
-    standIn.told.answer = ([show]) => show;
+  it('shows several runs as one digest in one window, with a button that opens the view', async () => {
+    standIn.shown.answer = ([show]) => show;
     for (let count = 0; count < 3; count++) open();
     const changes = [done('a'), done('b'), done('c'), status('d', 'failed'), status('e', 'x)[error](')];
     for (const { runs } of windows) runs.move(...changes);
@@ -287,7 +287,7 @@ describe('notifyOfRuns', () => {
       windows[0]?.runs.move(...moved);
       assert.deepEqual(await shown(), [sentence]);
     }
-    // What comes soon after another, with the last status of each run.
+    // Notices in quick succession are combined, with the last status of each run.
     windows[0]?.runs.move(status('j', 'failed'));
     windows[0]?.runs.move(done('j'));
     await pass(200);
@@ -295,7 +295,7 @@ describe('notifyOfRuns', () => {
     assert.deepEqual(await shown(), ['2 runs completed.']);
   });
 
-  it('only counts runs that ended where the badge is wanted', async () => {
+  it('only counts ended runs if the setting is “badge”', async () => {
     standIn.settings.set('fineTuning.notifications', 'badge');
     for (let count = 0; count < 2; count++) open();
     for (const { runs } of windows)
@@ -303,7 +303,7 @@ describe('notifyOfRuns', () => {
     assert.deepEqual([await shown(), unseen], [[], ['a', 'b', 'c']]);
   });
 
-  it('shows what it knew when the user switched accounts, and nothing after its end', async () => {
+  it('shows waiting notices when the account changes, but not when disposed', async () => {
     const { runs, left, notices } = open();
     runs.move(done('a'));
     left.fire(undefined);

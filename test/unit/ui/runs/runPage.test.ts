@@ -24,9 +24,9 @@ const { RunPage: Patient, runPanels: createPanels } = await withVscode(
 );
 
 const MEMORY = { accountId: 'account-1', runId: 'r' };
-/** Longer than changes are collected before they are drawn. */
+/** Longer than the delay before changes are drawn. */
 const DRAWN_MS = 25;
-/** A text that is there as soon as the details are. */
+/** A text that appears with the details. */
 const READ = 'after 5 min of training';
 
 const detail = (more: object = {}) => ({
@@ -56,7 +56,7 @@ describe('RunPage', () => {
   let details: () => [status: number, body: unknown];
   let isRejected: boolean;
   let paths: string[];
-  /** What answers of details wait for. */
+  /** What the responses with details wait for. */
   let held: Promise<unknown>;
   let accounts: Account[];
   let receipts: () => Promise<Receipt[]>;
@@ -166,7 +166,7 @@ describe('RunPage', () => {
   const isOffered = (action: string) =>
     state().actions.some((one) => one.action === action && one.isDisabled !== true);
 
-  it('posts to a page that is ready, nothing twice, and everything again when it is shown again', async () => {
+  it('posts only to a ready page, nothing twice, and everything when it is shown again', async () => {
     await session.runs.refresh();
     page = new QuickPage(MEMORY, panel as unknown as vscode.WebviewPanel, parts());
     await sleep(DRAWN_MS);
@@ -191,7 +191,7 @@ describe('RunPage', () => {
     assert.equal(states().length, length + 1);
   });
 
-  it('reads the details of any run once, however much happens', async () => {
+  it('reads the details of a run once, however often the list is refreshed', async () => {
     open();
     assert.match(texts(), /Loading the run…/);
     await shows(READ);
@@ -200,7 +200,7 @@ describe('RunPage', () => {
     assert.equal(reads(), 1);
   });
 
-  it('asks once for a run that the account does not have, and again for Retry', async () => {
+  it('requests an unknown run once, and again on Retry', async () => {
     open('none');
     await shows('has no such run');
     await session.runs.refresh();
@@ -210,11 +210,11 @@ describe('RunPage', () => {
     await until(() => reads('none') === 2);
   });
 
-  it('reads a run again that left the list, but not too often', async () => {
+  it('rereads a run that left the list, but not too often', async () => {
     await openRead();
     rows = [row('x', 9)];
     await session.runs.refresh();
-    // It is there all the same.
+    // The service still has it.
     await until(() => reads() === 2 && session.runs.get('r') !== undefined);
     await sleep(DRAWN_MS);
     assert.ok(state().sections.length > 0);
@@ -225,7 +225,7 @@ describe('RunPage', () => {
     await until(() => reads() === 3);
   });
 
-  it('shows what the list has while the details cannot be loaded, until Retry', async () => {
+  it('shows the list’s data while the details cannot be loaded, until Retry', async () => {
     details = () => [200, { run: 7 }];
     await session.runs.refresh();
     open();
@@ -240,13 +240,13 @@ describe('RunPage', () => {
     );
   });
 
-  it('reads the details with the account’s new session while the old one still reads', async () => {
+  it('reads the details with the account’s new session while the old one is still reading', async () => {
     const never = Promise.withResolvers<undefined>();
     held = never.promise;
     await session.runs.refresh();
     open();
     await until(() => reads() === 1);
-    // The account has another address.
+    // The account now has another address.
     held = Promise.resolve();
     session = await serve();
     changed.accounts.fire();
@@ -254,7 +254,7 @@ describe('RunPage', () => {
     never.resolve(undefined);
   });
 
-  it('shows the last details while they are read again', async () => {
+  it('shows the previous details while they are reread', async () => {
     await openRead();
     const goOn = Promise.withResolvers<undefined>();
     held = goOn.promise;
@@ -266,7 +266,7 @@ describe('RunPage', () => {
     for (const one of states().slice(length)) assert.match(JSON.stringify(one), /2\.50/);
   });
 
-  it('hides what a rejected API key has read and what belongs to a removed account, in its tab as well', async () => {
+  it('hides the data of a rejected API key or a removed account, also in the tab’s title', async () => {
     receipts = () => Promise.resolve([charged('/data/train.jsonl')]);
     await openRead();
     await shows('/data/train.jsonl');
@@ -283,15 +283,15 @@ describe('RunPage', () => {
     assert.doesNotMatch(texts() + panel.title, /maths|train|2\.50/);
   });
 
-  it('counts by the clock of the service', async () => {
-    // This machine's is three hours ahead.
+  it('uses the service’s clock', async () => {
+    // This machine's clock is three hours ahead.
     date = () => new Date(Date.now() - 3 * 3_600_000);
     rows = [listed({ artifacts_expires_at: new Date(Date.now() - 3_540_000).toISOString() })];
     await openRead();
     assert.match(texts(), /"2 h left"/);
   });
 
-  it('shows by itself that the adapter has expired', async () => {
+  it('shows the expiry of the adapter without an event', async () => {
     mock.timers.enable({ apis: ['setInterval'] });
     try {
       let skewMs = 0;
@@ -308,7 +308,7 @@ describe('RunPage', () => {
     }
   });
 
-  it('reads the receipt when the journal changes, of its own account', async () => {
+  it('reads its account’s receipt when the journal changes', async () => {
     receipts = () => Promise.reject(new Error('disk'));
     await openRead();
     await shows('could not be loaded');
@@ -320,7 +320,7 @@ describe('RunPage', () => {
     await shows('/data/train.jsonl');
   });
 
-  it('shows what the receipts of its account said of the price before', async () => {
+  it('shows the estimate from its account’s earlier receipts', async () => {
     const paid = (runId: string, atMs: number, cents: number, sha256: string) =>
       chargedReceipt({ atMs, dataset: { sha256 }, run: { run_id: runId, price_cents: cents } });
     const others = [paid('a', 0, 200, '1'), paid('b', 1, 400, '2')].map((one) => ({
@@ -334,7 +334,7 @@ describe('RunPage', () => {
     assert.match(texts(), /at most in proportion\. Such a range held for 1 of your last 2 runs\./);
   });
 
-  it('does what its buttons offer, for its run and account, and nothing else', async () => {
+  it('does only what its buttons offer, for its run and account', async () => {
     const [dataset, adapter] = [path.join(bench.folder, 'a.jsonl'), path.join(bench.folder, 'a.zip')];
     await openRead();
     for (const [action, target] of [
@@ -382,7 +382,7 @@ describe('RunPage', () => {
     assert.deepEqual(standIn.executed, [['fineTuning.replaceKey', 'account-1']]);
   });
 
-  it('shows its own downloads, and has its files checked when it opens or the window gets the focus', async () => {
+  it('shows its own downloads, and checks its files when it opens or the window gets the focus', async () => {
     records = [recordOf('/a.zip'), { ...recordOf('/c.zip'), runId: 'other' }];
     await openRead();
     await until(() => isOffered('inspect'));
@@ -401,7 +401,7 @@ describe('RunPage', () => {
     assert.deepEqual(standIn.executed, [], 'what is disabled cannot be pressed');
   });
 
-  it('is restored by two IDs alone, in place of others unless it is kept', () => {
+  it('is restored from two IDs, in the shared tab or in its own', () => {
     const panels = createPanels(parts());
     const restored = (memory: unknown) => {
       const restoring = new PanelStandIn();
@@ -425,7 +425,7 @@ describe('RunPage', () => {
     panels.dispose();
   });
 
-  it('posts nothing after it was closed, whatever was under way', async () => {
+  it('posts nothing after it is closed, whatever is in progress', async () => {
     await openRead();
     await sleep(DRAWN_MS);
     const goOn = Promise.withResolvers<undefined>();

@@ -14,11 +14,11 @@ import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { Bench, row, until } from '../../../helpers/runs/support.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
-import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
+import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 
 const { RunsTree: createTree } = await withVscode(() => import('../../../../src/ui/runs/runsTree.ts'));
 const { RunsShown: createShown } = await withVscode(() => import('../../../../src/ui/runs/runsShown.ts'));
-// It is imported when a tooltip is asked for.
+// Load what the tree imports for the first tooltip.
 await withVscode(() => import('../../../../src/ui/runs/detailMessages.ts'));
 
 const MARKER = 'ft-7k3m9qpx';
@@ -41,11 +41,11 @@ describe('RunsTree', () => {
   let seen: string[];
   let downloads: { active: ActiveDownload[]; home: string[]; verified: DownloadRecord['verified'] };
   let downloaded: Emitter<{ accountId: string; runId: string }>;
-  /** What VS Code was asked to draw again. */
+  /** What VS Code was asked to redraw. */
   let drawn: (RunsNode[] | undefined)[];
   let answer: (path: string) => [status: number, body: unknown];
   let paths: string[];
-  /** Undefined where they can't be read. */
+  /** Undefined if they can't be read. */
   let receipts: ChargedReceipt[] | undefined;
 
   beforeEach(async () => {
@@ -121,7 +121,7 @@ describe('RunsTree', () => {
       created_at: new Date(Date.now() - index * HOUR).toISOString(),
       ...changes,
     }));
-  /** Reads a list of runs; `detail` is what the service has of each. */
+  /** Reads a list of runs; `detail` is the service's response for any run. */
   const list = (data: unknown[], hasMore = false, detail?: object) => {
     answer = (path) => {
       if (path.endsWith('/runs'))
@@ -162,7 +162,7 @@ describe('RunsTree', () => {
   const hear = () => downloaded.fire({ accountId: session.account.id, runId: 'r0' });
 
   describe('the row of a run', () => {
-    it('is named by its label without the marker, or by its model, cut so that its words can be read', async () => {
+    it('is named by its label without the marker, or its model, and cut in the middle', async () => {
       const hostile = '\u202etext\nof $(check) [x](command:y)';
       await list([row('a', 3), row('b', 2), row('c', 1), row('d', 0)]);
       for (const [runId, label] of [
@@ -181,7 +181,7 @@ describe('RunsTree', () => {
       assert.doesNotMatch(JSON.stringify(items), /\$\(|\]\(|\u202e/u);
     });
 
-    it('opens its page when it is selected, and gets its tooltip when it is asked for', async () => {
+    it('opens its page when selected, and gets its tooltip on demand', async () => {
       await list(many(1));
       const { command, tooltip } = item();
       assert.deepEqual([command?.command, command?.arguments], ['fineTuning.showRun', ['r0']]);
@@ -216,7 +216,7 @@ describe('RunsTree', () => {
       ]);
     });
 
-    it('says in its tooltip what it cost, and whether that was expected', async () => {
+    it('shows in its tooltip the price and whether it was expected', async () => {
       await list(many(1));
       const paid = (cents: number, run_id: string, sha256: string, atMs = 0) =>
         chargedReceipt({
@@ -239,7 +239,7 @@ describe('RunsTree', () => {
       await priced(/\nPrice: 9\.00 USD instead of 4\.00 USD last time\n/);
     });
 
-    it('says what decides in few words and an icon, and has the button of its state', async () => {
+    it('shows its state in a few words and an icon, with the matching button', async () => {
       const buttons = (contextValue: string) => menusOf(contextValue, /^inline/).join();
       const shownAs = (changes: object) => {
         Object.assign(downloads, { active: [], home: [], verified: 'zip' }, changes);
@@ -287,7 +287,7 @@ describe('RunsTree', () => {
         ],
         [kept, { active: [download('verifying', 100, 100)] }, 'sync | Verifying… | cancelDownload'],
         [kept, { active: [download('interrupted', 41, 100)] }, 'warning | Stopped at 41% | downloadAdapter'],
-        // What came was a web page.
+        // The downloaded file was a web page.
         [kept, { home: ['r0'], verified: 'html' }, 'pass | Not downloaded · just now | downloadAdapter'],
         [kept, { home: ['r0'] }, 'pass-filled | Downloaded · just now | inspectAdapter'],
         [{}, { home: ['r0'] }, 'pass-filled | Downloaded · just now | inspectAdapter'],
@@ -301,7 +301,7 @@ describe('RunsTree', () => {
       assert.deepEqual(menusOf('run.downloading', /^1/), ['cancelDownload', 'openRunInNewTab']);
     });
 
-    it('is dimmed while the service is out of reach, for which rows alone are drawn', async () => {
+    it('is dimmed while the service is unreachable, without a full redraw', async () => {
       await list(many(3));
       texts();
       assert.equal(item().resourceUri, undefined);
@@ -317,7 +317,7 @@ describe('RunsTree', () => {
       assert.equal(item().resourceUri, undefined);
     });
 
-    it('shows times by the clock of the service', async () => {
+    it('shows times by the service’s clock', async () => {
       Object.defineProperty(session, 'clockSkewMs', { value: 3 * HOUR });
       await list(many(1));
       assert.equal(item().description, 'No adapter · 3 h ago');
@@ -325,7 +325,7 @@ describe('RunsTree', () => {
   });
 
   describe('drawing', () => {
-    it('draws rows alone, and the list only when rows come, go or move', async () => {
+    it('redraws single rows, and the list only if rows are added, removed, or moved', async () => {
       await list(many(5));
       texts();
       drawn.length = 0;
@@ -339,7 +339,7 @@ describe('RunsTree', () => {
       assert.deepEqual([drawnIds()[0], drawnIds().at(-1)], ['list', 'list']);
     });
 
-    it('draws the row of a submission for a state, and the list when one comes or goes', async () => {
+    it('redraws a submission’s row for a new state, and the list if one is added or removed', async () => {
       await list(many(2));
       texts();
       drawn.length = 0;
@@ -355,7 +355,7 @@ describe('RunsTree', () => {
       assert.equal(drawnIds()[2], 'submission');
     });
 
-    it('draws the progress of a download every second, and its states at once', async () => {
+    it('redraws download progress every second, and a new state at once', async () => {
       await list(many(2, { artifacts_available: true }));
       texts();
       view.show(true);
@@ -375,7 +375,7 @@ describe('RunsTree', () => {
       assert.deepEqual(drawnIds(), ['r0', 'r0', 'r0', 'r0']);
     });
 
-    it('draws rows whose times changed when the view is shown, and the list on another day', async () => {
+    it('redraws rows with outdated times when the view is shown, and the list after midnight', async () => {
       let nowMs = new Date(2026, 4, 3, 1).getTime();
       Object.defineProperty(session, 'clockSkewMs', { get: () => nowMs - Date.now() });
       await list([row('a', 1), row('b', 0)]);
@@ -394,7 +394,7 @@ describe('RunsTree', () => {
       assert.deepEqual(drawnAt(2026, 4, 7, 0), ['list']);
     });
 
-    it('is fast with 10,000 rows, and rare while more come', async () => {
+    it('is fast with 10,000 rows, and infrequent while more are added', async () => {
       await list(many(10_000));
       const started = process.cpuUsage();
       assert.equal(texts().length, 10_000);
@@ -409,7 +409,7 @@ describe('RunsTree', () => {
   });
 
   describe('filter and groups', () => {
-    it('filters, and says what was not searched', async () => {
+    it('filters runs and shows what was not searched', async () => {
       const queued = (index: number) => (index < 3 ? { status: 'queued' } : {});
       const rows = many(30, { model_id: 'm1' }).map((run, index) => ({ ...run, ...queued(index) }));
       await list(rows, true);
@@ -420,7 +420,7 @@ describe('RunsTree', () => {
         view.message,
         'Filter “mäths” · m1 · Completed: 1 of 30 loaded runs. Labels not searched: 29. Older runs are not loaded.',
       );
-      // A label that becomes known is searched as well.
+      // A label is searched as soon as it is known.
       session.runs.addLabels([['r7', 'more mäths']]);
       assert.equal(texts().length, 3);
       await tree.reveal('r2');
@@ -432,7 +432,7 @@ describe('RunsTree', () => {
       assert.deepEqual([texts().length, view.message], [31, '']);
     });
 
-    it('groups by day, the first ones expanded', async () => {
+    it('groups by day, with the first days expanded', async () => {
       const noon = new Date().setHours(12, 0, 0, 0);
       const dayOf = (index: number) => new Date(noon - Math.floor(index / 40) * 24 * HOUR).toISOString();
       const rows = many(400).map((run, index) => ({ ...run, created_at: dayOf(index) }));
@@ -449,14 +449,14 @@ describe('RunsTree', () => {
       const [, yesterday] = days as [RunsNode, RunsNode];
       const [below, ...others] = tree.getChildren(yesterday);
       assert.ok(below !== undefined && others.length === 39);
-      // One object for each row, so that one can be revealed.
+      // A row is always the same object, so that it can be revealed.
       assert.equal(tree.getParent(below), yesterday);
       await tree.reveal('r40');
       assert.deepEqual(view.revealed, [], 'the view is not open');
       view.show(true);
       await tree.reveal('r40');
       assert.deepEqual(view.revealed, [below]);
-      // What a filter leaves is expanded, also where VS Code remembers that its day was not.
+      // A filtered day is expanded even if VS Code remembers it as collapsed.
       const collapsed = items.at(-2)?.id;
       shown.filterBy({ text: 'r399', modelIds: [], phases: [] });
       const expanded = item();
@@ -470,7 +470,7 @@ describe('RunsTree', () => {
   });
 
   describe('above the rows', () => {
-    it('names the account that pays; signed out its rows go first, which VS Code draws at once', async () => {
+    it('shows the paying account, and removes its rows before the message on sign-out', async () => {
       assert.equal(view.description, 'account-1');
       await list(many(1));
       await goOffline();
@@ -482,7 +482,7 @@ describe('RunsTree', () => {
       assert.deepEqual([view.description, view.message, kinds()], [undefined, '', []]);
     });
 
-    it('says since when it is offline, or that the runs could not be refreshed, until it works again', async () => {
+    it('shows since when the service is offline or that a refresh failed, until it works again', async () => {
       await list(many(1));
       await goOffline();
       assert.match(view.message ?? '', /^Offline since .+\. This may be out of date\.$/);
@@ -495,13 +495,13 @@ describe('RunsTree', () => {
       assert.equal(view.message, '');
     });
 
-    it('says that the list may be incomplete, and how many rows are unreadable', async () => {
+    it('shows that the list may be incomplete and how many rows are unreadable', async () => {
       answer = () => [200, { data: [row('a', 1), { odd: true }], has_more: true, next_cursor: null }];
       await session.runs.refresh();
       assert.match(view.message ?? '', /sends none\.\nUnreadable entries hidden: 1\./);
     });
 
-    it('says why submissions are shown without runs, and counts nothing that a rejected API key has read', async () => {
+    it('explains why only submissions are shown, and counts no runs of a rejected API key', async () => {
       await list([row('a', 1), row('b', 0), ...many(1, { status: 'Failed' })]);
       assert.deepEqual([view.badge?.value, session.runs.watched.length], [2, 3], 'it may not be an end');
       await rejectKey();
@@ -515,14 +515,14 @@ describe('RunsTree', () => {
     });
   });
 
-  it('shows a submission or its run, not both: it would look like two charges', async () => {
+  it('shows a submission or its run, not both, which would look like two charges', async () => {
     await list([row('a', 1), row('b', 0)], false, {
       run_id: 'a',
       status: 'queued',
       model_id: 'm',
       label: `maths ${MARKER}`,
     });
-    const intent = intentOf({ marker: MARKER, attempts: [wholeAttempt(Date.now())] });
+    const intent = intentOf({ marker: MARKER, attempts: [uploadedAttempt(Date.now())] });
     pending.push(pendingOf('validating', intent));
     assert.deepEqual(kinds(), ['submission', 'run', 'run'], 'its label is not known yet');
     await session.runs.loadDetail('a');
@@ -535,10 +535,10 @@ describe('RunsTree', () => {
     assert.deepEqual(kinds(), ['submission', 'run', 'run']);
   });
 
-  it('offers to clear the filter only where it hides what there is', async () => {
+  it('offers to clear the filter only if it hides runs', async () => {
     await list([row('a', 0)], false, { run_id: 'a', status: 'queued', model_id: 'm', label: MARKER });
     await session.runs.loadDetail('a');
-    pending.push(pendingOf('waiting', intentOf({ marker: MARKER, attempts: [wholeAttempt(Date.now())] })));
+    pending.push(pendingOf('waiting', intentOf({ marker: MARKER, attempts: [uploadedAttempt(Date.now())] })));
     shown.filterBy({ text: 'zzz', modelIds: [], phases: [] });
     assert.deepEqual(kinds(), ['submission']);
     pending.length = 0;
@@ -546,7 +546,7 @@ describe('RunsTree', () => {
   });
 
   describe('the badge', () => {
-    it('counts unseen completed runs where it replaces notifications, else the active ones', async () => {
+    it('counts unseen ended runs if the setting is “badge”, otherwise active ones', async () => {
       await list([row('a', 1), row('b', 0)]);
       unseen = 3;
       unseenChanged.fire(session.account.id);
@@ -554,7 +554,7 @@ describe('RunsTree', () => {
       standIn.settings.set('fineTuning.notifications', 'badge');
       unseenChanged.fire(session.account.id);
       assert.deepEqual([view.badge, seen], [{ value: 3, tooltip: '3 runs ended' }, []]);
-      // Seen is what the view shows in the window with the focus.
+      // Runs are seen when the view is visible in a focused window.
       standIn.focus.focused = false;
       view.show(true);
       assert.deepEqual(seen, []);
@@ -565,7 +565,7 @@ describe('RunsTree', () => {
   });
 });
 
-/** The commands in some groups of the menus of a row, in package.json. */
+/** Returns the commands in some groups of a row's menus in package.json. */
 function menusOf(contextValue: string, groups: RegExp): string[] {
   const text = readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8');
   const { contributes } = JSON.parse(text) as {

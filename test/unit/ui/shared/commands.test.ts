@@ -29,26 +29,26 @@ describe('Commands', () => {
 
   it('switch to another account only after the user agrees', async () => {
     const { accounts, ensure } = accountsOf(true);
-    const { told } = standIn;
-    told.answer = () => undefined;
-    assert.deepEqual([await ensure('one'), told.sentences], [true, []]);
+    const { shown } = standIn;
+    shown.answer = () => undefined;
+    assert.deepEqual([await ensure('one'), shown.sentences], [true, []]);
     assert.deepEqual([await ensure('two'), accounts.active.id], [false, 'one']);
-    assert.match(told.sentences[0] ?? '', /Näme two/);
-    told.answer = ([button]) => button;
+    assert.match(shown.sentences[0] ?? '', /Näme two/);
+    shown.answer = ([button]) => button;
     assert.deepEqual([await ensure('two'), accounts.active.id], [true, 'two']);
     for (const id of ['gone', 'former'])
       assert.deepEqual([await ensure(id), accounts.active.id], [false, 'two']);
-    assert.match(told.sentences.at(-1) ?? '', /Work/);
+    assert.match(shown.sentences.at(-1) ?? '', /Work/);
     assert.deepEqual(standIn.executed.slice(-2), [['fineTuning.signIn'], ['fineTuning.signIn']]);
   });
 
   it('do not run if the account could not be switched, for example after a sign-out', async () => {
-    standIn.told.answer = ([button]) => button;
+    standIn.shown.answer = ([button]) => button;
     assert.equal(await accountsOf(false).ensure('two'), false);
   });
 
   it('receive the ID of a target, and can be retried with the same arguments after an error', async () => {
-    standIn.told.answer = () => undefined;
+    standIn.shown.answer = () => undefined;
     const { accounts } = accountsOf(true);
     const calls: unknown[][] = [];
     const retries: (() => void)[] = [];

@@ -4,12 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { MAX_DATASET_BYTES } from '../../../../src/core/api/types.ts';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
-import {
-  CheckError,
-  type CheckFailure,
-  type Report,
-  summaryOf,
-} from '../../../../src/core/datasets/report.ts';
+import { CheckError, type CheckFailure, type Report } from '../../../../src/core/datasets/report.ts';
 import { groupOf, reportOf } from '../../../helpers/report.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
@@ -39,7 +34,7 @@ describe('prepareDataset', () => {
   /** @param found the result of each check; the last one repeats. @param presses the buttons that are pressed */
   async function prepare(found: readonly (Partial<Report> | CheckFailure)[], ...presses: string[]) {
     standIn.forget();
-    standIn.told.answer = (buttons) => buttons.find((button) => presses.includes(button));
+    standIn.shown.answer = (buttons) => buttons.find((button) => presses.includes(button));
     const stamp = stampOf(await stat(file, { bigint: true }));
     let checks = 0;
     const dataset = await prepareDataset(standIn.Uri.file(file), undefined, 'Work', {
@@ -54,7 +49,7 @@ describe('prepareDataset', () => {
       },
       log: { error: () => undefined },
     });
-    return { dataset, checks, sentences: [...standIn.told.sentences], buttons: [...standIn.told.buttons] };
+    return { dataset, checks, sentences: [...standIn.shown.sentences], buttons: [...standIn.shown.buttons] };
   }
   const [problems, convert, anywayNext, anyway] = [
     'Show Problems',
@@ -83,7 +78,7 @@ describe('prepareDataset', () => {
         [dataset, sentences, buttons],
         [undefined, [`rows.jsonl is not ready to submit: ${why}.`], [[problems, anywayNext]]],
       );
-      assert.deepEqual(standIn.told.isModal, [true]);
+      assert.deepEqual(standIn.shown.isModal, [true]);
     }
     await prepare([errors], problems);
     assert.deepEqual(
@@ -99,7 +94,7 @@ describe('prepareDataset', () => {
     assert.deepEqual(once.buttons[1], [problems, anyway]);
     assert.equal((await prepare([errors], anyway)).dataset, undefined);
     const twice = await prepare([errors], anywayNext, anyway);
-    assert.equal((twice.dataset?.check as { errors: number }).errors, 3);
+    assert.deepEqual((twice.dataset?.check as Report).problems, errors.problems);
   });
 
   it('offers to convert a JSON array', async () => {
@@ -149,19 +144,18 @@ describe('prepareDataset', () => {
     ));
 
   it('describes a dataset with exact counts', () => {
-    const line = (report: Partial<Report>) => messages.verdictLine(summaryOf(reportOf(report)));
+    const line = (report: Partial<Report>) => messages.verdictLine(reportOf(report));
     assert.equal(
       line({ rows: 1, problems: [groupOf('crlf', ROW), groupOf('bad-number', ROW)] }),
       '1 row · chat · 1 error · 1 warning',
     );
-    const many = summaryOf(
-      reportOf({ rows: 7_473, format: 'question-answer', problems: [groupOf('blank-line', ROW, 1_200)] }),
-    );
+    const warnings = [groupOf('blank-line', ROW, 1_200)];
+    const many = reportOf({ rows: 7_473, format: 'question-answer', problems: warnings });
     assert.equal(messages.verdictLine(many), '7,473 rows · question/answer · 1,200 warnings');
     assert.equal(messages.verdictPhrase(many), '7,473 rows of question/answer, 1,200 warnings');
     assert.equal(line({ format: undefined }), '10 rows · no problems');
     assert.deepEqual(
-      messages.checkRows(summaryOf(reportOf(address))).map(({ description }) => description),
+      messages.checkRows(reportOf(address)).map(({ description }) => description),
       ['10 rows of chat, 13 warnings', 'email addresses (12), payment card numbers (1)'],
     );
     assert.deepEqual(

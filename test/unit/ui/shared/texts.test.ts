@@ -89,7 +89,7 @@ describe('Texts', () => {
         standIn.forget();
         void show(HOSTILE, 'Show');
         void show(HOSTILE, { modal: true, detail: `${HOSTILE}\n${HOSTILE}` }, 'Show');
-        const { sentences, details, buttons, isModal } = standIn.told;
+        const { sentences, details, buttons, isModal } = standIn.shown;
         assert.deepEqual([sentences, details], [[HARMLESS, HARMLESS], [`${HARMLESS}\n${HARMLESS}`]]);
         assert.deepEqual(
           [buttons, isModal],
@@ -104,11 +104,11 @@ describe('Texts', () => {
         progress.report({ message: HOSTILE });
         return Promise.resolve(7);
       });
-      assert.deepEqual([result, standIn.told.titles, standIn.told.progress], [7, [HARMLESS], [HARMLESS]]);
+      assert.deepEqual([result, standIn.shown.titles, standIn.shown.progress], [7, [HARMLESS], [HARMLESS]]);
     });
 
     it('resolve to the pressed button', async () => {
-      standIn.told.answer = (buttons) => buttons[1];
+      standIn.shown.answer = (buttons) => buttons[1];
       assert.equal(await notifications.showWarning('x', 'A', 'B'), 'B');
     });
 
@@ -118,7 +118,7 @@ describe('Texts', () => {
       try {
         const texts = [formatTime, formatDay, (ms: number) => formatMoment(ms, ms)].map((one) => one(0));
         for (const text of texts) void notifications.showInformation(text);
-        assert.deepEqual(standIn.told.sentences, texts);
+        assert.deepEqual(standIn.shown.sentences, texts);
       } finally {
         standIn.env.language = 'en';
       }

@@ -4,7 +4,7 @@ import type { PendingSubmission } from '../../../../src/core/submission/pendingS
 import type { Prior } from '../../../../src/core/submission/receipts.ts';
 import type { RunNames } from '../../../../src/ui/shared/datasetMessages.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
+import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 
 const { submissionAccessibleLabel, submissionDescription, submissionTooltip } = await withVscode(
   () => import('../../../../src/ui/submission/rowMessages.ts'),
@@ -19,15 +19,15 @@ const { formatMoment } = await withVscode(() => import('../../../../src/ui/share
 const now = new Date(2026, 4, 1, 14, 30).getTime();
 const minutesAgo = (minutes: number) => now - minutes * 60_000;
 
-describe('messages of submissions', () => {
+describe('submission messages', () => {
   const unknown = (changes: Partial<Intent> = {}) =>
-    pendingOf('unknown', intentOf({ attempts: [wholeAttempt(minutesAgo(125))], ...changes }));
+    pendingOf('unknown', intentOf({ attempts: [uploadedAttempt(minutesAgo(125))], ...changes }));
   const checked = (changes: Partial<NonNullable<Intent['lastCheck']>> = {}) => ({
     lastCheck: { at: { localMs: minutesAgo(25) }, complete: true, candidates: [], ...changes },
     balanceBefore: { balance_cents: 1_000, currency: 'USD' },
   });
 
-  it('a row says progress, time left and the attempt', () => {
+  it('a row shows the progress, the time left, and the attempt', () => {
     const live = { sentBytes: 120_000_000, totalBytes: 600_000_000, startedAtMs: now - 12_000 };
     for (const [state, changes, text] of [
       ['queued', {}, 'Upload queued'],
@@ -49,8 +49,8 @@ describe('messages of submissions', () => {
       assert.equal(submissionDescription(pendingOf('validating', intentOf(closed(minutes))), now), text);
   });
 
-  it('a row that needs a decision says first whether it was charged', () => {
-    const attempts = [wholeAttempt(minutesAgo(125))];
+  it('a row that needs a decision starts with whether there was a charge', () => {
+    const attempts = [uploadedAttempt(minutesAgo(125))];
     const refused = (code: string) =>
       pendingOf('refused', intentOf({ attempts, refused: { at: { localMs: now }, code } }));
     for (const [submission, text] of [
@@ -68,7 +68,7 @@ describe('messages of submissions', () => {
       assert.equal(submissionDescription(submission, now), text);
   });
 
-  it('a screen reader and the tooltip get everything', () => {
+  it('the accessible label and the tooltip contain everything', () => {
     const submission = unknown({ label: 'My run' });
     assert.equal(
       submissionAccessibleLabel(submission, now, 'Home'),
@@ -84,7 +84,7 @@ describe('messages of submissions', () => {
     ]);
   });
 
-  it('a sentence about the money never denies a possible charge, nor suggests an impossible one', () => {
+  it('moneySentence neither denies a possible charge nor suggests an impossible one', () => {
     const sentence = (submission: PendingSubmission) => moneySentence(submission, now);
     const states = [
       'queued',
@@ -100,21 +100,21 @@ describe('messages of submissions', () => {
       if (state !== 'unknown')
         assert.doesNotMatch(sentence(pendingOf(state)), /may have been charged/, state);
     }
-    // What another window did may not be read yet.
+    // This window may not have read yet what another one did.
     assert.doesNotMatch(sentence(pendingOf('elsewhere')), /[Nn]ot charged/);
     for (const state of ['unsent', 'refused', 'not-charged'] as const)
       assert.match(sentence(pendingOf(state)), /^Not charged/, state);
     assert.match(
-      sentence(unknown({ attempts: [{ ...wholeAttempt(now), code: 'cancelled' }] })),
+      sentence(unknown({ attempts: [{ ...uploadedAttempt(now), code: 'cancelled' }] })),
       /^You may have been charged: .*you canceled/,
     );
   });
 
-  it('the dialog has the facts that the user decides with', () => {
+  it('factRows contains the facts that the user needs for a decision', () => {
     const submission = unknown({
       label: 'My run ft-7k3m9qpx',
       marker: 'ft-7k3m9qpx',
-      attempts: [{ started: { localMs: minutesAgo(130) } }, wholeAttempt(minutesAgo(125))],
+      attempts: [{ started: { localMs: minutesAgo(130) } }, uploadedAttempt(minutesAgo(125))],
       ...checked({ balance_cents: 900 }),
     });
     const account = {
@@ -146,7 +146,7 @@ describe('messages of submissions', () => {
       'Idempotency-Key': submission.id,
     });
     assert.equal(rowsOf(submission, 'Offline.')['Last check'], 'Offline.');
-    // A quarter of an hour after the last byte.
+    // 15 minutes after the last byte.
     const at = { localMs: now, serviceMs: now, monotonicMs: 0 };
     const attempts = [{ started: at, closed: at, ended: at }];
     const early = unknown({ attempts, marker: 'm', ...checked({ at, balance_cents: 1_000 }) });
@@ -160,7 +160,7 @@ describe('messages of submissions', () => {
     assert.equal(rowsOf(pendingOf('refused', refused))['Error code'], 'odd');
   });
 
-  describe('earlier submissions of the same dataset', () => {
+  describe('priorRows', () => {
     const hour = 60 * 60_000;
     const prior = (ageMs: number, changes: object = {}): Prior & RunNames => ({
       accountId: 'account-1',
@@ -178,7 +178,7 @@ describe('messages of submissions', () => {
     const rowsOf = (priors: ReturnType<typeof prior>[], chosen = { modelId: 'm', priority: false }) =>
       priorRows(priors, chosen, now).map((row) => `${row.icon} ${row.label}: ${row.description}`);
 
-    it('warn within a day of the same model and queue', () => {
+    it('warns if the same model and queue were used within a day', () => {
       const again = 'warning Submitted before: 3 h ago with Model M,';
       assert.deepEqual(rowsOf([prior(3 * hour)]), [`${again} 5.17 USD`]);
       assert.deepEqual(rowsOf([prior(3 * hour, { runId: undefined })]), [

@@ -9,7 +9,7 @@ import type {
 } from '../../../../src/core/submission/pendingSubmission.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
-import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
+import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const module = await withVscode(() => import('../../../../src/ui/submission/resolveSubmission.ts'));
@@ -17,16 +17,16 @@ type Resolve = typeof module;
 
 const HOUR = 60 * 60_000;
 
-describe('commands of open submissions', () => {
+describe('commands for open submissions', () => {
   let pending: PendingSubmission[];
   let calls: string[];
   let finding: ReconcileResult | undefined | Error;
   let result: SubmissionResult;
   let receipts: Receipt[];
   let isRefusing: boolean;
-  /** What the service lists, or why it does not. */
+  /** The models that the service lists, or why it lists none. */
   let models: object[] | Error;
-  /** What happens while the account is made the active one. */
+  /** Called while the account is being activated. */
   let whileActivating: () => unknown;
 
   beforeEach(() => {
@@ -100,15 +100,15 @@ describe('commands of open submissions', () => {
     module.resolveSubmission(parts, argument, action);
 
   const callsOf = (what: string) => calls.filter((call) => call.startsWith(what));
-  /** Sent completely an hour ago, without an answer. */
+  /** By default, fully uploaded an hour ago without a response. */
   const unknown = (id = 'one', ageMs = HOUR, changes = {}) =>
-    pendingOf('unknown', intentOf({ id, attempts: [wholeAttempt(Date.now() - ageMs)], ...changes }));
+    pendingOf('unknown', intentOf({ id, attempts: [uploadedAttempt(Date.now() - ageMs)], ...changes }));
   const press = (...wanted: string[]) =>
-    (standIn.told.answer = (buttons) => buttons.find((button) => wanted.includes(button)));
-  /** Chooses these rows of the lists that come, then closes them. */
-  const choose = (...rows: string[]) => (standIn.told.pick = () => rows.shift());
+    (standIn.shown.answer = (buttons) => buttons.find((button) => wanted.includes(button)));
+  /** Chooses these rows in the following lists, then closes any further list. */
+  const choose = (...rows: string[]) => (standIn.shown.pick = () => rows.shift());
   const labelsOf = (input: number) =>
-    (standIn.told.inputs[input]?.items ?? [])
+    (standIn.shown.inputs[input]?.items ?? [])
       .filter(({ kind }) => kind === undefined)
       .map(({ label, detail }) => ({
         label: label.replace(/^\$\([\w-]+\) /, ''),
@@ -116,28 +116,28 @@ describe('commands of open submissions', () => {
       }));
   const actions = (input = 0) => labelsOf(input).flatMap(({ isAction, label }) => (isAction ? label : []));
 
-  describe('resolveSubmission takes', () => {
-    it('a row or an ID, or the only open submission', async () => {
+  describe('resolveSubmission resolves', () => {
+    it('a row, an ID, or the only open submission', async () => {
       pending = [unknown()];
       for (const argument of ['one', { kind: 'submission', id: 'one' }, undefined, 17, null])
         await resolve(argument);
       assert.deepEqual(calls, Array(5).fill('check one in Work'));
     });
 
-    it('the one of several that the user picks, of any account', async () => {
+    it('the submission that the user picks from several, of any account', async () => {
       pending = [unknown(), unknown('two', HOUR, { label: 'Second', accountId: 'account-2' })];
       choose('Second');
       await resolve();
       assert.deepEqual(calls, ['check two in Home']);
-      assert.match(standIn.told.inputs[0]?.items[1]?.description ?? '', / · Home$/);
+      assert.match(standIn.shown.inputs[0]?.items[1]?.description ?? '', / · Home$/);
     });
 
-    it('none, and says why', async () => {
+    it('nothing if there is none, and says why', async () => {
       await resolve();
       await resolve('gone');
       pending = [unknown('theirs', HOUR, { accountId: 'account-3' })];
       await resolve();
-      assert.equal(new Set(standIn.told.sentences).size, 3);
+      assert.equal(new Set(standIn.shown.sentences).size, 3);
       assert.deepEqual(calls, []);
       await resolve('theirs');
       assert.deepEqual(calls, ['activate account-3']);
@@ -145,18 +145,18 @@ describe('commands of open submissions', () => {
   });
 
   describe('resolveSubmission', () => {
-    it('checks what may have been charged, then shows the money first and what can be done', async () => {
+    it('checks what may have been charged, then shows the money first and the possible actions', async () => {
       pending = [unknown()];
       const run = { run_id: 'r-1', status: 'queued', model_id: 'm', label: 'Mine', price_cents: 100 };
       finding = { verdict: 'cannot-tell', reason: 'candidates', candidates: [run] };
       await resolve('one');
-      const [dialog] = standIn.told.inputs;
+      const [dialog] = standIn.shown.inputs;
       assert.match(dialog?.placeholder ?? '', /^You may have been charged: /);
       assert.deepEqual(actions(), ['Check Now', 'This Is the Run: Mine', 'Resend…', 'Discard…']);
       assert.deepEqual(calls, ['check one in Work']);
     });
 
-    it('offers only what is possible, and checks nothing that can’t be charged', async () => {
+    it('offers only possible actions, and doesn’t check what can’t have been charged', async () => {
       for (const [submission, expected] of [
         [pendingOf('unsent'), ['Continue…', 'Discard…']],
         [pendingOf('refused'), ['Continue…', 'Discard…']],
@@ -165,53 +165,53 @@ describe('commands of open submissions', () => {
         [pendingOf('validating'), []],
         [pendingOf('elsewhere'), []],
       ] as const) {
-        standIn.told.inputs.length = 0;
+        standIn.shown.inputs.length = 0;
         pending = [submission];
         await resolve(submission.id);
         assert.deepEqual(actions(), expected, submission.state);
       }
       assert.deepEqual(calls, []);
-      standIn.told.inputs.length = 0;
+      standIn.shown.inputs.length = 0;
       pending = [unknown('late', 23 * HOUR)];
       await resolve('late', 'continue');
       assert.deepEqual(actions(), ['Check Now', 'Discard…']);
-      assert.deepEqual(standIn.told.sentences, []);
+      assert.deepEqual(standIn.shown.sentences, []);
     });
 
-    it('says of the upload of what may be charged already that canceling does not undo that', async () => {
+    it('warns that canceling an upload doesn’t undo a possible earlier charge', async () => {
       for (const [intent, detail] of [
         [intentOf({ id: 'one' }), 'Not charged if canceled before the upload completes.'],
         [unknown().intent, 'Stops resending. You may have been charged already.'],
       ] as const) {
         pending = [pendingOf('waiting', intent)];
         await resolve('one');
-        assert.equal(standIn.told.inputs.at(-1)?.items[1]?.detail, detail);
+        assert.equal(standIn.shown.inputs.at(-1)?.items[1]?.detail, detail);
       }
     });
 
-    it('reports a run that the check found instead of asking', async () => {
+    it('reports a run that the check found, without asking', async () => {
       pending = [unknown()];
       finding = { verdict: 'charged', run: { run_id: 'r' } };
       await resolve('one');
       assert.deepEqual(calls, ['check one in Work', 'report r', 'reveal r']);
-      assert.equal(standIn.told.inputs.length, 0);
+      assert.equal(standIn.shown.inputs.length, 0);
     });
 
-    it('settles it with the run that the user recognizes and confirms', async () => {
+    it('settles the submission with the run that the user recognizes and confirms', async () => {
       const run = { run_id: 'r-1', status: 'queued', model_id: 'm', label: 'Mine', price_cents: 100 };
       pending = [unknown()];
       finding = { verdict: 'cannot-tell', reason: 'candidates', candidates: [run] };
       choose('This Is the Run');
       await resolve('one');
-      assert.deepEqual([calls, standIn.told.inputs.length], [['check one in Work'], 2]);
-      assert.deepEqual(standIn.told.isModal, [true]);
+      assert.deepEqual([calls, standIn.shown.inputs.length], [['check one in Work'], 2]);
+      assert.deepEqual(standIn.shown.isModal, [true]);
       choose('This Is the Run');
       press('This Is the Run');
       await resolve('one');
       assert.deepEqual(calls.slice(2), ['adopt one r-1', 'report r-1', 'reveal r-1']);
     });
 
-    it('discards only after a warning, which names a possible charge and only that', async () => {
+    it('discards only after a warning, which mentions a charge only if there may be one', async () => {
       const states = ['unsent', 'refused', 'not-charged'] as const;
       pending = [unknown(), ...states.map((state) => pendingOf(state, intentOf({ id: state })))];
       finding = { verdict: 'not-charged' };
@@ -220,21 +220,21 @@ describe('commands of open submissions', () => {
         await resolve(id);
       }
       assert.deepEqual(callsOf('discard'), []);
-      const [first = '', ...others] = standIn.told.details;
+      const [first = '', ...others] = standIn.shown.details;
       assert.match(first, /^You may have been charged, /);
       for (const detail of others) assert.match(detail, /^Not charged\. /);
       choose('Discard');
       press('Discard');
       await resolve('one');
       assert.deepEqual(callsOf('discard'), ['discard one as may-be-charged']);
-      assert.deepEqual(standIn.told.isModal, Array(5).fill(true));
+      assert.deepEqual(standIn.shown.isModal, Array(5).fill(true));
     });
 
-    it('discards nothing that changed while the dialog was open', async () => {
+    it('doesn’t discard a submission that changed while the dialog was open', async () => {
       for (const state of ['elsewhere', 'checking'] as const) {
         pending = [unknown()];
         const rows = ['Discard'];
-        standIn.told.pick = () => {
+        standIn.shown.pick = () => {
           pending = [pendingOf(state, unknown().intent)];
           return rows.shift();
         };
@@ -242,29 +242,29 @@ describe('commands of open submissions', () => {
         await resolve('one');
       }
       assert.deepEqual(callsOf('discard'), []);
-      // No warning was shown that could have said "Not charged".
-      assert.deepEqual(standIn.told.details, []);
+      // No warning appeared that could have denied a charge.
+      assert.deepEqual(standIn.shown.details, []);
     });
 
-    it('asks again if a discard is refused because it may have been charged by now', async () => {
+    it('asks again if a discard is refused because there may now be a charge', async () => {
       isRefusing = true;
       press('Discard');
       for (const [now, inputs, sentences] of [
         [unknown(), 2, 1],
         [pendingOf('elsewhere', unknown().intent), 1, 2],
       ] as const) {
-        standIn.told.inputs.length = standIn.told.sentences.length = 0;
+        standIn.shown.inputs.length = standIn.shown.sentences.length = 0;
         pending = [pendingOf('unsent', intentOf({ id: 'one' }))];
         const rows = ['Discard'];
-        standIn.told.pick = () => rows.shift();
-        const { answer } = standIn.told;
-        standIn.told.answer = (buttons) => {
+        standIn.shown.pick = () => rows.shift();
+        const { answer } = standIn.shown;
+        standIn.shown.answer = (buttons) => {
           pending = [now];
           return answer(buttons);
         };
         await resolve('one');
-        assert.deepEqual([standIn.told.inputs.length, standIn.told.sentences.length], [inputs, sentences]);
-        standIn.told.answer = answer;
+        assert.deepEqual([standIn.shown.inputs.length, standIn.shown.sentences.length], [inputs, sentences]);
+        standIn.shown.answer = answer;
       }
       assert.deepEqual(callsOf('discard'), Array(2).fill('discard one as not-charged'));
     });
@@ -282,30 +282,30 @@ describe('commands of open submissions', () => {
         ['Continue', pendingOf('unsent', intentOf({ id: 'one' })), /^Not charged: /],
       ] as const;
 
-    it('send the same again only after the last question, with the money first', async () => {
+    it('resend the same bytes only after the final question, which starts with the money', async () => {
       for (const [row, submission, money] of kinds()) {
         standIn.forget();
         calls.length = 0;
         pending = [submission];
         choose(row);
         await resolve('one');
-        assert.deepEqual(standIn.told.sentences, ['Submit train.jsonl to Work and pay?']);
-        const [detail = ''] = standIn.told.details;
+        assert.deepEqual(standIn.shown.sentences, ['Submit train.jsonl to Work and pay?']);
+        const [detail = ''] = standIn.shown.details;
         assert.match(detail, money);
-        // The consents are about somebody, though no models were read before.
+        // The consents name the provider, although no models were read before.
         assert.match(detail, /^Model: Qwen3 8B \(Maker\) · standard queue$/m);
         assert.match(detail, /^• accept the license terms and use policy of Maker$/m);
-        // The first button takes Enter.
-        assert.deepEqual(standIn.told.buttons, [['Show Submission', 'Submit and Pay']]);
+        // Enter presses the first button.
+        assert.deepEqual(standIn.shown.buttons, [['Show Submission', 'Submit and Pay']]);
         assert.deepEqual(callsOf('resume'), []);
-        standIn.told.inputs.length = 0;
+        standIn.shown.inputs.length = 0;
         choose();
         press();
         await resolve('one', 'continue');
-        assert.equal(standIn.told.inputs.length, 0);
+        assert.equal(standIn.shown.inputs.length, 0);
         press('Show Submission');
         await resolve('one', 'continue');
-        assert.equal(standIn.told.inputs.length, 1);
+        assert.equal(standIn.shown.inputs.length, 1);
         press('Submit and Pay');
         result = { kind: 'charged', run: { run_id: 'r' } };
         await resolve('one', 'continue');
@@ -313,7 +313,7 @@ describe('commands of open submissions', () => {
       }
     });
 
-    it('need a base model, and send nothing where none can be read, unless it may be charged already', async () => {
+    it('send nothing without an available base model, unless there may be a charge already', async () => {
       press('Submit and Pay');
       for (const [, submission] of kinds()) {
         standIn.forget();
@@ -326,24 +326,24 @@ describe('commands of open submissions', () => {
         else await assert.rejects(resolve('one', 'continue'), models);
         models = [];
         await resolve('one', 'continue');
-        if (isOpen) assert.match(standIn.told.details.join(), /^• accept the license terms of /m);
+        if (isOpen) assert.match(standIn.shown.details.join(), /^• accept the license terms of /m);
         else
-          assert.deepEqual(standIn.told.sentences, ['No base models are available. Nothing was submitted.']);
+          assert.deepEqual(standIn.shown.sentences, ['No base models are available. Nothing was submitted.']);
         assert.equal(callsOf('resume').length, isOpen ? 2 : 0);
       }
     });
 
-    it('say what it will probably cost and whether the balance will do, and warn over the budget first', async () => {
+    it('show the likely price and whether the balance suffices, after any budget warning', async () => {
       const dataset = { ...intentOf().dataset, sha256: 'a'.repeat(64) };
       receipts = [chargedReceipt({ accountId: 'account-1', dataset, atMs: Date.now() })];
       for (const [, { state, intent }] of kinds()) {
         standIn.forget();
         pending = [pendingOf(state, { ...intent, dataset })];
         await resolve('one', 'continue');
-        const [detail = ''] = standIn.told.details;
+        const [detail = ''] = standIn.shown.details;
         assert.match(detail, /^Price: known only after the charge; 5\.00 USD last time\.$/m);
         assert.match(detail, /^Balance: 4\.00 USD · probably too low$/m);
-        // What may have been charged already counts once.
+        // A submission that may already have been charged counts once.
         for (const [perMonthCents, isOver] of [
           [1_000, false],
           [999, true],
@@ -352,18 +352,18 @@ describe('commands of open submissions', () => {
           Object.assign(active.account, { budget: { perMonthCents, currency: 'USD' } });
           press('Show Submission');
           await resolve('one', 'continue');
-          assert.equal(standIn.told.buttons[0]?.[1], isOver ? 'Continue Over Budget' : 'Submit and Pay');
-          assert.equal(standIn.told.inputs.length, 1, 'the submission');
+          assert.equal(standIn.shown.buttons[0]?.[1], isOver ? 'Continue Over Budget' : 'Submit and Pay');
+          assert.equal(standIn.shown.inputs.length, 1, 'the submission');
         }
         const buttons = ['Continue Over Budget', 'Submit and Pay'];
-        standIn.told.answer = () => buttons.shift();
+        standIn.shown.answer = () => buttons.shift();
         await resolve('one', 'continue');
         assert.deepEqual(calls.splice(0).at(-1), 'resume one in Work');
         Object.assign(active.account, { budget: undefined });
       }
     });
 
-    it('lead a refused submission through the steps again, with its choices and without its marker', async () => {
+    it('repeat the steps for a refused submission, with its choices but without its marker', async () => {
       const dataset = { ...intentOf().dataset, path: import.meta.filename };
       const label = 'My run ft-7k3m9qpx';
       const intent = intentOf({ id: 'one', label, dataset, priority_processing: true });
@@ -381,32 +381,32 @@ describe('commands of open submissions', () => {
           },
         ],
       );
-      assert.deepEqual([calls, standIn.told.sentences], [['activate account-1'], []]);
+      assert.deepEqual([calls, standIn.shown.sentences], [['activate account-1'], []]);
     });
 
-    it('switch to the account of the submission first, or end', async () => {
+    it('switch to the submission’s account first, or end', async () => {
       pending = [pendingOf('unsent', intentOf({ id: 'one', accountId: 'account-2' }))];
       await module.resolveSubmission(
         { ...parts, ensureActiveAccount: (id) => done(`activate ${id}`).then(() => false) },
         'one',
         'continue',
       );
-      assert.deepEqual([calls, standIn.told.sentences], [['activate account-2'], []]);
+      assert.deepEqual([calls, standIn.shown.sentences], [['activate account-2'], []]);
     });
 
-    it('ask by what is true once the account is active', async () => {
+    it('ask with the state that is current once the account is active', async () => {
       whileActivating = () => (pending = [unknown()]);
       pending = [pendingOf('unsent', intentOf({ id: 'one' }))];
       await resolve('one', 'continue');
-      assert.match(standIn.told.details.join(), /^You may have been charged\. /);
+      assert.match(standIn.shown.details.join(), /^You may have been charged\. /);
       for (const next of [[], [pendingOf('elsewhere', unknown().intent)]]) {
         standIn.forget();
         pending = [pendingOf('unsent', intentOf({ id: 'one' }))];
         whileActivating = () => (pending = next);
         await resolve('one', 'continue');
-        assert.deepEqual(standIn.told.details, [], 'no question');
-        const told = next.length === 0 ? ['This submission is already resolved.'] : [];
-        assert.deepEqual(standIn.told.sentences, told);
+        assert.deepEqual(standIn.shown.details, [], 'no question');
+        const sentences = next.length === 0 ? ['This submission is already resolved.'] : [];
+        assert.deepEqual(standIn.shown.sentences, sentences);
       }
       assert.deepEqual(callsOf('resume'), []);
     });
@@ -423,29 +423,29 @@ describe('commands of open submissions', () => {
       ];
     });
 
-    it('says if it is too late, and nothing about a row that is gone', async () => {
+    it('reports if it is too late, and ignores a row that is gone', async () => {
       for (const argument of [{ kind: 'submission', id: 'one' }, 'two', 'gone', 'three'])
         await cancel(argument);
-      assert.deepEqual(standIn.told.sentences, [
+      assert.deepEqual(standIn.shown.sentences, [
         'Sandbox: train.jsonl is fully uploaded and can no longer be canceled.',
         'No upload to cancel.',
       ]);
       assert.deepEqual(calls, ['cancel three']);
     });
 
-    it('without a row cancels the only upload, and asks if another one may be meant', async () => {
+    it('cancels the only upload without a row, and asks if another may be meant', async () => {
       await cancel();
-      assert.deepEqual([calls, standIn.told.inputs.length], [[], 1]);
+      assert.deepEqual([calls, standIn.shown.inputs.length], [[], 1]);
       pending.shift();
       await cancel();
-      assert.deepEqual([calls, standIn.told.inputs.length], [['cancel three'], 1]);
+      assert.deepEqual([calls, standIn.shown.inputs.length], [['cancel three'], 1]);
       pending.push(pendingOf('uploading', intentOf({ id: 'four', label: 'Fourth' })));
       choose('Fourth');
       await cancel();
       assert.deepEqual(calls, ['cancel three', 'cancel four']);
       pending = [];
       await cancel();
-      assert.deepEqual(standIn.told.sentences, ['No upload to cancel.']);
+      assert.deepEqual(standIn.shown.sentences, ['No upload to cancel.']);
     });
   });
 });

@@ -8,14 +8,14 @@ import type { Session, SessionState } from '../../../../src/core/runs/session.ts
 import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
-import { executed, forget, told } from '../../../helpers/vscodeStandIn.ts';
+import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
+import { executed, forget, shown } from '../../../helpers/vscodeStandIn.ts';
 
 const { watchSubmissions } = await withVscode(
   () => import('../../../../src/ui/submission/submissionNotices.ts'),
 );
 const { activateSubmission } = await withVscode(() => import('../../../../src/ui/submission/feature.ts'));
-// What it loads when it is needed.
+// Load what the feature imports on demand.
 await withVscode(() => import('../../../../src/ui/submission/submissionResult.ts'));
 
 type Parts = Parameters<typeof watchSubmissions>[0];
@@ -26,9 +26,9 @@ describe('watchSubmissions', () => {
   let notices: ReturnType<typeof watchSubmissions> | undefined;
   let pending: PendingSubmission[];
   let receipts: Receipt[];
-  /** The receipts that nobody reported. */
+  /** The receipts that no window has reported. */
   let unreported: Receipt[];
-  /** What other windows turn out to have. */
+  /** The submissions that a probe finds owned by other windows. */
   let owned: string[];
   /** The accounts that were checked. */
   let checked: string[];
@@ -40,7 +40,7 @@ describe('watchSubmissions', () => {
   let stateChanged: Emitter<SessionState>;
   let activeChanged: Emitter<Session | undefined>;
   let runsChanged: Emitter<void>;
-  /** The accounts of this machine that are not active. */
+  /** The sessions of inactive accounts. */
   let others: Session[];
 
   beforeEach(() => {
@@ -135,7 +135,7 @@ describe('watchSubmissions', () => {
   };
 
   const unknown = (id = 'one', accountId = 'account-1', ageMs = 0) =>
-    pendingOf('unknown', intentOf({ id, accountId, attempts: [wholeAttempt(Date.now() - ageMs, true)] }));
+    pendingOf('unknown', intentOf({ id, accountId, attempts: [uploadedAttempt(Date.now() - ageMs, true)] }));
   const receiptOf = (
     { intent }: PendingSubmission,
     how: 'answered' | 'found' | 'recognised',
@@ -149,14 +149,14 @@ describe('watchSubmissions', () => {
       how,
     },
   });
-  /** A check, or a label that was read, settles everything that is open. */
+  /** Returns a function that settles all open submissions, for a check or a label that was read. */
   const settleAs = (one: PendingSubmission, how: 'found' | 'recognised') => () => {
     pending = [];
     receipts = unreported = [receiptOf(one, how)];
   };
 
-  describe('checks by itself', () => {
-    it('while something is unknown and the service answers, one at a time, until it is disposed', async () => {
+  describe('automatic checks', () => {
+    it('run while a result is unknown and the service responds, one at a time, until disposed', async () => {
       state = 'connecting';
       pending = [unknown('other', 'account-2'), pendingOf('unsent')];
       await begin();
@@ -182,7 +182,7 @@ describe('watchSubmissions', () => {
       assert.equal(checked.length, 3);
     });
 
-    it('for other accounts with their own sessions, unless their API key is rejected', async () => {
+    it('use the sessions of other accounts, unless their API key is rejected', async () => {
       others = [sessionOf('account-2'), sessionOf('account-3', true)];
       const one = unknown('other', 'account-2');
       pending = [one, unknown('locked', 'account-3'), unknown('gone', 'account-4')];
@@ -191,7 +191,7 @@ describe('watchSubmissions', () => {
       assert.deepEqual([checked, reported], [['account-2'], ['r train.jsonl account-2']]);
     });
 
-    it('and reports a charge that it found, not one that the user recognized', async () => {
+    it('report a charge that they found, but not one that the user recognized', async () => {
       for (const how of ['recognised', 'found'] as const) {
         await begin();
         pending = [unknown()];
@@ -203,7 +203,7 @@ describe('watchSubmissions', () => {
       }
     });
 
-    it('and reports that nothing was charged, with Resend… while that is possible', async () => {
+    it('report that nothing was charged, with Resend… while possible', async () => {
       for (const [ageMs, buttons] of [
         [0, ['Resend…']],
         [23 * 60 * 60_000, []],
@@ -211,10 +211,10 @@ describe('watchSubmissions', () => {
         forget();
         pending = [unknown('one', 'account-1', ageMs)];
         whileChecking = () => (pending = pending.map((one) => ({ ...one, state: 'not-charged' })));
-        told.answer = ([button]) => button;
+        shown.answer = ([button]) => button;
         await begin();
-        assert.match(told.sentences[0] ?? '', /^Not charged for train\.jsonl: /);
-        assert.deepEqual(told.buttons, [buttons]);
+        assert.match(shown.sentences[0] ?? '', /^Not charged for train\.jsonl: /);
+        assert.deepEqual(shown.buttons, [buttons]);
         assert.deepEqual(
           executed,
           buttons.map(() => ['fineTuning.continueSubmission', 'one']),
@@ -222,7 +222,7 @@ describe('watchSubmissions', () => {
       }
     });
 
-    it('and settles, without a check, what has its marker in a label that was read', async () => {
+    it('are unnecessary for a submission whose marker is in a loaded label', async () => {
       state = 'offline';
       pending = [unknown()];
       await begin();
@@ -233,15 +233,15 @@ describe('watchSubmissions', () => {
     });
   });
 
-  describe('after a start', () => {
-    it('reports, in one window, what was charged just before a window was killed', async () => {
+  describe('after the start', () => {
+    it('reports a charge from just before a window was killed, in one window', async () => {
       unreported = [receiptOf(unknown(), 'answered'), receiptOf(unknown('x', 'gone'), 'answered')];
       await begin();
       await begin();
       assert.deepEqual(reported, ['r train.jsonl account-1']);
     });
 
-    it('leaves a charge of this moment to the window that has the answer, for a while', async () => {
+    it('leaves a recent charge to the window that got the response, for a while', async () => {
       unreported = [receiptOf(unknown(), 'answered', Date.now())];
       await begin();
       assert.deepEqual([reported, unreported.length], [[], 1]);
@@ -250,22 +250,22 @@ describe('watchSubmissions', () => {
       assert.equal(reported.length, 1);
     });
 
-    it('warns once about what may have been charged, without a modal, and offers a check', async () => {
+    it('warns once about a possible charge, without a modal dialog, and offers a check', async () => {
       pending = [unknown()];
-      told.answer = ([button]) => button;
+      shown.answer = ([button]) => button;
       await begin();
       assert.match(
-        told.sentences.join(),
+        shown.sentences.join(),
         /^You may have been charged for train\.jsonl: .+ We’ll keep checking\.$/,
       );
-      assert.deepEqual([told.isModal, told.buttons], [[false], [['Check Now', 'Show']]]);
+      assert.deepEqual([shown.isModal, shown.buttons], [[false], [['Check Now', 'Show']]]);
       assert.deepEqual(executed, [['fineTuning.resolveSubmission', 'one']]);
       activeChanged.fire(sessionOf('account-1'));
       await afterMs(FIRST_CHECK_MS);
-      assert.equal(told.sentences.length, 1);
+      assert.equal(shown.sentences.length, 1);
     });
 
-    it('promises no check of what is too old, or has no API key', async () => {
+    it('promises no check of a submission that is too old or has no API key', async () => {
       const unconfirmed = 'You may have been charged for train.jsonl: the service didn’t confirm it.';
       const hour = 60 * 60_000;
       for (const [now, ageMs, others, text] of [
@@ -284,21 +284,21 @@ describe('watchSubmissions', () => {
         pending = [unknown('one', 'account-1', ageMs), ...others];
         await begin();
         await afterMs(FIRST_CHECK_MS);
-        assert.equal(told.sentences.join().replace(/ If you entered .+/, ''), text);
+        assert.equal(shown.sentences.join().replace(/ If you entered .+/, ''), text);
       }
     });
 
-    it('says what was not charged, and offers to continue it', async () => {
+    it('reports an interrupted upload as not charged, and offers to continue it', async () => {
       pending = [pendingOf('unsent', intentOf({ id: 'one' })), pendingOf('refused')];
-      told.answer = ([button]) => button;
+      shown.answer = ([button]) => button;
       await begin();
-      assert.deepEqual(told.sentences, ['Not charged: the upload of train.jsonl was interrupted.']);
-      assert.deepEqual(told.buttons, [['Continue…']]);
+      assert.deepEqual(shown.sentences, ['Not charged: the upload of train.jsonl was interrupted.']);
+      assert.deepEqual(shown.buttons, [['Continue…']]);
       assert.deepEqual(executed, [['fineTuning.continueSubmission', 'one']]);
     });
 
-    it('combines several, of which the user chooses', async () => {
-      told.answer = ([button]) => button;
+    it('combines several submissions, from which the user then chooses', async () => {
+      shown.answer = ([button]) => button;
       for (const [submissions, text] of [
         [
           [unknown('one'), unknown('two'), pendingOf('unsent')],
@@ -308,26 +308,26 @@ describe('watchSubmissions', () => {
       ] as const) {
         pending = [...submissions];
         await begin();
-        assert.match(told.sentences.at(-1) ?? '', text);
+        assert.match(shown.sentences.at(-1) ?? '', text);
         assert.equal(executed.at(-1)?.[1], undefined);
       }
     });
 
-    it('is silent about what another window has, and about other accounts until they are active', async () => {
+    it('ignores submissions that another window owns, and other accounts until they are active', async () => {
       pending = [unknown('one'), unknown('two', 'account-2')];
       owned = ['one'];
       await begin();
-      assert.deepEqual(told.sentences, []);
+      assert.deepEqual(shown.sentences, []);
       activeChanged.fire(sessionOf('account-2'));
       await later();
-      assert.equal(told.sentences.length, 1);
+      assert.equal(shown.sentences.length, 1);
       pending.push(unknown('new', 'account-3'));
       activeChanged.fire(sessionOf('account-3'));
       await afterMs(FIRST_CHECK_MS);
-      assert.equal(told.sentences.length, 1, 'this window submitted it itself');
+      assert.equal(shown.sentences.length, 1, 'this window submitted it itself');
     });
 
-    it('waits for the first check, but not for long, nor where the account is left', async () => {
+    it('waits briefly for the first check, and stops if the account changes', async () => {
       state = 'connecting';
       pending = [unknown()];
       await begin();
@@ -335,23 +335,23 @@ describe('watchSubmissions', () => {
       await afterMs(FIRST_CHECK_MS);
       activeChanged.fire(sessionOf('account-1'));
       await later();
-      assert.deepEqual(told.sentences, []);
+      assert.deepEqual(shown.sentences, []);
       await afterMs(FIRST_CHECK_MS);
-      assert.equal(told.sentences.length, 1);
+      assert.equal(shown.sentences.length, 1);
     });
 
-    it('needs no warning if the first check found its run, or that nothing was charged', async () => {
+    it('shows no warning if the first check found the run or that nothing was charged', async () => {
       for (const found of [undefined, 'not-charged', 'uploading'] as const) {
         pending = [unknown()];
         whileChecking = () =>
           (pending = found === undefined ? [] : pending.map((one) => ({ ...one, state: found })));
         await begin();
         await afterMs(FIRST_CHECK_MS);
-        assert.doesNotMatch(told.sentences.join(), /may have been charged/);
+        assert.doesNotMatch(shown.sentences.join(), /may have been charged/);
       }
     });
 
-    it('warns although another window began to check what may have been charged', async () => {
+    it('warns about a possible charge even if another window has started a check', async () => {
       pending = [unknown(), pendingOf('unsent', intentOf({ id: 'unsent' }))];
       whileChecking = () => (pending = pending.map((one) => ({ ...one, state: 'elsewhere' })));
       state = 'connecting';
@@ -359,10 +359,10 @@ describe('watchSubmissions', () => {
       state = 'ready';
       stateChanged.fire('ready');
       await later();
-      assert.match(told.sentences.join(), /^You may have been charged for train\.jsonl: /);
+      assert.match(shown.sentences.join(), /^You may have been charged for train\.jsonl: /);
     });
 
-    it('leaves a charge to the next window if this one closes while the journal is opened', async () => {
+    it('leaves a charge to the next window if this one closes while the journal opens', async () => {
       const disposables = new DisposableStore();
       let open = () => {};
       activateSubmission({
@@ -376,7 +376,7 @@ describe('watchSubmissions', () => {
       open();
       await later();
       await later();
-      assert.deepEqual([told.sentences, unreported.length], [[], 1]);
+      assert.deepEqual([shown.sentences, unreported.length], [[], 1]);
     });
 
     it('reports a charge once another command has opened the journal', async () => {
@@ -395,12 +395,12 @@ describe('watchSubmissions', () => {
       journalChanged.fire();
       await later();
       await later();
-      assert.match(told.sentences.join(), /after all/);
+      assert.match(shown.sentences.join(), /after all/);
       disposables.dispose();
     });
 
     for (const isRecord of [true, false])
-      it(`begins once the journal can be read, for ${isRecord ? 'an open submission' : 'an unreported charge'}`, async () => {
+      it(`starts once the journal can be read, for ${isRecord ? 'an open submission' : 'an unreported charge'}`, async () => {
         let failures = 1;
         const retries: (() => void)[] = [];
         const disposables = new DisposableStore();
@@ -417,11 +417,11 @@ describe('watchSubmissions', () => {
           reportError: (_error: unknown, retry: () => void) => void retries.push(retry),
         } as unknown as Parameters<typeof activateSubmission>[0]);
         await later();
-        assert.deepEqual(told.sentences, []);
+        assert.deepEqual(shown.sentences, []);
         for (const retry of retries) retry();
         await later();
         await later();
-        assert.match(told.sentences.join(), isRecord ? /^Not charged: the upload of/ : /after all/);
+        assert.match(shown.sentences.join(), isRecord ? /^Not charged: the upload of/ : /after all/);
         disposables.dispose();
       });
   });

@@ -12,7 +12,7 @@ import type {
 import { SubmissionError } from '../../../../src/core/submission/errors.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
+import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const module = await withVscode(() => import('../../../../src/ui/submission/submissionResult.ts'));
@@ -22,7 +22,7 @@ const BROKEN = new NetworkError('reset');
 const UNCONFIRMED = 'You may have been charged for My run: the service didn’t confirm it.';
 const HOSTILE = 'Free \u202e$(check) [x](command:y)\u200b';
 
-describe('the result of a submission', () => {
+describe('reportResult', () => {
   let logged: string[];
   let revealed: string[];
   let receipts: () => Promise<Receipt[]>;
@@ -46,27 +46,27 @@ describe('the result of a submission', () => {
       balance: { refresh: refresh ?? (() => Promise.resolve({ balance_cents: 150, currency: 'USD' })) },
     }) as unknown as Session;
 
-  /** What the user reads, its buttons, and what pressing one of them executes. */
+  /** Returns the text, the buttons, and the commands that pressing one of them executes. */
   async function report(result: SubmissionResult, press?: string, session = sessionOf(), isActive = true) {
     standIn.forget();
-    standIn.told.answer = (buttons) => buttons.find((button) => button === press);
+    standIn.shown.answer = (buttons) => buttons.find((button) => button === press);
     await module.reportResult(result, 'id-1', draft, session, {
       ensureActiveAccount: () => Promise.resolve(isActive),
       journal: {
         claimNotice: () => Promise.resolve(whileClaiming()),
         receipts: () => receipts(),
-        intents: [intentOf({ id: 'id-1', attempts: [wholeAttempt(sentMs)] })],
+        intents: [intentOf({ id: 'id-1', attempts: [uploadedAttempt(sentMs)] })],
       },
       log: { error: (what: string) => void logged.push(what) },
       submitted: { fire: ({ runId }: { runId: string }) => void revealed.push(runId) },
     } as unknown as Parameters<typeof module.reportResult>[4]);
     await turn();
-    const [text = ''] = standIn.told.sentences;
-    return { text, buttons: standIn.told.buttons[0] ?? [], executed: standIn.executed };
+    const [text = ''] = standIn.shown.sentences;
+    return { text, buttons: standIn.shown.buttons[0] ?? [], executed: standIn.executed };
   }
   const notCharged = (error: unknown, kept: boolean) => ({ kind: 'not-charged', error, kept }) as const;
 
-  it('says whether it was charged: yes, no, or maybe', async () => {
+  it('states whether there was a charge: yes, no, or maybe', async () => {
     const run = { run_id: 'r', price_cents: 517, currency: 'USD' };
     assert.match((await report({ kind: 'charged', run })).text, /\. Charged 5\.17 USD; /);
     const disk = (code: string) => Object.assign(new Error('x'), { code, syscall: 'write' });
@@ -86,7 +86,7 @@ describe('the result of a submission', () => {
     assert.match((await report({ kind: 'elsewhere' })).text, /^This window didn’t submit My run\. /);
   });
 
-  it('names price, account and balance, which is read if the answer had none', async () => {
+  it('names the price, the account, and the balance, which is read if the response had none', async () => {
     const run = { run_id: 'r', price_cents: 517, currency: 'EUR', balance_after_cents: 2 };
     for (const [result, text] of [
       [{ run }, 'Submitted My run to Work. Charged 5.17 EUR; balance 0.02 EUR.'],
@@ -109,7 +109,7 @@ describe('the result of a submission', () => {
     assert.deepEqual(new Set(revealed), new Set(['r']));
   });
 
-  it('says that a price was not expected', async () => {
+  it('points out an unexpected price', async () => {
     const price = (cents: number, sha256: string, atMs = 0) =>
       chargedReceipt({ atMs, dataset: { sha256 }, run: { run_id: sha256, price_cents: cents } });
     receipts = () =>
@@ -123,19 +123,19 @@ describe('the result of a submission', () => {
     assert.match(await text('r', 900, 'EUR'), /\. Charged 9\.00 EUR; /);
   });
 
-  it('confirms that a charge was reported only after it was', async () => {
+  it('marks a charge as reported only after reporting it', async () => {
     const seen: number[] = [];
-    whileClaiming = () => seen.push(standIn.told.sentences.length);
+    whileClaiming = () => seen.push(standIn.shown.sentences.length);
     await report({ kind: 'charged', run: { run_id: 'r' } });
     assert.deepEqual(seen, [1]);
   });
 
-  it('shows the run of its own account', async () => {
+  it('shows the run in its own account', async () => {
     const { executed } = await report({ kind: 'charged', run: { run_id: 'r' } }, 'Show Run');
     assert.deepEqual(executed, [['fineTuning.showRun', { accountId: 'account-1', id: 'r' }]]);
   });
 
-  it('offers to continue what is kept, and to submit again what is not', async () => {
+  it('offers to continue a stored draft, and otherwise to submit again', async () => {
     for (const [error, others] of [
       [TOO_LOW, []],
       [BROKEN, ['Show Log']],
@@ -156,7 +156,7 @@ describe('the result of a submission', () => {
     assert.deepEqual((await report(notCharged(new CancelledError(), false))).buttons, []);
   });
 
-  it('offers what a refusal needs: a check of the dataset, quoting the service, or another API key', async () => {
+  it('offers what resolves a refusal: a dataset check with the service’s words, or a new API key', async () => {
     const invalid = new ServiceError('validation_failed', 422, 'row 7');
     const { text, buttons, executed } = await report(notCharged(invalid, true), 'Check Dataset');
     assert.match(text, /rejected train\.jsonl as invalid\. .*“row 7”$/);
@@ -175,7 +175,7 @@ describe('the result of a submission', () => {
     }
   });
 
-  it('takes no code of the service for one of the extension’s', async () => {
+  it('never mistakes a service’s error code for the extension’s own', async () => {
     for (const code of ['constructor', '__proto__', 'too-late', 'key-missing']) {
       const { text, buttons } = await report(notCharged(new ServiceError(code, 500), false));
       assert.match(text, /^Not charged: .* Service error “.+” \(500\)\.$/);
@@ -183,7 +183,7 @@ describe('the result of a submission', () => {
     }
   });
 
-  it('offers a check after an unknown result, or its row, and logs it', async () => {
+  it('offers a check or the row after an unknown result, and logs it', async () => {
     const { buttons, executed } = await report({ kind: 'unknown', error: BROKEN }, 'Check Now');
     assert.deepEqual(buttons, ['Check Now', 'Show']);
     assert.deepEqual(executed, [['fineTuning.resolveSubmission', 'id-1']]);
@@ -192,7 +192,7 @@ describe('the result of a submission', () => {
     assert.deepEqual(shown.executed, [['fineTuning.runs.focus']]);
   });
 
-  it('promises to keep checking only if that happens, and gives the reason otherwise', async () => {
+  it('promises further checks only if there will be any, and gives the reason otherwise', async () => {
     const text = async (error: Error) => (await report({ kind: 'unknown', error })).text;
     for (const error of [
       ...[BROKEN, new CancelledError()],
@@ -210,12 +210,12 @@ describe('the result of a submission', () => {
     assert.equal(await text(BROKEN), UNCONFIRMED);
   });
 
-  it('resolves the submission that is open already', async () => {
+  it('opens the dialog of a submission that is already open', async () => {
     const { executed, text } = await report({ kind: 'open', id: 'id-2' });
     assert.deepEqual([executed, text], [[['fineTuning.resolveSubmission', 'id-2']], '']);
   });
 
-  it('names the sandbox, and offers funds there', async () => {
+  it('names the sandbox and offers sandbox funds', async () => {
     const sandbox = sessionOf({ kind: 'sandbox', name: 'Sandbox' });
     for (const result of [
       { kind: 'charged', run: { run_id: 'r' } },
@@ -230,7 +230,7 @@ describe('the result of a submission', () => {
     assert.deepEqual(executed, [['fineTuning.sandbox.addFunds']]);
   });
 
-  it('opens the website that the user gave the account, and no other address, where funds are needed', async () => {
+  it('opens only the account’s https website if funds are needed', async () => {
     const website = 'https://pay.test/';
     const { buttons, executed } = await report(
       notCharged(TOO_LOW, true),
@@ -243,7 +243,7 @@ describe('the result of a submission', () => {
     assert.deepEqual((await report(notCharged(TOO_LOW, true), 'Open Website', unsafe)).executed, []);
   });
 
-  it('shows hostile names as they are, and cuts them before the balance', async () => {
+  it('sanitizes hostile names, and cuts them so that the balance stays visible', async () => {
     const session = sessionOf({ name: HOSTILE + 'x'.repeat(5_000) });
     const { text } = await report(
       { kind: 'charged', run: { run_id: 'r', price_cents: 1 } },
@@ -254,17 +254,17 @@ describe('the result of a submission', () => {
     assert.ok(text.length < 300 && text.endsWith('balance 1.50 USD.'), text);
   });
 
-  it('of a run that was found is reported once', async () => {
+  it('reports a run once through foundRunReporter', async () => {
     const claimed: string[] = [];
     const reportFound = module.foundRunReporter({
       claimNotice: (runId) => Promise.resolve(claimed.push(runId) > 0),
       receipts: () => Promise.resolve([]),
     });
     for (let times = 0; times < 2; times++) await reportFound({ run_id: 'r' }, draft, sessionOf());
-    assert.deepEqual([standIn.told.sentences.length, claimed], [1, ['r']]);
+    assert.deepEqual([standIn.shown.sentences.length, claimed], [1, ['r']]);
   });
 
-  describe('while it is sent', () => {
+  describe('withSubmissionProgress', () => {
     const changed = new Emitter<PendingSubmission>();
     const show = (work: () => Promise<void>) =>
       module.withSubmissionProgress(sessionOf(), draft, () => ({
@@ -291,8 +291,8 @@ describe('the result of a submission', () => {
       });
       fire('unknown');
       assert.deepEqual([id, result], ['id', { kind: 'elsewhere' }]);
-      assert.deepEqual(standIn.told.titles, ['Submitting train.jsonl to Work']);
-      assert.deepEqual(standIn.told.progress, [
+      assert.deepEqual(standIn.shown.titles, ['Submitting train.jsonl to Work']);
+      assert.deepEqual(standIn.shown.progress, [
         'Upload queued',
         'Uploading 0%',
         'Validating…',

@@ -4,7 +4,7 @@ import { Emitter } from '../../../../src/core/base/event.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
+import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 
 const { SubmissionRows } = await withVscode(() => import('../../../../src/ui/submission/submissionRows.ts'));
 
@@ -33,8 +33,8 @@ describe('SubmissionRows', () => {
   });
   afterEach(() => rows.dispose());
 
-  it('lists the active account first, then the others with their name, and none of a signed-out account', () => {
-    const attempts = [wholeAttempt(Date.now())];
+  it('lists the active account first, then others with their names, but no signed-out accounts', () => {
+    const attempts = [uploadedAttempt(Date.now())];
     pending = [
       pendingOf('unknown', intentOf({ id: 'home', accountId: 'Home', attempts })),
       pendingOf('validating', intentOf({ id: 'gone', accountId: 'signed-out', attempts })),
@@ -47,7 +47,7 @@ describe('SubmissionRows', () => {
     assert.deepEqual(rows.rowIds, ['home', 'own']);
   });
 
-  it('fires for rows that come and go, for states, and not for progress, which ticks', () => {
+  it('fires if rows are added or removed or a state changes, but not for progress', () => {
     const events: (string | undefined)[] = [];
     rows.onDidChange((id) => events.push(id));
     const intent = intentOf({ id: 'one' });
@@ -65,7 +65,7 @@ describe('SubmissionRows', () => {
     assert.deepEqual(events, [undefined, 'one', undefined]);
   });
 
-  it('has one button in each state: its row checks, continues or cancels a submission', () => {
+  it('has at most one button in each state, to check, continue, or cancel', () => {
     const text = readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8');
     const { contributes } = JSON.parse(text) as {
       contributes: { menus: Record<string, { command: string; when: string; group: string }[]> };
@@ -96,11 +96,11 @@ describe('SubmissionRows', () => {
         assert.match(item.accessibilityInformation?.label ?? '', /^train\.jsonl, ./, state);
         assert.deepEqual(menuOf(item.contextValue ?? ''), expected, state);
       }
-    pending = [pendingOf('waiting', intentOf({ id: 'one', attempts: [wholeAttempt(Date.now())] }))];
+    pending = [pendingOf('waiting', intentOf({ id: 'one', attempts: [uploadedAttempt(Date.now())] }))];
     assert.deepEqual(menuOf(rows.item('one').contextValue ?? ''), inMenu, 'it may have been charged');
   });
 
-  it('shows hostile texts as they are', () => {
+  it('sanitizes hostile text', () => {
     const dataset = { ...intentOf().dataset, filename: HOSTILE };
     pending = [pendingOf('unsent', intentOf({ id: 'one', label: HOSTILE, dataset }))];
     const { accessibilityInformation, description, label, tooltip } = rows.item('one');

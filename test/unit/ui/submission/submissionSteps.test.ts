@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import { DatasetChangedError } from '../../../../src/core/api/errors.ts';
 import { newMarker } from '../../../../src/core/runs/marker.ts';
-import { summaryOf } from '../../../../src/core/datasets/report.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { reportOf } from '../../../helpers/report.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { accountMoneyOf, type MoneyFacts } from '../../../../src/core/money/accountMoney.ts';
-import { intentOf, pendingOf, wholeAttempt } from '../../../helpers/submissions.ts';
+import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 import type { InputStandIn } from '../../../helpers/vscodeStandIn.ts';
 
@@ -20,7 +19,7 @@ const { confirmSubmission } = await withVscode(
 type Review = Parameters<typeof reviewSubmission>[0];
 type SubmissionContext = ReturnType<Review['context']>;
 
-describe('the review of a submission', () => {
+describe('reviewSubmission', () => {
   beforeEach(() => {
     standIn.forget();
     press('Submit and Pay');
@@ -46,7 +45,7 @@ describe('the review of a submission', () => {
     dataset: { filename: 'train.jsonl', place: 'data/train.jsonl', size: { bytes: 1_000, rows: 10 } },
     money: moneyOf({}),
     queueTimes: { standard: undefined, priority: undefined },
-    check: summaryOf(reportOf()),
+    check: reportOf(),
     models: [model],
     balance: undefined,
     marker,
@@ -59,21 +58,21 @@ describe('the review of a submission', () => {
     late: [],
     ready: () => Promise.resolve(),
     restart: () => Promise.resolve(undefined),
-    mayGoBeside: () => Promise.resolve('continue'),
+    confirmDuplicates: () => Promise.resolve('continue'),
     ...changes,
     context: () => ({ ...context, ...changes }),
   });
   const ACCEPTING = ['Continue', 'Accept and Continue'];
   const chosen = { model, label: 'My run', priority: false };
 
-  /** Answers each box in turn, by a part of the label of its row or its text. */
+  /** Answers each box in turn, with a part of a row's label or with a text. */
   function answering(...answers: (string | undefined)[]): (input: InputStandIn) => string | undefined {
     return () => answers.shift();
   }
   const press = (wanted: string | undefined) =>
-    (standIn.told.answer = (buttons) => buttons.find((button) => button === wanted));
+    (standIn.shown.answer = (buttons) => buttons.find((button) => button === wanted));
   const walk = (answers: (string | undefined)[], changes: Changes = {}, choices = {}) => {
-    standIn.told.pick = answering(...answers);
+    standIn.shown.pick = answering(...answers);
     return reviewSubmission(reviewOf(changes), { ...chosen, ...choices });
   };
   const confirmed = async (...args: Parameters<typeof walk>) => {
@@ -81,94 +80,94 @@ describe('the review of a submission', () => {
     assert.equal(result?.kind, 'confirmed');
     return result;
   };
-  /** The rows of a summary by their names. */
+  /** Maps the names of a summary's rows to their descriptions. */
   const rowsOf = (input: InputStandIn | undefined) =>
     new Map(input?.items.map(({ label, description }) => [label.replace(/^\S+ /, ''), description]));
 
-  it('takes two boxes and the last question when nothing is changed', async () => {
+  it('needs two boxes and the final question if nothing is changed', async () => {
     const { kind, label, model: sent, priority, sha256 } = await confirmed(ACCEPTING);
     assert.deepEqual([kind, label, sent, priority], ['confirmed', `My run ${marker}`, model, false]);
     assert.equal(sha256, 'digest');
     assert.deepEqual(
-      standIn.told.inputs.map(({ title, items }) => [title, items[0]?.label]),
+      standIn.shown.inputs.map(({ title, items }) => [title, items[0]?.label]),
       [
         ['Submit train.jsonl to Work', '$(arrow-right) Continue'],
         ['Terms of Maker for Model M', '$(link-external) Open license terms'],
       ],
     );
-    assert.equal(standIn.told.inputs[1]?.items.at(-1)?.label, '$(check) Accept and Continue');
-    assert.equal(standIn.told.sentences.length, 1);
+    assert.equal(standIn.shown.inputs[1]?.items.at(-1)?.label, '$(check) Accept and Continue');
+    assert.equal(standIn.shown.sentences.length, 1);
   });
 
-  it('comes back to the summary from each row that changes something', async () => {
+  it('returns to the summary from each row that changes something', async () => {
     const other = { ...model, model_id: 'o', name: 'Other' };
     const answers = ['Model', 'Other', 'Label', '  Mine ', 'Queue', 'Priority', ...ACCEPTING];
     const { label, model: taken, priority } = await confirmed(answers, { models: [model, other] });
     assert.deepEqual([label, taken, priority], [`Mine ${marker}`, other, true]);
-    const last = rowsOf(standIn.told.inputs.at(-2));
+    const last = rowsOf(standIn.shown.inputs.at(-2));
     assert.equal(last.get('Label'), `Mine ${marker}`);
     assert.equal(last.get('Queue'), 'Priority · costs extra unless your plan includes it');
     assert.match(
-      standIn.told.details.at(-1) ?? '',
+      standIn.shown.details.at(-1) ?? '',
       /^Model: Other \(Maker\) · priority \(may cost extra\)$/m,
     );
   });
 
-  it('asks for the model first where none is known', async () => {
+  it('asks for the model first if none is known', async () => {
     const bare = { model_id: 'base-7b', name: 'base-7b', provider: '', available: true };
     const answers = ['base-7b', ...ACCEPTING];
     assert.equal((await confirmed(answers, { models: [bare] }, { model: undefined })).model, bare);
-    assert.equal(standIn.told.inputs[2]?.title, 'Terms for base-7b');
-    const detail = standIn.told.details.at(-1) ?? '';
+    assert.equal(standIn.shown.inputs[2]?.title, 'Terms for base-7b');
+    const detail = standIn.shown.details.at(-1) ?? '';
     assert.match(detail, /^Model: base-7b · standard queue$/m);
     assert.match(detail, /^• accept the license terms of base-7b$/m);
     assert.equal(await walk([undefined], {}, { model: undefined }), undefined);
   });
 
-  it('adds the marker within the longest label, if there is one', async () => {
+  it('adds the marker, if any, within the maximum length of a label', async () => {
     const labelOf = async (label: string, changes = {}) =>
       (await confirmed(ACCEPTING, changes, { label })).label;
     assert.equal(await labelOf(''), marker);
     assert.equal(await labelOf('x'.repeat(300)), `${marker} ${'x'.repeat(255 - marker.length - 1)}`);
     assert.equal(await labelOf('My run', { marker: undefined }), 'My run');
     await confirmed(['Label', 'x'.repeat(300), ...ACCEPTING], { marker: undefined });
-    assert.equal(rowsOf(standIn.told.inputs.at(-2)).get('Label')?.length, 255);
+    assert.equal(rowsOf(standIn.shown.inputs.at(-2)).get('Label')?.length, 255);
   });
 
-  it('records the time of each consent when it is given, and the links that could be opened', async () => {
+  it('records the time of each consent and the links that could be opened', async () => {
     const moments: string[] = [];
     const answers = [...ACCEPTING];
     const note = () => moments.push(new Date().toISOString());
-    standIn.told.pick = () => (note(), answers.shift());
-    standIn.told.answer = (buttons) => (note(), buttons.at(-1));
+    standIn.shown.pick = () => (note(), answers.shift());
+    standIn.shown.answer = (buttons) => (note(), buttons.at(-1));
     const result = await reviewSubmission(reviewOf({}), chosen);
     assert.equal(result?.kind, 'confirmed');
     const { model_terms, data_policy } = result.consents;
-    // The use policy is not https: it was shown, and could not be opened.
+    // The use policy was shown but could not be opened, since it is not https.
     assert.deepEqual(model_terms.urls, ['https://maker.test/terms']);
     const [, terms = '', last = ''] = moments;
     assert.ok(terms <= model_terms.accepted_at && model_terms.accepted_at <= last);
     assert.ok(last <= data_policy.accepted_at);
   });
 
-  it('ends without anything if a consent is not given', async () => {
+  it('ends without a result if a consent is not given', async () => {
     for (const button of [undefined, 'Cancel', 'Submit']) {
       press(button);
       assert.equal(await walk(ACCEPTING), undefined, button);
     }
     press('Submit and Pay');
-    // What Enter takes in the terms.
+    // None of these rows accepts the terms.
     for (const row of [undefined, 'Open license terms', 'Use policy'])
       assert.equal(await walk(['Continue', row]), undefined, row);
     assert.equal(await walk([undefined]), undefined);
   });
 
-  it('ends in a modal question that repeats both consents and goes back with Enter', async () => {
+  it('ends with a modal question that repeats the consents and goes back on Enter', async () => {
     await walk(ACCEPTING);
-    assert.deepEqual(standIn.told.sentences, ['Submit train.jsonl to Work and pay?']);
-    assert.deepEqual(standIn.told.isModal, [true]);
-    assert.deepEqual(standIn.told.buttons, [['Back to Summary', 'Submit and Pay']]);
-    assert.deepEqual(standIn.told.details[0]?.split('\n'), [
+    assert.deepEqual(standIn.shown.sentences, ['Submit train.jsonl to Work and pay?']);
+    assert.deepEqual(standIn.shown.isModal, [true]);
+    assert.deepEqual(standIn.shown.buttons, [['Back to Summary', 'Submit and Pay']]);
+    assert.deepEqual(standIn.shown.details[0]?.split('\n'), [
       'Account: Work (api.test)',
       'Model: Model M (Maker) · standard queue',
       'Dataset: train.jsonl · 1.0 kB · 10 rows',
@@ -183,15 +182,15 @@ describe('the review of a submission', () => {
     ]);
   });
 
-  it('leads back from the last question to the summary, and through the terms again', async () => {
+  it('returns from the final question to the summary, then repeats the terms', async () => {
     const buttons = ['Back to Summary', 'Submit and Pay'];
-    standIn.told.answer = () => buttons.shift();
+    standIn.shown.answer = () => buttons.shift();
     await confirmed([...ACCEPTING, ...ACCEPTING]);
-    assert.equal(standIn.told.inputs.length, 4);
-    assert.equal(standIn.told.sentences.length, 2);
+    assert.equal(standIn.shown.inputs.length, 4);
+    assert.equal(standIn.shown.sentences.length, 2);
   });
 
-  it('begins again if account or dataset changed, whenever that is', async () => {
+  it('restarts if the account or dataset changes at any time', async () => {
     const stale = (answers: (string | undefined)[]) => () => Promise.resolve(answers.shift() as never);
     for (const reason of ['account-changed', 'dataset-changed'])
       for (const answers of [[reason], [undefined, reason]])
@@ -207,7 +206,7 @@ describe('the review of a submission', () => {
     assert.deepEqual(await walk(['Dataset']), { kind: 'restart', reason: 'other-dataset', choices: chosen });
   });
 
-  it('waits for the digest with the summary open, and shows the money as it is then', async () => {
+  it('waits for the digest with the summary open, then shows the current money', async () => {
     const digest = Promise.withResolvers<string>();
     let balance_cents = 100;
     const result = walk(ACCEPTING, {
@@ -218,25 +217,25 @@ describe('the review of a submission', () => {
       },
     });
     await turn();
-    assert.equal(standIn.told.inputs.length, 1);
+    assert.equal(standIn.shown.inputs.length, 1);
     balance_cents = 200;
     digest.resolve('digest');
     assert.equal((await result)?.kind, 'confirmed');
-    assert.match(standIn.told.details[0] ?? '', /^Balance: 2\.00 USD$/m);
+    assert.match(standIn.shown.details[0] ?? '', /^Balance: 2\.00 USD$/m);
   });
 
-  it('accepts no terms for a dataset that the user does not want beside another', async () => {
+  it('doesn’t ask for the terms if the user declines a second submission of the dataset', async () => {
     for (const [answer, boxes] of [
       [undefined, 1],
       ['back', 2],
     ] as const) {
       standIn.forget();
-      assert.equal(await walk(['Continue'], { mayGoBeside: () => Promise.resolve(answer) }), undefined);
-      assert.equal(standIn.told.inputs.length, boxes, answer);
+      assert.equal(await walk(['Continue'], { confirmDuplicates: () => Promise.resolve(answer) }), undefined);
+      assert.equal(standIn.shown.inputs.length, boxes, answer);
     }
   });
 
-  it('says whether the dataset of a run that is submitted again is the same', async () => {
+  it('shows whether the dataset of a repeated run has changed', async () => {
     const [earlier] = [{ ...intentOf(), settled: { kind: 'discarded', at: { localMs: 0 } } as const }];
     for (const [sha256, filename, text] of [
       [earlier.dataset.sha256, 'renamed.jsonl', / · unchanged since /],
@@ -246,7 +245,7 @@ describe('the review of a submission', () => {
       const digest = Promise.withResolvers<string>();
       const dataset = { ...context.dataset, filename };
       await walk([], { earlier, dataset, sha256: digest.promise });
-      const input = standIn.told.inputs.at(-1);
+      const input = standIn.shown.inputs.at(-1);
       assert.doesNotMatch(rowsOf(input).get('Dataset') ?? '', /since/);
       digest.resolve(sha256);
       await turn();
@@ -254,7 +253,7 @@ describe('the review of a submission', () => {
     }
   });
 
-  describe('says what is known of the money', () => {
+  describe('money', () => {
     const receipts = [1_000, 2_000, 4_000].map((sizeBytes, index) =>
       chargedReceipt({
         accountId: 'account-1',
@@ -265,20 +264,20 @@ describe('the review of a submission', () => {
     );
     const balance = (balance_cents: number) => ({ balance_cents, currency: 'USD' });
 
-    it('in the summary and in the last question: a range, or the price of the same bytes', async () => {
+    it('is shown as a range, or as the price of the same bytes, in summary and final question', async () => {
       await confirmed(ACCEPTING, { money: moneyOf({ receipts }) });
-      const price = rowsOf(standIn.told.inputs[0]).get('Price') ?? '';
+      const price = rowsOf(standIn.shown.inputs[0]).get('Price') ?? '';
       const [range = ''] = /[\d.]+–[\d.]+ USD/.exec(price) ?? [];
       assert.match(price, /^Likely .* · from 3 runs$/);
-      assert.ok(standIn.told.details[0]?.includes(`Price: known only after the charge; likely ${range}.`));
+      assert.ok(standIn.shown.details[0]?.includes(`Price: known only after the charge; likely ${range}.`));
       await confirmed(ACCEPTING, {
         money: moneyOf({ receipts }),
         sha256: Promise.resolve('digest-1'),
       });
-      assert.match(standIn.told.details[1] ?? '', /known only after the charge; 5\.00 USD last time\.$/m);
+      assert.match(standIn.shown.details[1] ?? '', /known only after the charge; 5\.00 USD last time\.$/m);
     });
 
-    it('with a note where the balance may not do', async () => {
+    it('has a note if the balance may not suffice', async () => {
       for (const [cents, note] of [
         [0, 'The balance is 0.00 USD. The service will refuse this run unless your plan includes it.'],
         [10, 'The balance is probably too low for this run.'],
@@ -287,30 +286,30 @@ describe('the review of a submission', () => {
       ] as const) {
         standIn.forget();
         await walk([], { balance: balance(cents), money: moneyOf({ receipts, balance: balance(cents) }) });
-        const { items } = standIn.told.inputs[0] ?? { items: [] };
+        const { items } = standIn.shown.inputs[0] ?? { items: [] };
         assert.equal(items[items.findIndex(({ label }) => label === 'Notes') + 1]?.description, note);
       }
     });
 
-    it('and takes one more deliberate step over the budget, before the terms', async () => {
+    it('over the budget needs one more confirmation, before the terms', async () => {
       const budget = { perRunCents: 100, currency: 'USD' };
       const money = moneyOf({ account: { ...account, budget }, receipts, balance: balance(40_000) });
       press('Back to Summary');
       await walk(['Continue'], { money });
-      assert.match(standIn.told.sentences[0] ?? '', /^This run will exceed the per-run budget of Work\.$/);
-      assert.match(standIn.told.details[0] ?? '', /it can’t stop the service from charging\.$/);
-      assert.deepEqual(standIn.told.buttons, [['Back to Summary', 'Continue Over Budget']]);
-      assert.equal(standIn.told.inputs.length, 2, 'the summary again');
-      assert.match(rowsOf(standIn.told.inputs[0]).get('Budget') ?? '', /^1\.00 USD per run$/);
+      assert.match(standIn.shown.sentences[0] ?? '', /^This run will exceed the per-run budget of Work\.$/);
+      assert.match(standIn.shown.details[0] ?? '', /it can’t stop the service from charging\.$/);
+      assert.deepEqual(standIn.shown.buttons, [['Back to Summary', 'Continue Over Budget']]);
+      assert.equal(standIn.shown.inputs.length, 2, 'the summary again');
+      assert.match(rowsOf(standIn.shown.inputs[0]).get('Budget') ?? '', /^1\.00 USD per run$/);
       for (const button of [undefined, 'Continue Over Budget']) {
         press(button);
-        standIn.told.inputs.length = 0;
+        standIn.shown.inputs.length = 0;
         await walk(ACCEPTING, { money });
-        assert.equal(standIn.told.inputs.length, button === undefined ? 1 : 2);
+        assert.equal(standIn.shown.inputs.length, button === undefined ? 1 : 2);
       }
     });
 
-    it('and asks about the budget again if the last question shows more, and the same once', async () => {
+    it('over the budget is confirmed again only if the figures changed before the final question', async () => {
       const perRun = { perRunCents: 100, currency: 'USD' };
       const both = { ...perRun, perMonthCents: 1_000 };
       for (const [then, details] of [
@@ -318,10 +317,10 @@ describe('the review of a submission', () => {
         [both, ['Budget per run: 1.00 USD', 'Budget for January (UTC): 10.00 USD']],
       ] as const) {
         standIn.forget();
-        standIn.told.answer = (buttons) => buttons.at(-1);
+        standIn.shown.answer = (buttons) => buttons.at(-1);
         let reads = 0;
         await confirmed(ACCEPTING, {
-          // For the summary, and once more while the terms are accepted.
+          // Called for the summary, and again when the terms are accepted.
           ready: () => {
             reads++;
             return Promise.resolve();
@@ -331,14 +330,14 @@ describe('the review of a submission', () => {
             return moneyOf({ account: { ...account, budget }, receipts, balance: balance(40_000) });
           },
         });
-        const asked = standIn.told.details.slice(0, -1);
+        const asked = standIn.shown.details.slice(0, -1);
         assert.equal(asked.length, details.length);
         for (const [index, line] of details.entries()) assert.ok(asked[index]?.includes(line), line);
-        assert.equal(standIn.told.sentences.at(-1), 'Submit train.jsonl to Work and pay?');
+        assert.equal(standIn.shown.sentences.at(-1), 'Submit train.jsonl to Work and pay?');
       }
     });
 
-    it('and fills in a balance that comes late, with what is known of the digest', async () => {
+    it('is filled in: a late balance, and the price once the digest is known', async () => {
       const late = Promise.withResolvers<undefined>();
       const known: { balance?: ReturnType<typeof balance> } = {};
       void walk(['Continue'], {
@@ -351,7 +350,7 @@ describe('the review of a submission', () => {
         },
       });
       await turn();
-      const rows = () => rowsOf(standIn.told.inputs[0]);
+      const rows = () => rowsOf(standIn.shown.inputs[0]);
       assert.equal(rows().get('Balance'), 'unknown');
       known.balance = balance(700);
       late.resolve(undefined);
@@ -363,21 +362,21 @@ describe('the review of a submission', () => {
     });
   });
 
-  it('does not speak of paying in the sandbox', async () => {
+  it('doesn’t mention payment in the sandbox', async () => {
     press('Submit');
     const account = { id: 's', name: 'Sandbox', kind: 'sandbox' } as const;
     assert.ok((await walk(ACCEPTING, { account })) !== undefined);
-    assert.equal(standIn.told.inputs[0]?.title, 'Submit train.jsonl to the sandbox');
-    assert.deepEqual(standIn.told.sentences, ['Submit train.jsonl to the sandbox?']);
-    assert.match(standIn.told.details[0] ?? '', /^Sandbox: no training, no charges\.\nModel: /);
-    assert.doesNotMatch(standIn.told.details[0] ?? '', /pay|charged/);
+    assert.equal(standIn.shown.inputs[0]?.title, 'Submit train.jsonl to the sandbox');
+    assert.deepEqual(standIn.shown.sentences, ['Submit train.jsonl to the sandbox?']);
+    assert.match(standIn.shown.details[0] ?? '', /^Sandbox: no training, no charges\.\nModel: /);
+    assert.doesNotMatch(standIn.shown.details[0] ?? '', /pay|charged/);
   });
 
-  it('names the links of the terms, and what is not opened', async () => {
+  it('shows the links of the terms, and which of them can’t be opened', async () => {
     const termsOf = async (changes: object) => {
       standIn.forget();
       await walk(['Continue'], {}, { model: { ...model, ...changes } });
-      const rows = standIn.told.inputs.at(-1)?.items ?? [];
+      const rows = standIn.shown.inputs.at(-1)?.items ?? [];
       assert.equal(rows.at(-1)?.label, '$(check) Accept and Continue');
       return rows.slice(0, -1).map(({ label, description }) => [label.replace(/^\S+ /, ''), description]);
     };
@@ -401,7 +400,7 @@ describe('the review of a submission', () => {
     ]);
   });
 
-  it('shows a model whose name is an attempt to distort it as it is', async () => {
+  it('sanitizes hostile names', async () => {
     const name = 'Free \u202e$(check) [x](command:y)\u200b';
     const shown = 'Free <U+202E>$ (check) [x] (command:y)<U+200B>';
     const hostile = { ...model, name, provider: name, model_id: name };
@@ -414,12 +413,12 @@ describe('the review of a submission', () => {
       },
       { model: undefined },
     );
-    const [models] = standIn.told.inputs;
+    const [models] = standIn.shown.inputs;
     assert.deepEqual([models?.items[1]?.label, models?.items[1]?.description], [shown, shown]);
     const screen = JSON.stringify(
-      standIn.told.inputs.map(({ title, placeholder, prompt, items }) => [
+      standIn.shown.inputs.map(({ title, placeholder, prompt, items }) => [
         [title, placeholder, prompt],
-        // Our own icon comes first.
+        // The extension's own icon comes first.
         items.map(({ label, ...rest }) => [
           label.replace(/^\$\([\w-]+\) /, ''),
           rest.description,
@@ -428,12 +427,12 @@ describe('the review of a submission', () => {
       ]),
     );
     assert.doesNotMatch(
-      screen + standIn.told.sentences.join() + standIn.told.details.join(),
+      screen + standIn.shown.sentences.join() + standIn.shown.details.join(),
       /\$\(|\]\(|\u202e|\u200b/,
     );
   });
 
-  it('say in the last question when the same run was submitted within a day', async () => {
+  it('shows in the final question when the same run was submitted within a day', async () => {
     const hoursAgo = (hours: number) => Date.now() - hours * 3_600_000;
     const prior = {
       ...{ accountId: account.id, runId: 'run-1', modelId: model.model_id, priority: false, rows: 10 },
@@ -444,7 +443,7 @@ describe('the review of a submission', () => {
       changes: Partial<{ [key in keyof typeof prior]: (typeof prior)[key] | undefined }>,
     ) => {
       await confirmed([...ACCEPTING], { priorsOf: () => [{ ...prior, ...changes }] });
-      return /^Submitted before: .*$/m.exec(standIn.told.details.at(-1) ?? '')?.[0];
+      return /^Submitted before: .*$/m.exec(standIn.shown.details.at(-1) ?? '')?.[0];
     };
     assert.equal(await asked({}), 'Submitted before: 3 h ago');
     assert.equal(await asked({ runId: undefined }), 'Submitted before: 3 h ago · May be charged');
@@ -453,7 +452,7 @@ describe('the review of a submission', () => {
     assert.equal(await asked({ submittedAtMs: hoursAgo(25) }), undefined);
   });
 
-  it('have a last question of at most 20 lines of 48 characters, with the longest names', async () => {
+  it('keeps the final question within 20 lines of 48 characters, even with the longest names', async () => {
     const long = 'x'.repeat(300);
     const wanted = { size: { bytes: 629_145_600, rows: 12_345_678 }, priority: true, sha256: undefined };
     const notes = [undefined, 'empty', 'probably-too-low', 'may-be-too-low'] as const;
@@ -485,17 +484,17 @@ describe('the review of a submission', () => {
           };
           standIn.forget();
           await confirmSubmission(() => ({ ...asked, repeated }));
-          const attempts = [wholeAttempt(0)];
+          const attempts = [uploadedAttempt(0)];
           for (const state of ['unsent', 'not-charged', 'unknown'] as const)
             await confirmSubmission(() => ({ ...asked, resent: pendingOf(state, intentOf({ attempts })) }));
-          for (const [index, sentence] of standIn.told.sentences.entries()) {
-            const text = `${sentence}\n${standIn.told.details[index]}`;
+          for (const [index, sentence] of standIn.shown.sentences.entries()) {
+            const text = `${sentence}\n${standIn.shown.details[index]}`;
             assert.ok(linesOf(text) <= 20, `${linesOf(text)} lines:\n${text}`);
           }
         }
   });
 
-  /** How many lines of 48 characters a text has, broken at blanks. */
+  /** Counts the lines of a text that is wrapped at spaces after 48 characters. */
   function linesOf(text: string): number {
     let lines = 0;
     for (const line of text.split('\n')) {

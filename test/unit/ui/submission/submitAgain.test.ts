@@ -9,7 +9,7 @@ import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const { submitAgain } = await withVscode(() => import('../../../../src/ui/submission/submitDataset.ts'));
 
-describe('Submit Again', () => {
+describe('submitAgain', () => {
   let bench: Bench;
   let session: Session;
   let receipts: Receipt[];
@@ -32,7 +32,7 @@ describe('Submit Again', () => {
     });
     session = bench.session({ baseUrl: server.url, apiKey: 'service_test', keyId: 'key-1' });
     receipts = [];
-    standIn.told.folder = () => '/chosen.jsonl';
+    standIn.shown.folder = () => '/chosen.jsonl';
     parts = {
       sessions: { active: session },
       journal: { receipts: () => Promise.resolve(receipts) },
@@ -41,7 +41,7 @@ describe('Submit Again', () => {
   });
   afterEach(() => bench.end());
 
-  /** The file that is submitted, with what; every preset names the account. */
+  /** The submitted files and their presets, each of which must name the account. */
   const submitted = () =>
     standIn.executed.map(([command, uri, , preset]) => {
       assert.equal(command, 'fineTuning.submitDataset');
@@ -51,7 +51,7 @@ describe('Submit Again', () => {
     });
   const CHOSEN = 'file:///chosen.jsonl';
 
-  it('reads a run that is not loaded, and asks for the dataset to train with its model and label', async () => {
+  it('reads an unloaded run, and asks for a dataset to train with its model and label', async () => {
     await submitAgain(parts, 'old');
     await submitAgain(parts, { kind: 'run', runId: 'bare' });
     assert.deepEqual(submitted(), [
@@ -68,7 +68,7 @@ describe('Submit Again', () => {
     assert.deepEqual(submitted(), [preset, preset]);
   });
 
-  it('fails with the error of the service for a run that it does not know', async () => {
+  it('fails with the service’s error for an unknown run', async () => {
     await assert.rejects(submitAgain(parts, 'nobody'), { code: 'not_found' });
     assert.deepEqual(submitted(), []);
   });
@@ -79,7 +79,7 @@ describe('Submit Again', () => {
     assert.deepEqual(submitted(), [[CHOSEN, { modelId: 'm' }]]);
   });
 
-  it('brings dataset, model, label and queue of the receipt, and compares what is chosen for a dataset that is gone', async () => {
+  it('reuses dataset, model, label, and queue of the receipt, and asks for a missing dataset', async () => {
     const accountId = session.account.id;
     const receiptAt = (path: string) =>
       chargedReceipt({
@@ -97,17 +97,17 @@ describe('Submit Again', () => {
     assert.deepEqual(await again(import.meta.filename), [
       [`file://${import.meta.filename}`, { ...preset, again: 'paid' }],
     ]);
-    standIn.told.folder = () => undefined;
+    standIn.shown.folder = () => undefined;
     assert.deepEqual(await again('/nowhere/train.jsonl'), []);
-    assert.deepEqual(standIn.told.sentences, [
+    assert.deepEqual(standIn.shown.sentences, [
       'train.jsonl is not where it was. Choose the dataset to submit.',
     ]);
     const { account } = session;
     session.account = { ...account, kind: 'sandbox' };
     await again('/nowhere/train.jsonl');
-    assert.match(standIn.told.sentences.at(-1) ?? '', /^Sandbox: train\.jsonl is not where it was\. /);
+    assert.match(standIn.shown.sentences.at(-1) ?? '', /^Sandbox: train\.jsonl is not where it was\. /);
     session.account = account;
-    standIn.told.folder = () => '/elsewhere/train.jsonl';
+    standIn.shown.folder = () => '/elsewhere/train.jsonl';
     assert.deepEqual(await again('/nowhere/train.jsonl'), [
       ['file:///elsewhere/train.jsonl', { ...preset, again: 'paid' }],
     ]);

@@ -5,7 +5,7 @@ import { stat, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { mock } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
 import { CheckError } from '../../../../src/core/datasets/report.ts';
@@ -13,7 +13,7 @@ import type { Draft, Receipt } from '../../../../src/core/submission/intent.ts';
 import type { SubmissionResult } from '../../../../src/core/submission/pendingSubmission.ts';
 import { Submitter } from '../../../../src/core/submission/submitter.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
-import { DIGEST_WORKER } from '../../../helpers/digestWorker.ts';
+import { useFileReads } from '../../../helpers/fileReads.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { Bench } from '../../../helpers/runs/support.ts';
@@ -35,6 +35,7 @@ const SUBMIT = 'Submit and Pay';
 
 describe('submitDataset', () => {
   const folder = useFolder();
+  const beforeReads = useFileReads();
   let file: string;
   let pending: PendingSubmission[];
   let drafts: Draft[];
@@ -94,22 +95,21 @@ describe('submitDataset', () => {
       journal: { receipts: () => Promise.resolve(receipts), claimNotice: () => Promise.resolve(true) },
       openJournal: () => Promise.resolve(),
       reports: () => Promise.resolve(reports),
-      digestWorker: DIGEST_WORKER,
       ensureActiveAccount: () => Promise.resolve(true),
       submitted: { fire: () => undefined },
       log: { error: () => undefined },
     } as unknown as Parts;
   });
 
-  /** Goes through the steps with these answers, and presses these buttons. */
+  /** Submits the file with these answers in the steps, and presses these buttons. */
   async function submit(
     preset: unknown = { modelId: 'm', label: 'My run' },
     answers = ACCEPTING,
     presses: readonly string[] = [SUBMIT],
   ) {
     const left = [...answers];
-    standIn.told.pick = () => left.shift();
-    standIn.told.answer = (buttons) => buttons.find((button) => presses.includes(button));
+    standIn.shown.pick = () => left.shift();
+    standIn.shown.answer = (buttons) => buttons.find((button) => presses.includes(button));
     await submitDataset(parts, standIn.Uri.file(file), undefined, preset);
     await turn();
   }
@@ -139,7 +139,7 @@ describe('submitDataset', () => {
     assert.ok(consents.data_policy.accepted_at >= consents.model_terms.accepted_at);
   });
 
-  it('sends no marker if the setting says so, and another one each time otherwise', async () => {
+  it('sends a new marker each time, or none if the setting is off', async () => {
     standIn.settings.set('fineTuning.labelMarker', false);
     await submit();
     assert.deepEqual([drafts[0]?.label, drafts[0]?.marker], ['My run', undefined]);
@@ -151,9 +151,9 @@ describe('submitDataset', () => {
     assert.notEqual(drafts[2]?.marker, drafts[3]?.marker);
   });
 
-  it('starts with the choices of a preset, else with the model last used and the standard queue', async () => {
+  it('starts with a preset’s choices, or else the last used model and the standard queue', async () => {
     const rows = () => {
-      const items = standIn.told.inputs[0]?.items ?? [];
+      const items = standIn.shown.inputs[0]?.items ?? [];
       return ['Model', 'Label', 'Queue'].map((name) => {
         const text = items.find(({ label }) => label.endsWith(name))?.description;
         return text?.replace(/ ft-.*|( ·|,).*/, '');
@@ -163,7 +163,7 @@ describe('submitDataset', () => {
     assert.deepEqual(rows(), ['Model M', 'Earlier', 'Priority']);
     standIn.forget();
     await submit({}, []);
-    assert.equal(standIn.told.inputs[0]?.placeholder, 'Base model (the price doesn’t depend on it)');
+    assert.equal(standIn.shown.inputs[0]?.placeholder, 'Base model (the price doesn’t depend on it)');
     const settled = { kind: 'not-charged', at: { localMs: 0 } } as const;
     receipts = [{ ...intentOf({ model_id: 'm', priority_processing: true }), settled }];
     standIn.forget();
@@ -173,11 +173,11 @@ describe('submitDataset', () => {
       receipts = [{ ...intentOf(changes), settled }];
       standIn.forget();
       await submit({}, []);
-      assert.match(standIn.told.inputs.at(0)?.placeholder ?? '', /^Base model/);
+      assert.match(standIn.shown.inputs.at(0)?.placeholder ?? '', /^Base model/);
     }
   });
 
-  it('checks a dataset again that was written to, and an account that was switched to, and says so', async () => {
+  it('starts again, with a notice, if the dataset or the account changes', async () => {
     const active = parts.sessions.active as unknown as { account: object };
     const other = { ...active, account: { ...active.account, id: 'account-2', name: 'Home' } };
     const changes = [
@@ -185,35 +185,35 @@ describe('submitDataset', () => {
       () => Object.assign(parts.sessions, { active: other }),
     ];
     const answers = ['Continue', 'Continue', ...ACCEPTING];
-    standIn.told.pick = () => {
+    standIn.shown.pick = () => {
       changes.shift()?.();
       return answers.shift();
     };
-    standIn.told.answer = (buttons) => buttons.find((button) => button === SUBMIT);
+    standIn.shown.answer = (buttons) => buttons.find((button) => button === SUBMIT);
     await submitDataset(parts, standIn.Uri.file(file), undefined, { modelId: 'm' });
     assert.deepEqual(
-      standIn.told.inputs.map(({ placeholder }) => placeholder.split(/\.| and/)[0]),
+      standIn.shown.inputs.map(({ placeholder }) => placeholder.split(/\.| and/)[0]),
       ['Review before submitting', 'train', 'The account is now Home', 'Read the terms, then accept'],
     );
     assert.equal(drafts[0]?.dataset.sizeBytes, 2 * TEXT.length);
-    assert.equal(standIn.told.sentences[0], 'Submit train.jsonl to Home and pay?');
+    assert.equal(standIn.shown.sentences[0], 'Submit train.jsonl to Home and pay?');
   });
 
-  it('counts what was charged while the summary was read', async () => {
+  it('considers charges made while the user read the summary', async () => {
     const answers = [...ACCEPTING];
-    standIn.told.pick = () => {
+    standIn.shown.pick = () => {
       const dataset = { sizeBytes: TEXT.length, rows: 1, characters: reportOf().statistics.characters };
       receipts = ['a', 'b'].map((sha256) =>
         chargedReceipt({ accountId: 'account-1', dataset: { ...dataset, sha256: sha256.repeat(64) } }),
       );
       return answers.shift();
     };
-    standIn.told.answer = () => undefined;
+    standIn.shown.answer = () => undefined;
     await submitDataset(parts, standIn.Uri.file(file), undefined, { modelId: 'm' });
-    assert.match(standIn.told.details[0] ?? '', /^Price: known only after the charge; likely .+ USD\.$/m);
+    assert.match(standIn.shown.details[0] ?? '', /^Price: known only after the charge; likely .+ USD\.$/m);
   });
 
-  it('waits for no balance that takes more than 3 s, and fills it in when it comes', async () => {
+  it('waits at most 3 s for the balance, and fills in a late one', async () => {
     const late = Promise.withResolvers<undefined>();
     const asked = Promise.withResolvers<undefined>();
     balance.refresh = () => {
@@ -223,7 +223,7 @@ describe('submitDataset', () => {
     const shown = Promise.withResolvers<string | undefined>();
     const balanceOf = ({ items }: standIn.InputStandIn) =>
       items.find(({ label }) => label.endsWith('Balance'))?.description;
-    standIn.told.pick = (input) => (shown.resolve(balanceOf(input)), undefined);
+    standIn.shown.pick = (input) => (shown.resolve(balanceOf(input)), undefined);
     mock.timers.enable({ apis: ['setTimeout'] });
     syncBuiltinESMExports();
     try {
@@ -231,7 +231,7 @@ describe('submitDataset', () => {
       await asked.promise;
       mock.timers.tick(2_999);
       await turn();
-      assert.deepEqual(standIn.told.inputs, []);
+      assert.deepEqual(standIn.shown.inputs, []);
       mock.timers.tick(1);
       await submitted;
     } finally {
@@ -241,23 +241,23 @@ describe('submitDataset', () => {
     assert.equal(await shown.promise, 'unknown');
     late.resolve(undefined);
     await turn();
-    assert.deepEqual(standIn.told.inputs.map(balanceOf), ['7.00 USD']);
+    assert.deepEqual(standIn.shown.inputs.map(balanceOf), ['7.00 USD']);
   });
 
-  it('sends and keeps nothing of what is left with Esc while it is hashed', async () => {
-    const worker = path.join(folder(), 'endless.mjs');
-    await writeFile(
-      worker,
-      'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => {});',
-    );
-    Object.assign(parts, { digestWorker: worker });
-    standIn.told.pick = (input) => (setTimeout(() => input.hide(), 50), 'Continue');
+  it('sends and stores nothing after Esc while the dataset is hashed, and stops hashing', async () => {
+    await writeFile(file, TEXT.repeat(300_000));
+    let reads = 0;
+    beforeReads(() => delay(30, reads++));
+    standIn.shown.pick = (input) => (setTimeout(() => input.hide(), 50), 'Continue');
     await submitDataset(parts, standIn.Uri.file(file), undefined, { modelId: 'm' });
-    assert.equal(standIn.told.inputs[0]?.busy, true);
-    assert.deepEqual([drafts, standIn.told.inputs.length, standIn.told.sentences], [[], 1, []]);
+    assert.equal(standIn.shown.inputs[0]?.busy, true);
+    assert.deepEqual([drafts, standIn.shown.inputs.length, standIn.shown.sentences], [[], 1, []]);
+    const known = reads;
+    await delay(100);
+    assert.ok(known > 0 && reads <= known + 1, `${known} reads, then ${reads}`);
   });
 
-  it('checks what is unchanged since it was refused no second time, and anything else', async () => {
+  it('skips the check of a refused dataset only if it is unchanged', async () => {
     const dataset = {
       ...{ path: file, filename: 'train.jsonl', ...stampOf(statSync(file, { bigint: true })) },
       ...{ sha256: SHA256, rows: 1, characters: TEXT.length },
@@ -269,12 +269,12 @@ describe('submitDataset', () => {
       ];
     };
     let checks = 0;
-    // What the gate asks about is not agreed to.
+    // A dataset that needs a check is not submitted: the question about it gets no answer.
     reports.currentReport = () => (checks++, Promise.reject(new CheckError('worker-died')));
     parts.submitter.discard = () => Promise.resolve(true);
     refused();
     await submit({ modelId: 'm', replaces: 'refused' });
-    // Anew, which makes another Idempotency-Key.
+    // It is a new submission, with a new Idempotency-Key.
     assert.deepEqual([checks, drafts.map((draft) => draft.dataset)], [0, [dataset]]);
     for (const [changes, rest] of [
       [{ mtimeMs: dataset.mtimeMs - 1 }],
@@ -289,7 +289,7 @@ describe('submitDataset', () => {
     }
   });
 
-  it('continues what was refused with fresh consents and another Idempotency-Key', async () => {
+  it('continues a refused submission with new consents and a new Idempotency-Key', async () => {
     const bench = await Bench.start();
     try {
       const { control, ...sandbox } = await bench.sandbox();
@@ -316,7 +316,7 @@ describe('submitDataset', () => {
     }
   });
 
-  it('hashes a file that was not checked', async () => {
+  it('hashes an unchecked file', async () => {
     reports.currentReport = () => Promise.reject(new CheckError('worker-died'));
     await submit({ modelId: 'm' }, ACCEPTING, [
       'Submit Without Checking…',
@@ -331,10 +331,10 @@ describe('submitDataset', () => {
     parts.openJournal = () =>
       Promise.reject(Object.assign(new Error('x'), { code: 'ENOSPC', syscall: 'mkdir' }));
     await assert.rejects(submit(), { code: 'disk-full', place: 'submissions' });
-    assert.deepEqual([drafts, standIn.told.inputs], [[], []]);
+    assert.deepEqual([drafts, standIn.shown.inputs], [[], []]);
   });
 
-  it('offers an open submission of the same bytes, and nothing beside it but another model', async () => {
+  it('offers an open submission of the same bytes, and a second one only for another model', async () => {
     const dataset = { ...intentOf().dataset, sha256: SHA256 };
     for (const state of ['unknown', 'unsent'] as const) {
       for (const [model_id, other] of [
@@ -345,7 +345,7 @@ describe('submitDataset', () => {
         drafts = [];
         pending = [pendingOf(state, intentOf({ id: 'one', dataset, model_id }))];
         await submit({ modelId: 'm' }, ['Continue']);
-        assert.deepEqual(standIn.told.buttons, [['Open It', other]]);
+        assert.deepEqual(standIn.shown.buttons, [['Open It', other]]);
         assert.deepEqual([drafts, standIn.executed], [[], []]);
         await submit({ modelId: 'm' }, ['Continue'], ['Open It']);
         assert.deepEqual([drafts, standIn.executed], [[], [['fineTuning.resolveSubmission', 'one']]]);
@@ -355,8 +355,8 @@ describe('submitDataset', () => {
     }
   });
 
-  it('reviews again what was chosen for another account, charged meanwhile, or reconnected', async () => {
-    const notices = () => standIn.told.inputs.map(({ placeholder }) => placeholder.split('.')[0]);
+  it('repeats the review after an account change, a charge in the meantime, or a reconnect', async () => {
+    const notices = () => standIn.shown.inputs.map(({ placeholder }) => placeholder.split('.')[0]);
     const review = 'Review before submitting';
     await submit({ modelId: 'm', accountId: 'account-2' }, []);
     assert.deepEqual(notices(), ['The account is now Work']);
@@ -367,29 +367,29 @@ describe('submitDataset', () => {
     for (const [notice, change] of Object.entries(changes)) {
       standIn.forget();
       const answers = ['Continue'];
-      standIn.told.pick = () => (answers.length > 0 ? void change() : undefined, answers.shift());
+      standIn.shown.pick = () => (answers.length > 0 ? void change() : undefined, answers.shift());
       await submitDataset(parts, standIn.Uri.file(file), undefined, { modelId: 'm' });
       assert.deepEqual(notices(), [review, notice]);
     }
     assert.deepEqual(drafts, []);
   });
 
-  it('warns if another account of the service has one open, and submits only after that', async () => {
+  it('warns first if another account of the service has an open submission', async () => {
     const dataset = { ...intentOf().dataset, sha256: SHA256 };
     pending = [pendingOf('unknown', intentOf({ id: 'theirs', dataset, accountId: 'account-2' }))];
     await submit();
-    assert.deepEqual(standIn.told.sentences, [
+    assert.deepEqual(standIn.shown.sentences, [
       'Another account of this service has an open submission of train.jsonl.',
     ]);
-    // What Enter presses sends nothing.
-    assert.deepEqual(standIn.told.buttons, [['Open It', 'Submit Anyway']]);
+    // Enter presses the first button, which sends nothing.
+    assert.deepEqual(standIn.shown.buttons, [['Open It', 'Submit Anyway']]);
     await submit({ modelId: 'm' }, ['Continue'], ['Open It']);
     assert.deepEqual([drafts, standIn.executed], [[], [['fineTuning.resolveSubmission', 'theirs']]]);
     await submit({ modelId: 'm' }, ACCEPTING, ['Submit Anyway', SUBMIT]);
     assert.deepEqual([drafts.length, besides], [1, [['theirs']]]);
   });
 
-  it('points out what was or may have been charged before, and continues if that can’t be read', async () => {
+  it('shows earlier charges and possible ones, and continues if they can’t be read', async () => {
     const dataset = { ...intentOf().dataset, sha256: SHA256 };
     const at = { localMs: 0 };
     receipts = [
@@ -400,13 +400,13 @@ describe('submitDataset', () => {
       chargedReceipt(),
     ];
     await submit();
-    const notes = (standIn.told.inputs[0]?.items ?? []).slice(-3);
+    const notes = (standIn.shown.inputs[0]?.items ?? []).slice(-3);
     assert.equal(notes[0]?.label, 'Notes');
     assert.match(notes[1]?.description ?? '', / with Model M, 5\.00 USD$/);
     assert.match(notes[2]?.description ?? '', /discarded: you may have been charged$/);
     receipts = [chargedReceipt({ dataset: { path: file, rows: 3, sha256: '1'.repeat(64) } })];
     await submit();
-    const changed = standIn.told.inputs.findLast(({ items }) => items[1]?.label.startsWith('Run'));
+    const changed = standIn.shown.inputs.findLast(({ items }) => items[1]?.label.startsWith('Run'));
     assert.match(
       changed?.items.at(-1)?.description ?? '',
       / with Model M, 5\.00 USD; changed since \(−2 rows\)$/,
@@ -416,21 +416,21 @@ describe('submitDataset', () => {
     assert.equal(drafts.length, 3);
   });
 
-  it('offers to continue what is kept, by its Idempotency-Key', async () => {
+  it('offers to continue a stored draft by its Idempotency-Key', async () => {
     result = { kind: 'not-charged', error: new Error('x'), kept: true };
     await submit({ modelId: 'm' }, ACCEPTING, [SUBMIT, 'Continue…']);
     assert.deepEqual(standIn.executed, [['fineTuning.continueSubmission', 'mine']]);
   });
 
-  it('sends nothing unless the last question is answered with its last button', async () => {
+  it('sends nothing unless the final question is answered with its last button', async () => {
     for (const press of [undefined, 'Cancel', 'Back to Summary']) {
       standIn.forget();
       await submit({ modelId: 'm' }, ACCEPTING, press === undefined ? [] : [press]);
-      assert.deepEqual(standIn.told.sentences, ['Submit train.jsonl to Work and pay?'], press);
+      assert.deepEqual(standIn.shown.sentences, ['Submit train.jsonl to Work and pay?'], press);
     }
     assert.deepEqual(drafts, []);
     assert.equal(
-      standIn.told.inputs.at(-1)?.placeholder,
+      standIn.shown.inputs.at(-1)?.placeholder,
       'Review before submitting. Nothing has been sent yet.',
     );
   });
@@ -452,10 +452,10 @@ describe('submitDataset', () => {
     // Another dataset is another submission.
     const other = path.join(folder(), 'other.jsonl');
     await writeFile(other, TEXT);
-    standIn.told.folder = () => other;
+    standIn.shown.folder = () => other;
     await submit({ modelId: 'm', replaces: 'refused' }, ['Dataset', ...ACCEPTING]);
     assert.deepEqual([drafts.at(-1)?.dataset.filename, discarded], ['other.jsonl', ['refused']]);
-    // Also one that was chosen because the first is gone, unless it has its bytes.
+    // So is a file chosen in place of a missing one, unless it has the same bytes.
     file = other;
     await submit({ modelId: 'm', replaces: 'refused' });
     assert.deepEqual([drafts.length, discarded], [7, ['refused']]);
