@@ -40,7 +40,7 @@ const lies = Object.entries(LIES).map(([name, { cell }], index) =>
   cellOf({ mode: 'replays 2xx', ...cell, name }, 300_000 + index),
 );
 /** The cells of the lies without the lies, which must have no violation; several lies share one. */
-const lieless = new Map(lies.map((cell) => [contentOf(cell), { ...cell, name: `without: ${cell.name}` }]));
+const withoutLie = new Map(lies.map((cell) => [contentOf(cell), { ...cell, name: `without: ${cell.name}` }]));
 
 function contentOf({ faults, crashes }: Cell): string {
   return JSON.stringify([faults, crashes]);
@@ -55,8 +55,8 @@ describe('At most one charge, and a true result', function () {
 
   before(async () => {
     stage = await new Stage().start();
-    const selected = lies.map((cell) => ({ ...cell, lie: cell.name as LieName }));
-    const cells = [...Object.values(sections).flat(), ...lieless.values(), ...selected];
+    const lyingCells = lies.map((cell) => ({ ...cell, lie: cell.name as LieName }));
+    const cells = [...Object.values(sections).flat(), ...withoutLie.values(), ...lyingCells];
     for (const { name } of cells) ends.set(name, Promise.withResolvers());
     end = runCells(cells, stage, AT_ONCE, (result) => {
       results.push(result);
@@ -82,7 +82,7 @@ describe('At most one charge, and a true result', function () {
   describe('is violated if storage or network lie, and the violation is detected', () => {
     for (const cell of lies)
       it(cell.name, async () => {
-        await assertSound(lieless.get(contentOf(cell))!.name);
+        await assertSound(withoutLie.get(contentOf(cell))!.name);
         const broken = await resultOf(cell.name);
         const { expected } = LIES[cell.name as LieName];
         assert.ok(

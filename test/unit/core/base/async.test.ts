@@ -5,15 +5,15 @@ describe('shared', () => {
   /** Shared work that the test ends by hand, and the results that were current. */
   function works() {
     const ends: { resolve: (value: string) => void; reject: (error: Error) => void }[] = [];
-    const kept: string[] = [];
+    const recorded: string[] = [];
     const read = shared(async (isCurrent) => {
       const work = Promise.withResolvers<string>();
       ends.push(work);
       const value = await work.promise;
-      if (isCurrent()) kept.push(value);
+      if (isCurrent()) recorded.push(value);
       return value;
     });
-    return { ends, kept, read };
+    return { ends, kept: recorded, read };
   }
 
   it('shares one run among overlapping calls, and starts a later call again', async () => {
@@ -44,7 +44,7 @@ describe('shared', () => {
         const { ends, kept, read } = works();
         const old = read();
         read.drop();
-        const anew = read();
+        const next = read();
         assert.equal(ends.length, 2);
         const endOld = () =>
           end === 'resolve' ? ends[0]?.resolve('old') : ends[0]?.reject(new Error('old'));
@@ -53,7 +53,7 @@ describe('shared', () => {
           await Promise.resolve();
         }
         ends[1]?.resolve('new');
-        assert.equal(await anew, 'new');
+        assert.equal(await next, 'new');
         if (first === 'new') {
           endOld();
           // The work that started after the drop has ended too, so it is repeated.

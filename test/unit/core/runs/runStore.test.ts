@@ -55,9 +55,9 @@ describe('RunStore', () => {
   let urls: string[];
   /** While set, responses wait for it; their content is fixed when the request arrives. */
   let gate: Promise<unknown> | undefined;
-  let oddities: object;
+  let pageChanges: object;
   /** Like `oddities`, but called for each page. */
-  let odds: () => object;
+  let pageChangesEach: () => object;
 
   beforeEach(async () => {
     bench = await Bench.start();
@@ -66,8 +66,8 @@ describe('RunStore', () => {
     urls = [];
     changes = [];
     gate = undefined;
-    oddities = {};
-    odds = () => ({});
+    pageChanges = {};
+    pageChangesEach = () => ({});
     const server = await bench.serve((request, response) => {
       const { pathname, searchParams } = new URL(String(request.url), 'http://x.test');
       urls.push(String(request.url));
@@ -80,8 +80,8 @@ describe('RunStore', () => {
             data: listed.slice(start, end),
             has_more,
             next_cursor: has_more ? String(end) : null,
-            ...oddities,
-            ...odds(),
+            ...pageChanges,
+            ...pageChangesEach(),
           }
         : { run: detail };
       const held = gate ?? Promise.resolve();
@@ -185,10 +185,12 @@ describe('RunStore', () => {
     await store.refresh();
     listed = many(600);
     const unreadable = 'data' as string;
-    store.onDidChange(() => (store.rows?.length === 360 ? (oddities = { [unreadable]: 'none' }) : undefined));
+    store.onDidChange(() =>
+      store.rows?.length === 360 ? (pageChanges = { [unreadable]: 'none' }) : undefined,
+    );
     await assert.rejects(store.refresh(), { code: 'unexpected-answer' });
     assert.deepEqual([ids(store.rows), store.hasMore], [ids(many(600).slice(0, 300)), true]);
-    oddities = {};
+    pageChanges = {};
     await store.loadMore();
     assert.deepEqual(ids(store.rows), ids(many(600).slice(0, 400)));
   });
@@ -253,7 +255,7 @@ describe('RunStore', () => {
 
   it('ends when the service says so, even if it sends a cursor', async () => {
     listed = many(100);
-    oddities = { has_more: false, next_cursor: '50' };
+    pageChanges = { has_more: false, next_cursor: '50' };
     await store.refresh();
     assert.deepEqual([store.hasMore, store.isIncomplete], [false, false]);
   });
@@ -265,13 +267,13 @@ describe('RunStore', () => {
     it(`may be incomplete if ${name}, and continues once the service provides more`, async () => {
       listed = many(320);
       if (pages === 2) await store.refresh();
-      oddities = { next_cursor };
+      pageChanges = { next_cursor };
       await (pages === 2 ? store.loadMore() : store.refresh());
       assert.deepEqual([store.rows?.length, store.hasMore, store.isIncomplete], [pages * 100, true, true]);
       await store.loadMore();
       assert.equal(store.isIncomplete, true);
       await store.refresh();
-      oddities = {};
+      pageChanges = {};
       await store.loadMore();
       assert.deepEqual([store.rows?.length, store.isIncomplete], [(pages + 1) * 100, false]);
       while (store.hasMore) await store.loadMore();
@@ -289,7 +291,7 @@ describe('RunStore', () => {
     it(`stops after a few pages without a new run in a list ${name}`, async () => {
       listed = many(320);
       await store.refresh();
-      odds = odd;
+      pageChangesEach = odd;
       for (let more = 0; more < count / 100 - 1; more++) await store.loadMore();
       urls = [];
       changes = [];
@@ -444,10 +446,10 @@ describe('RunStore', () => {
   it('shows what it has when a read fails', async () => {
     listed = [row('a', 1)];
     await store.refresh();
-    oddities = { data: 'none' };
+    pageChanges = { data: 'none' };
     await assert.rejects(store.refresh(), { code: 'unexpected-answer' });
     assert.deepEqual([ids(store.rows), store.failed], [['a'], true]);
-    oddities = {};
+    pageChanges = {};
     changes.length = 0;
     await store.refresh();
     // Views that show the failure are notified that it is over.

@@ -35,22 +35,22 @@ const intentOf = (changes: Partial<Intent> = {}) =>
     ...changes,
   });
 /** Returns a check that finds nothing, `afterMs` after the closing boundary. */
-const look = (afterMs: number, changes: Partial<Observation> = {}): Observation => ({
+const checkAfter = (afterMs: number, changes: Partial<Observation> = {}): Observation => ({
   at: at(CLOSED_MS + afterMs),
   complete: true,
   candidates: [],
   balance_cents: 500,
   ...changes,
 });
-const after = (intent: Intent, ...looks: Observation[]) => looks.reduce(withObservation, intent);
+const after = (intent: Intent, ...checks: Observation[]) => checks.reduce(withObservation, intent);
 const QUARTER = 15 * MINUTE;
 
 describe('uncertaintyOf', () => {
-  const clean = [look(QUARTER), look(QUARTER + 2 * MINUTE)];
+  const clean = [checkAfter(QUARTER), checkAfter(QUARTER + 2 * MINUTE)];
 
   it('is undefined after two complete checks that found nothing, late and far enough apart', () => {
     assert.equal(uncertaintyOf(after(intentOf(), ...clean)), undefined);
-    assert.equal(uncertaintyOf(after(intentOf(), look(HOUR), look(50 * HOUR))), undefined);
+    assert.equal(uncertaintyOf(after(intentOf(), checkAfter(HOUR), checkAfter(50 * HOUR))), undefined);
   });
 
   const missing: [name: string, UncertaintyReason, Partial<Intent>, Partial<Observation>?][] = [
@@ -70,35 +70,40 @@ describe('uncertaintyOf', () => {
       { attempts: [attempt(undefined), attempt(CLOSED_MS)] },
     ],
   ];
-  for (const [name, doubt, changes, lookChanges] of missing) {
-    it(`is "${doubt}" without ${name}`, () => {
+  for (const [name, reason, changes, checkChanges] of missing) {
+    it(`is "${reason}" without ${name}`, () => {
       const intent = JSON.parse(JSON.stringify(intentOf(changes))) as Intent;
-      const looks = clean.map((one) => JSON.parse(JSON.stringify({ ...one, ...lookChanges })) as Observation);
-      assert.equal(uncertaintyOf(after(intent, ...looks)), doubt);
+      const checks = clean.map(
+        (one) => JSON.parse(JSON.stringify({ ...one, ...checkChanges })) as Observation,
+      );
+      assert.equal(uncertaintyOf(after(intent, ...checks)), reason);
     });
 
-    if (lookChanges !== undefined)
+    if (checkChanges !== undefined)
       it(`remains after a first check without ${name}`, () => {
         const [first, second] = clean as [Observation, Observation];
-        assert.equal(uncertaintyOf(after(intentOf(), { ...first, ...lookChanges }, second)), 'too-early');
+        assert.equal(uncertaintyOf(after(intentOf(), { ...first, ...checkChanges }, second)), 'too-early');
       });
   }
 
   it('is "too-early" after one check, however late', () => {
-    assert.equal(uncertaintyOf(after(intentOf(), look(100 * HOUR))), 'too-early');
+    assert.equal(uncertaintyOf(after(intentOf(), checkAfter(100 * HOUR))), 'too-early');
   });
 
   it('is "incomplete" before any check', () => assert.equal(uncertaintyOf(intentOf()), 'incomplete'));
 
   it('needs 15 minutes between the closing boundary and the first clean check', () => {
-    const early = look(QUARTER - 1);
+    const early = checkAfter(QUARTER - 1);
     assert.equal(after(intentOf(), early).firstCleanCheck, undefined);
-    assert.equal(uncertaintyOf(after(intentOf(), early, look(QUARTER + 2 * MINUTE))), 'too-early');
+    assert.equal(uncertaintyOf(after(intentOf(), early, checkAfter(QUARTER + 2 * MINUTE))), 'too-early');
     assert.equal(
-      uncertaintyOf(after(intentOf(), early, look(QUARTER), look(QUARTER + 2 * MINUTE))),
+      uncertaintyOf(after(intentOf(), early, checkAfter(QUARTER), checkAfter(QUARTER + 2 * MINUTE))),
       undefined,
     );
-    assert.equal(uncertaintyOf(after(intentOf(), look(0), look(5 * MINUTE), look(10 * MINUTE))), 'too-early');
+    assert.equal(
+      uncertaintyOf(after(intentOf(), checkAfter(0), checkAfter(5 * MINUTE), checkAfter(10 * MINUTE))),
+      'too-early',
+    );
   });
 
   it('measures from the last closing boundary of any attempt', () => {
@@ -109,9 +114,12 @@ describe('uncertaintyOf', () => {
       [attempt(last), { started: at(CLOSED_MS + 2 * HOUR) }],
     ]) {
       const intent = intentOf({ attempts });
-      assert.equal(uncertaintyOf(after(intent, look(HOUR), look(HOUR + QUARTER - 1))), 'too-early');
       assert.equal(
-        uncertaintyOf(after(intent, look(HOUR + QUARTER), look(HOUR + QUARTER + 2 * MINUTE))),
+        uncertaintyOf(after(intent, checkAfter(HOUR), checkAfter(HOUR + QUARTER - 1))),
+        'too-early',
+      );
+      assert.equal(
+        uncertaintyOf(after(intent, checkAfter(HOUR + QUARTER), checkAfter(HOUR + QUARTER + 2 * MINUTE))),
         undefined,
       );
     }
@@ -119,9 +127,12 @@ describe('uncertaintyOf', () => {
 
   it('measures from the end of the connection if that was later', () => {
     const intent = intentOf({ attempts: [{ ...attempt(CLOSED_MS), ended: at(CLOSED_MS + HOUR) }] });
-    assert.equal(uncertaintyOf(after(intent, look(QUARTER), look(HOUR + QUARTER - 1))), 'too-early');
     assert.equal(
-      uncertaintyOf(after(intent, look(HOUR + QUARTER), look(HOUR + QUARTER + 2 * MINUTE))),
+      uncertaintyOf(after(intent, checkAfter(QUARTER), checkAfter(HOUR + QUARTER - 1))),
+      'too-early',
+    );
+    assert.equal(
+      uncertaintyOf(after(intent, checkAfter(HOUR + QUARTER), checkAfter(HOUR + QUARTER + 2 * MINUTE))),
       undefined,
     );
   });
@@ -136,9 +147,9 @@ describe('uncertaintyOf', () => {
       [closed, lost],
     ]) {
       const intent = intentOf({ attempts });
-      const early = after(intent, look(QUARTER + MINUTE), look(QUARTER + 4 * MINUTE));
+      const early = after(intent, checkAfter(QUARTER + MINUTE), checkAfter(QUARTER + 4 * MINUTE));
       assert.deepEqual([uncertaintyOf(early), early.firstCleanCheck], ['too-early', undefined]);
-      const late = after(intent, look(QUARTER + 5 * MINUTE), look(QUARTER + 7 * MINUTE));
+      const late = after(intent, checkAfter(QUARTER + 5 * MINUTE), checkAfter(QUARTER + 7 * MINUTE));
       assert.equal(uncertaintyOf(late), undefined);
     }
   });
@@ -151,18 +162,21 @@ describe('uncertaintyOf', () => {
       const { started, closed } = attempt(CLOSED_MS);
       const over: Attempt = { started, ...(closed && { closed }), ...(ended && { ended }) };
       const intent = intentOf({ attempts: [over] });
-      const seen = after(intent, look(50 * HOUR));
+      const seen = after(intent, checkAfter(50 * HOUR));
       assert.deepEqual(seen.attempts[0]?.ended, at(CLOSED_MS + 50 * HOUR));
-      assert.equal(uncertaintyOf(withObservation(seen, look(51 * HOUR))), 'too-early');
-      assert.equal(uncertaintyOf(after(seen, look(51 * HOUR), look(51 * HOUR + 2 * MINUTE))), undefined);
+      assert.equal(uncertaintyOf(withObservation(seen, checkAfter(51 * HOUR))), 'too-early');
       assert.equal(
-        uncertaintyOf(after(seen, look(50 * HOUR + QUARTER - 1), look(50 * HOUR + QUARTER))),
+        uncertaintyOf(after(seen, checkAfter(51 * HOUR), checkAfter(51 * HOUR + 2 * MINUTE))),
+        undefined,
+      );
+      assert.equal(
+        uncertaintyOf(after(seen, checkAfter(50 * HOUR + QUARTER - 1), checkAfter(50 * HOUR + QUARTER))),
         'too-early',
       );
       // A check without the service's time leaves the end unknown.
-      const blind = look(0, { at: at(undefined) });
+      const blind = checkAfter(0, { at: at(undefined) });
       assert.equal(
-        uncertaintyOf(after(intent, blind, look(50 * HOUR), look(50 * HOUR + QUARTER - 1))),
+        uncertaintyOf(after(intent, blind, checkAfter(50 * HOUR), checkAfter(50 * HOUR + QUARTER - 1))),
         'too-early',
       );
       assert.equal(nextCheckAtMs(seen), at(CLOSED_MS + 50 * HOUR + QUARTER).localMs);
@@ -170,17 +184,17 @@ describe('uncertaintyOf', () => {
 
   it('needs two minutes between two checks, by the service’s clock', () => {
     const [first] = clean as [Observation];
-    assert.equal(uncertaintyOf(after(intentOf(), first, look(QUARTER + 2 * MINUTE - 1))), 'too-early');
-    const later = look(QUARTER + MINUTE);
+    assert.equal(uncertaintyOf(after(intentOf(), first, checkAfter(QUARTER + 2 * MINUTE - 1))), 'too-early');
+    const later = checkAfter(QUARTER + MINUTE);
     const wrong = { ...later, at: { ...later.at, localMs: later.at.localMs + HOUR } };
     assert.equal(uncertaintyOf(after(intentOf(), first, wrong)), 'too-early');
     // Two minutes backward don't count.
-    assert.equal(uncertaintyOf(after(intentOf(), look(HOUR), look(QUARTER))), 'too-early');
+    assert.equal(uncertaintyOf(after(intentOf(), checkAfter(HOUR), checkAfter(QUARTER))), 'too-early');
   });
 
   it('needs the same times by this machine’s monotonic clock, since its start if it was restarted', () => {
     const seen = (monotonicMs: number, afterMs: number) =>
-      look(afterMs, { at: { ...at(CLOSED_MS + afterMs), monotonicMs } });
+      checkAfter(afterMs, { at: { ...at(CLOSED_MS + afterMs), monotonicMs } });
     const { monotonicMs: closedMs } = at(CLOSED_MS);
     const moved = (firstMs: number, secondMs: number) =>
       uncertaintyOf(after(intentOf(), seen(closedMs + firstMs, HOUR), seen(closedMs + secondMs, 2 * HOUR)));
@@ -197,7 +211,7 @@ describe('uncertaintyOf', () => {
 
   it('needs the 15 minutes by the service’s clock too', () => {
     const seen = (afterMs: number) =>
-      look(afterMs, {
+      checkAfter(afterMs, {
         at: { ...at(CLOSED_MS + afterMs), monotonicMs: at(CLOSED_MS + afterMs + HOUR).monotonicMs },
       });
     const early = after(intentOf(), seen(QUARTER - 1));
@@ -206,12 +220,12 @@ describe('uncertaintyOf', () => {
   });
 
   it('does not start over with each of many quick checks', () => {
-    const looks = Array.from({ length: 13 }, (_, turn) => look(QUARTER + turn * 10_000));
-    assert.equal(uncertaintyOf(after(intentOf(), ...looks)), undefined);
-    assert.deepEqual(after(intentOf(), ...looks).firstCleanCheck, looks[0]);
+    const checks = Array.from({ length: 13 }, (_, turn) => checkAfter(QUARTER + turn * 10_000));
+    assert.equal(uncertaintyOf(after(intentOf(), ...checks)), undefined);
+    assert.deepEqual(after(intentOf(), ...checks).firstCleanCheck, checks[0]);
   });
 
-  for (const [name, doubt, changes] of [
+  for (const [name, reason, changes] of [
     ['a candidate', 'candidates', { candidates: ['run-1'] }],
     ['a lower balance', 'balance', { balance_cents: 1 }],
     ['an incomplete list', 'incomplete', { complete: false }],
@@ -219,18 +233,18 @@ describe('uncertaintyOf', () => {
     ['no time', 'no-clock', { at: at(undefined) }],
   ] as [string, UncertaintyReason, Partial<Observation>][])
     it(`needs two new checks after ${name}`, () => {
-      const seen = after(intentOf(), ...clean.slice(0, 1), look(HOUR, changes));
-      assert.equal(uncertaintyOf(seen), doubt);
+      const seen = after(intentOf(), ...clean.slice(0, 1), checkAfter(HOUR, changes));
+      assert.equal(uncertaintyOf(seen), reason);
       assert.equal(seen.firstCleanCheck, undefined);
-      assert.equal(uncertaintyOf(withObservation(seen, look(2 * HOUR))), 'too-early');
-      assert.equal(uncertaintyOf(after(seen, look(2 * HOUR), look(3 * HOUR))), undefined);
+      assert.equal(uncertaintyOf(withObservation(seen, checkAfter(2 * HOUR))), 'too-early');
+      assert.equal(uncertaintyOf(after(seen, checkAfter(2 * HOUR), checkAfter(3 * HOUR))), undefined);
     });
 
   it('does not return after two clean checks unless a candidate appears', () => {
     const shown = after(intentOf(), ...clean);
     for (const changes of [{ balance_cents: 1 }, { complete: false }, { otherKey: true as const }])
-      assert.deepEqual(after(shown, look(HOUR, changes)), shown);
-    assert.equal(uncertaintyOf(after(shown, look(HOUR, { candidates: ['run-1'] }))), 'candidates');
+      assert.deepEqual(after(shown, checkAfter(HOUR, changes)), shown);
+    assert.equal(uncertaintyOf(after(shown, checkAfter(HOUR, { candidates: ['run-1'] }))), 'candidates');
   });
 
   it('ignores a higher balance, because money was added', () => {
@@ -250,8 +264,11 @@ describe('uncertaintyOf', () => {
 
   it('reports another API key first, then a candidate, then what is missing', () => {
     const found = { candidates: ['run-1'], complete: false, balance_cents: 1 };
-    assert.equal(uncertaintyOf(after(intentOf(), look(HOUR, found))), 'candidates');
-    assert.equal(uncertaintyOf(after(intentOf(), look(HOUR, { ...found, otherKey: true }))), 'key-replaced');
+    assert.equal(uncertaintyOf(after(intentOf(), checkAfter(HOUR, found))), 'candidates');
+    assert.equal(
+      uncertaintyOf(after(intentOf(), checkAfter(HOUR, { ...found, otherKey: true }))),
+      'key-replaced',
+    );
   });
 });
 
@@ -259,21 +276,27 @@ describe('nextCheckAtMs', () => {
   const localMs = (afterMs: number) => at(CLOSED_MS + afterMs).localMs;
 
   it('is 15 minutes after the closing boundary, then two minutes after the first clean check', () => {
-    assert.equal(nextCheckAtMs(after(intentOf(), look(MINUTE))), localMs(QUARTER));
-    assert.equal(nextCheckAtMs(after(intentOf(), look(QUARTER + MINUTE))), localMs(QUARTER + 3 * MINUTE));
+    assert.equal(nextCheckAtMs(after(intentOf(), checkAfter(MINUTE))), localMs(QUARTER));
     assert.equal(
-      nextCheckAtMs(after(intentOf(), look(QUARTER), look(QUARTER + MINUTE))),
+      nextCheckAtMs(after(intentOf(), checkAfter(QUARTER + MINUTE))),
+      localMs(QUARTER + 3 * MINUTE),
+    );
+    assert.equal(
+      nextCheckAtMs(after(intentOf(), checkAfter(QUARTER), checkAfter(QUARTER + MINUTE))),
       localMs(QUARTER + 2 * MINUTE),
     );
   });
 
   it('is now if it was due before, by the clock of the last check', () => {
-    assert.equal(nextCheckAtMs(after(intentOf(), look(HOUR, { complete: false }))), localMs(HOUR));
+    assert.equal(nextCheckAtMs(after(intentOf(), checkAfter(HOUR, { complete: false }))), localMs(HOUR));
   });
 
   it('is undefined without a check or a time', () => {
     assert.equal(nextCheckAtMs(intentOf()), undefined);
-    assert.equal(nextCheckAtMs(after(intentOf(), look(HOUR, { at: at(undefined) }))), undefined);
-    assert.equal(nextCheckAtMs(after(intentOf({ attempts: [attempt(undefined)] }), look(HOUR))), undefined);
+    assert.equal(nextCheckAtMs(after(intentOf(), checkAfter(HOUR, { at: at(undefined) }))), undefined);
+    assert.equal(
+      nextCheckAtMs(after(intentOf({ attempts: [attempt(undefined)] }), checkAfter(HOUR))),
+      undefined,
+    );
   });
 });

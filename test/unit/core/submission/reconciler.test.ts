@@ -89,7 +89,11 @@ describe('findRun', () => {
     });
   const plain = (changes: Partial<Intent> = {}) =>
     sampleIntent({ label: 'Läbel', model_id: MODEL, keyId: 'key-1', attempts: [attempt()], ...changes });
-  const lookAt = (intent: Intent, claimed: string[] = [], signal?: AbortSignal): ReturnType<typeof findRun> =>
+  const findRunOf = (
+    intent: Intent,
+    claimed: string[] = [],
+    signal?: AbortSignal,
+  ): ReturnType<typeof findRun> =>
     session.call((client) => findRun(client, intent, clock, (runId) => claimed.includes(runId), signal));
   const idsOf = ({ candidates }: Awaited<ReturnType<typeof findRun>>) =>
     candidates.map(({ run_id }) => run_id);
@@ -97,12 +101,12 @@ describe('findRun', () => {
   const pages = () => gets.filter((path) => path.startsWith('/runs?'));
 
   it('finds nothing in an empty list: complete, with the balance read after the list', async () => {
-    const sight = await lookAt(marked());
+    const found = await findRunOf(marked());
     assert.deepEqual(
-      [sight.match, sight.candidates, sight.seen.complete, sight.seen.otherKey],
+      [found.match, found.candidates, found.seen.complete, found.seen.otherKey],
       [undefined, [], true, undefined],
     );
-    assert.equal(sight.seen.balance_cents, 400);
+    assert.equal(found.seen.balance_cents, 400);
     assert.deepEqual(gets, ['/runs?limit=100', '/balance']);
   });
 
@@ -113,7 +117,7 @@ describe('findRun', () => {
       return false;
     };
     const began = clock.serviceMs;
-    const { at } = (await lookAt(marked())).seen;
+    const { at } = (await findRunOf(marked())).seen;
     assert.equal(at.localMs, began - 5 * 365 * 24 * HOUR);
     assert.ok(Math.abs((at.serviceMs ?? 0) - began) <= 2000);
   });
@@ -126,14 +130,14 @@ describe('findRun', () => {
         { run_id: 'within', label: 'x', ...created(-15 * MINUTE) },
         { run_id: 'before', label: `Läbel ${MARKER}`, ...created(-15 * MINUTE - 1) },
       ];
-      const sight = await lookAt(marked());
-      assert.deepEqual([sight.match, idsOf(sight), sight.seen.complete], [undefined, [], true]);
+      const found = await findRunOf(marked());
+      assert.deepEqual([found.match, idsOf(found), found.seen.complete], [undefined, [], true]);
       assert.deepEqual(details().sort(), ['/runs/at', '/runs/later', '/runs/within']);
     });
 
     it('finds the run if the service renames the model or sends no time', async () => {
       runs = [{ run_id: 'ours', label: MARKER, model_id: 'another' }];
-      assert.equal((await lookAt(marked())).match?.run_id, 'ours');
+      assert.equal((await findRunOf(marked())).match?.run_id, 'ours');
     });
 
     it('takes the older of two matches, since the later one may only reuse its label', async () => {
@@ -142,12 +146,12 @@ describe('findRun', () => {
         { run_id: 'other', label: 'x', ...created(MINUTE) },
         { run_id: 'first', label: `Läbel ${MARKER}`, ...created(0) },
       ];
-      for (pageSize of [1, 1000]) assert.equal((await lookAt(marked())).match?.run_id, 'first');
+      for (pageSize of [1, 1000]) assert.equal((await findRunOf(marked())).match?.run_id, 'first');
     });
 
     it('finds the run even if another submission claimed it', async () => {
       runs = [{ run_id: 'ours', label: MARKER, ...created(0) }];
-      assert.equal((await lookAt(marked(), ['ours'])).match?.run_id, 'ours');
+      assert.equal((await findRunOf(marked(), ['ours'])).match?.run_id, 'ours');
     });
 
     for (const [name, change] of [
@@ -160,7 +164,7 @@ describe('findRun', () => {
         for (const label of ['Läbel', LONG, '訓練'.repeat(100), 'ä'.repeat(255)]) {
           const sent = withMarker(label, MARKER);
           runs = [{ run_id: 'ours', label: change(sent), ...created(MINUTE) }];
-          const { match } = await lookAt(marked({ label: sent }));
+          const { match } = await findRunOf(marked({ label: sent }));
           assert.equal(match?.run_id, 'ours', sent);
         }
       });
@@ -177,7 +181,7 @@ describe('findRun', () => {
         Buffer.from(label).subarray(0, 54).toString(),
       ];
       runs = labels.map((cut, index) => ({ run_id: String(index), label: cut, ...created(MINUTE) }));
-      assert.deepEqual(idsOf(await lookAt(marked({ label }))), ['0', '1', '2', '3', '4', '5']);
+      assert.deepEqual(idsOf(await findRunOf(marked({ label }))), ['0', '1', '2', '3', '4', '5']);
     });
 
     it('treats runs with a missing or truncated label as candidates unless they are claimed', async () => {
@@ -188,21 +192,27 @@ describe('findRun', () => {
         ...created(0),
       });
       runs = [
-        of('untold'),
-        of('untold, model too', undefined, 'another'),
+        of('unnamed'),
+        of('unnamed, model too', undefined, 'another'),
         of('emptied', ''),
         of('cut', LONG.slice(0, 16)),
         of('cut in the marker', `${LONG} ${MARKER.slice(0, 5)}`),
         of('cut, of another model', LONG.slice(0, 35), 'another'),
         of('a beginning that nothing cuts', LONG.slice(0, 15)),
-        { ...of('untold, days later'), ...created(3 * 24 * HOUR) },
+        { ...of('unnamed, days later'), ...created(3 * 24 * HOUR) },
         of('another label', 'another'),
         of('another marker', 'Läbel ft-00000abc'),
         of('claimed'),
       ];
-      const sight = await lookAt({ ...marked(), label: `${LONG} ${MARKER}` }, ['claimed']);
-      assert.deepEqual(idsOf(sight), ['untold', 'untold, model too', 'emptied', 'cut', 'cut in the marker']);
-      assert.deepEqual([sight.match, sight.seen.complete], [undefined, true]);
+      const found = await findRunOf({ ...marked(), label: `${LONG} ${MARKER}` }, ['claimed']);
+      assert.deepEqual(idsOf(found), [
+        'unnamed',
+        'unnamed, model too',
+        'emptied',
+        'cut',
+        'cut in the marker',
+      ]);
+      assert.deepEqual([found.match, found.seen.complete], [undefined, true]);
     });
   });
 
@@ -219,8 +229,8 @@ describe('findRun', () => {
         { run_id: 'early', ...ours, ...created(-15 * MINUTE) },
         { run_id: 'too early', ...ours, ...created(-15 * MINUTE - 1) },
       ];
-      const sight = await lookAt(plain(), ['claimed']);
-      assert.deepEqual([idsOf(sight), sight.match], [['late', 'no time', 'early'], undefined]);
+      const found = await findRunOf(plain(), ['claimed']);
+      assert.deepEqual([idsOf(found), found.match], [['late', 'no time', 'early'], undefined]);
       assert.ok(!details().includes('/runs/another model'));
     });
   });
@@ -247,7 +257,7 @@ describe('findRun', () => {
         ['days later', 'after the last', 'after the first'],
       ],
     ] as const)
-      assert.deepEqual(idsOf(await lookAt(plain({ attempts: [...attempts] }))), found);
+      assert.deepEqual(idsOf(await findRunOf(plain({ attempts: [...attempts] }))), found);
   });
 
   describe('over pages', () => {
@@ -258,8 +268,8 @@ describe('findRun', () => {
         label: minutes === 1 ? MARKER : 'x',
         ...created(minutes * MINUTE),
       }));
-      const sight = await lookAt(marked());
-      assert.deepEqual([sight.match?.run_id, sight.seen.complete], ['at 1', true]);
+      const found = await findRunOf(marked());
+      assert.deepEqual([found.match?.run_id, found.seen.complete], ['at 1', true]);
       assert.deepEqual(pages(), ['/runs?limit=100', '/runs?limit=100&cursor=2']);
     });
 
@@ -270,8 +280,8 @@ describe('findRun', () => {
         { run_id: 'b', label: 'x', created_at: 'yesterday' },
         { run_id: 'ours', label: MARKER, ...created(0) },
       ];
-      const sight = await lookAt(marked());
-      assert.deepEqual([sight.match?.run_id, sight.seen.complete], ['ours', true]);
+      const found = await findRunOf(marked());
+      assert.deepEqual([found.match?.run_id, found.seen.complete], ['ours', true]);
     });
 
     it('stops after 20 pages, incomplete', async () => {
@@ -281,8 +291,8 @@ describe('findRun', () => {
         label: 'x',
         ...created(HOUR - index),
       }));
-      const sight = await lookAt(marked());
-      assert.deepEqual([sight.seen.complete, pages().length, details().length], [false, 20, 20]);
+      const found = await findRunOf(marked());
+      assert.deepEqual([found.seen.complete, pages().length, details().length], [false, 20, 20]);
     });
 
     it('stops at a missing or repeated cursor, incomplete', async () => {
@@ -296,8 +306,8 @@ describe('findRun', () => {
           sendJson(response, 200, { data: [], next_cursor, has_more: true });
           return true;
         };
-        const sight = await lookAt(marked());
-        assert.deepEqual([sight.seen.complete, pages().length], [false, expected]);
+        const found = await findRunOf(marked());
+        assert.deepEqual([found.seen.complete, pages().length], [false, expected]);
       }
     });
 
@@ -307,13 +317,13 @@ describe('findRun', () => {
         label: 'x',
         ...created(HOUR - index),
       }));
-      const sight = await lookAt(marked());
+      const found = await findRunOf(marked());
       assert.deepEqual(
-        [sight.seen.complete, details().length, details().includes('/runs/r300')],
+        [found.seen.complete, details().length, details().includes('/runs/r300')],
         [false, 300, false],
       );
       runs.pop();
-      assert.equal((await lookAt(marked())).seen.complete, true);
+      assert.equal((await findRunOf(marked())).seen.complete, true);
     });
   });
 
@@ -334,8 +344,8 @@ describe('findRun', () => {
         });
         return true;
       };
-      const sight = await lookAt(marked());
-      assert.deepEqual([sight.seen.complete, idsOf(sight)], [false, ['b']]);
+      const found = await findRunOf(marked());
+      assert.deepEqual([found.seen.complete, idsOf(found)], [false, ['b']]);
     });
 
     for (const [name, answer] of [
@@ -349,15 +359,15 @@ describe('findRun', () => {
           if (path === '/runs/a') answer(response);
           return path === '/runs/a';
         };
-        const sight = await lookAt(marked());
-        assert.deepEqual([sight.seen.complete, idsOf(sight), sight.seen.balance_cents], [false, ['b'], 400]);
+        const found = await findRunOf(marked());
+        assert.deepEqual([found.seen.complete, idsOf(found), found.seen.balance_cents], [false, ['b'], 400]);
       });
 
     it('if the balance cannot be read', async () => {
       balance = { balance_cents: 'much' };
-      const sight = await lookAt(marked());
+      const found = await findRunOf(marked());
       assert.deepEqual(
-        [sight.seen.complete, sight.seen.balance_cents, idsOf(sight)],
+        [found.seen.complete, found.seen.balance_cents, idsOf(found)],
         [false, undefined, ['b']],
       );
     });
@@ -365,18 +375,18 @@ describe('findRun', () => {
     it('if the service’s time of the first attempt is unknown: reads only the newest page', async () => {
       pageSize = 1;
       const attempts: Attempt[] = [{ started: { localMs: 1 }, closed: { localMs: 1, serviceMs: sentMs } }];
-      const sight = await lookAt(marked({ attempts }));
-      assert.deepEqual([sight.seen.complete, pages().length], [false, 1]);
+      const found = await findRunOf(marked({ attempts }));
+      assert.deepEqual([found.seen.complete, pages().length], [false, 1]);
       runs = [{ run_id: 'ours', label: MARKER }];
-      assert.equal((await lookAt(marked({ attempts }))).match?.run_id, 'ours');
+      assert.equal((await findRunOf(marked({ attempts }))).match?.run_id, 'ours');
     });
   });
 
   it('reports that the API key has changed', async () => {
-    assert.equal((await lookAt(marked({ keyId: 'key-0' }))).seen.otherKey, true);
+    assert.equal((await findRunOf(marked({ keyId: 'key-0' }))).seen.otherKey, true);
     const never = marked();
     delete never.keyId;
-    assert.equal((await lookAt(never)).seen.otherKey, true);
+    assert.equal((await findRunOf(never)).seen.otherKey, true);
   });
 
   describe('throws', () => {
@@ -385,7 +395,7 @@ describe('findRun', () => {
         if (path === '/runs') sendJson(response, 400, { error: { code: 'internal', message: '' } });
         return path === '/runs';
       };
-      await assert.rejects(lookAt(marked()), { httpStatus: 400 });
+      await assert.rejects(findRunOf(marked()), { httpStatus: 400 });
     });
 
     for (const refused of ['/runs/r0', '/balance'])
@@ -395,7 +405,7 @@ describe('findRun', () => {
           if (path === refused) sendJson(response, 401, { error: { code: 'invalid_api_key', message: '' } });
           return path === refused;
         };
-        await assert.rejects(lookAt(marked()), { code: 'invalid_api_key' });
+        await assert.rejects(findRunOf(marked()), { code: 'invalid_api_key' });
         assert.equal(session.state, 'key-rejected');
         assert.equal(details().length, refused === '/balance' ? 60 : 4);
         assert.equal(gets.includes('/balance'), refused === '/balance');
@@ -408,7 +418,7 @@ describe('findRun', () => {
         if (path === '/runs/r9') stop.abort();
         return false;
       };
-      await assert.rejects(lookAt(marked(), [], stop.signal), CancelledError);
+      await assert.rejects(findRunOf(marked(), [], stop.signal), CancelledError);
       assert.ok(details().length <= 16 && !gets.includes('/balance'));
     });
   });

@@ -87,14 +87,14 @@ describe('Submitter', () => {
   describe('if the sender cannot be loaded', () => {
     const failure = new Error('no such file');
     /** Returns a submitter whose first `times` attempts to load the sender fail. */
-    const unable = (times = Infinity) => {
+    const submitterThatFailsToLoad = (times = Infinity) => {
       const load = () =>
         times-- > 0 ? Promise.reject(failure) : import('../../../../src/core/submission/sender.ts');
       return new Submitter(stage.bench.journal, { clock: stage.clock, random: () => 0.5 }, load);
     };
 
     it('is not charged and stays pending', async () => {
-      const one = unable();
+      const one = submitterThatFailsToLoad();
       const fresh = await one.submit(stage.own, await stage.marked(), silent()).result;
       assert.deepEqual(fresh, { kind: 'not-charged', error: failure, kept: false });
       stage.answers = [tooPoor];
@@ -107,7 +107,7 @@ describe('Submitter', () => {
     it('an unknown submission stays unknown, and is checked once the sender loads', async () => {
       stage.answers = [lost];
       assert.equal((await stage.submit()).kind, 'unknown');
-      const one = unable(3);
+      const one = submitterThatFailsToLoad(3);
       const again = await one.resume(stage.own, stage.intent.id, silent()).result;
       assert.deepEqual(again, { kind: 'unknown', error: failure });
       await one.checkDue(stage.own);
