@@ -96,7 +96,7 @@ function smallValues(seed: string, count: number): Buffer {
 }
 
 /** One tensor of 16-bit brain floats: row by row, little-endian. */
-export interface Tensor {
+interface Tensor {
   name: string;
   shape: readonly [number, number];
   data: Buffer;

@@ -12,12 +12,12 @@ const LOG_TYPE = 'training_log';
 /** POST /runs/{run_id}/artifacts/download. @throws Refusal `not_found`, also before completion and after expiry */
 export function offerArtifacts(service: Service, runId: string): Reply {
   const run = findWithArtifacts(service, runId);
-  const { store, now, baseUrl } = service;
-  const { scenario, signing_secret: secret } = store.account;
+  const { store, now, apiKey, baseUrl } = service;
+  const { scenario } = store.account;
   const lifetimeS = scenario === 'expired-url' ? 0 : URL_LIFETIME_S;
   const expires = Math.floor(now() / 1000) + lifetimeS;
   const artifactOf = (type: string, filename: string): Required<Artifact> => {
-    const query = `expires=${expires}&signature=${signature(secret, run.run_id, filename, expires)}`;
+    const query = `expires=${expires}&signature=${signature(apiKey, run.run_id, filename, expires)}`;
     const url = `${baseUrl}/artifacts/${run.run_id}/${filename}?${query}`;
     return { artifact_type: type, url, expires_in: URL_LIFETIME_S, filename };
   };
@@ -29,17 +29,17 @@ export function offerArtifacts(service: Service, runId: string): Reply {
   });
 }
 
-/** GET and HEAD of a signed URL: returns the archive or a range of it. @throws Refusal */
+/** GET of a signed URL: returns the archive or its rest. @throws Refusal */
 export async function sendArtifact(
   service: Service,
-  { method, headers }: IncomingMessage,
+  { headers }: IncomingMessage,
   [runId, filename]: [runId: string, filename: string],
   query: URLSearchParams,
 ): Promise<Reply> {
-  const { store, everyOther, now } = service;
-  const { scenario, signing_secret: secret } = store.account;
+  const { store, everyOther, now, apiKey } = service;
+  const { scenario } = store.account;
   const expires = Number(query.get('expires'));
-  const expected = Buffer.from(signature(secret, runId, filename, expires));
+  const expected = Buffer.from(signature(apiKey, runId, filename, expires));
   const given = Buffer.from(query.get('signature') ?? '');
   const isRight = given.length === expected.length && timingSafeEqual(given, expected);
   const isInTime = now() < expires * 1000;
@@ -48,18 +48,14 @@ export async function sendArtifact(
   const run = findWithArtifacts(service, runId);
   const isLog = filename === logName(run.run_id);
   const file = isLog ? Buffer.from(trainingLog(run)) : await buildArchive(run.run_id, run.model_id);
-  const reply = rangeReply(file, filename, method === 'GET' ? headers : {});
-  if (method !== 'GET') return reply;
+  const reply = fileReply(file, filename, headers);
   if (scenario === 'slow-download') return { ...reply, fault: 'slow' };
   const cut = scenario === 'cut-download' && everyOther.strikes(`download ${runId}`);
   return cut ? { ...reply, fault: 'cut-in-half' } : reply;
 }
 
-function rangeReply(
-  archive: Buffer,
-  filename: string,
-  { range: asked, 'if-range': ifRange }: IncomingHttpHeaders,
-) {
+/** The only range is `bytes=N-`, which continues a download; others are ignored (RFC 9110, 14.2). */
+function fileReply(archive: Buffer, filename: string, { range, 'if-range': ifRange }: IncomingHttpHeaders) {
   const etag = `"${createHash('sha256').update(archive).digest('hex')}"`;
   const headers = {
     'content-type': filename.endsWith('.zip') ? 'application/zip' : 'application/octet-stream',
@@ -69,17 +65,18 @@ function rangeReply(
     etag,
   };
   // With an If-Range other than this strong ETag, the client has other bytes and gets the complete file.
-  const range = ifRange === undefined || ifRange === etag ? parseRange(asked, archive.length) : undefined;
-  if (range === undefined) return { status: 200, headers, body: archive };
-  if (range === 'unsatisfiable') {
+  const isSame = ifRange === undefined || ifRange === etag;
+  const [, from] = /^bytes=(\d{1,15})-$/i.exec(range ?? '') ?? [];
+  if (from === undefined || !isSame) return { status: 200, headers, body: archive };
+  const first = Number(from);
+  if (first >= archive.length) {
     const contentRange = { 'content-range': `bytes */${archive.length}` };
     throw new Refusal(416, 'validation_failed', 'The archive has no such bytes.', contentRange);
   }
-  const { first, last } = range;
   return {
     status: 206,
-    headers: { ...headers, 'content-range': `bytes ${first}-${last}/${archive.length}` },
-    body: archive.subarray(first, last + 1),
+    headers: { ...headers, 'content-range': `bytes ${first}-${archive.length - 1}/${archive.length}` },
+    body: archive.subarray(first),
   };
 }
 
@@ -98,29 +95,15 @@ function findWithArtifacts({ store, now }: Service, runId: string): RunRow {
   return run;
 }
 
-/**
- * Reads a Range header with one range of a body of `length` bytes (RFC 9110, 14.2). `unsatisfiable` means 416;
- * undefined means that the header is absent or not understood, and is ignored.
- */
-export function parseRange(
-  header: string | undefined,
-  length: number,
-): { first: number; last: number } | 'unsatisfiable' | undefined {
-  const [, from = '', to = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header ?? '') ?? [];
-  if (!from && !to) return undefined;
-  // "-500" means the last 500 bytes.
-  const first = from ? Number(from) : Math.max(0, length - Number(to));
-  const last = from && to ? Math.min(Number(to), length - 1) : length - 1;
-  if (from && to && Number(to) < first) return undefined;
-  return first > last ? 'unsatisfiable' : { first, last };
-}
-
 /** Lifetime of a signed URL (spec: "Limits"). */
 const URL_LIFETIME_S = 1800;
 
-/** Signs a download URL; `expires` is in seconds since 1970. A signature grants access, so it is never logged. */
-function signature(secret: Uint8Array, runId: string, filename: string, expires: number): string {
-  return createHmac('sha256', secret)
+/**
+ * Signs a download URL; `expires` is in seconds since 1970. The API key is the secret: both are of one server.
+ * A signature grants access, so it is never logged.
+ */
+function signature(apiKey: string, runId: string, filename: string, expires: number): string {
+  return createHmac('sha256', apiKey)
     .update(JSON.stringify([runId, filename, expires]))
     .digest('hex');
 }

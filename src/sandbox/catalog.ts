@@ -46,36 +46,11 @@ export const CURRENCY = 'USD';
  */
 export const STARTING_BALANCE_CENTS = 100_000;
 
-/** Pricing rules, of which one applies to all windows. Users get the default; the others are for tests. */
-export const PRICE_RULES = ['default', 'flat', 'per-megabyte', 'tiers', 'plan'] as const;
-export type PriceRule = (typeof PRICE_RULES)[number];
+/** Returns the price of a run and its plan. The model doesn't affect it (spec: "What the service does"). */
+export type PriceOf = (datasetBytes: number, priority: boolean) => { cents: number; plan: string };
 
-const PLAN = 'Sandbox (nothing is trained)';
-
-/** Price in cents by dataset size in bytes. */
-const CENTS: Readonly<Record<PriceRule, (bytes: number) => number>> = {
-  /** 1.00 plus 0.01 per started 10,000 bytes of the dataset. */
-  default: (bytes) => 100 + Math.ceil(bytes / 10_000),
-  flat: () => 500,
-  'per-megabyte': (bytes) => Math.ceil((bytes * 60) / 1_000_000),
-  tiers: (bytes) => (bytes <= 100_000 ? 200 : bytes <= 10_000_000 ? 900 : 4_000),
-  plan: (bytes) => 50 + Math.ceil((bytes * 30) / 1_000_000),
+/** 1.00 plus 0.01 per started 10,000 bytes; priority processing adds half, rounded up. */
+export const defaultPrice: PriceOf = (datasetBytes, priority) => {
+  const cents = 100 + Math.ceil(datasetBytes / 10_000);
+  return { cents: priority ? Math.ceil((cents * 3) / 2) : cents, plan: 'Sandbox (nothing is trained)' };
 };
-
-/** Number of runs that the rule `plan` includes. */
-const INCLUDED_RUNS = 3;
-
-/**
- * Returns the price of a run and its plan. Priority processing adds half of the price, rounded up, except under
- * `plan`, which also includes the first runs. The model doesn't affect the price (spec: "What the service does").
- */
-export function priceOf(
-  rule: PriceRule,
-  datasetBytes: number,
-  priority: boolean,
-  earlierRuns: number,
-): { cents: number; plan: string } {
-  const cents = CENTS[rule](datasetBytes);
-  if (rule === 'plan') return { cents: earlierRuns < INCLUDED_RUNS ? 0 : cents, plan: 'Sandbox Pro' };
-  return { cents: priority ? Math.ceil((cents * 3) / 2) : cents, plan: PLAN };
-}

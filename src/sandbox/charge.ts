@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { RunCreation } from '../core/api/types.ts';
-import { CURRENCY, findModel, priceOf } from './catalog.ts';
+import { CURRENCY, findModel } from './catalog.ts';
 import { planRun } from './runs.ts';
-import { DEFAULT_SPEED, type Scenario } from './scenarios.ts';
+import type { Scenario } from './scenarios.ts';
 import { jsonReply, Refusal, refuse, type Reply } from './server.ts';
 import type { Course, FirstUse, Service } from './service.ts';
 import { fingerprint, readSubmission, type Submission } from './submission.ts';
@@ -16,9 +15,9 @@ import { fingerprint, readSubmission, type Submission } from './submission.ts';
  * @throws Refusal with nothing charged and the Idempotency-Key still unused
  */
 function chargeRun(service: Service, submission: Submission) {
-  const { store, now } = service;
+  const { store, now, priceOf } = service;
   return store.transaction(() => {
-    const { scenario, speed, balance_cents: balanceCents, price_rule: priceRule } = store.account;
+    const { scenario, speed, balance_cents: balanceCents } = store.account;
     const { idempotencyKey, modelId, label, priority, dataset } = submission;
     const createdAt = now();
     const request = fingerprint(submission);
@@ -28,7 +27,7 @@ function chargeRun(service: Service, submission: Submission) {
     if (!findModel(modelId)?.listed.available || scenario === 'model-withdrawn') {
       throw refuse('model_not_available', 'The model is not available in the sandbox.');
     }
-    const { cents, plan } = priceOf(priceRule, dataset.bytes, priority, store.countRuns());
+    const { cents, plan } = priceOf(dataset.bytes, priority);
     if (cents > balanceCents || scenario === 'insufficient-balance') {
       throw refuse('insufficient_balance', "The sandbox's balance does not cover this run.");
     }
@@ -76,9 +75,6 @@ function courseUnder(scenario: Scenario): Course {
   return isCourse ? scenario : 'plain';
 }
 
-/** Delay in the scenario `slow-answer` at the default clock speed. */
-const SLOW_ANSWER_MS = 20_000;
-
 /** Scenarios in which a charge gets no response; they differ in the response to a repeated Idempotency-Key. */
 const LOSES_ANSWER: ReadonlySet<Scenario> = new Set(['answer-lost', 'conflict-on-replay', 'error-on-replay']);
 
@@ -92,11 +88,6 @@ export async function submitRun(service: Service, request: IncomingMessage): Pro
     return { ...jsonReply(201, {}), fault: 'no-answer' };
   const { creation, replayed } = chargeRun(service, submission);
   const reply = jsonReply(201, creation);
-  const { scenario, speed } = service.store.account;
-  if (LOSES_ANSWER.has(scenario) && !replayed) return { ...reply, fault: 'no-answer' };
-  if (scenario === 'slow-answer') {
-    const waitMs = (SLOW_ANSWER_MS * DEFAULT_SPEED) / speed;
-    await delay(waitMs, undefined, { signal: service.closing });
-  }
-  return reply;
+  const isLost = LOSES_ANSWER.has(service.store.account.scenario) && !replayed;
+  return isLost ? { ...reply, fault: 'no-answer' } : reply;
 }

@@ -1,6 +1,6 @@
-import { MODELS, PRICE_RULES, type PriceRule, priceOf } from './catalog.ts';
+import { defaultPrice, MODELS } from './catalog.ts';
 import { planRun } from './runs.ts';
-import { MAX_SPEED, MIN_SPEED, type Scenario, SCENARIOS } from './scenarios.ts';
+import { MAX_SPEED, MIN_SPEED, type Scenario } from './scenarios.ts';
 import type { RunRow, Service } from './service.ts';
 
 /** Controls beyond the contract. They are stored in the database and so apply to all windows. */
@@ -10,9 +10,7 @@ export function createControl({ store, everyOther, now }: Service) {
   return {
     getScenario: () => store.account.scenario,
 
-    /** @throws RangeError for an unknown scenario. */
     setScenario(scenario: Scenario) {
-      if (!SCENARIOS.includes(scenario)) throw new RangeError('unknown sandbox scenario');
       store.transaction(() => {
         store.set('scenario', scenario);
         store.deleteGeneratedRuns();
@@ -21,13 +19,7 @@ export function createControl({ store, everyOther, now }: Service) {
       everyOther.clear();
     },
 
-    /** Sets the pricing of future runs; for tests. @throws RangeError for an unknown rule. */
-    setPriceRule(rule: PriceRule) {
-      if (!PRICE_RULES.includes(rule)) throw new RangeError('unknown price rule');
-      store.set('price_rule', rule);
-    },
-
-    /** Deletes all runs and used Idempotency-Keys, and resets everything except the account's ID and secret. */
+    /** Deletes all runs and used Idempotency-Keys, and resets everything except the account's ID. */
     reset() {
       store.transaction(() => store.reset());
       everyOther.clear();
@@ -66,7 +58,7 @@ function manyRuns(now: number): RunRow[] {
     const age = RUNS - index;
     const number = age.toString(16).padStart(8, '0');
     const datasetBytes = age * 1_000;
-    const { cents, plan } = priceOf('default', datasetBytes, false, 0);
+    const { cents, plan } = defaultPrice(datasetBytes, false);
     return {
       run_id: `${number}-0000-4000-8000-0000${number}`,
       model_id: MODELS[age % MODELS.length]?.listed.model_id ?? '',

@@ -106,12 +106,12 @@ export function planRun(createdAt: number, datasetBytes: number, priority: boole
 }
 
 /** Whether the run has succeeded; only then does it have artifacts and a completion time. */
-export function isCompleted(run: Timeline, now: number): boolean {
+function isCompleted(run: Timeline, now: number): boolean {
   return now >= run.completes_at && run.course !== 'failed-run';
 }
 
 /** When the artifacts stop being available, or null before completion. */
-export function artifactsExpireAt(run: Timeline, now: number): number | null {
+function artifactsExpireAt(run: Timeline, now: number): number | null {
   if (!isCompleted(run, now)) return null;
   return run.completes_at + (run.course === 'short-retention' ? SHORT_RETENTION_MS : ARTIFACT_RETENTION_MS);
 }
@@ -126,7 +126,7 @@ export function artifactsAvailable(run: Timeline, now: number): boolean {
  * Returns the status as spelled in the run list. The contract names only `queued` and `complete`: `running`,
  * `failed`, and the statuses of the scenario are the sandbox's own.
  */
-export function statusInList(run: Timeline, now: number): string {
+function statusInList(run: Timeline, now: number): string {
   if (now >= run.completes_at) return run.course === 'failed-run' ? 'failed' : 'complete';
   if (run.course !== 'unknown-statuses') return now < run.starts_at ? 'queued' : 'running';
   if (now < run.starts_at) return now < (run.created_at + run.starts_at) / 2 ? 'queued' : 'warming_up';

@@ -2,12 +2,12 @@ import { randomBytes, createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { API_KEY_PREFIX, API_PATH, type Balance } from '../core/api/types.ts';
 import { offerArtifacts, sendArtifact } from './artifacts.ts';
-import { CURRENCY, MODELS } from './catalog.ts';
+import { CURRENCY, defaultPrice, MODELS, type PriceOf } from './catalog.ts';
 import { submitRun } from './charge.ts';
 import { createControl, type SandboxControl } from './control.ts';
 import { listRuns, showRun } from './runs.ts';
 import { EveryOther } from './scenarios.ts';
-import { listen, jsonReply, Refusal, refuse, type Reply } from './server.ts';
+import { listen, jsonReply, refuse, type Reply } from './server.ts';
 import { openStore, type Service } from './service.ts';
 
 /** Handles the requests of one endpoint. @param parameter the path's parameter */
@@ -30,11 +30,9 @@ async function route(service: Service, request: IncomingMessage): Promise<Reply>
   const { method = '', url = '', headers } = request;
   const [path = ''] = url.split('?', 1);
 
-  const [signed, runId = '', filename = ''] = SIGNED_PATH.exec(path) ?? [];
-  if (signed !== undefined) {
-    if (method !== 'GET' && method !== 'HEAD') throw wrongMethod(['GET', 'HEAD']);
+  const [, runId, filename] = SIGNED_PATH.exec(path) ?? [];
+  if (method === 'GET' && runId !== undefined && filename !== undefined)
     return await sendArtifact(service, request, [runId, filename], queryOf(url));
-  }
 
   authenticate(service.apiKey, headers.authorization);
   const idempotencyKey = headers['idempotency-key'] ?? '';
@@ -45,11 +43,11 @@ async function route(service: Service, request: IncomingMessage): Promise<Reply>
     throw refuse('rate_limited', 'Too many requests.', { 'retry-after': '2' });
   }
   const below = path.startsWith(`${API_PATH}/`) ? path.slice(API_PATH.length) : '';
-  const endpoints = ENDPOINTS.filter(([, pattern]) => pattern.test(below));
-  if (endpoints.length === 0) throw refuse('not_found', 'There is nothing at this path.');
-  const [, pattern, handler] = endpoints.find(([allowed]) => allowed === method) ?? [];
-  if (!pattern || !handler) throw wrongMethod(endpoints.map(([allowed]) => allowed));
-  return await handler(service, request, decode(pattern.exec(below)?.[1] ?? ''));
+  for (const [allowed, pattern, handler] of ENDPOINTS) {
+    const match = method === allowed && pattern.exec(below);
+    if (match) return await handler(service, request, match[1] ?? '');
+  }
+  throw refuse('not_found', 'There is no such endpoint.');
 }
 
 function queryOf(url: string): URLSearchParams {
@@ -70,25 +68,13 @@ function authenticate(apiKey: string, authorization = ''): void {
   }
 }
 
-function wrongMethod(allowed: string[]): Refusal {
-  return new Refusal(405, 'not_found', 'This path does not know this method.', { allow: allowed.join(', ') });
-}
-
-function decode(parameter: string): string {
-  try {
-    return decodeURIComponent(parameter);
-  } catch {
-    throw refuse('not_found', 'The path is not well-formed.');
-  }
-}
-
 export interface SandboxOptions {
   /** The folder of the database, which several windows may share. Created if missing. */
   directory: string;
   /** Milliseconds since 1970; the clock of runs, signed URLs, Idempotency-Keys, and the `Date` header. */
   now?: () => number;
-  /** Default: any free port. */
-  port?: number;
+  /** For tests of other prices than users get. */
+  priceOf?: PriceOf;
   /** Receives log lines without API keys, signed URLs, or row texts. */
   log?: (line: string) => void;
 }
@@ -102,19 +88,18 @@ export interface Sandbox {
   /** Created at each start and never stored on disk. */
   readonly apiKey: string;
   readonly control: SandboxControl;
-  /** Ends the server and its connections immediately, even those waiting for a slow response. */
+  /** Ends the server and its connections. */
   close(): Promise<void>;
 }
 
-/** Opens the database and starts its server. @throws if the directory or the port can't be used */
+/** Opens the database and starts its server. @throws if the directory can't be used */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { directory, now = Date.now, port = 0, log = () => undefined } = options;
+  const { directory, now = Date.now, priceOf = defaultPrice, log = () => undefined } = options;
   const store = openStore(directory, log);
   try {
     const apiKey = `${API_KEY_PREFIX}sandbox_${randomBytes(24).toString('base64url')}`;
-    const [everyOther, closing] = [new EveryOther(), new AbortController()];
-    const service = { store, now, apiKey, baseUrl: '', everyOther, closing: closing.signal };
-    const server = await listen({ port, now, log, answer: (request) => route(service, request) });
+    const service = { store, now, priceOf, apiKey, baseUrl: '', everyOther: new EveryOther() };
+    const server = await listen({ now, log, answer: (request) => route(service, request) });
     service.baseUrl = server.baseUrl;
     return {
       accountId: store.account.account_id,
@@ -122,7 +107,6 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       apiKey,
       control: createControl(service),
       async close() {
-        closing.abort();
         await server.close();
         store.close();
       },

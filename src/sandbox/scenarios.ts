@@ -3,7 +3,6 @@ export const SCENARIOS = [
   'none',
   'answer-lost',
   'connection-lost',
-  'slow-answer',
   'rate-limited',
   'insufficient-balance',
   'model-withdrawn',
@@ -37,8 +36,6 @@ export const DEFAULT_SPEED = 10;
 export const MIN_SPEED = 0.1;
 export const MAX_SPEED = 10_000;
 
-const MAX_KEYS = 1_000;
-
 /** Decides by alternation, per key, when a scenario's fault strikes. One per server. */
 export class EveryOther {
   readonly #struck = new Set<string>();
@@ -46,7 +43,6 @@ export class EveryOther {
   /** Returns true on the first, third, … call with the same key. */
   strikes(key: string): boolean {
     if (this.#struck.delete(key)) return false;
-    if (this.#struck.size >= MAX_KEYS) this.#struck.clear();
     this.#struck.add(key);
     return true;
   }

@@ -1,18 +1,17 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ErrorCode } from '../core/api/types.ts';
 
 interface ServerOptions {
-  /** 0 for any free port. */
-  port: number;
   now: () => number;
   log: (line: string) => void;
   answer: (request: IncomingMessage) => Promise<Reply>;
 }
 
-/** Starts an HTTP server on 127.0.0.1 that accepts only its own Host. @throws if the port is unavailable */
-export async function listen({ port, now, log, answer }: ServerOptions) {
+/** Starts an HTTP server on 127.0.0.1, at any free port, that accepts only its own Host. */
+export async function listen({ now, log, answer }: ServerOptions) {
   const pending = new Set<Promise<void>>();
   const server = createServer((request, response) => {
     const served = serve(request, response)
@@ -22,12 +21,10 @@ export async function listen({ port, now, log, answer }: ServerOptions) {
   });
   // A large dataset on a throttled connection takes longer than Node's default of 300 s.
   server.requestTimeout = 0;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', resolve);
-  });
-  const { port: actualPort } = server.address() as AddressInfo;
-  const hosts = [`127.0.0.1:${actualPort}`, `localhost:${actualPort}`];
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let reply: Reply;
@@ -49,7 +46,7 @@ export async function listen({ port, now, log, answer }: ServerOptions) {
   }
 
   return {
-    baseUrl: `http://127.0.0.1:${actualPort}`,
+    baseUrl: `http://127.0.0.1:${port}`,
     /** Ends all connections, then waits for the requests in progress. */
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
@@ -106,8 +103,7 @@ async function sendReply(
     'content-length': reply.body.length,
     ...(early && { connection: 'close' }),
   });
-  if (request.method === 'HEAD') response.end();
-  else if (reply.fault === 'cut-in-half') {
+  if (reply.fault === 'cut-in-half') {
     const half = reply.body.subarray(0, Math.floor(reply.body.length / 2));
     response.write(half, () => request.socket.destroy());
   } else if (reply.fault === 'slow') await sendSlowly(response, reply.body);

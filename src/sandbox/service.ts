@@ -1,13 +1,13 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { IDEMPOTENCY_WINDOW_MS, type RunCreation } from '../core/api/types.ts';
 import { primaryCodeOf } from '../core/storage/lease.ts';
-import { type PriceRule, STARTING_BALANCE_CENTS } from './catalog.ts';
+import { type PriceOf, STARTING_BALANCE_CENTS } from './catalog.ts';
 import { DEFAULT_SPEED, type EveryOther, type Scenario } from './scenarios.ts';
 
-const SCHEMA_VERSION = 2;
+const SCHEMA_VERSION = 3;
 const BUSY_TIMEOUT_MS = 5_000;
 /** SQLite's primary result codes for an invalid database file, as opposed to temporary errors. */
 const SQLITE_CORRUPT = 11;
@@ -17,11 +17,9 @@ const SCHEMA = `
   CREATE TABLE account (
     singleton INTEGER PRIMARY KEY CHECK (singleton = 1),
     account_id TEXT NOT NULL,
-    signing_secret BLOB NOT NULL,
     balance_cents INTEGER NOT NULL CHECK (balance_cents >= 0),
     scenario TEXT NOT NULL,
-    speed REAL NOT NULL,
-    price_rule TEXT NOT NULL
+    speed REAL NOT NULL
   ) STRICT;
   CREATE TABLE runs (
     sequence INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -51,22 +49,18 @@ export interface Service {
   readonly store: Store;
   /** Milliseconds since 1970; the only clock, also used for the `Date` header. */
   readonly now: () => number;
+  readonly priceOf: PriceOf;
   readonly apiKey: string;
   readonly baseUrl: string;
   readonly everyOther: EveryOther;
-  /** Aborted when the server closes, which ends all waits. */
-  readonly closing: AbortSignal;
 }
 
-/** The sandbox's only account. All windows share its balance, scenario, clock speed, and prices. */
+/** The sandbox's only account. All windows share its balance, scenario, and clock speed. */
 interface AccountRow {
   account_id: string;
-  /** Signs download URLs; the same in all windows, so each honors the others' signatures. */
-  signing_secret: Uint8Array;
   balance_cents: number;
   scenario: Scenario;
   speed: number;
-  price_rule: PriceRule;
 }
 
 /** The course of a run, decided on submission. */
@@ -102,7 +96,7 @@ export interface FirstUse {
 }
 
 /** Stores what all windows share: the account, its runs, and the used Idempotency-Keys. */
-export class Store {
+class Store {
   readonly #database: DatabaseSync;
 
   constructor(database: DatabaseSync) {
@@ -136,13 +130,13 @@ export class Store {
     return this.account.balance_cents;
   }
 
-  set<K extends 'scenario' | 'speed' | 'price_rule'>(what: K, value: AccountRow[K]): void {
+  set<K extends 'scenario' | 'speed'>(what: K, value: AccountRow[K]): void {
     this.#run(`UPDATE account SET ${what} = ?`, value);
   }
 
   create(): void {
     this.#database.exec(SCHEMA);
-    this.#run("INSERT INTO account VALUES (1, ?, ?, 0, '', 0, '')", randomUUID(), randomBytes(32));
+    this.#run("INSERT INTO account VALUES (1, ?, 0, '', 0)", randomUUID());
     this.reset();
   }
 
@@ -150,8 +144,8 @@ export class Store {
   reset(): void {
     this.#run('DELETE FROM runs');
     this.#run('DELETE FROM used_idempotency_keys');
-    const first = [STARTING_BALANCE_CENTS, 'none', DEFAULT_SPEED, 'default'];
-    this.#run('UPDATE account SET balance_cents = ?, scenario = ?, speed = ?, price_rule = ?', ...first);
+    const first = [STARTING_BALANCE_CENTS, 'none', DEFAULT_SPEED];
+    this.#run('UPDATE account SET balance_cents = ?, scenario = ?, speed = ?', ...first);
   }
 
   /** @param generated whether a scenario created them; they are removed when it ends */
@@ -160,12 +154,6 @@ export class Store {
       INSERT INTO runs (run_id, model_id, label, price_cents, plan, created_at, starts_at, completes_at, course, generated)
       VALUES (:run_id, :model_id, :label, :price_cents, :plan, :created_at, :starts_at, :completes_at, :course, :generated)`);
     for (const run of runs) statement.run({ ...run, generated: Number(generated) });
-  }
-
-  /** Counts submitted runs, not generated ones. */
-  countRuns(): number {
-    const row = this.#database.prepare('SELECT count(*) AS runs FROM runs WHERE generated = 0').get();
-    return Number(row?.['runs']);
   }
 
   deleteGeneratedRuns(): void {

@@ -160,7 +160,7 @@ interface DatasetDigest {
 }
 
 /** Counts and hashes the bytes of a streamed dataset, and checks that its first nonblank row is a JSON object. */
-export class DatasetReader {
+class DatasetReader {
   readonly #hash = createHash('sha256');
   #bytes = 0;
   /** The bytes received from the first nonblank one on; undefined once their row is checked. */

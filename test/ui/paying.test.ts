@@ -27,7 +27,6 @@ describe('paying for a run', () => {
       await writeFile(file(name), rows(count));
     work = await Service.start('service_work_test');
     home = await Service.start('service_home_test');
-    for (const { control } of [work, home]) control.setPriceRule('per-megabyte');
     workbench = await vscode.open();
     await workbench.sideBar.open('Fine-Tuning');
     await signIn(workbench, { address: work.baseUrl, name: 'Work', apiKey: 'service_work_test' });

@@ -36,7 +36,7 @@ export class DownloadStage {
   static async start(): Promise<DownloadStage> {
     const bench = await Bench.start();
     const clock = { nowMs: Date.now() };
-    const stage = new DownloadStage(bench, await bench.sandbox(() => clock.nowMs), clock);
+    const stage = new DownloadStage(bench, await bench.sandbox({ now: () => clock.nowMs }), clock);
     await mkdir(stage.out);
     return stage;
   }

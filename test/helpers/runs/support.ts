@@ -12,7 +12,7 @@ import type { Draft } from '../../../src/core/submission/intent.ts';
 import { Journal, type JournalOptions } from '../../../src/core/submission/journal.ts';
 import { StateStore } from '../../../src/core/storage/state.ts';
 import { Session } from '../../../src/core/runs/session.ts';
-import { startSandbox, type Sandbox } from '../../../src/sandbox/sandbox.ts';
+import { startSandbox, type Sandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.ts';
 import { startHttpServer, type TestServer } from '../httpServer.ts';
 
 /** Owns the resources of one test until its end: a folder, a journal, local servers, a transport, and sessions. */
@@ -66,9 +66,9 @@ export class Bench {
     return server;
   }
 
-  async sandbox(now?: () => number): Promise<Sandbox> {
+  async sandbox(options: Omit<SandboxOptions, 'directory'> = {}): Promise<Sandbox> {
     const directory = path.join(this.folder, `sandbox-${this.#open.length}`);
-    const sandbox = await startSandbox({ directory, ...(now && { now }) });
+    const sandbox = await startSandbox({ directory, ...options });
     this.#open.push(sandbox);
     return sandbox;
   }

@@ -54,17 +54,12 @@ export class Bench {
   /** Starts or restarts the sandbox on the same directory. */
   async start(): Promise<this> {
     await this.#sandbox?.close();
-    this.#sandbox = await this.startAnother();
-    return this;
-  }
-
-  /** Starts another window's sandbox on the same directory; the test closes it. */
-  startAnother(): Promise<Sandbox> {
-    return startSandbox({
+    this.#sandbox = await startSandbox({
       directory: this.directory,
       now: () => this.time,
       log: (line) => void this.log.push(line),
     });
+    return this;
   }
 
   async close(): Promise<void> {

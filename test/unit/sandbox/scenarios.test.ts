@@ -8,11 +8,10 @@ describe('sandbox scenarios', () => {
   const balance = async () => (await bench().get('/balance')).body.balance_cents;
   const runs = async () => (await bench().get('/runs')).body.data as Record<string, unknown>[];
 
-  it('survive a restart, and are rejected if unknown', async () => {
-    control().setScenario('slow-answer');
+  it('survive a restart', async () => {
+    control().setScenario('failed-run');
     await bench().start();
-    assert.equal(control().getScenario(), 'slow-answer');
-    assert.throws(() => control().setScenario('no-such' as 'none'), RangeError);
+    assert.equal(control().getScenario(), 'failed-run');
   });
 
   it('answer-lost: charges, disconnects, and replays the response to a retry', async () => {
@@ -37,21 +36,6 @@ describe('sandbox scenarios', () => {
     assert.deepEqual([await balance(), (await runs()).length], [before, 0]);
     assert.equal((await bench().submit({}, key)).status, 201);
     assert.equal(await balance(), before - 101);
-  });
-
-  it('slow-answer: charges at once and responds later', async () => {
-    control().setScenario('slow-answer');
-    control().setSpeed(400);
-    const began = performance.now();
-    let isAnswered = false;
-    const answer = bench()
-      .submit()
-      .finally(() => (isAnswered = true));
-    while ((await runs()).length === 0) await new Promise(setImmediate);
-    assert.ok(!isAnswered, 'the charge waits too');
-    assert.equal((await answer).status, 201);
-    const tookMs = performance.now() - began;
-    assert.ok(tookMs >= 490 && tookMs < 10_000, `${tookMs} ms`);
   });
 
   it('rate-limited: responds 429 with Retry-After to each request, and accepts its retry', async () => {
@@ -137,7 +121,6 @@ describe('sandbox scenarios', () => {
     const url = await bench().signedUrl(await bench().completedRun());
     const whole = Buffer.from(await (await fetch(url)).arrayBuffer());
     control().setScenario('cut-download');
-    assert.equal((await fetch(url, { method: 'HEAD' })).status, 200);
     for (let round = 0; round < 2; round++) {
       const cut = await fetch(url);
       assert.equal(cut.headers.get('content-length'), String(whole.length));

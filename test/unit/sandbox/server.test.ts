@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { START, useBench } from '../../helpers/sandbox/stage.ts';
 
 describe('sandbox server', () => {
@@ -62,16 +61,7 @@ describe('sandbox server', () => {
       assert.equal((await bench().get(path)).headers.get('date'), new Date(START).toUTCString());
   });
 
-  it('uses the given port and reports if it is unavailable', async () => {
-    const options = { directory: bench().directory, port: port() };
-    await assert.rejects(startSandbox(options), { code: 'EADDRINUSE' });
-    await bench().sandbox.close();
-    const sandbox = await startSandbox(options);
-    assert.equal(sandbox.baseUrl, `http://127.0.0.1:${options.port}`);
-    await sandbox.close();
-  });
-
-  it('closes within a second despite connections that are idle, uploading, or awaiting a response', async () => {
+  it('closes within a second despite connections that are idle, uploading, or refused', async () => {
     const { sandbox } = bench();
     await bench().get('/balance');
     const idle = await dial();
@@ -80,11 +70,7 @@ describe('sandbox server', () => {
     const refused = beginUpload(1_000_000, { authorization: '' });
     refused.write('x');
     await once(refused, 'response');
-    sandbox.control.setScenario('slow-answer');
-    const slow = bench().submit();
-    while ((await bench().get('/runs')).body.data.length === 0) await new Promise(setImmediate);
-
-    const ends = [once(uploading, 'error'), once(idle.resume(), 'close'), assert.rejects(slow)];
+    const ends = [once(uploading, 'error'), once(idle.resume(), 'close')];
     refused.on('error', () => undefined);
     const began = performance.now();
     await sandbox.close();

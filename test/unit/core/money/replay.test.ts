@@ -11,7 +11,7 @@ import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import { canContinue } from '../../../../src/core/submission/pendingSubmission.ts';
 import { Submitter } from '../../../../src/core/submission/submitter.ts';
-import { PRICE_RULES } from '../../../../src/sandbox/catalog.ts';
+import { defaultPrice, type PriceOf } from '../../../../src/sandbox/catalog.ts';
 import type { Sandbox } from '../../../../src/sandbox/sandbox.ts';
 import type { Scenario } from '../../../../src/sandbox/scenarios.ts';
 import { rowsOfCsv } from '../../../helpers/csv.ts';
@@ -26,12 +26,18 @@ const { spendPageState } = await withVscode(() => import('../../../../src/ui/mon
 
 const SUBMISSIONS = 150;
 /** Another seed simulates another story. */
-const SEED = Number(process.env['REPLAY_SEED'] ?? 20_310_503);
+const SEED = Number(process.env['REPLAY_SEED'] ?? 20_310_508);
 
 const ACCOUNT = 'account-1';
 const FAULTS: readonly Scenario[] = [
   ...(['answer-lost', 'connection-lost', 'conflict-on-replay', 'error-on-replay'] as const),
   ...(['insufficient-balance', 'model-withdrawn', 'rate-limited'] as const),
+];
+/** A run that the plan includes is free. */
+const PRICES: readonly PriceOf[] = [
+  defaultPrice,
+  () => ({ cents: 500, plan: 'Flat' }),
+  () => ({ cents: 0, plan: 'Included' }),
 ];
 const LABELS = ['plain', '=1+1', '@risk', 'a, “b” and "c"', 'Größe 😀', ''] as const;
 
@@ -50,6 +56,7 @@ class Replay {
   readonly story = new Set<string>();
   session!: Session;
   submitter!: Submitter;
+  priceOf = defaultPrice;
   receipts!: () => Promise<Receipt[]>;
   #close: () => void = () => undefined;
   /** Number of files that this window can still write before it is killed. */
@@ -91,7 +98,7 @@ class Replay {
     const { bench, clock, random } = this;
     const { control } = this.sandbox;
     clock.pass(random.below(12) * HOUR + MINUTE);
-    if (random.chance(0.1)) control.setPriceRule(random.of(PRICE_RULES));
+    if (random.chance(0.1)) this.priceOf = random.of(PRICES);
     control.setScenario(random.chance(0.5) ? random.of(FAULTS) : 'none');
     const marker = random.chance(0.8) ? newMarker() : undefined;
     const label = random.of(LABELS);
@@ -184,7 +191,11 @@ describe('the money of 150 submissions with refusals, lost responses, and crashe
   beforeEach(async () => {
     const bench = await Bench.start();
     const clock = new TestClock();
-    replay = new Replay(bench, await bench.sandbox(() => Math.floor(clock.serviceMs)), clock);
+    const sandbox = await bench.sandbox({
+      now: () => Math.floor(clock.serviceMs),
+      priceOf: (...run) => replay.priceOf(...run),
+    });
+    replay = new Replay(bench, sandbox, clock);
     await replay.open();
   });
   afterEach(() => replay.bench.end());
