@@ -18,7 +18,7 @@ import { LazySandbox } from './ui/sandbox/lazySandbox.ts';
 import { Commands, ensureActiveAccount as ensureActive } from './ui/shared/commands.ts';
 import { inBackground, Log, reportError as report } from './ui/shared/log.ts';
 import { onDidChangeSettings, proxySettings } from './ui/shared/settings.ts';
-import type { SetAside } from './ui/shared/setAsideMessages.ts';
+import type { UnreadableFile } from './ui/shared/unreadableMessages.ts';
 import { SubmissionRows } from './ui/submission/submissionRows.ts';
 
 /** The stores of core and VS Code's context, for every feature. All are disposed with the extension. */
@@ -30,13 +30,15 @@ export async function createServices(context: vscode.ExtensionContext) {
   const storage = context.globalStorageUri.fsPath;
   const dist = (file: string) => path.join(context.extensionPath, 'dist', file);
   const log = disposables.add(new Log());
-  const setAside = (what: SetAside) => (file: string) =>
+  const unreadable = (what: UnreadableFile) => (file: string) =>
     inBackground(
       log,
-      import('./ui/shared/setAsideMessages.ts').then(({ notifySetAside }) => notifySetAside(what, file)),
+      import('./ui/shared/unreadableMessages.ts').then(({ notifyUnreadable }) =>
+        notifyUnreadable(what, file),
+      ),
     );
   // Everything that windows share, except for money. Created first, so that it is closed last.
-  const state = disposables.add(new StateStore(storage, setAside('state')));
+  const state = disposables.add(new StateStore(storage, unreadable('state')));
   state.requireShared().catch((error: unknown) => log.warn(String(error)));
 
   // Clients get the transport for each request, because it is replaced when proxy settings change.
@@ -48,7 +50,7 @@ export async function createServices(context: vscode.ExtensionContext) {
   // Accounts, their API keys, and one session for each.
   const apiKeys = disposables.add(new ApiKeys(context.secrets));
   const sandbox = disposables.add(new LazySandbox(storage, log));
-  const accounts = disposables.add(new AccountStore(storage, setAside('accounts')));
+  const accounts = disposables.add(new AccountStore(storage, unreadable('accounts')));
   const openAccounts = (): Promise<void> =>
     accounts.open().catch((error: unknown) => report(log, error, () => void openAccounts()));
   await openAccounts();
@@ -75,7 +77,7 @@ export async function createServices(context: vscode.ExtensionContext) {
 
   // Submissions: the journal outlives this window.
   const folder = path.join(storage, 'submissions');
-  const journal = disposables.add(new Journal(folder, { onSetAside: setAside('submission') }));
+  const journal = disposables.add(new Journal(folder, { onUnreadable: unreadable('submission') }));
   const openJournal = lazy(() => journal.open());
   const submitter = disposables.add(new Submitter(journal));
   const submissionRows = disposables.add(new SubmissionRows(sessions, submitter));

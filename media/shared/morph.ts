@@ -1,6 +1,6 @@
 /**
  * Updates elements in place where they differ, so that the focus, a selection and a pressed button are not
- * lost. Elements match if their tag and `data-key` do. Skips buttons that currently show "Copied".
+ * lost. Elements match if their tag and `data-key` do. Skips elements that currently show "Copied".
  */
 export function morph(from: Element, to: Element): void {
   if (from.hasAttribute('data-copied')) return;
@@ -12,23 +12,23 @@ export function morph(from: Element, to: Element): void {
   morphChildren(from, [...to.childNodes]);
 }
 
-function morphChildren(parent: Element, wanted: readonly ChildNode[]): void {
-  // Remove these first so that remaining elements don't move, which would lose the focus.
-  const keys = new Set(wanted.map(keyOf));
+function morphChildren(parent: Element, nodes: readonly ChildNode[]): void {
+  // Remove unwanted elements first so that the others don't move, which would lose the focus.
+  const keys = new Set(nodes.map(keyOf));
   for (const child of [...parent.children]) if (!keys.has(keyOf(child))) child.remove();
-  const keyed = new Map(
+  const byKey = new Map(
     [...parent.children].flatMap((child) => (keyOf(child) ? [[keyOf(child), child]] : [])),
   );
   let next = parent.firstChild;
-  for (const want of wanted) {
-    const known = isElement(want) ? keyed.get(keyOf(want)) : undefined;
-    const present = known ?? (next !== null && keyOf(next) === undefined ? next : null);
-    if (present !== null && isSame(present, want)) {
-      if (present !== next) parent.insertBefore(present, next);
-      else next = present.nextSibling;
-      if (isElement(present) && isElement(want)) morph(present, want);
-      else if (present.nodeValue !== want.nodeValue) present.nodeValue = want.nodeValue;
-    } else parent.insertBefore(want, next);
+  for (const wanted of nodes) {
+    const keyed = isElement(wanted) ? byKey.get(keyOf(wanted)) : undefined;
+    const match = keyed ?? (next !== null && keyOf(next) === undefined ? next : null);
+    if (match !== null && isSame(match, wanted)) {
+      if (match !== next) parent.insertBefore(match, next);
+      else next = match.nextSibling;
+      if (isElement(match) && isElement(wanted)) morph(match, wanted);
+      else if (match.nodeValue !== wanted.nodeValue) match.nodeValue = wanted.nodeValue;
+    } else parent.insertBefore(wanted, next);
   }
   while (next !== null) {
     const after = next.nextSibling;

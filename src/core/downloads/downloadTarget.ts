@@ -41,8 +41,8 @@ export function isDownloadOf(download: Destined, runId: string, { type, filename
 /** A download that will create its target. */
 type Destined = Pick<ActiveDownload, 'runId' | 'artifactType' | 'filename' | 'target'>;
 
-/** A file name for an artifact: `name` or, if that is taken or about to be, `other`. */
-export interface Place {
+/** A file name for an artifact: `name` or, if that is taken or about to be, the free name `other`. */
+export interface FileNameChoice {
   name: string;
   other?: string;
   /** Whether the name is taken by an existing file. */
@@ -50,7 +50,7 @@ export interface Place {
 }
 
 /**
- * Finds a name for an artifact in a folder that replaces no file.
+ * Finds names for an artifact in a folder, at least one of which replaces no file.
  * @param destined unfinished downloads, whose targets count as taken
  */
 export function placeIn(
@@ -58,14 +58,14 @@ export function placeIn(
   artifact: ArtifactName,
   runId: string,
   destined: readonly Destined[],
-): Place {
+): FileNameChoice {
   const isFile = (name: string) => existsSync(path.join(folder, name));
   const isTaken = (name: string) => {
     // Many file systems ignore case.
     const target = path.join(folder, name).toLowerCase();
-    const isMeant = (one: Destined) =>
+    const isReserved = (one: Destined) =>
       one.target.toLowerCase() === target && !isDownloadOf(one, runId, artifact);
-    return isFile(name) || destined.some(isMeant);
+    return isFile(name) || destined.some(isReserved);
   };
   const name = artifactFileName(artifact, runId);
   if (!isTaken(name)) return { name, isFile: false };

@@ -21,7 +21,7 @@ const MESSAGES = {
   candidates: 'a run that could be this one is listed now',
 } as const;
 
-/** Thrown when nothing was sent; `code` says why. */
+/** Thrown when no closing boundary was sent, so nothing was charged now; `code` says why. */
 export class SubmissionError extends ExpectedError {
   readonly code: keyof typeof MESSAGES;
   /** The file that cannot be read. */

@@ -114,13 +114,13 @@ export const intentSchema = v.object({
   /** The first complete check since the last attempt that found nothing; any other result removes it. */
   firstCleanCheck: v.optional(observation),
   lastCheck: v.optional(observation),
-  /** Set if the service refused it before any charge. The draft can be continued with a new key. */
+  /** Set if the service refused it before any charge. The draft can be continued with a new Idempotency-Key. */
   refused: v.optional(v.object({ at: moment, code: v.string(), httpStatus: v.optional(v.number()) })),
   /** Missing while the intent is open. Once set, the intent is a receipt. */
   settled: v.optional(settlement),
 });
 
-/** A request to train: one Idempotency-Key, attempts with the same bytes. Contains no API key or row. */
+/** A request to train: one Idempotency-Key, attempts with the same bytes. Contains no API key or row of the dataset. */
 export type Intent = v.InferOutput<typeof intentSchema>;
 export type Attempt = Intent['attempts'][number];
 /** The result of one check of the runs and the balance. */
@@ -141,7 +141,7 @@ export type Draft = Pick<
 /** The limit for resends; the service knows an Idempotency-Key for 24 hours (spec: "Limits"). */
 export const RESEND_MS = IDEMPOTENCY_WINDOW_MS - 60 * 60_000;
 
-/** Whether an attempt sent its closing boundary and was not refused, so that it may have been charged. */
+/** Whether an attempt may have sent its closing boundary and was not refused, so that it may have been charged. */
 export function mayBeCharged({ attempts, refused }: Intent): boolean {
   return refused === undefined && attempts.some(({ closed }) => closed !== undefined);
 }
@@ -160,7 +160,7 @@ export function chargedReceiptsOf(receipts: readonly Receipt[], accountId: strin
 }
 
 /** The same bytes and model at one service. Only one intent for them may be open. */
-export type DuplicateKey = Pick<Intent, 'origin' | 'model_id'> & {
+export type SameDataset = Pick<Intent, 'origin' | 'model_id'> & {
   dataset: Pick<Intent['dataset'], 'sha256'>;
 };
 
@@ -168,7 +168,7 @@ export type DuplicateKey = Pick<Intent, 'origin' | 'model_id'> & {
  * Compares two submissions regardless of their accounts: two local accounts may be the same service account. The
  * service doesn't identify accounts, and each sign-in can create another local one.
  */
-export function isDuplicate(one: DuplicateKey, other: DuplicateKey): boolean {
+export function isDuplicate(one: SameDataset, other: SameDataset): boolean {
   return (
     one.origin === other.origin &&
     one.model_id === other.model_id &&
@@ -207,7 +207,7 @@ type JournalFile =
   | { kind: 'intent'; intent: Intent }
   | { kind: 'gone' }
   | { kind: 'foreign' }
-  | { kind: 'later'; key: DuplicateKey | undefined };
+  | { kind: 'later'; key: SameDataset | undefined };
 
 /**
  * Reads one journal file. The file name must match the ID of its intent.

@@ -16,7 +16,7 @@ import {
   type ChargedReceipt,
   type Intent,
   type Receipt,
-  type DuplicateKey,
+  type SameDataset,
   intentText,
   readJournalFile,
 } from './intent.ts';
@@ -37,7 +37,7 @@ export interface Owned {
 
 export interface JournalOptions {
   /** Called with the path of each file that is not a readable intent, after it was moved or left in place. */
-  onSetAside?: (file: string) => void;
+  onUnreadable?: (file: string) => void;
   write?: typeof writeFileDurably;
   createTries?: number;
 }
@@ -45,7 +45,7 @@ export interface JournalOptions {
 /** The journal files that could not be read as intents and may be open. */
 interface Unknown {
   /** Open intents of a later version; nothing else is known about them. */
-  later: DuplicateKey[];
+  later: SameDataset[];
   /** Files that could not be read now and may contain open intents. */
   unread: { file: string; cause: unknown }[];
 }
@@ -77,7 +77,7 @@ export class Journal implements Disposable {
 
   /** @param directory used by the journal only, in the extension's storage on the extension host's machine */
   constructor(directory: string, options: JournalOptions = {}) {
-    const defaults = { onSetAside: () => undefined, write: writeFileDurably, createTries: CREATE_TRIES };
+    const defaults = { onUnreadable: () => undefined, write: writeFileDurably, createTries: CREATE_TRIES };
     this.#options = { ...defaults, ...options };
     this.#directory = directory;
     this.#leases = path.join(directory, 'leases');
@@ -340,7 +340,7 @@ export class Journal implements Disposable {
       if (found.kind !== 'foreign') return found;
       const aside = `${file}.unreadable-${Date.now()}`;
       await rename(file, aside);
-      this.#options.onSetAside(aside);
+      this.#options.onUnreadable(aside);
       return { kind: 'gone' };
     } finally {
       lease?.release();
@@ -350,7 +350,7 @@ export class Journal implements Disposable {
   #reportOnce(file: string): void {
     if (this.#reported.has(file)) return;
     this.#reported.add(file);
-    this.#options.onSetAside(file);
+    this.#options.onUnreadable(file);
   }
 
   #replace(id: string, intent: Intent | undefined): void {

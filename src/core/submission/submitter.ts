@@ -4,7 +4,7 @@ import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
 import { lazy } from '../base/async.ts';
 import type { Session } from '../runs/session.ts';
-import { mayBeCharged, newIntent, type Draft } from './intent.ts';
+import { newIntent, type Draft } from './intent.ts';
 import type { Journal } from './journal.ts';
 import {
   PendingSubmissions,
@@ -19,7 +19,7 @@ import type { Time } from './uploadAttempts.ts';
 
 /**
  * Owns the way from a draft to at most one charge, with one upload at a time. Each draft becomes an intent
- * with one Idempotency-Key; `sender.ts`, loaded at the first use, is the only way to `createRun`.
+ * with one Idempotency-Key; `sender.ts`, loaded at the first use, sends it.
  */
 export class Submitter implements Disposable {
   readonly #journal: Journal;
@@ -68,9 +68,9 @@ export class Submitter implements Disposable {
     return this.#pending.probe();
   }
 
-  /** Whether an unresolved submission of this account may have been charged. */
-  isUnknown(accountId: string): boolean {
-    return this.pending.some(({ accountId: id, intent }) => id === accountId && mayBeCharged(intent));
+  /** Whether a submission of this account may have been charged, and no checks have proven otherwise. */
+  hasUncertain(accountId: string): boolean {
+    return this.pending.some(({ accountId: id, intent }) => id === accountId && isUncertain(intent));
   }
 
   /**
@@ -112,7 +112,7 @@ export class Submitter implements Disposable {
 
   /**
    * Settles submissions that may have been charged and whose marker is in the label of a loaded run. Until
-   * then, one charge looks like two. Never rejects.
+   * then, both the run and the submission are shown. Never rejects.
    */
   async settleMarked(session: Session): Promise<void> {
     const sender = await this.#sender().catch(() => undefined);
@@ -130,13 +130,11 @@ export class Submitter implements Disposable {
 
   /**
    * Discards an intent.
-   * @param confirmed by the user: `not-charged` never discards one that may have been charged
-   * @returns false if another window owns it, or it may have been charged meanwhile; @throws write errors
+   * @param confirmed what the user agreed to discard: `not-charged` never discards one that may have been charged
+   * @returns false if another window owns it, or it may have been charged meanwhile
+   * @throws write errors
    */
-  async discard(
-    id: string,
-    confirmed: 'may-be-charged' | 'not-charged' = 'may-be-charged',
-  ): Promise<boolean> {
+  async discard(id: string, confirmed: 'may-be-charged' | 'not-charged'): Promise<boolean> {
     return (await this.#sender()).discard(id, confirmed);
   }
 

@@ -63,7 +63,7 @@ async function watch(
     lockFile: watchLockOf(runsFolder, id),
     isFocused: () => vscode.window.state.focused,
     areRowsShown: () => view.isVisible,
-    isAwaiting: () => submitter.isUnknown(id),
+    isAwaiting: () => submitter.hasUncertain(id),
     recallSubmitted: async () => recallSubmitted(session, await receiptsOf(id)),
     onError,
   });

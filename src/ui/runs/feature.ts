@@ -33,11 +33,11 @@ export function activateRuns(services: Services): void {
   const load = () => import('./runCommands.ts');
   const panels = lazy(async () => disposables.add((await import('./runPage.ts')).runPanels(services)));
   const showInNewTab = async (accountId: string, runId: string) =>
-    void (await panels()).show({ accountId, runId, isKept: true });
+    void (await panels()).show({ accountId, runId, hasOwnTab: true });
   const show = async (accountId: string, runId: string) => {
-    const kept = { accountId, runId, isKept: true };
+    const ownTab = { accountId, runId, hasOwnTab: true };
     const open = await panels();
-    open.show(open.isOpen(kept) ? kept : { accountId, runId });
+    open.show(open.isOpen(ownTab) ? ownTab : { accountId, runId });
   };
   disposables.add(
     vscode.window.registerWebviewPanelSerializer(PANELS.run, {

@@ -98,11 +98,11 @@ export function runPageTitle(view: RunPageView): string {
 
 /** Everything that a run's page shows now. */
 export function runPageState(view: RunPageView): RunPageState {
-  const { accountId, runId, isKept } = view;
+  const { accountId, runId, hasOwnTab } = view;
   const known = knownRun(view);
   const name = nameOf(view, known);
   const content = known === undefined ? absent(view, name) : present(known, name);
-  const memory = { accountId, runId, ...(isKept === true && { isKept }) };
+  const memory = { accountId, runId, ...(hasOwnTab === true && { hasOwnTab }) };
   return { type: 'state', memory, actionsName: TERMS.actions, ...content };
 }
 

@@ -9,7 +9,7 @@ export interface RunPageMemory {
   accountId: string;
   runId: string;
   /** The run has its own tab, in which no other run replaces it. */
-  isKept?: boolean;
+  hasOwnTab?: boolean;
 }
 
 /** Everything that the page shows. */

@@ -15,9 +15,9 @@ import { notificationsSetting } from '../shared/settings.ts';
 /** How long to wait for more notices to show together. */
 const TOGETHER_MS = 300;
 /** How long a window without the focus waits for the focused one to show a notice. */
-const FOCUSED_MS = 2_000;
+const UNFOCUSED_WAIT_MS = 2_000;
 /** How long to let a window that claimed a notice first claim the others, too. */
-const FASTER_MS = 200;
+const CLAIM_LEAD_MS = 200;
 /** How long to wait for an unknown label. */
 const LABEL_MS = 3_000;
 
@@ -85,15 +85,15 @@ export function notifyOfRuns({
     const { id } = session.account;
     const mine: Notice[] = [];
     const isCounted = notificationsSetting() === 'badge';
-    let isFirst = true;
+    let hasWaited = false;
     // Every window claims in the same order, so that one of them gets all.
     for (const notice of notices.toSorted((a, b) => (a.run.run_id < b.run.run_id ? -1 : 1))) {
       const { run, kind } = notice;
       const what = kind === 'finished' ? kind : `${kind}:${run.status}`;
       if (await ledger.claim(id, run.run_id, what, isCounted)) mine.push(notice);
-      else if (isFirst) {
-        isFirst = false;
-        await new Promise((resolve) => setTimeout(resolve, FASTER_MS));
+      else if (!hasWaited) {
+        hasWaited = true;
+        await new Promise((resolve) => setTimeout(resolve, CLAIM_LEAD_MS));
       }
     }
     const [only, ...others] = mine;
@@ -127,13 +127,13 @@ export function notifyOfRuns({
           const kind = noticeKindOf(one);
           return kind === undefined ? [] : [{ run: one.after, kind }];
         });
-        const [only] = news;
-        if (only === undefined) return;
+        const [first] = news;
+        if (first === undefined) return;
         for (const notice of news) waiting.set(notice.run.run_id, notice);
-        if (waiting.size === 1) readLabel(session, only.run.run_id);
+        if (waiting.size === 1) readLabel(session, first.run.run_id);
         // Random, so that waiting windows don't collide.
         const { focused } = vscode.window.state;
-        timer ??= setTimeout(show, focused ? TOGETHER_MS : FOCUSED_MS * (1 + Math.random() / 2));
+        timer ??= setTimeout(show, focused ? TOGETHER_MS : UNFOCUSED_WAIT_MS * (1 + Math.random() / 2));
       }),
     ];
   });

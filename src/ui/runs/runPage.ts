@@ -34,20 +34,20 @@ export function runPanels(parts: RunPageParts): WebviewPanels<RunPageMemory, Run
     viewType: PANELS.run,
     memoryOf,
     keyOf,
-    slotOf: (memory) => (memory.isKept === true ? keyOf(memory) : ''),
+    slotOf: (memory) => (memory.hasOwnTab === true ? keyOf(memory) : ''),
     create: (panel, memory) => new RunPage(memory, panel, parts),
   });
 }
 
-function keyOf({ accountId, runId, isKept }: RunPageMemory): string {
-  return JSON.stringify([accountId, runId, isKept]);
+function keyOf({ accountId, runId, hasOwnTab }: RunPageMemory): string {
+  return JSON.stringify([accountId, runId, hasOwnTab]);
 }
 
 function memoryOf(state: unknown): RunPageMemory | undefined {
   if (!isRecord(state)) return undefined;
-  const { accountId, runId, isKept } = state;
+  const { accountId, runId, hasOwnTab } = state;
   if (!isId(accountId) || !isId(runId)) return undefined;
-  return { accountId, runId, ...(isKept === true && { isKept }) };
+  return { accountId, runId, ...(hasOwnTab === true && { hasOwnTab }) };
 }
 
 function isId(value: unknown): value is string {
@@ -61,6 +61,7 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
   #detail: RunDetail | undefined;
   #receipt: ChargedReceipt | undefined;
   #estimate: RunPageView['estimate'];
+  /** Null if the file is missing, undefined until it was read. */
   #dataset: FileNow | null | undefined;
   /** The session that the details are being read with. */
   #reading: Session | undefined;
@@ -97,7 +98,7 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
     this.planDraw();
   }
 
-  /** Reads unknown details; after a failure, only the user retries. */
+  /** Reads unknown details, and those of an unlisted run again at times; after a failure, only the user retries. */
   #readDetails(): void {
     const { session } = this;
     const { runId } = this.#memory;
@@ -106,8 +107,8 @@ export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageBu
     if (runs.detailFailure(runId) !== undefined) return;
     if (runs.detail(runId) !== undefined) {
       // Either the list left it out or the service no longer has it; only a read can tell.
-      const isGone = runs.get(runId) === undefined;
-      if (!isGone || performance.now() - this.#readAtMs < READ_AGAIN_MS) return;
+      const isUnlisted = runs.get(runId) === undefined;
+      if (!isUnlisted || performance.now() - this.#readAtMs < READ_AGAIN_MS) return;
       this.#readAtMs = performance.now();
     }
     this.#reading = session;

@@ -7,10 +7,7 @@ export const UNLISTED_COMMANDS = {
   openWebsite: 'fineTuning.openWebsite',
 } as const;
 
-/**
- * All registered commands; a test compares them with package.json. The IDs are a contract: other extensions, key bindings, and
- * agents use them.
- */
+/** All registered commands; a test compares them with package.json, and lists the IDs that others rely on. */
 export const COMMANDS = {
   ...UNLISTED_COMMANDS,
   signIn: 'fineTuning.signIn',

@@ -123,7 +123,7 @@ class CrashingJournal extends Journal {
     const sound: Write = (file, text) => writing(file, text, hook);
     const { write } = lieOf(lie);
     super(folder, {
-      onSetAside: (file) => process.stdout.write(`set aside: ${file}\n`),
+      onUnreadable: (file) => process.stdout.write(`set aside: ${file}\n`),
       createTries: 33,
       write: write === undefined ? sound : (file, text) => write(sound, file, text),
     });
@@ -288,7 +288,7 @@ class Window {
         return { kind: isDone ? 'adopted' : 'elsewhere', id };
       }),
     // If the disk fails, the user sees the error and the intent stays.
-    discard: (id: string) => this.#submitter.discard(id).catch(() => false),
+    discard: (id: string) => this.#submitter.discard(id, 'may-be-charged').catch(() => false),
     cancel: (id: string) => this.#submitter.cancel(id),
     /** Cancels as the notification's button does. */
     abort: () => {

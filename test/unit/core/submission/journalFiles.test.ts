@@ -32,7 +32,7 @@ describe('journal files', () => {
   const put = (intent: Intent) => writeFileSync(fileOf(intent), JSON.stringify(intent));
 
   async function opened(): Promise<Journal> {
-    const journal = new Journal(directory, { onSetAside: (file) => setAside.push(file) });
+    const journal = new Journal(directory, { onUnreadable: (file) => setAside.push(file) });
     journals.push(journal);
     await journal.open();
     return journal;

@@ -286,7 +286,7 @@ describe('Submitter, after the first attempts', () => {
         await other.probe();
         assert.deepEqual(stage.states(other), [state]);
         rmSync(lock, { recursive: true });
-        await stage.submitter.discard(id);
+        await stage.submitter.discard(id, 'may-be-charged');
       }
     });
   });
@@ -315,6 +315,7 @@ describe('Submitter, after the first attempts', () => {
       const restarted = stage.newSubmitter();
       await restarted.probe();
       assert.deepEqual([stage.states(), stage.states(restarted)], [['not-charged'], ['not-charged']]);
+      assert.equal(stage.submitter.hasUncertain('account-1'), false, 'polls need not be frequent');
       assert.equal(stage.posts.length, 1);
     });
 
@@ -399,11 +400,11 @@ describe('Submitter, after the first attempts', () => {
     it('discard lets the same bytes and model be submitted with a new Idempotency-Key', async () => {
       const id = await leaveUnknown();
       assert.equal((await stage.submit()).kind, 'open');
-      assert.equal(await stage.submitter.discard(id), true);
+      assert.equal(await stage.submitter.discard(id, 'may-be-charged'), true);
       assert.deepEqual([stage.states(), await stage.receipts()], [[], ['discarded']]);
       assert.equal((await stage.submit()).kind, 'charged');
       assert.notEqual(stage.posts[1]?.key, id);
-      assert.equal(await stage.submitter.discard(id), false);
+      assert.equal(await stage.submitter.discard(id, 'may-be-charged'), false);
     });
 
     it('discard refuses what may have been charged if the user confirmed that it was not', async () => {
@@ -417,7 +418,7 @@ describe('Submitter, after the first attempts', () => {
     it('discard settles as not charged what was never sent, was refused, or was proven not charged', async () => {
       for (const leave of [leaveUnsent, leaveRefused, leaveNotCharged]) {
         const id = await leave();
-        assert.equal(await stage.submitter.discard(id), true);
+        assert.equal(await stage.submitter.discard(id, 'may-be-charged'), true);
         const receipt = (await stage.bench.journal.receipts()).find((one) => one.id === id);
         assert.equal(receipt?.settled.kind, 'not-charged', leave.name);
       }
@@ -431,7 +432,11 @@ describe('Submitter, after the first attempts', () => {
       const { id } = stage.intent;
       const { own, submitter } = stage;
       assert.deepEqual(
-        [await submitter.discard(id), await submitter.adopt(own, id, 'run-1'), await check(id)],
+        [
+          await submitter.discard(id, 'may-be-charged'),
+          await submitter.adopt(own, id, 'run-1'),
+          await check(id),
+        ],
         [false, false, undefined],
       );
       assert.deepEqual(await submitter.resume(own, id, silent()).result, { kind: 'elsewhere' });

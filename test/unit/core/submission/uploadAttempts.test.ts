@@ -87,11 +87,11 @@ describe('Submitter, attempt by attempt', () => {
     stage.answers = [conflict];
     await stage.submit();
     isFull = true;
-    await assert.rejects(stage.submitter.discard(stage.intent.id), { code: 'ENOSPC' });
+    await assert.rejects(stage.submitter.discard(stage.intent.id, 'may-be-charged'), { code: 'ENOSPC' });
     await stage.submitter.probe();
     assert.deepEqual(stage.states(), ['unknown']);
     isFull = false;
-    assert.equal(await stage.submitter.discard(stage.intent.id), true);
+    assert.equal(await stage.submitter.discard(stage.intent.id, 'may-be-charged'), true);
     assert.deepEqual(stage.states(), []);
   });
 
@@ -133,7 +133,7 @@ describe('Submitter, attempt by attempt', () => {
         stage.answers = [lost, refusal];
         const outcome = await stage.submit();
         assert.deepEqual([outcome.kind, stage.states(), stage.posts.length], ['unknown', ['unknown'], 2]);
-        assert.equal(stage.submitter.isUnknown('account-1'), true);
+        assert.equal(stage.submitter.hasUncertain('account-1'), true);
       });
 
     it('is charged if its run is found after a 402 caused by its own charge', async () => {
@@ -199,7 +199,10 @@ describe('Submitter, attempt by attempt', () => {
         stage.answers = [refusal];
         const outcome = await stage.submit(await stage.bench.draft(200_000));
         assert.deepEqual([outcome.kind, codeOf(outcome), stage.states()], ['not-charged', code, ['refused']]);
-        assert.deepEqual([heads, stage.posts.length, stage.submitter.isUnknown('account-1')], [3, 1, false]);
+        assert.deepEqual(
+          [heads, stage.posts.length, stage.submitter.hasUncertain('account-1')],
+          [3, 1, false],
+        );
       });
 
     it('is stored in a single write with the end of its attempt', async () => {

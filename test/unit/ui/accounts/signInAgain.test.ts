@@ -10,7 +10,9 @@ import { silent } from '../../../helpers/runs/support.ts';
 
 const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
 const { signIn } = await withVscode(() => import('../../../../src/ui/accounts/signIn.ts'));
-const { notifySetAside } = await withVscode(() => import('../../../../src/ui/shared/setAsideMessages.ts'));
+const { notifyUnreadable } = await withVscode(
+  () => import('../../../../src/ui/shared/unreadableMessages.ts'),
+);
 const { signOut } = await withVscode(() => import('../../../../src/ui/accounts/signIn.ts'));
 
 describe('Sign In to a service that was used before', () => {
@@ -114,7 +116,7 @@ describe('Sign In to a service that was used before', () => {
     accounts.dispose();
     await writeFile(path.join(stage.bench.folder, 'accounts.json'), 'torn');
     standIn.forget();
-    accounts = new AccountStore(stage.bench.folder, (file) => notifySetAside('accounts', file));
+    accounts = new AccountStore(stage.bench.folder, (file) => notifyUnreadable('accounts', file));
     await accounts.open();
     assert.match(standIn.shown.sentences[0] ?? '', /may have been charged/);
     const rows = await enter(stage.url, 'Continue with', 'Work', 'service_key');

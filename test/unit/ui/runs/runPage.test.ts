@@ -420,7 +420,7 @@ describe('RunPage', () => {
     const memory = { accountId: 'a', runId: 'r' };
     assert.deepEqual([memory, memory].map(restored), [true, false]);
     assert.ok(!restored({ ...memory, runId: 'other' }), 'its place is taken');
-    const kept = { ...memory, isKept: true };
+    const kept = { ...memory, hasOwnTab: true };
     assert.deepEqual([kept, kept, { ...kept, runId: 'other' }].map(restored), [true, false, true]);
     panels.dispose();
   });

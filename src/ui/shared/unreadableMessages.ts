@@ -17,9 +17,9 @@ const SENTENCES = {
     ),
 };
 
-export type SetAside = keyof typeof SENTENCES;
+export type UnreadableFile = keyof typeof SENTENCES;
 
 /** Reports that a file of the extension could not be read, with its current path. */
-export function notifySetAside(what: SetAside, file: string): void {
+export function notifyUnreadable(what: UnreadableFile, file: string): void {
   void showWarning(SENTENCES[what](file));
 }
