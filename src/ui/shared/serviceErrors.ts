@@ -1,16 +1,18 @@
 import path from 'node:path';
 import { commands, l10n } from 'vscode';
+import type { AccountsUnreadableError } from '../../core/accounts/accountStore.ts';
 import {
-  DatasetChangedError,
-  DownloadLinkError,
-  NetworkError,
   ServiceError,
-  SignedUrlRefusedError,
   UnexpectedAnswerError,
+  type DatasetChangedError,
+  type DownloadLinkError,
+  type NetworkError,
   type NetworkErrorReason,
+  type SignedUrlRefusedError,
 } from '../../core/api/errors.ts';
 import { DiskError } from '../../core/base/diskError.ts';
 import { ExpectedError } from '../../core/base/errors.ts';
+import type { SubmissionError } from '../../core/submission/errors.ts';
 import { formatDuration } from './format.ts';
 import { COMMANDS, type CommandId } from './ids.ts';
 import { showError } from './notifications.ts';
@@ -34,11 +36,10 @@ export interface Explanation {
 /** Returns the sentence and the button for an error. */
 export function explain(error: unknown): Explanation {
   const serviceMessage = error instanceof ServiceError ? error.serviceMessage : '';
-  const code = codeOf(error);
-  const { title, command } = ACTIONS.find(({ codes }) => codes.includes(code)) ?? SHOW_LOG;
+  const [sentence, action = SHOW_LOG] = ERRORS.get(codeOf(error)) ?? [otherSentence];
   return {
-    sentence: sentenceFor(error, code),
-    action: { title, command },
+    sentence: typeof sentence === 'string' ? sentence : sentence(error as never),
+    action,
     ...(serviceMessage !== '' && { serviceMessage }),
   };
 }
@@ -68,113 +69,138 @@ export function act({ command }: Action, again: () => void): void {
   else void commands.executeCommand(command);
 }
 
-const SHOW_LOG: Readonly<Action> = { title: TERMS.showLog, command: COMMANDS.showLog };
-
-/** The buttons by error code; all other codes get the log's. */
-const ACTIONS: readonly (Action & { codes: readonly string[] })[] = [
-  {
-    title: TERMS.retry,
-    command: 'again',
-    codes: ['network', 'rate_limited', 'unavailable', 'accounts-unreadable', 'download-empty'],
-  },
-  {
-    title: TERMS.submitAgain,
-    command: 'again',
-    codes: ['dataset-changed', 'model_not_available', 'consent_required'],
-  },
-  {
-    title: TERMS.downloadAgain,
-    command: 'again',
-    codes: [
-      'storage',
-      'signed-url-refused',
-      'artifact-gone',
-      'download-gone',
-      'length-unknown',
-      'file-exists',
-    ],
-  },
-  // Repeating the operation asks for the folder again.
-  { title: l10n.t('Choose Another Folder…'), command: 'again', codes: ['folder'] },
-  {
-    title: l10n.t('Refresh Runs'),
-    command: COMMANDS.refresh,
-    codes: [
-      ...['not_found', 'idempotency_conflict', 'run-not-completed', 'run-unknown'],
-      ...['artifacts-expired', 'no-artifacts'],
-    ],
-  },
-  { title: TERMS.refreshBalance, command: COMMANDS.refreshBalance, codes: ['insufficient_balance'] },
-  {
-    title: TERMS.replaceApiKey,
-    command: COMMANDS.replaceKey,
-    codes: ['invalid_api_key', 'key-rejected'],
-  },
-  { title: TERMS.enterApiKey, command: COMMANDS.replaceKey, codes: ['key-missing'] },
-];
-
-/** Returns the code under which the tables list an error; empty for codes outside the contract. */
-function codeOf(error: unknown): string {
-  if (isLimited(error)) return 'rate_limited';
-  if (isUnavailable(error)) return 'unavailable';
-  if (error instanceof DiskError) return error.place;
-  return error instanceof ExpectedError && !isForeign(error) ? error.code : '';
-}
-
-/** Whether the code is outside the contract. It may equal one of the extension's codes. */
-function isForeign(error: unknown): error is ServiceError {
-  return error instanceof ServiceError && !error.known;
-}
-
 const UNAVAILABLE: readonly number[] = [502, 503, 504];
 
-type Answered = ServiceError | UnexpectedAnswerError;
-
-function isLimited(error: unknown): error is Answered {
-  return error instanceof ServiceError ? error.code === 'rate_limited' : isGateway(error, [429]);
+/** Returns the code under which the table lists an error; empty for codes outside the contract. */
+function codeOf(error: unknown): string {
+  // A code outside the contract may equal one of the extension's.
+  if (error instanceof ServiceError && !error.known)
+    return error.code === 'unavailable' || UNAVAILABLE.includes(error.httpStatus) ? 'unavailable' : '';
+  // Only the status identifies a proxy or gateway that answers in place of the service.
+  if (error instanceof UnexpectedAnswerError && error.kind === 'no-error-body') {
+    if (error.httpStatus === 429) return 'rate_limited';
+    if (UNAVAILABLE.includes(error.httpStatus)) return 'unavailable';
+  }
+  if (error instanceof DiskError) return error.place;
+  return error instanceof ExpectedError ? error.code : '';
 }
 
-function isUnavailable(error: unknown): error is Answered {
-  if (!(error instanceof ServiceError)) return isGateway(error, UNAVAILABLE);
-  return error.code === 'unavailable' || (isForeign(error) && UNAVAILABLE.includes(error.httpStatus));
+const button = (title: string, command: Action['command']): Action => ({ title, command });
+const RETRY = button(TERMS.retry, 'again');
+const SUBMIT_AGAIN = button(TERMS.submitAgain, 'again');
+const DOWNLOAD_AGAIN = button(TERMS.downloadAgain, 'again');
+// Repeating the operation asks for the folder again.
+const CHOOSE_FOLDER = button(l10n.t('Choose Another Folder…'), 'again');
+const REFRESH_RUNS = button(l10n.t('Refresh Runs'), COMMANDS.refresh);
+const REFRESH_BALANCE = button(TERMS.refreshBalance, COMMANDS.refreshBalance);
+const REPLACE_KEY = button(TERMS.replaceApiKey, COMMANDS.replaceKey);
+const ENTER_KEY = button(TERMS.enterApiKey, COMMANDS.replaceKey);
+const SHOW_LOG = button(TERMS.showLog, COMMANDS.showLog);
+
+const KEY_REJECTED = l10n.t('The service rejected this API key.');
+const TAKEN_OVER = l10n.t('Sending stopped: another window may have taken over.');
+const NOT_AVAILABLE = withWait(l10n.t('The service is unavailable.'));
+
+/** The sentence, or a function of the error with that code, and the button if it isn't the log's. */
+type Row = readonly [sentence: string | ((error: never) => string), action?: Action];
+
+const ERRORS: ReadonlyMap<string, Row> = new Map(
+  Object.entries<Row>({
+    // From the service (spec: "Errors"), or from what answers in its place
+    invalid_api_key: [KEY_REJECTED, REPLACE_KEY],
+    'key-rejected': [KEY_REJECTED, REPLACE_KEY],
+    validation_failed: [l10n.t('The service rejected the request as invalid.')],
+    not_found: [l10n.t('Not found, or expired.'), REFRESH_RUNS],
+    insufficient_balance: [l10n.t('The balance is too low for this run. Add funds.'), REFRESH_BALANCE],
+    model_not_available: [l10n.t('This model isn’t available. Choose another one.'), SUBMIT_AGAIN],
+    consent_required: [l10n.t('The service did not receive both consents.'), SUBMIT_AGAIN],
+    idempotency_conflict: [
+      l10n.t('This Idempotency-Key was already used for a different request.'),
+      REFRESH_RUNS,
+    ],
+    rate_limited: [withWait(l10n.t('Too many requests.')), RETRY],
+    unavailable: [NOT_AVAILABLE, RETRY],
+    'unexpected-answer': [unexpectedSentence],
+    network: [
+      ({ reason }: NetworkError) => NETWORK[reason] ?? l10n.t('The connection to the service was lost.'),
+      RETRY,
+    ],
+
+    // Accounts and the sandbox
+    'accounts-unreadable': [
+      ({ file }: AccountsUnreadableError) =>
+        l10n.t('Your accounts can’t be read from {0}. Check its permissions.', file),
+      RETRY,
+    ],
+    'key-missing': [
+      l10n.t('The API key isn’t on this machine. If you entered it in another window, reload this one.'),
+      ENTER_KEY,
+    ],
+    'sandbox-not-started': [l10n.t('The sandbox could not be started.')],
+
+    // Submissions
+    'dataset-changed': [changedSentence, SUBMIT_AGAIN],
+    submissions: [({ code }: DiskError) => DISK.submissions[code]],
+    'lease-unavailable': [
+      l10n.t('Can’t lock the extension’s folder. Submitting now could charge you twice.'),
+    ],
+    'journal-busy': [l10n.t('Other windows are busy submitting. Try again in a moment.')],
+    'journal-unreadable': [
+      ({ file = '' }: SubmissionError) =>
+        l10n.t(
+          'Can’t read the submission record {0}. Submitting now could charge you twice.',
+          path.basename(file),
+        ),
+    ],
+    'later-version': [l10n.t('A newer version of this extension has this submission. Update to continue.')],
+    'not-owner': [TAKEN_OVER],
+    'lease-lost': [TAKEN_OVER],
+    'key-replaced': [l10n.t('Can’t resend: it was first sent with another API key.')],
+    'too-early': [NOT_AVAILABLE],
+    'too-late': [l10n.t('Can’t resend after 23 hours: you could be charged twice.')],
+    'clocks-disagree': [l10n.t('Can’t resend safely: the time of the first attempt is uncertain.')],
+    candidates: [l10n.t('A matching run has appeared. Confirm whether it’s yours before resending.')],
+
+    // Downloads
+    folder: [({ code }: DiskError) => DISK.folder[code], CHOOSE_FOLDER],
+    storage: [downloadLinkSentence, DOWNLOAD_AGAIN],
+    'signed-url-refused': [
+      ({ httpStatus }: SignedUrlRefusedError) =>
+        l10n.t('The download server returned an error ({0}).', httpStatus),
+      DOWNLOAD_AGAIN,
+    ],
+    'run-not-completed': [l10n.t('This run has no adapter yet.'), REFRESH_RUNS],
+    'artifacts-expired': [l10n.t('This adapter has expired.'), REFRESH_RUNS],
+    'run-unknown': [l10n.t('The service doesn’t know this run. Try another account.'), REFRESH_RUNS],
+    'no-artifacts': [l10n.t('The service lists no files for this run.'), REFRESH_RUNS],
+    'artifact-gone': [l10n.t('The service no longer offers this file.'), DOWNLOAD_AGAIN],
+    'download-busy': [l10n.t('Another window is already downloading this.')],
+    'download-gone': [l10n.t('Another window finished or discarded this download.'), DOWNLOAD_AGAIN],
+    'download-empty': [l10n.t('The downloaded file was empty and was deleted.'), RETRY],
+    'length-unknown': [
+      l10n.t('The download was deleted: without its size it couldn’t be verified.'),
+      DOWNLOAD_AGAIN,
+    ],
+    'file-exists': [l10n.t('A file of that name appeared and was not overwritten.'), DOWNLOAD_AGAIN],
+  }),
+);
+
+function otherSentence(error: unknown): string {
+  if (error instanceof ServiceError)
+    return l10n.t('Service error “{0}” ({1}).', error.code, error.httpStatus);
+  if (error instanceof ExpectedError) return l10n.t('Unexpected error ({0}).', error.code);
+  return l10n.t('Unexpected error in the extension.');
 }
 
-/** Only the status identifies a proxy or gateway that answers in place of the service. */
-function isGateway(error: unknown, statuses: readonly number[]): error is UnexpectedAnswerError {
-  return (
-    error instanceof UnexpectedAnswerError &&
-    error.kind === 'no-error-body' &&
-    statuses.includes(error.httpStatus)
-  );
-}
-
-function sentenceFor(error: unknown, code: string): string {
-  const { file, retryAfterMs } = error as { file?: string; retryAfterMs?: number };
-  if (code === 'rate_limited' || code === 'unavailable' || code === 'too-early')
-    return [
-      code === 'rate_limited' ? l10n.t('Too many requests.') : l10n.t('The service is unavailable.'),
+/** Adds when to try again. */
+function withWait(sentence: string): (error: { retryAfterMs?: number | undefined }) => string {
+  return ({ retryAfterMs }) =>
+    [
+      sentence,
       retryAfterMs === undefined
         ? l10n.t('Try again later.')
         : l10n.t('Try again in {0}.', waitText(retryAfterMs)),
     ].join(' ');
-  if (isForeign(error)) return l10n.t('Service error “{0}” ({1}).', error.code, error.httpStatus);
-  if (error instanceof NetworkError)
-    return NETWORK[error.reason] ?? l10n.t('The connection to the service was lost.');
-  if (error instanceof UnexpectedAnswerError) return unexpectedSentence(error);
-  if (error instanceof SignedUrlRefusedError)
-    return l10n.t('The download server returned an error ({0}).', error.httpStatus);
-  if (error instanceof DownloadLinkError) return downloadLinkSentence(error);
-  if (error instanceof DatasetChangedError) return changedSentence(error);
-  if (error instanceof DiskError) return DISK[error.place][error.code];
-  if (!(error instanceof ExpectedError)) return l10n.t('Unexpected error in the extension.');
-  if (code === 'accounts-unreadable')
-    return l10n.t('Your accounts can’t be read from {0}. Check its permissions.', file ?? '');
-  if (code === 'journal-unreadable')
-    return l10n.t(
-      'Can’t read the submission record {0}. Submitting now could charge you twice.',
-      path.basename(file ?? ''),
-    );
-  return SENTENCES.get(code) ?? l10n.t('Unexpected error ({0}).', code);
 }
 
 /** Rounds up, since a request that comes too early is refused again. */
@@ -182,53 +208,6 @@ function waitText(ms: number): string {
   const unitMs = ms > 60_000 ? 60_000 : 1_000;
   return formatDuration(Math.ceil(ms / unitMs) * unitMs);
 }
-
-const KEY_REJECTED = l10n.t('The service rejected this API key.');
-const TAKEN_OVER = l10n.t('Sending stopped: another window may have taken over.');
-
-/** For errors that are described by their code alone. */
-const SENTENCES: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    // From the service (spec: "Errors")
-    invalid_api_key: KEY_REJECTED,
-    'key-rejected': KEY_REJECTED,
-    validation_failed: l10n.t('The service rejected the request as invalid.'),
-    not_found: l10n.t('Not found, or expired.'),
-    insufficient_balance: l10n.t('The balance is too low for this run. Add funds.'),
-    model_not_available: l10n.t('This model isn’t available. Choose another one.'),
-    consent_required: l10n.t('The service did not receive both consents.'),
-    idempotency_conflict: l10n.t('This Idempotency-Key was already used for a different request.'),
-
-    // Accounts and the sandbox
-    'key-missing': l10n.t(
-      'The API key isn’t on this machine. If you entered it in another window, reload this one.',
-    ),
-    'sandbox-not-started': l10n.t('The sandbox could not be started.'),
-
-    // Submissions
-    'lease-unavailable': l10n.t('Can’t lock the extension’s folder. Submitting now could charge you twice.'),
-    'journal-busy': l10n.t('Other windows are busy submitting. Try again in a moment.'),
-    'later-version': l10n.t('A newer version of this extension has this submission. Update to continue.'),
-    'not-owner': TAKEN_OVER,
-    'lease-lost': TAKEN_OVER,
-    'key-replaced': l10n.t('Can’t resend: it was first sent with another API key.'),
-    'too-late': l10n.t('Can’t resend after 23 hours: you could be charged twice.'),
-    'clocks-disagree': l10n.t('Can’t resend safely: the time of the first attempt is uncertain.'),
-    candidates: l10n.t('A matching run has appeared. Confirm whether it’s yours before resending.'),
-
-    // Downloads
-    'run-not-completed': l10n.t('This run has no adapter yet.'),
-    'artifacts-expired': l10n.t('This adapter has expired.'),
-    'run-unknown': l10n.t('The service doesn’t know this run. Try another account.'),
-    'no-artifacts': l10n.t('The service lists no files for this run.'),
-    'artifact-gone': l10n.t('The service no longer offers this file.'),
-    'download-busy': l10n.t('Another window is already downloading this.'),
-    'download-gone': l10n.t('Another window finished or discarded this download.'),
-    'download-empty': l10n.t('The downloaded file was empty and was deleted.'),
-    'length-unknown': l10n.t('The download was deleted: without its size it couldn’t be verified.'),
-    'file-exists': l10n.t('A file of that name appeared and was not overwritten.'),
-  }),
-);
 
 const UNREACHABLE = l10n.t('Can’t reach the service. Check its URL and your connection.');
 
