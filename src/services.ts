@@ -80,7 +80,7 @@ export async function createServices(context: vscode.ExtensionContext) {
   const journal = disposables.add(new Journal(folder, { onUnreadable: unreadable('submission') }));
   const openJournal = lazy(() => journal.open());
   const submitter = disposables.add(new Submitter(journal));
-  const submissionRows = disposables.add(new SubmissionRows(sessions, submitter));
+  const submissionRows = new SubmissionRows(sessions, submitter);
 
   // Data of each account's runs that all windows share.
   const runsFolder = path.join(storage, 'runs');

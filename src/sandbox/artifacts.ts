@@ -6,9 +6,6 @@ import { artifactsAvailable } from './runs.ts';
 import { jsonReply, Refusal, refuse, type Reply } from './server.ts';
 import type { RunRow, Service } from './service.ts';
 
-/** An artifact type that only the sandbox has. */
-const LOG_TYPE = 'training_log';
-
 /** POST /runs/{run_id}/artifacts/download. @throws Refusal `not_found`, also before completion and after expiry */
 export function offerArtifacts(service: Service, runId: string): Reply {
   const run = findWithArtifacts(service, runId);
@@ -23,7 +20,7 @@ export function offerArtifacts(service: Service, runId: string): Reply {
   };
   const adapter = artifactOf('model', archiveName(run.run_id));
   // The contract shows only the type `model` (spec: "Artifact"), so a client must handle any other.
-  const log = artifactOf(LOG_TYPE, logName(run.run_id));
+  const log = artifactOf('training_log', logName(run.run_id));
   return jsonReply(200, {
     artifacts: scenario === 'several-artifacts' ? [log, adapter] : [adapter],
   });

@@ -19,18 +19,6 @@ export const SCENARIOS = [
 ] as const;
 export type Scenario = (typeof SCENARIOS)[number];
 
-/** Scenarios offered to users; the others are for tests. */
-export const OFFERED_SCENARIOS: readonly Scenario[] = [
-  'none',
-  'answer-lost',
-  'connection-lost',
-  'rate-limited',
-  'insufficient-balance',
-  'failed-run',
-  'cut-download',
-  'short-retention',
-];
-
 /** Default speed of the sandbox's clock: 60 s in the queue take 6 s. */
 export const DEFAULT_SPEED = 10;
 export const MIN_SPEED = 0.1;

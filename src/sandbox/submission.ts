@@ -61,7 +61,6 @@ type FieldName = (typeof FIELDS)[number];
 /** Far more than five fields and their part headers need. */
 const MAX_OVERHEAD_BYTES = 1024 * 1024;
 const MAX_FIELD_BYTES = 64 * 1024;
-const MAX_PARTS = 20;
 
 /** The parts of a submission, without the dataset's bytes. */
 interface Form {
@@ -106,7 +105,6 @@ async function readForm(request: IncomingMessage): Promise<Form> {
       else if (dataset) stop(invalid('The file dataset is there twice.'));
       else dataset = reader;
     });
-    parser.on('partsLimit', () => stop(invalid('The form has too many parts.')));
     parser.on('error', () => stop(invalid('The body is not a complete multipart form.')));
     // Wait for the end of both: nothing may be charged before the client has sent everything it announced.
     let open = 2;
@@ -132,7 +130,7 @@ function createParser({ headers }: IncomingMessage): BusboyInstance {
   try {
     return new Busboy({
       headers: { 'content-type': contentType },
-      limits: { fieldSize: MAX_FIELD_BYTES, fileSize: MAX_DATASET_BYTES, parts: MAX_PARTS },
+      limits: { fieldSize: MAX_FIELD_BYTES, fileSize: MAX_DATASET_BYTES },
     });
   } catch {
     throw invalid('The multipart boundary is missing.');

@@ -7,6 +7,7 @@ import { startOfDay } from '../../core/runs/runList.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
+import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { Submitter } from '../../core/submission/submitter.ts';
 import type { Services } from '../../services.ts';
 import { followActive } from '../shared/activeSession.ts';
@@ -38,9 +39,9 @@ const NONE: Readonly<RunsNode> = { kind: 'none' };
 export interface RunsTreeParts {
   sessions: Sessions;
   /** Runs of its submissions in progress are hidden. */
-  submitter: Pick<Submitter, 'pending'>;
+  submitter: Pick<Submitter, 'pending' | 'onDidChange'>;
   /** The rows of open submissions, above the runs. */
-  submissions: Pick<Services['submissionRows'], 'item' | 'onDidChange' | 'rowIds' | 'tickingIds'>;
+  submissions: Services['submissionRows'];
   downloads: Pick<Downloads, 'active' | 'records' | 'onDidChange'>;
   ledger: Pick<NotificationLedger, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>;
   shown: RunsShown;
@@ -71,14 +72,14 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   readonly onDidShow = this.#onDidShow.event;
 
   constructor(parts: RunsTreeParts) {
-    const { sessions, submissions, downloads, shown } = parts;
+    const { sessions, submitter, downloads, shown } = parts;
     this.#parts = parts;
     this.#view = vscode.window.createTreeView(VIEWS.runs, { treeDataProvider: this, showCollapseAll: false });
     this.#subscriptions = [
       this.#view,
       showRunsBadge(parts, this.#view),
       followActive(sessions, (session) => this.#follow(session)),
-      submissions.onDidChange((id) => this.#drawSubmission(id)),
+      submitter.onDidChange((submission) => this.#drawSubmission(submission)),
       downloads.onDidChange(({ accountId, runId }) => this.#drawDownload(accountId, runId)),
       shown.onDidChange(() => this.#draw()),
       this.#view.onDidChangeVisibility(() => this.#planRedraw()),
@@ -167,9 +168,11 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     this.#drawMessage();
   }
 
-  /** @param id undefined if rows were added or removed */
-  #drawSubmission(id: string | undefined): void {
-    this.#draw((row) => id === undefined || (row.kind === 'submission' && row.id === id));
+  #drawSubmission({ id, state, sentBytes }: PendingSubmission): void {
+    const isOpen = this.#parts.submitter.pending.some((pending) => pending.id === id);
+    // Progress is drawn by the tick.
+    if (isOpen && state === 'uploading' && sentBytes > 0) return;
+    this.#draw((row) => row.kind === 'submission' && row.id === id);
   }
 
   #drawRuns(runIds: readonly string[]): void {

@@ -1,5 +1,5 @@
 import { l10n } from 'vscode';
-import { OFFERED_SCENARIOS, SCENARIOS } from '../../sandbox/scenarios.ts';
+import { type Scenario, SCENARIOS } from '../../sandbox/scenarios.ts';
 import { accountWords } from '../shared/accountMessages.ts';
 import { formatMoney, notAnAmount, parseAmount, sandboxNote } from '../shared/format.ts';
 import { showInformation, showWarning } from '../shared/notifications.ts';
@@ -9,35 +9,36 @@ import { TERMS } from '../shared/termMessages.ts';
 /** Texts of notifications. */
 export const sandboxMessages = {
   inUse: () => sandboxNote(),
-  scenario: (id: string) =>
-    l10n.t('Sandbox scenario: {0}.', scenarioRows().find((row) => row.id === id)?.label ?? id),
-  unknownScenario: () => l10n.t('Unknown sandbox scenario. Available: {0}.', OFFERED_SCENARIOS.join(', ')),
+  scenario: (id: Scenario) => l10n.t('Sandbox scenario: {0}.', scenarioNames()[id] ?? id),
+  unknownScenario: () =>
+    l10n.t('Unknown sandbox scenario. Available: {0}.', Object.keys(scenarioNames()).join(', ')),
   funds: (balanceCents: number, currency: string) =>
     l10n.t('The sandbox balance is now {0} (not real money).', formatMoney(balanceCents, currency)),
   fundsRefused: () => l10n.t('Nothing was added: enter a positive whole number of cents.'),
   speedRefused: (min: number, max: number) => l10n.t('The clock speed must be from {0} to {1}.', min, max),
 };
 
-/** Returns the sandbox scenarios that users are offered. */
-export function scenarioRows(): { id: string; label: string }[] {
-  return [
-    { id: 'none', label: l10n.t('No fault') },
-    { id: 'answer-lost', label: l10n.t('Response lost after the charge') },
-    { id: 'connection-lost', label: l10n.t('Connection lost before the charge') },
-    { id: 'rate-limited', label: l10n.t('Too many requests') },
-    { id: 'insufficient-balance', label: l10n.t('Balance too low') },
-    { id: 'failed-run', label: l10n.t('Failed run') },
-    { id: 'cut-download', label: l10n.t('Interrupted download') },
-    { id: 'short-retention', label: l10n.t('Adapter expires in two hours') },
-  ];
+/** Returns the names of the scenarios that users are offered; the others are for tests. */
+function scenarioNames(): Partial<Record<Scenario, string>> {
+  return {
+    none: l10n.t('No fault'),
+    'answer-lost': l10n.t('Response lost after the charge'),
+    'connection-lost': l10n.t('Connection lost before the charge'),
+    'rate-limited': l10n.t('Too many requests'),
+    'insufficient-balance': l10n.t('Balance too low'),
+    'failed-run': l10n.t('Failed run'),
+    'cut-download': l10n.t('Interrupted download'),
+    'short-retention': l10n.t('Adapter expires in two hours'),
+  };
 }
 
 /** Asks which fault the sandbox should simulate. */
 export async function chooseScenario(current: string): Promise<string | undefined> {
   // Browser tests choose from all scenarios.
-  const ids = process.env.FINE_TUNING_SANDBOX_SCENARIOS === 'all' ? SCENARIOS : OFFERED_SCENARIOS;
-  const rows = new Map(scenarioRows().map((row) => [row.id, row]));
-  const items = ids.map((id) => ({ value: id, label: rows.get(id)?.label ?? id }));
+  const isForTests = process.env.FINE_TUNING_SANDBOX_SCENARIOS === 'all';
+  const names = scenarioNames();
+  const ids = SCENARIOS.filter((id) => isForTests || id in names);
+  const items = ids.map((id) => ({ value: id, label: names[id] ?? id }));
   return choose(l10n.t('Sandbox Scenario'), items, current);
 }
 

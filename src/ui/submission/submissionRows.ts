@@ -1,6 +1,4 @@
 import * as vscode from 'vscode';
-import type { Disposable } from '../../core/base/disposable.ts';
-import { Emitter } from '../../core/base/event.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { mayBeCharged } from '../../core/submission/intent.ts';
 import {
@@ -32,24 +30,14 @@ const ICONS: Readonly<Record<SubmissionState, string>> = {
   unknown: 'warning',
 };
 
-/** Owns the rows of open submissions in the Runs view, those of the active account first. */
-export class SubmissionRows implements Disposable {
+/** The rows of open submissions in the Runs view, those of the active account first. */
+export class SubmissionRows {
   readonly #sessions: Pick<Sessions, 'active' | 'find'>;
   readonly #submitter: Pick<Submitter, 'pending'>;
-  readonly #subscription: Disposable;
-  readonly #onDidChange = new Emitter<string | undefined>();
-  readonly #states = new Map<string, SubmissionState>();
 
-  /** Fires with the ID of a row that changed, or with undefined when rows were added or removed. */
-  readonly onDidChange = this.#onDidChange.event;
-
-  constructor(
-    sessions: Pick<Sessions, 'active' | 'find'>,
-    submitter: Pick<Submitter, 'pending' | 'onDidChange'>,
-  ) {
+  constructor(sessions: Pick<Sessions, 'active' | 'find'>, submitter: Pick<Submitter, 'pending'>) {
     this.#sessions = sessions;
     this.#submitter = submitter;
-    this.#subscription = submitter.onDidChange((submission) => this.#changed(submission));
   }
 
   /** The IDs in the order of the rows. */
@@ -90,20 +78,5 @@ export class SubmissionRows implements Disposable {
     item.contextValue = isStoppable ? 'submission.cancellable' : `submission.${state}`;
     item.command = { command: COMMANDS.resolveSubmission, title: '', arguments: [id] };
     return item;
-  }
-
-  dispose(): void {
-    this.#subscription.dispose();
-    this.#onDidChange.dispose();
-  }
-
-  #changed({ id, state }: PendingSubmission): void {
-    const before = this.#states.get(id);
-    const isOpen = this.#submitter.pending.some((pending) => pending.id === id);
-    if (isOpen) this.#states.set(id, state);
-    else this.#states.delete(id);
-    if (before === undefined || !isOpen) this.#onDidChange.fire(undefined);
-    // Progress is drawn by the tick: a row that is redrawn between press and release of its button loses the click.
-    else if (state !== 'uploading' || state !== before) this.#onDidChange.fire(id);
   }
 }

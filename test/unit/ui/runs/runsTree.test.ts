@@ -34,7 +34,7 @@ describe('RunsTree', () => {
   let shown: RunsShown;
   /** Open submissions, all of which have rows. */
   let pending: PendingSubmission[];
-  let submissionsChanged: Emitter<string | undefined>;
+  let submissionsChanged: Emitter<PendingSubmission>;
   let ticking: string[];
   let unseen: number;
   let unseenChanged: Emitter<string>;
@@ -76,9 +76,8 @@ describe('RunsTree', () => {
     shown = new createShown(sessions, memento as unknown as vscode.Memento);
     tree = new createTree({
       sessions,
-      submitter: { pending },
+      submitter: { pending, onDidChange: submissionsChanged.event },
       submissions: {
-        onDidChange: submissionsChanged.event,
         get rowIds() {
           return pending.map(({ id }) => id);
         },
@@ -158,6 +157,10 @@ describe('RunsTree', () => {
     const target = { id: 'd', accountId: session.account.id, runId: 'r0', artifactType: 'model' };
     const size = totalBytes === undefined ? {} : { totalBytes };
     return { ...target, filename: undefined, target: '/x.zip', receivedBytes, state, ...size };
+  };
+  const change = (state: PendingSubmission['state'], live = {}, intent = intentOf({ id: 's' })) => {
+    pending[0] = pendingOf(state, intent, live);
+    submissionsChanged.fire(pending[0]);
   };
   const hear = () => downloaded.fire({ accountId: session.account.id, runId: 'r0' });
 
@@ -343,16 +346,29 @@ describe('RunsTree', () => {
       await list(many(2));
       texts();
       drawn.length = 0;
-      pending.push(pendingOf('uploading', intentOf({ id: 's' })));
-      submissionsChanged.fire(undefined);
+      change('uploading');
       texts();
-      submissionsChanged.fire('s');
+      change('validating');
       assert.deepEqual(drawnIds(), ['list', 'submission']);
       assert.equal(tree.getParent(first()), undefined);
+      change('uploading');
+      const [removed] = pending.splice(0);
+      assert.ok(removed !== undefined);
+      submissionsChanged.fire({ ...removed, sentBytes: 1 });
+      assert.deepEqual(drawnIds().slice(2), ['submission', 'list']);
+    });
+
+    it('redraws upload progress every second, and the end of the upload at once', async () => {
+      change('uploading');
+      texts();
       ticking = ['s'];
       view.show(true);
-      await until(() => drawn.length === 3);
-      assert.equal(drawnIds()[2], 'submission');
+      drawn.length = 0;
+      for (let sentBytes = 1; sentBytes < 10; sentBytes++) change('uploading', { sentBytes });
+      assert.deepEqual(drawnIds(), []);
+      await until(() => drawn.length === 1);
+      change('validating', { sentBytes: 10 });
+      assert.deepEqual(drawnIds(), ['submission', 'submission']);
     });
 
     it('redraws download progress every second, and a new state at once', async () => {
@@ -506,8 +522,7 @@ describe('RunsTree', () => {
       assert.deepEqual([view.badge?.value, session.runs.watched.length], [2, 3], 'it may not be an end');
       await rejectKey();
       assert.deepEqual([view.message, view.badge, kinds()], ['', undefined, []]);
-      pending.push(pendingOf('unsent', intentOf({ id: 's' })));
-      submissionsChanged.fire(undefined);
+      change('unsent');
       assert.match(view.message ?? '', /rejected/);
       active = undefined;
       activeChanged.fire(undefined);
@@ -527,8 +542,7 @@ describe('RunsTree', () => {
     assert.deepEqual(kinds(), ['submission', 'run', 'run'], 'its label is not known yet');
     await session.runs.loadDetail('a');
     assert.deepEqual(kinds(), ['submission', 'run']);
-    pending[0] = pendingOf('not-charged', intent);
-    submissionsChanged.fire(intent.id);
+    change('not-charged', {}, intent);
     assert.equal(drawn.at(-1), undefined, 'its state shows the run again');
     assert.deepEqual(kinds(), ['submission', 'run', 'run']);
     pending[0] = pendingOf('validating', { ...intent, accountId: 'another' });

@@ -9,17 +9,16 @@ import {
 import { ERROR_CODES } from '../../../../src/core/api/types.ts';
 import { DiskError } from '../../../../src/core/base/diskError.ts';
 import { DownloadError } from '../../../../src/core/downloads/errors.ts';
-import { OFFERED_SCENARIOS } from '../../../../src/sandbox/scenarios.ts';
 import { SandboxNotStartedError } from '../../../../src/ui/sandbox/lazySandbox.ts';
 import { COMMANDS } from '../../../../src/ui/shared/ids.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
-const { act, asText, explain, formatBytes, formatDuration, formatRoughly, formatTime, scenarioRows } =
-  await withVscode(async () => ({
+const { act, asText, explain, formatBytes, formatDuration, formatRoughly, formatTime } = await withVscode(
+  async () => ({
     ...(await import('../../../../src/ui/shared/serviceErrors.ts')),
     ...(await import('../../../../src/ui/shared/format.ts')),
-    ...(await import('../../../../src/ui/sandbox/messages.ts')),
-  }));
+  }),
+);
 
 describe('explain', () => {
   const service = (code: string, message = '') => new ServiceError(code, 422, message);
@@ -163,16 +162,5 @@ describe('Formatting', () => {
 
   it('shows an invalid time as received', () => {
     assert.equal(formatTime('soon'), 'soon');
-  });
-});
-
-describe('scenarioRows', () => {
-  it('names exactly the scenarios that are offered', () => {
-    const rows = scenarioRows();
-    assert.deepEqual(
-      rows.map(({ id }) => id),
-      [...OFFERED_SCENARIOS],
-    );
-    for (const { label } of rows) assert.notEqual(label, '');
   });
 });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { Emitter } from '../../../../src/core/base/event.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
@@ -14,7 +13,6 @@ const SHOWN = 'Free <U+202E>$ (check) [x] (command:y)<U+200B>';
 describe('SubmissionRows', () => {
   let rows: InstanceType<typeof SubmissionRows>;
   let pending: PendingSubmission[];
-  let changed: Emitter<PendingSubmission>;
   let sessions: { active: object | undefined; find: (id: string) => object | undefined };
 
   beforeEach(() => {
@@ -22,16 +20,13 @@ describe('SubmissionRows', () => {
     const [active, other] = [sessionOf('account-1'), sessionOf('Home')];
     sessions = { active, find: (id) => [active, other].find(({ account }) => account.id === id) };
     pending = [];
-    changed = new Emitter();
     const submitter = {
       get pending() {
         return pending;
       },
-      onDidChange: changed.event,
     };
     rows = new SubmissionRows(sessions as unknown as Sessions, submitter);
   });
-  afterEach(() => rows.dispose());
 
   it('lists the active account first, then others with their names, but no signed-out accounts', () => {
     const attempts = [uploadedAttempt(Date.now())];
@@ -47,22 +42,10 @@ describe('SubmissionRows', () => {
     assert.deepEqual(rows.rowIds, ['home', 'own']);
   });
 
-  it('fires if rows are added or removed or a state changes, but not for progress', () => {
-    const events: (string | undefined)[] = [];
-    rows.onDidChange((id) => events.push(id));
-    const intent = intentOf({ id: 'one' });
-    const change = (state: PendingSubmission['state'], live = {}) => {
-      pending = [pendingOf(state, intent, live)];
-      pending.forEach((one) => changed.fire(one));
-    };
-    change('uploading');
-    for (let sentBytes = 0; sentBytes < 10; sentBytes++) change('uploading', { sentBytes });
-    assert.deepEqual([events, rows.tickingIds], [[undefined], ['one']]);
-    change('validating');
-    assert.deepEqual([events, rows.tickingIds], [[undefined, 'one'], []]);
-    pending = [];
-    changed.fire(pendingOf('validating', intent));
-    assert.deepEqual(events, [undefined, 'one', undefined]);
+  it('change every second while uploading or waiting', () => {
+    const states = ['queued', 'uploading', 'validating', 'waiting', 'unknown'] as const;
+    pending = states.map((id) => pendingOf(id, intentOf({ id })));
+    assert.deepEqual(rows.tickingIds, ['uploading', 'waiting']);
   });
 
   it('has at most one button in each state, to check, continue, or cancel', () => {
