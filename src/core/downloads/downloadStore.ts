@@ -23,7 +23,7 @@ interface Content {
 interface Options {
   accountId: string;
   state: StateStore;
-  /** The folder of the lock files, one per running download. */
+  /** The folder of the lock files, one per download. */
   locks: string;
   /** Whether this window runs a download. */
   isRunning: (id: string) => boolean;

@@ -78,7 +78,7 @@ async function watch(
       void watcher.poll();
       watcher.readMissing();
     }),
-    // The charge may come minutes after the response was lost. `isAwaiting` makes further polls frequent until it is resolved.
+    // The charge may come minutes after the response was lost. `isAwaiting` makes further polls frequent while that is uncertain.
     submitter.onDidChange(({ id: changed, accountId, state: now }) => {
       if (accountId !== id) return;
       // Another window settled it; the runs and the balance show the result.

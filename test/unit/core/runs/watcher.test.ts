@@ -128,6 +128,19 @@ describe('Watcher', function () {
       assert.ok(polls() > 4 && bench.asked.length <= polls() + 3);
     });
 
+    it('polls without an active run only while a submission is uncertain', async () => {
+      const [a] = await open('a');
+      await bench.pass(10 * MINUTE);
+      assert.equal(polls(), 1);
+      a.isAwaiting = true;
+      await bench.pass(20 * SECOND);
+      const meanwhile = polls();
+      assert.ok(meanwhile >= 3, String(meanwhile));
+      a.isAwaiting = false;
+      await bench.pass(10 * MINUTE);
+      assert.ok(polls() <= meanwhile + 1, String(polls()));
+    });
+
     it('backs off if the service does not answer, reports each cause once, and retries no request', async () => {
       bench.rows = [made(bench, 'r', 0)];
       const [a] = await open('a');
