@@ -34,7 +34,7 @@ export class VirtualList {
   #position = 0;
   #offset = 0;
   #frame: number | undefined;
-  /** The position of `goTo`; stays at the top while rows load and grow, until the user scrolls. */
+  /** The position of `goTo`; stays in view while rows load and grow, until the user scrolls. */
   #target: number | undefined;
 
   constructor(source: ListSource, label: string) {

@@ -62,7 +62,7 @@ function repeat(
   scenario: Scenario,
 ): Required<RunCreation> {
   if (scenario === 'error-on-replay')
-    throw new Refusal(500, 'internal_error', 'The sandbox was told to fail.');
+    throw new Refusal(500, 'internal_error', 'The sandbox simulates a failure.');
   if (fingerprint !== request || scenario === 'conflict-on-replay') {
     throw refuse('idempotency_conflict', 'The Idempotency-Key was already used with different parameters.');
   }

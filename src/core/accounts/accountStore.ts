@@ -64,7 +64,7 @@ export class AccountsUnreadableError extends ExpectedError {
  */
 export class AccountStore implements Disposable {
   readonly #file: string;
-  readonly #onSetAside: (file: string) => void;
+  readonly #onUnreadable: (file: string) => void;
   readonly #onDidChange = new Emitter<void>();
   readonly #inTurn = sequencer();
   #content: Content = { accounts: [], former: [] };
@@ -79,11 +79,11 @@ export class AccountStore implements Disposable {
 
   /**
    * @param directory the extension's storage on the extension host's machine
-   * @param onSetAside called with the path to which an invalid file was moved
+   * @param onUnreadable called with the path to which an invalid file was moved
    */
-  constructor(directory: string, onSetAside: (file: string) => void = () => undefined) {
+  constructor(directory: string, onUnreadable: (file: string) => void = () => undefined) {
     this.#file = path.join(directory, 'accounts.json');
-    this.#onSetAside = onSetAside;
+    this.#onUnreadable = onUnreadable;
   }
 
   /**
@@ -213,7 +213,7 @@ export class AccountStore implements Disposable {
     // Edited by hand, foreign, or of a later version: set aside, never deleted.
     const aside = `${this.#file}.unreadable-${Date.now()}`;
     await rename(this.#file, aside);
-    this.#onSetAside(aside);
+    this.#onUnreadable(aside);
     return { accounts: [], former: [] };
   }
 

@@ -16,7 +16,7 @@ export interface CheckState {
 
 type ProgressListener = (fraction: number) => void;
 
-/** A running check. Several callers may wait for it; it is cancelled when the last one stops waiting. */
+/** A running check. Several callers may wait for it; it is canceled when the last one stops waiting. */
 interface Running {
   report: Promise<Report>;
   stop: AbortController;

@@ -214,16 +214,16 @@ class RowMarks {
 
   /** Returns the last mark at or before a row. */
   before(row: number): RowMark {
-    return this.#marks[this.#after(row) - 1] ?? { row: 1, offset: 0 };
+    return this.#marks[this.#indexAfter(row) - 1] ?? { row: 1, offset: 0 };
   }
 
   /** Returns the first mark after a row. If the row crosses a block border, that is the start of the next row. */
   after(row: number): RowMark | undefined {
-    return this.#marks[this.#after(row)];
+    return this.#marks[this.#indexAfter(row)];
   }
 
   /** Returns the index of the first mark after a row. */
-  #after(row: number): number {
+  #indexAfter(row: number): number {
     let low = 1;
     let high = this.#marks.length;
     while (low < high) {

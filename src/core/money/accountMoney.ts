@@ -72,13 +72,13 @@ export function accountMoneyOf({
   const isListed = ({ intent: { marker } }: PendingSubmission) =>
     marker !== undefined &&
     runs?.rows?.some(({ run_id }) => hasMarker(runs.label(run_id) ?? '', marker)) === true;
-  const underWayPrices = pending
+  const pendingPrices = pending
     .filter((submission) => submission.accountId === account.id && mayBecomeCharge(submission.state))
     // Its run is already counted as charged.
     .filter((submission) => !isListed(submission))
     .map(({ intent }) => ends(parametersOf(intent)).high ?? dearestOfLast5);
   const spending =
-    currency === undefined ? undefined : monthSpending(charged, runs, underWayPrices, currency, nowMs);
+    currency === undefined ? undefined : monthSpending(charged, runs, pendingPrices, currency, nowMs);
   return {
     receipts,
     charged,

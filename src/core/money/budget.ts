@@ -31,11 +31,11 @@ export type BudgetCheck =
   | { kind: 'other-currency'; budgetCurrency: string; currency: string }
   | { kind: 'checked'; limits: readonly LimitCheck[]; spending: MonthSpending; estimate: Estimate };
 
-/** @param underWayPrices the possible cost of each submission in progress; undefined without evidence */
+/** @param pendingPrices the possible cost of each submission in progress; undefined without evidence */
 export function monthSpending(
   charged: readonly ChargedRun[],
   runs: Pick<KnownRuns, 'isCompleteSince'> | undefined,
-  underWayPrices: readonly (number | undefined)[],
+  pendingPrices: readonly (number | undefined)[],
   currency: string,
   nowMs: number,
 ): MonthSpending {
@@ -44,7 +44,7 @@ export function monthSpending(
   const ofMonth = charged.filter(({ createdAtMs }) => monthOf(createdAtMs ?? nowMs) === month);
   const isOurs = (run: ChargedRun) => run.priceCents === undefined || run.currency === currency;
   const { sums, unknown } = amountsOf(ofMonth.filter(isOurs));
-  const known = underWayPrices.filter((cents) => cents !== undefined);
+  const known = pendingPrices.filter((cents) => cents !== undefined);
   return {
     month,
     currency,
@@ -52,7 +52,7 @@ export function monthSpending(
     unknownPrices: unknown + ofMonth.filter((run) => !isOurs(run)).length,
     isComplete: runs?.isCompleteSince(startOfMonth(month)) ?? false,
     pendingCents: known.reduce((sum, cents) => sum + cents, 0),
-    pendingUnknown: underWayPrices.length - known.length,
+    pendingUnknown: pendingPrices.length - known.length,
   };
 }
 

@@ -146,7 +146,7 @@ interface Opened {
  */
 export class StateStore implements Disposable {
   readonly #file: string;
-  readonly #onSetAside: (file: string) => void;
+  readonly #onUnreadable: (file: string) => void;
   readonly #migrations: readonly string[];
   readonly #followers = new Map<string, Set<() => void>>();
   /** The revisions that this window has seen. */
@@ -161,12 +161,16 @@ export class StateStore implements Disposable {
 
   /**
    * @param folder the extension's storage
-   * @param onSetAside called with the path to which a damaged file was moved
+   * @param onUnreadable called with the path to which a damaged file was moved
    * @param migrations for tests: another version of the extension
    */
-  constructor(folder: string, onSetAside: (file: string) => void = () => undefined, migrations = MIGRATIONS) {
+  constructor(
+    folder: string,
+    onUnreadable: (file: string) => void = () => undefined,
+    migrations = MIGRATIONS,
+  ) {
     this.#file = path.join(folder, FILE);
-    this.#onSetAside = onSetAside;
+    this.#onUnreadable = onUnreadable;
     this.#migrations = migrations;
   }
 
@@ -408,7 +412,7 @@ export class StateStore implements Disposable {
       // Move the journal first: SQLite would roll it back into a new file beside it.
       if (existsSync(`${this.#file}-journal`)) renameSync(`${this.#file}-journal`, `${aside}-journal`);
       renameSync(this.#file, aside);
-      this.#onSetAside(aside);
+      this.#onUnreadable(aside);
     } catch {
       // If it cannot be moved, opening it reports that.
     } finally {

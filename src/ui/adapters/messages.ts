@@ -10,7 +10,7 @@ import { factLine, TERMS } from '../shared/termMessages.ts';
 import type { AdapterPageState, AdapterWork } from './protocol.ts';
 import { knownFault } from './reportMessages.ts';
 
-/** Lets the user choose a downloaded adapter, or a file or folder on disk. @returns undefined when cancelled */
+/** Lets the user choose a downloaded adapter, or a file or folder on disk. @returns undefined when canceled */
 export async function chooseAdapter(
   downloaded: readonly { file: string; description: string }[],
 ): Promise<string | undefined> {

@@ -119,9 +119,9 @@ export class PreviewDocument implements vscode.CustomDocument {
     const { promise: drawn, resolve } = Promise.withResolvers<undefined>();
     this.#startDeferred = () => resolve(undefined);
     const wait = (ms: number) => delay(ms, undefined, { signal }).catch(() => undefined);
-    const mayGoOn = Promise.race([wait(DEFER_MS), drawn.then(() => wait(DRAWING_MS))]);
-    void this.#count(file, signal, mayGoOn);
-    void mayGoOn.then(() => (signal.aborted ? undefined : this.#checkFile(file, signal)));
+    const mayStartDeferred = Promise.race([wait(DEFER_MS), drawn.then(() => wait(DRAWING_MS))]);
+    void this.#count(file, signal, mayStartDeferred);
+    void mayStartDeferred.then(() => (signal.aborted ? undefined : this.#checkFile(file, signal)));
   }
 
   /** Continues counting and starts the check, which delay the first rows: call it when these are shown or need them. */
@@ -164,11 +164,11 @@ export class PreviewDocument implements vscode.CustomDocument {
     );
   }
 
-  async #count(file: RowFile, signal: AbortSignal, mayGoOn: Promise<undefined>): Promise<void> {
+  async #count(file: RowFile, signal: AbortSignal, mayStartDeferred: Promise<undefined>): Promise<void> {
     try {
       await file.count(signal, () => {
         if (!signal.aborted) this.#changed.fire('counted');
-        return mayGoOn;
+        return mayStartDeferred;
       });
     } catch (error) {
       if (error instanceof CancelledError) return;

@@ -107,7 +107,7 @@ export function remindBeforeExpiry(
 export function updateDownloadedFilesContext({ sessions, downloads }: Watched): Disposable {
   return followActive(sessions, (session) => {
     let shown: readonly DownloadRecord[] | undefined;
-    const keep = () => {
+    const update = () => {
       const records = session === undefined ? [] : downloads.records(session.account.id);
       // Progress fires several times a second.
       if (records === shown) return;
@@ -116,11 +116,11 @@ export function updateDownloadedFilesContext({ sessions, downloads }: Watched): 
       const paths = records.map(({ path }) => vscode.Uri.file(path).fsPath);
       void vscode.commands.executeCommand('setContext', CONTEXT_KEYS.downloadedFiles, paths);
     };
-    keep();
+    update();
     if (session === undefined) return [];
     const check = () => void downloads.check(session.account.id);
     return [
-      downloads.onDidChange(keep),
+      downloads.onDidChange(update),
       vscode.window.onDidChangeWindowState(({ focused }) => {
         if (focused) check();
       }),

@@ -159,7 +159,7 @@ function factsOf({ session, money: { spending, charged } }: SpendFacts): SpendSt
   const balance = session?.isLocked === true ? undefined : session?.balance.current;
   const fact = (key: string, name: string, value: string) => ({ key, name, value });
   const total = () => amountsText(amountsOf(charged), session !== undefined && isComplete(session));
-  const underWay = spending && pendingAmount(spending);
+  const pending = spending && pendingAmount(spending);
   const budget = session?.account.budget;
   const isExceeded =
     budget?.perMonthCents !== undefined &&
@@ -167,7 +167,7 @@ function factsOf({ session, money: { spending, charged } }: SpendFacts): SpendSt
     spending.spentCents > budget.perMonthCents;
   return compact(
     spending && fact('month', l10n.t('Spent in {0}', monthText(spending.month)), spentText(spending)),
-    underWay && fact('underWay', l10n.t('Pending'), underWay),
+    pending && fact('underWay', l10n.t('Pending'), pending),
     charged.length > 0 && fact('all', l10n.t('Total of {0}', formatRuns(charged.length)), total()),
     session && fact('balance', TERMS.balance, formatMoney(balance?.balance_cents, balance?.currency)),
     budget &&
@@ -267,10 +267,10 @@ function balanceSection({ money: { receipts }, session }: SpendFacts): SpendBala
   };
 }
 
-function runsSection({ money: { charged }, session, view, maxRows: mostRows }: SpendFacts): SpendRuns {
+function runsSection({ money: { charged }, session, view, maxRows }: SpendFacts): SpendRuns {
   const { search, sortBy, isDescending } = view;
   const listed = listedRuns(charged, view, (modelId) => session?.models.nameOf(modelId) ?? modelId);
-  const shown = listed.slice(0, mostRows);
+  const shown = listed.slice(0, maxRows);
   const counts = [formatCount(shown.length), formatCount(listed.length)] as const;
   return {
     title: l10n.t('Runs'),

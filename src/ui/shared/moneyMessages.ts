@@ -162,7 +162,7 @@ export function pendingText(spending: MonthSpending): string | undefined {
   return spending.pendingUnknown === 0 ? l10n.t('{0} under way', amount) : l10n.t('under way: {0}', amount);
 }
 
-function spentAndUnderWay(spending: MonthSpending): string {
+function spentAndPending(spending: MonthSpending): string {
   return compact(spentText(spending), pendingText(spending)).join(' · ');
 }
 
@@ -189,7 +189,7 @@ export function budgetText(check: BudgetCheck): string | undefined {
 function limitText({ limit, limitCents }: LimitCheck, spending: MonthSpending): string {
   const amount = formatMoney(limitCents, spending.currency);
   if (limit === 'run') return l10n.t('{0} per run', amount);
-  return l10n.t('{0} in {1}: spent {2}', amount, monthText(spending.month), spentAndUnderWay(spending));
+  return l10n.t('{0} in {1}: spent {2}', amount, monthText(spending.month), spentAndPending(spending));
 }
 
 /** The question before a run that exceeds a budget, or may; undefined for any other run. */
@@ -209,7 +209,7 @@ export function overBudget(
       if (limit === 'run') return [l10n.t('Budget per run: {0}', amount)];
       return [
         l10n.t('Budget for {0}: {1}', monthText(spending.month), amount),
-        l10n.t('Spent: {0}', spentAndUnderWay(spending)),
+        l10n.t('Spent: {0}', spentAndPending(spending)),
       ];
     }),
     isKnown ? l10n.t('This run: {0}', priceText(estimate)) : l10n.t('This run’s price isn’t known.'),

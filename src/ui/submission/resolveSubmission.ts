@@ -47,7 +47,7 @@ type Action = (submission: PendingSubmission) => Promise<boolean>;
  * checked first. Nothing is sent before the final question.
  * @param argument its row or ID; without one, the user chooses if there are several
  * @param begin `continue` to start with the final question, or with the steps if the submission was refused
- * @throws StorageError, LeaseUnavailableError, ApiError
+ * @throws DiskError, LeaseUnavailableError, ApiError
  */
 export async function resolveSubmission(parts: Parts, argument?: unknown, begin?: 'continue'): Promise<void> {
   const { ensureActiveAccount, sessions, submitter } = parts;

@@ -136,11 +136,11 @@ export function watchSubmissions({ sessions, submitter, journal, reportFoundRun 
     for (const submission of open) await reportFound(session, submission);
   };
 
-  const asking = setInterval(checkAll, CHECK_EVERY_MS).unref();
+  const interval = setInterval(checkAll, CHECK_EVERY_MS).unref();
   for (const one of [
     {
       dispose() {
-        clearInterval(asking);
+        clearInterval(interval);
         clearTimeout(firstCheck);
         clearTimeout(later);
       },

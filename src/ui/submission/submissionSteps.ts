@@ -102,8 +102,8 @@ async function consent(
   const restart = (reason: Restart) => ({ kind: 'restart', reason, choices }) as const;
   const reason = sha256 === undefined ? 'dataset-changed' : await review.restart(sha256);
   if (sha256 === undefined || reason !== undefined) return restart(reason ?? 'dataset-changed');
-  const beside = await review.confirmDuplicates(sha256, model);
-  if (beside !== 'continue') return beside;
+  const duplicates = await review.confirmDuplicates(sha256, model);
+  if (duplicates !== 'continue') return duplicates;
   const context = review.context();
   const wanted = runOf(context, choices, sha256);
   const chosen = { modelId: model.model_id, priority: choices.priority };

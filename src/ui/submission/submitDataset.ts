@@ -63,7 +63,7 @@ type Parts = Pick<
  * Leads from a file to a run: choose, save, and check the file; review and consent; upload; result. If the account or the file
  * changes meanwhile, it returns to the check. Called as `(uri?, uris?)` from menus, with a row of the Models view, or with a
  * preset.
- * @throws ApiError, KeyMissingError if the models can't be read, StorageError if the journal can't, CancelledError; never
+ * @throws ApiError, KeyMissingError if the models can't be read, DiskError if the journal can't, CancelledError; never
  * after consent
  */
 export async function submitDataset(

@@ -109,7 +109,7 @@ function verifyCharges(simulation: Simulation): void {
     if (length > 1) simulation.violate(`I1: one intent was charged ${length} times`);
   if (charges.length > 1 + simulation.riskedCharges)
     simulation.violate(
-      `I1: one wish was charged ${charges.length} times, ${simulation.riskedCharges} more were taken into account`,
+      `I1: one dataset was charged ${charges.length} times, ${simulation.riskedCharges} more were taken into account`,
     );
 }
 

@@ -26,7 +26,7 @@ export const LIES = {
       return Promise.resolve();
     },
     cell: LOST,
-    expected: /^I1: one wish was charged 2 times/,
+    expected: /^I1: one dataset was charged 2 times/,
   },
   'the mark before the closing boundary is dropped': {
     write: async (write, file, text) => {
@@ -42,7 +42,7 @@ export const LIES = {
       else await writeFile(file, '');
     },
     cell: { crashes: [{ point: 'settled' }] },
-    expected: /^I1: one wish was charged 2 times/,
+    expected: /^I1: one dataset was charged 2 times/,
   },
   'a secret is written beside the journal': {
     write: async (write, file, text) => {

@@ -72,7 +72,7 @@ describe('sandbox scenarios', () => {
       assert.deepEqual([await balance(), await runs()], [before, []]);
     });
 
-  it('unknown-statuses: applies to all later statuses of runs submitted meanwhile', async () => {
+  it('unknown-statuses: applies to all later statuses of runs submitted meanwhile, and of no other run', async () => {
     await bench().submit();
     control().setScenario('unknown-statuses');
     assert.equal((await bench().submit()).body.status, 'queued');
@@ -149,7 +149,7 @@ describe('sandbox scenarios', () => {
     assert.equal((await fetch(log!.url.replace(log!.filename, model!.filename))).status, 403);
   });
 
-  it('short-retention: stores artifacts of runs submitted meanwhile for 2 hours and 30 seconds', async () => {
+  it('short-retention: offers artifacts of runs submitted meanwhile for 2 hours and 30 seconds', async () => {
     await bench().submit();
     control().setScenario('short-retention');
     const runId = (await bench().submit()).body.run_id;

@@ -219,8 +219,8 @@ describe('Downloads from a faulty storage', () => {
       });
 
     it('reports an artifact that the run does not offer', async () => {
-      const wish = bench.request(bench.target, { type: 'log', filename: 'log.txt' });
-      await assert.rejects(window.start(wish), { code: 'artifact-gone' });
+      const request = bench.request(bench.target, { type: 'log', filename: 'log.txt' });
+      await assert.rejects(window.start(request), { code: 'artifact-gone' });
       assert.deepEqual(await bench.left(), []);
     });
   });

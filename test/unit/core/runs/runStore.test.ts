@@ -56,7 +56,7 @@ describe('RunStore', () => {
   /** While set, responses wait for it; their content is fixed when the request arrives. */
   let gate: Promise<unknown> | undefined;
   let pageChanges: object;
-  /** Like `oddities`, but called for each page. */
+  /** Like `pageChanges`, but called for each page. */
   let pageChangesEach: () => object;
 
   beforeEach(async () => {

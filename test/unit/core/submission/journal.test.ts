@@ -144,8 +144,8 @@ describe('Journal', () => {
     it('creates one when windows race', async () => {
       const racers = await Promise.all([otherWindow(), otherWindow()]);
       for (let round = 0; round < 10; round++) {
-        const wish = sampleIntent();
-        const ids = await Promise.all(racers.map((racer) => racer.ask('create', sameDataset(wish))));
+        const intent = sampleIntent();
+        const ids = await Promise.all(racers.map((racer) => racer.ask('create', sameDataset(intent))));
         assert.equal(ids[0], ids[1]);
         assert.equal(stored('open').length, round + 1);
       }

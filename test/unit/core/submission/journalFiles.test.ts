@@ -15,12 +15,12 @@ describe('journal files', () => {
   const folder = useFolder();
   let directory: string;
   let journals: Journal[];
-  let setAside: string[];
+  let unreadable: string[];
 
   beforeEach(() => {
     directory = path.join(folder(), 'journal');
     journals = [];
-    setAside = [];
+    unreadable = [];
     mkdirSync(directory);
   });
   afterEach(() => {
@@ -32,7 +32,7 @@ describe('journal files', () => {
   const put = (intent: Intent) => writeFileSync(fileOf(intent), JSON.stringify(intent));
 
   async function opened(): Promise<Journal> {
-    const journal = new Journal(directory, { onUnreadable: (file) => setAside.push(file) });
+    const journal = new Journal(directory, { onUnreadable: (file) => unreadable.push(file) });
     journals.push(journal);
     await journal.open();
     return journal;
@@ -79,14 +79,14 @@ describe('journal files', () => {
       const journal = await opened();
       assert.deepEqual(journal.intents, good);
       assert.deepEqual(await journal.receipts(), [receipt]);
-      assert.equal(setAside.length, 2);
-      for (const file of setAside) {
+      assert.equal(unreadable.length, 2);
+      for (const file of unreadable) {
         assert.match(file, /(?:-[0-9a-f]{12}|Notes)\.json\.unreadable-\d+$/);
         assert.ok(readdirSync(path.dirname(file)).includes(path.basename(file)), 'nothing is deleted');
       }
       await journal.reload();
       await (await opened()).receipts();
-      assert.equal(setAside.length, 2, 'reported once');
+      assert.equal(unreadable.length, 2, 'reported once');
     });
 
   it('leaves files of a later version, reports each once, and creates no duplicate of an open one', async () => {
@@ -100,7 +100,7 @@ describe('journal files', () => {
     assert.deepEqual(await journal.receipts(), []);
     await journal.reload();
     await journal.receipts();
-    assert.deepEqual(setAside.toSorted(), [fileOf(later), fileOf(settled)].toSorted());
+    assert.deepEqual(unreadable.toSorted(), [fileOf(later), fileOf(settled)].toSorted());
     assert.equal(await journal.acquire(later.id), undefined);
     await assert.rejects(journal.create(sampleIntent({ dataset: later.dataset })), { code: 'later-version' });
     for (const intent of [
@@ -151,7 +151,7 @@ describe('journal files', () => {
       syncBuiltinESMExports();
     }
     assert.ok(looks > 1);
-    assert.deepEqual(setAside, []);
+    assert.deepEqual(unreadable, []);
   });
 
   it('does not set aside a file that cannot be read, and creates nothing meanwhile', async () => {
@@ -166,7 +166,7 @@ describe('journal files', () => {
     try {
       await journal.reload();
       assert.deepEqual(journal.intents, [intent], 'as it was last read');
-      assert.deepEqual(setAside, [fileOf(intent)]);
+      assert.deepEqual(unreadable, [fileOf(intent)]);
       assert.deepEqual(await journal.create(sameDataset(intent)), { existing: intent });
       await assert.rejects(journal.create(sampleIntent()), {
         code: 'journal-unreadable',

@@ -33,8 +33,8 @@ describe('Submitter', () => {
       const { own, submitter } = stage;
       const seen: SubmissionState[] = [];
       submitter.onDidChange(({ state }) => seen.at(-1) !== state && seen.push(state));
-      const wish = await draft();
-      const outcome = await stage.submit(wish);
+      const drafted = await draft();
+      const outcome = await stage.submit(drafted);
       assert.ok(outcome.kind === 'charged');
       const { run_id, balance_after_cents, price_cents } = outcome.run;
       assert.equal(balance_after_cents, 100_000 - (price_cents ?? 0));
@@ -44,7 +44,7 @@ describe('Submitter', () => {
       const [receipt] = await stage.bench.journal.receipts();
       assert.ok(receipt?.settled.kind === 'charged');
       assert.deepEqual([receipt.settled.run, receipt.settled.how], [outcome.run, 'answered']);
-      assert.deepEqual([receipt.dataset, receipt.consents], [wish.dataset, wish.consents]);
+      assert.deepEqual([receipt.dataset, receipt.consents], [drafted.dataset, drafted.consents]);
       await own.runs.refresh();
       assert.equal(own.runs.rows?.length, 1);
     });
@@ -147,10 +147,10 @@ describe('Submitter', () => {
       stage.answers = [lost];
       await stage.submit();
       stage.answers = [created];
-      const wish = await draft();
+      const drafted = await draft();
       const other = stage.session('account-2');
       const { id } = stage.intent;
-      assert.deepEqual(await stage.submit(wish, other), { kind: 'open', id });
+      assert.deepEqual(await stage.submit(drafted, other), { kind: 'open', id });
       for (const [whose, changes] of [
         [stage.own, { model_id: 'another' }],
         [stage.own, await draft(10, 'another')],
@@ -158,7 +158,7 @@ describe('Submitter', () => {
         [other, {}],
       ] as const) {
         const open = stage.submitter.pending.map((one) => one.id);
-        const { result } = stage.submitter.submit(whose, { ...wish, ...changes }, silent(), open);
+        const { result } = stage.submitter.submit(whose, { ...drafted, ...changes }, silent(), open);
         assert.equal((await result).kind, 'charged');
       }
     });
@@ -271,9 +271,9 @@ describe('Submitter', () => {
       const { submitter } = stage;
       const drafts = await Promise.all(['a', 'b', 'c'].map((name) => draft(10, name)));
       const ends: Promise<SubmissionResult>[] = [];
-      for (const [index, wish] of drafts.entries()) {
+      for (const [index, drafted] of drafts.entries()) {
         stage.clock.pass(1);
-        ends.push(stage.submit(wish));
+        ends.push(stage.submit(drafted));
         await until(() => submitter.pending.length === index + 1);
       }
       await until(() => held.length === 1);

@@ -95,7 +95,7 @@ describe('AdapterPage', () => {
     assert.equal(work.filter(({ result }) => result !== undefined).length, 1);
   });
 
-  it('unpacks to a folder that the user chooses, and not at all if cancelled', async () => {
+  it('unpacks to a folder that the user chooses, and not at all if canceled', async () => {
     const other = path.join(folder(), 'other');
     await mkdir(other);
     await open();

@@ -166,7 +166,7 @@ describe('download watchers', () => {
       assert.equal(said().length, 1);
     });
 
-    it('keepDownloadedFiles sets the context key of the active account’s files', async () => {
+    it('updateDownloadedFilesContext sets the context key of the active account’s files', async () => {
       watching.push(watchers.updateDownloadedFilesContext(first));
       watch(first);
       const runId = await finish(first);
@@ -176,7 +176,7 @@ describe('download watchers', () => {
       assert.ok(known.length <= 3, 'not for its progress');
     });
 
-    it('keepDownloadedFiles rechecks files on focus and after file changes in the window', async () => {
+    it('updateDownloadedFilesContext rechecks files on focus and after file changes in the window', async () => {
       watching.push(watchers.updateDownloadedFilesContext(first));
       watch(first);
       const runId = await finish(first);

@@ -420,8 +420,8 @@ describe('RunPage', () => {
     const memory = { accountId: 'a', runId: 'r' };
     assert.deepEqual([memory, memory].map(restored), [true, false]);
     assert.ok(!restored({ ...memory, runId: 'other' }), 'its place is taken');
-    const kept = { ...memory, hasOwnTab: true };
-    assert.deepEqual([kept, kept, { ...kept, runId: 'other' }].map(restored), [true, false, true]);
+    const ownTab = { ...memory, hasOwnTab: true };
+    assert.deepEqual([ownTab, ownTab, { ...ownTab, runId: 'other' }].map(restored), [true, false, true]);
     panels.dispose();
   });
 

@@ -42,7 +42,7 @@ describe('SubmissionRows', () => {
     assert.deepEqual(rows.rowIds, ['home', 'own']);
   });
 
-  it('change every second while uploading or waiting', () => {
+  it('lists uploading and waiting rows as ticking', () => {
     const states = ['queued', 'uploading', 'validating', 'waiting', 'unknown'] as const;
     pending = states.map((id) => pendingOf(id, intentOf({ id })));
     assert.deepEqual(rows.tickingIds, ['uploading', 'waiting']);
