@@ -12,6 +12,7 @@ import type { Workbench } from './workbench.ts';
 
 const API_KEY = 'service_Hostile2k8vB4';
 const LINK = '[Verify your account](command:workbench.action.files.newUntitledFile)';
+const ADDRESS = 'https://evil.example/login';
 const PAGES = ['', 'A', 'B'];
 const PAGE_SIZE = 20;
 
@@ -62,7 +63,8 @@ class HostileService {
 
   #bodyOf(pathname: string, cursor: string): unknown {
     if (pathname === '/api/v1/balance') return { balance_cents: 5_000, currency: 'USD' };
-    if (pathname === '/api/v1/models') return { data: [{ model_id: 'bare-model' }] };
+    if (pathname === '/api/v1/models')
+      return { data: [{ model_id: 'bare-model' }, { model_id: ADDRESS, name: 'Linked model' }] };
     if (pathname === '/api/v1/runs') return page(cursor);
     if (pathname.endsWith('/artifacts/download')) {
       const url = `${this.url}/login`;
@@ -144,8 +146,13 @@ describe('a service that misbehaves', () => {
   it('can be used for a submission although its models have only an ID', async () => {
     const explorer = await workbench.sideBar.explorer();
     await explorer.chooseInContextMenu('rows.jsonl', 'Submit Dataset…');
-    await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'bare-model', until: 'confirm' });
+    // VS Code shows a description in a hover, as Markdown.
+    await workbench.quickInput.item('Linked model').locator('.label-description').hover();
+    const hover = workbench.page.locator('.monaco-hover').filter({ hasText: 'evil.example' });
+    await hover.waitFor();
     await workbench.screenshot('hostile-models');
+    assert.equal(await hover.locator('a').count(), 0);
+    await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'bare-model', until: 'confirm' });
     await pressSubmit(workbench);
     // The balance, missing in the response, is read; the missing price is shown as unknown.
     await workbench.dialogs.waitForToast(

@@ -62,6 +62,8 @@ export class QuickInput {
 
   /** Clicks the item with exactly this label, which must be visible: in a long list, type first. */
   async pick(label: string | RegExp): Promise<void> {
+    // The hover of a row that appeared under the resting pointer would cover the next one.
+    await this.#page.mouse.move(0, 0);
     await this.item(label).first().click();
   }
 

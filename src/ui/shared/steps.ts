@@ -111,9 +111,17 @@ function sanitizeRow<T>({ icon, label, description, detail, ...rest }: Choice<T>
   return {
     ...rest,
     label: icon === undefined ? text : `$(${icon}) ${text}`,
-    ...(description !== undefined && { description: sanitizeServiceText(description, MAX_ROW_UNITS) }),
-    ...(detail !== undefined && { detail: sanitizeServiceText(detail, MAX_ROW_UNITS) }),
+    ...(description !== undefined && { description: unlinked(description) }),
+    ...(detail !== undefined && { detail: unlinked(detail) }),
   };
+}
+
+/**
+ * VS Code shows descriptions and details in a hover as Markdown, in which addresses become links. A word joiner, which has no width,
+ * prevents that.
+ */
+function unlinked(text: string): string {
+  return sanitizeServiceText(text, MAX_ROW_UNITS).replace(/:\/\/|www\.|@/gi, '$&\u2060');
 }
 
 /** Shows an input box; `validate` returns an error, or undefined. */

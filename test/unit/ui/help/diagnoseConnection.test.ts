@@ -61,7 +61,8 @@ describe('Diagnose Connection', () => {
     return Object.fromEntries(
       items.map(({ label, description, detail }) => [
         label.replace(/^\$\([\w-]+\) /, ''),
-        `${description ?? ''}: ${detail ?? ''}`,
+        // Word joiners keep addresses from becoming links.
+        `${description ?? ''}: ${detail ?? ''}`.replaceAll('\u2060', ''),
       ]),
     );
   }

@@ -372,7 +372,7 @@ describe('reviewSubmission', () => {
     assert.doesNotMatch(standIn.shown.details[0] ?? '', /pay|charged/);
   });
 
-  it('shows the links of the terms, and which of them can’t be opened', async () => {
+  it('shows the addresses of the terms as plain text, and which of them can’t be opened', async () => {
     const termsOf = async (changes: object) => {
       standIn.forget();
       await walk(['Continue'], {}, { model: { ...model, ...changes } });
@@ -380,14 +380,14 @@ describe('reviewSubmission', () => {
       assert.equal(rows.at(-1)?.label, '$(check) Accept and Continue');
       return rows.slice(0, -1).map(({ label, description }) => [label.replace(/^\S+ /, ''), description]);
     };
-    const terms = ['Open license terms', 'https://maker.test/terms'];
+    const terms = ['Open license terms', 'https://\u2060maker.test/terms'];
     assert.deepEqual(await termsOf({}), [
       terms,
-      ['Use policy', 'http://maker.test/policy (not opened: not https)'],
+      ['Use policy', 'http://\u2060maker.test/policy (not opened: not https)'],
     ]);
     assert.deepEqual(await termsOf({ use_policy_url: 'https://maker.test/policy' }), [
       terms,
-      ['Open use policy', 'https://maker.test/policy'],
+      ['Open use policy', 'https://\u2060maker.test/policy'],
     ]);
     for (const use_policy_url of [undefined, ''])
       assert.deepEqual(await termsOf({ use_policy_url }), [terms]);
@@ -396,7 +396,7 @@ describe('reviewSubmission', () => {
         ['The service gives no license link for this model', undefined],
       ]);
     assert.deepEqual(await termsOf({ terms_url: 'http://maker.test/terms', use_policy_url: '' }), [
-      ['License terms', 'http://maker.test/terms (not opened: not https)'],
+      ['License terms', 'http://\u2060maker.test/terms (not opened: not https)'],
     ]);
   });
 
