@@ -101,6 +101,6 @@ export async function sha256OfFile(
     if (!(await isStill(file.path, file))) throw new DatasetChangedError('changed');
     return hash.digest('hex');
   } finally {
-    await Promise.allSettled([dataset.close()]);
+    await dataset.close().catch(() => undefined);
   }
 }

@@ -59,7 +59,7 @@ export async function upload<T>(
   } finally {
     over.abort();
     // A response remains valid even if closing the file fails.
-    await Promise.allSettled([dataset.close()]);
+    await dataset.close().catch(() => undefined);
   }
 }
 
