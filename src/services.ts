@@ -77,7 +77,12 @@ export async function createServices(context: vscode.ExtensionContext) {
 
   // Submissions: the journal outlives this window.
   const folder = path.join(storage, 'submissions');
-  const journal = disposables.add(new Journal(folder, { onUnreadable: unreadable('submission') }));
+  const journal = disposables.add(
+    new Journal(folder, {
+      onUnreadable: unreadable('submission'),
+      onLater: (file) => log.info(`later-version: ${path.basename(file)}`),
+    }),
+  );
   const openJournal = lazy(() => journal.open());
   const submitter = disposables.add(new Submitter(journal));
   const submissionRows = new SubmissionRows(sessions, submitter);

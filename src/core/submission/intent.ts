@@ -201,13 +201,18 @@ const duplicateKeySchema = v.object({
   refused: v.optional(v.undefined()),
   settled: v.optional(v.undefined()),
 });
+/** What a record of a later version says if its submission was settled or refused. */
+const decidedSchema = v.union([v.object({ settled: v.object({}) }), v.object({ refused: v.object({}) })]);
 
-/** The result of reading a journal file. `later`: written by a later version of the extension. */
+/**
+ * The result of reading a journal file. `later`: written by a later version of the extension; `isDecided`: it was
+ * settled or refused.
+ */
 type JournalFile =
   | { kind: 'intent'; intent: Intent }
   | { kind: 'gone' }
   | { kind: 'foreign' }
-  | { kind: 'later'; key: SameDataset | undefined };
+  | { kind: 'later'; key: SameDataset | undefined; isDecided: boolean };
 
 /**
  * Reads one journal file. The file name must match the ID of its intent.
@@ -232,7 +237,8 @@ export async function readJournalFile(file: string): Promise<JournalFile> {
   }
   if (v.is(versionSchema, value)) {
     const key = v.safeParse(duplicateKeySchema, value);
-    return { kind: 'later', key: key.success ? key.output : undefined };
+    const isDecided = v.is(decidedSchema, value);
+    return { kind: 'later', key: key.success ? key.output : undefined, isDecided };
   }
   const intent = v.safeParse(intentSchema, value);
   if (!intent.success || `${intent.output.id}.json` !== path.basename(file)) return { kind: 'foreign' };

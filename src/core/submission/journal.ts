@@ -38,6 +38,8 @@ export interface Owned {
 export interface JournalOptions {
   /** Called with the path of each file that is not a readable intent, after it was moved or left in place. */
   onUnreadable?: (file: string) => void;
+  /** Called with the path of each record of a later version whose submission was settled or refused. */
+  onLater?: (file: string) => void;
   write?: typeof writeFileDurably;
   createTries?: number;
 }
@@ -77,8 +79,9 @@ export class Journal implements Disposable {
 
   /** @param directory used by the journal only, in the extension's storage on the extension host's machine */
   constructor(directory: string, options: JournalOptions = {}) {
-    const defaults = { onUnreadable: () => undefined, write: writeFileDurably, createTries: CREATE_TRIES };
-    this.#options = { ...defaults, ...options };
+    const ignore = () => undefined;
+    const defaults = { onUnreadable: ignore, onLater: ignore };
+    this.#options = { ...defaults, write: writeFileDurably, createTries: CREATE_TRIES, ...options };
     this.#directory = directory;
     this.#leases = path.join(directory, 'leases');
     this.#notices = path.join(directory, 'notices');
@@ -313,14 +316,14 @@ export class Journal implements Disposable {
       if (found.kind === 'foreign') found = await this.#setAside(file);
       if (found.kind === 'later') {
         if (found.key !== undefined) later.push(found.key);
-        this.#reportOnce(file);
+        this.#reportOnce(file, found.isDecided ? this.#options.onLater : this.#options.onUnreadable);
       }
       if (found.kind !== 'intent') return [];
       if (!isSettled(found.intent)) return [found.intent];
       this.#receipts.set(file, found.intent);
     } catch (cause) {
       unread.push({ file, cause });
-      this.#reportOnce(file);
+      this.#reportOnce(file, this.#options.onUnreadable);
     }
     return [];
   }
@@ -347,10 +350,10 @@ export class Journal implements Disposable {
     }
   }
 
-  #reportOnce(file: string): void {
+  #reportOnce(file: string, report: (file: string) => void): void {
     if (this.#reported.has(file)) return;
     this.#reported.add(file);
-    this.#options.onUnreadable(file);
+    report(file);
   }
 
   #replace(id: string, intent: Intent | undefined): void {

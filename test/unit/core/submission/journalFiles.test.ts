@@ -5,7 +5,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { mock } from 'node:test';
 import { type Intent, intentText } from '../../../../src/core/submission/intent.ts';
-import { Journal } from '../../../../src/core/submission/journal.ts';
+import { Journal, type JournalOptions } from '../../../../src/core/submission/journal.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { chargedAt, sameDataset, sampleIntent } from '../../../helpers/submissions.ts';
 
@@ -31,8 +31,8 @@ describe('journal files', () => {
   const fileOf = ({ id }: { id: string }) => inside(`${id}.json`);
   const put = (intent: Intent) => writeFileSync(fileOf(intent), JSON.stringify(intent));
 
-  async function opened(): Promise<Journal> {
-    const journal = new Journal(directory, { onUnreadable: (file) => unreadable.push(file) });
+  async function opened(options: JournalOptions = {}): Promise<Journal> {
+    const journal = new Journal(directory, { onUnreadable: (file) => unreadable.push(file), ...options });
     journals.push(journal);
     await journal.open();
     return journal;
@@ -89,18 +89,21 @@ describe('journal files', () => {
       assert.equal(unreadable.length, 2, 'reported once');
     });
 
-  it('leaves files of a later version, reports each once, and creates no duplicate of an open one', async () => {
+  it('leaves files of a later version, reports each open one once, and creates no duplicate of it', async () => {
     const good = sampleIntent();
     const later = { ...sampleIntent(), version: 2, more: true, attempts: 'other' };
     const settled = { ...chargedAt(sampleIntent(), 1), version: 3 };
+    const refused = { ...sampleIntent(), version: 2, refused: { kind: 'other' } };
     put(good);
-    for (const each of [later, settled]) writeFileSync(fileOf(each), JSON.stringify(each));
-    const journal = await opened();
+    for (const each of [later, settled, refused]) writeFileSync(fileOf(each), JSON.stringify(each));
+    const logged: string[] = [];
+    const journal = await opened({ onLater: (file) => logged.push(file) });
     assert.deepEqual(journal.intents, [good]);
     assert.deepEqual(await journal.receipts(), []);
     await journal.reload();
     await journal.receipts();
-    assert.deepEqual(unreadable.toSorted(), [fileOf(later), fileOf(settled)].toSorted());
+    assert.deepEqual(unreadable, [fileOf(later)]);
+    assert.deepEqual(logged.toSorted(), [fileOf(settled), fileOf(refused)].toSorted());
     assert.equal(await journal.acquire(later.id), undefined);
     await assert.rejects(journal.create(sampleIntent({ dataset: later.dataset })), { code: 'later-version' });
     for (const intent of [
