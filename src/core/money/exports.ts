@@ -40,10 +40,20 @@ export function toJsonl(runs: readonly ChargedRun[]): string {
   return runs.map((run) => `${JSON.stringify(objectOf(run))}\n`).join('');
 }
 
+/**
+ * What precedes the first visible character of each cell, also after what some spreadsheets treat as a separator. Blanks, control
+ * characters and quotes may be dropped when the file is read.
+ */
+const BEFORE_CELL = /(?:^|[;\t\r\n])(?:(?![;\t\r\n])["\p{C}\p{Z}\p{DI}])*(?=([^;\t\r\n]))/gu;
+
 function csvField(value: Value): string {
   if (typeof value !== 'string') return value === undefined ? '' : String(value);
-  // Spreadsheets execute formulas, also after what they treat as a separator. Labels are untrusted text.
-  const text = value.replace(/^(?=[\t\r])|(^|[;\t\r\n]"*)(?=[=+\-@])/g, "$1'");
+  // Labels are untrusted text, and spreadsheets execute formulas, some also those in full-width characters.
+  const text = value
+    .replace(BEFORE_CELL, (before: string, first: string) =>
+      /^[=+\-@]/.test(first.normalize('NFKC')) ? `${before}'` : before,
+    )
+    .replace(/^(?=[\t\r])/, "'");
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

@@ -44,7 +44,7 @@ describe('exports of spending', () => {
     assert.equal(other?.['model_id'], "'-m");
   });
 
-  it('as CSV contain none after another separator or a line break either', () => {
+  it('as CSV contain none after another separator, a line break, blanks or control characters either, nor a full-width one', () => {
     for (const [label, safe] of [
       ['x;=1', "x;'=1"],
       ['x;"=1', 'x;"\'=1'],
@@ -53,8 +53,14 @@ describe('exports of spending', () => {
       ['+1', "'+1"],
       ['\t1', "'\t1"],
       ['\r1', "'\r1"],
-      ['a-b; =c', 'a-b; =c'],
-    ] as const) {
+      ['a-b; =c', "a-b; '=c"],
+      ['a-b; c=+-@', 'a-b; c=+-@'],
+      ...['＝1', '＋1', '－1', '＠a', '﹦1', '₊1'].map((formula) => [formula, `'${formula}`]),
+      ...['\0', '\v', '\f', '\xa0', ' ', '\u200b', '\ufe0f', '\ufeff\x1b "'].map((blank) => [
+        `${blank}=1;${blank}＝2`,
+        `${blank}'=1;${blank}'＝2`,
+      ]),
+    ] as [string, string][]) {
       const charged = chargedRunsOf([chargedReceipt({ label })], undefined, undefined);
       assert.equal(rowsOfCsv(toCsv(charged))[0]?.['label'], safe);
     }
