@@ -1,6 +1,9 @@
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { throwIfCancelled, ExpectedError } from '../base/errors.ts';
+import { isSameStamp, stampOf } from '../base/fileStamp.ts';
+import type { DatasetFile } from './fileKind.ts';
+import { CheckError } from './report.ts';
 
 /** What a copy of a dataset changes: converts JSON to rows, or drops the byte order mark at the start. */
 export type Rewriting = 'json-to-lines' | 'without-bom';
@@ -8,21 +11,28 @@ export type Rewriting = 'json-to-lines' | 'without-bom';
 const CHUNK_BYTES = 1024 * 1024;
 const MAX_NAMES = 100;
 
+interface RewriteOptions {
+  signal?: AbortSignal;
+  /** Called with the fraction done, from 0 to 1. */
+  onProgress?: (fraction: number) => void;
+}
+
 /**
- * Writes a changed copy of a dataset beside it and returns its path. Never replaces a file or leaves a partial one.
- * @param options `onProgress` is called with the fraction done, from 0 to 1
- * @throws NotJsonError, CancelledError, and file system errors
+ * Writes a changed copy of an inspected dataset beside it and returns its path. Never replaces a file or leaves a partial one.
+ * @throws NotJsonError; CheckError `changing`; CancelledError; file system errors
  */
 export async function rewriteDataset(
-  source: string,
+  source: DatasetFile,
   rewriting: Rewriting,
-  options: { signal?: AbortSignal; onProgress?: (fraction: number) => void } = {},
+  options: RewriteOptions = {},
 ): Promise<string> {
-  const input = await open(source, 'r');
+  const input = await open(source.path, 'r');
   try {
-    const { path: target, handle } = await newFileBeside(source, rewriting, (await input.stat()).mode);
+    const { mode } = await sameFile(input, source);
+    const { path: target, handle } = await newFileBeside(source.path, rewriting, mode);
     try {
-      await copy(input, handle, rewriting, options);
+      await copy(input, handle, source.sizeBytes, rewriting, options);
+      await sameFile(input, source);
       await handle.close();
       return target;
     } catch (error) {
@@ -35,24 +45,33 @@ export async function rewriteDataset(
   }
 }
 
+/** Returns the file's mode. @throws CheckError `changing` if it isn't the version that was inspected */
+async function sameFile(input: FileHandle, source: DatasetFile): Promise<{ mode: number }> {
+  const found = await input.stat({ bigint: true });
+  if (!isSameStamp(stampOf(found), source)) throw new CheckError('changing');
+  return { mode: Number(found.mode) };
+}
+
+/** Reads no further than the inspected size, so that a file which never ends can't fill the disk. */
 async function copy(
   input: FileHandle,
   output: FileHandle,
+  sizeBytes: number,
   rewriting: Rewriting,
-  { signal, onProgress }: { signal?: AbortSignal; onProgress?: (fraction: number) => void },
+  { signal, onProgress }: RewriteOptions,
 ): Promise<void> {
-  const { size } = await input.stat();
   const lines = rewriting === 'json-to-lines' ? new JsonToLines() : undefined;
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
-  for (let position = 0; ;) {
+  for (let position = 0; position < sizeBytes;) {
     throwIfCancelled(signal);
-    const { bytesRead } = await input.read(buffer, 0, CHUNK_BYTES, position);
-    if (bytesRead === 0) break;
+    const wanted = Math.min(CHUNK_BYTES, sizeBytes - position);
+    const { bytesRead } = await input.read(buffer, 0, wanted, position);
+    if (bytesRead === 0) throw new CheckError('changing');
     const chunk = buffer.subarray(0, bytesRead);
     const changed = lines?.push(chunk) ?? (position === 0 ? withoutBom(chunk) : chunk);
     if (changed.length > 0) await output.writeFile(changed);
     position += bytesRead;
-    onProgress?.(Math.min(1, position / size));
+    onProgress?.(position / sizeBytes);
   }
   lines?.end();
 }

@@ -1,7 +1,13 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import type { Reports } from '../../core/datasets/reports.ts';
-import { isConvertible, shownProblems, verdictOf, type Report } from '../../core/datasets/report.ts';
+import {
+  CheckError,
+  isConvertible,
+  shownProblems,
+  verdictOf,
+  type Report,
+} from '../../core/datasets/report.ts';
 import type { Rewriting } from '../../core/datasets/rewrite.ts';
 import { checkingTitle, failureSentence } from '../shared/datasetMessages.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
@@ -115,16 +121,18 @@ export async function showDatasetProblems(reports: Reports, uri?: unknown): Prom
  */
 export async function rewriteDatasetBeside(rewriting: Rewriting, argument?: unknown): Promise<void> {
   const uri = await chooseDataset(argument);
-  if (uri?.scheme !== 'file') return;
-  const name = path.basename(uri.fsPath);
+  const source = uri && (await inspectOrRefuse(uri));
+  if (source === undefined) return;
+  const name = path.basename(source.path);
   const { NotJsonError, rewriteDataset } = await import('../../core/datasets/rewrite.ts');
   let written: string;
   try {
     written = await withLateProgress(rewriteMessages.title(name), (signal, onProgress) =>
-      rewriteDataset(uri.fsPath, rewriting, { signal, onProgress }),
+      rewriteDataset(source, rewriting, { signal, onProgress }),
     );
   } catch (error) {
     if (error instanceof NotJsonError) void showError(rewriteMessages.notJson(name));
+    else if (error instanceof CheckError) void showError(rewriteMessages.changed(name));
     else if ((error as NodeJS.ErrnoException).errno !== undefined)
       void showError(rewriteMessages.notWritten(name));
     else throw error;

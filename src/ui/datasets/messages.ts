@@ -103,6 +103,7 @@ export const rewriteMessages = {
   title: (name: string) => l10n.t('Copying {0}', name),
   created: (newName: string, name: string) => l10n.t('Created {0}. {1} is unchanged.', newName, name),
   notJson: (name: string) => l10n.t('Nothing was written: {0} isn’t valid JSON.', name),
+  changed: (name: string) => l10n.t('Nothing was written: {0} changed meanwhile.', name),
   notWritten: (name: string) => l10n.t('Couldn’t copy {0}. Check permissions and free space.', name),
 };
 

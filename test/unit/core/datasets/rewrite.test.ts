@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
-import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { inspectDataset } from '../../../../src/core/datasets/fileKind.ts';
 import { JsonToLines, NotJsonError, rewriteDataset } from '../../../../src/core/datasets/rewrite.ts';
 import { useFolder } from '../../../helpers/folder.ts';
+
+type Tail<T extends unknown[]> = T extends [unknown, ...infer Rest] ? Rest : never;
 
 function lines(latin1: string, chunkBytes = Infinity): string {
   const bytes = Buffer.from(latin1, 'latin1');
@@ -70,11 +73,16 @@ describe('JsonToLines', () => {
 describe('rewriteDataset', () => {
   const folder = useFolder();
   const file = (name: string) => path.join(folder(), name);
+  const rewritten = async (name: string, ...rest: Tail<Parameters<typeof rewriteDataset>>) => {
+    const source = await inspectDataset(file(name), Infinity);
+    assert.ok(typeof source === 'object', name);
+    return rewriteDataset(source, ...rest);
+  };
 
   it('writes a new file beside the dataset, never over another', async () => {
     await writeFile(file('train.jsonl'), '[{"a":1},\n{"a":2}]');
-    const first = await rewriteDataset(file('train.jsonl'), 'json-to-lines');
-    const second = await rewriteDataset(file('train.jsonl'), 'json-to-lines');
+    const first = await rewritten('train.jsonl', 'json-to-lines');
+    const second = await rewritten('train.jsonl', 'json-to-lines');
     assert.deepEqual([first, second], [file('train.lines.jsonl'), file('train.lines-2.jsonl')]);
     assert.equal(await readFile(first, 'utf8'), '{"a":1}\n{"a":2}\n');
     assert.equal(await readFile(file('train.jsonl'), 'utf8'), '[{"a":1},\n{"a":2}]');
@@ -89,25 +97,44 @@ describe('rewriteDataset', () => {
       [0o700, 0o600],
     ] as const) {
       await chmod(file('private.jsonl'), mode);
-      const written = await rewriteDataset(file('private.jsonl'), 'json-to-lines');
+      const written = await rewritten('private.jsonl', 'json-to-lines');
       assert.equal((await stat(written)).mode & 0o777, expected);
     }
   });
 
   it('removes a byte order mark only from the start', async () => {
     await writeFile(file('bom.jsonl'), '\uFEFF{}\n\uFEFF{}\n');
-    const written = await rewriteDataset(file('bom.jsonl'), 'without-bom');
+    const written = await rewritten('bom.jsonl', 'without-bom');
     assert.equal(written, file('bom.no-bom.jsonl'));
     assert.equal(await readFile(written, 'utf8'), '{}\n\uFEFF{}\n');
   });
 
   it('leaves no file if it fails or is canceled', async () => {
     await writeFile(file('cut.jsonl'), `[${'{"a":1},'.repeat(300_000)}`);
-    await assert.rejects(rewriteDataset(file('cut.jsonl'), 'json-to-lines'), { code: 'not-json' });
+    await assert.rejects(rewritten('cut.jsonl', 'json-to-lines'), { code: 'not-json' });
     const stop = new AbortController();
     const options = { signal: stop.signal, onProgress: () => stop.abort() };
-    await assert.rejects(rewriteDataset(file('cut.jsonl'), 'json-to-lines', options), { code: 'cancelled' });
-    await assert.rejects(rewriteDataset(file('gone.jsonl'), 'without-bom'), { code: 'ENOENT' });
+    await assert.rejects(rewritten('cut.jsonl', 'json-to-lines', options), { code: 'cancelled' });
+    const gone = { path: file('gone.jsonl'), sizeBytes: 1, mtimeMs: 1, ctimeMs: 1 };
+    await assert.rejects(rewriteDataset(gone, 'without-bom'), { code: 'ENOENT' });
     assert.deepEqual(await readdir(folder()), ['cut.jsonl']);
   });
+
+  for (const [what, change] of Object.entries({
+    'has changed since it was inspected': undefined,
+    'grows while it is read': (name: string) => appendFile(name, '[{"a":1}]'),
+    'shrinks while it is read': (name: string) => truncate(name, 1_500_000),
+  }))
+    it(`leaves no file if the dataset ${what}`, async () => {
+      const name = file('changing.jsonl');
+      await writeFile(name, `[${'{"a":1},'.repeat(300_000)}{"a":1}]`);
+      const source = await inspectDataset(name, Infinity);
+      assert.ok(typeof source === 'object');
+      if (change === undefined) await appendFile(name, ' ');
+      let changed: Promise<void> | undefined;
+      const onProgress = () => void (changed ??= change?.(name));
+      await assert.rejects(rewriteDataset(source, 'json-to-lines', { onProgress }), { code: 'changing' });
+      await changed;
+      assert.deepEqual(await readdir(folder()), ['changing.jsonl']);
+    });
 });
