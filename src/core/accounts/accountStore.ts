@@ -9,6 +9,7 @@ import { FolderWatch } from '../storage/folderWatch.ts';
 import { ExpectedError } from '../base/errors.ts';
 import { Emitter } from '../base/event.ts';
 import { isOpenableUrl } from '../api/address.ts';
+import { currencyCode } from '../api/types.ts';
 import type { Account, AccountChange } from './account.ts';
 import { Lease } from '../storage/lease.ts';
 
@@ -18,7 +19,7 @@ const LOCK_TRIES = 500;
 const centsSchema = v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0)));
 // Invalid budgets and websites are dropped so that their accounts can still be read.
 const budgetSchema = v.fallback(
-  v.optional(v.object({ perRunCents: centsSchema, perMonthCents: centsSchema, currency: v.string() })),
+  v.optional(v.object({ perRunCents: centsSchema, perMonthCents: centsSchema, currency: currencyCode })),
   undefined,
 );
 const websiteSchema = v.fallback(v.optional(v.pipe(v.string(), v.check(isOpenableUrl))), undefined);

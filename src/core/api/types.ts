@@ -41,11 +41,23 @@ export const ERROR_CODES = [
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /** A field that may be missing; null or another type becomes undefined. */
-const optionalField = <T>(schema: v.GenericSchema<T>) =>
+export const optionalField = <T>(schema: v.GenericSchema<unknown, T>) =>
   v.optional(v.fallback(v.optional(schema), undefined));
 const requiredText = v.pipe(v.string(), v.nonEmpty());
 const text = optionalField(v.string());
-const number = optionalField(v.number());
+
+/** `1e999` is valid JSON, but read as infinity, which could not be written again. */
+const finite = v.pipe(v.number(), v.finite());
+/** An optional amount. */
+export const cents = optionalField(finite);
+
+/** Normalized wherever it is read, so that codes can be compared; truncated to keep receipts small. */
+export const currencyCode = v.pipe(
+  v.string(),
+  v.transform((code) => code.trim().toUpperCase().slice(0, 200)),
+);
+/** An optional currency code. */
+export const currency = optionalField(v.pipe(currencyCode, v.nonEmpty()));
 
 /** Omits and counts unreadable rows, so that they don't invalidate the page. */
 const rowsOf = <T>(row: v.GenericSchema<unknown, T>) =>
@@ -83,9 +95,9 @@ export type ModelList = v.InferOutput<typeof modelList>;
 export const runCreation = v.object({
   run_id: requiredText,
   status: text,
-  price_cents: number,
-  currency: text,
-  balance_after_cents: number,
+  price_cents: cents,
+  currency,
+  balance_after_cents: cents,
   plan_name: text,
 });
 export type RunCreation = v.InferOutput<typeof runCreation>;
@@ -132,7 +144,7 @@ export const runDetail = v.object({
   label: text,
   plan: text,
   /** In cents; the details don't include a currency. */
-  price_cents: number,
+  price_cents: cents,
   /** ISO 8601 UTC. */
   created_at: text,
   started_at: text,
@@ -152,7 +164,7 @@ const artifact = v.object({
   /** A signed URL: never stored or logged. */
   url: requiredText,
   /** In seconds. */
-  expires_in: number,
+  expires_in: optionalField(finite),
   filename: text,
 });
 export type Artifact = v.InferOutput<typeof artifact>;
@@ -162,7 +174,7 @@ export const artifactList = v.pipe(
   v.transform(({ artifacts }) => artifacts.data),
 );
 
-export const balance = v.object({ balance_cents: v.number(), currency: v.string() });
+export const balance = v.object({ balance_cents: finite, currency: currencyCode });
 export type Balance = v.InferOutput<typeof balance>;
 
 /** The content of a submission except the dataset's bytes. Only the user's consent (`true`) can be sent. */

@@ -4,7 +4,7 @@ import { lstat, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as v from 'valibot';
 import { serviceOf, type Account } from '../accounts/account.ts';
-import { IDEMPOTENCY_WINDOW_MS } from '../api/types.ts';
+import { balance, cents, currency, IDEMPOTENCY_WINDOW_MS, optionalField } from '../api/types.ts';
 import type { Clock } from '../base/clock.ts';
 import { isMissing } from '../base/diskError.ts';
 
@@ -37,7 +37,7 @@ const observation = v.object({
   complete: v.boolean(),
   /** Runs that could be this one. */
   candidates: v.array(v.string()),
-  balance_cents: v.optional(v.number()),
+  balance_cents: cents,
   /** Whether it used another API key than the last attempt, perhaps of another service account. */
   otherKey: v.optional(v.literal(true)),
 });
@@ -51,9 +51,9 @@ const serviceText = v.pipe(
 const run = v.object({
   run_id: v.pipe(serviceText, v.nonEmpty()),
   status: v.optional(serviceText),
-  price_cents: v.optional(v.number()),
-  currency: v.optional(serviceText),
-  balance_after_cents: v.optional(v.number()),
+  price_cents: cents,
+  currency,
+  balance_after_cents: cents,
   plan_name: v.optional(serviceText),
 });
 
@@ -109,7 +109,7 @@ export const intentSchema = v.object({
     data_policy: v.object({ accepted_at: text }),
   }),
   /** The balance before the first attempt. */
-  balanceBefore: v.optional(v.object({ balance_cents: v.number(), currency: serviceText })),
+  balanceBefore: optionalField(balance),
   attempts: v.array(attempt),
   /** The first complete check since the last attempt that found nothing; any other result removes it. */
   firstCleanCheck: v.optional(observation),

@@ -17,7 +17,7 @@ const formats = lazyBy((language) => ({
 }));
 
 /**
- * Formats an amount, with the currency code as received. `Intl.NumberFormat` would throw on a code without three letters, and
+ * Formats an amount with its currency code. `Intl.NumberFormat` would throw on a code without three letters, and
  * choose the number of decimals by the currency although the service always sends cents.
  */
 export function formatMoney(cents: number | undefined, currency?: string): string {

@@ -183,6 +183,11 @@ describe('AccountStore', () => {
     assert.equal(store.accounts.length, 2);
   });
 
+  it('reads the currency of a budget so that it can be compared', async () => {
+    await (await opened()).save({ ...service('a'), budget: { currency: ' usd' } });
+    assert.equal((await opened()).accounts[0]?.budget?.currency, 'USD');
+  });
+
   it('drops only a damaged budget or website, of current and former accounts', async () => {
     const budget = { perRunCents: 500, currency: 'USD' };
     const website = 'https://service.test/billing';

@@ -226,6 +226,15 @@ describe('Client', () => {
       assert.deepEqual(await client().listRuns(), page);
     });
 
+    it('have finite amounts, else as if not provided, and comparable currency codes', async () => {
+      answer = text(JSON.stringify({ run: { ...RUN, price_cents: 0 } }).replace(':0', ':1e999'));
+      assert.equal((await client().getRun('r')).price_cents, undefined);
+      answer = text('{"balance_cents":-1e999,"currency":"USD"}');
+      await assert.rejects(client().getBalance(), { kind: 'wrong-shape' });
+      answer = json({ balance_cents: 5, currency: ' usd\n' });
+      assert.deepEqual(await client().getBalance(), { balance_cents: 5, currency: 'USD' });
+    });
+
     it('that violate the contract are errors with a kind, without a retry', async () => {
       const endless: Answer = (response) => {
         const chunk = Buffer.alloc(1024 * 1024, ' ');

@@ -89,6 +89,25 @@ describe('journal files', () => {
       assert.equal(unreadable.length, 2, 'reported once');
     });
 
+  it('reads infinite amounts as not provided, and currency codes so that they can be compared', async () => {
+    const at = { localMs: 1 };
+    const balanceBefore = { balance_cents: 0, currency: 'USD' };
+    const lastCheck = { at, complete: true, candidates: [], balance_cents: 0 };
+    const run = { run_id: 'r', price_cents: 0, balance_after_cents: 0, currency: ' usd ' };
+    const charged = sampleIntent({
+      balanceBefore,
+      lastCheck,
+      settled: { kind: 'charged', at, run, how: 'found' },
+    });
+    writeFileSync(fileOf(charged), JSON.stringify(charged).replaceAll('_cents":0', '_cents":1e999'));
+    const [receipt] = await (await opened()).receipts();
+    assert.ok(receipt?.settled.kind === 'charged');
+    assert.deepEqual(
+      JSON.parse(JSON.stringify([receipt.settled.run, receipt.lastCheck, receipt.balanceBefore])),
+      [{ run_id: 'r', currency: 'USD' }, { at, complete: true, candidates: [] }, null],
+    );
+  });
+
   it('leaves files of a later version, reports each open one once, and creates no duplicate of it', async () => {
     const good = sampleIntent();
     const later = { ...sampleIntent(), version: 2, more: true, attempts: 'other' };

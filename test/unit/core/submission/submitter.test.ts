@@ -84,6 +84,16 @@ describe('Submitter', () => {
     await until(() => stage.own.balance.current?.balance_cents === 5000);
   });
 
+  it('stores a receipt of a charge whose amounts are infinite, as not provided', async () => {
+    const answer = '{"run_id":"r","price_cents":1e999,"balance_after_cents":-1e999,"currency":" eur "}';
+    stage.answers = [(...[, , , response]) => body(response, 201, answer)];
+    const outcome = await stage.submit(await draft());
+    const [receipt] = await stage.bench.journal.receipts();
+    assert.ok(outcome.kind === 'charged' && receipt?.settled.kind === 'charged');
+    for (const { price_cents, balance_after_cents, currency } of [outcome.run, receipt.settled.run])
+      assert.deepEqual([price_cents, balance_after_cents, currency], [undefined, undefined, 'EUR']);
+  });
+
   describe('if the sender cannot be loaded', () => {
     const failure = new Error('no such file');
     /** Returns a submitter whose first `times` attempts to load the sender fail. */
