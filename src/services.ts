@@ -48,7 +48,12 @@ export async function createServices(context: vscode.ExtensionContext) {
     new Client(connection, () => transport, { gate });
 
   // Accounts, their API keys, and one session for each.
-  const apiKeys = disposables.add(new ApiKeys(context.secrets));
+  const openIntents = async () => {
+    await openJournal();
+    await journal.reload();
+    return journal.intents;
+  };
+  const apiKeys = disposables.add(new ApiKeys(context.secrets, openIntents));
   const sandbox = disposables.add(new LazySandbox(storage, log));
   const accounts = disposables.add(new AccountStore(storage, unreadable('accounts')));
   const openAccounts = (): Promise<void> =>

@@ -70,7 +70,7 @@ describe('API keys', () => {
   it('are stored before their account is created, and removed if that fails', async () => {
     const stored = new Map<string, string>();
     const changes = new EventEmitter();
-    const keys = new ApiKeys({
+    const secrets = {
       get: (key: string) => Promise.resolve(stored.get(key)),
       store: (key: string, value: string) => Promise.resolve(void stored.set(key, value)),
       delete: (key: string) => Promise.resolve(void stored.delete(key)),
@@ -78,7 +78,8 @@ describe('API keys', () => {
         changes.on('change', listener);
         return { dispose: () => changes.off('change', listener) };
       },
-    } as unknown as vscode.SecretStorage);
+    } as unknown as vscode.SecretStorage;
+    const keys = new ApiKeys(secrets, () => Promise.resolve([]));
     const owner = { accountId: 'a', origin: 'https://service.test' };
     let during: string | undefined;
     await keys.storeWith(owner, 'service_x', async () => {

@@ -5,6 +5,7 @@ import { RETRIES, retryDelayMs } from '../base/retry.ts';
 import { readAnswer } from './answer.ts';
 import { AnswerError, mayPass, retryAfterOf, ServiceError } from './errors.ts';
 import type { HttpRequest } from './exchange.ts';
+import { keyCheckOf, type KeyCheck } from './keyCheck.ts';
 import { RateGate } from './rateGate.ts';
 import type { Transport } from './transport.ts';
 import {
@@ -32,7 +33,7 @@ const NOT_REPEATED = ['tls', 'proxy', 'connect-timeout', 'stalled', 'answer-time
 export interface Connection {
   baseUrl: string;
   apiKey: string;
-  /** A random ID of the stored API key, not derived from it. Entering the key again changes it. */
+  /** A random ID of the stored API key, not derived from it. Another key gets another one. */
   keyId: string;
 }
 
@@ -61,6 +62,7 @@ export class Client {
   readonly #clock: Pick<Clock, 'nowMs' | 'sleep'>;
   readonly #gate: RateGate;
   #clockSkewMs: number | undefined;
+  #keyCheck: Promise<KeyCheck | undefined> | undefined;
 
   /** @param transport called for each request, so that changed proxy settings apply at once */
   constructor(connection: Connection, transport: () => Transport, options: ClientOptions = {}) {
@@ -74,6 +76,11 @@ export class Client {
   /** The ID of this client's API key: `Connection.keyId`. */
   get keyId(): string {
     return this.#connection.keyId;
+  }
+
+  /** Returns what recognizes this client's API key; computed once. Undefined if the machine can't compute it. */
+  keyCheck(): Promise<KeyCheck | undefined> {
+    return (this.#keyCheck ??= keyCheckOf(this.#connection.apiKey).catch(() => undefined));
   }
 
   /**

@@ -82,6 +82,8 @@ export const intentSchema = v.object({
   origin: text,
   /** A random ID of the API key that it was last sent with; not derived from the key. */
   keyId: v.optional(v.string()),
+  /** Recognizes that API key when it is entered again. Only while the intent is open and not refused. */
+  keyCheck: v.optional(v.object({ salt: v.string(), hash: v.string() })),
   created: moment,
   dataset: v.object({
     path: text,
@@ -252,6 +254,8 @@ export async function readJournalFile(file: string): Promise<JournalFile> {
 export function intentText(intent: Intent): { text: string; intent: Intent } {
   // Parsing removes fields that the service sent in addition to those of the contract.
   const asRead = v.parse(intentSchema, JSON.parse(JSON.stringify(intent)));
+  // What was refused or settled is never sent again, so nothing derived from the API key remains.
+  if (asRead.refused !== undefined || isSettled(asRead)) delete asRead.keyCheck;
   const text = `${JSON.stringify(asRead, null, 2)}\n`;
   if (Buffer.byteLength(text) > MAX_BYTES) throw new RangeError('the intent is too large for its file');
   return { text, intent: asRead };

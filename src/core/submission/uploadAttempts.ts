@@ -75,10 +75,11 @@ export async function sendAttempts(
     throwIfCancelled(signal);
     // The service may have requested a wait after an earlier attempt.
     assertNotTooEarly(intent, moment(client));
-    await readBalanceBefore(client);
+    // Derived while the balance is read, once per connection, so it delays nothing.
+    const [keyCheck] = await Promise.all([client.keyCheck(), readBalanceBefore(client)]);
     assertMaySend(client, intent);
     assertNotTooEarly(intent, moment(client));
-    await begin(client);
+    await begin(client, keyCheck);
     show({ state: 'uploading', startedAtMs: clock.nowMs(), sentBytes: 0 });
     const unclosed = intent;
     const closing = { hasLeft: false };
@@ -124,9 +125,9 @@ export async function sendAttempts(
   }
 
   /** Records the attempt durably before the dataset is sent. */
-  async function begin(client: Client): Promise<void> {
+  async function begin(client: Client, keyCheck: Intent['keyCheck']): Promise<void> {
     const attempts = [...intent.attempts, { started: moment(client) }];
-    const next = { ...intent, keyId: client.keyId, attempts };
+    const next = { ...intent, keyId: client.keyId, keyCheck, attempts };
     await journal.write(lease, next);
     intent = next;
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
+import type { Intent } from '../../core/submission/intent.ts';
 
 /** The account of an API key, and the only origin that the key may be sent to. */
 interface KeyOwner {
@@ -11,8 +12,8 @@ interface KeyOwner {
 interface StoredKey {
   apiKey: string;
   /**
-   * A random ID, not derived from the API key, that changes when another API key is entered. A submission that was started with
-   * one API key is never resent with another.
+   * A random ID, not derived from the API key, that changes when another API key is entered, and returns with a key that an open
+   * submission was sent with: what may have been charged is never resent with another API key, nor settled by its checks.
    */
   keyId: string;
 }
@@ -25,14 +26,17 @@ const PREFIX = 'fineTuning.apiKey.';
  */
 export class ApiKeys implements vscode.Disposable {
   readonly #secrets: vscode.SecretStorage;
+  readonly #openIntents: () => Promise<readonly Intent[]>;
   readonly #onDidChange = new vscode.EventEmitter<string>();
   readonly #subscription: vscode.Disposable;
 
   /** Fires with the account ID after its key was stored or deleted, in this window or (on the desktop) in another. */
   readonly onDidChange = this.#onDidChange.event;
 
-  constructor(secrets: vscode.SecretStorage) {
+  /** @param openIntents reads the open submissions of all accounts */
+  constructor(secrets: vscode.SecretStorage, openIntents: () => Promise<readonly Intent[]>) {
     this.#secrets = secrets;
+    this.#openIntents = openIntents;
     this.#subscription = secrets.onDidChange(({ key }) => {
       if (key.startsWith(PREFIX)) this.#onDidChange.fire(key.slice(PREFIX.length));
     });
@@ -52,10 +56,11 @@ export class ApiKeys implements vscode.Disposable {
     }
   }
 
-  /** Stores an API key. The same key for the same origin retains its ID. */
+  /** Stores an API key. A key that is stored, or with which an open submission was sent to the same origin, retains its ID. */
   async store(owner: KeyOwner, apiKey: string): Promise<void> {
     const known = await this.read(owner);
-    const keyId = known?.apiKey === apiKey ? known.keyId : randomUUID();
+    const sentAs = await this.#sentAs(owner, apiKey).catch(() => undefined);
+    const keyId = sentAs ?? (known?.apiKey === apiKey ? known.keyId : randomUUID());
     await this.#secrets.store(
       PREFIX + owner.accountId,
       JSON.stringify({ origin: owner.origin, apiKey, keyId }),
@@ -78,6 +83,12 @@ export class ApiKeys implements vscode.Disposable {
 
   async delete(accountId: string): Promise<void> {
     await this.#secrets.delete(PREFIX + accountId);
+  }
+
+  /** @throws if the open submissions can't be read, which must not prevent signing in */
+  async #sentAs(owner: KeyOwner, apiKey: string): Promise<string | undefined> {
+    const { keyIdOfOpen } = await import('../../core/submission/enteredKey.ts');
+    return keyIdOfOpen(await this.#openIntents(), owner, apiKey);
   }
 
   dispose(): void {

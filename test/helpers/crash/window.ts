@@ -229,6 +229,17 @@ class CrashingTransport extends Transport {
   }
 }
 
+const keyChecks = new Map<string, ReturnType<Client['keyCheck']>>();
+
+/** A client that derives the check of an API key once for all cells of its process, since that takes 50 ms. */
+class QuickClient extends Client {
+  override keyCheck(): ReturnType<Client['keyCheck']> {
+    const check = keyChecks.get(this.keyId) ?? super.keyCheck();
+    keyChecks.set(this.keyId, check);
+    return check;
+  }
+}
+
 class Window {
   readonly #hook: CrashHook;
   readonly #clock: ProcessClock;
@@ -255,7 +266,7 @@ class Window {
       { kind: 'service', id, name: id, baseUrl },
       () => Promise.resolve(this.#account),
       (connection) =>
-        new Client(connection, () => transport, {
+        new QuickClient(connection, () => transport, {
           random: () => random.fraction(),
           clock,
         }),

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { writeFileDurably } from '../../../../src/core/storage/durableFile.ts';
+import { isKeyOf } from '../../../../src/core/api/keyCheck.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { Attempt, Intent } from '../../../../src/core/submission/intent.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
@@ -68,6 +69,9 @@ describe('Submitter, attempt by attempt', () => {
         [atHead.attempts.length, atHead.attempts[0]?.closed, atHead.keyId],
         [1, undefined, 'key-1'],
       );
+      const { keyCheck } = atHead;
+      assert.ok(keyCheck && (await isKeyOf(keyCheck, 'service_account-1_key-1')));
+      assert.equal((await stage.bench.journal.receipts())[0]?.keyCheck, undefined);
       assert.notEqual(atEnd.attempts[0]?.closed, undefined);
       const [post] = stage.posts;
       assert.equal(atHead.id, post?.key);

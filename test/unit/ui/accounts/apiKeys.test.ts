@@ -12,12 +12,13 @@ describe('ApiKeys', () => {
 
   beforeEach(() => {
     stored = new Map();
-    keys = new createKeys({
+    const secrets = {
       get: (key: string) => Promise.resolve(stored.get(key)),
       store: (key: string, value: string) => Promise.resolve(void stored.set(key, value)),
       delete: (key: string) => Promise.resolve(void stored.delete(key)),
       onDidChange: () => ({ dispose: () => undefined }),
-    } as unknown as SecretStorage);
+    } as unknown as SecretStorage;
+    keys = new createKeys(secrets, () => Promise.resolve([]));
   });
 
   it('assigns a new random ID whenever the API key changes', async () => {

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { keyCheckOf, type KeyCheck } from '../../../../src/core/api/keyCheck.ts';
+import { keyIdOfOpen } from '../../../../src/core/submission/enteredKey.ts';
+import { intentOf } from '../../../helpers/submissions.ts';
+
+describe('The ID of an API key that is entered again', () => {
+  const owner = { accountId: 'account-1', origin: 'https://service.test' };
+  let one: KeyCheck;
+  let two: KeyCheck;
+  before(
+    async () => ([one, two] = await Promise.all([keyCheckOf('service_one'), keyCheckOf('service_two')])),
+  );
+
+  it('is that of the open submission with this key, whatever other keys were used before and after', async () => {
+    const intents = [
+      intentOf({ keyId: 'none' }),
+      intentOf({ keyId: 'id-one', keyCheck: one }),
+      intentOf({ keyId: 'id-two', keyCheck: two }),
+    ];
+    for (const [apiKey, keyId] of [
+      ['service_one', 'id-one'],
+      ['service_two', 'id-two'],
+      ['service_three', undefined],
+      ['', undefined],
+    ] as const)
+      assert.equal(await keyIdOfOpen(intents, owner, apiKey), keyId);
+  });
+
+  it('is that of the account itself, then of the newest submission, at the same origin only', async () => {
+    const at = (localMs: number) => ({ created: { localMs }, keyCheck: one });
+    const elsewhere = intentOf({ ...at(9), keyId: 'elsewhere', origin: 'https://service.test:444' });
+    const others = [3, 5, 4].map((ms) =>
+      intentOf({ ...at(ms), keyId: `other-${ms}`, accountId: 'account-2' }),
+    );
+    const own = intentOf({ ...at(1), keyId: 'own' });
+    assert.equal(await keyIdOfOpen([elsewhere], owner, 'service_one'), undefined);
+    assert.equal(await keyIdOfOpen([elsewhere, ...others], owner, 'service_one'), 'other-5');
+    assert.equal(await keyIdOfOpen([elsewhere, ...others, own], owner, 'service_one'), 'own');
+  });
+
+  it('is unknown if the record was cut off', async () => {
+    const keyCheck = { ...one, hash: one.hash.slice(0, 10) };
+    assert.equal(await keyIdOfOpen([intentOf({ keyId: 'cut', keyCheck })], owner, 'service_one'), undefined);
+  });
+});

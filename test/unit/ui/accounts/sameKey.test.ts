@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { SecretStorage } from 'vscode';
+import { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
+import type { Client } from '../../../../src/core/api/client.ts';
+import type { Session } from '../../../../src/core/runs/session.ts';
+import type { ApiKeys } from '../../../../src/ui/accounts/apiKeys.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+import { codeOf, conflict, created, MINUTE, Stage, tooPoor } from '../../../helpers/runs/stage.ts';
+
+const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
+const { ApiKeys: createKeys } = await withVscode(() => import('../../../../src/ui/accounts/apiKeys.ts'));
+const { replaceKey, signIn, signOut } = await withVscode(
+  () => import('../../../../src/ui/accounts/signIn.ts'),
+);
+
+describe('The same API key entered again', () => {
+  let stage: Stage;
+  let accounts: AccountStore;
+  let secrets: Map<string, string>;
+  let apiKeys: ApiKeys;
+  let isReadable: boolean;
+
+  beforeEach(async () => {
+    standIn.forget();
+    stage = await Stage.start();
+    accounts = new AccountStore(stage.bench.folder);
+    await accounts.open();
+    secrets = new Map();
+    isReadable = true;
+    const storage = {
+      get: (key: string) => Promise.resolve(secrets.get(key)),
+      store: (key: string, value: string) => Promise.resolve(void secrets.set(key, value)),
+      delete: (key: string) => Promise.resolve(void secrets.delete(key)),
+      onDidChange: () => ({ dispose: () => undefined }),
+    } as unknown as SecretStorage;
+    const { journal } = stage.bench;
+    apiKeys = new createKeys(storage, () =>
+      isReadable ? Promise.resolve(journal.intents) : Promise.reject(new Error('EIO')),
+    );
+  });
+  afterEach(async () => {
+    accounts.dispose();
+    await stage.end();
+  });
+
+  const createClient = () => ({ getBalance: () => Promise.resolve({}) }) as unknown as Client;
+
+  /** Enters a key by a command, and returns a session with what is stored. */
+  async function enter(apiKey: string, command: 'signIn' | 'replaceKey' = 'signIn'): Promise<Session> {
+    const name = accounts.former.length === 0 ? 'Work' : 'Continue as “Work”';
+    const answers = command === 'signIn' ? [stage.url, name, apiKey] : [apiKey];
+    standIn.shown.pick = () => answers.shift();
+    await { signIn, replaceKey }[command](accounts, apiKeys, createClient, () =>
+      Promise.resolve(stage.bench.journal.intents),
+    );
+    assert.deepEqual(answers, []);
+    const accountId = accounts.active?.id ?? '';
+    const key = await apiKeys.read({ accountId, origin: stage.url });
+    assert.ok(key?.apiKey === apiKey);
+    return stage.bench.session({ baseUrl: stage.url, ...key }, accountId, () => stage.clock.nowMs());
+  }
+
+  async function leave(): Promise<void> {
+    standIn.shown.answer = ([button]) => button;
+    const unfinished = { submissions: 'charge', hasDownloads: false } as const;
+    await signOut(
+      accounts,
+      apiKeys,
+      () => unfinished,
+      () => Promise.resolve(),
+    );
+    assert.deepEqual([accounts.active, secrets.size], [undefined, 0]);
+  }
+
+  const fileOf = (id: string) => readFile(path.join(stage.bench.journalFolder, `${id}.json`), 'utf8');
+
+  /** Submits with a key, and loses the answer, though nothing was charged. */
+  async function submitInVain(apiKey: string): Promise<string> {
+    const session = await enter(apiKey);
+    stage.answers = [conflict];
+    assert.equal((await stage.submit(undefined, session)).kind, 'unknown');
+    stage.answers = [created];
+    return stage.intent.id;
+  }
+
+  /** Returns the reason or the verdict of two checks that count. */
+  async function checkTwice(session: Session, id: string): Promise<string | undefined> {
+    stage.clock.pass(16 * MINUTE);
+    await stage.submitter.check(session, id);
+    stage.clock.pass(2 * MINUTE + 1000);
+    const result = await stage.submitter.check(session, id);
+    return result?.verdict === 'cannot-tell' ? result.reason : result?.verdict;
+  }
+
+  it('after signing out lets checks settle and a resend charge; another key does neither', async () => {
+    const id = await submitInVain('service_one');
+    await leave();
+    const other = await enter('service_other');
+    assert.equal(await checkTwice(other, id), 'key-replaced');
+    assert.equal(codeOf(await stage.resume(id, other)), 'key-replaced');
+    await leave();
+    const same = await enter('service_one');
+    assert.equal(await checkTwice(same, id), 'not-charged');
+    assert.equal((await stage.resume(id, same)).kind, 'charged');
+    assert.deepEqual([stage.posts.length, stage.runs.length], [2, 1]);
+  });
+
+  it('after the keychain lost it lets a resend charge', async () => {
+    const id = await submitInVain('service_one');
+    secrets.clear();
+    const same = await enter('service_one', 'replaceKey');
+    assert.equal((await stage.resume(id, same)).kind, 'charged');
+  });
+
+  it('is a new one for submissions that can’t be read, until it is entered when they can', async () => {
+    const id = await submitInVain('service_one');
+    await leave();
+    isReadable = false;
+    assert.equal(codeOf(await stage.resume(id, await enter('service_one'))), 'key-replaced');
+    isReadable = true;
+    const same = await enter('service_one', 'replaceKey');
+    assert.equal((await stage.resume(id, same)).kind, 'charged');
+  });
+
+  it('is recognized by a salted hash, which is gone once the submission is refused or settled', async () => {
+    const ends = [
+      (id: string) => stage.submitter.discard(id, 'may-be-charged'),
+      (id: string, session: Session) => stage.resume(id, session),
+    ];
+    const hashes = new Set<string>();
+    for (const end of ends) {
+      const id = await submitInVain('service_one');
+      const { keyCheck } = stage.intent;
+      assert.match(`${keyCheck?.salt} ${keyCheck?.hash}`, /^[0-9a-f]{32} [0-9a-f]{64}$/);
+      hashes.add(keyCheck?.hash ?? '');
+      assert.doesNotMatch(await fileOf(id), /service_one/);
+      await leave();
+      const session = await enter('service_one');
+      await end(id, session);
+      assert.doesNotMatch(await fileOf(id), /keyCheck/);
+      await leave();
+    }
+    assert.equal(hashes.size, 2);
+    stage.answers = [tooPoor];
+    await stage.submit(await stage.bench.draft(20, 'refused'), await enter('service_one'));
+    assert.deepEqual([stage.states(), stage.intent.keyCheck], [['refused'], undefined]);
+    assert.doesNotMatch(await fileOf(stage.intent.id), /keyCheck/);
+  });
+});
