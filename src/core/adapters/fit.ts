@@ -1,12 +1,16 @@
 import { baseChangeOf, type AdapterConfig } from './peftConfig.ts';
-import type { Problems } from './problems.ts';
+import { printable, type Problems } from './problems.ts';
 import type { LoraPair, WeightsReport } from './report.ts';
-import { endsOf, PREFIX, moduleScaling, type SortedTensors } from './tensors.ts';
+import { endsOf, hasTokenRows, moduleScaling, placeOf, PREFIX, type SortedTensors } from './tensors.ts';
 
 /** PEFT names both for a classifier (src/peft/peft_model.py, `classifier_module_names`); a model has only one. */
 const HEADS: readonly string[] = ['classifier', 'score'];
 /** Limits the search, which compares each name with all saved modules. */
 const MAX_SAVED = 20;
+/** Fewer layers show no rule that one of them could break. */
+const MIN_LAYERS = 3;
+/** Of this many layers at most one may differ: models whose layers alternate have more, by design. */
+const LAYERS_PER_DEVIATION = 8;
 
 /** Finds mismatches between the config and the tensors. */
 export function findMisfits(
@@ -16,10 +20,12 @@ export function findMisfits(
   problems: Problems,
 ): void {
   checkParts(sorted, problems);
+  checkWidths(sorted, problems);
   for (const { name } of sorted.unknown) problems.add('tensor-unexpected', 'warning', name);
   if (config === undefined) return;
   checkRanks(weights.pairs, config, problems);
-  checkTargets(weights.pairs, config, problems);
+  checkTargets(weights, config, problems);
+  checkEmbeddings(sorted, config, problems);
   checkSaved(weights, config, problems);
   checkMagnitudes(sorted, weights, config, problems);
 }
@@ -29,7 +35,7 @@ export function checkConfig(config: AdapterConfig, problems: Problems): void {
   const { peftType, baseModel, rank, alpha, targetModules, targetParameters, init = '' } = config;
   if (peftType === undefined) problems.add('peft-type-missing', 'warning');
   else if (!isLora(config)) {
-    problems.add('not-lora', 'error', undefined, { expected: 'LORA', actual: peftType });
+    problems.add('not-lora', 'warning', undefined, { expected: 'LORA', actual: peftType });
     return;
   }
   if (baseModel === undefined || baseModel === '') problems.add('base-model-missing', 'warning');
@@ -63,6 +69,28 @@ function checkParts({ parts }: SortedTensors, problems: Problems): void {
   }
 }
 
+/** Finds the few layers whose module has other numbers of inputs or outputs than in the rest. */
+function checkWidths({ pairs }: SortedTensors, problems: Problems): void {
+  const matrices = pairs.flatMap(({ path, a, b }) =>
+    // Convolutions differ by design, and so may steps of a sequence, whose names end in a number.
+    a?.shape.length === 2 && b?.shape.length === 2 && placeOf(path).module !== ''
+      ? { path, widths: `${a.shape[1]} ${b.shape[0]}` }
+      : [],
+  );
+  for (const layers of Map.groupBy(matrices, ({ path }) => placeOf(path).pathInLayers).values()) {
+    if (layers.length < MIN_LAYERS) continue;
+    const groups = [...Map.groupBy(layers, ({ widths }) => widths).values()];
+    const [, ...others] = groups.sort((one, other) => other.length - one.length);
+    const deviating = others.flat();
+    if (deviating.length > Math.max(1, layers.length / LAYERS_PER_DEVIATION)) continue;
+    for (const { path } of deviating) {
+      const { layer, module } = placeOf(path);
+      if (layer !== undefined)
+        problems.add('width-differs', 'warning', path, { layer, module: printable(module) });
+    }
+  }
+}
+
 function checkRanks(pairs: readonly LoraPair[], config: AdapterConfig, problems: Problems): void {
   // Experts that are adapted as one parameter have multiplied ranks.
   if (config.targetParameters.length > 0) return;
@@ -75,15 +103,35 @@ function checkRanks(pairs: readonly LoraPair[], config: AdapterConfig, problems:
 }
 
 function checkTargets(
-  pairs: readonly LoraPair[],
-  { targetModules, targetParameters }: AdapterConfig,
+  { pairs }: WeightsReport,
+  { targetModules, targetParameters, tiesWeights }: AdapterConfig,
   problems: Problems,
 ): void {
   // Never run an untrusted regular expression.
-  if (typeof targetModules !== 'object' || targetParameters.length > 0) return;
-  const targets = new Set<string>(targetModules);
-  for (const { path } of pairs)
-    if (!endsOf(path).some((end) => targets.has(end))) problems.add('module-not-targeted', 'error', path);
+  if (typeof targetModules !== 'object') return;
+  const unused = new Set<string>(targetModules);
+  const targets = new Set(unused);
+  for (const { path } of pairs) {
+    const found = endsOf(path).filter((end) => targets.has(end));
+    for (const one of found) unused.delete(one);
+    if (found.length === 0 && targetParameters.length === 0 && !(tiesWeights && hasTokenRows(path)))
+      problems.add('module-not-targeted', 'error', path);
+  }
+  for (const name of unused) problems.add('target-without-weights', 'info', name);
+}
+
+/** PEFT saves embeddings that no list names only if they were resized. Named ones may have been. */
+function checkEmbeddings(
+  { embeddingRows }: SortedTensors,
+  { modulesToSave, targetModules = [] }: AdapterConfig,
+  problems: Problems,
+): void {
+  if (embeddingRows === undefined) return;
+  const isNamed =
+    typeof targetModules === 'string' || [...modulesToSave, ...targetModules].some(hasTokenRows);
+  const values = { actual: embeddingRows };
+  if (isNamed) problems.add('embeddings-saved', 'info', undefined, values);
+  else problems.add('embeddings-resized', 'warning', undefined, values);
 }
 
 /** PEFT may name any consecutive parts of a module's path. */

@@ -28,7 +28,8 @@ export function readConfig(text: string, problems: Problems) {
     taskType: read('task_type', string),
     baseModel: read('base_model_name_or_path', string),
     revision: read('revision', string),
-    rank: read('r', (value) => (Number.isInteger(value) && Number(value) > 0 ? Number(value) : undefined)),
+    /** Types other than LoRA have 0. */
+    rank: read('r', natural) || undefined,
     alpha: read('lora_alpha', number),
     rankPattern: read('rank_pattern', pattern) ?? {},
     alphaPattern: read('alpha_pattern', pattern) ?? {},
@@ -44,6 +45,8 @@ export function readConfig(text: string, problems: Problems) {
     /** Parameters, such as those of experts, that are adapted directly. */
     targetParameters: read('target_parameters', strings) ?? [],
     modulesToSave: read('modules_to_save', strings) ?? [],
+    /** Embeddings that are adapted or saved bring the head that shares their weights, which no list names. */
+    tiesWeights: read('ensure_weight_tying', boolean) ?? false,
     bias: read('bias', string) ?? 'none',
     peftVersion: read('peft_version', string),
   };
@@ -68,6 +71,10 @@ function string(value: unknown): string | undefined {
 
 function number(value: unknown): number | undefined {
   return Number.isFinite(value) ? Number(value) : undefined;
+}
+
+function natural(value: unknown): number | undefined {
+  return Number.isInteger(value) && Number(value) >= 0 ? Number(value) : undefined;
 }
 
 function boolean(value: unknown): boolean | undefined {

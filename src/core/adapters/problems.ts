@@ -44,6 +44,8 @@ export const FAULTS = {
   bomb: 'unsafe',
   encrypted: 'encrypted',
   method: 'unsupported',
+  /** A tensor of an unknown type; `detail` says which. */
+  dtype: 'unsupported',
   'too-large': 'too-big',
   'header-too-large': 'too-big',
 } as const satisfies Readonly<Record<string, VerdictCode>>;
@@ -54,6 +56,7 @@ export interface Verdict {
   fault?: ArchiveFault;
   /** The name of the affected entry, printable. */
   entry?: string;
+  detail?: string;
 }
 
 /** Thrown if a file contains no adapter; `verdict` says why. */
@@ -71,8 +74,13 @@ export class NotAnAdapterError extends ExpectedError {
 export class BrokenArchiveError extends NotAnAdapterError {
   override readonly code: ArchiveFault;
 
-  constructor(fault: ArchiveFault, entry?: string) {
-    super({ code: FAULTS[fault], fault, ...(entry !== undefined && { entry: printable(entry) }) });
+  constructor(fault: ArchiveFault, entry?: string, detail?: string) {
+    super({
+      code: FAULTS[fault],
+      fault,
+      ...(entry !== undefined && { entry: printable(entry) }),
+      ...(detail !== undefined && { detail: printable(detail) }),
+    });
     this.code = fault;
   }
 }
@@ -101,10 +109,18 @@ export type ProblemCode =
   /** Without `base_model.model.`, PEFT reports tensors as missing keys: the model stays as it is. */
   | 'prefix-missing'
   | 'tensor-unexpected'
+  /** Few layers have another width: normal if the base model was pruned, else PEFT refuses the adapter. */
+  | 'width-differs'
   // Mismatches between config and tensors.
   | 'rank-mismatch'
   | 'module-not-targeted'
+  /** Information: PEFT warns of missing tensors, but lists with modules of several models are common. */
+  | 'target-without-weights'
   | 'saved-module-missing'
+  /** PEFT saved embeddings that are neither trained nor adapted. `actual` is their number of rows. */
+  | 'embeddings-resized'
+  /** Information: embeddings that may have been resized for training. */
+  | 'embeddings-saved'
   | 'dora-mismatch'
   // The files.
   /** Only one is used: in the adapter's folder, the one with PEFT's name or else the first by name. */
@@ -115,16 +131,20 @@ export type ProblemCode =
 /** A problem of an adapter, with all of its occurrences. */
 export interface AdapterProblem {
   code: ProblemCode;
-  /** `error`: tools will reject the adapter or load it wrongly. `warning`: some tools will. */
-  severity: 'error' | 'warning';
+  /** `error`: tools will reject the adapter or load it wrongly. `warning`: some tools will. `info`: none may. */
+  severity: 'error' | 'warning' | 'info';
   /** Number of affected tensors, modules, keys, or files; at least 1. */
   count: number;
   /** At most 10 of their names, printable, at most 200 characters. */
   examples: readonly string[];
   expected?: string | number;
   actual?: string | number;
+  /** Where the first one is. */
+  layer?: number;
+  module?: string;
 }
 
+const SEVERITIES: readonly AdapterProblem['severity'][] = ['error', 'warning', 'info'];
 const MAX_EXAMPLES = 10;
 
 /** Collects problems: one per code, with count and examples. */
@@ -136,20 +156,20 @@ export class Problems {
     code: ProblemCode,
     severity: AdapterProblem['severity'],
     example?: string,
-    values: Pick<AdapterProblem, 'expected' | 'actual'> = {},
+    values: Pick<AdapterProblem, 'expected' | 'actual' | 'layer' | 'module'> = {},
   ): void {
     const known = this.#byCode.get(code);
     const problem = known ?? { code, severity, count: 0, examples: [], ...values };
     if (known === undefined) this.#byCode.set(code, problem);
-    if (severity === 'error') problem.severity = severity;
+    if (SEVERITIES.indexOf(severity) < SEVERITIES.indexOf(problem.severity)) problem.severity = severity;
     problem.count++;
     if (example !== undefined && problem.examples.length < MAX_EXAMPLES)
       problem.examples.push(printable(example));
   }
 
-  /** Returns errors first, then in the order in which they were found. */
+  /** Returns errors first and information last, each in the order in which they were found. */
   list(): AdapterProblem[] {
-    return [...this.#byCode.values()].sort((a, b) => a.severity.localeCompare(b.severity));
+    return SEVERITIES.flatMap((its) => [...this.#byCode.values()].filter(({ severity }) => severity === its));
   }
 }
 

@@ -203,6 +203,8 @@ function factsOf({ config, weights }: AdapterReport, { folder, platform }: Recip
     isAssumed,
     base: isBaseKnown ? baseModel : BASE_MODEL,
     revision: isBaseKnown && isPlain(revision) ? revision : undefined,
+    /** PEFT refuses embeddings that have another number of rows than the base. */
+    tokens: weights?.embeddingRows,
     change: config && baseChangeOf(config),
     correction: scaleCorrection(config, pairs),
     rank,
@@ -219,7 +221,8 @@ function factsOf({ config, weights }: AdapterReport, { folder, platform }: Recip
  * Ollama: ollama/ollama docs/import.mdx; it refuses ADAPTER, so the adapter is merged.
  */
 function blocksOf(facts: Facts): Readonly<Record<Tool, readonly RecipeBlock[]>> {
-  const { config, folder, isWindows, task, base, revision, change, correction, rank, vllmRank } = facts;
+  const { config, folder, isWindows, task, base, tokens, revision, change, correction, rank, vllmRank } =
+    facts;
   const paths = isWindows ? path.win32 : path.posix;
   const own = isWindows ? POWERSHELL : SH;
   const { quote } = own;
@@ -243,6 +246,7 @@ function blocksOf(facts: Facts): Readonly<Record<Tool, readonly RecipeBlock[]>> 
     `from transformers import ${CLASSES[task]}, AutoTokenizer`,
     '',
     `base = ${CLASSES[task]}.from_pretrained(${pythonString(base)}${ofRevision}${options})`,
+    ...(tokens === undefined ? [] : [`base.resize_token_embeddings(${tokens})`]),
     `tokenizer = AutoTokenizer.from_pretrained(${pythonString(base)}${ofRevision})`,
     `model = PeftModel.from_pretrained(base, ${pythonString(folder)})`,
   ];

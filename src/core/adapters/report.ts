@@ -54,6 +54,8 @@ export interface WeightsReport {
   maxRank: number;
   /** Fully saved modules (`modules_to_save`), as found in the tensors. */
   savedModules: readonly string[];
+  /** Rows of the fully saved embeddings, if any: the number of tokens that the base model must have. */
+  embeddingRows?: number;
   hasBias: boolean;
 }
 

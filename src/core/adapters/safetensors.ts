@@ -12,7 +12,7 @@ const DTYPE_BITS: ReadonlyMap<unknown, number> = new Map(
   Object.entries({
     4: ['F4'],
     6: ['F6_E2M3', 'F6_E3M2'],
-    8: ['BOOL', 'U8', 'I8', 'F8_E5M2', 'F8_E4M3', 'F8_E8M0'],
+    8: ['BOOL', 'U8', 'I8', 'F8_E5M2', 'F8_E4M3', 'F8_E8M0', 'F8_E4M3FNUZ', 'F8_E5M2FNUZ'],
     16: ['I16', 'U16', 'F16', 'BF16'],
     32: ['I32', 'U32', 'F32'],
     64: ['C64', 'F64', 'I64', 'U64'],
@@ -131,7 +131,7 @@ function readTensor(json: HeaderReader, name: string): Tensor {
   const [dtype, shape, offsets] = ['dtype', 'shape', 'data_offsets'].map((key) => fields.get(key));
   const isComplete = fields.size === 3 && typeof dtype === 'string' && isList(shape) && isList(offsets);
   if (!isComplete || shape.length > MAX_DIMENSIONS || offsets.length !== 2) fail(undefined, name);
-  const bits = DTYPE_BITS.get(dtype) ?? fail('method', name);
+  const bits = DTYPE_BITS.get(dtype) ?? fail('dtype', name, dtype);
   const parameters = shape.reduce((product, side) => product * side, 1);
   const [from = 0, to = 0] = offsets;
   // Even if the product is inexact, it is still larger than any offset.
@@ -219,6 +219,6 @@ function parsed(token: string): unknown {
   }
 }
 
-function fail(code: ArchiveFault = 'safetensors', name?: string): never {
-  throw new BrokenArchiveError(code, name);
+function fail(code: ArchiveFault = 'safetensors', name?: string, detail?: string): never {
+  throw new BrokenArchiveError(code, name, detail);
 }

@@ -20,6 +20,8 @@ export interface SortedTensors {
   pairs: readonly Parts[];
   /** Modules that are saved fully or by rows. */
   saved: ReadonlySet<string>;
+  /** Rows of the embeddings in `saved`. */
+  embeddingRows: number | undefined;
   /** Whether other modules have biases, of the model or of LoRA. */
   hasBias: boolean;
   unknown: readonly Tensor[];
@@ -29,11 +31,14 @@ export function sortTensors(tensors: readonly Tensor[]): SortedTensors {
   const byPath = new Map<string, Parts>();
   const [saved, biased] = [new Set<string>(), new Set<string>()];
   const unknown: Tensor[] = [];
+  let embeddingRows: number | undefined;
   for (const tensor of tensors) {
     const role = roleOf(tensor.name);
     if (role === undefined) unknown.push(tensor);
-    else if (role.part === 'saved') saved.add(role.path);
-    else if (role.part === 'bias') biased.add(role.path);
+    else if (role.part === 'saved') {
+      saved.add(role.path);
+      if (hasTokenRows(role.path) && tensor.name.endsWith('.weight')) embeddingRows = tensor.shape[0];
+    } else if (role.part === 'bias') biased.add(role.path);
     else {
       const parts = byPath.get(role.path) ?? { path: role.path, isEmbedding: false };
       byPath.set(role.path, parts);
@@ -49,6 +54,7 @@ export function sortTensors(tensors: readonly Tensor[]): SortedTensors {
     parts,
     pairs: parts.filter(({ a, b }) => a !== undefined || b !== undefined),
     saved,
+    embeddingRows,
     hasBias: [...biased].some((path) => !saved.has(path)),
     unknown,
   };
@@ -116,7 +122,7 @@ function patternReader(pattern: Readonly<Record<string, number>>, common: number
 
 export function weightsReport(
   tensors: readonly Tensor[],
-  { saved, hasBias }: SortedTensors,
+  { saved, embeddingRows, hasBias }: SortedTensors,
   pairs: readonly LoraPair[],
 ): WeightsReport {
   const layers = new Set(pairs.map(({ layer }) => layer).filter((layer) => layer !== undefined));
@@ -129,6 +135,7 @@ export function weightsReport(
     minRank: pairs.reduce((least, { rank }) => Math.min(least, rank), pairs[0]?.rank ?? 0),
     maxRank: pairs.reduce((most, { rank }) => Math.max(most, rank), 0),
     savedModules: [...saved].map(printable),
+    ...(embeddingRows !== undefined && { embeddingRows }),
     hasBias,
   };
 }
@@ -181,7 +188,7 @@ function loraRole(path: string, [kind = '', ...rest]: readonly string[]): Tensor
 function role(part: TensorRole['part'], path: string, isEmbedding = false): TensorRole {
   const inner = path.startsWith(PREFIX) ? path.slice(PREFIX.length) : path;
   const clean = inner.replace(
-    /\.(?:base_layer|original_module|token_adapter|modules_to_save(?:\.[^.]+)?)$/,
+    /(?:\.(?:base_layer|original_module|token_adapter|modules_to_save(?:\.[^.]+)?))+$/,
     '',
   );
   return { part, path: clean, isEmbedding };
@@ -191,10 +198,28 @@ interface ModulePlace {
   layer: number | undefined;
   /** `q_proj`, or `experts.*.up_proj` for all experts of one kind. */
   module: string;
+  /** The path with `#` as the layer: the same in all layers. */
+  pathInLayers: string;
+}
+
+/** Embeddings of inputs and outputs, by the names of common models. */
+const EMBEDDINGS: readonly string[] = [
+  'embed_tokens',
+  'lm_head',
+  'wte',
+  'word_embeddings',
+  'embed_in',
+  'embed_out',
+  'shared',
+];
+
+/** Whether a module, or a name in a config's list, has a row for each token. */
+export function hasTokenRows(path: string): boolean {
+  return EMBEDDINGS.includes(path.slice(path.lastIndexOf('.') + 1));
 }
 
 /** The layer is the first number in the path; later numbers are experts and belong to the module's name. */
-function placeOf(path: string): ModulePlace {
+export function placeOf(path: string): ModulePlace {
   const parts = path.split('.');
   const at = parts.findIndex(
     (part, index) => index > 0 && /^[0-9]{1,6}$/.test(part) && parts[index - 1] !== 'experts',
@@ -207,6 +232,7 @@ function placeOf(path: string): ModulePlace {
       .slice(experts)
       .join('.')
       .replace(/^experts\.\d+/, 'experts.*'),
+    pathInLayers: at === -1 ? path : parts.with(at, '#').join('.'),
   };
 }
 

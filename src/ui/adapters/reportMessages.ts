@@ -10,7 +10,8 @@ const MAX_NAMES = 20;
 
 /** Describes an adapter by its headers and, if measured, its values. */
 export function adapterOverview(report: AdapterReport, measurements: Measurements | undefined) {
-  const problems = report.problems.map(problemNote);
+  // The verdict says it.
+  const problems = report.problems.filter(({ code }) => code !== 'not-lora').map(problemNote);
   const sections = compact<AdapterSection>(
     problems.length > 0 && { title: TERMS.problems, notes: problems },
     { title: l10n.t('Facts'), facts: adapterFacts(report) },
@@ -34,14 +35,16 @@ export function adapterVerdict(
       l10n.t('Some values are NaN or infinite.'),
       l10n.t('Check the dataset before a new run.'),
     );
+  const other = problems.find(({ code }) => code === 'not-lora');
+  const otherType = other && problemSentences(other)['not-lora'];
   if (has('error'))
     return verdictOf(
       'error',
-      problems.some(({ code }) => code === 'not-lora')
-        ? l10n.t('Not a LoRA adapter')
-        : l10n.t('Adapter with problems'),
+      l10n.t('Adapter with problems'),
       l10n.t('Tools reject it or load it incorrectly.'),
+      otherType,
     );
+  if (otherType !== undefined) return verdictOf('warning', l10n.t('Not a LoRA adapter'), otherType);
   if (measurements?.hasNoEffect === true)
     return verdictOf(
       'warning',
@@ -49,13 +52,12 @@ export function adapterVerdict(
       l10n.t('It has no effect, which is normal in the sandbox.'),
     );
   if (has('warning'))
-    return verdictOf('warning', l10n.t('LoRA adapter with warnings'), l10n.t('Not every tool loads it.'));
-  return verdictOf(
-    'clean',
-    l10n.t('Complete LoRA adapter'),
-    l10n.t('The weights match the config.'),
-    config?.baseModel && l10n.t('It fits only the model it was trained on, {0}.', config.baseModel),
-  );
+    return verdictOf('warning', l10n.t('LoRA adapter with warnings'), l10n.t('It may not load everywhere.'));
+  const fits =
+    config?.baseModel && l10n.t('It fits only the model it was trained on, {0}.', config.baseModel);
+  if (problems.some(({ code }) => code === 'target-without-weights'))
+    return verdictOf('clean', l10n.t('LoRA adapter'), fits);
+  return verdictOf('clean', l10n.t('Complete LoRA adapter'), l10n.t('The weights match the config.'), fits);
 }
 
 function verdictOf(
@@ -67,10 +69,14 @@ function verdictOf(
 }
 
 function unreadable(code: Exclude<VerdictCode, 'adapter'>, { verdict }: AdapterReport): AdapterVerdict {
-  const { fault, entry } = verdict;
+  const { fault, entry, detail: type } = verdict;
   const again = l10n.t('Download it again.');
   const inspectFolder = l10n.t('Unpack it yourself, then inspect the folder.');
-  const detail = compact(fault && FAULTS[fault], entry && l10n.t('Entry: {0}', entry));
+  const detail = compact(
+    fault && FAULTS[fault],
+    type && l10n.t('Type: {0}', type),
+    entry && l10n.t('Entry: {0}', entry),
+  );
   const texts: Record<typeof code, [title: string, ...sentences: string[]]> = {
     'not-an-archive': [
       l10n.t('Neither an archive nor safetensors'),
@@ -80,7 +86,10 @@ function unreadable(code: Exclude<VerdictCode, 'adapter'>, { verdict }: AdapterR
     broken: [l10n.t('Damaged'), ...detail, again],
     encrypted: [l10n.t('Encrypted'), inspectFolder],
     unsafe: [l10n.t('Not safe to unpack'), ...detail, l10n.t('Don’t unpack it by hand either.')],
-    unsupported: [l10n.t('Unsupported archive'), ...detail, inspectFolder],
+    unsupported:
+      fault === 'dtype'
+        ? [l10n.t('Unsupported weights'), ...detail]
+        : [l10n.t('Unsupported archive'), ...detail, inspectFolder],
     'no-adapter': [
       l10n.t('No adapter found'),
       l10n.t('An adapter has an adapter_config.json and an adapter_model.safetensors.'),
@@ -120,17 +129,20 @@ const FAULTS: Readonly<Record<ArchiveFault, string>> = {
   bomb: l10n.t('It may be a zip bomb.'),
   encrypted: l10n.t('It is encrypted.'),
   method: l10n.t('Its format is unsupported.'),
+  dtype: l10n.t('A tensor has an unknown type.'),
   'too-large': l10n.t('It is larger than any adapter.'),
   'header-too-large': l10n.t('Its headers are too large.'),
 };
 
 /** Returns a problem as a note for the page. */
 export function problemNote(problem: AdapterProblem): AdapterNote {
-  const { code, severity, count, examples } = problem;
+  const { code, severity, count } = problem;
+  const text = problemSentences(problem)[code];
+  const examples = text.endsWith(':') ? problem.examples : [];
   const rest = count - examples.length;
   return {
     severity,
-    text: problemSentences(problem)[code],
+    text,
     examples,
     more: examples.length > 0 ? moreText(rest) : undefined,
   };
@@ -144,6 +156,10 @@ function moreText(rest: number): string | undefined {
 export function problemSentences({
   expected,
   actual,
+  count,
+  examples,
+  layer = 0,
+  module = '',
 }: AdapterProblem): Readonly<Record<ProblemCode, string>> {
   const [wanted, found] = [expected, actual].map((value) =>
     typeof value === 'number' ? formatCount(value) : (value ?? '?'),
@@ -156,12 +172,34 @@ export function problemSentences({
     'config-bom': l10n.t('PEFT can’t read the byte order mark of adapter_config.json.'),
     'config-wrong-type': l10n.t('Config values of the wrong type were ignored:'),
     'peft-type-missing': missing('peft_type'),
-    'not-lora': l10n.t('This is a {0} adapter, which only PEFT may load.', found),
+    'not-lora': l10n.t('Only PEFT loads adapters of its type, {0}.', found),
     'base-model-missing': missing('base_model_name_or_path'),
     'base-model-is-path': l10n.t('The base model is a path ({0}). Use your own copy.', found),
     'rank-missing': missing('r'),
     'alpha-missing': missing('lora_alpha'),
     'target-modules-missing': missing('target_modules'),
+    'width-differs':
+      count === 1
+        ? l10n.t(
+            'Layer {0}’s {1} has another width than the others; it loads only if the base model’s does.',
+            layer,
+            module,
+          )
+        : l10n.t(
+            'Modules with another width than in the other layers; they load only if the base model’s do:',
+          ),
+    'target-without-weights':
+      count === 1
+        ? l10n.t('{0} is in the config, but has no weights.', examples[0] ?? '')
+        : l10n.t('Modules in the config that have no weights:'),
+    'embeddings-resized': l10n.t(
+      'The embeddings were resized. Resize the base model to {0} tokens before loading.',
+      found,
+    ),
+    'embeddings-saved': l10n.t(
+      'Its embeddings have {0} tokens. If the base model has another number, resize it first.',
+      found,
+    ),
     'saved-module-missing': l10n.t('Fully saved modules are missing:'),
     'base-changed': l10n.t('Training changed the base model’s weights ({0}): see “How to Use It”.', found),
     'dora-mismatch': l10n.t('{0} DoRA magnitudes expected, {1} found.', wanted, found),

@@ -59,7 +59,8 @@ export async function readContents(archive: Archive): Promise<Contents> {
       } catch (error) {
         if (!(error instanceof BrokenArchiveError) || OF_STREAM.includes(error.code)) throw error;
         // The error only matters if the file turns out to be the adapter's.
-        weights.set(name, new BrokenArchiveError(error.code, error.verdict.entry ?? name));
+        const { entry = name, detail } = error.verdict;
+        weights.set(name, new BrokenArchiveError(error.code, entry, detail));
       }
     if (configBytes > MAX_CONFIGS_BYTES || tensors > MAX_TENSORS || budget.bytes < 0)
       throw new BrokenArchiveError('header-too-large', name);

@@ -56,7 +56,7 @@ describe('inspectAdapter, comparing config and tensors', () => {
     ['base-model-is-path', config({ base_model_name_or_path: '/mnt/x' }), { actual: '/mnt/x' }],
     ['target-modules-missing', config({ target_modules: null }), {}],
     ['peft-type-missing', config({ peft_type: null }), {}],
-    ['not-lora', config({ peft_type: 'IA3' }), { severity: 'error', actual: 'IA3' }],
+    ['not-lora', config({ peft_type: 'IA3' }), { severity: 'warning', actual: 'IA3' }],
     [
       'config-wrong-type',
       config(wrongTypes),
@@ -118,7 +118,10 @@ describe('inspectAdapter, comparing config and tensors', () => {
         tensor(`${PREFIX}model.embed_tokens.modules_to_save.weight`, [4, 2]),
       ],
     });
-    assert.deepEqual(problems, []);
+    assert.deepEqual(
+      problems.map(({ code, actual }) => [code, actual]),
+      [['embeddings-saved', 4]],
+    );
     assert.deepEqual(weights?.savedModules, ['lm_head', 'model.embed_tokens']);
     assert.deepEqual([weights.minRank, weights.maxRank], [4, 8]);
     assert.deepEqual(
@@ -135,7 +138,7 @@ describe('inspectAdapter, comparing config and tensors', () => {
   it('reads the config of an early PEFT version', async () => {
     const file = new URL('../../../fixtures/adapters/peft-0.6.json', import.meta.url);
     const { config: read } = await inspectConfig(await readFile(file, 'utf8'));
-    const flags = ['useRslora', 'useDora', 'isAlora', 'repeatsLayers', 'loraBias'];
+    const flags = ['useRslora', 'useDora', 'isAlora', 'repeatsLayers', 'loraBias', 'tiesWeights'];
     assert.deepEqual(read, {
       peftType: 'LORA',
       taskType: 'CAUSAL_LM',
@@ -187,6 +190,26 @@ describe('inspectAdapter, comparing config and tensors', () => {
     });
     assert.ok(process.cpuUsage().user - user < 2_000_000);
     assert.deepEqual([weights?.pairs[0]?.scale, problems], [undefined, []]);
+  });
+
+  it('takes a width for a mistake only in few layers, of one path, with several layers to compare', async () => {
+    const widths = (path: (layer: number) => string, ...inputs: number[]): SampleOptions => ({
+      ...config({ target_modules: ['q', '0', '1', '2', '3'] }),
+      tensors: () => inputs.flatMap((one, layer) => pair(path(layer), one)),
+    });
+    const inLayers = (layer: number) => `layers.${layer}.q`;
+    for (const [options, count] of [
+      [widths(inLayers, 2, 2, 3), 1],
+      [widths(inLayers, ...Array<number>(14).fill(2), 3, 3), 2],
+      [widths(inLayers, ...Array<number>(13).fill(2), 3, 3, 3), undefined],
+      [widths(inLayers, 2, 3), undefined],
+      [widths(inLayers, 2, 3, 4, 5), undefined],
+      [widths((layer) => `tower${layer}.0.q`, 2, 2, 2, 3), undefined],
+      [widths((layer) => `mlp.${layer}`, 2, 2, 2, 3), undefined],
+    ] as const) {
+      const { problems } = await inspect(options);
+      assert.equal(problems.find(({ code }) => code === 'width-differs')?.count, count);
+    }
   });
 
   it('names modules by their path in a layer, and all experts of a kind the same', async () => {

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { recipesOf, type Recipe, type RecipeNote, type Tool } from '../../../../src/core/adapters/recipes.ts';
 import { adding, sampleAdapter, type SampleOptions } from '../../../helpers/adapters/sampleAdapter.ts';
+import { tensor } from '../../../helpers/adapters/safetensorsWriter.ts';
 import { block, FOLDER, Place, zipOf } from '../../../helpers/adapters/support.ts';
 
 /** A path with each character that is special in a shell, Python, JSON, or an argument list. */
@@ -158,6 +159,13 @@ describe('recipesOf', () => {
       assertWarned(recipe, 'base-repeated');
       assert.match(block(recipe, 'install').text, / bitsandbytes scipy( -r |$)/);
     }
+  });
+
+  it('resizes the base to the embeddings of the adapter before it is loaded', async () => {
+    const rows = tensor('base_model.model.model.embed_tokens.weight', [72, 2]);
+    const { peft, ollama } = await recipes(adding(rows));
+    for (const text of [block(peft, 'load-and-run').text, block(ollama, 'merge').text])
+      assert.match(text, /^base = .*\nbase\.resize_token_embeddings\(72\)\n[^]*^model = PeftModel/m);
   });
 
   it('never merges an adapter that cannot be merged', async () => {

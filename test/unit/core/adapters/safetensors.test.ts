@@ -110,7 +110,7 @@ describe('readSafetensorsHeader', () => {
       },
     ],
     [
-      'method',
+      'dtype',
       Object.fromEntries(
         ['F7', 'F33', 'f32', 'F8_X', 'F32 ', '', 'toString'].map((dtype) => [dtype, tensor({ dtype })]),
       ),
@@ -129,6 +129,13 @@ describe('readSafetensorsHeader', () => {
       await assert.rejects(read(file), { code: fault }, name);
       assert.notEqual((await place.inspect(file)).verdict.code, 'adapter', name);
     }
+  });
+
+  it('says which type is unknown, and knows those of the newest safetensors', async () => {
+    const report = await place.inspect(withHeader(tensor({ dtype: 'F7' }, 'a.b'), four));
+    assert.deepEqual(report.verdict, { code: 'unsupported', fault: 'dtype', entry: 'a.b', detail: 'F7' });
+    for (const dtype of ['F8_E4M3FNUZ', 'F8_E5M2FNUZ'])
+      assert.equal((await read(withHeader(tensor({ dtype, shape: [4] }), four))).tensors[0]?.dtype, dtype);
   });
 
   it('rejects a header above the format’s size limit', async () => {

@@ -108,6 +108,48 @@ describe('adapter page messages', () => {
       assert.equal(verdict({ problems }, measured).kind, kind);
   });
 
+  it('say that the weights match the config only if all of its modules have weights', () => {
+    const unused = problem('target-without-weights', { severity: 'info', examples: ['v_proj'] });
+    const shown = (problems: AdapterProblem[]) => {
+      const { kind, sentences } = verdict({ problems });
+      return [kind, sentences.some((text) => text.includes('match the config'))];
+    };
+    assert.deepEqual(shown([]), ['clean', true]);
+    assert.deepEqual(shown([problem('embeddings-saved', { severity: 'info' })]), ['clean', true]);
+    assert.deepEqual(shown([unused]), ['clean', false]);
+    assert.deepEqual(shown([problem('width-differs')]), ['warning', false]);
+    const texts = [unused, problem('width-differs', { layer: 7, module: 'q_proj' })].map(reports.problemNote);
+    assert.deepEqual(
+      texts.map(({ text, examples }) => [text, examples]),
+      [
+        ['v_proj is in the config, but has no weights.', []],
+        ['Layer 7’s q_proj has another width than the others; it loads only if the base model’s does.', []],
+      ],
+    );
+    assert.deepEqual(reports.problemNote({ ...unused, count: 2, examples: ['a', 'b'] }).examples, ['a', 'b']);
+  });
+
+  it('say once what loads an adapter of another type', () => {
+    const other = problem('not-lora', { actual: 'IA3', examples: [] });
+    const { verdict: shown, sections } = reports.adapterOverview({ ...report, problems: [other] }, undefined);
+    assert.deepEqual(shown, {
+      kind: 'warning',
+      title: 'Not a LoRA adapter',
+      sentences: ['Only PEFT loads adapters of its type, IA3.'],
+    });
+    assert.ok(sections.every(({ notes = [] }) => notes.length === 0));
+  });
+
+  it('name an unknown tensor type, and do not ask to unpack the file', () => {
+    const { title, sentences } = verdict({
+      verdict: { code: 'unsupported', fault: 'dtype', entry: 'a', detail: 'F7' },
+    });
+    assert.deepEqual(
+      [title, ...sentences],
+      ['Unsupported weights', 'A tensor has an unknown type.', 'Type: F7', 'Entry: a'],
+    );
+  });
+
   const toolOf = (changes: Partial<Recipe>, baseModel?: string) =>
     recipes.adapterTool({ tool: 'vllm', blocks: [], warnings: [], notes: [], ...changes }, baseModel);
 
