@@ -16,9 +16,9 @@ import { Submitter } from './core/submission/submitter.ts';
 import { ApiKeys } from './ui/accounts/apiKeys.ts';
 import { LazySandbox } from './ui/sandbox/lazySandbox.ts';
 import { Commands, ensureActiveAccount as ensureActive } from './ui/shared/commands.ts';
-import { inBackground, Log, reportError as report } from './ui/shared/log.ts';
+import { Log, reportError as report } from './ui/shared/log.ts';
 import { onDidChangeSettings, proxySettings } from './ui/shared/settings.ts';
-import type { UnreadableFile } from './ui/shared/unreadableMessages.ts';
+import { UnreadableFiles } from './ui/shared/unreadableFiles.ts';
 import { SubmissionRows } from './ui/submission/submissionRows.ts';
 
 /** The stores of core and VS Code's context, for every feature. All are disposed with the extension. */
@@ -30,15 +30,9 @@ export async function createServices(context: vscode.ExtensionContext) {
   const storage = context.globalStorageUri.fsPath;
   const dist = (file: string) => path.join(context.extensionPath, 'dist', file);
   const log = disposables.add(new Log());
-  const unreadable = (what: UnreadableFile) => (file: string) =>
-    inBackground(
-      log,
-      import('./ui/shared/unreadableMessages.ts').then(({ notifyUnreadable }) =>
-        notifyUnreadable(what, file),
-      ),
-    );
+  const unreadable = new UnreadableFiles(log);
   // Everything that windows share, except for money. Created first, so that it is closed last.
-  const state = disposables.add(new StateStore(storage, unreadable('state')));
+  const state = disposables.add(new StateStore(storage, unreadable.of('state')));
   state.requireShared().catch((error: unknown) => log.warn(String(error)));
 
   // Clients get the transport for each request, because it is replaced when proxy settings change.
@@ -55,7 +49,7 @@ export async function createServices(context: vscode.ExtensionContext) {
   };
   const apiKeys = disposables.add(new ApiKeys(context.secrets, openIntents));
   const sandbox = disposables.add(new LazySandbox(storage, log));
-  const accounts = disposables.add(new AccountStore(storage, unreadable('accounts')));
+  const accounts = disposables.add(new AccountStore(storage, unreadable.of('accounts')));
   const openAccounts = (): Promise<void> =>
     accounts.open().catch((error: unknown) => report(log, error, () => void openAccounts()));
   await openAccounts();
@@ -84,7 +78,7 @@ export async function createServices(context: vscode.ExtensionContext) {
   const folder = path.join(storage, 'submissions');
   const journal = disposables.add(
     new Journal(folder, {
-      onUnreadable: unreadable('submission'),
+      onUnreadable: unreadable.of('submission'),
       onLater: (file) => log.info(`later-version: ${path.basename(file)}`),
     }),
   );

@@ -34,17 +34,38 @@ const accountSchema = v.variant('kind', [
   }),
   v.object({ kind: v.literal('sandbox'), id: v.string(), name: v.string(), budget: budgetSchema }),
 ]);
+const accountsSchema = v.array(accountSchema);
+const KINDS: ReadonlySet<string> = new Set(accountSchema.options.map(({ entries }) => entries.kind.literal));
+const entriesSchema = v.array(v.looseObject({ kind: v.string() }));
 const fileSchema = v.object({
   version: v.literal(1),
   activeId: v.optional(v.string()),
-  accounts: v.array(accountSchema),
-  former: v.optional(v.array(accountSchema), []),
+  accounts: entriesSchema,
+  former: v.optional(entriesSchema, []),
 });
+/** As much as can be read of a file of a later version. */
+const laterEntriesSchema = v.fallback(v.array(v.fallback(v.nullable(accountSchema), null)), []);
+const laterFileSchema = v.object({
+  version: v.pipe(v.number(), v.integer(), v.minValue(2)),
+  activeId: v.fallback(v.optional(v.string()), undefined),
+  accounts: laterEntriesSchema,
+  former: laterEntriesSchema,
+});
+type Entries = v.InferOutput<typeof entriesSchema>;
+
 interface Content {
   activeId?: string | undefined;
   accounts: Account[];
   /** The signed-out accounts, latest last. */
   former: Account[];
+  /** Accounts of kinds that only a later version knows; they are written back unchanged. */
+  others: { accounts: Entries; former: Entries };
+  /** Whether a later version wrote the file, which is then never written. */
+  isLater: boolean;
+}
+
+function emptyContent(): Content {
+  return { accounts: [], former: [], others: { accounts: [], former: [] }, isLater: false };
 }
 
 /** The accounts file may exist but cannot be read, so it is unknown which accounts there are. */
@@ -58,6 +79,15 @@ export class AccountsUnreadableError extends ExpectedError {
   }
 }
 
+/** A later version of the extension wrote the accounts file, so this version doesn't change it. */
+export class AccountsOfLaterVersionError extends ExpectedError {
+  readonly code = 'accounts-later-version';
+
+  constructor() {
+    super('the accounts file is of a later version');
+  }
+}
+
 /**
  * Owns the accounts of this machine, and which one is active, in a file that all windows share. It is written
  * under a lock; a `Memento` would not do, because it always writes the extension's complete state, so windows
@@ -68,7 +98,7 @@ export class AccountStore implements Disposable {
   readonly #onUnreadable: (file: string) => void;
   readonly #onDidChange = new Emitter<void>();
   readonly #inTurn = sequencer();
-  #content: Content = { accounts: [], former: [] };
+  #content = emptyContent();
   #isUnreadable = false;
   #watch: FolderWatch | undefined;
 
@@ -122,13 +152,19 @@ export class AccountStore implements Disposable {
     return this.#content.accounts.find((account) => account.id === this.#content.activeId);
   }
 
+  /** Ensures that accounts can be changed, as far as is known. @throws AccountsOfLaterVersionError */
+  requireChangeable(): void {
+    if (this.#content.isLater) throw new AccountsOfLaterVersionError();
+  }
+
   /**
    * Adds or replaces an account by ID and activates it. Keeps its budget and website, even after a sign-out.
    * A new sandbox replaces the existing one.
    */
   save(account: Account): Promise<void> {
     const isOther = (other: Account) => !isReplacedBy(other, account);
-    return this.#change(({ accounts, former }) => ({
+    return this.#change(({ accounts, former, ...content }) => ({
+      ...content,
       activeId: account.id,
       accounts: [
         ...accounts.filter(isOther),
@@ -156,7 +192,8 @@ export class AccountStore implements Disposable {
 
   /** Signs out of an account without activating another: that could spend another account's money. */
   remove(id: string): Promise<void> {
-    return this.#change(({ activeId, accounts, former }) => ({
+    return this.#change(({ activeId, accounts, former, ...content }) => ({
+      ...content,
       activeId: activeId === id ? undefined : activeId,
       accounts: accounts.filter((account) => account.id !== id),
       former: [...former, ...accounts.filter((account) => account.id === id)],
@@ -168,12 +205,20 @@ export class AccountStore implements Disposable {
     this.#onDidChange.dispose();
   }
 
-  /** Applies one change at a time among all windows, based on the current file. */
+  /**
+   * Applies one change at a time among all windows, based on the current file.
+   * @throws AccountsUnreadableError, AccountsOfLaterVersionError, and file system errors
+   */
   #change(change: (content: Content) => Content): Promise<void> {
     return this.#inTurn(() =>
       this.#locked(async () => {
+        const content = await this.#readLocked();
+        if (content.isLater) {
+          this.#accept(content);
+          throw new AccountsOfLaterVersionError();
+        }
         // Normalize: nothing is written that cannot be read back, and the watcher sees no second change.
-        const next = contentOf(textOf(change(await this.#readLocked())));
+        const next = contentOf(textOf(change(content)));
         await writeFileDurably(this.#file, textOf(next));
         this.#accept(next);
       }),
@@ -211,11 +256,11 @@ export class AccountStore implements Disposable {
   async #readLocked(): Promise<Content> {
     const content = await this.#parsed();
     if (content !== undefined) return content;
-    // Edited by hand, foreign, or of a later version: set aside, never deleted.
+    // Edited by hand or foreign: set aside, never deleted.
     const aside = `${this.#file}.unreadable-${Date.now()}`;
     await rename(this.#file, aside);
     this.#onUnreadable(aside);
-    return { accounts: [], former: [] };
+    return emptyContent();
   }
 
   /** Undefined if the file is invalid. @throws AccountsUnreadableError */
@@ -224,7 +269,7 @@ export class AccountStore implements Disposable {
     try {
       text = await readFile(this.#file, 'utf8');
     } catch (error) {
-      if (isMissing(error)) return { accounts: [], former: [] };
+      if (isMissing(error)) return emptyContent();
       throw new AccountsUnreadableError(this.#file, error);
     }
     try {
@@ -239,12 +284,40 @@ function isReplacedBy(old: Account, account: Account): boolean {
   return old.id === account.id || (old.kind === 'sandbox' && account.kind === 'sandbox');
 }
 
-function textOf(content: Content): string {
-  return JSON.stringify({ version: 1, ...content }, null, 2);
+function textOf({ activeId, accounts, former, others }: Content): string {
+  const file = {
+    version: 1,
+    activeId,
+    accounts: [...accounts, ...others.accounts],
+    former: [...former, ...others.former],
+  };
+  return JSON.stringify(file, null, 2);
 }
 
 /** @throws ValiError, SyntaxError if the text is invalid */
 function contentOf(text: string): Content {
-  const { activeId, accounts, former } = v.parse(fileSchema, JSON.parse(text));
-  return { activeId, accounts, former };
+  const value: unknown = JSON.parse(text);
+  const later = v.safeParse(laterFileSchema, value);
+  if (later.success) {
+    const { activeId, accounts, former } = later.output;
+    const read = {
+      accounts: accounts.filter((one) => one !== null),
+      former: former.filter((one) => one !== null),
+    };
+    return { ...emptyContent(), activeId, ...read, isLater: true };
+  }
+  const { activeId, accounts, former } = v.parse(fileSchema, value);
+  const known = (entries: Entries) =>
+    v.parse(
+      accountsSchema,
+      entries.filter(({ kind }) => KINDS.has(kind)),
+    );
+  const unknown = (entries: Entries) => entries.filter(({ kind }) => !KINDS.has(kind));
+  return {
+    activeId,
+    accounts: known(accounts),
+    former: known(former),
+    others: { accounts: unknown(accounts), former: unknown(former) },
+    isLater: false,
+  };
 }

@@ -57,6 +57,8 @@ export async function signIn(
   createClient: CreateClient,
   submissions: () => Promise<readonly Intent[]>,
 ): Promise<void> {
+  // Don't ask for an API key that could not be used.
+  accounts.requireChangeable();
   // If they cannot be read, nothing can be submitted either.
   const submitted = await submissions().catch(() => []);
   const draft = await askToSignIn(accounts, submitted);

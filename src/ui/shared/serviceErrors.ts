@@ -132,6 +132,7 @@ const ERRORS: ReadonlyMap<string, Row> = new Map(
         l10n.t('Your accounts can’t be read from {0}. Check its permissions.', file),
       RETRY,
     ],
+    'accounts-later-version': [l10n.t('Update the extension to change accounts.')],
     'key-missing': [
       l10n.t('The API key isn’t on this machine. If you entered it in another window, reload this one.'),
       ENTER_KEY,

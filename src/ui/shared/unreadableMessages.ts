@@ -1,7 +1,8 @@
 import { l10n } from 'vscode';
+import { formatCount } from './format.ts';
 import { showWarning } from './notifications.ts';
 
-/** What each unreadable file contained, and the consequences. Nothing was deleted. */
+/** What unreadable files contained, and the consequences. Nothing was deleted. */
 const SENTENCES = {
   state: (file: string) => l10n.t('Damaged run lists and download history were moved to {0}.', file),
   accounts: (file: string) =>
@@ -9,17 +10,22 @@ const SENTENCES = {
       'Your accounts couldn’t be read and were moved to {0}. Sign in again: open submissions may have been charged.',
       file,
     ),
-  /** The file was moved or left in place. */
-  submission: (file: string) =>
-    l10n.t(
-      'You may have been charged: the submission record {0} can’t be read. Compare your balance and runs.',
-      file,
-    ),
+  /** The files were moved or left in place. */
+  submission: (file: string, count: number) =>
+    count === 1
+      ? l10n.t(
+          'You may have been charged: the submission record {0} can’t be read. Compare your balance and runs.',
+          file,
+        )
+      : l10n.t(
+          'You may have been charged: {0} submission records can’t be read. Compare your balance and runs.',
+          formatCount(count),
+        ),
 };
 
 export type UnreadableFile = keyof typeof SENTENCES;
 
-/** Reports that a file of the extension could not be read, with its current path. */
-export function notifyUnreadable(what: UnreadableFile, file: string): void {
-  void showWarning(SENTENCES[what](file));
+/** Reports files of one kind that could not be read, by their current paths; there is at least one. */
+export function notifyUnreadable(what: UnreadableFile, files: readonly string[]): void {
+  void showWarning(SENTENCES[what](files.at(-1) ?? '', files.length));
 }

@@ -159,7 +159,6 @@ describe('AccountStore', () => {
       '{"version":1,"acc',
       '',
       '"something else"',
-      '{"version":2,"accounts":[]}',
       '{"version":1,"accounts":[{"kind":"service","id":1}]}',
       JSON.stringify({ version: 1, accounts: [{ ...service('a'), baseUrl: 'x' }] }),
     ]) {
@@ -172,6 +171,62 @@ describe('AccountStore', () => {
       assert.equal((await opened()).active?.id, 'a');
       await rm(path.join(folder, aside));
     }
+  });
+
+  it('reads what it can of a file of a later version, and never writes it', async () => {
+    await mkdir(folder);
+    const later = { code: 'accounts-later-version' };
+    const accounts = [service('a'), { ...service('b'), baseUrl: 7 }, { kind: 'team', id: 't' }, null];
+    for (const [content, ids, active] of [
+      [{ version: 2, activeId: 'a', accounts, former: [service('f')] }, ['a'], service('a')],
+      [{ version: 3, activeId: 5, accounts: { a: service('a') } }, [], undefined],
+    ] as const) {
+      const text = JSON.stringify(content);
+      await writeFile(file(), text);
+      const store = await opened();
+      assert.deepEqual([idsOf(store), store.active, store.isUnreadable], [ids, active, false]);
+      await assert.rejects(store.save(service('c')), later);
+      await assert.rejects(store.change('a', { website: 'https://service.test' }), later);
+      await assert.rejects(store.activate('a'), later);
+      await assert.rejects(store.remove('a'), later);
+      assert.throws(() => store.requireChangeable(), later);
+      assert.equal(await readFile(file(), 'utf8'), text);
+      // The later version was removed, and its file with it.
+      await rm(file());
+      await store.save(service('c'));
+      store.requireChangeable();
+    }
+    assert.deepEqual((await readdir(folder)).sort(), ['accounts.json', 'accounts.lock']);
+  });
+
+  it('writes accounts of a kind that it does not know back unchanged', async () => {
+    await mkdir(folder);
+    const team = { kind: 'team', id: 't', members: [{ name: 'Näme' }], budget: 'other' };
+    const old = { ...team, id: 'old' };
+    await writeFile(
+      file(),
+      JSON.stringify({ version: 1, activeId: 't', accounts: [team, service('a')], former: [old] }),
+    );
+    const store = await opened();
+    assert.deepEqual([store.accounts, store.active, store.former], [[service('a')], undefined, []]);
+    for (const change of [
+      () => store.save(sandbox('s')),
+      () => store.change('a', { website: 'https://service.test' }),
+      () => store.activate('a'),
+      () => store.remove('a'),
+    ]) {
+      await change();
+      const written = JSON.parse(await readFile(file(), 'utf8')) as Record<string, { id: string }[]>;
+      for (const [list, entry] of [
+        ['accounts', team],
+        ['former', old],
+      ] as const)
+        assert.deepEqual(
+          written[list]?.filter(({ id }) => id === entry.id),
+          [entry],
+        );
+    }
+    assert.deepEqual([idsOf(store), store.former.map(({ id }) => id)], [['s'], ['a']]);
   });
 
   it('rejects an account that it could not read back', async () => {

@@ -27,7 +27,9 @@ describe('API key entry', () => {
     const one = { kind: 'service', id: 'one', name: 'Work', baseUrl: 'https://service.test', website };
     const isFormer = command === 'signIn' && website !== undefined;
     const [active, former] = isFormer ? [undefined, [one]] : [one, []];
-    const accounts = { active, accounts: [active ?? []].flat(), former } as unknown as AccountStore;
+    const requireChangeable = () => undefined;
+    const list = { active, accounts: [active ?? []].flat(), former };
+    const accounts = { ...list, requireChangeable } as unknown as AccountStore;
     const store = (_owner: unknown, apiKey: string) => Promise.resolve(void stored.push(apiKey));
     const apiKeys = { store, storeWith: store } as unknown as ApiKeys;
     const client = () => ({ getBalance }) as unknown as Client;

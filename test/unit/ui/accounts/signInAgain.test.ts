@@ -116,7 +116,7 @@ describe('Sign In to a service that was used before', () => {
     accounts.dispose();
     await writeFile(path.join(stage.bench.folder, 'accounts.json'), 'torn');
     standIn.forget();
-    accounts = new AccountStore(stage.bench.folder, (file) => notifyUnreadable('accounts', file));
+    accounts = new AccountStore(stage.bench.folder, (file) => notifyUnreadable('accounts', [file]));
     await accounts.open();
     assert.match(standIn.shown.sentences[0] ?? '', /may have been charged/);
     const rows = await enter(stage.url, 'Continue with', 'Work', 'service_key');
@@ -128,6 +128,13 @@ describe('Sign In to a service that was used before', () => {
     await chargeUnseen();
     await leave();
     assert.deepEqual(await enter('https://other.test', 'Other', 'service_key'), []);
+  });
+
+  it('asks for nothing while the accounts are of a later version', async () => {
+    await writeFile(path.join(stage.bench.folder, 'accounts.json'), '{"version":2}');
+    await accounts.open();
+    await assert.rejects(enter(), { code: 'accounts-later-version' });
+    assert.deepEqual(standIn.shown.inputs, []);
   });
 
   it('succeeds even if the submissions cannot be read', async () => {
