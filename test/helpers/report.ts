@@ -43,6 +43,7 @@ export function reportOf(changes: Partial<Report> = {}): Report {
     blankRows: 0,
     formats: { ...zeros(FORMATS), chat: 10 },
     format: 'chat',
+    datasetRows: 10,
     comparedRows: 10,
     statistics: {
       characters: 1_000,

@@ -99,6 +99,7 @@ export class ReportBuilder {
       blankRows: sum('blankRows'),
       formats,
       format,
+      datasetRows: Math.max(0, ...this.#added('typedFormats')),
       comparedRows: this.hasEnoughHashed ? this.#placeOf(MAX_COMPARED_ROWS - 1).row : rows,
       statistics: this.#statistics(file.sizeBytes, sum('characters')),
       problems: this.#problems(format, same),
@@ -128,7 +129,7 @@ export class ReportBuilder {
   }
 
   /** Sums a table over all workers. */
-  #added(table: 'totals' | 'formats' | 'roles' | 'lengthBins'): Uint32Array {
+  #added(table: 'totals' | 'formats' | 'typedFormats' | 'roles' | 'lengthBins'): Uint32Array {
     const [first = new Uint32Array(), ...others] = this.#counts.map((counts) => counts[table]);
     return first.map((value, index) => others.reduce((total, other) => total + (other[index] ?? 0), value));
   }

@@ -57,21 +57,11 @@ function startsWith(bytes: Uint8Array, beginning: readonly number[]): boolean {
 /** Minimum share of a dataset's objects that have the same training format. */
 const MIN_OF_FORMAT = 0.8;
 
-/**
- * Whether the rows look like a dataset: at least half are JSON objects, and most of these have one training format.
- * Plain text, question-answer rows, and half a field pair don't count, because other files have them, too.
- */
+/** Whether the rows look like a dataset: at least half are JSON objects, and most of these have one training format. */
 export function hasDatasetRows(report: Report): boolean {
-  const { chat, sharegpt, instruction, preference, 'prompt-completion': completion } = report.formats;
   const objects = objectsOf(report);
-  const most = Math.max(
-    chat - countOf(report, 'messages-not-array'),
-    sharegpt - countOf(report, 'conversations-not-array'),
-    completion - countOf(report, 'prompt-missing', 'completion-missing'),
-    instruction - countOf(report, 'instruction-missing', 'output-missing'),
-    preference - countOf(report, 'chosen-missing', 'rejected-missing'),
-  );
-  return report.kind === 'rows' && areObjects(report) && objects > 0 && most >= objects * MIN_OF_FORMAT;
+  const isFormat = objects > 0 && report.datasetRows >= objects * MIN_OF_FORMAT;
+  return report.kind === 'rows' && areObjects(report) && isFormat;
 }
 
 function objectsOf({ formats }: Report): number {

@@ -66,6 +66,8 @@ export interface Report extends FileStamp {
   formats: Readonly<Record<Format, number>>;
   /** The most common known format; undefined if no row has one. */
   format: Format | undefined;
+  /** The most rows that have one training format by the names and types of their fields: few other files have any. */
+  datasetRows: number;
   /** Rows, from the first, that were compared for duplicates; fewer than `rows` only in huge files. */
   comparedRows: number;
   statistics: Statistics;

@@ -2,7 +2,8 @@ import { FORMAT_COUNT, PLACE_CODE_COUNT, ROLE_COUNT, API_KEY, PRIVATE_KEY } from
 
 type Counters = 'rows' | 'blankRows' | 'lineBreaks' | 'charactersRead' | 'places' | 'maxTurns' | 'maxLength';
 type Regions =
-  'PLACES' | 'ROW_STARTS' | 'ROW_HASHES' | 'ROW_BREAKS' | 'TOTALS' | 'FORMATS' | 'ROLES' | 'LENGTH_BINS';
+  | ('PLACES' | 'ROW_STARTS' | 'ROW_HASHES' | 'ROW_BREAKS')
+  | ('TOTALS' | 'FORMATS' | 'TYPED_FORMATS' | 'ROLES' | 'LENGTH_BINS');
 
 /** Exports of `scanner/scan.ts`. Positions are addresses in its memory. */
 interface Exports extends Record<Counters | Regions | 'PATTERNS' | 'ANCHORS', WebAssembly.Global> {
@@ -41,6 +42,8 @@ export interface Scanned {
 export interface Counts {
   totals: Uint32Array;
   formats: Uint32Array;
+  /** Rows whose fields have the types of a training format, by format. */
+  typedFormats: Uint32Array;
   roles: Uint32Array;
   lengthBins: Uint32Array;
   maxTurns: number;
@@ -115,6 +118,7 @@ export class Scanner {
     return {
       totals: this.#view(exports.TOTALS, PLACE_CODE_COUNT).slice(),
       formats: this.#view(exports.FORMATS, FORMAT_COUNT).slice(),
+      typedFormats: this.#view(exports.TYPED_FORMATS, FORMAT_COUNT).slice(),
       roles: this.#view(exports.ROLES, ROLE_COUNT).slice(),
       lengthBins: this.#view(exports.LENGTH_BINS, LENGTH_BINS).slice(),
       maxTurns: exports.maxTurns.value,

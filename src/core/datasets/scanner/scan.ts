@@ -28,7 +28,7 @@ import { MAX_ROW_BYTES, readRow, skipSpace } from './grammar';
 import { ANCHORS, PATTERNS } from './keyPatterns';
 import { characters, countReturns, findLineEnd, hasReturn, hashRow } from './lines';
 import { searchSecrets } from './secrets';
-import { format, turns, TURNS_BY_ROLE } from './shape';
+import { format, hasTypes, turns, TURNS_BY_ROLE } from './shape';
 import { isByteOrderMark } from './utf8';
 
 export { inputStart, reserve, places, PLACES, ROW_STARTS, ROW_HASHES, ROW_BREAKS, TOTALS };
@@ -51,8 +51,9 @@ export let charactersRead: u32 = 0;
 const LENGTH_BINS_COUNT = 32 * 24;
 /** A u32 for each bin. */
 export const LENGTH_BINS: usize = memory.data(LENGTH_BINS_COUNT * 4, 4);
-/** A u32 for each format, and for each role. */
+/** A u32 for each format, also of the rows whose fields have its types, and for each role. */
 export const FORMATS: usize = memory.data(FORMAT_COUNT * 4, 4);
+export const TYPED_FORMATS: usize = memory.data(FORMAT_COUNT * 4, 4);
 export const ROLES: usize = memory.data(ROLE_COUNT * 4, 4);
 /** Turns of the longest conversation. */
 export let maxTurns: u32 = 0;
@@ -164,6 +165,7 @@ function endOfRow(start: usize, hash: u64, breaks: u32): void {
 function forgetCounts(): void {
   memory.fill(LENGTH_BINS, 0, LENGTH_BINS_COUNT * 4);
   memory.fill(FORMATS, 0, FORMAT_COUNT * 4);
+  memory.fill(TYPED_FORMATS, 0, FORMAT_COUNT * 4);
   memory.fill(ROLES, 0, ROLE_COUNT * 4);
   maxTurns = 0;
   maxLength = 0;
@@ -189,6 +191,7 @@ function binOf(length: u32): u32 {
 /** Counts the format and roles of the object that was read last. */
 function countShape(): void {
   increment(FORMATS, format, 1);
+  if (hasTypes) increment(TYPED_FORMATS, format, 1);
   if (turns == 0) return;
   maxTurns = max(maxTurns, turns);
   for (let role = 0; role < ROLE_COUNT; role++)

@@ -58,7 +58,8 @@ const FIELD_ANSWER = 9;
 const FIELD_TEXT = 10;
 const FIELD_CHOSEN = 11;
 const FIELD_REJECTED = 12;
-const FIELD_COUNT = 13;
+const FIELD_RESPONSE = 13;
+const FIELD_COUNT = 14;
 
 // Fields of a message.
 const PART_OTHER = 0;
@@ -91,6 +92,7 @@ function fieldOf(from: usize, to: usize): i32 {
     if (name == 0x6e6f697473657571) return FIELD_QUESTION; // question
     if (name == 0x726577736e61) return FIELD_ANSWER; // answer
     if (name == 0x6e65736f6863) return FIELD_CHOSEN; // chosen
+    if (name == 0x65736e6f70736572) return FIELD_RESPONSE; // response
     return name == 0x64657463656a6572 ? FIELD_REJECTED : FIELD_OTHER; // rejected
   }
   // completi, mpletion; instruct, truction; conversa, rsations
@@ -136,8 +138,9 @@ function roleOf(from: usize, to: usize, isShareGpt: bool): i32 {
 /** The row (1), its messages (2), a message (3), its content's parts (4), a part (5). */
 export const MAX_SHAPE_DEPTH = 5;
 
-/** The format of the last row, set when it has ended. */
+/** The format of the last row, set when it has ended; and whether its fields have the types of that format, not only the names. */
 export let format: i32 = FORMAT_UNKNOWN;
+export let hasTypes: bool = false;
 /** Turns of the last row's conversation, and a u32 for each role. */
 export let turns: u32 = 0;
 export const TURNS_BY_ROLE: usize = memory.data(ROLE_COUNT * 4, 4);
@@ -148,6 +151,11 @@ let field: i32 = FIELD_OTHER;
 /** What is wrong with the last value of each field: code (0 for nothing), address, length; each a u32. */
 const FAULT_BYTES = 12;
 const FAULTS: usize = memory.data(FIELD_COUNT * FAULT_BYTES, 4);
+/** Bits of the fields whose last value is a string, or a list that begins with a message. */
+let typed: u32 = 0;
+/** Elements of the field's list so far, and bits of the parts that the first one has. */
+let elements: u32 = 0;
+let firstParts: u32 = 0;
 
 let hasAssistant: bool = false;
 let lastRole: i32 = -1;
@@ -174,7 +182,9 @@ function isConversation(): bool {
 /** Begins a row. */
 export function beginShape(start: usize): void {
   format = FORMAT_UNKNOWN;
+  hasTypes = false;
   fields = 0;
+  typed = 0;
   field = FIELD_OTHER;
   message = start;
   beginConversation();
@@ -197,17 +207,22 @@ export function keyShape(depth: i32, from: usize, to: usize): void {
   if (depth == 1) {
     field = fieldOf(from, to);
     fields |= bit(field);
+    typed &= ~bit(field);
     setFault(0, 0, 0);
-  } else if (depth == 3 && isConversation()) {
+  } else if (depth == 3 && isList()) {
     part = partOf(from, to);
   }
 }
 
 /** Handles a string, number or literal in the container at a depth. */
 export function scalarShape(depth: i32, kind: i32, from: usize, to: usize): void {
-  if (depth == 1) takeField(kind, from, to);
-  else if (!isConversation()) return;
-  else if (depth == 2) noteInRow(MESSAGE_NOT_OBJECT, from, to - from);
+  if (depth == 1) return takeField(kind, from, to);
+  if (depth == 2) {
+    // Conversations can be lists of strings.
+    if (++elements == 1 && kind == KIND_STRING && field == FIELD_CONVERSATIONS) typed |= bit(field);
+  } else if (depth == 3) takeFirstPart(kind);
+  if (!isConversation()) return;
+  if (depth == 2) noteInRow(MESSAGE_NOT_OBJECT, from, to - from);
   else if (depth == 3) takePart(kind, from, to);
   else if (depth == 4 && isContent()) {
     parts++;
@@ -215,12 +230,21 @@ export function scalarShape(depth: i32, kind: i32, from: usize, to: usize): void
   }
 }
 
+/** Stores which parts the first message of a list has. Role and speaker must be strings. */
+function takeFirstPart(kind: i32): void {
+  if (elements == 1 && (kind == KIND_STRING || (part != PART_ROLE && part != PART_FROM)))
+    firstParts |= bit(part);
+}
+
 function takeField(kind: i32, from: usize, to: usize): void {
   if (field == FIELD_OTHER) return;
   if (isConversation()) {
     beginConversation();
     noteNoArray(from, to - from);
-  } else if (field == FIELD_INPUT && (kind == KIND_NULL || kind == KIND_STRING)) {
+    return;
+  }
+  if (kind == KIND_STRING) typed |= bit(field);
+  if (field == FIELD_INPUT && (kind == KIND_NULL || kind == KIND_STRING)) {
     // An instruction often needs no input.
     return;
   } else if (kind != KIND_STRING) setFault(FIELD_WRONG_TYPE, from, to - from);
@@ -264,15 +288,22 @@ function takePart(kind: i32, from: usize, to: usize): void {
 /** Handles the start of a container at its depth. */
 export function openShape(depth: i32, isObject: bool, at: usize): void {
   if (depth == 2) {
+    // The values of an object are not elements.
+    elements = <u32>isObject;
     if (isConversation()) {
       beginConversation();
       message = at;
       if (!isObject) return;
       noteNoArray(at, 1);
       field = FIELD_OTHER;
-    } else if (field != FIELD_OTHER && !(mayBeList() && !isObject)) setFault(FIELD_WRONG_TYPE, at, 1);
-  } else if (!isConversation()) return;
-  else if (depth == 3) {
+    } else if (field != FIELD_OTHER && !(isList() && !isObject)) setFault(FIELD_WRONG_TYPE, at, 1);
+    return;
+  }
+  if (depth == 3) {
+    if (++elements == 1) firstParts = 0;
+  } else if (depth == 4) takeFirstPart(0);
+  if (!isConversation()) return;
+  if (depth == 3) {
     if (!isObject) noteInRow(MESSAGE_NOT_OBJECT, at, 1);
     isMessage = isObject;
     message = at;
@@ -294,15 +325,15 @@ export function openShape(depth: i32, isObject: bool, at: usize): void {
   } else if (isContent()) parts++;
 }
 
-/** Prompts, completions and preferences can also be lists of messages. */
-function mayBeList(): bool {
-  return (
-    (bit(field) & (bit(FIELD_PROMPT) | bit(FIELD_COMPLETION) | bit(FIELD_CHOSEN) | bit(FIELD_REJECTED))) != 0
-  );
+/** Conversations are lists of messages; prompts, completions and preferences can be. */
+function isList(): bool {
+  const lists = bit(FIELD_PROMPT) | bit(FIELD_COMPLETION) | bit(FIELD_CHOSEN) | bit(FIELD_REJECTED);
+  return isConversation() || (bit(field) & lists) != 0;
 }
 
 /** Handles the end of the container at a depth. */
 export function closeShape(depth: i32, at: usize): void {
+  if (depth == 3 && elements == 1 && isList() && isFirstMessage()) typed |= bit(field);
   if (!isConversation()) return;
   if (depth == 4) {
     if (isContent() && parts == 0) {
@@ -315,6 +346,12 @@ export function closeShape(depth: i32, at: usize): void {
     else if (!hasAssistant) noteInRow(NO_ASSISTANT, message, 1);
     else if (lastRole != ROLE_ASSISTANT) noteInRow(LAST_NOT_ASSISTANT, message, 1);
   }
+}
+
+function isFirstMessage(): bool {
+  const hasText = (firstParts & (bit(PART_CONTENT) | bit(PART_TOOL_CALLS))) != 0;
+  const shareGpt = bit(PART_FROM) | bit(PART_VALUE);
+  return ((firstParts & bit(PART_ROLE)) != 0 && hasText) || (firstParts & shareGpt) == shareGpt;
 }
 
 function endMessage(): void {
@@ -335,9 +372,13 @@ function endMessage(): void {
 
 /** Ends a row that is an object, and determines its format from its fields. */
 export function endShape(start: usize): void {
-  if (has(FIELD_MESSAGES)) format = FORMAT_CHAT;
-  else if (has(FIELD_CONVERSATIONS)) format = FORMAT_SHAREGPT;
-  else if (has(FIELD_CHOSEN) || has(FIELD_REJECTED)) {
+  if (has(FIELD_MESSAGES)) {
+    format = FORMAT_CHAT;
+    hasTypes = areTyped(bit(FIELD_MESSAGES));
+  } else if (has(FIELD_CONVERSATIONS)) {
+    format = FORMAT_SHAREGPT;
+    hasTypes = areTyped(bit(FIELD_CONVERSATIONS));
+  } else if (has(FIELD_CHOSEN) || has(FIELD_REJECTED)) {
     format = FORMAT_PREFERENCE;
     needBoth(FIELD_CHOSEN, FIELD_REJECTED, CHOSEN_MISSING, start);
     noteFaults(bit(FIELD_PROMPT) | bit(FIELD_CHOSEN) | bit(FIELD_REJECTED));
@@ -347,11 +388,14 @@ export function endShape(start: usize): void {
     noteFaults(bit(FIELD_PROMPT) | bit(FIELD_COMPLETION));
   } else if (has(FIELD_INSTRUCTION) || (has(FIELD_INPUT) && has(FIELD_OUTPUT))) {
     format = FORMAT_INSTRUCTION;
-    needBoth(FIELD_INSTRUCTION, FIELD_OUTPUT, INSTRUCTION_MISSING, start);
-    noteFaults(bit(FIELD_INSTRUCTION) | bit(FIELD_INPUT) | bit(FIELD_OUTPUT));
+    const answer = has(FIELD_OUTPUT) || !has(FIELD_RESPONSE) ? FIELD_OUTPUT : FIELD_RESPONSE;
+    needBoth(FIELD_INSTRUCTION, answer, INSTRUCTION_MISSING, start);
+    noteFaults(bit(FIELD_INSTRUCTION) | bit(FIELD_INPUT) | bit(answer));
   } else if (has(FIELD_QUESTION) || has(FIELD_ANSWER)) {
     format = FORMAT_QUESTION_ANSWER;
     needBoth(FIELD_QUESTION, FIELD_ANSWER, QUESTION_MISSING, start);
+    // Too many other files have such rows.
+    hasTypes = false;
     noteFaults(bit(FIELD_QUESTION) | bit(FIELD_ANSWER));
   } else if (has(FIELD_TEXT)) {
     format = FORMAT_TEXT;
@@ -366,6 +410,12 @@ function has(index: i32): bool {
 function needBoth(one: i32, other: i32, code: i32, start: usize): void {
   if (!has(one)) noteInRow(code, start, 1);
   if (!has(other)) noteInRow(code + 1, start, 1);
+  hasTypes = areTyped(bit(one) | bit(other));
+}
+
+/** Whether all of these fields, given as bits, have the type of a dataset's. */
+function areTyped(some: u32): bool {
+  return (typed & some) == some;
 }
 
 /** True if a string is empty or contains only spaces. */

@@ -84,13 +84,13 @@ describe('inspectDataset', () => {
 describe('a checked file', () => {
   const { check, checker } = useChecker();
 
-  for (const [folder, expected] of [
-    ['datasets', true],
-    ['others', false],
+  for (const [folder, expected, count] of [
+    ['datasets', true, 10],
+    ['others', false, 15],
   ] as const)
     it(`is recognized from its rows: fixtures in ${folder}`, async () => {
       const files = await readdir(path.join(FIXTURES, folder));
-      assert.equal(files.length, 10);
+      assert.equal(files.length, count);
       for (const file of files) {
         const report = await checker().check(path.join(FIXTURES, folder, file));
         assert.equal(hasDatasetRows(report), expected, file);
@@ -99,21 +99,69 @@ describe('a checked file', () => {
 
   it('is a dataset if half of its rows are objects, 80 % of them in one complete format', async () => {
     const rows = (count: number, row: string) => `${row}\n`.repeat(count);
-    const chat = '{"messages":[]}';
+    const chat = '{"messages":[{"role":"user","content":"a"}]}';
     for (const [content, expected] of [
       [rows(5, chat) + rows(5, 'x'), true],
       [rows(5, chat) + rows(6, 'x'), false],
       [rows(4, chat) + rows(1, '{"text":"a"}') + rows(9, ' '), true],
-      [rows(4, chat) + rows(1, '{"conversations":[]}') + rows(5, '[]'), true],
+      [rows(4, chat) + rows(1, '{"conversations":["a"]}') + rows(5, '[]'), true],
       [rows(7, chat) + rows(2, '{}'), false],
       [rows(7, chat) + rows(2, '{"messages":{}}'), false],
-      [rows(2, '{"conversations":[]}') + rows(1, '{"conversations":1}'), false],
+      [rows(7, chat) + rows(2, '{"messages":[]}'), false],
+      [rows(2, '{"conversations":["a"]}') + rows(1, '{"conversations":1}'), false],
       [rows(9, '{"instruction":"a","output":"b"}') + rows(2, '{"instruction":"a"}'), true],
       [rows(7, '{"chosen":"a","rejected":"b"}') + rows(2, '{"rejected":"b"}'), false],
       [rows(2, '{"prompt":"a","completion":"b"}') + rows(2, '{"instruction":"a","output":"b"}'), false],
       ['\n\n', false],
     ] as const)
       assert.equal(hasDatasetRows(await check(content)), expected, content);
+  });
+
+  it('is a dataset by the types of fields, not only by their names', async () => {
+    const message = '{"role":"user","content":"a"}';
+    for (const [row, expected] of [
+      [`{"messages":[${message},5]}`, true],
+      ['{"messages":[{"content":null,"name":1,"role":"assistant"}]}', true],
+      ['{"messages":[{"role":"assistant","tool_calls":[{}]}]}', true],
+      ['{"messages":[{"role":"assistant","function_call":{}}]}', true],
+      ['{"messages":[{"from":"human","value":"a"}]}', true],
+      ['{"messages":[{"role":"user"}]}', false],
+      ['{"messages":[{"content":"a"}]}', false],
+      ['{"messages":[{"role":1,"content":"a"}]}', false],
+      ['{"messages":[{"role":{"role":"user"},"content":"a"}]}', false],
+      [`{"messages":[5,${message}]}`, false],
+      [`{"messages":[{"a":1},${message}]}`, false],
+      [`{"messages":[[${message}]]}`, false],
+      [`{"messages":{"a":${message}}}`, false],
+      ['{"messages":["a"]}', false],
+      [`{"messages":[${message}],"messages":1}`, false],
+      ['{"conversations":["a","b"]}', true],
+      ['{"conversations":[{"from":"gpt","value":[]}]}', true],
+      ['{"conversations":[{"from":1,"value":"a"}]}', false],
+      ['{"conversations":[["a"]]}', false],
+      ['{"conversations":["a"],"messages":["a"]}', false],
+      ['{"prompt":"a","completion":"b"}', true],
+      [`{"prompt":[${message}],"completion":[${message}]}`, true],
+      ['{"prompt":"a","completion":1}', false],
+      ['{"prompt":"a","completion":null}', false],
+      ['{"prompt":"a","completion":[]}', false],
+      ['{"prompt":["a"],"completion":"b"}', false],
+      [`{"prompt":${message},"completion":"b"}`, false],
+      ['{"instruction":"a","output":""}', true],
+      ['{"instruction":"a","input":5,"output":"b"}', true],
+      ['{"instruction":"a","output":["b"]}', false],
+      ['{"instruction":"a","response":"b"}', true],
+      ['{"instruction":"a","response":5}', false],
+      ['{"instruction":"a","response":5,"output":"b"}', true],
+      [`{"chosen":[${message}],"rejected":"b"}`, true],
+      ['{"chosen":1,"rejected":2}', false],
+      ['{"question":"a","answer":"b"}', false],
+      ['{"text":"a"}', false],
+    ] as const) {
+      // A row before it, so that nothing of it may count again.
+      const report = await check(`{"x":[${message}],"text":"a"}\n${`${row}\n`.repeat(4)}`);
+      assert.equal(hasDatasetRows(report), expected, row);
+    }
   });
 
   const row = '{"question":"1+1?","answer":"2"}\n';

@@ -57,6 +57,11 @@ const table = `
 {"input":"a","output":"c"} | instruction-missing
 {"instruction":"a","input":7,"output":"c"} | field-wrong-type | 7
 {"instruction":"a","output":""} | field-empty | ""
+{"instruction":"a","context":"b","response":"c"}
+{"instruction":"a","response":""} | field-empty | ""
+{"instruction":"a","response":7} | field-wrong-type | 7
+{"instruction":"a","response":7,"output":"c"}
+{"response":"a"} | unknown-format | {
 {"question":"a","answer":"b"}
 {"question":"a"} | answer-missing
 {"answer":"a"} | question-missing
