@@ -3,9 +3,11 @@ import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promi
 import path from 'node:path';
 import { renameOver, writeFileDurably } from '../../../../src/core/storage/durableFile.ts';
 import { useFolder } from '../../../helpers/folder.ts';
+import { useFolderSyncs } from '../../../helpers/folderSyncs.ts';
 
 describe('writeFileDurably', () => {
   const folder = useFolder();
+  const failFolderSyncs = useFolderSyncs();
 
   it('replaces a file in a new folder, readable by its owner only', async () => {
     const file = path.join(folder(), 'new', 'folder', 'state.json');
@@ -49,6 +51,20 @@ describe('writeFileDurably', () => {
     await writeFile(file, 'mine');
     await assert.rejects(writeFileDurably(path.join(file, 'state.json'), 'text'));
     assert.equal(await readFile(file, 'utf8'), 'mine');
+  });
+
+  it('succeeds where folders cannot be synced, but not if syncing fails', async function () {
+    if (process.platform === 'win32') this.skip();
+    const file = path.join(folder(), 'state.json');
+    for (const code of ['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']) {
+      failFolderSyncs(code);
+      await writeFileDurably(file, code);
+      assert.equal(await readFile(file, 'utf8'), code);
+    }
+    for (const code of ['EIO', 'ENOSPC']) {
+      failFolderSyncs(code);
+      await assert.rejects(writeFileDurably(file, code), { code });
+    }
   });
 });
 

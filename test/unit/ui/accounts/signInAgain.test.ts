@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { Client } from '../../../../src/core/api/client.ts';
 import type { ApiKeys } from '../../../../src/ui/accounts/apiKeys.ts';
 import { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
+import { useFolderSyncs } from '../../../helpers/folderSyncs.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { created, Stage } from '../../../helpers/runs/stage.ts';
 import { silent } from '../../../helpers/runs/support.ts';
@@ -19,6 +20,7 @@ describe('Sign In to a service that was used before', () => {
   let stage: Stage;
   let accounts: AccountStore;
   let keys = 0;
+  const failFolderSyncs = useFolderSyncs();
 
   beforeEach(async () => {
     standIn.forget();
@@ -78,6 +80,14 @@ describe('Sign In to a service that was used before', () => {
     assert.equal((await submit()).kind, 'unknown');
     return { accountId: accounts.active?.id, openId: stage.intent.id };
   }
+
+  it('works on a file system that cannot sync folders, and so does a submission', async () => {
+    failFolderSyncs('EINVAL');
+    await enter(stage.url, 'Work', 'service_key');
+    assert.equal(accounts.active?.name, 'Work');
+    assert.equal((await submit()).kind, 'charged');
+    assert.deepEqual(await stage.receipts(), ['charged']);
+  });
 
   it('continues with the earlier account, whose open submission prevents a duplicate', async () => {
     const { accountId, openId } = await chargeUnseen();
