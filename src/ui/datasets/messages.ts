@@ -128,6 +128,9 @@ export function problemSentence({
   detail = '',
   count,
 }: Pick<ShownProblem, 'code' | 'detail' | 'count'>): string {
+  // Each row repeats its own earlier one.
+  if (code === 'duplicate-row' && count !== undefined)
+    return l10n.t('{0} rows repeat earlier ones.', formatCount(count));
   const [name, advice, whole] = PROBLEMS[code];
   const what = whole?.(detail) ?? name;
   const counted = count === undefined ? what : withCount(what, code, formatCount(count));

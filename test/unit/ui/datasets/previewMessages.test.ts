@@ -135,13 +135,13 @@ describe('dataset messages', () => {
   });
 
   it('count problems that are shown as one', () => {
-    const texts = (['output-missing', 'trailing-comma', 'email-address'] as const).map((code) =>
-      messages.problemSentence({ code, detail: 'j…@h….com', count: 4_998 }),
-    );
+    const codes = ['output-missing', 'trailing-comma', 'email-address', 'duplicate-row'] as const;
+    const texts = codes.map((code) => messages.problemSentence({ code, detail: 'j…@h….com', count: 4_998 }));
     assert.deepEqual(texts, [
       'Field “output” is missing; taken for instruction/output (4,998 rows).',
       'Trailing comma (4,998 rows). Remove it.',
       'Possible email address (4,998 times). A model can repeat it (j…@h….com).',
+      '4,998 rows repeat earlier ones.',
     ]);
     assert.equal(
       messages.problemSentence({ code: 'cut-off', detail: '7' }),
