@@ -10,7 +10,13 @@ import {
   type RowLengths,
 } from './report.ts';
 import type { Counts } from './scanner.ts';
-import { DIFFERENT_FORMAT, DUPLICATE_ROW, LOCATED_LIMIT, ROW_OF_FORMAT } from './scanner/codes.ts';
+import {
+  DIFFERENT_FORMAT,
+  DUPLICATE_ROW,
+  LOCATED_LIMIT,
+  ROW_OF_FORMAT,
+  ROW_TOO_LONG,
+} from './scanner/codes.ts';
 import {
   MAX_COMPARED_ROWS,
   type SameRows,
@@ -141,8 +147,9 @@ export class ReportBuilder {
 
   #statistics(sizeBytes: number, characters: number): Statistics {
     const most = (of: 'maxTurns' | 'maxLength') => Math.max(0, ...this.#counts.map((counts) => counts[of]));
+    const tooLong = this.#added('totals')[ROW_TOO_LONG] ?? 0;
     return {
-      characters,
+      characters: tooLong > 0 ? undefined : characters,
       estimatedTokens: Math.round(sizeBytes / BYTES_PER_TOKEN),
       lengths: rowLengths(this.#added('lengthBins'), most('maxLength')),
       roles: this.#named(ROLES, 'roles'),

@@ -80,23 +80,27 @@ export function recognized(report: Report, start: Uint8Array, end: Uint8Array): 
     .replace(/^\uFEFF/, '');
   const tail = Buffer.from(end).toString('latin1');
   const rows = report.rows - report.blankRows;
+  const objects = objectsOf(report);
   const as = (kind: FileKind): Report => ({ ...report, kind });
   if (/^version https:\/\/git-lfs\./.test(text)) return as('git-lfs');
   if (/^\s*<(!doctype|html|head|body|\?xml)\b/i.test(text)) return as('html');
   if (2 * countOf(report, 'single-quote') > rows) return as('python');
+  if (report.rows === 1 && !text.includes('\n') && /\}[\t ]*\r[\t \r]*\{/.test(text)) return as('cr-only');
   // A JSON text that spans many rows fails in the first one.
   const opened = text.trimStart().charAt(0);
   const isClosed = tail.trimEnd().endsWith(opened === '[' ? ']' : '}');
   const [first] = failuresOf(report, 0);
   const failsFirst = first !== undefined && first.row <= report.blankRows + 1;
   if (opened === '[' && isClosed && (rows === 1 ? first === undefined : failsFirst)) return as('json-array');
+  // Objects with a comma may be the elements of an array.
+  const areParts = 2 * (objects - countOf(report, 'comma-after-object')) < rows;
   const isSpread =
-    rows > 1 && failsFirst && first.code === 'unexpected-end' && /[[{]/.test(opened) && !areObjects(report);
+    rows > 1 && failsFirst && first.code === 'unexpected-end' && /[[{]/.test(opened) && areParts;
   if (isSpread && isClosed) return as('pretty-json');
   const last = failuresOf(report, -1).find(({ row }) => row === report.rows);
   const endsInRow = areObjects(report, 1) && last !== undefined && isCutOff(last, report, tail);
   if (isSpread || endsInRow) return cutOff(report, last ?? first);
-  return objectsOf(report) === 0 && isTable(text) ? as('csv') : report;
+  return objects === 0 && isTable(text) ? as('csv') : report;
 }
 
 /** Returns the first (0) or last (-1) place of each code that makes a row invalid JSON, sorted by place. */

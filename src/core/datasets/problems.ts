@@ -63,6 +63,8 @@ export const PROBLEMS = [
   ['email-address', 'warning', 'privacy'],
   ['card-number', 'warning', 'privacy'],
   ['cut-off', 'error', 'grammar'],
+  ['comma-after-object', 'error', 'grammar'],
+  ['typographic-quotes', 'error', 'grammar'],
 ] as const satisfies readonly (readonly [string, Severity, ProblemClass])[];
 
 export type ProblemCode = (typeof PROBLEMS)[number][0];

@@ -20,7 +20,8 @@ export const ROLES = ['system', 'user', 'assistant', 'tool', 'other'] as const;
 export type Role = (typeof ROLES)[number];
 
 /** Rows of JSON, with or without problems, or something else, which explains why no row is valid. */
-export type FileKind = 'rows' | UnreadKind | 'git-lfs' | 'html' | 'csv' | 'python' | ConvertibleKind;
+export type FileKind =
+  'rows' | UnreadKind | 'git-lfs' | 'html' | 'csv' | 'python' | 'cr-only' | ConvertibleKind;
 /** Not UTF-8: its rows were neither checked nor searched for secrets. */
 export type UnreadKind = 'utf-16' | 'utf-32' | 'gzip' | 'binary';
 /** JSON that can be converted to one object per line. */
@@ -44,8 +45,11 @@ export interface RowLengths {
 }
 
 export interface Statistics {
-  /** Unicode characters, including line ends: all bytes except UTF-8 continuation bytes. */
-  characters: number;
+  /**
+   * Unicode characters, including line ends: all bytes except UTF-8 continuation bytes. Undefined if a row is too long to check:
+   * its characters are unknown, and not in the other figures either, except for the tokens.
+   */
+  characters: number | undefined;
   /** An estimate without a tokenizer: about one token per four bytes. */
   estimatedTokens: number;
   lengths: RowLengths;

@@ -79,6 +79,7 @@ function actionsFor(document: vscode.TextDocument, { code, range }: vscode.Diagn
     case 'duplicate-row':
       return [new Fix(fixMessages.removeDuplicates(), document, removeDuplicateRows)];
     case 'crlf':
+    case 'cr-only': // The editor has changed them to CRLF.
       return document.eol === vscode.EndOfLine.CRLF ? [lineFeeds(document)] : [];
     // The editor hides these bytes, so no document edit can remove them.
     case 'bom-at-start':

@@ -183,6 +183,11 @@ const PROBLEMS: Readonly<Record<ProblemCode, ProblemText>> = {
   'bad-literal': [l10n.t('Invalid literal'), l10n.t('Use true, false, null or quotes.')],
   'trailing-comma': [l10n.t('Trailing comma'), REMOVE],
   'extra-value': [l10n.t('Text after the object'), l10n.t('Use one line per object.')],
+  'comma-after-object': [
+    l10n.t('Comma after the object'),
+    l10n.t('Remove the comma at the end of the line.'),
+  ],
+  'typographic-quotes': [l10n.t('Typographic quotes'), l10n.t('Use straight double quotes.')],
   'single-quote': [l10n.t('Single quotes'), l10n.t('Use double quotes.')],
   'key-expected': [l10n.t('Missing key'), l10n.t('Add one in double quotes.')],
   'colon-expected': [l10n.t('Missing colon'), l10n.t('Add it after the key.')],

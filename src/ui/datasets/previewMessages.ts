@@ -1,5 +1,6 @@
 import { l10n } from 'vscode';
 import {
+  countOf,
   verdictOf,
   type CheckFailure,
   type Report,
@@ -155,12 +156,17 @@ function factsOf(sizeBytes: number, report: Report | undefined): PreviewCard['fa
   const { rows, blankRows, statistics } = report;
   const count = formatCount(rows);
   const { characters, maxTurns } = statistics;
+  const tooLong = countOf(report, 'row-too-long');
   const rowsText = blankRows === 0 ? count : l10n.t('{0}, {1} blank', count, formatCount(blankRows));
   return compact(
     size,
     { name: TERMS.rows, value: rowsText },
-    { name: l10n.t('Characters'), value: formatCount(characters) },
+    characters !== undefined && { name: l10n.t('Characters'), value: formatCount(characters) },
     { name: l10n.t('Tokens'), value: tokensPhrase(statistics) },
+    tooLong > 0 && {
+      name: TERMS.notChecked,
+      value: l10n.t('{0} longer than 64 MiB, left out of lengths and charts', formatRows(tooLong)),
+    },
     { name: l10n.t('Row length'), value: lengthsText(statistics.lengths) },
     maxTurns > 0 && { name: l10n.t('Longest conversation'), value: messagesText(maxTurns) },
     { name: TERMS.duplicates, value: duplicatesText(report) },
@@ -186,20 +192,16 @@ function messagesText(count: number): string {
 }
 
 function duplicatesText(report: Report): string {
-  const count = duplicatesOf(report);
+  const count = countOf(report, 'duplicate-row');
   const text = count === 0 ? TERMS.none : formatRows(count);
   return report.comparedRows >= report.rows
     ? text
     : l10n.t('{0} (first {1} rows)', text, formatCount(report.comparedRows));
 }
 
-function duplicatesOf(report: Report): number {
-  return report.problems.find(({ code }) => code === 'duplicate-row')?.total ?? 0;
-}
-
 function chartsOf(report: Report): PreviewChart[] {
   const { lengths, roles } = report.statistics;
-  const repeated = duplicatesOf(report);
+  const repeated = countOf(report, 'duplicate-row');
   return [
     chart(
       l10n.t('Row length'),

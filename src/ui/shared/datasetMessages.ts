@@ -156,6 +156,7 @@ const KINDS: Readonly<Record<OtherKind, readonly [string, string]>> = {
   'git-lfs': [l10n.t('a Git LFS pointer'), l10n.t('Run git lfs pull.')],
   html: [l10n.t('a web page'), l10n.t('Download the dataset again.')],
   csv: [l10n.t('CSV, not JSONL'), TO_JSONL],
+  'cr-only': [l10n.t('JSONL with CR line endings'), l10n.t('Change them to LF.')],
   python: [l10n.t('Python, not JSON'), l10n.t('Write rows with json.dumps.')],
   'json-array': [l10n.t('a JSON array, not JSONL'), TO_JSONL],
   'pretty-json': [l10n.t('pretty-printed JSON, not JSONL'), TO_JSONL],

@@ -60,8 +60,11 @@ export const EMAIL_ADDRESS = 52;
 export const CARD_NUMBER = 53;
 // The file ends in the middle of its last row.
 export const CUT_OFF = 54;
-/** At most 64, because a row's noted problems are the bits of a u64. */
-export const PROBLEM_COUNT = 55;
+// More reasons why a row is not JSON.
+export const COMMA_AFTER_OBJECT = 55;
+export const TYPOGRAPHIC_QUOTES = 56;
+/** At most 64 for those that `noteInRow` takes, because a row's noted problems are the bits of a u64. */
+export const PROBLEM_COUNT = 57;
 // From here on, the format of a row. It is a reported place because the most common format is known only at the end.
 export const ROW_OF_FORMAT = PROBLEM_COUNT;
 

@@ -8,7 +8,7 @@ import {
   ROW_STARTS,
   inputStart,
 } from './buffers';
-import { LOCATED_LIMIT, PLACE_CODE_COUNT, UNKNOWN_FORMAT, VERY_LONG_ROW } from './codes';
+import { COMMA_AFTER_OBJECT, LOCATED_LIMIT, PLACE_CODE_COUNT, UNKNOWN_FORMAT, VERY_LONG_ROW } from './codes';
 import { brokenLength, sequenceLength } from './utf8';
 
 /** The number of problems per code since `forgetAll`, as a u32. */
@@ -100,7 +100,7 @@ export function noteInRow(code: i32, at: usize, length: usize): void {
 
 /** True if the row is not JSON. */
 export function hasFailed(): bool {
-  return failure >= 0;
+  return failure >= 0 || (noted & ((<u64>1) << COMMA_AFTER_OBJECT)) != 0;
 }
 
 /** Reports the problems of the row, but not those of its shape if it is not JSON. */

@@ -5,6 +5,7 @@ import {
   BAD_NUMBER,
   BOM_INSIDE,
   COLON_EXPECTED,
+  COMMA_AFTER_OBJECT,
   COMMA_EXPECTED,
   EXTRA_VALUE,
   INVALID_UTF8,
@@ -13,6 +14,7 @@ import {
   SINGLE_QUOTE,
   TOO_DEEP,
   TRAILING_COMMA,
+  TYPOGRAPHIC_QUOTES,
   UNEXPECTED_CHARACTER,
   UNEXPECTED_END,
 } from './codes';
@@ -87,7 +89,13 @@ function readTokens(from: usize, end: usize): usize {
     if (at >= end) return state == AFTER_VALUE && depth == 0 ? at : fail(UNEXPECTED_END, end, 1);
     const character = <u32>load<u8>(at);
     if (state == AFTER_VALUE) {
-      if (depth == 0) return fail(EXTRA_VALUE, at, <i32>(end - at));
+      if (depth == 0) {
+        if (character != 0x2c || load<u8>(from) != 0x7b || skipSpace(at + 1, end) < end)
+          return fail(EXTRA_VALUE, at, <i32>(end - at));
+        // The object itself is right: no failure, so that its shape is checked and its row counted.
+        noteInRow(COMMA_AFTER_OBJECT, at, 1);
+        return end;
+      }
       if (character == 0x2c) {
         comma = at++;
         state = isInObject() ? KEY : VALUE;
@@ -107,6 +115,8 @@ function readTokens(from: usize, end: usize): usize {
         if (state == KEY) return fail(TRAILING_COMMA, comma, 1);
         close(at++);
         state = AFTER_VALUE;
+      } else if (isTypographicQuote(at)) {
+        return fail(TYPOGRAPHIC_QUOTES, at, 3);
       } else {
         return fail(character == 0x27 ? SINGLE_QUOTE : KEY_EXPECTED, at, 1);
       }
@@ -171,10 +181,16 @@ function readBare(at: usize, end: usize, character: u32): usize {
   if (character >= 0x80 && sequenceLength(at) == 0) return fail(INVALID_UTF8, at, 1);
   if (character == 0x27) return fail(SINGLE_QUOTE, at, 1);
   if (character == 0x2b || character == 0x2e) return fail(BAD_NUMBER, at, 1);
+  if (isTypographicQuote(at)) return fail(TYPOGRAPHIC_QUOTES, at, 3);
   if (!isLetter(character)) return fail(UNEXPECTED_CHARACTER, at, 1);
   let wordEnd = at;
   while (isLetter(load<u8>(wordEnd))) wordEnd++;
   return fail(BAD_LITERAL, at, wordEnd - at);
+}
+
+/** True for one of U+2018 to U+201F, which word processors write for straight quotes. */
+function isTypographicQuote(at: usize): bool {
+  return load<u16>(at) == 0x80e2 && <u32>load<u8>(at, 2) - 0x98 < 8;
 }
 
 /** Returns the first byte that is not white space, or `end` if there is none. */

@@ -60,6 +60,8 @@ describe('DatasetChecker with bad input', () => {
         Buffer.concat([Buffer.from('{"text":2}\n'), row, Buffer.from('\n{"text":1}\n')]),
       );
       assert.equal(report.rows, 3);
+      const characters = bytes <= MAX_ROW_BYTES ? report.sizeBytes : undefined;
+      assert.equal(report.statistics.characters, characters);
       return problemsOf(report).map(({ code, row }) => `${row} ${code}`);
     };
     const around = (code: string) => ['1 field-wrong-type', `2 ${code}`, '3 field-wrong-type'];

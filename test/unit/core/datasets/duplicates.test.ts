@@ -18,6 +18,7 @@ describe('duplicate rows', () => {
     ['are found, each with the first equal row', 'a\nb\na\na\nb', ['3 3 1', '4 4 1', '5 5 2']],
     ['are equal with any line end', 'a\r\na\na', ['2 2 1', '3 3 1']],
     ['differ by a single byte', 'a\na \nA\n a\na\r', []],
+    ['are JSON, not objects with a comma, which may be elements', 'a,\na,\n[\n[', []],
     ['are never blank', '\n\n  \n  \n\r\n\r\n', []],
     ['do not include the lines of pretty-printed objects', pretty, []],
     ['are found after pretty-printed objects', `${pretty}\na\na`, ['14 14 13']],

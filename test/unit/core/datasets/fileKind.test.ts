@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { MAX_DATASET_BYTES } from '../../../../src/core/api/types.ts';
 import { inspectDataset, hasDatasetRows } from '../../../../src/core/datasets/fileKind.ts';
 import { verdictOf } from '../../../../src/core/datasets/report.ts';
+import { MAX_ROW_BYTES } from '../../../../src/core/datasets/segments.ts';
 import { problemsOf, useChecker } from '../../../helpers/checker.ts';
 
 const FIXTURES = path.join(import.meta.dirname, '../../../fixtures/jsonl');
@@ -102,6 +103,8 @@ describe('a checked file', () => {
     const chat = '{"messages":[{"role":"user","content":"a"}]}';
     for (const [content, expected] of [
       [rows(5, chat) + rows(5, 'x'), true],
+      [rows(5, `${chat} , `), true],
+      [rows(5, `${chat},,`), false],
       [rows(5, chat) + rows(6, 'x'), false],
       [rows(4, chat) + rows(1, '{"text":"a"}') + rows(9, ' '), true],
       [rows(4, chat) + rows(1, '{"conversations":["a"]}') + rows(5, '[]'), true],
@@ -188,13 +191,28 @@ describe('a checked file', () => {
       '\ufeff"first name","x"\n"He said ""no"", twice","a\nb"\n',
     ],
     python: ["{'text': 'a'}\n{'text': \"it's\"}\n", `${row}{'a': None}\n{'a': True}\n`],
+    'cr-only': [
+      ...[`${row}${row}`, `\ufeff${row}\n\n${row.trim()}`, `${row}${row}`.replaceAll('}', '} \t')].map(
+        (text) => text.replaceAll('\n', '\r'),
+      ),
+      Buffer.alloc(MAX_ROW_BYTES + 2 * row.length, row.replace('\n', '\r')),
+    ],
     'json-array': [
       ...['[\n{"a":1},\n{"a":2}\n]\n', '\ufeff[{"a":1},\n{"a":2}]', '[{"a":1},{"a":2}]'],
       ...['\n\n [{"a":1},{"a":2}]\n\n', JSON.stringify([{ a: [1] }, { a: 2 }], null, 2)],
     ],
     'pretty-json': [pretty, `\n${pretty}\n${pretty}\n`, `\ufeff${pretty}\r\n`],
     rows: [
-      ...['[1]\n[2]\n', '[1]\n{"a":1},\n[2]\n', '{"a":"\0"}\n', `\ufeff${row}`, `{"a":\n${row}${row}`],
+      ...['{"a":1}\r', '{"a":[{}\r,{}]}', '{}\r{}\n{}', '{"a":1}\r\n\r{"a":1}', 'a}\rb}\r'],
+      ...[
+        '{"a":1},\n{"a":2},\n',
+        '[1\n{"a":2}\n{"a":3}\n',
+        '[1]\n[2]\n',
+        '[1]\n{"a":1},\n[2]\n',
+        '{"a":"\0"}\n',
+        `\ufeff${row}`,
+        `{"a":\n${row}${row}`,
+      ],
       ...['Hello, world\nHow, are you', '2026-05-03,INFO\n2026-05-03,INFO\n', '[12:01] a\n[12:02] b\n'],
       ...['a <html>', 'version https://example.test', "it's\nit's\n", Buffer.from('é\xff\xfe', 'latin1')],
     ],
@@ -223,6 +241,9 @@ describe('a checked file', () => {
       }
     for (const [content, expected] of [
       [`[\n${row.trim()},\n{"a":`, 3],
+      [`[\n${`${row.trim()},\n`.repeat(5)}`, 6],
+      [`${`${row.trim()},\n`.repeat(5)}{"a":`, 6],
+      [`${row.trim()},\n${row.trim()},`, undefined],
       [pretty.slice(0, -3), 8],
       [`${row}\n{"a":"b`, 3],
       [`${row}{"a":"b\n`, undefined],

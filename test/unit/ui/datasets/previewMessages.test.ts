@@ -86,6 +86,18 @@ describe('dataset messages', () => {
     );
   });
 
+  it('say what the figures leave out if rows are too long to check', () => {
+    const base = reportOf({ problems: [groupOf('row-too-long', ROW, 2)] });
+    const of = (characters: number | undefined) =>
+      cardOf({ ...base, statistics: { ...base.statistics, characters } });
+    assert.equal(
+      fact(of(undefined), 'Not checked'),
+      '2 rows longer than 64 MiB, left out of lengths and charts',
+    );
+    assert.equal(fact(of(undefined), 'Characters'), undefined);
+    assert.deepEqual([fact(cardOf(reportOf()), 'Not checked'), fact(of(7), 'Characters')], [undefined, '7']);
+  });
+
   it('show last run and price once there is a report, without markup in model names', () => {
     const run = {
       ...{ accountId: 'a', runId: 'r', modelId: 'm', priority: false, rows: 10 },

@@ -92,6 +92,7 @@ const table = `
 {"__proto__":{"messages":[]}} | unknown-format
 {"Messages":[]} | unknown-format
 {"messages":[],}
+{"messages":[U]}, | no-assistant | {"role
 [{"messages":[]}]`
   .trim()
   .split('\n')
