@@ -99,6 +99,7 @@ export class Download {
       receivedBytes: this.#part?.receivedBytes ?? 0,
       ...(totalBytes !== undefined && { totalBytes }),
       state: this.#state,
+      ...(!this.#tools.store.isShared && { isKept: false }),
     };
   }
 
@@ -129,7 +130,7 @@ export class Download {
       try {
         record = await this.#fetch();
       } catch (error) {
-        await this.#leave(this.#isToKeep(error, isResumed));
+        await this.#leave(this.#isToKeep(error, isResumed) && (await store.isFoundLater(id)));
         throw error;
       } finally {
         clearTimeout(this.#late);

@@ -68,6 +68,17 @@ export class DownloadStore implements Disposable {
     );
   }
 
+  /** Whether other windows see these downloads; if not, nobody would find a part after this window closes. */
+  get isShared(): boolean {
+    return this.#options.state.problem === undefined;
+  }
+
+  /** Whether an unfinished download is stored where the next window will find it. Never rejects. */
+  async isFoundLater(id: string): Promise<boolean> {
+    await this.#reread();
+    return this.isShared && this.unfinished.some((one) => one.id === id);
+  }
+
   /**
    * Loads the stored downloads once, checks their files, and follows the changes of other windows. Never
    * rejects.

@@ -39,6 +39,8 @@ export interface ActiveDownload extends UnfinishedDownload {
   /** Undefined until the storage provides it. */
   totalBytes?: number;
   state: DownloadState;
+  /** Windows share no store, so no part is kept and this download can't be resumed if it stops. */
+  isKept?: false;
   /** The code of the error that interrupted it in this window. */
   code?: string;
 }

@@ -387,14 +387,14 @@ function artifactName({ artifactType, filename }: Pick<DownloadRecord, 'artifact
 }
 
 function downloadOf(download: ActiveDownload): RunPageDownload {
-  const { id, state, receivedBytes, totalBytes } = download;
+  const { id, state, receivedBytes, totalBytes, isKept } = download;
   const name = artifactName(download);
   const isBusy = state !== 'interrupted';
   const cancel = button('cancelDownload', id, isBusy ? TERMS.cancel : TERMS.discard);
   return {
     key: id,
     name,
-    text: downloadText(download),
+    text: compact(downloadText(download), isKept === false && l10n.t('can’t be resumed')).join(' · '),
     fraction: totalBytes === undefined || totalBytes === 0 ? undefined : receivedBytes / totalBytes,
     isBusy,
     buttons: [withLabel(name, cancel)],

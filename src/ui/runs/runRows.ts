@@ -69,9 +69,14 @@ export function runView(
   };
 }
 
-function progressOf({ state, receivedBytes, totalBytes }: ActiveDownload): RunView['download'] {
+function progressOf(download: ActiveDownload): RunView['download'] {
+  const { state, receivedBytes, totalBytes, isKept } = download;
   const isKnown = totalBytes !== undefined && totalBytes > 0;
-  return { state, ...(isKnown && { fraction: Math.min(1, receivedBytes / totalBytes) }) };
+  return {
+    state,
+    ...(isKnown && { fraction: Math.min(1, receivedBytes / totalBytes) }),
+    ...(isKept === false && { isKept }),
+  };
 }
 
 /** The row of a run. The tooltip is created on demand: formatting its times costs more than the rest of the row. */

@@ -18,8 +18,8 @@ export interface RunView {
   modelName: string;
   label?: string | undefined;
   isDownloaded?: boolean;
-  /** A download that is not complete; `fraction` from 0 to 1 if known. */
-  download?: { state: DownloadState; fraction?: number } | undefined;
+  /** A download that is not complete; `fraction` from 0 to 1 if known; `isKept` as in `ActiveDownload`. */
+  download?: { state: DownloadState; fraction?: number; isKept?: false } | undefined;
 }
 
 /** Sanitizes a text from the service or another client that may be as long as a label. */
@@ -112,6 +112,10 @@ function stateText(state: RunState, { run, download }: RunView, nowMs: number): 
     case 'no-adapter':
       return l10n.t('No adapter');
     case 'downloading':
+      if (download?.isKept === false)
+        return percent === undefined
+          ? l10n.t('Downloading… · can’t be resumed')
+          : l10n.t('Download {0}% · can’t be resumed', percent);
       return percent === undefined ? l10n.t('Downloading…') : l10n.t('Download {0}%', percent);
     case 'verifying':
       return l10n.t('Verifying…');

@@ -70,8 +70,8 @@ export class DownloadBench {
     return session;
   }
 
-  state(): StateStore {
-    const state = new StateStore(this.folder);
+  state(folder = this.folder): StateStore {
+    const state = new StateStore(folder);
     this.#open.push(state);
     return state;
   }

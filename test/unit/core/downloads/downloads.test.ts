@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile, readdir, rename } from 'node:fs/promises';
+import { readFile, readdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { Downloads } from '../../../../src/core/downloads/downloads.ts';
@@ -148,6 +148,32 @@ describe('Downloads', () => {
       await cancelled;
       await bench.assertNothingLeft(window);
       await window.discard('nothing');
+    });
+  });
+
+  describe('without a store that windows share', () => {
+    beforeEach(() => {
+      // A file in place of the folder.
+      window = bench.window({ state: bench.state(path.join(bench.folder, 'plain', 'storage')) });
+      return writeFile(path.join(bench.folder, 'plain'), '');
+    });
+
+    it('keeps no part when its window closes, and says so before', async () => {
+      const { cancelled } = await bench.stall(window, 200 * KIB);
+      assert.deepEqual(
+        window.active.map(({ isKept }) => isKept),
+        [false],
+      );
+      await window.dispose();
+      await cancelled;
+      assert.deepEqual([await bench.left(), bench.openFiles()], [[], []]);
+    });
+
+    it('keeps no part after an error that may be temporary, and still completes', async () => {
+      bench.server.faults.push({ cutAfterBytes: 100 * KIB }, { status: 418 });
+      await assert.rejects(window.start(bench.request()), { code: 'signed-url-refused' });
+      assert.deepEqual([window.active, await bench.left()], [[], []]);
+      await bench.assertDownloads(window);
     });
   });
 

@@ -311,6 +311,7 @@ describe('runPageState', () => {
       ]);
       assert.deepEqual(shown('interrupted').slice(2), [false, `Discard: ${name}`]);
       assert.equal(shown('downloading', { totalBytes: 0 })[1], undefined);
+      assert.match(String(shown('verifying', { isKept: false })[0]), / · can’t be resumed$/);
       const texts = (['waiting', 'downloading', 'verifying', 'interrupted'] as const).map(
         (one) => shown(one)[0],
       );

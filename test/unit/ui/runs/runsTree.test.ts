@@ -288,6 +288,11 @@ describe('RunsTree', () => {
           { active: [download('interrupted'), download('downloading', 41, 100)] },
           'sync | Download 41% | cancelDownload',
         ],
+        [
+          kept,
+          { active: [{ ...download('downloading', 41, 100), isKept: false }] },
+          'sync | Download 41% · can’t be resumed | cancelDownload',
+        ],
         [kept, { active: [download('verifying', 100, 100)] }, 'sync | Verifying… | cancelDownload'],
         [kept, { active: [download('interrupted', 41, 100)] }, 'warning | Stopped at 41% | downloadAdapter'],
         // The downloaded file was a web page.
