@@ -19,6 +19,7 @@ import { RETRIES, retryDelayMs } from '../base/retry.ts';
 import type { Session } from '../runs/session.ts';
 import { artifactNamed, listArtifacts } from './artifacts.ts';
 import type { DownloadStore } from './downloadStore.ts';
+import { numberedFileName } from './downloadTarget.ts';
 import { isAdapter } from './localFiles.ts';
 import { isSameFile, partPlaceOf, PartFile, syncFolder, type PartPlace } from './partFile.ts';
 import { DownloadError } from './errors.ts';
@@ -153,11 +154,9 @@ export class Download {
     await part.close();
     const verified = await this.#verify(isSure, sizeBytes);
     throwIfCancelled(signal);
-    // An earlier process may have crashed right after linking the final name.
-    if (!(await isSameFile(target, this.#place.part)))
-      await onDisk(nameExclusively(this.#place.part, target));
+    const file = await this.#name(verified === 'damaged');
     await syncFolder(path.dirname(target));
-    const about = { runId, artifactType, filename, path: target };
+    const about = { runId, artifactType, filename, path: file };
     return { ...about, sizeBytes, sha256, verified, completedAtMs: clock.nowMs() };
   }
 
@@ -239,7 +238,26 @@ export class Download {
     return endIsKnown;
   }
 
-  /** Accepts a file of the right length even if it can't be read: that may be a fault of the verifier. */
+  /** Gives the part its final name, or one that shows that it is damaged. @returns the path */
+  async #name(isDamaged: boolean): Promise<string> {
+    const { target } = this.unfinished;
+    const { part } = this.#place;
+    for (let number = 1; ; number++) {
+      const file = isDamaged ? damagedFile(target, number) : target;
+      try {
+        // An earlier process may have crashed right after linking the name.
+        if (!(await isSameFile(file, part))) await onDisk(nameExclusively(part, file));
+        return file;
+      } catch (error) {
+        if (!isDamaged || !(error instanceof DownloadError)) throw error;
+      }
+    }
+  }
+
+  /**
+   * Accepts a file of the right length even if it can't be read, which may be a fault of the verifier. A damaged
+   * one is kept as well, under another name: only the user can tell whether any of it is of use.
+   */
   async #verify(isSure: boolean, sizeBytes: number): Promise<Verified> {
     const isAnAdapter = isAdapter(this.unfinished.artifactType);
     if (sizeBytes === 0 && isAnAdapter) throw new DownloadError('download-empty');
@@ -313,6 +331,12 @@ async function isWebPage(file: string): Promise<boolean> {
   } finally {
     await handle.close();
   }
+}
+
+/** `adapter.zip` → `adapter.zip.damaged`, `adapter.zip (2).damaged`, … */
+function damagedFile(target: string, number: number): string {
+  const file = `${target}.damaged`;
+  return number === 1 ? file : path.join(path.dirname(file), numberedFileName(path.basename(file), number));
 }
 
 /** Whether the target name is taken by something other than the part itself. */

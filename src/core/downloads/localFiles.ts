@@ -14,6 +14,11 @@ export function isSoundAdapter({ artifactType, verified }: DownloadRecord): bool
   return isAdapter(artifactType) && !['length', 'html', 'damaged'].includes(verified);
 }
 
+/** Whether a downloaded file is an adapter that failed the checks of its own format. */
+export function isDamagedAdapter({ artifactType, verified }: DownloadRecord): boolean {
+  return isAdapter(artifactType) && verified === 'damaged';
+}
+
 /** Finds a run's downloaded, sound adapter whose file still exists with the recorded length. */
 export function localAdapter(records: readonly DownloadRecord[], runId: string): DownloadRecord | undefined {
   return records.find(

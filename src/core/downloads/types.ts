@@ -47,8 +47,8 @@ export interface ActiveDownload extends UnfinishedDownload {
 
 /**
  * How a download was verified: by the archive's own checks, or by length only. Length only applies to an
- * archive that could not be checked (`unread`) or failed its checks (`damaged`), to a web page (`html`), and
- * to any other file (`length`).
+ * archive that could not be checked (`unread`), to a web page (`html`), and to any other file (`length`). An
+ * archive that failed its checks is `damaged`, which its name shows.
  */
 export type Verified = Exclude<VerifiedKind, 'unknown'> | 'length' | 'html' | 'damaged';
 

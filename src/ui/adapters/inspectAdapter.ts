@@ -60,7 +60,8 @@ function fileOf(
   // A run can also have artifacts of other types.
   const adapters = ofRun.filter(({ artifactType }) => artifactType === 'model');
   const known = adapters.length > 0 ? adapters : ofRun;
-  const existing = known.find(({ path: file }) => existsSync(file));
+  const present = known.filter(({ path: file }) => existsSync(file));
+  const existing = present.find(({ verified }) => verified !== 'damaged') ?? present[0];
   if (existing !== undefined) return existing.path;
   const [newest] = known;
   if (newest !== undefined) return { missing: { gone: newest.path } };

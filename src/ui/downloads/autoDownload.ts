@@ -33,8 +33,7 @@ export async function downloadAutomatically(
     // The folder existed when the run completed, so the download was not offered then.
     if (directory === undefined) throw new DiskError({ name: 'Error', message: '', code: 'ENOENT' });
     const record = await download(downloads, session, runId, directory);
-    if (record !== undefined && !isSoundAdapter(record))
-      reportDownloaded([record], account.kind === 'sandbox');
+    if (record !== undefined && !isSoundAdapter(record)) reportDownloaded([record], account);
   } catch (error) {
     if (error instanceof CancelledError) return;
     log.error('auto-download', error);

@@ -213,7 +213,7 @@ async function runJobs(
     // The account's state already shows this error.
     if (!session.isReportedByState(error)) reportDownloadFailed(session, downloads, runId, error);
   } finally {
-    reportDownloaded(records, session.account.kind === 'sandbox');
+    reportDownloaded(records, session.account);
   }
 }
 

@@ -17,7 +17,8 @@ import { factLine, TERMS } from '../shared/termMessages.ts';
 /** The progress of a download. */
 export type DownloadView = Pick<ActiveDownload, 'state' | 'receivedBytes' | 'totalBytes'>;
 
-type Downloaded = Pick<DownloadRecord, 'path' | 'artifactType' | 'verified' | 'completedAtMs'>;
+type Downloaded = Pick<DownloadRecord, 'runId' | 'path' | 'artifactType' | 'verified' | 'completedAtMs'>;
+type OfAccount = Pick<Session['account'], 'id' | 'kind'>;
 
 export function downloadTitle(name: string): string {
   return l10n.t('Downloading {0}', name);
@@ -221,22 +222,28 @@ export function reportNoDownload(): void {
 }
 
 /** Reports downloaded files, with a warning for each that may be unusable. */
-export function reportDownloaded(files: readonly Downloaded[], isSandbox: boolean): void {
+export function reportDownloaded(files: readonly Downloaded[], account: OfAccount): void {
   const others = files.filter((file) => {
     const warning = warningFor(file);
-    if (warning !== undefined) reportFile(showWarning, inSandbox(warning, isSandbox), file);
+    if (warning !== undefined) reportFile(showWarning, warning, file, account);
     return warning === undefined;
   });
   const file = others.find(({ artifactType }) => artifactType === 'model') ?? others[0];
-  if (file !== undefined)
-    reportFile(showInformation, inSandbox(downloadedSentence(others, file), isSandbox), file);
+  if (file !== undefined) reportFile(showInformation, downloadedSentence(others, file), file, account);
 }
 
-function reportFile(show: typeof showInformation, sentence: string, file: Downloaded): void {
+function reportFile(
+  show: typeof showInformation,
+  sentence: string,
+  file: Downloaded,
+  { id: accountId, kind }: OfAccount,
+): void {
   const uri = Uri.file(file.path);
   const reveal = revealOf(uri);
   const inspect = () => commands.executeCommand(COMMANDS.inspectAdapter, uri);
-  notify(show, sentence, {
+  const again = () => commands.executeCommand(COMMANDS.downloadAdapter, { accountId, id: file.runId });
+  notify(show, inSandbox(sentence, kind === 'sandbox'), {
+    ...(file.verified === 'damaged' && { [TERMS.downloadAgain]: again }),
     // A web page has nothing to inspect.
     ...(file.verified !== 'html' && { [TERMS.inspect]: inspect }),
     [reveal.title]: () => reveal.show(),
@@ -246,7 +253,7 @@ function reportFile(show: typeof showInformation, sentence: string, file: Downlo
 /** Returns the warning about a file that is damaged or not known to be an adapter; undefined for others. */
 function warningFor({ path: file, artifactType, verified }: Downloaded): string | undefined {
   const place = sanitizeServiceText(file, 400);
-  if (verified === 'damaged') return l10n.t('Downloaded {0}, but its archive looks damaged.', place);
+  if (verified === 'damaged') return l10n.t('The download is damaged and was kept as {0}.', place);
   if (artifactType !== 'model') return undefined;
   if (verified === 'html') return l10n.t('Downloaded {0}, but it’s a web page, not an adapter.', place);
   return verified === 'length' ? l10n.t('Downloaded {0}, but its format is unknown.', place) : undefined;

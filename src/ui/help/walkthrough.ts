@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
 import * as vscode from 'vscode';
+import { isSoundAdapter } from '../../core/downloads/localFiles.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS, CONTEXT_KEYS } from '../shared/ids.ts';
 import { inBackground } from '../shared/log.ts';
@@ -49,7 +50,7 @@ export async function startWalkthrough(services: Services): Promise<void> {
     tick(CONTEXT_KEYS.checked);
   };
   const readDownloads = (accountId: string) => {
-    if (downloads.records(accountId).length > 0) tick(CONTEXT_KEYS.downloaded);
+    if (downloads.records(accountId).some(isSoundAdapter)) tick(CONTEXT_KEYS.downloaded);
   };
   disposables.add(accounts.onDidChange(readAccounts));
   disposables.add(

@@ -223,7 +223,9 @@ function withLabel(name: string, { action, target, words }: RunPageButton): RunP
 /** Always returns the same two buttons; a button that can't be used now is disabled. */
 function adapterActions({ runId, artifacts: { kind }, downloads, records }: KnownRun) {
   const here = records.filter(({ isGone }) => !isGone);
-  const adapter = here.find(({ artifactType, verified }) => artifactType === 'model' && verified !== 'html');
+  const adapter = here.find(
+    ({ artifactType, verified }) => artifactType === 'model' && verified !== 'html' && verified !== 'damaged',
+  );
   const isBusy = downloads.some(({ state }) => state !== 'interrupted');
   const words =
     downloads.length > 0 && !isBusy
@@ -448,7 +450,7 @@ const VERIFIED: Readonly<Record<DownloadRecord['verified'], string>> = {
   unread: SIZE_ONLY,
   length: SIZE_ONLY,
   html: l10n.t('A web page, not an adapter.'),
-  damaged: l10n.t('Its archive looks damaged.'),
+  damaged: l10n.t('Damaged. Download it again.'),
 };
 
 function facts(key: string, title: string, list: readonly RunPageFact[], note?: string): RunPageSection {

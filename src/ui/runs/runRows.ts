@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { RunSummary } from '../../core/api/types.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
-import { isSoundAdapter } from '../../core/downloads/localFiles.ts';
+import { isDamagedAdapter, isSoundAdapter } from '../../core/downloads/localFiles.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import type { ActiveDownload } from '../../core/downloads/types.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
@@ -37,6 +37,7 @@ export type RunsNode =
 export interface DownloadsByRun {
   readonly active: ReadonlyMap<string, ActiveDownload>;
   readonly downloaded: ReadonlySet<string>;
+  readonly damaged: ReadonlySet<string>;
 }
 
 export function downloadsByRun(
@@ -47,15 +48,20 @@ export function downloadsByRun(
   for (const download of downloads.active)
     if (download.accountId === accountId && active.get(download.runId)?.state !== 'downloading')
       active.set(download.runId, download);
-  const records = downloads.records(accountId).filter((record) => !record.isGone && isSoundAdapter(record));
-  return { active, downloaded: new Set(records.map(({ runId }) => runId)) };
+  const here = downloads.records(accountId).filter((record) => !record.isGone);
+  const runsOf = (records: typeof here) => new Set(records.map(({ runId }) => runId));
+  return {
+    active,
+    downloaded: runsOf(here.filter(isSoundAdapter)),
+    damaged: runsOf(here.filter(isDamagedAdapter)),
+  };
 }
 
 /** Collects what a run's row shows. */
 export function runView(
   { runs, models }: Session,
   run: RunSummary,
-  { active, downloaded }: DownloadsByRun,
+  { active, downloaded, damaged }: DownloadsByRun,
 ): RunView {
   const label = serviceText(withoutMarker(runs.label(run.run_id) ?? ''));
   const download = active.get(run.run_id);
@@ -65,6 +71,7 @@ export function runView(
     modelName: sanitizeServiceText(models.nameOf(run.model_id)),
     label: label === '' ? undefined : label,
     isDownloaded: downloaded.has(run.run_id),
+    isDamaged: damaged.has(run.run_id),
     download: download && progressOf(download),
   };
 }
@@ -113,6 +120,7 @@ const ICONS: Readonly<Record<RunState, readonly [icon: string, color: string]>> 
   verifying: ['sync', 'icon.foreground'],
   stopped: ['warning', 'list.warningForeground'],
   downloaded: ['pass-filled', 'testing.iconPassed'],
+  damaged: ['warning', 'list.warningForeground'],
 };
 
 /** Returns the context value, which determines the buttons and menus of the row. */

@@ -18,6 +18,8 @@ export interface RunView {
   modelName: string;
   label?: string | undefined;
   isDownloaded?: boolean;
+  /** The file on disk is damaged. */
+  isDamaged?: boolean;
   /** A download that is not complete; `fraction` from 0 to 1 if known; `isKept` as in `ActiveDownload`. */
   download?: { state: DownloadState; fraction?: number; isKept?: false } | undefined;
 }
@@ -53,9 +55,11 @@ export type RunState =
   | 'downloading'
   | 'verifying'
   | 'stopped'
-  | 'downloaded';
+  | 'downloaded'
+  | 'damaged';
 
-export function runState({ run, phase, isDownloaded, download }: RunView, nowMs: number): RunState {
+export function runState(view: RunView, nowMs: number): RunState {
+  const { run, phase, isDownloaded, isDamaged, download } = view;
   const leftMs = leftMsOf(run, nowMs);
   if (download?.state === 'verifying') return 'verifying';
   if (download !== undefined && download.state !== 'interrupted') return 'downloading';
@@ -63,6 +67,7 @@ export function runState({ run, phase, isDownloaded, download }: RunView, nowMs:
   // An interrupted download can be resumed as long as the service has the adapter.
   const isGone = !run.artifacts_available || leftMs <= 0;
   if (download !== undefined && !isGone) return 'stopped';
+  if (isDamaged === true && !isGone) return 'damaged';
   if (phase !== 'finished') return phase === 'waiting' ? 'queued' : phase;
   if (isGone) return leftMs <= 0 ? 'expired' : 'no-adapter';
   return leftMs <= EXPIRING_MS ? 'expiring' : 'available';
@@ -77,7 +82,9 @@ function leftMsOf(run: RunSummary, nowMs: number): number {
 export function runDescription(view: RunView, nowMs: number): string {
   const state = runState(view, nowMs);
   const text = stateText(state, view, nowMs);
-  const ago = ['queued', 'downloading', 'verifying', 'stopped'].includes(state) ? '' : agoText(view, nowMs);
+  const ago = ['queued', 'downloading', 'verifying', 'stopped', 'damaged'].includes(state)
+    ? ''
+    : agoText(view, nowMs);
   return ago === '' ? text : `${text} · ${ago}`;
 }
 
@@ -123,6 +130,8 @@ function stateText(state: RunState, { run, download }: RunView, nowMs: number): 
       return percent === undefined ? l10n.t('Download stopped') : l10n.t('Stopped at {0}%', percent);
     case 'downloaded':
       return l10n.t('Downloaded');
+    case 'damaged':
+      return l10n.t('Damaged · Download again');
   }
 }
 

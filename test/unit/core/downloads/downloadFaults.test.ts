@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { link, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { verifyArchive } from '../../../../src/core/adapters/archive/openArchive.ts';
 import { BrokenArchiveError } from '../../../../src/core/adapters/problems.ts';
 import type { Downloads } from '../../../../src/core/downloads/downloads.ts';
 import { localAdapter } from '../../../../src/core/downloads/localFiles.ts';
+import { sampleAdapter } from '../../../helpers/adapters/sampleAdapter.ts';
+import { zipOf } from '../../../helpers/adapters/support.ts';
 import { sha256Of } from '../../../helpers/api/support.ts';
 import type { BlobFault } from '../../../helpers/blobServer.ts';
 import { ACCOUNT, DownloadBench, RUN } from '../../../helpers/runs/downloadBench.ts';
@@ -131,7 +136,6 @@ describe('Downloads from a faulty storage', () => {
       ['another web page', '<HTML lang="en">', undefined, 'html', false],
       ['anything else', 'GGUF', undefined, 'length', false],
       ['an archive that could not be read', 'zip', () => Promise.resolve('unread' as const), 'unread', true],
-      ['an archive that looks damaged', 'zip', broken, 'damaged', false],
     ] as const)
       for (const framing of [undefined, 'close'] as const)
         it(`that is ${name} ${framing ? 'is rejected if it may be cut' : 'is stored with that result'}`, async () => {
@@ -144,6 +148,47 @@ describe('Downloads from a faulty storage', () => {
           assert.deepEqual(await bench.left(), ['adapter.zip']);
           assert.deepEqual(localAdapter(window.records(ACCOUNT), RUN), counts ? record : undefined);
         });
+
+    it('that is damaged is rejected if it may be cut', async () => {
+      bench.server.always = { framing: 'close', etag: null };
+      window = bench.window({ verify: broken });
+      await assertRefused('length-unknown');
+    });
+
+    it('that is corrupt, or cut by a wrong length, never gets its name and is not fetched again by itself', async () => {
+      const whole = zipOf(sampleAdapter());
+      const corrupt = Buffer.from(whole).fill(0, 200, 300);
+      window = bench.window({ verify: verifyArchive });
+      for (const [bytes, name] of [
+        [corrupt, 'adapter.zip.damaged'],
+        [whole.subarray(0, -40), 'adapter.zip (2).damaged'],
+      ] as const) {
+        bench.server.bytes = bytes;
+        const record = await window.start(bench.request());
+        const file = path.join(bench.out, name);
+        assert.deepEqual([record.verified, record.path], ['damaged', file]);
+        assert.deepEqual(await readFile(file), bytes);
+        assert.deepEqual([localAdapter(window.records(ACCOUNT), RUN), window.active], [undefined, []]);
+        assert.deepEqual(await bench.stored(), { unfinished: [], discarded: [] });
+      }
+      assert.equal((await bench.left()).length, 2);
+      const requests = bench.server.requests.length;
+      await bench.window().open(ACCOUNT);
+      assert.equal(bench.server.requests.length, requests);
+      bench.server.bytes = whole;
+      const record = await window.start(bench.request());
+      assert.deepEqual([record.verified, record.path], ['zip', bench.target]);
+    });
+
+    it('that is damaged keeps its name if the process crashes before it is stored', async () => {
+      // As the earlier process left it: named, and not recorded.
+      const verify = async (part: string) => {
+        await link(part, `${bench.target}.damaged`);
+        return broken();
+      };
+      const { path: file } = await bench.window({ verify }).start(bench.request());
+      assert.deepEqual([file, await bench.left()], [`${bench.target}.damaged`, ['adapter.zip.damaged']]);
+    });
 
     it('needs no length if the archive itself is complete or was sent in chunks', async () => {
       window = bench.window({ verify: () => Promise.resolve('zip') });

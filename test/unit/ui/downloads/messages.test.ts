@@ -36,14 +36,16 @@ describe('download messages', () => {
       ['length', 'log', /^Downloaded .* Only its size/],
       ['length', 'model', /its format is unknown/],
       ['html', 'model', /a web page/],
-      ['damaged', 'model', /looks damaged/],
-      ['damaged', 'log', /looks damaged/],
+      ['damaged', 'model', /^The download is damaged and was kept as \/out\/a\.zip\.$/],
+      ['damaged', 'log', /is damaged/],
     ] as const) {
       standIn.forget();
-      const file = { path: '/out/a.zip', artifactType: type, verified, completedAtMs: 0 };
-      messages.reportDownloaded([file], false);
+      const file = { runId: 'r', path: '/out/a.zip', artifactType: type, verified, completedAtMs: 0 };
+      messages.reportDownloaded([file], { id: 'account-1', kind: 'service' });
       assert.match(standIn.shown.sentences.join(), sentence);
-      assert.equal(standIn.shown.buttons[0]?.includes('Inspect'), verified !== 'html');
+      const buttons = standIn.shown.buttons[0] ?? [];
+      assert.equal(buttons.includes('Inspect'), verified !== 'html');
+      assert.equal(buttons[0] === 'Download Again…', verified === 'damaged');
     }
   });
 

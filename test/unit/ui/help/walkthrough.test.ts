@@ -80,7 +80,10 @@ describe('Walkthrough', () => {
     receipts.push({ ...chargedReceipt(), settled: { kind: 'not-charged', at: { localMs: 0 } } });
     await change();
     assert.deepEqual(ticked(), ['signedIn']);
-    records.push({});
+    records.push({ artifactType: 'model', verified: 'damaged' });
+    await change();
+    assert.deepEqual(ticked(), []);
+    records.push({ artifactType: 'model', verified: 'zip' });
     receipts.push(chargedReceipt());
     await change();
     assert.deepEqual(ticked(), ['downloaded', 'submitted', 'checked']);

@@ -292,6 +292,7 @@ describe('runPageState', () => {
         [{ records: [{ ...record(), isGone: true }] }, ['Download Adapter…', ...ANY]],
         // A web page was downloaded instead of the adapter.
         [{ records: [record({ verified: 'html' })] }, ['Download Again…', ...ANY]],
+        [{ records: [record({ verified: 'damaged' })] }, ['Download Again…', ...ANY]],
         [{ records: [record({ artifactType: 'merged' })] }, ['Download Again…', ...ANY]],
       ] as [Given, string[]][])
         assert.deepEqual(actions({ run: available, ...more }), enabled);

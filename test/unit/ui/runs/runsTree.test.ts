@@ -297,6 +297,12 @@ describe('RunsTree', () => {
         [kept, { active: [download('interrupted', 41, 100)] }, 'warning | Stopped at 41% | downloadAdapter'],
         // The downloaded file was a web page.
         [kept, { home: ['r0'], verified: 'html' }, 'pass | Not downloaded · just now | downloadAdapter'],
+        [kept, { home: ['r0'], verified: 'damaged' }, 'warning | Damaged · Download again | downloadAdapter'],
+        [
+          { artifacts_expires_at: inMs(-HOUR) },
+          { home: ['r0'], verified: 'damaged' },
+          'circle-slash | Expired · just now | ',
+        ],
         [kept, { home: ['r0'] }, 'pass-filled | Downloaded · just now | inspectAdapter'],
         [{}, { home: ['r0'] }, 'pass-filled | Downloaded · just now | inspectAdapter'],
       ] as const) {
