@@ -11,6 +11,7 @@ import { Downloads } from './core/downloads/downloads.ts';
 import { Sessions } from './core/runs/sessions.ts';
 import { NotificationLedger } from './core/runs/notificationLedger.ts';
 import { StateStore } from './core/storage/state.ts';
+import type { Intent } from './core/submission/intent.ts';
 import { Journal } from './core/submission/journal.ts';
 import { Submitter } from './core/submission/submitter.ts';
 import { ApiKeys } from './ui/accounts/apiKeys.ts';
@@ -42,12 +43,13 @@ export async function createServices(context: vscode.ExtensionContext) {
     new Client(connection, () => transport, { gate });
 
   // Accounts, their API keys, and one session for each.
-  const openIntents = async () => {
+  /** Reads the open submissions and the receipts of all accounts. */
+  const readSubmissions = async (): Promise<readonly Intent[]> => {
     await openJournal();
-    await journal.reload();
-    return journal.intents;
+    const receipts = await journal.receipts();
+    return [...journal.intents, ...receipts];
   };
-  const apiKeys = disposables.add(new ApiKeys(context.secrets, openIntents));
+  const apiKeys = disposables.add(new ApiKeys(context.secrets, readSubmissions));
   const sandbox = disposables.add(new LazySandbox(storage, log));
   const accounts = disposables.add(new AccountStore(storage, unreadable.of('accounts')));
   const openAccounts = (): Promise<void> =>
@@ -132,6 +134,7 @@ export async function createServices(context: vscode.ExtensionContext) {
     createClient,
     journal,
     openJournal,
+    readSubmissions,
     submitter,
     submissionRows,
     submitted,

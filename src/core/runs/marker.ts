@@ -36,6 +36,12 @@ export function withoutMarker(label: string): string {
   return AT_START.test(label) ? label.replace(AT_START, '') : label.replace(AT_END, '');
 }
 
+/** Whether a label has a marker where `withMarker` puts it, even if the service changed its case or normalized it. */
+export function isMarkedLabel(label: string): boolean {
+  const text = folded(label);
+  return withoutMarker(text) !== text;
+}
+
 /** Whether a label contains a marker, even if the service changed its case or normalized it. */
 export function hasMarker(label: string, marker: string): boolean {
   return folded(label).includes(marker);

@@ -7,11 +7,11 @@ import type { Intent } from './intent.ts';
  * @throws if the machine cannot compare
  */
 export async function keyIdOfOpen(
-  intents: readonly Intent[],
+  submissions: readonly Intent[],
   { accountId, origin }: Pick<Intent, 'accountId' | 'origin'>,
   apiKey: string,
 ): Promise<string | undefined> {
-  const sent = intents
+  const sent = submissions
     .filter((intent) => intent.origin === origin)
     .sort(
       (one, other) =>

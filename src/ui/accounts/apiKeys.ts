@@ -26,17 +26,17 @@ const PREFIX = 'fineTuning.apiKey.';
  */
 export class ApiKeys implements vscode.Disposable {
   readonly #secrets: vscode.SecretStorage;
-  readonly #openIntents: () => Promise<readonly Intent[]>;
+  readonly #readSubmissions: () => Promise<readonly Intent[]>;
   readonly #onDidChange = new vscode.EventEmitter<string>();
   readonly #subscription: vscode.Disposable;
 
   /** Fires with the account ID after its key was stored or deleted, in this window or (on the desktop) in another. */
   readonly onDidChange = this.#onDidChange.event;
 
-  /** @param openIntents reads the open submissions of all accounts */
-  constructor(secrets: vscode.SecretStorage, openIntents: () => Promise<readonly Intent[]>) {
+  /** @param readSubmissions reads the submissions of all accounts */
+  constructor(secrets: vscode.SecretStorage, readSubmissions: () => Promise<readonly Intent[]>) {
     this.#secrets = secrets;
-    this.#openIntents = openIntents;
+    this.#readSubmissions = readSubmissions;
     this.#subscription = secrets.onDidChange(({ key }) => {
       if (key.startsWith(PREFIX)) this.#onDidChange.fire(key.slice(PREFIX.length));
     });
@@ -85,10 +85,10 @@ export class ApiKeys implements vscode.Disposable {
     await this.#secrets.delete(PREFIX + accountId);
   }
 
-  /** @throws if the open submissions can't be read, which must not prevent signing in */
+  /** @throws if the submissions can't be read, which must not prevent signing in */
   async #sentAs(owner: KeyOwner, apiKey: string): Promise<string | undefined> {
     const { keyIdOfOpen } = await import('../../core/submission/enteredKey.ts');
-    return keyIdOfOpen(await this.#openIntents(), owner, apiKey);
+    return keyIdOfOpen(await this.#readSubmissions(), owner, apiKey);
   }
 
   dispose(): void {

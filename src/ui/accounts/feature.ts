@@ -13,7 +13,7 @@ import { updateWelcomeContext, showBalance } from './accountStatus.ts';
 /** Signing in and out, switching accounts, API keys, and the balance in the status bar. */
 export function activateAccounts(services: Services): void {
   const { accounts, apiKeys, createClient, disposables, downloads, journal, log, openJournal } = services;
-  const { commands, sessions, submitter } = services;
+  const { commands, readSubmissions, sessions, submitter } = services;
   const readSpent = async (session: Session) => {
     const { spentLines } = await import('./spentMessages.ts');
     await openJournal();
@@ -63,17 +63,13 @@ export function activateAccounts(services: Services): void {
       if (session?.state === 'key-rejected' && !isReported) notify(session, 'key-rejected');
     }),
   );
-  const submissions = async () => {
-    await openJournal();
-    return [...journal.intents, ...(await journal.receipts())];
-  };
   const unfinishedOf = (accountId: string) => ({
     submissions: pendingWorkOf(submitter.pending, accountId),
     hasDownloads: downloads.active.some((download) => download.accountId === accountId),
   });
   commands.add('accounts', {
     [COMMANDS.signIn]: async () =>
-      (await import('./signIn.ts')).signIn(accounts, apiKeys, createClient, submissions),
+      (await import('./signIn.ts')).signIn(accounts, apiKeys, createClient, readSubmissions),
     [COMMANDS.switchAccount]: async () => (await import('./menuMessages.ts')).switchAccount(accounts),
     [COMMANDS.replaceKey]: async (account) =>
       (await import('./signIn.ts')).replaceKey(accounts, apiKeys, createClient, account),

@@ -94,6 +94,15 @@ export function notifySeveral(
   notify(showInformation, inSandbox(text, isSandbox), { [l10n.t('Show Runs')]: show });
 }
 
+/** @param show shows the Runs view */
+export function notifyRunsFromElsewhere(count: number, show: () => void): void {
+  const text =
+    count === 1
+      ? l10n.t('1 run was submitted from another machine, profile or container.')
+      : l10n.t('{0} runs were submitted from another machine, profile or container.', formatCount(count));
+  notify(showInformation, text, { [l10n.t('Show Runs')]: show });
+}
+
 /** Doesn't repeat any text of the link, which anyone may have written. */
 export function notifyUnsupportedLink(): void {
   void showWarning(l10n.t('Unsupported link. Fine-Tuning links can only open a run.'));
