@@ -20,6 +20,8 @@ export interface BlobFault {
   contentEncoding?: string;
   /** Changes the file from now on. */
   bytes?: Buffer;
+  /** Sends this many more bytes than announced; needs `framing`. */
+  surplusBytes?: number;
   /** Called and awaited before the last piece. */
   beforeEnd?: () => Promise<unknown>;
 }
@@ -139,7 +141,9 @@ export class BlobServer {
     }
     seen.startByte = range ?? 0;
     seen.status = range === undefined ? 200 : 206;
-    const body = this.bytes.subarray(seen.startByte);
+    const rest = this.bytes.subarray(seen.startByte);
+    const { surplusBytes } = fault;
+    const body = surplusBytes === undefined ? rest : Buffer.concat([rest, Buffer.alloc(surplusBytes)]);
     const total = this.bytes.length;
     if (fault.framing === 'close') response.useChunkedEncodingByDefault = false;
     response.writeHead(seen.status, {

@@ -239,6 +239,15 @@ describe('recipesOf', () => {
     assert.equal(block(broken.ollama, 'modelfile').text, 'FROM ./model.gguf');
   });
 
+  it('passes a path with any quotation marks to PowerShell unchanged', async () => {
+    const folder = "C:\\Users\\Jo’s; ‘x‚\\O'Neil‛’ & run";
+    const { llamacpp, ollama } = await recipes({}, { folder, platform: 'win32' });
+    const [location] = quotedWords(block(llamacpp, 'run').text);
+    assert.equal(location, folder);
+    assert.deepEqual(quotedWords(block(llamacpp, 'convert').text), [`${folder}\\adapter.gguf`, folder]);
+    assert.deepEqual(quotedWords(block(ollama, 'create').text), [`${folder}-merged`]);
+  });
+
   it('gives the adapter a name that every tool accepts', async () => {
     for (const [folder, name] of [
       ['/a/My Run (2)', 'My-Run-2'],
@@ -272,3 +281,9 @@ describe('recipesOf', () => {
     assert.match(await text('peft', { revision: 'v1.0' }), /\("acme\/base-1b", revision="v1\.0"\)/);
   });
 });
+
+/** Reads the words in single quotes as PowerShell does: typographic ones quote, too, and two stand for one. */
+function quotedWords(text: string): string[] {
+  const quoted = text.matchAll(/(?<=\s)['‘-‛]((?:[^'‘-‛]|['‘-‛]{2})*)['‘-‛]/g);
+  return [...quoted].map(([, word = '']) => word.replace(/['‘-‛](['‘-‛])/g, '$1'));
+}

@@ -69,6 +69,17 @@ describe('Downloads from a faulty storage', () => {
       assert.equal(bench.server.signed, 1);
     });
 
+  it('starts again at the first byte beyond the announced length, of which it stores none', async () => {
+    bench.server.faults.push(cut, { framing: 'chunked', surplusBytes: 16 * KIB });
+    await bench.assertDownloads(window);
+    const answers = bench.server.requests.map(({ status, startByte }) => [status, startByte]);
+    assert.deepEqual(answers, [
+      [200, 0],
+      [206, 100 * KIB],
+      [200, 0],
+    ]);
+  });
+
   describe('fails but keeps the received bytes', () => {
     it('if nothing arrives within a bounded time', async () => {
       bench.server.faults.push({ cutAfterBytes: 100 * KIB });

@@ -1,14 +1,20 @@
 import assert from 'node:assert/strict';
+import { mkdir, rmdir } from 'node:fs/promises';
+import path from 'node:path';
+import { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
 import type { Disposable } from '../../../../src/core/base/disposable.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
+import { useFolder } from '../../../helpers/folder.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { Bench, until } from '../../../helpers/runs/support.ts';
 
 const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
-const { showBalance } = await withVscode(() => import('../../../../src/ui/accounts/accountStatus.ts'));
+const { showBalance, updateWelcomeContext } = await withVscode(
+  () => import('../../../../src/ui/accounts/accountStatus.ts'),
+);
 
 describe('showBalance', () => {
   let bench: Bench;
@@ -81,5 +87,29 @@ describe('showBalance', () => {
     session.reconnect();
     await session.balance.refresh();
     assert.match(item()?.text ?? '', /12\.34 EUR$/);
+  });
+});
+
+describe('updateWelcomeContext', () => {
+  const folder = useFolder();
+
+  it('shows that accounts are unreadable until they are readable again', async () => {
+    const file = path.join(folder(), 'accounts.json');
+    await mkdir(file);
+    const accounts = new AccountStore(folder());
+    await assert.rejects(accounts.open());
+    standIn.forget();
+    const sessions = { active: undefined, onDidChangeActive: new Emitter().event } as unknown as Sessions;
+    const context = updateWelcomeContext(sessions, accounts);
+    const shown = () => standIn.executed.findLast(([, key]) => key === 'fineTuning.accountsUnreadable')?.[2];
+    try {
+      assert.equal(shown(), true);
+      await rmdir(file);
+      await accounts.open();
+      assert.equal(shown(), false);
+    } finally {
+      context.dispose();
+      accounts.dispose();
+    }
   });
 });

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
-import type { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
+import { mkdir, rmdir } from 'node:fs/promises';
+import path from 'node:path';
+import { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
 import type { Model } from '../../../../src/core/api/types.ts';
+import { useFolder } from '../../../helpers/folder.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
@@ -11,6 +14,7 @@ const { modelOf, runIdOf } = await withVscode(() => import('../../../../src/ui/s
 await withVscode(() => import('../../../../src/ui/shared/accountMessages.ts'));
 
 describe('Commands', () => {
+  const folder = useFolder();
   beforeEach(() => standIn.forget());
 
   function accountsOf(activate: boolean) {
@@ -70,6 +74,28 @@ describe('Commands', () => {
       ['a', 2],
       ['a', 2],
     ]);
+  });
+
+  it('read unreadable accounts again, and run as soon as they are readable', async () => {
+    const file = path.join(folder(), 'accounts.json');
+    await mkdir(file);
+    const accounts = new AccountStore(folder());
+    await assert.rejects(accounts.open());
+    const ran: string[] = [];
+    const errors: unknown[] = [];
+    const commands = new Commands(accounts, (error) => errors.push((error as { code: unknown }).code));
+    commands.add('accounts', { 'fineTuning.signIn': () => ran.push('signIn') });
+    commands.add('nothing', { 'fineTuning.showLog': () => ran.push('showLog') });
+    try {
+      await commands.run('fineTuning.signIn', []);
+      await commands.run('fineTuning.showLog', []);
+      assert.deepEqual([ran, errors], [['showLog'], ['accounts-unreadable']]);
+      await rmdir(file);
+      await commands.run('fineTuning.signIn', []);
+      assert.deepEqual([ran, errors.length, accounts.isUnreadable], [['showLog', 'signIn'], 1, false]);
+    } finally {
+      accounts.dispose();
+    }
   });
 
   /** Invalid arguments that menus, key bindings, agents, or other extensions may pass. */
