@@ -60,10 +60,7 @@ describe('paying for a run', () => {
     await workbench.quickInput.close();
     await submit('small', { model });
     await submit('large', { until: 'summary' });
-    assert.match(
-      await descriptionOf('Price'),
-      /^Not known until charged · one earlier run \(.+\) cost .+ USD$/,
-    );
+    assert.match(await descriptionOf('Price'), /^Not known until charged · your one run \(.+\) cost .+ USD$/);
     await workbench.quickInput.close();
     await submit('large');
     await submit('middle', { until: 'summary' });
@@ -145,7 +142,7 @@ describe('paying for a run', () => {
     await submit('middle', { until: 'summary' });
     assert.match(await descriptionOf('Budget'), /^0\.10 USD per run/);
     await quickInput.pick('Continue');
-    const question = 'This run will exceed the per-run budget of Work.';
+    const question = 'This run may exceed the per-run budget of Work.';
     assert.match(await dialogs.waitForModal(question), /it can’t stop the service from charging\.$/);
     await workbench.screenshot('over-budget');
     await workbench.page.keyboard.press('Enter');

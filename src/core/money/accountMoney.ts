@@ -54,17 +54,11 @@ export function accountMoneyOf({
 }: MoneyFacts): AccountMoney {
   const { budget } = account;
   const receipts = chargedReceiptsOf(all, account.id);
-  const charged = chargedRunsOf(receipts, runs, balance);
+  const charged = chargedRunsOf(receipts, runs);
   const currency =
     balance?.currency ?? charged.find((run) => run.currency !== undefined)?.currency ?? budget?.currency;
   const estimate = (wanted: RunParameters | undefined): Estimate =>
-    wanted === undefined ? { kind: 'none' } : estimateOf(receipts, wanted);
-  const ends = (wanted: RunParameters | undefined) => {
-    const known = estimate(wanted);
-    return 'currency' in known && known.currency === currency
-      ? { low: lowerCents(known), high: upperCents(known) }
-      : { low: undefined, high: undefined };
-  };
+    wanted === undefined ? { kind: 'none' } : estimateOf(receipts, wanted, currency);
   const lastPrices = charged
     .slice(0, 5)
     .flatMap((run) => (run.currency === currency ? (run.priceCents ?? []) : []));
@@ -76,7 +70,7 @@ export function accountMoneyOf({
     .filter((submission) => submission.accountId === account.id && mayBecomeCharge(submission.state))
     // Its run is already counted as charged.
     .filter((submission) => !isListed(submission))
-    .map(({ intent }) => ends(parametersOf(intent)).high ?? dearestOfLast5);
+    .map(({ intent }) => upperCents(estimate(parametersOf(intent))) ?? dearestOfLast5);
   const spending =
     currency === undefined ? undefined : monthSpending(charged, runs, pendingPrices, currency, nowMs);
   return {
@@ -87,11 +81,11 @@ export function accountMoneyOf({
     checkBudget: (wanted) => checkBudget(budget, spending, estimate(wanted)),
     balanceNote(wanted) {
       if (balance === undefined) return undefined;
-      const { low, high } = ends(wanted);
+      const known = estimate(wanted);
       const { balance_cents: cents } = balance;
       if (cents <= 0) return 'empty';
-      if (low !== undefined && cents < low) return 'probably-too-low';
-      const most = high ?? dearestOfLast5;
+      if (cents < (lowerCents(known) ?? 0)) return 'probably-too-low';
+      const most = upperCents(known) ?? dearestOfLast5;
       return most !== undefined && cents < most ? 'may-be-too-low' : undefined;
     },
   };

@@ -1,5 +1,5 @@
 import type { AccountBudget } from '../accounts/account.ts';
-import { lowerCents, upperCents, type Estimate } from './estimate.ts';
+import { upperCents, type Estimate } from './estimate.ts';
 import { amountsOf, monthOf, startOfMonth, type ChargedRun, type KnownRuns } from './spending.ts';
 
 /** The known charges of a month in one currency. */
@@ -8,8 +8,9 @@ export interface MonthSpending {
   month: string;
   currency: string;
   spentCents: number;
-  /** The number of prices that are unknown or in another currency. `spentCents` is a lower bound then. */
+  /** The number of unknown prices, and of prices in an unknown currency. `spentCents` is a lower bound then. */
   unknownPrices: number;
+  unknownCurrencies: number;
   /** Whether every run of the month is loaded. */
   isComplete: boolean;
   /** The possible cost of unresolved submissions. */
@@ -18,7 +19,7 @@ export interface MonthSpending {
   pendingUnknown: number;
 }
 
-/** `will`: even the lower end of the estimate exceeds the limit. */
+/** `will`: what is spent and pending exceeds the limit already; `may`: it does with the upper end of the estimate. */
 export interface LimitCheck {
   limit: 'run' | 'month';
   limitCents: number;
@@ -42,14 +43,14 @@ export function monthSpending(
   const month = monthOf(nowMs);
   // A run without a time was just submitted.
   const ofMonth = charged.filter(({ createdAtMs }) => monthOf(createdAtMs ?? nowMs) === month);
-  const isOurs = (run: ChargedRun) => run.priceCents === undefined || run.currency === currency;
-  const { sums, unknown } = amountsOf(ofMonth.filter(isOurs));
+  const { sums, unknown } = amountsOf(ofMonth);
   const known = pendingPrices.filter((cents) => cents !== undefined);
   return {
     month,
     currency,
-    spentCents: sums[0]?.cents ?? 0,
-    unknownPrices: unknown + ofMonth.filter((run) => !isOurs(run)).length,
+    spentCents: sums.find((sum) => sum.currency === currency)?.cents ?? 0,
+    unknownPrices: unknown,
+    unknownCurrencies: ofMonth.filter((run) => run.priceCents && run.currency === undefined).length,
     isComplete: runs?.isCompleteSince(startOfMonth(month)) ?? false,
     pendingCents: known.reduce((sum, cents) => sum + cents, 0),
     pendingUnknown: pendingPrices.length - known.length,
@@ -67,22 +68,17 @@ export function checkBudget(
   if (isUnset || spending === undefined) return { kind: 'unset' };
   const { currency, spentCents, pendingCents } = spending;
   if (currency !== budgetCurrency) return { kind: 'other-currency', budgetCurrency, currency };
-  const isSame = !('currency' in estimate) || estimate.currency === currency;
-  const low = (isSame ? lowerCents(estimate) : undefined) ?? 0;
-  const high = (isSame ? upperCents(estimate) : undefined) ?? low;
-  const check = (limit: LimitCheck['limit'], limitCents: number, from: number, to: number): LimitCheck => ({
+  const likelyCents = estimate.kind === 'priority' ? estimate.highCents : (upperCents(estimate) ?? 0);
+  const check = (limit: LimitCheck['limit'], limitCents: number, usedCents: number): LimitCheck => ({
     limit,
     limitCents,
-    over: from > limitCents ? 'will' : to > limitCents ? 'may' : undefined,
+    over: usedCents > limitCents ? 'will' : usedCents + likelyCents > limitCents ? 'may' : undefined,
   });
   return {
     kind: 'checked',
     limits: [
-      ...(perRunCents === undefined ? [] : [check('run', perRunCents, low, high)]),
-      ...(perMonthCents === undefined
-        ? []
-        : // Submissions in progress may not be charged after all.
-          [check('month', perMonthCents, spentCents + low, spentCents + pendingCents + high)]),
+      ...(perRunCents === undefined ? [] : [check('run', perRunCents, 0)]),
+      ...(perMonthCents === undefined ? [] : [check('month', perMonthCents, spentCents + pendingCents)]),
     ],
     spending,
     estimate,

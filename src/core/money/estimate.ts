@@ -36,10 +36,10 @@ export type Estimate =
       priceCents: number;
       currency: string;
     }
-  /** Too little is known about priority processing; this is the lower end without it. */
-  | { kind: 'priority'; lowCents: number; currency: string }
-  /** The nearest run was free due to an allowance of the plan, which may be used up. */
-  | { kind: 'included' };
+  /** Too little is known about priority processing; this is the price in the standard queue. */
+  | { kind: 'priority'; lowCents: number; highCents: number; currency: string }
+  /** The nearest run cost nothing, which may not hold for the next one. */
+  | { kind: 'free' };
 
 export type PriceRange = Extract<Estimate, { kind: 'range' }>;
 
@@ -64,22 +64,28 @@ const ACCURACY_RANGES = 5;
 /**
  * Estimates a run's price: a larger dataset costs at least as much, and at most in proportion, from 20 % less to 25 % more.
  * @param receipts of one account, in any order
+ * @param balanceCurrency undefined while the balance is unknown; then that of the newest receipt is used
  */
-export function estimateOf(receipts: readonly ChargedReceipt[], wanted: RunParameters): Estimate {
-  const { currency, charges } = evidenceOf(receipts);
+export function estimateOf(
+  receipts: readonly ChargedReceipt[],
+  wanted: RunParameters,
+  balanceCurrency: string | undefined,
+): Estimate {
+  const { currency, charges } = evidenceOf(receipts, balanceCurrency);
   const { usable, changed } = usableOf(charges);
   const estimate = estimateFor(usable, wanted, currency, changed);
-  if (!wanted.priority || estimate.kind === 'included' || lowerCents(estimate) !== undefined) return estimate;
+  if (!wanted.priority || estimate.kind === 'free' || lowerCents(estimate) !== undefined) return estimate;
   const standard = estimateFor(usable, { ...wanted, priority: false }, currency, changed);
-  const lowCents = lowerCents(standard);
-  if (lowCents !== undefined) return { kind: 'priority', lowCents, currency };
+  const [lowCents, highCents] = [lowerCents(standard), upperCents(standard)];
+  if (lowCents !== undefined && highCents !== undefined)
+    return { kind: 'priority', lowCents, highCents, currency };
   return estimate.kind === 'none' ? standard : estimate;
 }
 
 /** Returns the estimate when a run was submitted, without receipts that came later. */
 export function estimateBefore(receipts: readonly ChargedReceipt[], receipt: ChargedReceipt): Estimate {
   const known = receipts.filter(({ settled }) => settled.at.localMs < receipt.created.localMs);
-  return estimateOf(known, parametersOf(receipt));
+  return estimateOf(known, parametersOf(receipt), receipt.balanceBefore?.currency);
 }
 
 /** Returns how many of the last ranges contained the actual price. */
@@ -132,21 +138,21 @@ function inOrder(receipts: readonly ChargedReceipt[]): ChargedReceipt[] {
   );
 }
 
-/** Returns the known prices in the currency and plan of the newest receipt, oldest first. */
-function evidenceOf(receipts: readonly ChargedReceipt[]): { currency: string; charges: PaidRun[] } {
-  const priced = inOrder(receipts).flatMap((receipt) => {
-    const { price_cents: priceCents, plan_name: plan } = receipt.settled.run;
-    const currency = currencyOf(receipt);
-    if (priceCents === undefined || !(priceCents >= 0) || currency === undefined) return [];
-    return [{ ...parametersOf(receipt), priceCents, atMs: chargedAt(receipt).localMs, currency, plan }];
-  });
-  const currency = priced.at(-1)?.currency ?? '';
+/** Returns the known prices in the currency of the balance, under the plan of the newest receipt, oldest first. */
+function evidenceOf(
+  receipts: readonly ChargedReceipt[],
+  balanceCurrency: string | undefined,
+): { currency: string; charges: PaidRun[] } {
+  const ordered = inOrder(receipts);
+  const currency = balanceCurrency ?? ordered.flatMap((receipt) => currencyOf(receipt) ?? []).at(-1) ?? '';
   // If the response was lost, the receipt may have no plan.
-  const plan = priced.findLast((one) => one.plan !== undefined)?.plan;
-  const charges = priced
-    .filter((one) => one.currency === currency && (one.plan === undefined || one.plan === plan))
-    .slice(-MOST_RECEIPTS);
-  return { currency, charges };
+  const plan = ordered.flatMap(({ settled }) => settled.run.plan_name ?? []).at(-1);
+  const charges = ordered.flatMap((receipt) => {
+    const { price_cents: priceCents = -1, plan_name = plan } = receipt.settled.run;
+    if (priceCents < 0 || currencyOf(receipt) !== currency || plan_name !== plan) return [];
+    return { ...parametersOf(receipt), priceCents, atMs: chargedAt(receipt).localMs };
+  });
+  return { currency, charges: charges.slice(-MOST_RECEIPTS) };
 }
 
 /** Returns the charges since the price rule changed: from the last one outside its own range. */
@@ -157,7 +163,7 @@ function usableOf(charges: readonly PaidRun[]): { usable: readonly PaidRun[]; ch
     const bounds = boundsOf(charges.slice(from, at), charge);
     if (bounds === undefined || isWithin(bounds, charge.priceCents)) continue;
     from = at;
-    // A charge after free runs means that an allowance was used up, not that prices changed.
+    // Free runs have no range that a later price could be outside of.
     changed = bounds.highCents > 0 ? charge : undefined;
   }
   return { usable: charges.slice(from), changed };
@@ -175,7 +181,7 @@ function estimateFor(
   const bounds = boundsOf(charges, wanted);
   if (nearest === undefined || bounds === undefined) return { kind: 'none' };
   const { priceCents, atMs, size } = nearest;
-  if (priceCents === 0) return { kind: 'included' };
+  if (priceCents === 0) return { kind: 'free' };
   if (same !== undefined) return { kind: 'same', priceCents, currency, atMs };
   if (charges.length === 1)
     return nearest === changed

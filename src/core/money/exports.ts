@@ -59,6 +59,6 @@ function csvField(value: Value): string {
 
 /** The service's amounts are integers (spec: "Balance"). Any other amount is rounded as on screen. */
 function wholeCents(cents: number | undefined): number | undefined {
-  if (cents === undefined || !Number.isFinite(cents)) return undefined;
+  if (cents === undefined) return undefined;
   return Math.sign(cents) * Math.round(Math.abs(cents)) || 0;
 }

@@ -1,5 +1,6 @@
 import type { Balance, RunDetail, RunSummary } from '../api/types.ts';
 import { instantOf } from '../base/clock.ts';
+import type { KnownDetail } from '../runs/detailStore.ts';
 import { withoutMarker } from '../runs/marker.ts';
 import type { RunStore } from '../runs/runStore.ts';
 import type { ChargedReceipt } from '../submission/intent.ts';
@@ -17,7 +18,7 @@ export interface ChargedRun {
   plan: string | undefined;
   priceCents: number | undefined;
   currency: string | undefined;
-  /** Whether the currency is that of the balance. The service provides none for runs submitted elsewhere. */
+  /** Whether the currency is that of an earlier balance. The service provides none for runs submitted elsewhere. */
   isCurrencyAssumed: boolean;
   /** Whether reading the run's details may provide the price. */
   isUnread: boolean;
@@ -36,7 +37,6 @@ export type KnownRuns = Pick<RunStore, 'rows' | 'detail' | 'label' | 'isComplete
 export function chargedRunsOf(
   receipts: readonly ChargedReceipt[],
   runs: KnownRuns | undefined,
-  balance: Balance | undefined,
 ): ChargedRun[] {
   const ofRun = new Map(receipts.map((receipt) => [receipt.settled.run.run_id, receipt]));
   const listed = new Map((runs?.rows ?? []).map((row) => [row.run_id, row]));
@@ -44,7 +44,7 @@ export function chargedRunsOf(
   return [...runIds]
     .map((runId) => {
       const detail = runs?.detail(runId);
-      return chargedRun(runId, listed.get(runId), detail, runs?.label(runId), ofRun.get(runId), balance);
+      return chargedRun(runId, listed.get(runId), detail, runs?.label(runId), ofRun.get(runId));
     })
     .sort((one, other) => (other.createdAtMs ?? Infinity) - (one.createdAtMs ?? Infinity) || 0);
 }
@@ -52,15 +52,13 @@ export function chargedRunsOf(
 function chargedRun(
   runId: string,
   row: RunSummary | undefined,
-  detail: RunDetail | undefined,
+  detail: KnownDetail | undefined,
   knownLabel: string | undefined,
   receipt: ChargedReceipt | undefined,
-  balance: Balance | undefined,
 ): ChargedRun {
   const charged = receipt?.settled.run;
-  const receiptCents = amountOf(charged?.price_cents);
-  const priceCents = receiptCents ?? amountOf(detail?.price_cents);
-  const currency = (receipt && currencyOf(receipt)) ?? balance?.currency;
+  const priceCents = charged?.price_cents ?? detail?.price_cents;
+  const currency = (receipt && currencyOf(receipt)) ?? detail?.assumedCurrency;
   const label = receipt?.label ?? knownLabel;
   const sent = receipt && chargedAt(receipt);
   return {
@@ -85,10 +83,6 @@ const LAST_MS = instantOf('9999-12-31T23:59:59.999Z');
 
 function hasPlainYear(timeMs: number | undefined): boolean {
   return timeMs !== undefined && FIRST_MS <= timeMs && timeMs <= LAST_MS;
-}
-
-function amountOf(cents: number | undefined): number | undefined {
-  return Number.isFinite(cents) ? cents : undefined;
 }
 
 /** The cost of several runs, by currency, since currencies are never added up. */
@@ -186,7 +180,7 @@ export function balancePoints(
   if (currency === undefined) return undefined;
   const points = receipts.flatMap((receipt): BalancePoint[] => {
     const { balanceBefore, settled } = receipt;
-    const afterCents = amountOf(settled.run.balance_after_cents);
+    const afterCents = settled.run.balance_after_cents;
     const isBefore = balanceBefore?.currency === currency;
     const isAfter = afterCents !== undefined && currencyOf(receipt) === currency;
     return [

@@ -6,22 +6,36 @@ import { shared, type Shared } from '../base/async.ts';
 /** Runs work with an account's client; see `Session.call`. */
 export type Call = <T>(work: (client: Client) => Promise<T>) => Promise<T>;
 
+/** A run's details. The service sends them without a currency: that of the balance is assumed when they are first read. */
+export type KnownDetail = RunDetail & { assumedCurrency?: string | undefined };
+
 /** Owns the details of runs that were read, and why others could not be: rows are redrawn often. */
 export class DetailStore {
   readonly #call: Call;
+  readonly #currencyNow: () => string | undefined;
   readonly #onRead: (runId: string, detail: RunDetail) => void;
-  readonly #details = new Map<string, RunDetail>();
+  readonly #details = new Map<string, KnownDetail>();
+  /** The assumed currencies, which stay when details are read again. Undefined if it was not stored with the details. */
+  readonly #currencies = new Map<string, string | undefined>();
   readonly #failures = new Map<string, unknown>();
   /** Two reads for each run: the one that a caller waits for, and the one in the background. */
   readonly #reads = new Map<string, [Shared<RunDetail>, Shared<RunDetail>]>();
 
-  /** @param onRead called with each detail that was read and stored */
-  constructor(call: Call, onRead: (runId: string, detail: RunDetail) => void) {
+  /**
+   * @param currencyNow returns the currency of the balance; undefined until it was read
+   * @param onRead called with each detail that was read and stored
+   */
+  constructor(
+    call: Call,
+    currencyNow: () => string | undefined,
+    onRead: (runId: string, detail: RunDetail) => void,
+  ) {
     this.#call = call;
+    this.#currencyNow = currencyNow;
     this.#onRead = onRead;
   }
 
-  get(runId: string): RunDetail | undefined {
+  get(runId: string): KnownDetail | undefined {
     return this.#details.get(runId);
   }
 
@@ -46,12 +60,27 @@ export class DetailStore {
     return reads[isBackground ? 1 : 0]();
   }
 
-  /** Adds a detail that was read earlier, unless there is one. @returns whether it was added */
-  know(detail: RunDetail): boolean {
-    if (this.#details.has(detail.run_id)) return false;
-    this.#details.set(detail.run_id, detail);
-    this.#failures.delete(detail.run_id);
-    return true;
+  /**
+   * Adds a detail that was read earlier, unless there is one; then only its currency counts.
+   * @returns whether anything changed
+   */
+  know(detail: KnownDetail): boolean {
+    const { run_id: runId, assumedCurrency } = detail;
+    const before = this.#details.get(runId);
+    if (assumedCurrency !== undefined || (before === undefined && !this.#currencies.has(runId)))
+      this.#currencies.set(runId, assumedCurrency);
+    const known = this.#withCurrency(runId, before ?? detail);
+    this.#details.set(runId, known);
+    this.#failures.delete(runId);
+    return known !== before;
+  }
+
+  /** Assumes the currency of the balance for details that were read before it. @returns their run IDs */
+  learnCurrency(): string[] {
+    if (this.#currencyNow() === undefined) return [];
+    const learned = [...this.#details].filter(([runId]) => !this.#currencies.has(runId));
+    for (const [runId, detail] of learned) this.#details.set(runId, this.#withCurrency(runId, detail));
+    return learned.map(([runId]) => runId);
   }
 
   /** Forgets a detail and any read in progress, because the run changed. */
@@ -83,6 +112,14 @@ export class DetailStore {
     this.drop();
     this.#reads.clear();
     this.#details.clear();
+    this.#currencies.clear();
+  }
+
+  #withCurrency(runId: string, detail: KnownDetail): KnownDetail {
+    const now = this.#currencyNow();
+    if (now !== undefined && !this.#currencies.has(runId)) this.#currencies.set(runId, now);
+    const assumedCurrency = this.#currencies.get(runId);
+    return assumedCurrency === detail.assumedCurrency ? detail : { ...detail, assumedCurrency };
   }
 
   async #read(runId: string, isBackground: boolean, isCurrent: () => boolean): Promise<RunDetail> {
@@ -92,7 +129,7 @@ export class DetailStore {
       // A foreground read that finished meanwhile may be newer.
       const isNews = !isBackground || this.#details.get(runId) === before;
       if (isCurrent() && isNews) {
-        this.#details.set(runId, detail);
+        this.#details.set(runId, this.#withCurrency(runId, detail));
         this.#failures.delete(runId);
         this.#onRead(runId, detail);
       }

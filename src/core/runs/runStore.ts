@@ -10,7 +10,7 @@ import {
 import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
 import { shared, type Shared } from '../base/async.ts';
-import { DetailStore, type Call } from './detailStore.ts';
+import { DetailStore, type Call, type KnownDetail } from './detailStore.ts';
 import { UNKNOWN_WATCHED_MS, type RequestQuota } from './pacing.ts';
 import {
   phaseOf,
@@ -110,11 +110,14 @@ export class RunStore implements Disposable {
   /** Reads older pages until one has a new run. Overlapping calls share it. @throws as `refresh` */
   readonly loadMore: Shared<void>;
 
-  /** @param now returns milliseconds since the epoch */
-  constructor(call: Call, now: () => number = Date.now) {
+  /**
+   * @param now returns milliseconds since the epoch
+   * @param currencyNow returns the currency of the balance; undefined until it was read
+   */
+  constructor(call: Call, now: () => number, currencyNow: () => string | undefined) {
     this.#call = call;
     this.#now = now;
-    this.#details = new DetailStore(call, (runId, detail) => this.#acceptDetail(runId, detail));
+    this.#details = new DetailStore(call, currencyNow, (runId, detail) => this.#acceptDetail(runId, detail));
     this.refresh = shared(() => this.#readNewest());
     this.loadMore = shared((isCurrent) => this.#readOlder(isCurrent));
   }
@@ -167,7 +170,7 @@ export class RunStore implements Disposable {
     return this.#byId.get(runId);
   }
 
-  detail(runId: string): RunDetail | undefined {
+  detail(runId: string): KnownDetail | undefined {
     return this.#details.get(runId);
   }
 
@@ -256,10 +259,15 @@ export class RunStore implements Disposable {
     return this.#details.load(runId, isBackground);
   }
 
-  /** Adds details that were read earlier, except for runs with a detail. */
-  addDetails(details: readonly RunDetail[]): void {
+  /** Adds details that were read earlier; for runs with a detail, only its currency. */
+  addDetails(details: readonly KnownDetail[]): void {
     const known = details.filter((detail) => this.#details.know(detail));
     this.#haveChanged(known.map(({ run_id }) => run_id).filter((runId) => this.#byId.has(runId)));
+  }
+
+  /** Called when the balance was read: assumes its currency for details that were read before it. */
+  learnCurrency(): void {
+    this.#haveChanged(this.#details.learnCurrency().filter((runId) => this.#byId.has(runId)));
   }
 
   /** Allows details that could not be read to be read again, at the user's request. */

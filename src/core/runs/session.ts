@@ -80,9 +80,10 @@ export class Session implements Disposable {
     this.#gate = new RateGate(() => clock.nowMs());
     const call: Call = (work) => this.call(work);
     const nowMs = () => clock.nowMs();
-    this.runs = this.#disposables.add(new RunStore(call, nowMs));
+    this.runs = this.#disposables.add(new RunStore(call, nowMs, () => this.balance.current?.currency));
     this.models = this.#disposables.add(new ModelStore(call, (client, how) => client.listModels(how), nowMs));
     this.balance = this.#disposables.add(new Latest(call, (client, how) => client.getBalance(how), nowMs));
+    this.balance.onDidChange(() => this.runs.learnCurrency());
   }
 
   get state(): SessionState {

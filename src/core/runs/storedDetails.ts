@@ -1,9 +1,10 @@
 import * as v from 'valibot';
-import { runDetail, type RunDetail, type RunSummary } from '../api/types.ts';
+import { currency, runDetail, type RunSummary } from '../api/types.ts';
 import { sequencer } from '../base/async.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { instantOf } from '../base/clock.ts';
 import type { StateStore, Tables } from '../storage/state.ts';
+import type { KnownDetail } from './detailStore.ts';
 import { phaseOf } from './runList.ts';
 import type { Moved, RunStore } from './runStore.ts';
 
@@ -14,6 +15,9 @@ const MAX_BYTES = 3_500;
 /** The tolerance between creation times in list and detail: one of them may be in whole seconds. */
 const SAME_TIME_MS = 1_000;
 const TOPIC = 'run-details';
+
+/** Details of earlier versions have no currency. */
+const storedDetail = v.object({ ...runDetail.entries, assumedCurrency: currency });
 
 /** A row of the table. */
 interface Stored {
@@ -34,7 +38,7 @@ export class StoredDetails implements Disposable {
   readonly #onError: (error: unknown) => void;
   readonly #disposables: Disposable[];
   /** Details that were read from or written to the table. */
-  readonly #stored = new WeakSet<RunDetail>();
+  readonly #stored = new WeakSet<KnownDetail>();
   readonly #inTurn = sequencer();
 
   /** @param onError called with store errors; the details are then read from the service another time */
@@ -49,7 +53,9 @@ export class StoredDetails implements Disposable {
         this.#exchange([...added, ...changed].flatMap((runId) => runs.get(runId) ?? []));
       }),
       // Read what another window has just stored: the newest rows.
-      state.follow(TOPIC, accountId, () => this.#learn('ORDER BY id DESC LIMIT 100')),
+      state.follow(TOPIC, accountId, () => {
+        this.#inTurn(() => this.#read('ORDER BY id DESC LIMIT 100')).catch(this.#onError);
+      }),
     ];
     this.#exchange(runs.rows ?? []);
   }
@@ -77,36 +83,49 @@ export class StoredDetails implements Disposable {
       .catch(this.#onError);
   }
 
-  /** Stores the final details of these runs, and reads the missing ones. */
+  /** Reads the missing details of these runs, and stores the final ones, with the currency that is already stored. */
   #exchange(rows: readonly RunSummary[]): void {
-    const finished = rows.filter((run) => phaseOf(run) === 'finished');
-    const news = finished.flatMap((run) => this.#newsOf(run, this.#runs.detail(run.run_id)) ?? []);
-    if (news.length > 0)
-      this.#state
-        .transaction((tables) => {
-          for (const one of news) store(tables, this.#accountId, one);
-          tables.touch(TOPIC, this.#accountId);
-        })
-        .catch(this.#onError);
-    const unknown = finished.map(({ run_id }) => run_id).filter((id) => this.#runs.detail(id) === undefined);
-    if (unknown.length > 0)
-      this.#learn('AND run_id IN (SELECT value FROM json_each(?))', JSON.stringify(unknown));
+    const isMissing = (run: RunSummary) =>
+      phaseOf(run) === 'finished' && this.#runs.detail(run.run_id) === undefined;
+    const due = rows.filter((run) => isMissing(run) || this.#newsOf(run) !== undefined);
+    if (due.length === 0) return;
+    const runIds = due.map(({ run_id }) => run_id);
+    this.#inTurn(async () => {
+      await this.#read('AND run_id IN (SELECT value FROM json_each(?))', JSON.stringify(runIds));
+      await this.#write(runIds.flatMap((runId) => this.#runs.get(runId) ?? []));
+    }).catch(this.#onError);
   }
 
-  #learn(which: string, ...values: string[]): void {
-    this.#inTurn(() => this.#read(which, values)).catch(this.#onError);
+  /** Returns the detail of a run if it is final and not stored yet. */
+  #newsOf(run: RunSummary): KnownDetail | undefined {
+    const detail = this.#runs.detail(run.run_id);
+    return detail === undefined || this.#stored.has(detail) || !isFinal(run, detail) ? undefined : detail;
   }
 
-  #newsOf(run: RunSummary, detail: RunDetail | undefined): Stored | undefined {
-    if (detail === undefined || this.#stored.has(detail) || !isFinal(run, detail)) return undefined;
-    this.#stored.add(detail);
-    return entryOf(run, detail);
+  async #write(runs: readonly RunSummary[]): Promise<void> {
+    const news = runs.flatMap((run) => {
+      const detail = this.#newsOf(run);
+      if (detail === undefined) return [];
+      this.#stored.add(detail);
+      return entryOf(run, detail) ?? [];
+    });
+    if (news.length === 0) return;
+    await this.#state.transaction((tables) => {
+      for (const one of news) store(tables, this.#accountId, one);
+      tables.touch(TOPIC, this.#accountId);
+    });
   }
 
-  async #read(which: string, values: readonly string[]): Promise<void> {
+  async #read(which: string, ...values: string[]): Promise<void> {
     const sql = `SELECT run_id, listed, detail FROM run_detail WHERE account = ? ${which}`;
     const found = await this.#state.read((tables) => tables.all<Stored>(sql, this.#accountId, ...values));
-    const details = found.flatMap((one) => detailOf(this.#runs.get(one.run_id), one) ?? []);
+    const details = found.flatMap((one) => {
+      const { run_id: runId, listed } = one;
+      const run = this.#runs.get(runId);
+      // If the run has a detail, only the stored currency counts, which doesn't depend on the run's state.
+      const isOfState = run?.status === listed || this.#runs.detail(runId) !== undefined;
+      return (isOfState && run && detailOf(run, one)) || [];
+    });
     for (const detail of details) this.#stored.add(detail);
     this.#runs.addDetails(details);
   }
@@ -128,16 +147,15 @@ function store(tables: Tables, accountId: string, { run_id, listed, detail }: St
 }
 
 /** Returns the row to store; undefined if the detail is too long to conform to the contract. */
-function entryOf({ run_id, status }: RunSummary, detail: RunDetail): Stored | undefined {
+function entryOf({ run_id, status }: RunSummary, detail: KnownDetail): Stored | undefined {
   const text = JSON.stringify(detail);
   return Buffer.byteLength(text) > MAX_BYTES ? undefined : { run_id, listed: status, detail: text };
 }
 
-/** Returns a stored detail if it is valid and matches the run and its state. */
-function detailOf(run: RunSummary | undefined, { listed, detail: text }: Stored): RunDetail | undefined {
-  if (run?.status !== listed) return undefined;
+/** Returns a stored detail if it is valid and matches the run. */
+function detailOf(run: RunSummary, { detail: text }: Stored): KnownDetail | undefined {
   try {
-    const detail = v.parse(runDetail, JSON.parse(text));
+    const detail = v.parse(storedDetail, JSON.parse(text));
     const apartMs = Math.abs(instantOf(run.created_at) - instantOf(detail.created_at));
     // After a reset, the sandbox reuses run IDs.
     return Number.isNaN(apartMs) || apartMs < SAME_TIME_MS ? detail : undefined;
@@ -147,7 +165,7 @@ function detailOf(run: RunSummary | undefined, { listed, detail: text }: Stored)
 }
 
 /** Whether both list and detail say that the run has ended; one of them may lag behind. */
-function isFinal(run: RunSummary, detail: RunDetail): boolean {
+function isFinal(run: RunSummary, detail: KnownDetail): boolean {
   if (phaseOf(run) !== 'finished') return false;
   const ofDetail: RunSummary = { ...run, status: detail.status, artifacts_available: false };
   return detail.status === run.status || phaseOf(ofDetail, detail) === 'finished';

@@ -64,7 +64,9 @@ export class DatasetRuns implements Disposable {
       followActive(parts.sessions, (session) => {
         this.#forget();
         read();
-        return session && [session.models.onDidChange(() => this.#forget())];
+        const forget = () => this.#forget();
+        // The balance provides the currency of the estimate.
+        return session && [session.models.onDidChange(forget), session.balance.onDidChange(forget)];
       }),
     );
   }
@@ -83,7 +85,7 @@ export class DatasetRuns implements Disposable {
     this.#files.clear();
   }
 
-  #known({ report, sha256 }: Followed, { account, models }: Session): PastRuns {
+  #known({ report, sha256 }: Followed, { account, balance, models }: Session): PastRuns {
     const { sizeBytes: bytes, rows, statistics } = report;
     const trained = trainedBefore(this.#receipts, serviceOf(account), report, sha256);
     const receipts = chargedReceiptsOf(this.#receipts, account.id);
@@ -93,11 +95,11 @@ export class DatasetRuns implements Disposable {
         modelName: models.nameOf(trained.run.modelId),
         otherAccount: this.#parts.sessions.otherName(trained.run.accountId),
       },
-      price: estimateOf(receipts, {
-        size: { bytes, rows, characters: statistics.characters },
-        priority: false,
-        sha256,
-      }),
+      price: estimateOf(
+        receipts,
+        { size: { bytes, rows, characters: statistics.characters }, priority: false, sha256 },
+        balance.current?.currency,
+      ),
       accuracy: rangeAccuracy(receipts),
     };
   }

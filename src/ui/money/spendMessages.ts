@@ -14,7 +14,14 @@ import type { Session } from '../../core/runs/session.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import { keyAction } from '../shared/accountMessages.ts';
 import type { Loading } from '../shared/accountPage.ts';
-import { amountsText, limitsText, monthText, spentText, pendingAmount } from '../shared/moneyMessages.ts';
+import {
+  amountsText,
+  formatKnown,
+  limitsText,
+  monthText,
+  spentText,
+  pendingAmount,
+} from '../shared/moneyMessages.ts';
 import {
   compact,
   formatBytes,
@@ -167,7 +174,7 @@ function factsOf({ session, money: { spending, charged } }: SpendFacts): SpendSt
     spending.spentCents > budget.perMonthCents;
   return compact(
     spending && fact('month', l10n.t('Spent in {0}', monthText(spending.month)), spentText(spending)),
-    pending && fact('underWay', l10n.t('Pending'), pending),
+    pending && fact('pending', l10n.t('Pending'), pending),
     charged.length > 0 && fact('all', l10n.t('Total of {0}', formatRuns(charged.length)), total()),
     session && fact('balance', TERMS.balance, formatMoney(balance?.balance_cents, balance?.currency)),
     budget &&
@@ -311,7 +318,7 @@ function rowOf(run: ChargedRun, session: Session | undefined): SpendRow {
   const { runId, createdAtMs, priceCents, currency, isCurrencyAssumed, label, modelId, plan, receipt } = run;
   const unknown = TERMS.unknown;
   const afterCents = receipt?.settled.run.balance_after_cents;
-  const price = priceCents === undefined ? unknown : formatMoney(priceCents, currency);
+  const price = priceCents === undefined ? unknown : formatKnown(priceCents, currency);
   const date = createdAtMs === undefined ? TERMS.justNow : formatTime(createdAtMs);
   const cells: Readonly<Record<SpendColumn, string>> = {
     date,

@@ -1,7 +1,7 @@
 import { l10n } from 'vscode';
-import type { RunDetail } from '../../core/api/types.ts';
 import { instantOf } from '../../core/base/clock.ts';
 import { currencyOf, estimateBefore } from '../../core/money/estimate.ts';
+import type { KnownDetail } from '../../core/runs/detailStore.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import { compact, formatDuration, formatMoney, formatPrice, formatTime } from '../shared/format.ts';
 import { estimateText, unexpectedPrice } from '../shared/moneyMessages.ts';
@@ -19,20 +19,18 @@ export function trainedFor(ms: number): string {
 /**
  * The tooltip of a run's row: everything that is known, in full.
  * @param receipts the receipts of the run's account
- * @param currency the currency of the balance, assumed for a price without a receipt
  */
 export function runTooltip(
   { run, phase, modelName, label }: RunView,
-  detail: RunDetail | undefined,
+  detail: KnownDetail | undefined,
   receipts: readonly ChargedReceipt[],
-  currency: string | undefined,
 ): string {
   const { run_id, model_id, artifacts_available, artifacts_expires_at: expiresAt } = run;
-  const { price_cents, plan, started_at, completed_at } = detail ?? {};
+  const { assumedCurrency, price_cents, plan, started_at, completed_at } = detail ?? {};
   const createdAt = run.created_at ?? detail?.created_at;
   const prices = priceLines(receipts, run_id);
   if (prices.length === 0 && price_cents !== undefined)
-    prices.push(factLine(TERMS.price, formatPrice(price_cents, currency)));
+    prices.push(factLine(TERMS.price, formatPrice(price_cents, assumedCurrency)));
   const event = (name: string, time: string, after: string | undefined, say: (ms: number) => string) => {
     const ms = instantOf(time) - instantOf(after);
     return factLine(name, compact(formatTime(time), ms >= 0 && say(ms)).join(', '));

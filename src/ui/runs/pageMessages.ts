@@ -1,7 +1,8 @@
 import { l10n, Uri } from 'vscode';
-import type { RunDetail, RunSummary } from '../../core/api/types.ts';
+import type { RunSummary } from '../../core/api/types.ts';
 import { currencyOf, type Estimate, type rangeAccuracy } from '../../core/money/estimate.ts';
 import type { ActiveDownload, DownloadRecord } from '../../core/downloads/types.ts';
+import type { KnownDetail } from '../../core/runs/detailStore.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Phase } from '../../core/runs/runList.ts';
 import type { Session } from '../../core/runs/session.ts';
@@ -65,7 +66,7 @@ export interface RunPageView extends RunPageMemory {
   session: Session | undefined;
   isActive: boolean;
   /** As last read. */
-  detail: RunDetail | undefined;
+  detail: KnownDetail | undefined;
   isReading: boolean;
   receipt: ChargedReceipt | undefined;
   receiptLoading: Loading;
@@ -466,17 +467,17 @@ function copy(name: string, text: string): RunPageButton {
   return { ...button('copy', text, TERMS.copy), label: l10n.t('Copy {0}', name) };
 }
 
-function moneySection({ session, phase, detail, details, receipt, estimate }: KnownRun): RunPageSection {
+function moneySection({ phase, detail, details, receipt, estimate }: KnownRun): RunPageSection {
   const charged = receipt?.settled.run;
   const priceCents = detail?.price_cents ?? charged?.price_cents;
   const plan = detail?.plan ?? charged?.plan_name;
   const expected = estimate && estimateText(estimate.before);
-  // The details have no currency, so that of the balance is assumed.
+  const currency = (receipt && currencyOf(receipt)) ?? detail?.assumedCurrency;
   const price =
     priceCents === undefined
       ? missingText(details)
       : charged?.currency === undefined
-        ? formatPrice(priceCents, session.balance.current?.currency)
+        ? formatPrice(priceCents, currency)
         : formatMoney(priceCents, charged.currency);
   const list = compact(
     fact('price', TERMS.price, price),
@@ -485,9 +486,7 @@ function moneySection({ session, phase, detail, details, receipt, estimate }: Kn
     ...(receipt === undefined ? [] : balanceFacts(receipt, priceCents)),
   );
   const unexpected =
-    estimate && priceCents !== undefined
-      ? unexpectedPrice(estimate.before, priceCents, receipt && currencyOf(receipt))
-      : undefined;
+    estimate && priceCents !== undefined ? unexpectedPrice(estimate.before, priceCents, currency) : undefined;
   const note =
     unexpected !== undefined
       ? l10n.t('Charged {0}.', unexpected)

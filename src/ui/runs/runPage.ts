@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import * as vscode from 'vscode';
-import type { RunDetail } from '../../core/api/types.ts';
 import { estimateBefore, rangeAccuracy } from '../../core/money/estimate.ts';
+import type { KnownDetail } from '../../core/runs/detailStore.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { chargedReceiptsOf, type ChargedReceipt, type Receipt } from '../../core/submission/intent.ts';
 import type { Services } from '../../services.ts';
@@ -58,7 +58,7 @@ function isId(value: unknown): value is string {
 export class RunPage extends AccountPage<RunPageState, RunPageRequest, RunPageButton> {
   readonly #memory: RunPageMemory;
   readonly #parts: RunPageParts;
-  #detail: RunDetail | undefined;
+  #detail: KnownDetail | undefined;
   #receipt: ChargedReceipt | undefined;
   #estimate: RunPageView['estimate'];
   /** Null if the file is missing, undefined until it was read. */

@@ -125,7 +125,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     const { runTooltip } = await import('./detailMessages.ts');
     const receipts = await this.#parts.receiptsOf(active.account.id).catch(() => []);
     const detail = active.runs.detail(view.run.run_id);
-    item.tooltip = runTooltip(view, detail, receipts, active.balance.current?.currency);
+    item.tooltip = runTooltip(view, detail, receipts);
     return item;
   }
 

@@ -13,6 +13,7 @@ import {
   formatDay,
   formatDuration,
   formatMoney,
+  formatPrice,
 } from './format.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 
@@ -27,19 +28,25 @@ export function priceText(estimate: Estimate): string {
       return l10n.t('{0} last time ({1})', money(estimate), formatDay(estimate.atMs));
     case 'one':
       return notKnown(
-        l10n.t('one earlier run ({0}) cost {1}', formatBytes(estimate.sizeBytes), money(estimate)),
+        l10n.t('your one run ({0}) cost {1}', formatBytes(estimate.sizeBytes), money(estimate)),
       );
     case 'changed':
-      return notKnown(l10n.t('prices changed on {0} ({1})', formatDay(estimate.atMs), money(estimate)));
+      return notKnown(
+        l10n.t(
+          'the last price was outside its range ({0} on {1})',
+          money(estimate),
+          formatDay(estimate.atMs),
+        ),
+      );
     case 'far':
       return notKnown(farText(estimate));
     case 'priority':
       return l10n.t(
-        'At least {0} · priority costs extra unless your plan includes it',
-        formatMoney(estimate.lowCents, estimate.currency),
+        '{0} in the standard queue · priority costs extra unless your plan includes it',
+        rangeText(estimate),
       );
-    case 'included':
-      return notKnown(l10n.t('your nearest run was included in your plan'));
+    case 'free':
+      return notKnown(l10n.t('your nearest run cost nothing'));
   }
 }
 
@@ -61,7 +68,7 @@ export function estimateText(estimate: Estimate): string | undefined {
     case 'same':
       return l10n.t('{0} last time', money(estimate));
     case 'priority':
-      return l10n.t('at least {0}', formatMoney(estimate.lowCents, estimate.currency));
+      return l10n.t('{0} in the standard queue', rangeText(estimate));
     default:
       return undefined;
   }
@@ -92,7 +99,8 @@ export function unexpectedPrice(
   return undefined;
 }
 
-function rangeText({ lowCents, highCents, currency }: PriceRange): string {
+function rangeText({ lowCents, highCents, currency }: Omit<PriceRange, 'kind' | 'runs'>): string {
+  if (lowCents === highCents) return formatMoney(highCents, currency);
   return l10n.t('{0}–{1}', amountText(lowCents, env.language) ?? '', formatMoney(highCents, currency));
 }
 
@@ -128,19 +136,26 @@ export function monthText(month: string, style: 'short' | 'with-year' = 'short')
  * @param isComplete whether all of these runs are loaded
  */
 export function amountsText({ sums, unknown }: Amounts, isComplete = true): string {
-  const known = sums.map(({ cents, currency }) => formatMoney(cents, currency)).join(' · ');
-  return leastText(known, unknown, isComplete);
+  const known = sums.map(({ cents, currency }) => formatKnown(cents, currency)).join(' · ');
+  return leastText(known, isComplete, unknown);
+}
+
+/** Formats a price whose currency may be unknown. */
+export function formatKnown(cents: number, currency: string | undefined): string {
+  return currency === undefined ? formatPrice(cents, undefined) : formatMoney(cents, currency);
 }
 
 /** The known spending of a month. */
-export function spentText({ spentCents, currency, unknownPrices, isComplete }: MonthSpending): string {
-  return leastText(formatMoney(spentCents, currency), unknownPrices, isComplete);
+export function spentText(spending: MonthSpending): string {
+  const { spentCents, currency, unknownPrices, unknownCurrencies, isComplete } = spending;
+  return leastText(formatMoney(spentCents, currency), isComplete, unknownPrices, unknownCurrencies);
 }
 
 /** @param known empty if no price is known */
-function leastText(known: string, unknown: number, isComplete: boolean): string {
+function leastText(known: string, isComplete: boolean, unknown: number, unknownCurrencies = 0): string {
   const reasons = compact(
     unknown > 0 && pricesUnknown(unknown),
+    unknownCurrencies > 0 && currenciesUnknown(unknownCurrencies),
     !isComplete && l10n.t('not all runs loaded'),
   ).join(', ');
   if (known === '' || reasons === '') return known || reasons;
@@ -159,7 +174,7 @@ export function pendingAmount({ pendingCents, pendingUnknown, currency }: MonthS
 export function pendingText(spending: MonthSpending): string | undefined {
   const amount = pendingAmount(spending);
   if (amount === undefined) return undefined;
-  return spending.pendingUnknown === 0 ? l10n.t('{0} under way', amount) : l10n.t('under way: {0}', amount);
+  return spending.pendingUnknown === 0 ? l10n.t('{0} pending', amount) : l10n.t('pending: {0}', amount);
 }
 
 function spentAndPending(spending: MonthSpending): string {
@@ -200,8 +215,7 @@ export function overBudget(
   if (check.kind !== 'checked') return undefined;
   const { limits, spending, estimate } = check;
   const over = limits.filter((limit) => limit.over !== undefined);
-  const worst = over.find((limit) => limit.over === 'will') ?? over[0];
-  if (worst === undefined) return undefined;
+  if (over.length === 0) return undefined;
   const isKnown = 'priceCents' in estimate || 'lowCents' in estimate;
   const lines = [
     ...over.flatMap(({ limit, limitCents }) => {
@@ -216,15 +230,11 @@ export function overBudget(
     l10n.t('The budget warns you; it can’t stop the service from charging.'),
   ];
   const name = sanitizeServiceText(account);
-  const isMonthly = worst.limit === 'month';
-  const message =
-    worst.over === 'will'
-      ? isMonthly
-        ? l10n.t('This run will exceed the monthly budget of {0}.', name)
-        : l10n.t('This run will exceed the per-run budget of {0}.', name)
-      : isMonthly
-        ? l10n.t('This run may exceed the monthly budget of {0}.', name)
-        : l10n.t('This run may exceed the per-run budget of {0}.', name);
+  const message = over.some((limit) => limit.over === 'will')
+    ? l10n.t('This run will exceed the monthly budget of {0}.', name)
+    : over[0]?.limit === 'month'
+      ? l10n.t('This run may exceed the monthly budget of {0}.', name)
+      : l10n.t('This run may exceed the per-run budget of {0}.', name);
   return { message, detail: lines.join('\n') };
 }
 
@@ -244,6 +254,12 @@ export function balanceNoteText(
 /** How long the runs of a queue waited. */
 export function queueTimeText({ medianMs, runs }: QueueTime): string {
   return l10n.t('waited {0} (median of {1} runs)', formatDuration(medianMs), formatCount(runs));
+}
+
+function currenciesUnknown(count: number): string {
+  return count === 1
+    ? l10n.t('1 price in an unknown currency')
+    : l10n.t('{0} prices in an unknown currency', formatCount(count));
 }
 
 function pricesUnknown(count: number): string {

@@ -53,7 +53,7 @@ describe('money of an account', () => {
   });
 
   describe('in a month', () => {
-    it('adds up charges by UTC; unknown prices and other currencies make the sum a lower bound', () => {
+    it('adds up charges by UTC in one currency; unknown prices make the sum a lower bound', () => {
       const before = chargedReceipt({ accountId: 'work', atMs: Date.UTC(2026, 10, 1) - 1 });
       const euros = chargedReceipt({ accountId: 'work', atMs: NOW_MS, run: { currency: 'EUR' } });
       const { spending } = money({ receipts: [...history, before, euros, paid(undefined)] });
@@ -61,11 +61,35 @@ describe('money of an account', () => {
         month: '2026-11',
         currency: 'USD',
         spentCents: 800,
-        unknownPrices: 2,
+        unknownPrices: 1,
+        unknownCurrencies: 0,
         isComplete: false,
         pendingCents: 0,
         pendingUnknown: 0,
       });
+    });
+
+    it('doesn’t add up prices in an unknown currency, but counts them', () => {
+      const unknown = { rows: ['a', 'b'], cents: [300, 0] };
+      const runs = {
+        rows: unknown.rows.map((run_id) => ({
+          run_id,
+          status: 'x',
+          model_id: 'm',
+          artifacts_available: false,
+        })),
+        detail: (run_id: string) => {
+          const price_cents = unknown.cents[unknown.rows.indexOf(run_id)];
+          return { run_id, status: 'x', model_id: 'm', price_cents };
+        },
+        label: () => undefined,
+        isCompleteSince: () => true,
+      };
+      const { spending } = money({ receipts: history, runs });
+      assert.deepEqual(
+        [spending?.spentCents, spending?.unknownPrices, spending?.unknownCurrencies],
+        [800, 0, 1],
+      );
     });
 
     it('estimates work in progress by the upper end, else by the highest of the last five prices', () => {
@@ -83,7 +107,7 @@ describe('money of an account', () => {
   it('no longer estimates a submission once its run is listed', () => {
     const known = (label: string | undefined) => ({
       rows: [{ run_id: 'r', status: 'x', model_id: 'm', artifacts_available: false }],
-      detail: () => ({ run_id: 'r', status: 'x', model_id: 'm', price_cents: 400 }),
+      detail: () => ({ run_id: 'r', status: 'x', model_id: 'm', price_cents: 400, assumedCurrency: 'USD' }),
       label: () => label,
       isCompleteSince: () => true,
     });
@@ -101,27 +125,27 @@ describe('money of an account', () => {
       return result.limits.map((limit) => limit.over);
     };
 
-    it('may exceed it with the upper end, and will with the lower end; equal is not over', () => {
+    it('may exceed it with the upper end, and will with what is spent and pending; equal is not over', () => {
       for (const [cents, expected] of [
         [500, undefined],
         [499, 'may'],
-        [320, 'may'],
-        [319, 'will'],
+        [0, 'may'],
       ] as const)
         assert.deepEqual(over({ perRunCents: cents }), [expected], String(cents));
       for (const [cents, expected] of [
         [1_300, undefined],
         [1_299, 'may'],
-        [1_120, 'may'],
-        [1_119, 'will'],
+        [800, 'may'],
+        [799, 'will'],
       ] as const)
         assert.deepEqual(over({ perMonthCents: cents }), [expected], String(cents));
     });
 
-    it('includes work in progress, which may not be charged', () => {
+    it('includes work in progress', () => {
       const one = { pending: [pending('uploading')] };
       assert.deepEqual(over({ perMonthCents: 1_800 }, one), [undefined]);
       assert.deepEqual(over({ perMonthCents: 1_799 }, one), ['may']);
+      assert.deepEqual(over({ perMonthCents: 1_299 }, one), ['will']);
     });
 
     it('compares what was spent if there is no estimated price', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import {
   estimateBefore,
-  estimateOf,
+  estimateOf as estimateIn,
   rangeAccuracy,
   lowerCents,
   upperCents,
@@ -26,6 +26,8 @@ function paid(megabytes: number, cents: number, options: ReceiptOptions = {}): C
     run: { price_cents: cents, ...options.run },
   });
 }
+const estimateOf = (receipts: readonly ChargedReceipt[], of: RunParameters) =>
+  estimateIn(receipts, of, 'USD');
 const priority = { priority_processing: true };
 const wanted = (megabytes: number, more: Partial<RunParameters> = {}): RunParameters => ({
   size: { bytes: megabytes * MB },
@@ -166,19 +168,21 @@ describe('estimate', () => {
       assert.deepEqual(range([...fourAndFive, change, paid(4, 900)], wanted(4)), [720, 1_200]);
     });
 
-    it('of priority processing is at least the standard queue’s lower end if only that is known', () => {
+    it('of priority processing is the price in the standard queue if only that is known', () => {
       assert.deepEqual(estimateOf(fourAndFive, wanted(5, { priority: true })), {
         kind: 'priority',
         lowCents: 400,
+        highCents: 630,
         currency: 'USD',
       });
       const small = paid(0.1, 30, priority);
       assert.deepEqual(estimateOf([...fourAndFive, small], wanted(5, { priority: true })), {
         kind: 'priority',
         lowCents: 400,
+        highCents: 630,
         currency: 'USD',
       });
-      assert.equal(kind([...fourAndFive, paid(4, 0, priority)], wanted(4, { priority: true })), 'included');
+      assert.equal(kind([...fourAndFive, paid(4, 0, priority)], wanted(4, { priority: true })), 'free');
       assert.equal(kind([paid(4, 400)], wanted(4, { priority: true })), 'one');
       assert.equal(kind([paid(40, 400), small], wanted(4, { priority: true })), 'one');
       const both = [...fourAndFive, paid(4, 700, priority), paid(4, 710, priority)];
@@ -189,10 +193,10 @@ describe('estimate', () => {
     it('of the standard queue is none if only priority processing was charged', () =>
       assert.equal(kind([paid(4, 700, priority), paid(4, 710, priority)], wanted(4)), 'none'));
 
-    it('is none if the nearest run was included, even with the same bytes', () => {
+    it('is none if the nearest run cost nothing, even with the same bytes', () => {
       const free = [paid(4, 0), paid(4, 0)];
-      assert.equal(kind(free, wanted(4)), 'included');
-      assert.equal(kind(free, wanted(4, { sha256: free[0]?.dataset.sha256 })), 'included');
+      assert.equal(kind(free, wanted(4)), 'free');
+      assert.equal(kind(free, wanted(4, { sha256: free[0]?.dataset.sha256 })), 'free');
       // A used-up allowance is not a price change.
       const usedUp = [...free, paid(4, 400)];
       assert.equal(kind(usedUp, wanted(4)), 'one');
@@ -241,13 +245,12 @@ describe('estimate', () => {
       assert.equal(kind(receipts, wanted(4)), 'changed');
     });
 
-    it('uses only receipts with a known price in the newest one’s currency and plan', () => {
+    it('uses only receipts with a known price in the balance’s currency, under the newest plan', () => {
       const noPrice = { run: { price_cents: undefined } };
       const others = [
         paid(4, 900, { run: { currency: 'EUR' } }),
         paid(4, 100, { run: { plan_name: 'Pro' } }),
         paid(4, 0, noPrice),
-        paid(4, NaN),
         paid(4, -1),
       ];
       const ours = [paid(4, 400), paid(4, 410)];
@@ -258,6 +261,22 @@ describe('estimate', () => {
         currency: 'USD',
         runs: 2,
       });
+    });
+
+    it('uses no price of another plan, even if it would fit', () => {
+      const pro = { run: { plan_name: 'Pro' } };
+      assert.equal(kind([paid(4, 400, pro), paid(4, 410)], wanted(4)), 'one');
+      const unpriced = { run: { ...pro.run, price_cents: undefined } };
+      assert.equal(kind([paid(4, 400), paid(4, 410), paid(4, 0, unpriced)], wanted(4)), 'none');
+    });
+
+    it('uses the currency that the balance has now, and had before a charge', () => {
+      const euros = [paid(4, 200, { run: { currency: 'EUR' } }), paid(4, 210, { run: { currency: 'EUR' } })];
+      const kindIn = (currency: string | undefined) => estimateIn(euros, wanted(4), currency).kind;
+      assert.deepEqual(['EUR', 'JPY', undefined].map(kindIn), ['range', 'none', 'range']);
+      const before = (currency: string) =>
+        estimateBefore(euros, paid(4, 9, { balanceBefore: { balance_cents: 5, currency } })).kind;
+      assert.deepEqual(['EUR', 'JPY'].map(before), ['range', 'none']);
     });
 
     it('uses the currency of the balance and any plan if the response was lost', () => {
@@ -295,8 +314,8 @@ describe('estimate', () => {
 
   it('has no upper end without a price', () => {
     const ends = (estimate: Estimate) => [lowerCents(estimate), upperCents(estimate)];
-    assert.deepEqual(ends({ kind: 'included' }), [undefined, undefined]);
-    assert.deepEqual(ends({ kind: 'priority', lowCents: 5, currency: 'USD' }), [5, undefined]);
+    assert.deepEqual(ends({ kind: 'free' }), [undefined, undefined]);
+    assert.deepEqual(ends({ kind: 'priority', lowCents: 5, highCents: 6, currency: 'USD' }), [5, undefined]);
     assert.deepEqual(ends({ kind: 'same', priceCents: 5, currency: 'USD', atMs: 0 }), [5, 5]);
   });
 

@@ -13,11 +13,11 @@ const receipt = chargedReceipt({
 });
 const elsewhere = {
   rows: [{ run_id: 'b', status: 'x', model_id: '-m', artifacts_available: false }],
-  detail: () => ({ run_id: 'b', status: 'x', model_id: '-m', price_cents: 99.6 }),
+  detail: () => ({ run_id: 'b', status: 'x', model_id: '-m', price_cents: 99.6, assumedCurrency: 'EUR' }),
   label: () => undefined,
   isCompleteSince: () => true,
 };
-const runs = chargedRunsOf([receipt], elsewhere, { balance_cents: 5, currency: 'EUR' });
+const runs = chargedRunsOf([receipt], elsewhere);
 
 describe('exports of spending', () => {
   const rows = rowsOfCsv(toCsv(runs));
@@ -61,7 +61,7 @@ describe('exports of spending', () => {
         `${blank}'=1;${blank}'＝2`,
       ]),
     ] as [string, string][]) {
-      const charged = chargedRunsOf([chargedReceipt({ label })], undefined, undefined);
+      const charged = chargedRunsOf([chargedReceipt({ label })], undefined);
       assert.equal(rowsOfCsv(toCsv(charged))[0]?.['label'], safe);
     }
   });

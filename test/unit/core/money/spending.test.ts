@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Balance, RunDetail, RunSummary } from '../../../../src/core/api/types.ts';
+import type { Balance, RunSummary } from '../../../../src/core/api/types.ts';
 import {
   amountsOf,
   balancePoints,
@@ -8,6 +8,7 @@ import {
   queueTimes,
   type KnownRuns,
 } from '../../../../src/core/money/spending.ts';
+import type { KnownDetail } from '../../../../src/core/runs/detailStore.ts';
 import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
 import { chargedReceipt, type ReceiptOptions } from '../../../helpers/receipts.ts';
 
@@ -22,13 +23,13 @@ const row = (run_id: string, created_at?: string): RunSummary => ({
   artifacts_available: false,
   ...(created_at !== undefined && { created_at }),
 });
-const detail = (run_id: string, more: Partial<RunDetail> = {}): RunDetail => ({
+const detail = (run_id: string, more: Partial<KnownDetail> = {}): KnownDetail => ({
   run_id,
   status: 'completed',
   model_id: 'm',
   ...more,
 });
-const known = (rows: RunSummary[], details: RunDetail[] = []): KnownRuns => ({
+const known = (rows: RunSummary[], details: KnownDetail[] = []): KnownRuns => ({
   rows,
   detail: (id) => details.find(({ run_id }) => run_id === id),
   label: (id) => details.find(({ run_id }) => run_id === id)?.label,
@@ -44,7 +45,7 @@ describe('spending', () => {
       ];
       const runs = known([row('new'), row('b', '2026-05-03T00:00:00Z'), row('a', '2026-04-30T23:59:59Z')]);
       assert.deepEqual(
-        chargedRunsOf(receipts, runs, USD).map(({ runId, createdAtMs }) => [runId, createdAtMs]),
+        chargedRunsOf(receipts, runs).map(({ runId, createdAtMs }) => [runId, createdAtMs]),
         [
           ['new', undefined],
           ['b', at('2026-05-03T00:00:00Z')],
@@ -54,16 +55,17 @@ describe('spending', () => {
       );
     });
 
-    it('prefers the receipt’s price over the details’, whose currency is that of the balance', () => {
+    it('prefers the receipt’s price over the details’, whose currency is that of the balance then', () => {
       const runs = known(
-        [row('a'), row('b'), row('c')],
+        [row('a'), row('b'), row('c'), row('d')],
         [
           detail('a', { price_cents: 1 }),
-          detail('b', { price_cents: 70, plan: 'Pro', label: 'x ft-7k3m9qpx' }),
+          detail('b', { price_cents: 70, plan: 'Pro', label: 'x ft-7k3m9qpx', assumedCurrency: 'USD' }),
+          detail('d', { price_cents: 9 }),
         ],
       );
       const receipts = [ofRun('a', { run: { price_cents: 500, currency: 'EUR' } })];
-      const facts = chargedRunsOf(receipts, runs, USD).map((run) => [
+      const facts = chargedRunsOf(receipts, runs).map((run) => [
         run.runId,
         run.priceCents,
         run.currency,
@@ -73,9 +75,10 @@ describe('spending', () => {
       assert.deepEqual(facts.sort(), [
         ['a', 500, 'EUR', false, false],
         ['b', 70, 'USD', true, false],
-        ['c', undefined, 'USD', false, true],
+        ['c', undefined, undefined, false, true],
+        ['d', 9, undefined, false, false],
       ]);
-      const [b] = chargedRunsOf([], known([row('b')], [detail('b', { label: 'x ft-7k3m9qpx' })]), USD);
+      const [b] = chargedRunsOf([], known([row('b')], [detail('b', { label: 'x ft-7k3m9qpx' })]));
       assert.equal(b?.label, 'x');
     });
 
@@ -83,7 +86,7 @@ describe('spending', () => {
       const years = ['+275760-01-01T00:00:00Z', '-000001-01-01T00:00:00Z', '9999-12-31T23:59:59Z'];
       const rows = years.map((created_at, n) => row(`r${n}`, created_at));
       const broken = ofRun('r0', { atMs: 1e300, run: { plan_name: '' } });
-      const runs = chargedRunsOf([broken], known(rows), USD);
+      const runs = chargedRunsOf([broken], known(rows));
       assert.deepEqual(runs.map(({ createdAtMs }) => createdAtMs).toSorted(), [
         at('9999-12-31T23:59:59Z'),
         undefined,
@@ -96,7 +99,7 @@ describe('spending', () => {
     });
 
     it('uses only receipts if no runs may be shown', () =>
-      assert.equal(chargedRunsOf([ofRun('a')], undefined, undefined).length, 1));
+      assert.equal(chargedRunsOf([ofRun('a')], undefined).length, 1));
   });
 
   it('never adds up two currencies, and counts unknown prices', () => {
@@ -105,15 +108,14 @@ describe('spending', () => {
       ofRun('b', { run: { price_cents: 30, currency: 'EUR' } }),
       ofRun('c', { run: { price_cents: 5 } }),
       ofRun('d', { run: { price_cents: undefined } }),
-      ofRun('e', { run: { price_cents: NaN } }),
     ];
-    assert.deepEqual(amountsOf(chargedRunsOf(receipts, undefined, undefined)), {
+    assert.deepEqual(amountsOf(chargedRunsOf(receipts, undefined)), {
       sums: [
         { currency: 'USD', cents: 105 },
         { currency: 'EUR', cents: 30 },
       ],
-      unknown: 2,
-      runs: 5,
+      unknown: 1,
+      runs: 4,
     });
   });
 
@@ -123,7 +125,7 @@ describe('spending', () => {
       ofRun('b', { atMs: at('2026-12-01T00:00:00Z'), label: 'old' }),
       ofRun('c', { atMs: at('2026-11-01T00:00:00Z'), label: 'new ft-aaaaaaaa' }),
     ];
-    const runs = chargedRunsOf(receipts, undefined, undefined);
+    const runs = chargedRunsOf(receipts, undefined);
     const cents = (by: 'month' | 'label' | 'plan') =>
       groupsOf(runs, by).map(({ key, amounts }) => [key, amounts.sums[0]?.cents]);
     assert.deepEqual(cents('month'), [

@@ -14,6 +14,8 @@ describe('StoredDetails', () => {
   let url: string;
   let state: StateStore;
   const open: StoredDetails[] = [];
+  /** Sets the balance of the window that was opened last. */
+  let setCurrency: (currency: string) => void;
 
   beforeEach(async () => {
     bench = await Bench.start();
@@ -33,7 +35,8 @@ describe('StoredDetails', () => {
 
   /** Opens another window, or the same one after a restart. */
   async function window(): Promise<RunStore> {
-    const { runs } = bench.session({ baseUrl: url, apiKey: 'k', keyId: 'key-1' });
+    const { balance, runs } = bench.session({ baseUrl: url, apiKey: 'k', keyId: 'key-1' });
+    setCurrency = (currency) => balance.set({ balance_cents: 1, currency });
     const stored = new StoredDetails(runs, bench.state(), 'account-1', (error) => assert.fail(String(error)));
     open.push(stored);
     await stored.idle();
@@ -124,6 +127,35 @@ describe('StoredDetails', () => {
     );
     await untilStored('a', 'c');
     assert.doesNotMatch(JSON.stringify(await inTable()), /secret|url/);
+  });
+
+  it('keeps the currency of the balance from when details were first read', async () => {
+    const run = row('a', 1, 'complete');
+    const first = await read([run, finished('a')]);
+    assert.equal(first.detail('a')?.assumedCurrency, undefined);
+    setCurrency('EUR');
+    assert.equal(first.detail('a')?.assumedCurrency, 'EUR');
+    setCurrency('JPY');
+    await first.loadDetail('a');
+    assert.equal(first.detail('a')?.assumedCurrency, 'EUR');
+    await open.at(-1)?.idle();
+    const later = await window();
+    setCurrency('JPY');
+    // The page of a run can be restored before the list is read.
+    await later.loadDetail('a');
+    await later.refresh();
+    await until(() => later.detail('a')?.assumedCurrency === 'EUR');
+  });
+
+  it('knows no currency of details that were stored without one', async () => {
+    await read([row('a', 1, 'complete'), finished('a')]);
+    await untilStored('a');
+    const later = await window();
+    await later.refresh();
+    await open.at(-1)?.idle();
+    setCurrency('JPY');
+    await later.loadDetail('a');
+    assert.deepEqual([later.detail('a')?.price_cents, later.detail('a')?.assumedCurrency], [120, undefined]);
   });
 
   it('deletes the detail of a run that changes again', async () => {

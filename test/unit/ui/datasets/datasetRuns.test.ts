@@ -4,10 +4,11 @@ import { stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type * as vscode from 'vscode';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Balance } from '../../../../src/core/api/types.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
 import { Reports } from '../../../../src/core/datasets/reports.ts';
-import type { Session } from '../../../../src/core/runs/session.ts';
+import { Latest, type Session } from '../../../../src/core/runs/session.ts';
 import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import { useFileReads } from '../../../helpers/fileReads.ts';
 import { useFolder } from '../../../helpers/folder.ts';
@@ -85,6 +86,10 @@ describe('DatasetRuns', () => {
     ({
       account: { id, kind: 'service', name: id, baseUrl: 'https://service.test' },
       models: { nameOf: () => 'Qwen3 8B', onDidChange: () => ({ dispose: () => undefined }) },
+      balance: new Latest<Balance>(
+        () => assert.fail(),
+        () => assert.fail(),
+      ),
     }) as unknown as Session;
   const charged = (dataset: Partial<Receipt['dataset']>, changes: object = {}) =>
     chargedReceipt({
@@ -146,6 +151,13 @@ describe('DatasetRuns', () => {
     receipts = [charged({ sha256: '0'.repeat(64) }), charged({ sha256: '1'.repeat(64) })];
     await reports.check(file);
     await shows(`${VERDICT} · likely 4.10–6.50 USD`);
+    for (const [currency, price] of [
+      ['JPY', ''],
+      ['USD', ' · likely 4.10–6.50 USD'],
+    ] as const) {
+      active?.balance.set({ balance_cents: 1, currency });
+      await shows(`${VERDICT}${price}`);
+    }
     const known = lenses()[0]?.tooltip;
     assert.match(known ?? '', /^Assumes that .* in proportion\.$/);
     // Each charge changes the accuracy, even if the range stays the same.

@@ -153,7 +153,7 @@ describe('SpendPage', () => {
     pending.push(pendingOf('unknown', intentOf({ accountId: 'account-1' })));
     await session.balance.refresh();
     await open();
-    const named = state().facts.find(({ key }) => key === 'underWay');
+    const named = state().facts.find(({ key }) => key === 'pending');
     assert.deepEqual([named?.name, named?.value], ['Pending', '1 price unknown']);
   });
 

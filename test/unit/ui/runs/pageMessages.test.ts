@@ -348,8 +348,9 @@ describe('runPageState', () => {
     const missing = 'not provided';
 
     it('marks an assumed currency and makes up no values', () => {
-      assert.match(values({ currency: 'USD' })[0] ?? '', /^2\.50 USD \(.*assumed/);
-      assert.match(values({})[0] ?? '', /^2\.50 \(/);
+      const detail = { ...DETAIL, assumedCurrency: 'USD' };
+      assert.match(values({ detail, currency: 'EUR' })[0] ?? '', /^2\.50 USD \(.*assumed/);
+      assert.match(values({ currency: 'EUR' })[0] ?? '', /^2\.50 \(/);
       assert.deepEqual(values({ receipt: receiptOf(), currency: 'EUR' })[0], '2.50 USD');
       const none = receiptOf({}, { run: { run_id: 'r' } });
       assert.deepEqual(values({ detail: bare(), receipt: none }), [missing, missing, missing]);

@@ -26,6 +26,7 @@ const spending: MonthSpending = {
   currency,
   spentCents: 1_240,
   unknownPrices: 0,
+  unknownCurrencies: 0,
   isComplete: true,
   pendingCents: 410,
   pendingUnknown: 0,
@@ -44,14 +45,20 @@ describe('Budget messages', () => {
       amountsText({ sums: [usd, { currency: 'EUR', cents: 5 }], unknown: 0, runs: 4 }),
       '12.40 USD · 0.05 EUR',
     );
+    const unknown = { currency: undefined, cents: 5 };
+    assert.equal(amountsText({ sums: [unknown], unknown: 0, runs: 1 }), '0.05 (currency unknown)');
     assert.equal(amountsText({ sums: [], unknown: 1, runs: 1 }), '1 price unknown');
     assert.equal(
       spentText({ ...spending, unknownPrices: 1, isComplete: false }),
       'at least 12.40 USD (1 price unknown, not all runs loaded)',
     );
     assert.equal(
+      spentText({ ...spending, unknownCurrencies: 2 }),
+      'at least 12.40 USD (2 prices in an unknown currency)',
+    );
+    assert.equal(
       pendingText({ ...spending, pendingCents: 0, pendingUnknown: 1 }),
-      'under way: 1 price unknown',
+      'pending: 1 price unknown',
     );
   });
 
@@ -63,7 +70,7 @@ describe('Budget messages', () => {
           { limit: 'month', limitCents: 5_000, over: undefined },
         ]),
       ),
-      '5.00 USD per run · 50.00 USD in November (UTC): spent 12.40 USD · 4.10 USD under way',
+      '5.00 USD per run · 50.00 USD in November (UTC): spent 12.40 USD · 4.10 USD pending',
     );
     assert.equal(budgetText({ kind: 'unset' }), undefined);
     assert.equal(
@@ -82,7 +89,7 @@ describe('Budget messages', () => {
       detail: [
         'Budget per run: 3.00 USD',
         'Budget for November (UTC): 13.00 USD',
-        'Spent: 12.40 USD · 4.10 USD under way',
+        'Spent: 12.40 USD · 4.10 USD pending',
         'This run: Likely 2.80–4.10 USD · from 5 runs',
         'The budget warns you; it can’t stop the service from charging.',
       ].join('\n'),
@@ -105,7 +112,7 @@ describe('Price messages', () => {
       ],
       [
         { kind: 'one', sizeBytes: 1_200_000, priceCents: 300, currency },
-        'Not known until charged · one earlier run (1.2 MB) cost 3.00 USD',
+        'Not known until charged · your one run (1.2 MB) cost 3.00 USD',
       ],
       [far, 'Not known until charged · 9 times the size of your nearest run (4.0 MB, 5.17 USD)'],
       [
@@ -114,14 +121,19 @@ describe('Price messages', () => {
       ],
       [
         { kind: 'changed', atMs, priceCents: 410, currency },
-        'Not known until charged · prices changed on May 3, 2026 (4.10 USD)',
+        'Not known until charged · the last price was outside its range (4.10 USD on May 3, 2026)',
       ],
       [
-        { kind: 'priority', lowCents: 280, currency },
-        'At least 2.80 USD · priority costs extra unless your plan includes it',
-        'at least 2.80 USD',
+        { kind: 'priority', lowCents: 280, highCents: 410, currency },
+        '2.80–4.10 USD in the standard queue · priority costs extra unless your plan includes it',
+        '2.80–4.10 USD in the standard queue',
       ],
-      [{ kind: 'included' }, 'Not known until charged · your nearest run was included in your plan'],
+      [
+        { kind: 'priority', lowCents: 517, highCents: 517, currency },
+        '5.17 USD in the standard queue · priority costs extra unless your plan includes it',
+        '5.17 USD in the standard queue',
+      ],
+      [{ kind: 'free' }, 'Not known until charged · your nearest run cost nothing'],
     ];
     for (const [estimate, row, lens] of texts) {
       assert.equal(priceText(estimate), row);

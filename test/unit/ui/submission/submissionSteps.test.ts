@@ -296,7 +296,7 @@ describe('reviewSubmission', () => {
       const money = moneyOf({ account: { ...account, budget }, receipts, balance: balance(40_000) });
       press('Back to Summary');
       await walk(['Continue'], { money });
-      assert.match(standIn.shown.sentences[0] ?? '', /^This run will exceed the per-run budget of Work\.$/);
+      assert.match(standIn.shown.sentences[0] ?? '', /^This run may exceed the per-run budget of Work\.$/);
       assert.match(standIn.shown.details[0] ?? '', /it can’t stop the service from charging\.$/);
       assert.deepEqual(standIn.shown.buttons, [['Back to Summary', 'Continue Over Budget']]);
       assert.equal(standIn.shown.inputs.length, 2, 'the summary again');
