@@ -38,7 +38,14 @@ const methods = {
     lease = created.lease;
     return intent.id;
   },
+  acquire: async (id: string) => {
+    const owned = await journal.acquire(id);
+    if (owned === undefined) return undefined;
+    ({ lease } = owned);
+    return owned.intent;
+  },
   write: (intent: Intent) => journal.write(lease!, intent),
+  close: (before: Intent, intent: Intent) => journal.close(lease!, before, intent),
   settle: (receipt: Receipt) => journal.settle(lease!, receipt),
 };
 export type ChildMethods = typeof methods;

@@ -11,6 +11,8 @@ const MESSAGES = {
   'later-version': 'an intent of a later version is for the same bytes and model',
   /** The API key changed since it may have been charged, and may belong to another service account. */
   'key-replaced': 'sent before with another API key; it is not sent again',
+  /** Another window submitted the same bytes and model after the user had last seen the receipts. */
+  'submitted-meanwhile': 'the same bytes and model were submitted meanwhile',
   /** Another window may own the intent now. */
   'lease-lost': 'another process may own this submission now',
   /** The service may have forgotten the Idempotency-Key, so a resend could charge twice. */

@@ -64,6 +64,8 @@ const settlement = v.variant('kind', [
     at: moment,
     run,
     how: v.picklist(['answered', 'found', 'recognised']),
+    /** More runs with the marker: the service charged more than once, or may have. */
+    furtherRuns: v.optional(v.array(run)),
   }),
   v.object({ kind: v.literal('not-charged'), at: moment, code: v.optional(v.string()) }),
   /** The user discarded it without knowing whether it was charged. */
@@ -133,6 +135,8 @@ export type Settlement = NonNullable<Intent['settled']>;
 export type Receipt = Intent & { settled: Settlement };
 /** The receipt of a run. */
 export type ChargedReceipt = Receipt & { settled: Extract<Settlement, { kind: 'charged' }> };
+/** A run as far as a receipt knows it. */
+export type ReceiptRun = ChargedReceipt['settled']['run'];
 
 /** What the user chose and consented to. */
 export type Draft = Pick<
@@ -145,7 +149,26 @@ export const RESEND_MS = IDEMPOTENCY_WINDOW_MS - 60 * 60_000;
 
 /** Whether an attempt may have sent its closing boundary and was not refused, so that it may have been charged. */
 export function mayBeCharged({ attempts, refused }: Intent): boolean {
-  return refused === undefined && attempts.some(({ closed }) => closed !== undefined);
+  return refused === undefined && attempts.some(isClosed);
+}
+
+/** Whether an attempt sent its closing boundary, or recorded that it may. */
+export function isClosed({ closed }: Attempt): boolean {
+  return closed !== undefined;
+}
+
+/**
+ * Whether an attempt began and has no end. The window was killed meanwhile, so it was not charged – unless the record is
+ * an old one, after a rollback of the machine or from a backup: then it proves nothing.
+ */
+export function lacksEnd(intent: Intent): boolean {
+  const { attempts, refused } = intent;
+  return refused === undefined && !mayBeCharged(intent) && attempts.some(({ ended }) => ended === undefined);
+}
+
+/** Returns all runs of a charged submission: one, unless the service broke its promise. */
+export function runsOf({ run, furtherRuns = [] }: ChargedReceipt['settled']): ReceiptRun[] {
+  return [run, ...furtherRuns];
 }
 
 export function isSettled(intent: Intent): intent is Receipt {

@@ -1,5 +1,6 @@
-import { mkdir, readdir, rename, rm, unlink, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { sequencer } from '../base/async.ts';
 import { isMissing } from '../base/diskError.ts';
@@ -8,17 +9,20 @@ import { Emitter } from '../base/event.ts';
 import { makeDirectoryDurably, syncDirectory, writeFileDurably } from '../storage/durableFile.ts';
 import { FolderWatch } from '../storage/folderWatch.ts';
 import { Lease, LeaseUnavailableError } from '../storage/lease.ts';
+import { decide, decisionFile, decisionOf, withClosing, type Decision } from './closing.ts';
 import { SubmissionError } from './errors.ts';
 import {
   isCharged,
   isDuplicate,
   isSettled,
+  mayBeCharged,
   type ChargedReceipt,
   type Intent,
   type Receipt,
   type SameDataset,
   intentText,
   readJournalFile,
+  runsOf,
 } from './intent.ts';
 
 /** How often acquiring a lock is tried. The user waits; other windows' probes hold it more briefly. */
@@ -26,6 +30,9 @@ const ACQUIRE_TRIES = 20;
 /** How often taking the lock for creating an intent is tried, for some seconds. */
 const CREATE_TRIES = 400;
 const FILES_AT_ONCE = 8;
+/** How long an intent waits for a later one of the same bytes to withdraw. */
+const RIVAL_TRIES = 20;
+const RIVAL_MS = 50;
 
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -33,6 +40,14 @@ const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export interface Owned {
   lease: Lease;
   intent: Intent;
+}
+
+/** The submissions of the same bytes that the user knew of when consenting to another one. */
+export interface KnownSubmissions {
+  /** IDs of open intents of other accounts that don't prevent this one. */
+  duplicates?: readonly string[];
+  /** IDs of receipts. Any other receipt prevents this one; undefined: none does. */
+  receipts?: readonly string[];
 }
 
 export interface JournalOptions {
@@ -54,7 +69,8 @@ interface Unknown {
 
 /**
  * Owns the submissions, which outlive a window, as durable files. An open intent has at most one owner among
- * all windows. A settled one is a receipt and never changes. Contains no API keys or dataset rows.
+ * all windows, who compares the file with what it last wrote before it writes again: a lease can be lost without a
+ * trace. A settled one is a receipt, which changes only as `addCharge` says. Contains no API keys or dataset rows.
  */
 export class Journal implements Disposable {
   readonly #directory: string;
@@ -68,8 +84,10 @@ export class Journal implements Disposable {
   /** IDs of unreported charges whose notice file could not be written. Only this window knows about them. */
   readonly #unwrittenNotices = new Set<string>();
   readonly #reported = new Set<string>();
-  /** The receipts as last read, by file. */
-  readonly #receipts = new Map<string, Receipt>();
+  /** The receipts as last read, by file. `stamp`: of the file, which another window may replace. */
+  readonly #receipts = new Map<string, { stamp: string; receipt: Receipt }>();
+  /** By ID, the texts that the file of an owned intent may have: after a failed write, the old or the new one. */
+  readonly #written = new Map<string, readonly string[]>();
   #watch: FolderWatch | undefined;
   #disposed = false;
   #intents: readonly Intent[] = [];
@@ -114,33 +132,33 @@ export class Journal implements Disposable {
   /** Returns the readable receipts, newest first. */
   async receipts(): Promise<Receipt[]> {
     await this.reload();
-    return [...this.#receipts.values()].sort(
-      (one, other) => other.settled.at.localMs - one.settled.at.localMs,
-    );
+    return [...this.#receipts.values()]
+      .map(({ receipt }) => receipt)
+      .sort((one, other) => other.settled.at.localMs - one.settled.at.localMs);
   }
 
   /**
    * Writes a new intent durably and takes ownership of it, in one window at a time. Returns an existing open
    * intent instead, if it was not refused and is for the same bytes, model, and service.
-   * @param allowedDuplicates IDs of open intents of other accounts that don't prevent this one
-   * @throws LeaseUnavailableError, SubmissionError `journal-busy`, `journal-unreadable`, `later-version`, and
-   * file system errors; no intent exists then
+   * @throws LeaseUnavailableError, SubmissionError `journal-busy`, `journal-unreadable`, `later-version`,
+   * `submitted-meanwhile`, and file system errors; no intent exists then
    */
   async create(
     intent: Intent,
-    allowedDuplicates: readonly string[] = [],
+    known: KnownSubmissions = {},
   ): Promise<{ lease: Lease } | { existing: Intent }> {
     const gate = await Lease.take(this.#lockFile('create'), this.#options.createTries);
     if (gate === undefined) throw new SubmissionError('journal-busy');
     try {
-      return await this.#inTurn(() => this.#createAlone(gate, intent, allowedDuplicates));
+      return await this.#inTurn(() => this.#createAlone(gate, intent, known));
     } finally {
       gate.release();
     }
   }
 
   /**
-   * Takes ownership of an open intent, read from disk. Undefined if it is owned, settled, or gone.
+   * Takes ownership of an open intent, read from disk. Undefined if it is owned, settled, or gone. One that another
+   * window had decided to end is settled as not charged.
    * @throws LeaseUnavailableError, and file system errors
    */
   async acquire(id: string): Promise<Owned | undefined> {
@@ -148,12 +166,7 @@ export class Journal implements Disposable {
     const lease = await Lease.take(this.#lockFile(id), ACQUIRE_TRIES);
     if (lease === undefined) return undefined;
     try {
-      const intent = await this.#inTurn(async () => {
-        const found = await readJournalFile(this.#file(id));
-        const open = found.kind === 'intent' && !isSettled(found.intent) ? found.intent : undefined;
-        this.#replace(id, open);
-        return open;
-      });
+      const intent = await this.#inTurn(() => this.#readOwned(id));
       if (intent !== undefined) return { lease, intent };
     } catch (error) {
       lease.release();
@@ -169,24 +182,88 @@ export class Journal implements Disposable {
    */
   write(lease: Lease, intent: Intent): Promise<void> {
     return this.#inTurn(async () => {
-      this.#checkOwner(lease, intent.id);
+      await this.#checkOwner(lease, intent.id);
       await this.#put(intent);
+      // This may have overwritten the mark of a closing boundary that another owner is sending.
+      if ((await this.#decisionOf(intent)) !== 'closing') return;
+      await this.#read().catch(() => undefined);
+      throw new SubmissionError('not-owner');
     });
   }
 
   /**
-   * Settles an owned intent: it becomes a receipt, and the lease ends.
-   * @throws SubmissionError `not-owner`, and file system errors; the lease is still held then
+   * Writes an intent with the mark of a closing boundary, which may be sent when this resolves.
+   * @param before without the mark
+   * @throws as `write`; no window may send the boundary then, unless another one decided that it may
+   */
+  close(lease: Lease, before: Intent, intent: Intent): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#checkOwner(lease, intent.id);
+      await this.#put(intent);
+      if (!(await decide(decisionFile(this.#directory, before), 'closing')))
+        throw new SubmissionError('not-owner');
+      try {
+        // Between comparing and writing, another window may have written.
+        await this.#checkOwner(lease, intent.id);
+      } catch (error) {
+        await this.#undecide(before);
+        throw error;
+      }
+    });
+  }
+
+  /** Takes back `close`, whose boundary was not sent. Never rejects: it may stay closed, which leads to a check. */
+  reopen(before: Intent): Promise<void> {
+    return this.#inTurn(() => this.#undecide(before));
+  }
+
+  /**
+   * Writes an intent that the service refused before any charge; no window sends its closing boundary afterwards.
+   * @throws as `write`
+   */
+  refuse(lease: Lease, intent: Intent): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#checkOwner(lease, intent.id);
+      await this.#end(intent);
+    });
+  }
+
+  /**
+   * Settles an owned intent: it becomes a receipt, and the lease ends. A charge is written whoever owns the intent
+   * now, and whatever it was settled as: no known charge is lost.
+   * @throws SubmissionError `not-owner`, and file system errors; the lease is not released then
    */
   settle(lease: Lease, receipt: Receipt): Promise<void> {
     return this.#inTurn(async () => {
-      this.#checkOwner(lease, receipt.id);
-      // Written first, because a notice without a receipt is ignored.
-      if (isCharged(receipt))
-        await this.#note(receipt.id).catch(() => this.#unwrittenNotices.add(receipt.id));
-      await this.#put(receipt);
+      if (lease.file !== this.#lockFile(receipt.id)) throw new SubmissionError('not-owner');
+      if (isCharged(receipt)) await this.#putCharge(receipt);
+      else {
+        await this.#checkOwner(lease, receipt.id);
+        await this.#end(receipt);
+      }
+      this.#written.delete(receipt.id);
       lease.release();
     });
+  }
+
+  /**
+   * Adds a run with the marker of a settled submission to its receipt: one that was discarded or found not charged
+   * becomes charged, and a charged one gets a further run. Nothing else ever changes a receipt.
+   * @returns the receipt; undefined if there is none, it has the run, or another window is changing it
+   * @throws LeaseUnavailableError, and file system errors
+   */
+  async addCharge(id: string, settled: ChargedReceipt['settled']): Promise<ChargedReceipt | undefined> {
+    const lease = ID.test(id) ? await Lease.take(this.#lockFile(id), ACQUIRE_TRIES) : undefined;
+    if (lease === undefined) return undefined;
+    try {
+      return await this.#inTurn(async () => {
+        const found = await readJournalFile(this.#file(id));
+        if (found.kind !== 'intent' || !isSettled(found.intent)) return undefined;
+        return this.#putCharge({ ...found.intent, settled });
+      });
+    } finally {
+      lease.release();
+    }
   }
 
   /**
@@ -238,16 +315,11 @@ export class Journal implements Disposable {
   async #createAlone(
     gate: Lease,
     intent: Intent,
-    allowedDuplicates: readonly string[],
+    known: KnownSubmissions,
   ): Promise<{ lease: Lease } | { existing: Intent }> {
     const { later, unread } = await this.#read();
-    const isAllowedBeside = ({ id, accountId }: Intent) =>
-      accountId !== intent.accountId && allowedDuplicates.includes(id);
-    const existing = this.#intents.find(
-      (other) =>
-        other.id === intent.id ||
-        (other.refused === undefined && isDuplicate(other, intent) && !isAllowedBeside(other)),
-    );
+    const sameId = this.#intents.find(({ id }) => id === intent.id);
+    const existing = sameId ?? this.#openDuplicatesOf(intent, known)[0];
     if (existing !== undefined) return { existing };
     if (later.some((key) => isDuplicate(key, intent))) throw new SubmissionError('later-version');
     const [first] = unread;
@@ -258,24 +330,137 @@ export class Journal implements Disposable {
       await this.#put(intent);
       // If the folder was replaced meanwhile, another window may hold a different `create` lock.
       if (!gate.isHeld() || !lease.isHeld()) throw new LeaseUnavailableError();
-      return { lease };
+      const rival = await this.#rivalOf(intent, known);
+      if (rival === undefined) return { lease };
+      await this.#remove(intent.id);
+      lease.release();
+      return { existing: rival };
     } catch (error) {
-      await rm(this.#file(intent.id), { force: true }).catch(() => undefined);
-      await syncDirectory(this.#directory).catch(() => undefined);
-      this.#replace(intent.id, undefined);
+      await this.#remove(intent.id);
       lease.release();
       throw error;
     }
   }
 
-  #checkOwner(lease: Lease, id: string): void {
+  /**
+   * Reads the folder again after an intent was written, whatever the locks say: of two that were written at once, the later
+   * one withdraws.
+   * @returns the open intent for which this one must withdraw
+   * @throws SubmissionError `submitted-meanwhile`
+   */
+  async #rivalOf(intent: Intent, known: KnownSubmissions): Promise<Intent | undefined> {
+    for (let left = RIVAL_TRIES; ; left--) {
+      await this.#read();
+      const isNew = (receipt: Receipt) =>
+        receipt.settled.kind !== 'not-charged' &&
+        isDuplicate(receipt, intent) &&
+        known.receipts?.includes(receipt.id) === false;
+      if ([...this.#receipts.values()].some(({ receipt }) => isNew(receipt)))
+        throw new SubmissionError('submitted-meanwhile');
+      const rivals = this.#openDuplicatesOf(intent, known);
+      const earlier = rivals.find((other) => isEarlier(other, intent));
+      // A later one withdraws, unless it was written, read the folder, and left before this one was written.
+      if (earlier !== undefined || rivals.length === 0 || left <= 1) return earlier ?? rivals[0];
+      await delay(RIVAL_MS);
+    }
+  }
+
+  #openDuplicatesOf(intent: Intent, { duplicates = [] }: KnownSubmissions): Intent[] {
+    const isAllowedBeside = ({ id, accountId }: Intent) =>
+      accountId !== intent.accountId && duplicates.includes(id);
+    return this.#intents.filter(
+      (other) =>
+        other.id !== intent.id &&
+        other.refused === undefined &&
+        isDuplicate(other, intent) &&
+        !isAllowedBeside(other),
+    );
+  }
+
+  /** Removes an intent of which nothing was sent. Never rejects. */
+  async #remove(id: string): Promise<void> {
+    await rm(this.#file(id), { force: true }).catch(() => undefined);
+    await syncDirectory(this.#directory).catch(() => undefined);
+    this.#replace(id, undefined);
+  }
+
+  /**
+   * Whether the file is as this owner wrote it. The lease alone proves nothing: POSIX drops it when anything in this
+   * process closes the lock file.
+   * @throws SubmissionError `not-owner`, and file system errors
+   */
+  async #checkOwner(lease: Lease, id: string): Promise<void> {
     if (lease.file !== this.#lockFile(id) || !lease.isHeld()) throw new SubmissionError('not-owner');
+    const text = await readFile(this.#file(id), 'utf8').catch((error: unknown) => {
+      if (isMissing(error)) return undefined;
+      throw error;
+    });
+    if (text !== undefined && this.#written.get(id)?.includes(text) === true) return;
+    await this.#read().catch(() => undefined);
+    throw new SubmissionError('not-owner');
+  }
+
+  /** Writes an intent whose closing boundary no window sends afterwards. @throws as `write` */
+  async #end(intent: Intent): Promise<void> {
+    const file = decisionFile(this.#directory, intent);
+    const isFirst = await decide(file, 'ended');
+    if (!isFirst && (await decisionOf(file)) !== 'ended') throw new SubmissionError('not-owner');
+    try {
+      await this.#put(intent);
+    } catch (error) {
+      if (isFirst) await this.#undecide(intent);
+      throw error;
+    }
+  }
+
+  async #undecide(before: Intent): Promise<void> {
+    await rm(decisionFile(this.#directory, before), { force: true }).catch(() => undefined);
+  }
+
+  /** Reads an intent that this window has the lease of. */
+  async #readOwned(id: string): Promise<Intent | undefined> {
+    // Read first: if the file is replaced meanwhile, this owner's next write fails.
+    const text = await readFile(this.#file(id), 'utf8').catch(() => '');
+    const found = await readJournalFile(this.#file(id));
+    let open = found.kind === 'intent' && !isSettled(found.intent) ? found.intent : undefined;
+    if (open !== undefined) {
+      this.#written.set(id, [text]);
+      const decision = await this.#decisionOf(open);
+      if (decision === 'closing') open = withClosing(open);
+      if (decision === 'ended' && !mayBeCharged(open)) {
+        const at = { localMs: Date.now() };
+        await this.#put({ ...open, settled: { kind: 'not-charged', at } });
+        return undefined;
+      }
+    }
+    this.#replace(id, open);
+    return open;
+  }
+
+  /** Returns what another window decided about an open intent, and could not write. */
+  #decisionOf(intent: Intent): Promise<Decision | undefined> {
+    if (intent.refused !== undefined) return Promise.resolve(undefined);
+    return decisionOf(decisionFile(this.#directory, intent));
+  }
+
+  /** Writes a charge over anything but a charge, to which a further run is added. @returns undefined if it is known */
+  async #putCharge(receipt: ChargedReceipt): Promise<ChargedReceipt | undefined> {
+    const found = await readJournalFile(this.#file(receipt.id)).catch(() => undefined);
+    const known = found?.kind === 'intent' && isSettled(found.intent) ? found.intent : undefined;
+    const next = known !== undefined && isCharged(known) ? withFurtherRun(known, receipt.settled) : receipt;
+    if (next === undefined) return undefined;
+    // Written first, because a notice without a receipt is ignored.
+    await this.#note(next.id).catch(() => this.#unwrittenNotices.add(next.id));
+    await this.#put(next);
+    return next;
   }
 
   async #put(intent: Intent): Promise<void> {
     const { text, intent: asRead } = intentText(intent);
     try {
+      this.#written.set(intent.id, [text, ...(this.#written.get(intent.id) ?? [])]);
       await this.#options.write(this.#file(intent.id), text);
+      this.#written.set(intent.id, [text]);
     } catch (error) {
       // The write may have failed after the new file was already in place.
       await this.#read().catch(() => undefined);
@@ -294,7 +479,7 @@ export class Journal implements Disposable {
     for (const file of this.#receipts.keys()) if (!present.has(file)) this.#receipts.delete(file);
     const open: Intent[] = [];
     const unknown: Unknown = { later: [], unread: [] };
-    const left = files.filter((file) => !this.#receipts.has(file)).values();
+    const left = files.values();
     const readSome = async () => {
       for (const file of left) open.push(...(await this.#readFile(file, unknown)));
     };
@@ -311,6 +496,9 @@ export class Journal implements Disposable {
   /** @returns the intent if it is open */
   async #readFile(file: string, { later, unread }: Unknown): Promise<Intent[]> {
     try {
+      const stamp = await receiptStampOf(file);
+      if (this.#receipts.get(file)?.stamp === stamp) return [];
+      this.#receipts.delete(file);
       let found = await readJournalFile(file);
       // Setting the file aside reads it again, since its owner may have rewritten it meanwhile.
       if (found.kind === 'foreign') found = await this.#setAside(file);
@@ -319,8 +507,9 @@ export class Journal implements Disposable {
         this.#reportOnce(file, found.isDecided ? this.#options.onLater : this.#options.onUnreadable);
       }
       if (found.kind !== 'intent') return [];
-      if (!isSettled(found.intent)) return [found.intent];
-      this.#receipts.set(file, found.intent);
+      const { intent } = found;
+      if (isSettled(intent)) this.#receipts.set(file, { stamp, receipt: intent });
+      else return [(await this.#decisionOf(intent)) === 'closing' ? withClosing(intent) : intent];
     } catch (cause) {
       unread.push({ file, cause });
       this.#reportOnce(file, this.#options.onUnreadable);
@@ -370,7 +559,7 @@ export class Journal implements Disposable {
   #accept(intents: readonly Intent[]): void {
     const next = intents
       .map((intent) => this.#known(intent))
-      .sort((one, other) => one.created.localMs - other.created.localMs || (one.id < other.id ? -1 : 1));
+      .sort((one, other) => (isEarlier(one, other) ? -1 : 1));
     if (next.length === this.#intents.length && next.every((intent, at) => intent === this.#intents[at]))
       return;
     this.#intents = next;
@@ -384,6 +573,31 @@ async function namesIn(folder: string): Promise<string[]> {
     return await readdir(folder);
   } catch (error) {
     if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+function isEarlier(one: Intent, other: Intent): boolean {
+  const ms = one.created.localMs - other.created.localMs;
+  return ms === 0 ? one.id < other.id : ms < 0;
+}
+
+/** Returns the receipt with a further run of the same marker; undefined if it has that run. */
+function withFurtherRun(
+  { settled, ...intent }: ChargedReceipt,
+  { run }: ChargedReceipt['settled'],
+): ChargedReceipt | undefined {
+  if (runsOf(settled).some(({ run_id }) => run_id === run.run_id)) return undefined;
+  return { ...intent, settled: { ...settled, furtherRuns: [...(settled.furtherRuns ?? []), run] } };
+}
+
+/** Changes whenever a file is replaced; empty if there is none. */
+async function receiptStampOf(file: string): Promise<string> {
+  try {
+    const { dev, ino, mtimeNs, size } = await lstat(file, { bigint: true });
+    return [dev, ino, mtimeNs, size].join(':');
+  } catch (error) {
+    if (isMissing(error)) return '';
     throw error;
   }
 }

@@ -1,4 +1,11 @@
-import { DatasetChangedError, mayPass, retryAfterOf, ServiceError, statusOf } from '../api/errors.ts';
+import {
+  DatasetChangedError,
+  mayPass,
+  NetworkError,
+  retryAfterOf,
+  ServiceError,
+  statusOf,
+} from '../api/errors.ts';
 import { CancelledError } from '../base/errors.ts';
 import { MAX_RETRY_AFTER_MS, RETRIES, retryDelayMs } from '../base/retry.ts';
 import { SubmissionError, TooEarlyError } from './errors.ts';
@@ -16,8 +23,11 @@ export type NextStep =
   | { kind: 'dropped' }
   /** Nothing can have been charged. It may be sent later, after the wait that the service requested. */
   | { kind: 'unsent'; waitMs: number }
-  /** Retry with the same Idempotency-Key and bytes. `waitMs` is the service's part of the delay. */
-  | { kind: 'retry'; afterMs: number; waitMs: number }
+  /**
+   * Retry with the same Idempotency-Key and bytes. `waitMs` is the service's part of the delay. `looks`: how often its
+   * run is looked for meanwhile, the last time right before the retry, which needs them to be answered and find nothing.
+   */
+  | { kind: 'retry'; afterMs: number; waitMs: number; looks: 0 | 1 | 2 }
   /** It may have been charged: check before doing anything else. */
   | { kind: 'reconcile'; waitMs: number };
 
@@ -34,6 +44,10 @@ export interface AttemptHistory {
 }
 
 const MAX_SAME_SERVER_ERROR = 3;
+
+/** How long a resend waits, so that a run which was created is listed; and if the service may be pricing still. */
+const LISTED_MS = 5_000;
+const PRICED_MS = 60_000;
 
 /** Errors for which another attempt would end the same way. */
 const NOT_REPEATED = ['tls', 'proxy'] as const;
@@ -55,7 +69,9 @@ export function nextStep(error: unknown, history: AttemptHistory, random: number
     ? retryDelayMs(RETRIES.submission, history.attempts - 1, random, waitMs)
     : undefined;
   if (afterMs === undefined) return { kind: closed ? 'reconcile' : 'unsent', waitMs };
-  return { kind: 'retry', afterMs, waitMs };
+  if (!closed) return { kind: 'retry', afterMs, waitMs, looks: 0 };
+  if (!mayBePricing(error)) return { kind: 'retry', afterMs: Math.max(afterMs, LISTED_MS), waitMs, looks: 1 };
+  return { kind: 'retry', afterMs: Math.max(afterMs, waitMs + PRICED_MS / 2, PRICED_MS), waitMs, looks: 2 };
 }
 
 /**
@@ -89,8 +105,22 @@ export function assertMayResend(intent: Intent, now: Moment): void {
   if (Math.max(serviceMs, passedMs(first, now) ?? 0) >= RESEND_MS) throw new SubmissionError('too-late');
 }
 
+/** Whether the service may have forgotten the Idempotency-Key, by this machine's clocks alone. */
+export function mayBeForgotten({ attempts }: Intent, now: Moment): boolean {
+  const first = attempts[0]?.started;
+  if (first === undefined) return false;
+  const localMs = now.localMs - first.localMs;
+  return localMs < 0 || Math.max(localMs, passedMs(first, now) ?? 0) >= RESEND_MS;
+}
+
 function isRefusal(error: unknown): boolean {
   return error instanceof ServiceError && error.known && REFUSALS.has(error.httpStatus);
+}
+
+/** Whether the sender of the response, or we, gave up waiting for the service, which may be pricing the dataset. */
+function mayBePricing(error: unknown): boolean {
+  if (error instanceof NetworkError) return error.reason === 'answer-timeout' || error.reason === 'stalled';
+  return [408, 504].includes(statusOf(error) ?? 0);
 }
 
 function isWorthRepeating(error: unknown, { sameStatus }: AttemptHistory): boolean {

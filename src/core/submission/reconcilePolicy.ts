@@ -115,6 +115,20 @@ export function uncertaintyOf(intent: Intent): UncertaintyReason | undefined {
   return undefined;
 }
 
+/**
+ * Returns why one check doesn't prove that an intent whose attempts lack an end was not charged; undefined if it does. Its
+ * record alone, perhaps an old copy, proves nothing.
+ */
+export function unfinishedUncertaintyOf(
+  { marker }: Intent,
+  { candidates, complete, otherKey }: Observation,
+): UncertaintyReason | undefined {
+  if (otherKey) return 'key-replaced';
+  if (candidates.length > 0) return 'candidates';
+  if (!complete) return 'incomplete';
+  return marker === undefined ? 'no-marker' : undefined;
+}
+
 /** Whether an intent may have been charged, and no checks have proven otherwise. */
 export function isUncertain(intent: Intent): boolean {
   return mayBeCharged(intent) && uncertaintyOf(intent) !== undefined;

@@ -70,6 +70,8 @@ interface Found {
   match: RunDetail | undefined;
   /** Runs that could be this one, newest first. */
   candidates: RunDetail[];
+  /** Whether every run that could be this one was listed and read. */
+  allRead: boolean;
   seen: Observation;
 }
 
@@ -130,7 +132,7 @@ export async function findRun(
     ...(balance !== undefined && { balance_cents: balance.balance_cents }),
     ...(client.keyId !== intent.keyId && { otherKey: true as const }),
   };
-  return { match, candidates, seen };
+  return { match, candidates, allRead: complete, seen };
 }
 
 function withService(moment: Moment, clockSkewMs: number | undefined): Moment {

@@ -5,9 +5,17 @@ import { CancelledError, unlessCancelled } from '../base/errors.ts';
 import { RETRIES } from '../base/retry.ts';
 import type { Session } from '../runs/session.ts';
 import { SubmissionError, TooEarlyError } from './errors.ts';
-import { isCharged, isDuplicate, mayBeCharged, type Intent, type Moment, type Settlement } from './intent.ts';
-import type { Journal, Owned } from './journal.ts';
-import { assertNotTooEarly } from './nextStep.ts';
+import {
+  isCharged,
+  isDuplicate,
+  lacksEnd,
+  mayBeCharged,
+  type Intent,
+  type Moment,
+  type Settlement,
+} from './intent.ts';
+import type { Journal, KnownSubmissions, Owned } from './journal.ts';
+import { assertNotTooEarly, mayBeForgotten } from './nextStep.ts';
 import { canCheck, type PendingSubmissions, type SubmissionResult } from './pendingSubmission.ts';
 import {
   creationOf,
@@ -15,11 +23,12 @@ import {
   hasNewCandidates,
   isCheckDue,
   isMarked,
+  localMoment,
   type LastCheck,
   type ReconcileResult,
 } from './reconciler.ts';
-import { isUncertain, uncertaintyOf, withObservation } from './reconcilePolicy.ts';
-import { sendAttempts, stopped, type AttemptsEnd, type Time } from './uploadAttempts.ts';
+import { isUncertain, uncertaintyOf, unfinishedUncertaintyOf, withObservation } from './reconcilePolicy.ts';
+import { sendAttempts, stopped, type AttemptsEnd, type Look, type Time } from './uploadAttempts.ts';
 
 type How = Extract<Settlement, { kind: 'charged' }>['how'];
 
@@ -46,16 +55,14 @@ export class Sender {
     session: Session,
     intent: Intent,
     signal: AbortSignal,
-    allowedDuplicates: readonly string[],
+    known: KnownSubmissions,
   ): Promise<SubmissionResult> {
     const { id } = intent;
     // Create the signal before the submission is first shown: the user can cancel whatever is shown.
     const anySignal = this.#cancellable(id, signal);
     this.#pending.set(id, { state: this.#stateBefore() });
     // Don't connect before the intent is on disk.
-    const created = await this.#journal
-      .create(intent, allowedDuplicates)
-      .catch((error: unknown) => ({ error }));
+    const created = await this.#journal.create(intent, known).catch((error: unknown) => ({ error }));
     if ('lease' in created) {
       void this.#dropRefused(intent);
       const owned = { lease: created.lease, intent };
@@ -77,10 +84,18 @@ export class Sender {
         isOpen = isUncertain(owned.intent);
         const anySignal = this.#cancellable(id, signal);
         await this.#waitAsAsked(owned.intent, anySignal);
-        if (!mayBeCharged(owned.intent)) return this.#send(session, owned, anySignal);
+        if (!mayBeCharged(owned.intent) && !lacksEnd(owned.intent))
+          return this.#send(session, owned, anySignal);
         this.#pending.set(id, { state: 'checking' });
-        const { result: found, intent } = await this.#reconcile(session, owned, signal);
-        if (found.verdict === 'charged') return { kind: 'charged', run: found.run, found: true };
+        const { result: found, intent } = await this.#reconcile(session, owned, signal).catch(
+          (error: unknown) => {
+            // The user knows that this machine can't tell. The service still knows the Idempotency-Key, if it was sent.
+            if (isOpen || signal.aborted || mayBeForgotten(owned.intent, localMoment(this.#time.clock)))
+              throw error;
+            return { result: undefined, intent: owned.intent };
+          },
+        );
+        if (found?.verdict === 'charged') return { kind: 'charged', run: found.run, found: true };
         // The user must decide first about runs that were unknown when they asked to resend.
         if (hasNewCandidates(owned.intent, intent))
           return { kind: 'unknown', error: new SubmissionError('candidates') };
@@ -189,27 +204,38 @@ export class Sender {
     session: Session,
     owned: Owned,
     signal?: AbortSignal,
-  ): Promise<{ result: ReconcileResult; intent: Intent }> {
+  ): Promise<{ result: ReconcileResult; intent: Intent; allRead: boolean }> {
     const { lease, intent } = owned;
-    if (!mayBeCharged(intent)) return { result: { verdict: 'not-charged' }, intent };
+    const isUnfinished = lacksEnd(intent);
+    if (!mayBeCharged(intent) && !isUnfinished)
+      return { result: { verdict: 'not-charged' }, intent, allRead: false };
     const { clock } = this.#time;
     const last: LastCheck = { atMs: clock.nowMs(), isAnswered: false };
     this.#lastChecks.set(intent.id, last);
     const claimed = await this.#runsOfOthers(intent);
-    const { match, candidates, seen } = await session.call((client) =>
+    const { match, candidates, allRead, seen } = await session.call((client) =>
       findRun(client, intent, clock, (runId) => claimed.has(runId), signal),
     );
     last.isAnswered = true;
     if (match !== undefined) {
       const run = creationOf(match);
       await this.#settleCharged(session, owned, run, 'found');
-      return { result: { verdict: 'charged', run }, intent };
+      return { result: { verdict: 'charged', run }, intent, allRead };
     }
-    const next = withObservation(intent, seen);
-    await this.#journal.write(lease, next);
-    const reason = uncertaintyOf(next);
-    if (reason === undefined) return { result: { verdict: 'not-charged' }, intent: next };
-    return { result: { verdict: 'cannot-tell', reason, candidates }, intent: next };
+    // What says nothing about a charge is not stored: each resend checks again.
+    const next = isUnfinished ? intent : withObservation(intent, seen);
+    if (!isUnfinished) await this.#journal.write(lease, next);
+    const reason = isUnfinished ? unfinishedUncertaintyOf(intent, seen) : uncertaintyOf(next);
+    const result: ReconcileResult =
+      reason === undefined ? { verdict: 'not-charged' } : { verdict: 'cannot-tell', reason, candidates };
+    return { result, intent: next, allRead };
+  }
+
+  /** Looks for the run of an intent before it is resent. @throws as `#reconcile` */
+  async #look(session: Session, owned: Owned, signal: AbortSignal): Promise<Look> {
+    const { result, intent, allRead } = await this.#reconcile(session, owned, signal);
+    if (result.verdict === 'charged') return { kind: 'charged', run: result.run };
+    return { kind: allRead && !hasNewCandidates(owned.intent, intent) ? 'clear' : 'unclear', intent };
   }
 
   /** Returns the runs of other intents of the same service. */
@@ -253,8 +279,9 @@ export class Sender {
     const upload = () => {
       // The upload is no longer queued: reading the balance is already part of it.
       this.#pending.set(id, { state: 'uploading' });
+      const look = (intent: Intent) => this.#look(session, { lease: owned.lease, intent }, signal);
       const show = this.#pending.set.bind(this.#pending, id);
-      return sendAttempts(session, this.#journal, owned, this.#time, show, signal);
+      return sendAttempts(owned, { session, journal: this.#journal, time: this.#time, show, look, signal });
     };
     const end = (await this.#uploads.run(upload, signal)) ?? stopped(new CancelledError(), owned.intent);
     const ended = { lease: owned.lease, intent: end.intent };
@@ -279,6 +306,7 @@ export class Sender {
       await this.#settleCharged(session, owned, end.run, 'answered');
       return { kind: 'charged', run: end.run };
     }
+    if (end.kind === 'found') return { kind: 'charged', run: end.run, found: true };
     const { error, kind } = end;
     if (kind === 'refused') {
       if (error instanceof ServiceError && error.code === 'insufficient_balance')
@@ -292,15 +320,15 @@ export class Sender {
       return { kind: 'unknown', error };
     }
     // This window sent nothing more, but the current owner may be sending it.
-    const isLost = error instanceof SubmissionError && ['lease-lost', 'not-owner'].includes(error.code);
-    if (isLost) return { kind: 'elsewhere' };
+    if (isLostOwner(error)) return { kind: 'elsewhere' };
     // During deactivation, nothing is settled without the user's decision.
     if (kind === 'unsent' || this.#stopping.aborted) return { kind: 'not-charged', error, kept: true };
-    const kept = await this.#settle(owned, { kind: 'not-charged', at: this.#now() }).then(
-      () => false,
-      () => true,
-    );
-    return { kind: 'not-charged', error, kept };
+    try {
+      await this.#settle(owned, { kind: 'not-charged', at: this.#now() });
+      return { kind: 'not-charged', error, kept: false };
+    } catch (failure) {
+      return isLostOwner(failure) ? { kind: 'elsewhere' } : { kind: 'not-charged', error, kept: true };
+    }
   }
 
   /** Settles an intent with its run, and updates the runs and the balance of the session. */
@@ -330,6 +358,11 @@ export class Sender {
   #now(): Moment {
     return { localMs: this.#time.clock.nowMs() };
   }
+}
+
+/** Whether another window may own the intent now. */
+function isLostOwner(error: unknown): boolean {
+  return error instanceof SubmissionError && (error.code === 'lease-lost' || error.code === 'not-owner');
 }
 
 /** Not awaited and never rejects: the result is reported at once, and the data shows up once it is read. */

@@ -5,7 +5,7 @@ import { Emitter } from '../base/event.ts';
 import { lazy } from '../base/async.ts';
 import type { Session } from '../runs/session.ts';
 import { newIntent, type Draft } from './intent.ts';
-import type { Journal } from './journal.ts';
+import type { Journal, KnownSubmissions } from './journal.ts';
 import {
   PendingSubmissions,
   type PendingSubmission,
@@ -76,16 +76,11 @@ export class Submitter implements Disposable {
   /**
    * Creates an intent from a draft and sends it after the uploads that are already queued. A `charged` result
    * updates the runs and the balance of the session; they are also refreshed after `unknown`.
-   * @param allowedDuplicates open submissions of other accounts that the user agreed to duplicate
+   * @param known the submissions of the same bytes that the user knew of when consenting
    */
-  submit(
-    session: Session,
-    draft: Draft,
-    signal: AbortSignal,
-    allowedDuplicates: readonly string[] = [],
-  ): Submission {
+  submit(session: Session, draft: Draft, signal: AbortSignal, known: KnownSubmissions = {}): Submission {
     const intent = newIntent(session.account, draft, this.#clock);
-    return this.#submission(intent.id, (sender) => sender.submit(session, intent, signal, allowedDuplicates));
+    return this.#submission(intent.id, (sender) => sender.submit(session, intent, signal, known));
   }
 
   /**

@@ -2,7 +2,7 @@ import type { Client } from '../api/client.ts';
 import { isUnauthorized, ServiceError, statusOf } from '../api/errors.ts';
 import type { RunCreation, RunSubmission } from '../api/types.ts';
 import type { Clock } from '../base/clock.ts';
-import { ExpectedError, throwIfCancelled } from '../base/errors.ts';
+import { CancelledError, ExpectedError, throwIfCancelled } from '../base/errors.ts';
 import { SubmissionError } from './errors.ts';
 import { mayBeCharged, type Attempt, type Intent, type Moment } from './intent.ts';
 import type { Journal, Owned } from './journal.ts';
@@ -18,9 +18,29 @@ export interface Time {
   random: () => number;
 }
 
+/** The result of looking for the run before a resend. `clear`: all was read, and no new run could be this one. */
+export type Look =
+  | { kind: 'charged'; run: RunCreation }
+  | { kind: 'clear'; intent: Intent }
+  | { kind: 'unclear'; intent: Intent };
+
+/** What attempts need. */
+export interface Sending {
+  session: Session;
+  journal: Journal;
+  time: Time;
+  /** Receives progress updates. */
+  show: (live: Partial<Live>) => void;
+  /** Looks for the run of an intent, and settles it if it is found. Rejects if the service doesn't answer. */
+  look: (intent: Intent) => Promise<Look>;
+  signal: AbortSignal;
+}
+
 type Ended = { error: unknown; intent: Intent };
 export type AttemptsEnd =
   | { kind: 'charged'; run: RunCreation; intent: Intent }
+  /** A look before a resend found its run, and settled it. */
+  | { kind: 'found'; run: RunCreation; intent: Intent }
   /** `kept`: whether the refusal could be stored. */
   | ({ kind: 'refused'; kept: boolean } & Ended)
   | (Exclude<NextStep, { kind: 'retry' | 'refused' }> & Ended);
@@ -28,15 +48,10 @@ export type AttemptsEnd =
 /**
  * Sends an intent until it is charged, refused, or may not be retried automatically. Every attempt uses the
  * same Idempotency-Key and bytes. Never rejects.
- * @param show receives progress updates
  */
 export async function sendAttempts(
-  session: Session,
-  journal: Journal,
   { lease, intent: owned }: Owned,
-  { clock, random }: Time,
-  show: (live: Partial<Live>) => void,
-  signal: AbortSignal,
+  { session, journal, time: { clock, random }, show, look, signal }: Sending,
 ): Promise<AttemptsEnd> {
   let intent = owned;
   const clocksAgreeSinceStart = clockWatch(clock);
@@ -60,14 +75,40 @@ export async function sendAttempts(
       const kept = await noteEnd(error, step, begun);
       if (step.kind === 'refused') return { kind: 'refused', error, kept, intent };
       if (step.kind !== 'retry') return { ...step, error, intent };
-      show({ state: 'waiting', retryAtMs: clock.nowMs() + step.afterMs });
+      const end = await waitAndLook(step, error);
+      if (end !== undefined) return end;
+    }
+  }
+
+  /**
+   * Waits for the next attempt. If the last ones may have been charged, looks for their run meanwhile: a service may
+   * take its time, and not every service knows an Idempotency-Key again.
+   * @returns how it ends if nothing may be sent automatically
+   */
+  async function waitAndLook(
+    { afterMs, waitMs, looks }: Extract<NextStep, { kind: 'retry' }>,
+    error: unknown,
+  ): Promise<AttemptsEnd | undefined> {
+    const retryAtMs = clock.nowMs() + afterMs;
+    const firstMs = looks === 2 ? Math.max(waitMs, afterMs / 2) : afterMs;
+    const pauses = looks === 2 ? [firstMs, afterMs - firstMs] : [firstMs];
+    for (const pauseMs of pauses) {
+      show({ state: 'waiting', retryAtMs });
       try {
-        await clock.sleep(step.afterMs, signal);
+        await clock.sleep(pauseMs, signal);
         throwIfCancelled(signal);
       } catch (stop) {
         return stopped(stop, intent);
       }
+      if (looks === 0) continue;
+      show({ state: 'checking' });
+      const found = await look(intent).catch(() => undefined);
+      if (found?.kind === 'charged') return { kind: 'found', run: found.run, intent };
+      intent = found?.intent ?? intent;
+      if (signal.aborted) return stopped(new CancelledError(), intent);
+      if (found?.kind !== 'clear') return { kind: 'reconcile', waitMs: 0, error, intent };
     }
+    return undefined;
   }
 
   /** @throws the error that ended the attempt without a run */
@@ -95,7 +136,10 @@ export async function sendAttempts(
       });
     } catch (error) {
       // The attempt was marked as closed before the boundary could be sent. It wasn't sent, so undo the mark.
-      if (!closing.hasLeft) intent = unclosed;
+      if (!closing.hasLeft && intent !== unclosed) {
+        intent = unclosed;
+        await journal.reopen(unclosed);
+      }
       throw error;
     }
   }
@@ -138,7 +182,7 @@ export async function sendAttempts(
     assertMaySend(client, before);
     // Earlier observations say nothing about a charge that may happen now.
     intent = withLast(withoutObservations(before), { closed: moment(client) });
-    await journal.write(lease, intent);
+    await journal.close(lease, before, intent);
     // While the intent was written, the machine may have slept or the folder may have been replaced.
     assertMaySend(client, before);
     if (!clocksAgreeSinceRead()) throw new SubmissionError('clocks-disagree');
@@ -167,7 +211,8 @@ export async function sendAttempts(
         refused: { at: ended, code: error instanceof ServiceError ? error.code : '' },
       };
     else if (!begun) return true;
-    return journal.write(lease, intent).then(
+    const written = step.kind === 'refused' ? journal.refuse(lease, intent) : journal.write(lease, intent);
+    return written.then(
       () => true,
       () => false,
     );

@@ -156,6 +156,7 @@ const ERRORS: ReadonlyMap<string, Row> = new Map(
     'later-version': [l10n.t('A newer version of this extension has this submission. Update to continue.')],
     'not-owner': [TAKEN_OVER],
     'lease-lost': [TAKEN_OVER],
+    'submitted-meanwhile': [l10n.t('The same dataset was submitted in another window meanwhile.'), SUBMIT_AGAIN],
     'key-replaced': [l10n.t('Can’t resend: it was first sent with another API key.')],
     'too-early': [NOT_AVAILABLE],
     'too-late': [l10n.t('Can’t resend after 23 hours: you could be charged twice.')],

@@ -12,6 +12,7 @@ import { newMarker, withoutMarker } from '../../core/runs/marker.ts';
 import type { RunStore } from '../../core/runs/runStore.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Draft, Receipt } from '../../core/submission/intent.ts';
+import type { KnownSubmissions } from '../../core/submission/journal.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { receiptOf, priorsOf, trainedBefore, type Prior } from '../../core/submission/receipts.ts';
 import type { Services } from '../../services.ts';
@@ -105,7 +106,7 @@ export async function submitDataset(
         services,
         session,
         draftOf(checked, review.context(), result),
-        review.allowedDuplicates,
+        review.known(),
         preset.replaces,
       );
       return;
@@ -126,12 +127,12 @@ async function send(
   services: Parts,
   session: Session,
   draft: Draft,
-  allowedDuplicates: readonly string[],
+  known: KnownSubmissions,
   replaces: string | undefined,
 ): Promise<void> {
   const { submitter } = services;
   const { id, result } = await withSubmissionProgress(session, draft, (signal) =>
-    submitter.submit(session, draft, signal, allowedDuplicates),
+    submitter.submit(session, draft, signal, known),
   );
   const isBegun = result.kind !== 'open' && !(result.kind === 'not-charged' && !result.kept);
   const replaced = isBegun ? refusedOf(submitter, session.account.id, replaces) : undefined;
@@ -240,7 +241,7 @@ function reviewOf(
   services: Parts,
   shown: Pick<SubmissionContext, 'notice' | 'earlier'>,
   stop: AbortController,
-): Review & { allowedDuplicates: readonly string[] } {
+): Review & { known: () => KnownSubmissions } {
   const { sessions, submitter } = services;
   let receipts = before;
   const filename = path.basename(file.path);
@@ -306,9 +307,7 @@ function reviewOf(
       }
       return 'continue';
     },
-    get allowedDuplicates() {
-      return [...allowedDuplicates];
-    },
+    known: () => ({ duplicates: [...allowedDuplicates], receipts: receipts.map(({ id }) => id) }),
   };
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { writeFileDurably } from '../../../../src/core/storage/durableFile.ts';
-import type { Intent } from '../../../../src/core/submission/intent.ts';
+import { runsOf, type Intent, type Receipt } from '../../../../src/core/submission/intent.ts';
 import { Journal, type JournalOptions } from '../../../../src/core/submission/journal.ts';
 import { Lease } from '../../../../src/core/storage/lease.ts';
 import { useFolder } from '../../../helpers/folder.ts';
@@ -113,15 +113,57 @@ describe('Journal', () => {
       assert.equal(journal.intents.length, 3);
     });
 
+    it('withdraws if another one was created that its folder’s lock did not prevent', async () => {
+      const journal = await opened();
+      const intent = sampleIntent();
+      const earlier = sameDataset(intent, { created: { localMs: 1 } });
+      const later = sameDataset(intent, { created: { localMs: intent.created.localMs + 1 } });
+      /** Creates `intent` while another window writes `rival`, and removes it after `stayMs`. */
+      const beside = async (rival: Intent, stayMs?: number) => {
+        const slow = await opened({
+          write: async (file, text) => {
+            await writeFileDurably(file, text);
+            writeFileSync(intentFile(rival.id), JSON.stringify(rival));
+            if (stayMs !== undefined) setTimeout(() => rmSync(intentFile(rival.id)), stayMs);
+          },
+        });
+        const created = await slow.create(intent);
+        if ('lease' in created) created.lease.release();
+        const result = 'lease' in created ? 'created' : created.existing.id;
+        for (const each of [rival, intent]) rmSync(intentFile(each.id), { force: true });
+        await journal.reload();
+        return result;
+      };
+      assert.equal(await beside(earlier), earlier.id);
+      assert.equal(await beside(later, 100), 'created');
+      assert.equal(await beside(later), later.id);
+      assert.deepEqual(journal.intents, []);
+    });
+
+    it('withdraws if a receipt appeared that the user had not seen', async () => {
+      const journal = await opened();
+      const charged = sampleIntent();
+      await journal.settle(await create(journal, charged), chargedAt(charged, 1));
+      await assert.rejects(journal.create(sameDataset(charged), { receipts: [] }), {
+        code: 'submitted-meanwhile',
+      });
+      assert.deepEqual(stored('open'), []);
+      const created = await journal.create(sameDataset(charged), { receipts: [charged.id] });
+      assert.ok('lease' in created);
+      created.lease.release();
+    });
+
     it('allows one for another account of the service only if the user agreed to it', async () => {
       const journal = await opened();
       const intent = sampleIntent();
       await create(journal, intent);
       const theirs = sameDataset(intent, { accountId: 'b' });
       assert.deepEqual(await journal.create(theirs), { existing: intent });
-      assert.deepEqual(await journal.create(sameDataset(intent), [intent.id]), { existing: intent });
-      assert.deepEqual(await journal.create(theirs, ['another']), { existing: intent });
-      const created = await journal.create(theirs, [intent.id]);
+      assert.deepEqual(await journal.create(sameDataset(intent), { duplicates: [intent.id] }), {
+        existing: intent,
+      });
+      assert.deepEqual(await journal.create(theirs, { duplicates: ['another'] }), { existing: intent });
+      const created = await journal.create(theirs, { duplicates: [intent.id] });
       assert.ok('lease' in created);
       created.lease.release();
       assert.equal(journal.intents.length, 2);
@@ -163,7 +205,7 @@ describe('Journal', () => {
   });
 
   describe('ownership of an intent', () => {
-    it('allows only the owner to write and settle', async () => {
+    it('allows only the owner to write, and to settle what was not charged', async () => {
       const journal = await opened();
       const intent = sampleIntent();
       const other = sampleIntent();
@@ -171,14 +213,144 @@ describe('Journal', () => {
       const otherLease = await create(journal, other);
       const notOwner = { code: 'not-owner' };
       const text = readFileSync(intentFile(intent.id), 'utf8');
-      const settled = chargedAt(intent, 1);
+      const settled: Receipt = { ...intent, settled: { kind: 'not-charged', at: { localMs: 1 } } };
+      for (const each of [chargedAt(intent, 1), settled])
+        await assert.rejects(journal.settle(otherLease, each), notOwner);
       await assert.rejects(journal.write(otherLease, { ...intent, keyId: 'x' }), notOwner);
-      await assert.rejects(journal.settle(otherLease, settled), notOwner);
       lease.release();
       await assert.rejects(journal.write(lease, { ...intent, keyId: 'x' }), notOwner);
       await assert.rejects(journal.settle(lease, settled), notOwner);
       assert.equal(readFileSync(intentFile(intent.id), 'utf8'), text);
       assert.deepEqual(stored('settled'), []);
+      await journal.settle(lease, chargedAt(intent, 1));
+      assert.deepEqual(stored('settled'), [intent.id]);
+    });
+
+    describe('that was lost without a trace', () => {
+      const begun = (intent: Intent): Intent => ({ ...intent, attempts: [{ started: { localMs: 5 } }] });
+      const closed = (intent: Intent): Intent => ({
+        ...intent,
+        attempts: [{ started: { localMs: 5 }, closed: { localMs: 6 } }],
+      });
+      const notCharged = (intent: Intent): Receipt => ({
+        ...intent,
+        settled: { kind: 'not-charged', at: { localMs: 7 } },
+      });
+      const notOwner = { code: 'not-owner' };
+      let journal: Journal;
+      let other: OtherWindow;
+      let intent: Intent;
+      let lease: Lease;
+      /** Another window takes an intent whose owner doesn't know that its lock is gone. */
+      beforeEach(async function () {
+        if (process.platform === 'win32') this.skip();
+        [journal, other, intent] = [await opened(), await otherWindow(), begun(sampleIntent())];
+        lease = await create(journal, intent);
+        // POSIX drops a process's locks on a file when any of its descriptors is closed.
+        readFileSync(lockFile(intent.id));
+        assert.deepEqual(await other.ask('acquire', intent.id), intent);
+        assert.equal(lease.isHeld(), true);
+      });
+
+      it('stops the first owner once the second one has written', async () => {
+        await other.ask('write', { ...intent, keyId: 'theirs' });
+        for (const work of [
+          journal.write(lease, { ...intent, keyId: 'ours' }),
+          journal.close(lease, intent, closed(intent)),
+          journal.settle(lease, notCharged(intent)),
+        ])
+          await assert.rejects(work, notOwner);
+        assert.equal(journal.intents[0]?.keyId, 'theirs');
+      });
+
+      it('lets only one of two owners decide whether the closing boundary is sent', async () => {
+        await journal.close(lease, intent, closed(intent));
+        await assert.rejects(other.ask('close', intent, closed(intent)), /lease of the intent/);
+        await assert.rejects(other.ask('settle', notCharged(intent)), /lease of the intent/);
+        const text = readFileSync(intentFile(intent.id), 'utf8');
+        assert.equal((JSON.parse(text) as Intent).attempts[0]?.closed?.localMs, 6);
+      });
+
+      it('does not let the closing boundary out after the second owner ended it', async () => {
+        await other.ask('settle', notCharged(intent));
+        await assert.rejects(journal.close(lease, intent, closed(intent)), notOwner);
+        assert.deepEqual(stored('settled'), [intent.id]);
+      });
+
+      it('decides by a file alone, even if both compare before either writes', async () => {
+        let theirs = async () => {};
+        const racing = await opened({
+          write: async (file, text) => {
+            await theirs();
+            await writeFileDurably(file, text);
+          },
+        });
+        const second = begun(sampleIntent());
+        const ours = await create(racing, second);
+        readFileSync(lockFile(second.id));
+        await other.ask('acquire', second.id);
+        // Between our comparison and our write.
+        theirs = async () => void (await other.ask('settle', notCharged(second)));
+        await assert.rejects(racing.close(ours, second, closed(second)), notOwner);
+      });
+
+      it('counts as closed if the mark was overwritten by the second owner', async () => {
+        const text = readFileSync(intentFile(intent.id), 'utf8');
+        await journal.close(lease, intent, closed(intent));
+        writeFileSync(intentFile(intent.id), text);
+        await other.kill();
+        lease.release();
+        const taken = (await (await opened()).acquire(intent.id))!;
+        leases.push(taken.lease);
+        assert.notEqual(taken.intent.attempts[0]?.closed, undefined);
+        assert.notEqual((await opened()).intents[0]?.attempts[0]?.closed, undefined);
+      });
+
+      it('never loses a charge: it is written over any other end', async () => {
+        await other.ask('settle', notCharged(intent));
+        const reader = await opened();
+        assert.deepEqual(
+          (await reader.receipts()).map(({ settled }) => settled.kind),
+          ['not-charged'],
+        );
+        await journal.settle(lease, chargedAt(closed(intent), 8));
+        assert.deepEqual(
+          (await reader.receipts()).map(({ settled }) => settled.kind),
+          ['charged'],
+        );
+        assert.deepEqual(
+          (await reader.unreported()).map(({ id }) => id),
+          [intent.id],
+        );
+      });
+
+      it('ends as the second owner decided if it was killed before it wrote that', async () => {
+        writeFileSync(path.join(directory, `${intent.id}.0.closing`), 'ended');
+        await other.kill();
+        lease.release();
+        assert.equal(await journal.acquire(intent.id), undefined);
+        assert.deepEqual(
+          (await journal.receipts()).map(({ settled }) => settled.kind),
+          ['not-charged'],
+        );
+      });
+    });
+
+    it('adds a charge to a receipt that was none, and a further run to a charge, once', async () => {
+      const journal = await opened();
+      const intent = sampleIntent();
+      const receipt: Receipt = { ...intent, settled: { kind: 'discarded', at: { localMs: 1 } } };
+      await journal.settle(await create(journal, intent), receipt);
+      const chargeOf = (run_id: string) =>
+        ({ kind: 'charged', at: { localMs: 2 }, run: { run_id }, how: 'found' }) as const;
+      for (const run of ['a', 'a', 'b', 'b', 'a']) await journal.addCharge(intent.id, chargeOf(run));
+      const [charged] = await journal.receipts();
+      assert.ok(charged?.settled.kind === 'charged');
+      assert.deepEqual(
+        runsOf(charged.settled).map(({ run_id }) => run_id),
+        ['a', 'b'],
+      );
+      assert.equal(await journal.addCharge(sampleIntent().id, chargeOf('a')), undefined);
     });
 
     it('reads the intent from disk when its ownership is taken', async () => {
@@ -229,7 +401,6 @@ describe('Journal', () => {
       renameSync(directory, path.join(folder(), 'away'));
       assert.equal(lease.isHeld(), false);
       await assert.rejects(journal.write(lease, intent), { code: 'not-owner' });
-      await assert.rejects(journal.settle(lease, chargedAt(intent, 1)), { code: 'not-owner' });
       assert.equal(existsSync(directory), false);
       await journal.reload();
       assert.deepEqual(journal.intents, []);

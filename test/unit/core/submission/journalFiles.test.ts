@@ -136,7 +136,7 @@ describe('journal files', () => {
     assert.equal(readFileSync(fileOf(later), 'utf8'), JSON.stringify(later));
   });
 
-  it('keeps an owned intent whose file was corrupted, until it is written again', async () => {
+  it('keeps an owned intent whose file was corrupted; only its charge is written over it', async () => {
     const journal = await opened();
     const intent = sampleIntent();
     const created = await journal.create(intent);
@@ -150,9 +150,12 @@ describe('journal files', () => {
     assert.deepEqual(other.intents, []);
     await assert.rejects(other.create(sameDataset(intent)), { code: 'journal-unreadable', file });
     assert.equal(readFileSync(file, 'utf8'), 'spoilt');
-    await journal.write(created.lease, intent);
-    assert.deepEqual(await other.create(sameDataset(intent)), { existing: intent });
-    created.lease.release();
+    await assert.rejects(journal.write(created.lease, intent), { code: 'not-owner' });
+    await journal.settle(created.lease, chargedAt(intent, 1));
+    assert.deepEqual(
+      (await other.receipts()).map(({ id }) => id),
+      [intent.id],
+    );
   });
 
   it('does not set aside a file that its owner has rewritten', async () => {

@@ -184,6 +184,35 @@ describe('nextStep', () => {
       assert.equal(waitOf(slow(undefined), 1, 0.5), 1000);
     });
 
+    it('five seconds and a look if it may have been charged; a minute and two looks if the service may be pricing', () => {
+      const pauseOf = (error: unknown, random = 0) => {
+        const step = nextStep(error, { ...first, closedNow: true }, random);
+        assert.ok(step.kind === 'retry');
+        return [step.afterMs, step.looks];
+      };
+      for (const error of [reset, slow(), new ServiceError('internal', 500), new ServiceError('a', 503)])
+        assert.deepEqual(
+          [pauseOf(error), pauseOf(error, 0.99)],
+          [
+            [5000, 1],
+            [5000, 1],
+          ],
+        );
+      assert.deepEqual(pauseOf(slow(30_000), 0.5), [31_000, 1]);
+      for (const error of [
+        new ServiceError('a', 504),
+        new UnexpectedAnswerError(504, 'no-error-body'),
+        new ServiceError('a', 408),
+        new NetworkError('answer-timeout'),
+        new NetworkError('stalled'),
+      ])
+        assert.deepEqual(pauseOf(error, 0.5), [60_000, 2]);
+      // The first look, too, follows Retry-After.
+      assert.deepEqual(pauseOf(new ServiceError('a', 504, '', 50_000)), [80_000, 2]);
+      const unsent = nextStep(new ServiceError('a', 504), first, 0);
+      assert.ok(unsent.kind === 'retry' && unsent.looks === 0);
+    });
+
     it('ten minutes at most: a longer Retry-After leaves the retry to the user, and is stored', () => {
       assert.equal(waitOf(slow(600_000), 1, 0), 600_000);
       for (const [closedNow, kind] of [

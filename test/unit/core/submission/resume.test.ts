@@ -73,6 +73,66 @@ describe('Submitter, after the first attempts', () => {
     return id;
   };
 
+  describe('a submission with an attempt that has no end', () => {
+    /** Leaves a charged submission, and its record as it was before the closing boundary was sent. */
+    const rollBack = async (): Promise<string> => {
+      let old: [file: string, text: string] | undefined;
+      stage.onHead = () => {
+        const { id } = stage.intent;
+        const file = path.join(stage.bench.journalFolder, `${id}.json`);
+        old = [file, readFileSync(file, 'utf8')];
+      };
+      stage.answers = [created];
+      assert.equal((await stage.submit()).kind, 'charged');
+      stage.onHead = () => undefined;
+      const [file, text] = old!;
+      rmSync(file.replace('.json', '.0.closing'));
+      writeFileSync(file, text);
+      await stage.bench.journal.reload();
+      await stage.submitter.probe();
+      assert.deepEqual(stage.states(), ['unsent']);
+      return stage.intent.id;
+    };
+    const withoutRuns = (status: number) => {
+      stage.onGet = (request, response) => {
+        const isMeant = request.url?.includes('/runs') === true;
+        if (isMeant) sendJson(response, status, { data: [], has_more: false }, stage.date);
+        return isMeant;
+      };
+    };
+
+    it('is checked before it is sent again, since its record may be an old copy', async () => {
+      const outcome = await stage.resume(await rollBack());
+      assert.ok(outcome.kind === 'charged' && outcome.found === true);
+      assert.deepEqual([stage.posts.length, await stage.receipts()], [1, ['charged']]);
+    });
+
+    it('is checked by the user', async () => {
+      assert.equal(verdictOf(await check(await rollBack())), 'charged');
+    });
+
+    it('is not charged if one complete check with the marker and the same API key finds nothing', async () => {
+      const id = await rollBack();
+      withoutRuns(200);
+      assert.equal(verdictOf(await check(id)), 'not-charged');
+      assert.equal(stage.intent.lastCheck, undefined);
+      const other = stage.session('account-1', 'key-2');
+      assert.equal(verdictOf(await stage.submitter.check(other, id)), 'key-replaced');
+    });
+
+    it('is sent without an answered check within 23 hours only', async () => {
+      const id = await rollBack();
+      withoutRuns(404);
+      await assert.rejects(check(id), { httpStatus: 404 });
+      stage.clock.pass(23 * HOUR);
+      const late = await stage.resume(id);
+      assert.deepEqual([late.kind, stage.posts.length], ['not-charged', 1]);
+      stage.clock.pass(-HOUR);
+      assert.equal((await stage.resume(id)).kind, 'charged');
+      assert.equal(stage.posts.length, 2);
+    });
+  });
+
   describe('resume', () => {
     it('checks first, then resends with the same Idempotency-Key and bytes', async () => {
       const id = await leaveUnknown();

@@ -168,7 +168,9 @@ describe('Submitter', () => {
         [other, {}],
       ] as const) {
         const open = stage.submitter.pending.map((one) => one.id);
-        const { result } = stage.submitter.submit(whose, { ...drafted, ...changes }, silent(), open);
+        const { result } = stage.submitter.submit(whose, { ...drafted, ...changes }, silent(), {
+          duplicates: open,
+        });
         assert.equal((await result).kind, 'charged');
       }
     });
@@ -184,7 +186,7 @@ describe('Submitter', () => {
       await stage.submit(await draft());
       const { id } = stage.intent;
       const other = stage.session('account-2');
-      const beside = stage.submitter.submit(other, await draft(), silent(), [id]);
+      const beside = stage.submitter.submit(other, await draft(), silent(), { duplicates: [id] });
       assert.equal((await beside.result).kind, 'charged');
       await stage.submitter.check(stage.own, id);
       assert.deepEqual(stage.intent.lastCheck?.candidates, ['run-1']);

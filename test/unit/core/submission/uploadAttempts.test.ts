@@ -100,7 +100,7 @@ describe('Submitter, attempt by attempt', () => {
   });
 
   describe('an attempt that may have been charged', () => {
-    it('is sent at most five times with doubling waits and jitter, then checked', async () => {
+    it('is sent at most five times, with waits of five seconds or more, then checked', async () => {
       stage.answers = [
         (...answer) => {
           stage.balanceCents -= 1;
@@ -112,9 +112,54 @@ describe('Submitter, attempt by attempt', () => {
       // Not read again: the first attempt may have lowered it.
       assert.equal(stage.intent.balanceBefore?.balance_cents, 5000);
       assert.equal(stage.posts.length, 5);
-      assert.deepEqual(stage.clock.sleeps, [1000, 2000, 4000, 8000]);
+      assert.deepEqual(stage.clock.sleeps, [5000, 5000, 5000, 8000]);
       assert.equal(stage.intent.attempts.length, 5);
       assert.equal(stage.intent.lastCheck?.complete, true);
+    });
+
+    const chargedThen =
+      (answer: Answer, listedAfterMs = 0): Answer =>
+      (stage, post, ...connection) => {
+        const listedAtMs = stage.clock.nowMs() + listedAfterMs;
+        stage.charge(post);
+        stage.onGet = ({ url = '' }, response) => {
+          const isHidden = url.includes('/runs') && stage.clock.nowMs() < listedAtMs;
+          if (isHidden) sendJson(response, 200, { data: [], has_more: false }, stage.date);
+          return isHidden;
+        };
+        answer(stage, post, ...connection);
+      };
+
+    for (const [name, answer, listedAfterMs, sleeps] of [
+      ['a lost answer', lost, 0, [5000]],
+      ['a 500', broken, 0, [5000]],
+      ['a 504 while the service was pricing', error(504, 'a'), 45_000, [30_000, 30_000]],
+      ['a 408', error(408, 'a'), 0, [30_000]],
+    ] as const)
+      it(`is not sent again if its run is listed: ${name}`, async () => {
+        stage.answers = [chargedThen(answer, listedAfterMs), created];
+        const outcome = await stage.submit();
+        assert.ok(outcome.kind === 'charged' && outcome.found === true);
+        assert.deepEqual([stage.posts.length, stage.clock.sleeps], [1, sleeps]);
+        assert.deepEqual(await stage.receipts(), ['charged']);
+      });
+
+    it('is not sent again automatically if the runs cannot be read, or one that could be it is listed', async () => {
+      const unreadable = (url: string) => url.includes('/runs');
+      const unnamed = (url: string) => url.endsWith('/runs/run-1');
+      for (const isMeant of [unreadable, unnamed]) {
+        await restart(writeFileDurably);
+        stage.answers = [chargedThen(lost), created];
+        const submitted = stage.submit();
+        while (stage.posts.length === 0) await new Promise((resolve) => setImmediate(resolve));
+        stage.onGet = ({ url = '' }, response) => {
+          if (!isMeant(url)) return false;
+          if (isMeant === unreadable) sendJson(response, 404, { error: { code: 'not_found', message: '' } });
+          else sendJson(response, 200, { run: { ...stage.runs[0], label: undefined } }, stage.date);
+          return true;
+        };
+        assert.deepEqual([(await submitted).kind, stage.posts.length], ['unknown', 1]);
+      }
     });
 
     for (const [answers, posts] of [
@@ -255,11 +300,12 @@ describe('Submitter, attempt by attempt', () => {
       ['nonsense', () => slow('soon'), 0],
       ['a negative number', () => busy('-5'), 0],
     ] as [string, () => Answer, number][])
-      it(`of ${name} is followed, plus a second of jitter`, async () => {
+      it(`of ${name} is followed, plus a second of jitter; at least five seconds`, async () => {
         stage.clock.setWall(-7 * HOUR);
         stage.answers = [answer(), created];
         assert.equal((await stage.submit()).kind, 'charged');
-        assert.deepEqual([stage.clock.sleeps, gaps()], [[waitMs + 1000], [waitMs + 1000]]);
+        const pauseMs = Math.max(5000, waitMs + 1000);
+        assert.deepEqual([stage.clock.sleeps, gaps()], [[pauseMs], [pauseMs]]);
       });
 
     for (const header of ['601', '9'.repeat(400)])
@@ -387,7 +433,7 @@ describe('Submitter, attempt by attempt', () => {
     stage.answers = [lost, created];
     stage.submitter.onDidChange(({ state, attempt, retryAtMs }) => {
       if (state !== 'waiting') return;
-      assert.deepEqual([attempt, retryAtMs], [1, stage.clock.nowMs() + 1000]);
+      assert.deepEqual([attempt, retryAtMs], [1, stage.clock.nowMs() + 5000]);
       stop.abort();
     });
     const outcome = await stage.submit(undefined, stage.own, stop.signal);

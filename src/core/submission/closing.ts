@@ -1,0 +1,69 @@
+import { open, readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { isMissing } from '../base/diskError.ts';
+import { syncDirectory } from '../storage/durableFile.ts';
+import { isClosed, type Intent } from './intent.ts';
+
+/**
+ * What was decided about an intent's next closing boundary. `closing`: it may be sent. `ended`: it never will be,
+ * because the intent was refused, settled, or discarded.
+ */
+export type Decision = 'closing' | 'ended';
+
+/** How many attempts of an intent sent their closing boundary or recorded that they may. */
+export function closingsOf({ attempts }: Pick<Intent, 'attempts'>): number {
+  return attempts.filter(isClosed).length;
+}
+
+/**
+ * Returns the file whose exclusive creation decides about an intent's next closing boundary. A lease doesn't: it can
+ * be lost without a trace, and then two windows own one intent.
+ */
+export function decisionFile(directory: string, { id, attempts }: Pick<Intent, 'id' | 'attempts'>): string {
+  return path.join(directory, `${id}.${closingsOf({ attempts })}.closing`);
+}
+
+/**
+ * Decides, durably.
+ * @returns false if it was decided before
+ * @throws file system errors; nothing is decided then, or, if the file can't be removed, `closing`
+ */
+export async function decide(file: string, decision: Decision): Promise<boolean> {
+  let handle;
+  try {
+    handle = await open(file, 'wx', 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+  try {
+    try {
+      await handle.writeFile(decision);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await syncDirectory(path.dirname(file));
+    return true;
+  } catch (error) {
+    await rm(file, { force: true }).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** A file without a complete text counts as `closing`, which is safe: a check follows. */
+export async function decisionOf(file: string): Promise<Decision | undefined> {
+  try {
+    return (await readFile(file, 'utf8')) === 'ended' ? 'ended' : 'closing';
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Returns an intent whose record lacks the mark of a closing boundary that may have been sent. */
+export function withClosing(intent: Intent): Intent {
+  const last = intent.attempts.at(-1);
+  if (last === undefined) return intent;
+  return { ...intent, attempts: [...intent.attempts.slice(0, -1), { ...last, closed: last.started }] };
+}
