@@ -1,5 +1,5 @@
 // `npm run test:soak [-- <first seed> [<cells>]]`: random combinations of everything, determined by the seed.
-// `npm run test:soak -- --cell <name>`: one cell of any suite, with its log.
+// `npm run test:soak -- --cell <name> [<times>]`: one cell of any suite, with its log.
 import { crashCells, randomCell, secondWindowCells, storyCells, type Cell } from '../helpers/crash/cells.ts';
 import { reportOf, runCells } from '../helpers/crash/simulation.ts';
 import { Stage } from '../helpers/crash/stage.ts';
@@ -7,16 +7,16 @@ import { Stage } from '../helpers/crash/stage.ts';
 const AT_ONCE = 3;
 const CELLS = 1000;
 
-const [first = '1', second = ''] = process.argv.slice(2);
+const [first = '1', second = '', times = '1'] = process.argv.slice(2);
 const isOne = first === '--cell';
 
 function cells(): Cell[] {
   if (!isOne)
     return Array.from({ length: Number(second || CELLS) }, (_, index) => randomCell(Number(first) + index));
   const seed = /^seed (\d+)$/.exec(second)?.[1];
-  if (seed !== undefined) return [randomCell(Number(seed))];
   const all = [...crashCells(1, true), ...secondWindowCells(), ...storyCells()];
-  return all.filter(({ name }) => name === second);
+  const chosen = seed === undefined ? all.filter(({ name }) => name === second) : [randomCell(Number(seed))];
+  return Array.from({ length: Number(times) }, () => chosen).flat();
 }
 
 const stage = await new Stage().start();

@@ -8,6 +8,7 @@ const LENGTH = 8;
 /** Requires a letter, so that a date is not a marker. */
 const FORM = `ft-(?=\\d*[a-z])[${ALPHABET}]{${LENGTH}}`;
 const MARKER = new RegExp(`^${FORM}$`);
+const ANYWHERE = new RegExp(FORM);
 const AT_END = new RegExp(`(?:^| )${FORM}$`);
 const AT_START = new RegExp(`^${FORM}(?: |$)`);
 /** A length that no service is expected to truncate, in bytes or in characters. */
@@ -45,6 +46,11 @@ export function isMarkedLabel(label: string): boolean {
 /** Whether a label contains a marker, even if the service changed its case or normalized it. */
 export function hasMarker(label: string, marker: string): boolean {
   return folded(label).includes(marker);
+}
+
+/** Returns the marker of a label; undefined if it has none. */
+export function markerOf(label: string): string | undefined {
+  return ANYWHERE.exec(folded(label))?.[0];
 }
 
 /**

@@ -166,6 +166,10 @@ export function lacksEnd(intent: Intent): boolean {
   return refused === undefined && !mayBeCharged(intent) && attempts.some(({ ended }) => ended === undefined);
 }
 
+export function isRunOf(receipt: Receipt, runId: string): boolean {
+  return isCharged(receipt) && runsOf(receipt.settled).some(({ run_id }) => run_id === runId);
+}
+
 /** Returns all runs of a charged submission: one, unless the service broke its promise. */
 export function runsOf({ run, furtherRuns = [] }: ChargedReceipt['settled']): ReceiptRun[] {
   return [run, ...furtherRuns];

@@ -10,10 +10,7 @@ import { CancelledError } from '../base/errors.ts';
 import { MAX_RETRY_AFTER_MS, RETRIES, retryDelayMs } from '../base/retry.ts';
 import { SubmissionError, TooEarlyError } from './errors.ts';
 import { mayBeCharged, RESEND_MS, type Intent, type Moment } from './intent.ts';
-import { passedMs } from './reconcilePolicy.ts';
-
-/** The tolerance when comparing two times of the service, for rounding and network delay. */
-export const MARGIN_MS = 15 * 60_000;
+import { MARGIN_MS, passedMs } from './reconcilePolicy.ts';
 
 /** What to do after an attempt that ended without a run. */
 export type NextStep =

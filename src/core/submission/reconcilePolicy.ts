@@ -1,3 +1,5 @@
+import type { RunSummary } from '../api/types.ts';
+import { instantOf } from '../base/clock.ts';
 import { mayBeCharged, type Attempt, type Intent, type Moment, type Observation } from './intent.ts';
 
 /** Why a check cannot determine whether a submission was charged. */
@@ -17,6 +19,9 @@ export type UncertaintyReason =
   | 'incomplete'
   /** The service's time is unknown. */
   | 'no-clock';
+
+/** The tolerance when comparing two times of the service, for rounding and network delay. */
+export const MARGIN_MS = 15 * 60_000;
 
 /** How long the service may validate and price a completely received dataset. */
 export const PRICING_MS = 15 * 60_000;
@@ -45,6 +50,21 @@ function latest(times: readonly (number | undefined)[]): number | undefined {
 /** Returns when the last attempt started or sent its boundary, by the service's clock, if known. */
 export function lastSendMs({ attempts }: Intent): number | undefined {
   return latest(attempts.map(({ started, closed }) => (closed ?? started).serviceMs));
+}
+
+/** How long after the last byte was sent a service may still create a run. */
+const CREATED_LATE_MS = 30 * 60_000;
+
+/**
+ * Whether a run with an intent's marker was created while it may have been sent. A label with a marker may also be copied by
+ * hand, to another run.
+ */
+export function isFromThen(intent: Intent, { created_at }: Pick<RunSummary, 'created_at'>): boolean {
+  const createdAtMs = instantOf(created_at);
+  const firstMs = intent.attempts[0]?.started.serviceMs;
+  const lastMs = lastSendMs(intent);
+  if (firstMs === undefined || lastMs === undefined) return false;
+  return createdAtMs >= firstMs - MARGIN_MS && createdAtMs <= lastMs + CREATED_LATE_MS;
 }
 
 /** Returns how long ago the last attempt started or sent its closing boundary, by this machine's clock. */

@@ -5,10 +5,11 @@ import { type Clock, instantOf } from '../base/clock.ts';
 import { throwIfCancelled } from '../base/errors.ts';
 import { folded, hasMarker } from '../runs/marker.ts';
 import type { Intent, Moment, Observation } from './intent.ts';
-import { MARGIN_MS } from './nextStep.ts';
 import {
   isCheckedAutomatically,
+  isFromThen,
   lastSendMs,
+  MARGIN_MS,
   nextCheckAtMs,
   PRICING_MS,
   sinceSentMs,
@@ -68,6 +69,8 @@ const CUT_LABEL_LENGTH = 16;
 interface Found {
   /** The run that holds the marker. */
   match: RunDetail | undefined;
+  /** More runs with the marker: the service created several for one Idempotency-Key. */
+  further: RunDetail[];
   /** Runs that could be this one, newest first. */
   candidates: RunDetail[];
   /** Whether every run that could be this one was listed and read. */
@@ -105,7 +108,7 @@ export async function findRun(
   const at = withService(started, client.clockSkewMs);
   const rows = listed.rows.filter((row) => isWorthReading(intent, row));
   let complete = listed.complete && rows.length <= MAX_DETAILS;
-  let match: RunDetail | undefined;
+  const matches: RunDetail[] = [];
   const candidates: RunDetail[] = [];
   for (let start = 0; start < Math.min(rows.length, MAX_DETAILS); start += BATCH) {
     throwIfCancelled(signal);
@@ -115,9 +118,7 @@ export async function findRun(
       if (detail.status === 'rejected') {
         rethrowUnauthorized(detail.reason);
         complete = false;
-      }
-      // If the service made two runs of one Idempotency-Key, the last match is the oldest.
-      else if (isMarked(intent, detail.value)) match = detail.value;
+      } else if (isMarked(intent, detail.value)) matches.push(detail.value);
       else if (isCandidate(intent, batch[index], detail.value) && !isClaimed(detail.value.run_id))
         candidates.push(detail.value);
     }
@@ -132,7 +133,9 @@ export async function findRun(
     ...(balance !== undefined && { balance_cents: balance.balance_cents }),
     ...(client.keyId !== intent.keyId && { otherKey: true as const }),
   };
-  return { match, candidates, allRead: complete, seen };
+  const [match, ...others] = matches.reverse();
+  const further = others.filter((run) => isFromThen(intent, run));
+  return { match, further, candidates, allRead: complete, seen };
 }
 
 function withService(moment: Moment, clockSkewMs: number | undefined): Moment {

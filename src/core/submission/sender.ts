@@ -10,6 +10,7 @@ import {
   isDuplicate,
   lacksEnd,
   mayBeCharged,
+  type ChargedReceipt,
   type Intent,
   type Moment,
   type Settlement,
@@ -90,12 +91,13 @@ export class Sender {
         const { result: found, intent } = await this.#reconcile(session, owned, signal).catch(
           (error: unknown) => {
             // The user knows that this machine can't tell. The service still knows the Idempotency-Key, if it was sent.
-            if (isOpen || signal.aborted || mayBeForgotten(owned.intent, localMoment(this.#time.clock)))
-              throw error;
+            if (isOpen || signal.aborted || this.#mayBeForgotten(owned.intent)) throw error;
             return { result: undefined, intent: owned.intent };
           },
         );
         if (found?.verdict === 'charged') return { kind: 'charged', run: found.run, found: true };
+        if (!isOpen && found?.verdict === 'cannot-tell' && this.#mayBeForgotten(owned.intent))
+          throw new SubmissionError('too-late');
         // The user must decide first about runs that were unknown when they asked to resend.
         if (hasNewCandidates(owned.intent, intent))
           return { kind: 'unknown', error: new SubmissionError('candidates') };
@@ -138,6 +140,16 @@ export class Sender {
       const run = runs.rows?.find(({ run_id }) => isMarked(intent, { label: runs.label(run_id) ?? '' }));
       if (run !== undefined) await this.adopt(session, id, run.run_id, 'found').catch(() => false);
     }
+  }
+
+  /** @throws ApiError, write errors */
+  async link(session: Session, receiptId: string, runId: string): Promise<ChargedReceipt | undefined> {
+    const detail = session.runs.detail(runId) ?? (await session.call((client) => client.getRun(runId)));
+    const at = this.#now();
+    const settled = { kind: 'charged', at, run: creationOf(detail), how: 'found' } as const;
+    const changed = await this.#journal.addCharge(receiptId, settled);
+    if (changed !== undefined) readAgain(session);
+    return changed;
   }
 
   async adopt(session: Session, id: string, runId: string, how: How): Promise<boolean> {
@@ -190,6 +202,10 @@ export class Sender {
     }
   }
 
+  #mayBeForgotten(intent: Intent): boolean {
+    return mayBeForgotten(intent, localMoment(this.#time.clock));
+  }
+
   /** Makes an intent cancellable until it rests. */
   #cancellable(id: string, signal: AbortSignal): AbortSignal {
     return AbortSignal.any([signal, this.#pending.cancelSignal(id), this.#stopping]);
@@ -213,13 +229,13 @@ export class Sender {
     const last: LastCheck = { atMs: clock.nowMs(), isAnswered: false };
     this.#lastChecks.set(intent.id, last);
     const claimed = await this.#runsOfOthers(intent);
-    const { match, candidates, allRead, seen } = await session.call((client) =>
+    const { match, further, candidates, allRead, seen } = await session.call((client) =>
       findRun(client, intent, clock, (runId) => claimed.has(runId), signal),
     );
     last.isAnswered = true;
     if (match !== undefined) {
       const run = creationOf(match);
-      await this.#settleCharged(session, owned, run, 'found');
+      await this.#settleCharged(session, owned, run, 'found', further.map(creationOf));
       return { result: { verdict: 'charged', run }, intent, allRead };
     }
     // What says nothing about a charge is not stored: each resend checks again.
@@ -332,9 +348,16 @@ export class Sender {
   }
 
   /** Settles an intent with its run, and updates the runs and the balance of the session. */
-  async #settleCharged(session: Session, owned: Owned, run: RunCreation, how: How): Promise<void> {
+  async #settleCharged(
+    session: Session,
+    owned: Owned,
+    run: RunCreation,
+    how: How,
+    further: RunCreation[] = [],
+  ): Promise<void> {
     const { model_id, label } = owned.intent;
-    await this.#settle(owned, { kind: 'charged', at: this.#now(), run, how });
+    const furtherRuns = further.length > 0 && { furtherRuns: further };
+    await this.#settle(owned, { kind: 'charged', at: this.#now(), run, how, ...furtherRuns });
     session.runs.insertCreated(run, model_id, label);
     if (run.balance_after_cents !== undefined && run.currency !== undefined)
       session.balance.set({ balance_cents: run.balance_after_cents, currency: run.currency });

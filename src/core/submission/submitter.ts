@@ -3,8 +3,9 @@ import { SYSTEM_CLOCK, type Clock } from '../base/clock.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
 import { lazy } from '../base/async.ts';
+import { markerOf } from '../runs/marker.ts';
 import type { Session } from '../runs/session.ts';
-import { newIntent, type Draft } from './intent.ts';
+import { isRunOf, newIntent, type ChargedReceipt, type Draft } from './intent.ts';
 import type { Journal, KnownSubmissions } from './journal.ts';
 import {
   PendingSubmissions,
@@ -12,7 +13,7 @@ import {
   type Submission,
   type SubmissionResult,
 } from './pendingSubmission.ts';
-import { isUncertain } from './reconcilePolicy.ts';
+import { isFromThen, isUncertain } from './reconcilePolicy.ts';
 import type { ReconcileResult } from './reconciler.ts';
 import type { Sender } from './sender.ts';
 import type { Time } from './uploadAttempts.ts';
@@ -28,6 +29,9 @@ export class Submitter implements Disposable {
   readonly #stop = new AbortController();
   readonly #onDidChange = new Emitter<PendingSubmission>();
   readonly #sender: () => Promise<Sender>;
+  /** Runs of which no receipt lacks the marker, until the journal changes. */
+  readonly #linked = new Set<string>();
+  readonly #subscription: Disposable;
 
   /** Fires with its latest state when a submission started, progressed, ended, or was dismissed anywhere. */
   readonly onDidChange = this.#onDidChange.event;
@@ -44,6 +48,7 @@ export class Submitter implements Disposable {
     this.#journal = journal;
     this.#clock = clock;
     this.#pending = new PendingSubmissions(journal, (submission) => this.#onDidChange.fire(submission));
+    this.#subscription = journal.onDidChange(() => this.#linked.clear());
     this.#sender = lazy(async () => {
       const { Sender: Loaded } = await load();
       return new Loaded(journal, this.#pending, { clock, random }, this.#stop.signal);
@@ -115,6 +120,34 @@ export class Submitter implements Disposable {
   }
 
   /**
+   * Adds loaded runs with the marker of a settled submission to its receipt: one that was discarded or found not charged
+   * is charged after all, one that was charged has two runs. Never rejects.
+   * @returns the receipts that changed, whose charge `Journal.unreported` has now
+   */
+  async linkMarked(session: Session): Promise<readonly ChargedReceipt[]> {
+    const { account, runs } = session;
+    const changed: ChargedReceipt[] = [];
+    const rows = runs.rows?.filter(({ run_id }) => !this.#linked.has(run_id) && runs.label(run_id)) ?? [];
+    if (rows.length === 0) return changed;
+    const receipts = await this.#journal.receipts().catch(() => undefined);
+    const own = receipts?.filter(({ accountId }) => accountId === account.id);
+    for (const row of own === undefined ? [] : rows) {
+      const marker = markerOf(runs.label(row.run_id) ?? '');
+      const receipt = own?.find((one) => marker !== undefined && one.marker === marker);
+      if (receipt !== undefined && !isRunOf(receipt, row.run_id) && isFromThen(receipt, row))
+        try {
+          const linked = await (await this.#sender()).link(session, receipt.id, row.run_id);
+          if (linked !== undefined) changed.push(linked);
+        } catch {
+          // Tried again when the runs change.
+          continue;
+        }
+      this.#linked.add(row.run_id);
+    }
+    return changed;
+  }
+
+  /**
    * Settles an intent with the run that the user recognized.
    * @returns false if another window owns it
    * @throws ApiError, KeyMissingError if the run cannot be read
@@ -145,6 +178,7 @@ export class Submitter implements Disposable {
   dispose(): void {
     this.#stop.abort();
     this.#pending.dispose();
+    this.#subscription.dispose();
     this.#onDidChange.dispose();
   }
 

@@ -179,6 +179,7 @@ export async function sendAttempts(
   /** The point of no return: what is written here is durable before the boundary is sent. */
   async function beforeClose(client: Client): Promise<void> {
     const before = intent;
+    const closingMs = clock.monotonicMs();
     assertMaySend(client, before);
     // Earlier observations say nothing about a charge that may happen now.
     intent = withLast(withoutObservations(before), { closed: moment(client) });
@@ -186,6 +187,8 @@ export async function sendAttempts(
     // While the intent was written, the machine may have slept or the folder may have been replaced.
     assertMaySend(client, before);
     if (!clocksAgreeSinceRead()) throw new SubmissionError('clocks-disagree');
+    // A process that was stopped for long may be late: another window may have checked meanwhile.
+    if (clock.monotonicMs() - closingMs > AGREEMENT_MS) throw new SubmissionError('lease-lost');
     if (!lease.isHeld()) throw new SubmissionError('lease-lost');
   }
 

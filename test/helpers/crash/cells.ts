@@ -12,7 +12,14 @@ const CRASH_POINTS_BY_STATE = [
   ['before the intent', 'temporary file only', 'temporary file torn'],
   ['intent durable'],
   ['marked as sending', 'mid-body', 'digest equal', 'closed-mark in a temporary file'],
-  ['closed-mark written', 'sent', 'answer torn', 'answer parsed', 'receipt in a temporary file'],
+  [
+    'closed-mark written',
+    'closed-mark decided',
+    'sent',
+    'answer torn',
+    'answer parsed',
+    'receipt in a temporary file',
+  ],
   ['waiting'],
   ['receipt durable', 'settled'],
 ] as const;
@@ -78,9 +85,15 @@ export interface Cell {
   othersSpend?: number;
   /**
    * While the first window pauses at its point, a second one tries everything; then the first is killed or released. `lock lost`:
-   * the first one's lock file is removed, and the second one discards its intent. `at once`: both submit without a pause.
+   * the first one's lock is lost, and the second one takes its intent over. `at once`: both submit without a pause.
    */
   second?: 'then kill' | 'then release' | 'lock lost' | 'at once';
+  /** How the lock is lost: its file is removed, or the first window doesn't notice. */
+  loss?: 'removed' | 'silent';
+  /** What the second window does then. */
+  taker?: 'discards' | 'resends' | 'checks';
+  /** The machine is set back to the beginning of the first attempt once the first window is gone. */
+  rollsBack?: boolean;
   /** Someone adds funds after the first attempt, so the balance proves nothing. */
   addsFunds?: boolean;
   /** Details of runs cannot be read until the cell is healed. */
@@ -108,6 +121,7 @@ const IN_ATTEMPT: ReadonlySet<CrashPoint> = new Set([
   'digest equal',
   'closed-mark in a temporary file',
   'closed-mark written',
+  'closed-mark decided',
   'sent',
   'answer torn',
   'waiting',
@@ -242,11 +256,26 @@ function windows(): Partly[] {
   return [
     { name: 'two windows submit at once', second: 'at once' },
     { name: 'two windows submit at once, and the answer is lost', second: 'at once', faults: [PROCESSED] },
-    ...(['mid-body', 'digest equal', 'closed-mark written'] as const).map((point): Partly => ({
-      name: `the lock is lost at: ${point}`,
-      second: 'lock lost',
-      ...killedAt(point),
-    })),
+    ...LOCK_POINTS.flatMap((point) =>
+      (['discards', 'resends', 'checks'] as const)
+        .filter((taker) => isPossible(taker, point))
+        .map((taker): Partly => ({
+          name: `the lock is lost at: ${point}, and another window ${taker}`,
+          second: 'lock lost',
+          loss: taker === 'discards' && point === 'mid-body' ? 'removed' : 'silent',
+          taker,
+          ...killedAt(point),
+        })),
+    ),
+    ...(['sent', 'answer parsed', 'receipt durable', 'closed-mark decided'] as const).map(
+      (point, index): Partly => ({
+        name: `the machine is set back after: ${point}`,
+        rollsBack: true,
+        faults: point === 'sent' ? [PROCESSED] : [],
+        ...killedAt(point),
+        ...(index % 2 === 1 && { mode: 'forgets', sleepMs: 25 * HOUR_MS }),
+      }),
+    ),
     ...Array.from({ length: 8 }, (_, index): Partly => ({
       name: `killed after ${18 * index} ms`,
       killAfterMs: 18 * index,
@@ -341,7 +370,34 @@ function services(): Partly[] {
     },
     { name: 'reads fail', readTrouble: 0.5, faults: [NOT_FOUND, '500'], user: 'checks' },
     { name: 'details cannot be read', withoutDetails: true, ...checked },
+    // A service that breaks its promise: no run is resent that is listed.
+    ...(['500, processed', '408, processed', PROCESSED, '504, processed soon'] as const).map(
+      (fault): Partly => ({
+        name: `it forgets the Idempotency-Key at once, ${fault}`,
+        mode: 'forgets at once',
+        faults: [fault],
+        listLagMs: 2_000,
+      }),
+    ),
   ];
+}
+
+/** Where the first window pauses while its lock is lost. */
+const LOCK_POINTS = [
+  'intent durable',
+  'marked as sending',
+  'mid-body',
+  'digest equal',
+  'closed-mark in a temporary file',
+  'closed-mark written',
+  'closed-mark decided',
+  'sent',
+  'answer parsed',
+] as const;
+
+/** What the service has completely is priced within 15 minutes, so two checks that find nothing come later than that. */
+function isPossible(taker: NonNullable<Cell['taker']>, point: CrashPoint): boolean {
+  return taker !== 'checks' || !['sent', 'answer torn', 'answer parsed'].includes(point);
 }
 
 /** A random combination of everything, determined by the seed. */
@@ -386,5 +442,8 @@ export function randomCell(seed: number): Cell {
     ...maybe(hasSecond ? 1 : 0, 'second', () =>
       random.of(['then kill', 'then release', 'lock lost', 'at once'] as const),
     ),
+    ...maybe(0.6, 'loss', () => 'silent'),
+    ...maybe(0.6, 'taker', () => random.of(['resends', 'checks'] as const)),
+    ...maybe(hasSecond ? 0 : 0.05, 'rollsBack', () => true),
   };
 }

@@ -104,6 +104,9 @@ export const FAULTS = {
   '500': end('none', error(500, 'internal')),
   '500, processed': end('charge', error(500, 'internal')),
   '500, processed late': end(LATE, error(500, 'internal')),
+  '504': end('none', error(504, 'timeout')),
+  '504, processed soon': end({ lateMs: 40_000 }, error(504, 'timeout')),
+  '504, processed late': end(LATE, error(504, 'timeout')),
   /** An echoed secret in place of the error code must not be used where codes are. */
   '500, telling code': end('none', { kind: 'error', status: 500, code: 'echo' }),
   '503': end('none', error(503, 'unavailable', '15')),

@@ -1,3 +1,4 @@
+import { lacksEnd } from '../../../src/core/submission/intent.ts';
 import type { Simulation } from './simulation.ts';
 import type { Ledger, Post } from './service.ts';
 import { CANARIES, DATASET } from './stage.ts';
@@ -29,6 +30,8 @@ export class Claims {
   readonly #violate: (text: string) => void;
   readonly #claims: Claim[] = [];
   readonly #resolved = new Set<string>();
+  /** Intents that the user knows are charged, or discarded or left open as such that may be. */
+  readonly #told = new Set<string>();
   /** All results shown to the user. */
   readonly all: ShownResult[] = [];
 
@@ -42,13 +45,17 @@ export class Claims {
     return this.#resolved.has(id);
   }
 
-  discarded(id: string): void {
+  discarded(id: string, mayBeCharged: boolean): void {
     this.#resolved.add(id);
+    if (mayBeCharged) this.#told.add(id);
   }
 
   /** Records a row of the tree. */
-  shown(window: WindowProcess, { id, state }: Shown): void {
+  shown(window: WindowProcess, { id, state, intent }: Shown): void {
+    // Said as far as this machine knows: its record may be an old copy.
+    if (state === 'unsent' && lacksEnd(intent)) return;
     if (['unsent', 'refused', 'not-charged'].includes(state)) this.#claim(id, window, `shown as ${state}`);
+    if (state === 'unknown') this.#told.add(id);
   }
 
   reported(window: WindowProcess, result: ShownResult): void {
@@ -59,20 +66,27 @@ export class Claims {
     // An intent that two checks found uncharged is still open.
     if (kind === 'charged' || (kind === 'not-charged' && kept === false)) this.#resolved.add(id);
     if (kind === 'not-charged') this.#claim(id, window, 'reported');
+    if (kind === 'unknown') this.#told.add(id);
   }
 
   /** Checks the charge that a result or a receipt names. */
   charged({ id, run }: Pick<ShownResult, 'id' | 'run'>): void {
     const charge = this.#ledger.charges.find(({ runId }) => runId === run?.run_id);
     if (charge === undefined) this.#violate('I4: reported as charged, but the run was not');
-    else if (id !== undefined && charge.idempotencyKey !== id)
+    else this.#told.add(charge.idempotencyKey);
+    if (charge === undefined) return;
+    if (id !== undefined && charge.idempotencyKey !== id)
       this.#violate('I4: reported as charged with the run of another intent');
     else if (run?.price_cents !== undefined && run.price_cents !== charge.priceCents)
       this.#violate('I4: reported as charged with another price');
   }
 
-  verify(): void {
+  /** @param isUnknowable whether neither the record nor a run's label can name a charge */
+  verify(isUnknowable: boolean): void {
     for (const claim of this.#claims) this.#verify(claim);
+    for (const { seq, idempotencyKey } of this.#ledger.charges)
+      if (!this.#told.has(idempotencyKey) && !isUnknowable)
+        this.#violate(`I4: request ${seq} was charged, and the user was never told that it may have been`);
   }
 
   #claim(id: string, { number, posts }: WindowProcess, how: string): void {
@@ -94,7 +108,8 @@ export class Claims {
 
 /** Checks every invariant of a cell whose windows are closed. */
 export function verify(simulation: Simulation): void {
-  simulation.claims.verify();
+  const { rollsBack, withoutMarker } = simulation.cell;
+  simulation.claims.verify(rollsBack === true && withoutMarker === true);
   verifyCharges(simulation);
   verifyRequests(simulation);
   verifySecrets(simulation);

@@ -15,7 +15,8 @@ export const MODES = [
   /** Treats the Idempotency-Key as new after 24 hours. */
   'forgets',
 ] as const;
-export type Mode = (typeof MODES)[number];
+/** `forgets at once`: breaks the contract, for chosen cells only. */
+export type Mode = (typeof MODES)[number] | 'forgets at once';
 
 /** One POST /runs as the service received it. */
 export interface Post {
@@ -233,7 +234,7 @@ export class HostileService {
 
   /** Handles a complete request. @param lateMs time until the charge, when the client may be gone */
   #price(post: Post, lateMs: number): Answer {
-    let known = this.#knownOf(post.idempotencyKey);
+    let known = this.#options.mode === 'forgets at once' ? undefined : this.#knownOf(post.idempotencyKey);
     const { repeats } = this.ledger;
     if (known !== undefined) {
       if (known.answer === undefined && known.dueMs !== undefined) {

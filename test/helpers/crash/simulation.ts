@@ -46,8 +46,7 @@ export async function runCell(cell: Cell, stage: Stage): Promise<CellResult> {
     const isCharged = simulation.service.ledger.charges.length > 0;
     if (knows && !isCharged) simulation.violate('I4: reported as charged, and nothing was');
     // A changed dataset is never sent, because the user did not consent to it, so there may be no charge.
-    if (!knows && cell.datasetBecomes === undefined)
-      simulation.violate('end: the user never learned of a charge');
+    if (!knows && cell.datasetBecomes === undefined) simulation.violate('end: the user never got a run');
   } catch (error) {
     simulation.violate(error instanceof Error ? (error.stack ?? error.message) : String(error));
   } finally {
@@ -181,6 +180,16 @@ export class Simulation implements Surroundings {
     this.story.push(text);
   }
 
+  /** Submits as a user who has seen the receipts that the window shows. */
+  async submit(window: WindowProcess): Promise<ShownResult> {
+    const seen = await window.call('receipts');
+    return window.call(
+      'submit',
+      this.draft(),
+      seen.map(({ id }) => id),
+    );
+  }
+
   draft(): Draft {
     return this.folder.draft(this.cell.withoutMarker !== true);
   }
@@ -283,7 +292,8 @@ export class Simulation implements Surroundings {
   answered(window: WindowProcess, method: keyof WindowMethods, args: unknown[], value: unknown): void {
     const { number, posts } = window;
     if (method === 'pending') for (const shown of value as Shown[]) this.claims.shown(window, shown);
-    if (method === 'discard' && value === true) this.claims.discarded(String(args[0]));
+    if (method === 'discard' && value === true)
+      this.claims.discarded(String(args[0]), args[1] === 'may-be-charged');
     if (method === 'submit' || method === 'resume') {
       this.attemptsOfCalls.push([method, posts - (this.#posts.get(number) ?? 0)]);
       this.#posts.set(number, posts);
@@ -310,6 +320,7 @@ export class Simulation implements Surroundings {
       if (!this.claims.isResolved(other) && settled === undefined && refused === undefined)
         this.violate(`I3: request ${seq} has a new Idempotency-Key while another is unresolved`);
     }
+    this.folder.remember(idempotencyKey);
     // The attempt may have ended already if the body was aborted immediately.
     const intent = this.folder.intent(idempotencyKey);
     if (intent === undefined || intent.attempts.length === 0)
@@ -339,6 +350,7 @@ class CellFolder {
   readonly path: string;
   readonly #journal: string;
   readonly #dataset: string;
+  #remembered: [file: string, text: string] | undefined;
 
   constructor(folder: string) {
     this.path = folder;
@@ -386,6 +398,21 @@ class CellFolder {
     return text === undefined ? undefined : (JSON.parse(text) as Intent);
   }
 
+  /** Keeps the record of a submission as it is at the beginning of its first attempt. */
+  remember(id: string): void {
+    const file = path.join(this.#journal, `${id}.json`);
+    this.#remembered ??= [file, textOf(file) ?? ''];
+  }
+
+  /** Sets the folder back to then. */
+  async rollBack(): Promise<void> {
+    if (this.#remembered === undefined) return;
+    for (const name of await readdir(this.#journal))
+      if (name.endsWith('.closing')) await rm(path.join(this.#journal, name));
+    await rm(path.join(this.#journal, 'notices'), { recursive: true });
+    await writeFile(...this.#remembered);
+  }
+
   openIds(): string[] {
     if (!existsSync(this.#journal)) return [];
     const ids = readdirSync(this.#journal).flatMap((name) =>
@@ -408,7 +435,7 @@ class CellFolder {
       .filter((name) => {
         const [, noticed] = /^notices\/([\da-f-]{36})$/.exec(name) ?? [];
         if (noticed !== undefined) return this.intent(noticed) === undefined;
-        return !/^(?:[\da-f-]{36}\.json(?:\.[\da-f-]{36}\.tmp)?|leases\/(?:[\da-f-]{36}|create)\.lock)$/.test(
+        return !/^(?:[\da-f-]{36}\.(?:\d\.closing|json(?:\.[\da-f-]{36}\.tmp)?)|leases\/(?:[\da-f-]{36}|create)\.lock)$/.test(
           name,
         );
       })

@@ -1,4 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { lacksEnd, runsOf } from '../../../src/core/submission/intent.ts';
+import { isUncertain } from '../../../src/core/submission/reconcilePolicy.ts';
 import type { Simulation } from './simulation.ts';
 import type { Shown, ShownResult } from './window.ts';
 import { Died, type WindowProcess } from './windowProcess.ts';
@@ -7,7 +9,7 @@ const MINUTE_MS = 60_000;
 /** The longest Retry-After of all faults. */
 const RETRY_AFTER_MS = 24 * 60 * MINUTE_MS;
 /** Number of actions after which the user gives up. */
-const MAX_ACTIONS = 40;
+const MAX_ACTIONS = 120;
 /** Number of actions after which only planned faults occur. */
 const HEALED_AFTER = 6;
 /** Real time until a window notices another one's leases. */
@@ -46,7 +48,18 @@ export class User {
       }
     }
     this.end();
+    await this.#viewRuns();
     return this.#isCharged;
+  }
+
+  /** Opens the Runs view once more, where runs of settled submissions may have appeared. */
+  async #viewRuns(): Promise<void> {
+    const simulation = this.#simulation;
+    simulation.healed = true;
+    simulation.clock.pass(20 * MINUTE_MS);
+    const window = this.#window ?? (await simulation.open());
+    await window.call('refresh');
+    await this.#seesReceipt(window);
   }
 
   /** Cancels the planned kill, because the process is reused by other cells. */
@@ -75,6 +88,7 @@ export class User {
     this.#isBetweenOver = true;
     clock.sleepMachine(cell.sleepMs ?? 0);
     clock.setWall(cell.setWallMs ?? 0);
+    if (cell.rollsBack === true) await folder.rollBack();
     if (cell.otherAccount === true) await this.#simulation.visitOtherAccount();
     if (cell.replacesKey === true) await this.#simulation.replaceKey();
     if (cell.datasetBecomes !== undefined) await folder.changeDataset(cell.datasetBecomes);
@@ -90,24 +104,20 @@ export class User {
   /** Returns the tree's rows once none belongs to another window, or after half a second. */
   async #view(window: WindowProcess): Promise<Shown[]> {
     if (this.#simulation.windows.filter(({ isOver }) => !isOver).length > 1) await delay(OTHER_WINDOW_MS);
-    for (let times = 0; ; times++) {
-      const shown = await window.call('pending');
-      if (times === 20 || !shown.some(({ state }) => state === 'elsewhere')) return shown;
-      await delay(25);
-    }
+    return shownOf(window);
   }
 
   async #seesReceipt(window: WindowProcess): Promise<boolean> {
     for (const { id, settled } of await window.call('receipts'))
       if (settled.kind === 'charged') {
-        this.#simulation.claims.charged({ id, run: settled.run });
+        for (const run of runsOf(settled)) this.#simulation.claims.charged({ id, run });
         this.#isCharged = true;
       }
     return this.#isCharged;
   }
 
   async #submit(window: WindowProcess): Promise<ShownResult> {
-    const result = await window.call('submit', this.#simulation.draft());
+    const result = await this.#simulation.submit(window);
     await this.#read(window, result);
     // Wait for Retry-After before a new submission, too.
     if (result.kind === 'not-charged' && result.error?.code === 'rate_limited')
@@ -128,6 +138,9 @@ export class User {
       this.#triedOpen = true;
       const { kind } = await this.#submit(window);
       if (kind !== 'open') this.#simulation.violate(`I3: the same again while one is open: ${kind}`);
+    } else if (state === 'unsent' && lacksEnd(item.intent) && !this.#checks.has(id)) {
+      // The dialog begins with a check.
+      await this.#check(window, id);
     } else if (state === 'unsent' || state === 'not-charged') {
       const gives = state === 'unsent' ? 'discards' : 'checks, then starts over';
       if (user === gives || isHopeless) await this.#discard(window, item);
@@ -157,10 +170,8 @@ export class User {
     this.#checks.set(id, (this.#checks.get(id) ?? 0) + 1);
   }
 
-  async #discard(window: WindowProcess, { id, state }: Shown): Promise<void> {
-    const isDone = await window.call('discard', id);
-    this.#simulation.note(`  discards what is ${state}: ${isDone}`);
-    if (isDone && state !== 'unsent' && state !== 'not-charged') this.#simulation.riskedCharges += 1;
+  async #discard(window: WindowProcess, item: Shown): Promise<void> {
+    await discard(this.#simulation, window, item);
   }
 
   async #read(window: WindowProcess, { kind, error }: ShownResult): Promise<void> {
@@ -180,14 +191,14 @@ async function useTwoWindows(simulation: Simulation): Promise<WindowProcess> {
   if (how === 'at once') return submitAtOnce(simulation);
   const first = await simulation.open(crashes[0] && { ...crashes[0], by: 'pause' });
   const atPoint = simulation.paused(first);
-  const submitted = first.call('submit', simulation.draft()).catch((): ShownResult => ({ kind: 'killed' }));
+  const submitted = simulation.submit(first).catch((): ShownResult => ({ kind: 'killed' }));
   // If the first window never reaches its point, there is nothing to disturb.
   const isPaused = await Promise.race([atPoint.then(() => true), submitted.then(() => false)]);
   const second = await simulation.open();
   if (isPaused) {
     simulation.note('  window 1 pauses');
     await delay(OTHER_WINDOW_MS);
-    if (how === 'lock lost') await takeOver(simulation, second);
+    if (how === 'lock lost') await takeOver(simulation, first, second);
     else await disturb(simulation, second);
     if (first.isOver) simulation.violate(`the first window died, and nobody had killed it: ${first.output}`);
   }
@@ -206,26 +217,59 @@ async function disturb(simulation: Simulation, second: WindowProcess): Promise<v
   for (const { id } of open)
     for (const [what, done] of [
       ['resumes', (await second.call('resume', id)).kind !== 'elsewhere'],
-      ['discards', await second.call('discard', id)],
+      ['discards', await second.call('discard', id, 'may-be-charged')],
       ['checks', (await second.call('check', id)).kind !== 'elsewhere'],
       ['cancels', await second.call('cancel', id)],
     ] as const)
       if (done) simulation.violate(`one owner: a second window ${what} it`);
-  // Nothing is open, so the user knowingly submits a second time.
-  if (open.length === 0) simulation.riskedCharges += 1;
-  const { kind } = await second.call('submit', simulation.draft());
+  // Nothing is open but a receipt is shown, so the user knowingly submits a second time.
+  if (open.length === 0 && (await second.call('receipts')).length > 0) simulation.riskedCharges += 1;
+  const { kind } = await simulation.submit(second);
   if (open.length > 0 && kind !== 'open') simulation.violate(`I3: a second window submits the same: ${kind}`);
   if (open.length > 0 && simulation.service.ledger.posts.length > before)
     simulation.violate('one owner: a second window sent something');
 }
 
-/** Removes the first window's lock, so the second window owns its intents and discards them. */
-async function takeOver(simulation: Simulation, second: WindowProcess): Promise<void> {
-  await simulation.folder.removeLocks();
+/** The first window loses its lock, and the second one takes its intents over. */
+async function takeOver(simulation: Simulation, first: WindowProcess, second: WindowProcess): Promise<void> {
+  const { loss = 'removed', taker = 'discards', crashes } = simulation.cell;
+  if (loss === 'removed') await simulation.folder.removeLocks();
+  else await first.call('loseLocks');
   await delay(OTHER_WINDOW_MS);
-  for (const { id, state } of await second.call('pending')) {
-    if (state === 'unknown') simulation.riskedCharges += 1;
-    simulation.note(`  window 2 discards what is ${state}: ${await second.call('discard', id)}`);
+  const isSent = ['sent', 'answer torn', 'answer parsed'].includes(crashes[0]?.point ?? '');
+  for (const item of await shownOf(second)) {
+    const { id } = item;
+    simulation.note(`  window 2 ${taker} what is ${item.state}`);
+    if (taker === 'resends') await second.call('resume', id);
+    else if (taker === 'discards' || isSent) await discard(simulation, second, item);
+    else
+      for (let times = 0; times < 3; times++) {
+        simulation.clock.pass(times === 0 ? 16 * MINUTE_MS : 4 * MINUTE_MS);
+        await second.call('check', id);
+      }
+  }
+}
+
+/** Discards what the user sees, having confirmed what is known about its charge. */
+async function discard(
+  simulation: Simulation,
+  window: WindowProcess,
+  { id, state, intent }: Shown,
+): Promise<void> {
+  const isUnknown = isUncertain(intent);
+  const isDone = await window.call('discard', id, isUnknown ? 'may-be-charged' : 'not-charged');
+  // Its record may be an old copy, which the user was told.
+  const isRisky = isUnknown || (simulation.cell.rollsBack === true && lacksEnd(intent));
+  simulation.note(`  discards what is ${state}: ${isDone}`);
+  if (isDone && isRisky) simulation.riskedCharges += 1;
+}
+
+/** Returns the tree's rows once none belongs to another window, or after half a second. */
+async function shownOf(window: WindowProcess): Promise<Shown[]> {
+  for (let times = 0; ; times++) {
+    const shown = await window.call('pending');
+    if (times === 20 || !shown.some(({ state }) => state === 'elsewhere')) return shown;
+    await delay(25);
   }
 }
 
@@ -233,10 +277,9 @@ async function takeOver(simulation: Simulation, second: WindowProcess): Promise<
 async function submitAtOnce(simulation: Simulation): Promise<WindowProcess> {
   const [first, second] = [await simulation.open(), await simulation.open()];
   const result = await Promise.all(
-    [first, second].map((window) => window.call('submit', simulation.draft())),
+    [first, second].map((window) => window.call('submit', simulation.draft(), [])),
   );
-  // Only one is charged unless it was done before the other started.
-  if (result.every(({ kind }) => kind === 'charged')) simulation.riskedCharges += 1;
+  if (result.every(({ kind }) => kind === 'charged')) simulation.violate('I1: both windows were charged');
   await first.close();
   return second;
 }

@@ -1,6 +1,7 @@
 // A process that serves as one window after another: the real submitter, journal, session, client, and transport without
 // VS Code. The simulation provides the user, the network, and the time.
 import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Client } from '../../../src/core/api/client.ts';
@@ -117,7 +118,6 @@ class CrashHook {
 /** The real journal, with crash points. */
 class CrashingJournal extends Journal {
   readonly #hook: CrashHook;
-  readonly #closed = new Map<string, number>();
 
   constructor(folder: string, hook: CrashHook, lie: WindowConfig['lie']) {
     const sound: Write = (file, text) => writing(file, text, hook);
@@ -130,9 +130,9 @@ class CrashingJournal extends Journal {
     this.#hook = hook;
   }
 
-  override async create(intent: Intent): ReturnType<Journal['create']> {
+  override async create(...args: Parameters<Journal['create']>): ReturnType<Journal['create']> {
     await this.#hook.reach('before the intent');
-    const created = await super.create(intent);
+    const created = await super.create(...args);
     if ('lease' in created) await this.#hook.reach('intent durable');
     return created;
   }
@@ -140,16 +140,16 @@ class CrashingJournal extends Journal {
   override async write(lease: Lease, intent: Intent): Promise<void> {
     const { length } = intent.attempts;
     const last = intent.attempts.at(-1);
-    const isInProgress = last !== undefined && last.ended === undefined && intent.refused === undefined;
-    const isClosing =
-      isInProgress && last.closed !== undefined && (this.#closed.get(intent.id) ?? 0) < length;
-    if (isClosing) {
-      this.#closed.set(intent.id, length);
-      await this.#hook.reach('digest equal', length);
-    }
+    const isBegun = last !== undefined && last.ended === undefined && last.closed === undefined;
     await super.write(lease, intent);
-    if (isClosing) await this.#hook.reach('closed-mark written', length);
-    else if (isInProgress && last.closed === undefined) await this.#hook.reach('marked as sending', length);
+    if (isBegun) await this.#hook.reach('marked as sending', length);
+  }
+
+  override async close(lease: Lease, before: Intent, intent: Intent): Promise<void> {
+    const { length } = intent.attempts;
+    await this.#hook.reach('digest equal', length);
+    await super.close(lease, before, intent);
+    await this.#hook.reach('closed-mark decided', length);
   }
 
   override async settle(lease: Lease, receipt: Receipt): Promise<void> {
@@ -178,6 +178,7 @@ async function writing(file: string, text: string, hook: CrashHook): Promise<voi
       await hook.reach(point);
     }
   await writeFileDurably(file, text);
+  if (isClosing && !isReceipt) await hook.reach('closed-mark written', attempts.length);
   if (isReceipt) await hook.reach('receipt durable', attempts.length);
 }
 
@@ -241,6 +242,7 @@ class QuickClient extends Client {
 }
 
 class Window {
+  readonly #folder: string;
   readonly #hook: CrashHook;
   readonly #clock: ProcessClock;
   readonly #transport: CrashingTransport;
@@ -252,6 +254,7 @@ class Window {
 
   constructor(config: WindowConfig) {
     this.#account = config.account;
+    this.#folder = config.folder;
     const random = new Random(config.seed);
     this.#hook = new CrashHook(config.crash);
     const pass = async (ms: number) => {
@@ -279,8 +282,8 @@ class Window {
 
   readonly methods = {
     open: () => this.#journal.open(),
-    submit: (draft: Draft) => {
-      const { id, result } = this.#submitter.submit(this.#session, draft, this.#abort.signal);
+    submit: (draft: Draft, receipts: readonly string[]) => {
+      const { id, result } = this.#submitter.submit(this.#session, draft, this.#abort.signal, { receipts });
       return resultOf(result, id);
     },
     resume: (id: string) =>
@@ -299,7 +302,23 @@ class Window {
         return { kind: isDone ? 'adopted' : 'elsewhere', id };
       }),
     // If the disk fails, the user sees the error and the intent stays.
-    discard: (id: string) => this.#submitter.discard(id, 'may-be-charged').catch(() => false),
+    discard: (id: string, confirmed: 'may-be-charged' | 'not-charged') =>
+      this.#submitter.discard(id, confirmed).catch(() => false),
+    /** Loses all locks without a trace: POSIX drops them when anything in the process closes the file. */
+    loseLocks: () => {
+      const folder = path.join(this.#folder, 'journal', 'leases');
+      for (const name of readdirSync(folder)) readFileSync(path.join(folder, name));
+    },
+    /** Reads the runs with their labels, as the Runs view does, and links those of settled submissions. */
+    refresh: () =>
+      resultFrom(async () => {
+        const { runs } = this.#session;
+        await runs.refresh();
+        for (const { run_id } of runs.rows ?? []) await runs.loadDetail(run_id);
+        await this.#submitter.settleMarked(this.#session);
+        await this.#submitter.linkMarked(this.#session);
+        return { kind: 'refreshed' };
+      }),
     cancel: (id: string) => this.#submitter.cancel(id),
     /** Cancels as the notification's button does. */
     abort: () => {
