@@ -182,8 +182,7 @@ export class Journal implements Disposable {
    */
   write(lease: Lease, intent: Intent): Promise<void> {
     return this.#inTurn(async () => {
-      await this.#checkOwner(lease, intent.id);
-      await this.#put(intent);
+      await this.#put(intent, lease);
       // This may have overwritten the mark of a closing boundary that another owner is sending.
       if ((await this.#decisionOf(intent)) !== 'closing') return;
       await this.#read().catch(() => undefined);
@@ -198,8 +197,7 @@ export class Journal implements Disposable {
    */
   close(lease: Lease, before: Intent, intent: Intent): Promise<void> {
     return this.#inTurn(async () => {
-      await this.#checkOwner(lease, intent.id);
-      await this.#put(intent);
+      await this.#put(intent, lease);
       if (!(await decide(decisionFile(this.#directory, before), 'closing')))
         throw new SubmissionError('not-owner');
       try {
@@ -223,8 +221,7 @@ export class Journal implements Disposable {
    */
   refuse(lease: Lease, intent: Intent): Promise<void> {
     return this.#inTurn(async () => {
-      await this.#checkOwner(lease, intent.id);
-      await this.#end(intent);
+      await this.#end(intent, lease);
     });
   }
 
@@ -238,8 +235,7 @@ export class Journal implements Disposable {
       if (lease.file !== this.#lockFile(receipt.id)) throw new SubmissionError('not-owner');
       if (isCharged(receipt)) await this.#putCharge(receipt);
       else {
-        await this.#checkOwner(lease, receipt.id);
-        await this.#end(receipt);
+        await this.#end(receipt, lease);
       }
       this.#written.delete(receipt.id);
       lease.release();
@@ -401,12 +397,13 @@ export class Journal implements Disposable {
   }
 
   /** Writes an intent whose closing boundary no window sends afterwards. @throws as `write` */
-  async #end(intent: Intent): Promise<void> {
+  async #end(intent: Intent, lease: Lease): Promise<void> {
+    await this.#checkOwner(lease, intent.id);
     const file = decisionFile(this.#directory, intent);
     const isFirst = await decide(file, 'ended');
     if (!isFirst && (await decisionOf(file)) !== 'ended') throw new SubmissionError('not-owner');
     try {
-      await this.#put(intent);
+      await this.#put(intent, lease);
     } catch (error) {
       if (isFirst) await this.#undecide(intent);
       throw error;
@@ -455,11 +452,17 @@ export class Journal implements Disposable {
     return next;
   }
 
-  async #put(intent: Intent): Promise<void> {
+  /** @param lease of its owner; undefined for what is written whoever owns it */
+  async #put(intent: Intent, lease?: Lease): Promise<void> {
     const { text, intent: asRead } = intentText(intent);
+    const written = this.#written.get(intent.id) ?? [];
     try {
-      this.#written.set(intent.id, [text, ...(this.#written.get(intent.id) ?? [])]);
-      await this.#options.write(this.#file(intent.id), text);
+      // As late as possible: a charge that the second of two owners writes meanwhile must not be replaced.
+      const mayReplace = async () => {
+        if (lease !== undefined) await this.#checkOwner(lease, intent.id);
+        this.#written.set(intent.id, [text, ...written]);
+      };
+      await this.#options.write(this.#file(intent.id), text, mayReplace);
       this.#written.set(intent.id, [text]);
     } catch (error) {
       // The write may have failed after the new file was already in place.

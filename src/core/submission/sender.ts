@@ -29,7 +29,14 @@ import {
   type ReconcileResult,
 } from './reconciler.ts';
 import { isUncertain, uncertaintyOf, unfinishedUncertaintyOf, withObservation } from './reconcilePolicy.ts';
-import { sendAttempts, stopped, type AttemptsEnd, type Look, type Time } from './uploadAttempts.ts';
+import {
+  isLostOwner,
+  sendAttempts,
+  stopped,
+  type AttemptsEnd,
+  type Look,
+  type Time,
+} from './uploadAttempts.ts';
 
 type How = Extract<Settlement, { kind: 'charged' }>['how'];
 
@@ -381,11 +388,6 @@ export class Sender {
   #now(): Moment {
     return { localMs: this.#time.clock.nowMs() };
   }
-}
-
-/** Whether another window may own the intent now. */
-function isLostOwner(error: unknown): boolean {
-  return error instanceof SubmissionError && (error.code === 'lease-lost' || error.code === 'not-owner');
 }
 
 /** Not awaited and never rejects: the result is reported at once, and the data shows up once it is read. */

@@ -123,12 +123,12 @@ export async function sendAttempts(
     await begin(client, keyCheck);
     show({ state: 'uploading', startedAtMs: clock.nowMs(), sentBytes: 0 });
     const unclosed = intent;
-    const closing = { hasLeft: false };
+    const closing = { isDecided: false, hasLeft: false };
     try {
       return await client.createRun(submissionOf(intent), {
         signal,
         onProgress: (sentBytes, totalBytes) => show({ sentBytes, totalBytes }),
-        beforeClose: () => beforeClose(client),
+        beforeClose: () => beforeClose(client, () => (closing.isDecided = true)),
         onClosed: () => {
           closing.hasLeft = true;
           show({ state: 'validating' });
@@ -136,10 +136,8 @@ export async function sendAttempts(
       });
     } catch (error) {
       // The attempt was marked as closed before the boundary could be sent. It wasn't sent, so undo the mark.
-      if (!closing.hasLeft && intent !== unclosed) {
-        intent = unclosed;
-        await journal.reopen(unclosed);
-      }
+      if (!closing.hasLeft) intent = unclosed;
+      if (!closing.hasLeft && closing.isDecided) await journal.reopen(unclosed);
       throw error;
     }
   }
@@ -177,13 +175,14 @@ export async function sendAttempts(
   }
 
   /** The point of no return: what is written here is durable before the boundary is sent. */
-  async function beforeClose(client: Client): Promise<void> {
+  async function beforeClose(client: Client, onDecided: () => void): Promise<void> {
     const before = intent;
     const closingMs = clock.monotonicMs();
     assertMaySend(client, before);
     // Earlier observations say nothing about a charge that may happen now.
     intent = withLast(withoutObservations(before), { closed: moment(client) });
     await journal.close(lease, before, intent);
+    onDecided();
     // While the intent was written, the machine may have slept or the folder may have been replaced.
     assertMaySend(client, before);
     if (!clocksAgreeSinceRead()) throw new SubmissionError('clocks-disagree');
@@ -197,6 +196,8 @@ export async function sendAttempts(
    * @returns whether it was written
    */
   async function noteEnd(error: unknown, step: NextStep, begun: boolean): Promise<boolean> {
+    // What the owner writes now must not be replaced.
+    if (error instanceof SubmissionError && error.code === 'not-owner') return false;
     const ended = now();
     const waitMs = 'waitMs' in step ? step.waitMs : 0;
     const httpStatus = statusOf(error);
@@ -233,6 +234,11 @@ export async function sendAttempts(
     if (started?.serviceMs === undefined || !clocksAgreeSinceRead()) return local;
     return { ...local, serviceMs: local.localMs + started.serviceMs - started.localMs };
   }
+}
+
+/** Whether an error means that another window may own the intent now. */
+export function isLostOwner(error: unknown): boolean {
+  return error instanceof SubmissionError && (error.code === 'lease-lost' || error.code === 'not-owner');
 }
 
 /** Returns the end of a submission that stopped between two attempts or before the first one. */

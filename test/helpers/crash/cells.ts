@@ -1,6 +1,6 @@
 import type { SubmissionState } from '../../../src/core/submission/pendingSubmission.ts';
 import { Random } from '../random.ts';
-import { FAULTS, isSilent, type Fault, type FaultName } from './faults.ts';
+import { FAULTS, isSilent, type FaultName } from './faults.ts';
 import type { LieName } from './lies.ts';
 import { MODES, type Mode } from './service.ts';
 
@@ -135,8 +135,8 @@ const AT_CRASH: Partial<Record<CrashPoint, FaultName>> = {
 
 /**
  * Crash points with faults: each cell has several after its crash, or before it if the crash needs an answer.
- * @param isFull every point with every fault; otherwise every fault after each state that a crash leaves on the disk, at a point
- * that depends on the seed
+ * @param isFull every point with every fault; otherwise every fault after half of the states that a crash leaves on the disk,
+ * at points that depend on the seed
  */
 export function crashCells(seed: number, isFull: boolean): Cell[] {
   const random = new Random(seed);
@@ -144,6 +144,7 @@ export function crashCells(seed: number, isFull: boolean): Cell[] {
   return CRASH_POINTS_BY_STATE.flatMap((points, row) => {
     const shift = random.below(points.length);
     return groups.flatMap((group, column) => {
+      if (!isFull && (row + column + seed) % 2 === 1) return [];
       const chosen: readonly CrashPoint[] = isFull ? points : [points[(column + shift) % points.length]!];
       return chosen.map((point): Cell => {
         const place = CRASH_POINTS.indexOf(point);
@@ -160,26 +161,14 @@ export function crashCells(seed: number, isFull: boolean): Cell[] {
   });
 }
 
-/** Groups faults that charge nothing, then one that charges and is retried, then a final one, so a cell reaches all of them. */
+/** Groups faults that charge nothing, then one that charges: its run is found before it would be sent again. */
 function faultGroups(): FaultName[][] {
   const gentle = FAULT_NAMES.filter((name) => FAULTS[name].work === 'none');
   const charging = FAULT_NAMES.filter((name) => FAULTS[name].work !== 'none' && name !== 'ok');
-  const repeated = charging.filter((name) => isRepeated(FAULTS[name]));
-  const final = charging.filter((name) => !isRepeated(FAULTS[name]));
-  const count = Math.max(repeated.length, final.length);
-  return Array.from({ length: count }, (_, index) => [
-    ...gentle.filter((_name, at) => at % count === index),
-    ...[repeated[index], final[index]].filter((name) => name !== undefined),
+  return charging.map((last, index) => [
+    ...gentle.filter((_name, at) => at % charging.length === index),
+    last,
   ]);
-}
-
-/** Whether the client retries automatically. */
-function isRepeated({ connect, reply, sleepMs, setWallMs }: Fault): boolean {
-  if (connect === 'tls' || sleepMs !== undefined || setWallMs !== undefined) return false;
-  if (reply.kind === 'torn') return reply.by === 'length';
-  if (reply.kind !== 'error') return ['reset', 'half-close', 'silence'].includes(reply.kind);
-  const { status, retryAfter } = reply;
-  return status === 408 || status >= 500 || (status === 429 && retryAfter !== '86400');
 }
 
 /** A second window at every crash point where the first can pause: it is then released, or killed once per state of the disk. */
@@ -370,6 +359,12 @@ function services(): Partly[] {
     },
     { name: 'reads fail', readTrouble: 0.5, faults: [NOT_FOUND, '500'], user: 'checks' },
     { name: 'details cannot be read', withoutDetails: true, ...checked },
+    {
+      name: 'it refuses a repeat while it prices the first',
+      mode: '409 in flight',
+      faults: ['reset after body, processed late'],
+      ...killedAt('sent'),
+    },
     // A service that breaks its promise: no run is resent that is listed.
     ...(['500, processed', '408, processed', PROCESSED, '504, processed soon'] as const).map(
       (fault): Partly => ({

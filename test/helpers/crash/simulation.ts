@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { newMarker, withMarker } from '../../../src/core/runs/marker.ts';
-import type { Draft, Intent } from '../../../src/core/submission/intent.ts';
+import { lacksEnd, type Draft, type Intent } from '../../../src/core/submission/intent.ts';
 import { Random } from '../random.ts';
 import type { Cell, Crash, CrashPoint } from './cells.ts';
 import { SimulatedClock } from './clock.ts';
@@ -299,7 +299,10 @@ export class Simulation implements Surroundings {
       this.#posts.set(number, posts);
     } else if (method !== 'check') return;
     const result = value as ShownResult;
-    this.claims.reported(window, result);
+    const open = method === 'check' ? this.folder.intent(String(args[0])) : undefined;
+    // Said as far as this machine knows: the attempt may be in progress in a window that lost its lock.
+    const isProven = open === undefined || !lacksEnd(open);
+    if (isProven || result.kind !== 'not-charged') this.claims.reported(window, result);
     const error = result.error && ` [${result.error.code}: ${result.error.text.split('\n')[0] ?? ''}]`;
     this.note(`  window ${number} ${method}: ${result.kind} ${result.reason ?? ''}${error ?? ''}`);
   }

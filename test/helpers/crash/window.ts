@@ -120,12 +120,15 @@ class CrashingJournal extends Journal {
   readonly #hook: CrashHook;
 
   constructor(folder: string, hook: CrashHook, lie: WindowConfig['lie']) {
-    const sound: Write = (file, text) => writing(file, text, hook);
+    const sound: Write = (file, text, mayReplace) => writing(file, text, hook, mayReplace);
     const { write } = lieOf(lie);
     super(folder, {
       onUnreadable: (file) => process.stdout.write(`set aside: ${file}\n`),
       createTries: 33,
-      write: write === undefined ? sound : (file, text) => write(sound, file, text),
+      write:
+        write === undefined
+          ? sound
+          : (file, text, mayReplace) => write((...args) => sound(...args, mayReplace), file, text),
     });
     this.#hook = hook;
   }
@@ -162,7 +165,12 @@ class CrashingJournal extends Journal {
 }
 
 /** `writeFileDurably` with crash points between its steps. */
-async function writing(file: string, text: string, hook: CrashHook): Promise<void> {
+async function writing(
+  file: string,
+  text: string,
+  hook: CrashHook,
+  mayReplace?: () => Promise<void>,
+): Promise<void> {
   const { attempts, settled } = JSON.parse(text) as Intent;
   const isReceipt = settled?.kind === 'charged';
   const isClosing = attempts.at(-1)?.closed !== undefined && attempts.at(-1)?.ended === undefined;
@@ -177,7 +185,7 @@ async function writing(file: string, text: string, hook: CrashHook): Promise<voi
       await writeFile(`${file}.${randomUUID()}.tmp`, written);
       await hook.reach(point);
     }
-  await writeFileDurably(file, text);
+  await writeFileDurably(file, text, mayReplace);
   if (isClosing && !isReceipt) await hook.reach('closed-mark written', attempts.length);
   if (isReceipt) await hook.reach('receipt durable', attempts.length);
 }
