@@ -456,8 +456,9 @@ export class Journal implements Disposable {
   async #put(intent: Intent, lease?: Lease): Promise<void> {
     const { text, intent: asRead } = intentText(intent);
     const written = this.#written.get(intent.id) ?? [];
+    if (lease !== undefined) await this.#checkOwner(lease, intent.id);
     try {
-      // As late as possible: a charge that the second of two owners writes meanwhile must not be replaced.
+      // As late as possible, again: a charge that the second of two owners writes meanwhile must not be replaced.
       const mayReplace = async () => {
         if (lease !== undefined) await this.#checkOwner(lease, intent.id);
         this.#written.set(intent.id, [text, ...written]);

@@ -290,7 +290,9 @@ describe('Journal', () => {
         readFileSync(lockFile(second.id));
         await other.ask('acquire', second.id);
         // Between our comparison and our write.
-        theirs = async () => void (await other.ask('settle', notCharged(second)));
+        theirs = async () => {
+          await other.ask('settle', notCharged(second));
+        };
         await assert.rejects(racing.close(ours, second, closed(second)), notOwner);
       });
 
