@@ -102,7 +102,7 @@ describe('paying for a run', () => {
     await walkThroughSteps(workbench, way);
     const asked = await waitForConfirm(workbench, 'large.jsonl');
     assert.match(asked, /^Model: .+ · priority \(may cost extra\)$/m);
-    assert.match(asked, /^Price: known only after the charge; at least [\d.]+ USD\.$/m);
+    assert.match(asked, /^Price: known only after the charge; [\d.]+ USD in the standard queue\.$/m);
     assert.equal(work.submissions, 3);
     await dialogs.press('Submit and Pay');
     await dialogs.waitForToast(charged('large'));
