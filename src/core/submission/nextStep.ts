@@ -21,10 +21,10 @@ export type NextStep =
   /** Nothing can have been charged. It may be sent later, after the wait that the service requested. */
   | { kind: 'unsent'; waitMs: number }
   /**
-   * Retry with the same Idempotency-Key and bytes. `waitMs` is the service's part of the delay. `looks`: how often its
+   * Retry with the same Idempotency-Key and bytes. `waitMs` is the service's part of the delay. `checks`: how often its
    * run is looked for meanwhile, the last time right before the retry, which needs them to be answered and find nothing.
    */
-  | { kind: 'retry'; afterMs: number; waitMs: number; looks: 0 | 1 | 2 }
+  | { kind: 'retry'; afterMs: number; waitMs: number; checks: 0 | 1 | 2 }
   /** It may have been charged: check before doing anything else. */
   | { kind: 'reconcile'; waitMs: number };
 
@@ -66,9 +66,10 @@ export function nextStep(error: unknown, history: AttemptHistory, random: number
     ? retryDelayMs(RETRIES.submission, history.attempts - 1, random, waitMs)
     : undefined;
   if (afterMs === undefined) return { kind: closed ? 'reconcile' : 'unsent', waitMs };
-  if (!closed) return { kind: 'retry', afterMs, waitMs, looks: 0 };
-  if (!mayBePricing(error)) return { kind: 'retry', afterMs: Math.max(afterMs, LISTED_MS), waitMs, looks: 1 };
-  return { kind: 'retry', afterMs: Math.max(afterMs, waitMs + PRICED_MS / 2, PRICED_MS), waitMs, looks: 2 };
+  if (!closed) return { kind: 'retry', afterMs, waitMs, checks: 0 };
+  if (!mayBePricing(error))
+    return { kind: 'retry', afterMs: Math.max(afterMs, LISTED_MS), waitMs, checks: 1 };
+  return { kind: 'retry', afterMs: Math.max(afterMs, waitMs + PRICED_MS / 2, PRICED_MS), waitMs, checks: 2 };
 }
 
 /**

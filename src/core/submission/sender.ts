@@ -34,7 +34,7 @@ import {
   sendAttempts,
   stopped,
   type AttemptsEnd,
-  type Look,
+  type ResendCheck,
   type Time,
 } from './uploadAttempts.ts';
 
@@ -255,7 +255,7 @@ export class Sender {
   }
 
   /** Looks for the run of an intent before it is resent. @throws as `#reconcile` */
-  async #look(session: Session, owned: Owned, signal: AbortSignal): Promise<Look> {
+  async #checkBeforeResend(session: Session, owned: Owned, signal: AbortSignal): Promise<ResendCheck> {
     const { result, intent, allRead } = await this.#reconcile(session, owned, signal);
     if (result.verdict === 'charged') return { kind: 'charged', run: result.run };
     return { kind: allRead && !hasNewCandidates(owned.intent, intent) ? 'clear' : 'unclear', intent };
@@ -302,9 +302,10 @@ export class Sender {
     const upload = () => {
       // The upload is no longer queued: reading the balance is already part of it.
       this.#pending.set(id, { state: 'uploading' });
-      const look = (intent: Intent) => this.#look(session, { lease: owned.lease, intent }, signal);
+      const check = (intent: Intent) =>
+        this.#checkBeforeResend(session, { lease: owned.lease, intent }, signal);
       const show = this.#pending.set.bind(this.#pending, id);
-      return sendAttempts(owned, { session, journal: this.#journal, time: this.#time, show, look, signal });
+      return sendAttempts(owned, { session, journal: this.#journal, time: this.#time, show, check, signal });
     };
     const end = (await this.#uploads.run(upload, signal)) ?? stopped(new CancelledError(), owned.intent);
     const ended = { lease: owned.lease, intent: end.intent };

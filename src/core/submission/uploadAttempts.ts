@@ -19,7 +19,7 @@ export interface Time {
 }
 
 /** The result of looking for the run before a resend. `clear`: all was read, and no new run could be this one. */
-export type Look =
+export type ResendCheck =
   | { kind: 'charged'; run: RunCreation }
   | { kind: 'clear'; intent: Intent }
   | { kind: 'unclear'; intent: Intent };
@@ -32,7 +32,7 @@ export interface Sending {
   /** Receives progress updates. */
   show: (live: Partial<Live>) => void;
   /** Looks for the run of an intent, and settles it if it is found. Rejects if the service doesn't answer. */
-  look: (intent: Intent) => Promise<Look>;
+  check: (intent: Intent) => Promise<ResendCheck>;
   signal: AbortSignal;
 }
 
@@ -51,7 +51,7 @@ export type AttemptsEnd =
  */
 export async function sendAttempts(
   { lease, intent: owned }: Owned,
-  { session, journal, time: { clock, random }, show, look, signal }: Sending,
+  { session, journal, time: { clock, random }, show, check, signal }: Sending,
 ): Promise<AttemptsEnd> {
   let intent = owned;
   const clocksAgreeSinceStart = clockWatch(clock);
@@ -75,23 +75,23 @@ export async function sendAttempts(
       const kept = await noteEnd(error, step, begun);
       if (step.kind === 'refused') return { kind: 'refused', error, kept, intent };
       if (step.kind !== 'retry') return { ...step, error, intent };
-      const end = await waitAndLook(step, error);
+      const end = await waitAndCheck(step, error);
       if (end !== undefined) return end;
     }
   }
 
   /**
-   * Waits for the next attempt. If the last ones may have been charged, looks for their run meanwhile: a service may
+   * Waits for the next attempt. If the last ones may have been charged, checks for their run meanwhile: a service may
    * take its time, and not every service knows an Idempotency-Key again.
    * @returns how it ends if nothing may be sent automatically
    */
-  async function waitAndLook(
-    { afterMs, waitMs, looks }: Extract<NextStep, { kind: 'retry' }>,
+  async function waitAndCheck(
+    { afterMs, waitMs, checks }: Extract<NextStep, { kind: 'retry' }>,
     error: unknown,
   ): Promise<AttemptsEnd | undefined> {
     const retryAtMs = clock.nowMs() + afterMs;
-    const firstMs = looks === 2 ? Math.max(waitMs, afterMs / 2) : afterMs;
-    const pauses = looks === 2 ? [firstMs, afterMs - firstMs] : [firstMs];
+    const firstMs = checks === 2 ? Math.max(waitMs, afterMs / 2) : afterMs;
+    const pauses = checks === 2 ? [firstMs, afterMs - firstMs] : [firstMs];
     for (const pauseMs of pauses) {
       show({ state: 'waiting', retryAtMs });
       try {
@@ -100,9 +100,9 @@ export async function sendAttempts(
       } catch (stop) {
         return stopped(stop, intent);
       }
-      if (looks === 0) continue;
+      if (checks === 0) continue;
       show({ state: 'checking' });
-      const found = await look(intent).catch(() => undefined);
+      const found = await check(intent).catch(() => undefined);
       if (found?.kind === 'charged') return { kind: 'found', run: found.run, intent };
       intent = found?.intent ?? intent;
       if (signal.aborted) return stopped(new CancelledError(), intent);
@@ -208,7 +208,7 @@ export async function sendAttempts(
         ...(httpStatus !== undefined && { httpStatus }),
         ...(waitMs > 0 && { notBefore: later(ended, waitMs) }),
       });
-    // One write: a crash between two would leave a refusal that looks like a charge. Stores no service text.
+    // One write: a crash between two would leave a refusal that checks like a charge. Stores no service text.
     if (step.kind === 'refused')
       intent = {
         ...intent,

@@ -184,11 +184,11 @@ describe('nextStep', () => {
       assert.equal(waitOf(slow(undefined), 1, 0.5), 1000);
     });
 
-    it('five seconds and a look if it may have been charged; a minute and two looks if the service may be pricing', () => {
+    it('five seconds and a check if it may have been charged; a minute and two checks if the service may be pricing', () => {
       const pauseOf = (error: unknown, random = 0) => {
         const step = nextStep(error, { ...first, closedNow: true }, random);
         assert.ok(step.kind === 'retry');
-        return [step.afterMs, step.looks];
+        return [step.afterMs, step.checks];
       };
       for (const error of [reset, slow(), new ServiceError('internal', 500), new ServiceError('a', 503)])
         assert.deepEqual(
@@ -207,10 +207,10 @@ describe('nextStep', () => {
         new NetworkError('stalled'),
       ])
         assert.deepEqual(pauseOf(error, 0.5), [60_000, 2]);
-      // The first look, too, follows Retry-After.
+      // The first check, too, follows Retry-After.
       assert.deepEqual(pauseOf(new ServiceError('a', 504, '', 50_000)), [80_000, 2]);
       const unsent = nextStep(new ServiceError('a', 504), first, 0);
-      assert.ok(unsent.kind === 'retry' && unsent.looks === 0);
+      assert.ok(unsent.kind === 'retry' && unsent.checks === 0);
     });
 
     it('ten minutes at most: a longer Retry-After leaves the retry to the user, and is stored', () => {
