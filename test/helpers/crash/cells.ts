@@ -135,8 +135,8 @@ const AT_CRASH: Partial<Record<CrashPoint, FaultName>> = {
 
 /**
  * Crash points with faults: each cell has several after its crash, or before it if the crash needs an answer.
- * @param isFull every point with every fault; otherwise every fault after half of the states that a crash leaves on the disk,
- * at points that depend on the seed
+ * @param isFull every point with every fault; otherwise every fault after a third of the states that a crash leaves on the
+ * disk, at points that depend on the seed
  */
 export function crashCells(seed: number, isFull: boolean): Cell[] {
   const random = new Random(seed);
@@ -144,8 +144,8 @@ export function crashCells(seed: number, isFull: boolean): Cell[] {
   return CRASH_POINTS_BY_STATE.flatMap((points, row) => {
     const shift = random.below(points.length);
     return groups.flatMap((group, column) => {
-      if (!isFull && (row + column + seed) % 2 === 1) return [];
-      const chosen: readonly CrashPoint[] = isFull ? points : [points[(column + shift) % points.length]!];
+      if (!isFull && (row + column + seed) % 3 > 0) return [];
+      const chosen = isFull ? points : [points[(Math.floor(column / 3) + shift) % points.length]!];
       return chosen.map((point): Cell => {
         const place = CRASH_POINTS.indexOf(point);
         return {

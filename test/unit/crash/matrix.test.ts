@@ -20,15 +20,16 @@ import { Stage } from '../../helpers/crash/stage.ts';
 const AT_ONCE = 3;
 /** Timeout of a test, which includes waiting for earlier cells. */
 const LIMIT_MS = 1_200_000;
-const RANDOM_CELLS = 12;
+const RANDOM_CELLS = 150;
 
 /**
- * Always run: every crash point (a real SIGKILL), every fault, every fault after each state that a crash leaves on the disk, a
- * second window at every crash point, all stories, all lies. Sampled by the seed: which of several crash points with the same
- * state a group of faults is combined with, and random combinations of everything. CRASH_MATRIX=full combines every point with
- * every fault; CRASH_SEED=n samples others; `npm run test:soak` runs a thousand random cells.
+ * Always run: every crash point (a real SIGKILL), every fault, a second window at every crash point, all stories, all lies.
+ * Sampled by a seed that changes with each run: after which crash points a group of faults follows, and random combinations of
+ * everything. CRASH_MATRIX=full combines every point with every fault; CRASH_SEED=n repeats a run; `npm run test:soak` runs a
+ * thousand random cells, or repeats one.
  */
-const seed = Number(process.env['CRASH_SEED'] ?? 1);
+const seed = Number(process.env['CRASH_SEED'] ?? Date.now() % 1_000_000_000);
+process.stdout.write(`Crash matrix: CRASH_SEED=${seed}\n`);
 const isFull = process.env['CRASH_MATRIX'] === 'full';
 const sections = {
   'Every crash point and fault': crashCells(seed, isFull),
