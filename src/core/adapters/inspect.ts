@@ -57,6 +57,7 @@ function verdictFor(error: unknown): Verdict {
 
 function inspectContents(empty: AdapterReport, contents: Contents): Inspection {
   const problems = new Problems();
+  if (contents.hasExtraBytes) problems.add('extra-bytes', 'warning');
   const choice = chooseAdapter(contents);
   const config = choice && configOf(choice, contents, problems);
   const base: AdapterReport = {

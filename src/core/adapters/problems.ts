@@ -123,6 +123,8 @@ export type ProblemCode =
   | 'embeddings-saved'
   | 'dora-mismatch'
   // The files.
+  /** Before or after a ZIP archive; unzip and Python ignore them. */
+  | 'extra-bytes'
   /** Only one is used: in the adapter's folder, the one with PEFT's name or else the first by name. */
   | 'several-weights'
   | 'weights-name'

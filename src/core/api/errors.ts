@@ -57,10 +57,11 @@ export class NetworkError extends ApiError {
   }
 }
 
-/** `unsafe-link`: signed URL not opened. `no-error-body`: HTTP error. Others: invalid successes. */
+/** `unsafe-link`: signed URL not opened. `compressed`: although not accepted. `no-error-body`: HTTP error. Others: invalid successes. */
 type UnexpectedAnswerKind =
   | 'unsafe-link'
   | 'redirect'
+  | 'compressed'
   | 'html'
   | 'empty'
   | 'broken-json'

@@ -128,7 +128,7 @@ function toWhole(answer: HttpAnswer): SignedDownload {
     answer.discard();
     throw httpStatus >= 400
       ? new SignedUrlRefusedError(httpStatus)
-      : new UnexpectedAnswerError(httpStatus, 'wrong-shape');
+      : new UnexpectedAnswerError(httpStatus, httpStatus === 200 ? 'compressed' : 'wrong-shape');
   }
   const totalBytes = lengthOf(answer);
   const endIsKnown =

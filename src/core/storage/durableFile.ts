@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { makeFolder } from '../base/folders.ts';
 
 /** The delays between rename attempts: on Windows, a file cannot be replaced while it is being read. */
 const RENAME_WAITS_MS = [5, 10, 20, 50, 100, 200, 400] as const;
@@ -57,7 +58,7 @@ export async function renameOver(from: string, to: string, renameFile = rename):
 
 /** Creates a folder and its missing parents, so that a crash cannot lose them with their content. */
 export async function makeDirectoryDurably(directory: string, mode = 0o777): Promise<void> {
-  const first = await mkdir(directory, { recursive: true, mode });
+  const first = await makeFolder(directory, mode);
   if (first === undefined) return;
   // Each name is stored in the parent folder, which this process may not be allowed to read.
   for (let made = path.resolve(directory); made.length >= first.length; made = path.dirname(made))

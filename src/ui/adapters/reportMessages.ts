@@ -209,6 +209,7 @@ export function problemSentences({
     'rank-mismatch': l10n.t('The config says rank {0}, the weights have {1}:', wanted, found),
     'module-not-targeted': l10n.t('PEFT ignores modules that aren’t target modules:'),
     'tensor-unexpected': l10n.t('Tensors that aren’t part of LoRA:'),
+    'extra-bytes': l10n.t('There are other bytes before or after the archive.'),
     'several-weights': l10n.t('Other weights were not read:'),
     'weights-name': l10n.t('Tools only find weights named adapter_model.safetensors:'),
     'pickle-present': l10n.t('Pickle files can run code and were not opened:'),

@@ -1,10 +1,11 @@
-import { access, constants, mkdir, rmdir } from 'node:fs/promises';
+import { access, constants, rmdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { DiskError, onDisk } from '../../core/base/diskError.ts';
 import { CancelledError } from '../../core/base/errors.ts';
+import { makeFolder } from '../../core/base/folders.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import { adapterFirst, isDownloadOf, placeIn, runFolderName } from '../../core/downloads/downloadTarget.ts';
 import { directoryOf, localAdapter } from '../../core/downloads/localFiles.ts';
@@ -147,7 +148,7 @@ async function folderFor(
   if (choice === 'create' && 'path' in directory) {
     const folder = path.join(directory.path, runFolderName(runs.label(runId), runId));
     try {
-      const made = await onDisk(mkdir(folder, { recursive: true }));
+      const made = await onDisk(makeFolder(folder));
       await onDisk(access(folder, constants.W_OK));
       return { path: folder, wasMade: made !== undefined };
     } catch (error) {

@@ -253,10 +253,13 @@ function unexpectedSentence({ kind, httpStatus }: UnexpectedAnswerError): string
 
 /** Why the server of a download link did not send the file. The service is not involved. */
 function downloadLinkSentence({ failure }: DownloadLinkError): string {
-  if (failure instanceof UnexpectedAnswerError)
-    return failure.kind === 'unsafe-link'
-      ? l10n.t('The download link is unsafe (not https, or inside your network).')
-      : l10n.t('The download link doesn’t lead to the file ({0}).', failure.httpStatus);
+  if (failure instanceof UnexpectedAnswerError) {
+    if (failure.kind === 'unsafe-link')
+      return l10n.t('The download link is unsafe (not https, or inside your network).');
+    if (failure.kind === 'compressed')
+      return l10n.t('The download server compressed the file, so it couldn’t be verified.');
+    return l10n.t('The download link doesn’t lead to the file ({0}).', failure.httpStatus);
+  }
   const { causeCode, reason } = failure;
   if (causeCode === 'ERR_TOO_SHORT' || causeCode === 'ERR_TOO_LONG')
     return l10n.t('The downloaded file doesn’t have the announced size.');

@@ -29,6 +29,8 @@ export interface Member {
 
 export interface Archive {
   container: Container;
+  /** Whether there are bytes before or after a ZIP archive, which tools ignore. */
+  hasExtraBytes?: boolean;
   /** Size of the file, or of all files in the folder. */
   sizeBytes: number;
   /** Yields the members in order; each call reads from the start. @throws BrokenArchiveError, CancelledError */
@@ -47,16 +49,18 @@ export async function bytesOf(pieces: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(copies);
 }
 
-/** The bytes of one open file. */
+/** The bytes of one open file, or a part of them. */
 export class FileBytes {
   readonly #handle: FileHandle;
   readonly #signal: AbortSignal | undefined;
+  readonly #from: number;
   readonly sizeBytes: number;
 
-  private constructor(handle: FileHandle, sizeBytes: number, signal: AbortSignal | undefined) {
+  private constructor(handle: FileHandle, sizeBytes: number, signal: AbortSignal | undefined, from = 0) {
     this.#handle = handle;
     this.sizeBytes = sizeBytes;
     this.#signal = signal;
+    this.#from = from;
   }
 
   /** @throws file system errors; NotAnAdapterError unless it is a file: opening a pipe would wait forever */
@@ -73,6 +77,11 @@ export class FileBytes {
 
   close(): Promise<void> {
     return this.#handle.close();
+  }
+
+  /** Returns a part, in which positions count from its start. Closing either closes both. */
+  part(from: number, to: number): FileBytes {
+    return new FileBytes(this.#handle, to - from, this.#signal, this.#from + from);
   }
 
   /** Reads exactly these bytes. @throws BrokenArchiveError `truncated` if the file has fewer; CancelledError */
@@ -102,7 +111,8 @@ export class FileBytes {
   async #fill(buffer: Buffer, at: number): Promise<void> {
     for (let done = 0; done < buffer.length;) {
       throwIfCancelled(this.#signal);
-      const { bytesRead } = await this.#handle.read(buffer, done, buffer.length - done, at + done);
+      const position = this.#from + at + done;
+      const { bytesRead } = await this.#handle.read(buffer, done, buffer.length - done, position);
       if (bytesRead === 0) throw new BrokenArchiveError('truncated');
       done += bytesRead;
     }

@@ -29,6 +29,7 @@ export interface Weights extends SafetensorsHeader {
 /** The files of an archive, with the content of its configs and weight headers. */
 export interface Contents {
   entries: readonly AdapterEntry[];
+  hasExtraBytes: boolean;
   /** By name; undefined if too large. */
   configs: ReadonlyMap<string, string | undefined>;
   weights: ReadonlyMap<string, Weights | BrokenArchiveError>;
@@ -65,7 +66,7 @@ export async function readContents(archive: Archive): Promise<Contents> {
     if (configBytes > MAX_CONFIGS_BYTES || tensors > MAX_TENSORS || budget.bytes < 0)
       throw new BrokenArchiveError('header-too-large', name);
   }
-  return { entries, configs, weights };
+  return { entries, hasExtraBytes: archive.hasExtraBytes === true, configs, weights };
 }
 
 async function readWeights(member: Member, budget: { bytes: number }): Promise<Weights> {

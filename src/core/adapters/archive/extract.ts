@@ -3,6 +3,7 @@ import { lstat, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises
 import path from 'node:path';
 import { DiskError, isSystemError } from '../../base/diskError.ts';
 import { ExpectedError, throwIfCancelled } from '../../base/errors.ts';
+import { makeFolder } from '../../base/folders.ts';
 import { NotAnAdapterError, printable } from '../problems.ts';
 import type { Progress } from '../report.ts';
 import type { Archive } from './bytes.ts';
@@ -43,7 +44,7 @@ export async function extractAdapter(
   try {
     const archive = await openArchive(file, signal);
     try {
-      await mkdir(path.dirname(folder), { recursive: true });
+      await makeFolder(path.dirname(folder));
       await removeAbandoned(path.dirname(folder), prefix);
       await mkdir(part, { mode: 0o755 });
       const leftOut = await unpack(archive, part, onProgress);

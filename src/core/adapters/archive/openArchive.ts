@@ -5,7 +5,7 @@ import { MAX_HEADER_BYTES, WEIGHTS_NAME, readSafetensorsHeader } from '../safete
 import { FileBytes, gunzipped, readThrough, type Archive, type Member } from './bytes.ts';
 import { MAX_ENTRIES } from './entryNames.ts';
 import { beginsAsTar, BLOCK_BYTES, TarBytes, tarMembers } from './tar.ts';
-import { zipMembers } from './zip.ts';
+import { findZip, zipMembers } from './zip.ts';
 
 /**
  * Opens an archive, a safetensors file, or a folder, detected by content.
@@ -15,21 +15,30 @@ export async function openArchive(file: string, signal?: AbortSignal): Promise<A
   if ((await stat(file)).isDirectory()) return await openFolder(file, signal);
   const bytes = await FileBytes.open(file, signal);
   try {
-    return openFile(bytes, await bytes.read(0, Math.min(bytes.sizeBytes, BLOCK_BYTES)), path.basename(file));
+    return await openFile(
+      bytes,
+      await bytes.read(0, Math.min(bytes.sizeBytes, BLOCK_BYTES)),
+      path.basename(file),
+    );
   } catch (error) {
     await bytes.close();
     throw error;
   }
 }
 
-function openFile(bytes: FileBytes, first: Buffer, fileName: string): Archive {
+async function openFile(bytes: FileBytes, first: Buffer, fileName: string): Promise<Archive> {
   const { sizeBytes } = bytes;
   const rest = { sizeBytes, close: () => bytes.close() };
   const begins = (...start: number[]) => start.every((byte, at) => first[at] === byte);
   if (first.length === 0) throw new NotAnAdapterError({ code: 'empty' });
   // The first local header, or the end record of an empty archive (ZIP or ZIP64).
-  if (begins(0x50, 0x4b, 3, 4) || begins(0x50, 0x4b, 5, 6) || begins(0x50, 0x4b, 6, 6))
-    return { ...rest, container: 'zip', members: () => zipMembers(bytes) };
+  const isZip = begins(0x50, 0x4b, 3, 4) || begins(0x50, 0x4b, 5, 6) || begins(0x50, 0x4b, 6, 6);
+  const openZip = async () => {
+    const zip = await findZip(bytes, isZip);
+    return zip && { ...rest, container: 'zip' as const, ...zip, members: () => zipMembers(zip.bytes) };
+  };
+  // Reading a ZIP that was not found says why.
+  if (isZip) return (await openZip()) ?? { ...rest, container: 'zip', members: () => zipMembers(bytes) };
   if (begins(0x1f, 0x8b)) return { ...rest, container: 'tar.gz', members: () => gzipMembers(bytes) };
   if (beginsAsTar(first)) return { ...rest, container: 'tar', members: () => tarMembers(tarIn(bytes)) };
   if (first.length >= 10 && first[8] === 0x7b && first.readBigUInt64LE(0) <= BigInt(MAX_HEADER_BYTES)) {
@@ -38,7 +47,10 @@ function openFile(bytes: FileBytes, first: Buffer, fileName: string): Archive {
     return { ...rest, container: 'safetensors', members };
   }
   const isPickle = begins(0x80) && (first[1] ?? 0) >= 2 && (first[1] ?? 0) <= 5;
-  throw new NotAnAdapterError({ code: isPickle ? 'pickle-only' : 'not-an-archive' });
+  if (isPickle) throw new NotAnAdapterError({ code: 'pickle-only' });
+  const zip = await openZip();
+  if (zip === undefined) throw new NotAnAdapterError({ code: 'not-an-archive' });
+  return zip;
 }
 
 function tarIn(bytes: FileBytes): TarBytes {

@@ -26,6 +26,7 @@ const MAX_DIRECTORY_BYTES = 32 * 2 ** 20;
 const END = { signature: Buffer.from('PK\x05\x06'), bytes: 22, maxCommentBytes: 0xffff } as const;
 /** The ZIP64 end record without extensions, followed by its locator. */
 const WIDE_END = { signature: 0x06064b50, locator: 0x07064b50, locatorAt: 56, bytes: 76 } as const;
+const DIRECTORY_SIGNATURE = Buffer.from('PK\x01\x02');
 const DESCRIPTOR_SIGNATURE = Buffer.from('PK\x07\x08');
 /** Marks a size that is stored in a ZIP64 extra field. */
 const ALL_ONES = 0xffffffff;
@@ -56,6 +57,51 @@ interface ZipEntry {
  */
 export async function* zipMembers(file: FileBytes): AsyncGenerator<Member, void> {
   for (const entry of await readEntries(file)) yield memberOf(file, entry);
+}
+
+/**
+ * Finds the archive that Python and unzip read in a file: the last end record decides, and its offsets may count
+ * from the archive's own first byte.
+ * @param isFirst whether the file begins with an archive, which some readers would take instead of a later one
+ * @returns undefined if there is none, or if some readers would read another
+ */
+export async function findZip(
+  file: FileBytes,
+  isFirst: boolean,
+): Promise<{ bytes: FileBytes; hasExtraBytes: boolean } | undefined> {
+  const tail = await readTail(file);
+  const at = tail.length < END.bytes ? -1 : tail.lastIndexOf(END.signature, tail.length - END.bytes);
+  if (at === -1) return undefined;
+  const endAt = file.sizeBytes - tail.length + at;
+  const end = endAt + END.bytes + tail.readUInt16LE(at + 20);
+  if (end > file.sizeBytes || (end < file.sizeBytes && endsOf(tail).length > 0)) return undefined;
+  const wide = endAt < WIDE_END.bytes ? undefined : await file.read(endAt - WIDE_END.bytes, WIDE_END.bytes);
+  const isWide =
+    wide?.readUInt32LE() === WIDE_END.signature && wide.readUInt32LE(WIDE_END.locatorAt) === WIDE_END.locator;
+  const directoryEnd = isWide ? endAt - WIDE_END.bytes : endAt;
+  const directoryBytes = isWide ? Number(wide.readBigUInt64LE(40)) : tail.readUInt32LE(at + 12);
+  const directoryAt = directoryEnd - directoryBytes;
+  const from = directoryAt - (isWide ? Number(wide.readBigUInt64LE(48)) : tail.readUInt32LE(at + 16));
+  if (isFirst ? from !== 0 : from < 0 || directoryBytes < DIRECTORY_SIGNATURE.length) return undefined;
+  const start = await file.read(directoryAt, DIRECTORY_SIGNATURE.length);
+  if (!isFirst && !start.equals(DIRECTORY_SIGNATURE)) return undefined;
+  return { bytes: file.part(from, end), hasExtraBytes: !isFirst || end < file.sizeBytes };
+}
+
+/** Reads what may contain the end record. */
+async function readTail(file: FileBytes): Promise<Buffer> {
+  const length = Math.min(file.sizeBytes, END.bytes + END.maxCommentBytes);
+  return await file.read(file.sizeBytes - length, length);
+}
+
+/** Returns where end records start that reach to the end of the file. */
+function endsOf(tail: Buffer): number[] {
+  const ends: number[] = [];
+  for (let from = tail.indexOf(END.signature); from !== -1; from = tail.indexOf(END.signature, from + 1)) {
+    const isWhole = from + END.bytes <= tail.length;
+    if (isWhole && from + END.bytes + tail.readUInt16LE(from + 20) === tail.length) ends.push(from);
+  }
+  return ends;
 }
 
 /** Lets yauzl read the file; reading beyond its end fails. */
@@ -197,13 +243,9 @@ function sizesOf({ uncompressedSize, compressedSize, extraField }: LocalFileHead
  * another archive.
  */
 async function checkEnd(file: FileBytes, count: number, at: number, end: number): Promise<void> {
-  const tailAt = Math.max(0, file.sizeBytes - END.bytes - END.maxCommentBytes);
-  const tail = await file.read(tailAt, file.sizeBytes - tailAt);
-  const ends: number[] = [];
-  for (let from = tail.indexOf(END.signature); from !== -1; from = tail.indexOf(END.signature, from + 1)) {
-    const isWhole = from + END.bytes <= tail.length;
-    if (isWhole && from + END.bytes + tail.readUInt16LE(from + 20) === tail.length) ends.push(from);
-  }
+  const tail = await readTail(file);
+  const tailAt = file.sizeBytes - tail.length;
+  const ends = endsOf(tail);
   const [endAt = 0] = ends;
   // Accepted even if the 32-bit fields suffice: PyTorch always writes ZIP64, and Info-ZIP does on a pipe.
   const isWide = tailAt + endAt === end + WIDE_END.bytes;

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { link, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { verifyArchive } from '../../../../src/core/adapters/archive/openArchive.ts';
+import { UnexpectedAnswerError, type DownloadLinkError } from '../../../../src/core/api/errors.ts';
 import { BrokenArchiveError } from '../../../../src/core/adapters/problems.ts';
 import type { Downloads } from '../../../../src/core/downloads/downloads.ts';
 import { localAdapter } from '../../../../src/core/downloads/localFiles.ts';
@@ -117,7 +118,6 @@ describe('Downloads from a faulty storage', () => {
 
   describe('keeps nothing if nothing was received:', () => {
     for (const [name, fault, code] of [
-      ['compressed', { contentEncoding: 'gzip' }, 'storage'],
       ['redirected without an end', { redirect: true }, 'storage'],
       ['a part in the place of the file', { status: 206 }, 'storage'],
       ['cut before the first byte', { cutAfterBytes: 0 }, 'storage'],
@@ -127,6 +127,16 @@ describe('Downloads from a faulty storage', () => {
         bench.server.always = fault;
         await assertRefused(code);
       });
+
+    it('compressed, which is named as the reason', async () => {
+      bench.server.always = { contentEncoding: 'gzip' };
+      await assert.rejects(
+        window.start(bench.request()),
+        ({ failure }: DownloadLinkError) =>
+          failure instanceof UnexpectedAnswerError && failure.kind === 'compressed',
+      );
+      assert.deepEqual(await bench.left(), []);
+    });
 
     it('the API key is refused', async () => {
       bench.server.refusals.push({ status: 401, code: 'invalid_api_key' });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import {
   DatasetChangedError,
+  DownloadLinkError,
   NetworkError,
   ServiceError,
   SignedUrlRefusedError,
@@ -55,6 +56,19 @@ describe('explain', () => {
     assert.equal(new Set(sentences).size, sentences.length);
     for (const [index, { httpStatus }] of answers.entries())
       assert.ok(sentences[index]?.includes(`(${httpStatus})`), sentences[index]);
+  });
+
+  it('distinguishes why the server of a download link doesn’t send the file', () => {
+    const failures = [
+      ...(['unsafe-link', 'redirect', 'compressed'] as const).map(
+        (kind) => new UnexpectedAnswerError(200, kind),
+      ),
+      new NetworkError('other', 'ERR_TOO_SHORT'),
+      ...(['dns', 'tls', 'reset'] as const).map((reason) => new NetworkError(reason)),
+    ];
+    const sentences = failures.map((failure) => explain(new DownloadLinkError(failure)).sentence);
+    assert.equal(new Set(sentences).size, sentences.length);
+    assert.equal(sentences[2], 'The download server compressed the file, so it couldn’t be verified.');
   });
 
   it('shows how long the service is unavailable, whoever responded', () => {

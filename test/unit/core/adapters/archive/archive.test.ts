@@ -4,7 +4,7 @@ import { deflateRawSync, gzipSync } from 'node:zlib';
 import { openArchive, verifyArchive } from '../../../../../src/core/adapters/archive/openArchive.ts';
 import { inspectAdapter } from '../../../../../src/core/adapters/inspect.ts';
 import { sampleAdapter } from '../../../../helpers/adapters/sampleAdapter.ts';
-import { Place, readAll, tarGzOf, tarOf, type Refusal } from '../../../../helpers/adapters/support.ts';
+import { Place, readAll, tarGzOf, tarOf, zipOf, type Refusal } from '../../../../helpers/adapters/support.ts';
 import { pax, writeTar, type TarPart } from '../../../../helpers/adapters/tarWriter.ts';
 import { writeZip, type ZipOptions, type ZipPart } from '../../../../helpers/adapters/zipWriter.ts';
 import { Random } from '../../../../helpers/random.ts';
@@ -45,6 +45,42 @@ describe('an archive', () => {
     };
     for (const [name, [parts, options]] of Object.entries(forms))
       it(name, () => assertAsYauzl(writeZip(parts, options)));
+
+    // As Python 3.11 and unzip 6.0 do.
+    it('with bytes before or after it, and a warning', async () => {
+      const files = sampleAdapter();
+      const plain = zipOf(files);
+      const wide = writeZip(
+        Object.entries(files).map(([name, data]) => ({ name, data })),
+        { wideBeside: {}, comment: Buffer.from('by a pipe') },
+      );
+      const head = Buffer.from('#!/bin/sh\n');
+      const moved = writeZip(
+        Object.entries(files).map(([name, data]) => ({ name, data })),
+        { head },
+      );
+      const [line, zeros] = [Buffer.from('\r\n'), Buffer.alloc(65_535)];
+      for (const [name, ...pieces] of [
+        ['a line after it', plain, line],
+        ['zeros after it', plain, zeros],
+        ['a line after its comment', wide, line],
+        ['bytes before it', head, plain],
+        ['bytes before it and after it', head, wide, line],
+        ['bytes before it that its offsets count', moved],
+      ] as const) {
+        const bytes = Buffer.concat(pieces);
+        const file = await place.file(bytes);
+        assert.equal(await verifyArchive(file), 'zip', name);
+        assert.deepEqual(Object.fromEntries(await readAll(file)), files, name);
+        const { verdict, problems, sizeBytes } = await inspectAdapter(file);
+        assert.deepEqual([verdict.code, sizeBytes], ['adapter', bytes.length], name);
+        assert.deepEqual(
+          problems.map(({ code, severity }) => [code, severity]),
+          [['extra-bytes', 'warning']],
+          name,
+        );
+      }
+    });
 
     it('with random entries', async () => {
       const random = new Random(7);
@@ -139,13 +175,22 @@ describe('an archive', () => {
       'unsupported method': { 'another method': one({ method: 12 }) },
       'too-big too-large': { 'too many entries': writeZip([ONE], { count: 10_001 }) },
       'broken truncated': { 'its end missing': writeZip([ONE]).subarray(0, -30) },
-      'broken data-after-end': { 'bytes after its end': writeZip([ONE], { tail: Buffer.from('x') }) },
+      'broken data-after-end': {
+        'many bytes after its end': writeZip([ONE], { tail: Buffer.alloc(65_536) }),
+        'another archive after its end': Buffer.concat([writeZip([ONE]), writeZip([TWO]), Buffer.from('x')]),
+        // Python and unzip would read the inner one.
+        'an archive in it, and its own end missing': writeZip([
+          { name: 'a.zip', data: writeZip([ONE]) },
+        ]).subarray(0, -30),
+        'an end after its end': Buffer.concat([writeZip([ONE]), writeZip([]), Buffer.from('x')]),
+      },
       'broken length': { 'deflated bytes called stored': writeZip([{ ...TWO, method: 0 }]) },
       'broken zip': {
         'more entries counted than there are': writeZip([ONE], { count: 2 }),
         'fewer entries counted than there are': writeZip([ONE, TWO], { count: 1 }),
         'its directory elsewhere': writeZip([ONE], { directoryAt: 3 }),
         'bytes between directory and end': withGap(),
+        'another archive before it': Buffer.concat([writeZip([ONE]), writeZip([TWO])]),
         'several disks': one({ disk: 1 }),
         'a ZIP64 end record elsewhere': wide({ at: 4 }),
         'a ZIP64 end record after the end': wide({ at: 10_000_000 }),
@@ -181,6 +226,15 @@ describe('an archive', () => {
         for (const [name, bytes] of Object.entries(files))
           await place.assertRefused(bytes, refusal as Refusal, name);
       });
+
+    it('as no archive if bytes are before it, and others are too many or show another archive', async () => {
+      const two = writeZip([ONE], { comment: Buffer.concat([writeZip([TWO]), Buffer.from('x')]) });
+      for (const bytes of [two, writeZip([ONE], { tail: Buffer.alloc(65_536) })]) {
+        const file = await place.file(Buffer.concat([Buffer.from('x'), bytes]));
+        assert.equal((await inspectAdapter(file)).verdict.code, 'not-an-archive');
+        assert.equal(await verifyArchive(file), 'unknown');
+      }
+    });
 
     it('by verification if its contents do not match its headers', async () => {
       const packed = deflateRawSync(DATA);
