@@ -319,7 +319,12 @@ function submitted({ receipt, receiptLoading }: KnownRun): RunPageEntry {
   const { attempts, created, dataset, settled } = receipt;
   const notes = compact(
     l10n.t('From this machine: {0}', sanitizeServiceText(dataset.filename)),
-    attempts.length > 1 && l10n.t('{0} attempts, charged once', formatCount(attempts.length)),
+    attempts.length > 1 && l10n.t('{0} attempts', formatCount(attempts.length)),
+    settled.furtherRuns &&
+      l10n.t(
+        'Another run has its marker: {0}',
+        sanitizeServiceText(settled.furtherRuns.map(({ run_id }) => run_id).join(', ')),
+      ),
     settled.how === 'found' && l10n.t('Response lost; found by its marker'),
     settled.how === 'recognised' && l10n.t('Response lost; you confirmed the run'),
   );

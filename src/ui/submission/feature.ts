@@ -1,6 +1,8 @@
 import { onDisk } from '../../core/base/diskError.ts';
 import { lazy } from '../../core/base/async.ts';
+import type { Session } from '../../core/runs/session.ts';
 import type { Services } from '../../services.ts';
+import { followActive } from '../shared/activeSession.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { inBackground } from '../shared/log.ts';
 import type { ReportFoundRun } from './submissionResult.ts';
@@ -44,6 +46,16 @@ export function activateSubmission(services: Services): void {
     // While the window is closing, the user would miss a report, so it is left to the next window.
     if (!disposables.disposed) await watch.start();
   });
+  const link = async (session: Session) => {
+    for (const { settled, ...intent } of await submitter.linkMarked(session))
+      await reportFoundRun(settled.run, intent, session);
+  };
+  disposables.add(
+    followActive(
+      sessions,
+      (session) => session && [session.runs.onDidChange(() => inBackground(log, link(session)))],
+    ),
+  );
   // A failed start is repeated at the next event.
   const startAgain = () => inBackground(log, started());
   disposables.add(submitter.onDidChange(() => inBackground(log, notices())));

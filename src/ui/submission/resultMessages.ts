@@ -6,7 +6,13 @@ import { CancelledError, ExpectedError } from '../../core/base/errors.ts';
 import type { Estimate } from '../../core/money/estimate.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import { KeyMissingError, KeyRejectedError, type Session } from '../../core/runs/session.ts';
-import { mayBeCharged, type Draft, type Intent } from '../../core/submission/intent.ts';
+import {
+  mayBeCharged,
+  runsOf,
+  type ChargedReceipt,
+  type Draft,
+  type Intent,
+} from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { isCheckedAutomatically } from '../../core/submission/reconcilePolicy.ts';
 import { websiteLink } from '../shared/accountMessages.ts';
@@ -31,6 +37,7 @@ export const submissionMessages = {
       isSandbox,
     ),
   showRun: () => TERMS.showRun,
+  showRuns: () => l10n.t('Show Runs'),
   checkNow: () => l10n.t('Check Now'),
   continue: () => l10n.t('Continue…'),
   resend: () => l10n.t('Resend…'),
@@ -90,6 +97,20 @@ export function chargedSentence(
         ...values,
         formatMoney(cents, currency ?? balance?.currency),
       );
+  return inSandbox(text, account.kind === 'sandbox');
+}
+
+/** The sentence about a submission with several runs: the service charged more than once, or may have. */
+export function chargedTwiceSentence({ settled, ...draft }: ChargedReceipt, account: Account): string {
+  const runs = runsOf(settled);
+  const isKnown = runs.every(({ price_cents = 0 }) => price_cents > 0);
+  const values = [
+    sanitizeServiceText(submissionName(draft)),
+    sanitizeServiceText(runs.map(({ run_id }) => run_id).join(', '), 100),
+  ];
+  const text = isKnown
+    ? l10n.t('Charged twice for {0}: {1}. Contact the service.', ...values)
+    : l10n.t('Two runs have the marker of {0}: {1}. You may have been charged twice.', ...values);
   return inSandbox(text, account.kind === 'sandbox');
 }
 

@@ -5,7 +5,7 @@ import type { RunCreation } from '../../core/api/types.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import { estimateBefore } from '../../core/money/estimate.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { chargedReceiptsOf, type Draft } from '../../core/submission/intent.ts';
+import { chargedReceiptsOf, runsOf, type Draft } from '../../core/submission/intent.ts';
 import type { Journal } from '../../core/submission/journal.ts';
 import type {
   PendingSubmission,
@@ -13,10 +13,17 @@ import type {
   SubmissionResult,
 } from '../../core/submission/pendingSubmission.ts';
 import type { Services } from '../../services.ts';
-import { COMMANDS } from '../shared/ids.ts';
-import { notify, showError, showInformation, withCancellableProgress } from '../shared/notifications.ts';
+import { COMMANDS, VIEWS } from '../shared/ids.ts';
+import {
+  notify,
+  showError,
+  showInformation,
+  showWarning,
+  withCancellableProgress,
+} from '../shared/notifications.ts';
 import {
   chargedSentence,
+  chargedTwiceSentence,
   mayBeChargedSentence,
   notChargedNotification,
   submissionMessages,
@@ -124,6 +131,11 @@ async function reportCharged(
       : undefined;
   const receipts = chargedReceiptsOf(await journal.receipts().catch(() => []), account.id);
   const receipt = receipts.find(({ settled }) => settled.run.run_id === run.run_id);
+  if (receipt?.settled.furtherRuns !== undefined) {
+    const show = () => vscode.commands.executeCommand(`${VIEWS.runs}.focus`);
+    notify(showWarning, chargedTwiceSentence(receipt, account), { [submissionMessages.showRuns()]: show });
+    return;
+  }
   const before = receipt && estimateBefore(receipts, receipt);
   const text = chargedSentence(run, submissionName(draft), account, current, before, isFound);
   const target = { accountId: account.id, id: run.run_id };
@@ -138,8 +150,13 @@ export type ReportFoundRun = (run: RunCreation, draft: Draft, session: Session) 
 export function foundRunReporter(journal: Pick<Journal, 'claimNotice' | 'receipts'>): ReportFoundRun {
   const reported = new Set<string>();
   return async (run, draft, session) => {
-    if (reported.has(run.run_id)) return;
-    reported.add(run.run_id);
+    const receipts = chargedReceiptsOf(await journal.receipts().catch(() => []), session.account.id);
+    const receipt = receipts.find(({ settled }) => settled.run.run_id === run.run_id);
+    // A further run of the same submission is another fact.
+    const runs = receipt === undefined ? [run] : runsOf(receipt.settled);
+    const key = runs.map(({ run_id }) => run_id).join(' ');
+    if (reported.has(key)) return;
+    reported.add(key);
     await reportCharged(run, draft, session, journal, true);
     await journal.claimNotice(run.run_id);
   };

@@ -133,6 +133,54 @@ describe('Submitter, after the first attempts', () => {
     });
   });
 
+  describe('a run with the marker of a settled submission', () => {
+    const loadRuns = async () => {
+      await stage.own.runs.refresh();
+      for (const { run_id } of stage.runs) await stage.own.runs.loadDetail(run_id);
+      return stage.submitter.linkMarked(stage.own);
+    };
+    const unreported = async () => (await stage.bench.journal.unreported()).map(({ id }) => id);
+
+    it('makes a discarded one charged', async () => {
+      const id = await leaveUnknown();
+      const [post] = stage.posts;
+      assert.equal(await stage.submitter.discard(id, 'may-be-charged'), true);
+      assert.deepEqual(await loadRuns(), []);
+      stage.clock.pass(20 * MINUTE);
+      stage.charge(post!);
+      const [receipt] = await loadRuns();
+      assert.deepEqual([receipt?.id, receipt?.settled.run.price_cents], [id, 100]);
+      assert.deepEqual([await stage.receipts(), await unreported()], [['charged'], [id]]);
+      assert.deepEqual(await loadRuns(), []);
+    });
+
+    it('is a further run of a charged one, unless it was created at another time', async () => {
+      stage.answers = [created];
+      await stage.submit();
+      const [post] = stage.posts;
+      assert.deepEqual(await loadRuns(), []);
+      stage.charge(post!);
+      const [receipt] = await loadRuns();
+      assert.deepEqual(
+        receipt?.settled.furtherRuns?.map(({ run_id }) => run_id),
+        ['run-2'],
+      );
+      // A label can be copied by hand.
+      stage.clock.pass(HOUR);
+      stage.charge(post!);
+      assert.deepEqual(await loadRuns(), []);
+    });
+
+    it('is settled with all runs that a check finds', async () => {
+      const id = await leaveUnknown(true);
+      stage.charge(stage.posts[0]!);
+      assert.equal(verdictOf(await check(id)), 'charged');
+      const receipt = await settled();
+      assert.ok(receipt?.kind === 'charged');
+      assert.deepEqual([receipt.run.run_id, receipt.furtherRuns?.length], ['run-1', 1]);
+    });
+  });
+
   describe('resume', () => {
     it('checks first, then resends with the same Idempotency-Key and bytes', async () => {
       const id = await leaveUnknown();

@@ -237,7 +237,7 @@ describe('runPageState', () => {
       const [submitted = ''] = lines({ receipt });
       assert.match(
         submitted,
-        /^done, time, From this machine: train\.jsonl, 3 attempts, charged once, .*lost/,
+        /^done, time, From this machine: train\.jsonl, 3 attempts, .*lost/,
       );
       assert.match(lines({ receipt: receiptOf({}, { how: 'recognised' }) })[0] ?? '', /confirmed/);
     });

@@ -4,7 +4,7 @@ import { DatasetChangedError, NetworkError, ServiceError } from '../../../../src
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import { KeyMissingError, KeyRejectedError, type Session } from '../../../../src/core/runs/session.ts';
-import type { Receipt } from '../../../../src/core/submission/intent.ts';
+import type { ChargedReceipt, Receipt } from '../../../../src/core/submission/intent.ts';
 import type {
   PendingSubmission,
   SubmissionResult,
@@ -12,7 +12,7 @@ import type {
 import { SubmissionError } from '../../../../src/core/submission/errors.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
+import { chargedAt, intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const module = await withVscode(() => import('../../../../src/ui/submission/submissionResult.ts'));
@@ -252,6 +252,26 @@ describe('reportResult', () => {
     );
     assert.doesNotMatch(text, /\$\(|\]\(|\u202e|\u200b/);
     assert.ok(text.length < 300 && text.endsWith('balance 1.50 USD.'), text);
+  });
+
+  it('reports a further run of a submission, money first, though its first run was reported', async () => {
+    const receipt = chargedAt(draft, 1) as ChargedReceipt;
+    const { settled } = receipt;
+    let receipts = [receipt];
+    const reportFound = module.foundRunReporter({
+      claimNotice: () => Promise.resolve(true),
+      receipts: () => Promise.resolve(receipts),
+    });
+    await reportFound(settled.run, draft, sessionOf());
+    for (const price_cents of [700, undefined]) {
+      const furtherRuns = [{ run_id: `run-${price_cents ?? 'x'}`, price_cents }];
+      receipts = [{ ...receipt, settled: { ...settled, furtherRuns } }];
+      await reportFound(settled.run, draft, sessionOf());
+    }
+    assert.deepEqual(standIn.shown.sentences.slice(1), [
+      'Charged twice for My run: run-1, run-700. Contact the service.',
+      'Two runs have the marker of My run: run-1, run-x. You may have been charged twice.',
+    ]);
   });
 
   it('reports a run once through foundRunReporter', async () => {
