@@ -299,7 +299,7 @@ export class Simulation implements Surroundings {
       this.#posts.set(number, posts);
     } else if (method !== 'check') return;
     const result = value as ShownResult;
-    const open = method === 'check' ? this.folder.intent(String(args[0])) : undefined;
+    const open = method === 'submit' ? undefined : this.folder.intent(String(args[0]));
     // Said as far as this machine knows: the attempt may be in progress in a window that lost its lock.
     const isProven = open === undefined || !lacksEnd(open);
     if (isProven || result.kind !== 'not-charged') this.claims.reported(window, result);
@@ -438,7 +438,7 @@ class CellFolder {
       .filter((name) => {
         const [, noticed] = /^notices\/([\da-f-]{36})$/.exec(name) ?? [];
         if (noticed !== undefined) return this.intent(noticed) === undefined;
-        return !/^(?:[\da-f-]{36}\.(?:\d\.closing|json(?:\.[\da-f-]{36}\.tmp)?)|leases\/(?:[\da-f-]{36}|create)\.lock)$/.test(
+        return !/^(?:[\da-f-]{36}\.(?:\d+\.closing|json(?:\.[\da-f-]{36}\.tmp)?)|leases\/(?:[\da-f-]{36}|create)\.lock)$/.test(
           name,
         );
       })
