@@ -60,6 +60,13 @@ export class DetailStore {
     return reads[isBackground ? 1 : 0]();
   }
 
+  /** Stores a detail that was just read. */
+  accept(runId: string, detail: RunDetail): void {
+    this.#details.set(runId, this.#withCurrency(runId, detail));
+    this.#failures.delete(runId);
+    this.#onRead(runId, detail);
+  }
+
   /**
    * Adds a detail that was read earlier, unless there is one; then only its currency counts.
    * @returns whether anything changed
@@ -128,11 +135,7 @@ export class DetailStore {
       const detail = await this.#call((client) => client.getRun(runId, { isBackground }));
       // A foreground read that finished meanwhile may be newer.
       const isNews = !isBackground || this.#details.get(runId) === before;
-      if (isCurrent() && isNews) {
-        this.#details.set(runId, this.#withCurrency(runId, detail));
-        this.#failures.delete(runId);
-        this.#onRead(runId, detail);
-      }
+      if (isCurrent() && isNews) this.accept(runId, detail);
       return detail;
     } catch (error) {
       const isKnown = isBackground && this.#details.has(runId);

@@ -58,7 +58,12 @@ export class RequestQuota {
     return this.#count() >= Math.min(LEFT_IN_PLENTY + count, this.#inStore - 1);
   }
 
-  /** Takes a token for a poll. @returns whether it may be sent */
+  /** Whether `take` would succeed now. */
+  get canTake(): boolean {
+    return this.#isOpen && this.#count() >= 1;
+  }
+
+  /** Takes a token for a poll, or a check of a submission. @returns whether it may be sent */
   take(): boolean {
     return this.#takeAbove(0);
   }

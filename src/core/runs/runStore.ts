@@ -259,6 +259,11 @@ export class RunStore implements Disposable {
     return this.#details.load(runId, isBackground);
   }
 
+  /** Adds a detail that was just read. A run that no page contained yet gets a row. */
+  acceptRead(detail: RunDetail): void {
+    this.#details.accept(detail.run_id, detail);
+  }
+
   /** Adds details that were read earlier; for runs with a detail, only its currency. */
   addDetails(details: readonly KnownDetail[]): void {
     const known = details.filter((detail) => this.#details.know(detail));

@@ -312,7 +312,7 @@ export class Watcher implements Disposable {
   }
 
   async #pollOnce(): Promise<void> {
-    const { session, isAwaiting, clock, random } = this.#options;
+    const { session, clock, random } = this.#options;
     if (session.isLocked || this.#end.signal.aborted) return;
     if (this.#mustWait || !session.quota.take()) {
       this.#isWanted = true;
@@ -321,7 +321,7 @@ export class Watcher implements Disposable {
     this.#isWanted = false;
     try {
       await session.runs.poll(session.quota);
-      if ((isAwaiting() || this.#isBalanceWanted) && session.quota.take()) {
+      if (this.#isBalanceWanted && session.quota.take()) {
         await session.balance.readInBackground();
         this.#isBalanceWanted = false;
       }

@@ -4,7 +4,7 @@ import type { Event } from '../base/event.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { mayBeCharged, RESEND_MS, type Intent } from './intent.ts';
 import type { Journal } from './journal.ts';
-import { uncertaintyOf } from './reconcilePolicy.ts';
+import { nextAutomaticCheckMs, uncertaintyOf } from './reconcilePolicy.ts';
 
 /**
  * `validating`: every byte is sent, the service prices it. `waiting`: for the next attempt. `elsewhere`:
@@ -146,6 +146,8 @@ export class PendingSubmissions implements Disposable {
   /** IDs reported as resolved although the receipt could not be written. */
   readonly #hidden = new Set<string>();
   readonly #cancels = new Map<string, AbortController>();
+  /** When this window last began a check. Only those that the service answered are on disk. */
+  readonly #triedAtMs = new Map<string, number>();
   #shown = new Map<string, PendingSubmission>();
   #timer: NodeJS.Timeout | undefined;
   #disposed = false;
@@ -168,6 +170,16 @@ export class PendingSubmissions implements Disposable {
   /** The pending submissions, oldest first. */
   get all(): readonly PendingSubmission[] {
     return [...this.#shown.values()];
+  }
+
+  /** Records that this window begins a check, whether or not the service will answer it. */
+  tried(id: string, atMs: number): void {
+    this.#triedAtMs.set(id, atMs);
+  }
+
+  /** Returns when an automatic check is due, by this machine's clock; Infinity if none is. */
+  nextCheckMs(intent: Intent, nowMs: number): number {
+    return nextAutomaticCheckMs(intent, this.#triedAtMs.get(intent.id), nowMs);
   }
 
   /** Updates what this window is doing with an intent. */

@@ -30,6 +30,12 @@ const BETWEEN_CHECKS_MS = 2 * 60_000;
 
 /** How long submissions are checked automatically. Afterwards the user checks manually. */
 const AUTOMATIC_MS = 60 * 60_000;
+/** When automatic checks follow after an answer was lost: soon, since most runs are listed at once. */
+const CHECKED_AFTER_MS = [3_000, 10_000, 30_000, 60_000, 2 * 60_000, 5 * 60_000] as const;
+/** The interval of later checks. */
+const LATER_MS = 5 * 60_000;
+/** The minimum time between a check and one that may be conclusive. */
+const CONCLUSIVE_AFTER_MS = 20_000;
 
 /**
  * Returns the minimum time that passed on this machine, regardless of wall clocks. If the monotonic clock is
@@ -72,6 +78,36 @@ export function sinceSentMs({ attempts }: Intent, nowMs: number): number {
   return nowMs - Math.max(0, ...attempts.map(({ started, closed }) => (closed ?? started).localMs));
 }
 
+/**
+ * Returns when the next automatic check is due, by this machine's clock; Infinity if none is. All windows agree, as the journal
+ * records the answered checks of all of them.
+ * @param triedAtMs when this window last began a check, answered or not; undefined if it has not yet
+ */
+export function nextAutomaticCheckMs(intent: Intent, triedAtMs: number | undefined, nowMs: number): number {
+  if (!isUncertain(intent)) return Infinity;
+  const { attempts, lastCheck } = intent;
+  // If the clock was set back, times from before say nothing.
+  const past = (ms: number | undefined) => (ms === undefined || ms > nowMs ? -Infinity : ms);
+  const answeredMs = past(lastCheck?.at.localMs);
+  const checkedMs = Math.max(answeredMs, past(triedAtMs));
+  const lostMs = Math.max(
+    0,
+    ...attempts.map((one) => past((one.ended ?? one.closed ?? one.started).localMs)),
+  );
+  const soonMs = CHECKED_AFTER_MS.map((ms) => lostMs + ms).find((ms) => ms > checkedMs) ?? Infinity;
+  const regularMs = checkedMs === -Infinity ? soonMs : Math.min(soonMs, checkedMs + LATER_MS);
+  // Unanswered checks continue: after hours offline, the user wants the result as soon as possible.
+  const isOver = checkedMs === answeredMs && !isCheckedAutomatically(intent, regularMs);
+  const conclusiveMs = uncertaintyOf(intent) === 'too-early' ? nextCheckAtMs(intent) : undefined;
+  const nextMs = Math.min(
+    isOver ? Infinity : regularMs,
+    conclusiveMs === undefined ? Infinity : Math.max(conclusiveMs, checkedMs + CONCLUSIVE_AFTER_MS),
+    // The first check of a window shows what became of an old submission.
+    triedAtMs === undefined ? checkedMs + LATER_MS : Infinity,
+  );
+  return Math.max(nextMs, attempts.at(-1)?.notBefore?.localMs ?? -Infinity);
+}
+
 /** Whether further automatic checks follow a check that was answered. */
 export function isCheckedAutomatically(intent: Intent, nowMs: number): boolean {
   return sinceSentMs(intent, nowMs) <= AUTOMATIC_MS;
@@ -112,7 +148,7 @@ export function withObservation(open: Intent, seen: Observation): Intent {
   // What two checks have proven remains true. If the balance falls later, something else was charged.
   if (open.lastCheck !== undefined && uncertaintyOf(open) === undefined && seen.candidates.length === 0)
     return open;
-  const intent = { ...open, attempts: open.attempts.map((attempt) => overAt(attempt, seen.at)) };
+  const intent = overSince(open, seen);
   const firstCleanCheck = isClean(intent, seen) ? (open.firstCleanCheck ?? seen) : undefined;
   return { ...intent, firstCleanCheck, lastCheck: seen };
 }
@@ -129,9 +165,11 @@ export function uncertaintyOf(intent: Intent): UncertaintyReason | undefined {
   if (!lastCheck.complete) return 'incomplete';
   if (intent.marker === undefined) return 'no-marker';
   if (balanceBefore === undefined) return 'no-balance';
-  if (isLower(intent, lastCheck)) return 'balance';
+  const isBalanceKnown = lastCheck.balance_cents !== undefined;
+  if (isBalanceKnown && isLower(intent, lastCheck)) return 'balance';
   if (lastCheck.at.serviceMs === undefined || settledFromMs(intent) === undefined) return 'no-clock';
-  if (firstCleanCheck === undefined || betweenMs(firstCleanCheck, lastCheck) > 0) return 'too-early';
+  if (!isBalanceKnown || firstCleanCheck === undefined || betweenMs(firstCleanCheck, lastCheck) > 0)
+    return 'too-early';
   return undefined;
 }
 
@@ -163,6 +201,19 @@ export function nextCheckAtMs(intent: Intent): number | undefined {
   return leftMs === undefined ? undefined : lastCheck.at.localMs + Math.max(0, leftMs);
 }
 
+/**
+ * Whether the balance decides if an observation counts towards a proof. Without it, an automatic check is one request.
+ * @param seen without the balance
+ */
+export function isBalanceDecisive(open: Intent, seen: Observation): boolean {
+  if (open.marker === undefined || open.balanceBefore === undefined) return false;
+  return isCleanButForBalance(overSince(open, seen), seen);
+}
+
+function overSince(open: Intent, { at }: Observation): Intent {
+  return { ...open, attempts: open.attempts.map((attempt) => overAt(attempt, at)) };
+}
+
 /** After a crash or a sleep, an attempt is first known to be over at the first check. */
 function overAt(attempt: Attempt, at: Moment): Attempt {
   const { closed, ended } = attempt;
@@ -171,12 +222,12 @@ function overAt(attempt: Attempt, at: Moment): Attempt {
 }
 
 function isClean(intent: Intent, seen: Observation): boolean {
+  return isCleanButForBalance(intent, seen) && !isLower(intent, seen);
+}
+
+function isCleanButForBalance(intent: Intent, seen: Observation): boolean {
   return (
-    seen.complete &&
-    seen.otherKey === undefined &&
-    seen.candidates.length === 0 &&
-    !isLower(intent, seen) &&
-    waitMs(intent, seen) === 0
+    seen.complete && seen.otherKey === undefined && seen.candidates.length === 0 && waitMs(intent, seen) === 0
   );
 }
 

@@ -1,19 +1,18 @@
-import type { Client } from '../api/client.ts';
+import type { CallOptions, Client } from '../api/client.ts';
 import { isUnauthorized } from '../api/errors.ts';
 import type { RunCreation, RunDetail, RunSummary } from '../api/types.ts';
 import { type Clock, instantOf } from '../base/clock.ts';
 import { throwIfCancelled } from '../base/errors.ts';
 import { folded, hasMarker } from '../runs/marker.ts';
+import type { RequestQuota } from '../runs/pacing.ts';
+import type { RunStore } from '../runs/runStore.ts';
 import type { Intent, Moment, Observation } from './intent.ts';
 import {
-  isCheckedAutomatically,
+  isBalanceDecisive,
   isFromThen,
   lastSendMs,
   MARGIN_MS,
-  nextCheckAtMs,
   PRICING_MS,
-  sinceSentMs,
-  uncertaintyOf,
   type UncertaintyReason,
 } from './reconcilePolicy.ts';
 
@@ -27,29 +26,6 @@ export type ReconcileResult =
       /** The runs that could be this one, newest first. */
       candidates: readonly RunDetail[];
     };
-
-/** The intervals of automatic checks: short at first and when a check may be conclusive, else long. */
-const SOON_MS = 20_000;
-const LATER_MS = 2 * 60_000;
-
-/** The last check of an intent, whether or not the service answered it. */
-export interface LastCheck {
-  atMs: number;
-  isAnswered: boolean;
-}
-
-/** Whether a check may be informative: at once after a start, soon during pricing, then less often. */
-export function isCheckDue(intent: Intent, last: LastCheck | undefined, nowMs: number): boolean {
-  const { localMs = 0 } = intent.attempts.at(-1)?.notBefore ?? {};
-  if (localMs > nowMs) return false;
-  if (last === undefined) return true;
-  const sinceCheckMs = nowMs - last.atMs;
-  const againAtMs = uncertaintyOf(intent) === 'too-early' ? nextCheckAtMs(intent) : undefined;
-  if (againAtMs !== undefined && nowMs >= againAtMs) return sinceCheckMs >= SOON_MS;
-  // Unanswered checks continue: after hours offline, the user wants the result as soon as possible.
-  if (last.isAnswered && !isCheckedAutomatically(intent, nowMs)) return false;
-  return sinceCheckMs >= (sinceSentMs(intent, nowMs) < LATER_MS ? SOON_MS : LATER_MS);
-}
 
 /** Whether the last check found runs that the previous check had not. */
 export function hasNewCandidates(before: Intent, after: Intent): boolean {
@@ -88,32 +64,53 @@ export function momentOf(client: Pick<Client, 'clockSkewMs'>, clock: Clock): Mom
   return withService(localMoment(clock), client.clockSkewMs);
 }
 
+/** What a check knows, and may send. */
+export interface FindOptions {
+  /** Whether a run without the marker belongs to another intent. */
+  isClaimed: (runId: string) => boolean;
+  /** The details and labels that are known; gets those that are read. */
+  runs: Pick<RunStore, 'acceptRead' | 'detail' | 'label'>;
+  /** Given for an automatic check, whose first request it has allowed. */
+  quota?: RequestQuota | undefined;
+  signal?: AbortSignal | undefined;
+}
+
 /**
- * Searches the run of an intent that may have been charged. Reads the runs since its first attempt, their
- * details (only these have the label), and then the balance.
- * @param isClaimed whether a run without the marker belongs to another intent
+ * Searches the run of an intent that may have been charged. Reads the runs since its first attempt, the
+ * details that are not known (only these have the label), and then the balance. An automatic check reads the
+ * balance only if it decides.
  * @throws ApiError if the list cannot be read, CancelledError
  */
 export async function findRun(
   client: Client,
   intent: Intent,
   clock: Clock,
-  isClaimed: (runId: string) => boolean,
-  signal?: AbortSignal,
+  { isClaimed, runs, quota, signal }: FindOptions,
 ): Promise<Found> {
-  const options = signal === undefined ? {} : { signal };
+  const how = { isBackground: quota !== undefined, ...(signal !== undefined && { signal }) };
   const started = localMoment(clock);
-  const listed = await listSince(client, intent, options);
+  const listed = await listSince(client, intent, how, quota);
   // The skew comes from a response of this check, so this is its start by the service's clock.
   const at = withService(started, client.clockSkewMs);
-  const rows = listed.rows.filter((row) => isWorthReading(intent, row));
+  const rows = listed.rows.filter((row) => isWorthReading(intent, row, runs));
   let complete = listed.complete && rows.length <= MAX_DETAILS;
   const matches: RunDetail[] = [];
   const candidates: RunDetail[] = [];
   for (let start = 0; start < Math.min(rows.length, MAX_DETAILS); start += BATCH) {
     throwIfCancelled(signal);
     const batch = rows.slice(start, Math.min(start + BATCH, MAX_DETAILS));
-    const details = await Promise.allSettled(batch.map((row) => client.getRun(row.run_id, options)));
+    const details = await Promise.allSettled(
+      batch.map(({ run_id }) => {
+        const known = runs.detail(run_id);
+        // For the user, a run that had no label yet is read again.
+        if (known !== undefined && (known.label || quota !== undefined)) return Promise.resolve(known);
+        quota?.owe();
+        return client.getRun(run_id, how).then((detail) => {
+          if (detail.run_id === run_id) runs.acceptRead(detail);
+          return detail;
+        });
+      }),
+    );
     for (const [index, detail] of details.entries()) {
       if (detail.status === 'rejected') {
         rethrowUnauthorized(detail.reason);
@@ -124,18 +121,22 @@ export async function findRun(
     }
   }
   throwIfCancelled(signal);
-  // Read after the list, so that a charge made in between shows as a lower balance.
-  const balance = await client.getBalance(options).catch(rethrowUnauthorized);
-  const seen = {
+  const seen: Observation = {
     at,
-    complete: complete && balance !== undefined,
+    complete,
     candidates: candidates.map(({ run_id }) => run_id),
-    ...(balance !== undefined && { balance_cents: balance.balance_cents }),
     ...(client.keyId !== intent.keyId && { otherKey: true as const }),
   };
   const [match, ...others] = matches.reverse();
   const further = others.filter((run) => isFromThen(intent, run));
-  return { match, further, candidates, allRead: complete, seen };
+  const found = { match, further, candidates, allRead: complete, seen };
+  if (quota !== undefined && (match !== undefined || !isBalanceDecisive(intent, seen))) return found;
+  quota?.owe();
+  // Read after the list, so that a charge made in between shows as a lower balance.
+  const balance = await client.getBalance(how).catch(rethrowUnauthorized);
+  if (balance === undefined) seen.complete = false;
+  else seen.balance_cents = balance.balance_cents;
+  return found;
 }
 
 function withService(moment: Moment, clockSkewMs: number | undefined): Moment {
@@ -157,7 +158,8 @@ export function creationOf({ run_id, status, price_cents, plan: plan_name }: Run
 async function listSince(
   client: Client,
   intent: Intent,
-  options: { signal?: AbortSignal },
+  how: CallOptions,
+  quota: RequestQuota | undefined,
 ): Promise<{ rows: RunSummary[]; complete: boolean }> {
   const firstMs = intent.attempts[0]?.started.serviceMs;
   const sinceMs = firstMs === undefined ? undefined : firstMs - MARGIN_MS;
@@ -165,7 +167,7 @@ async function listSince(
   let complete = sinceMs !== undefined;
   let cursor: string | undefined;
   for (let pages = 0; pages < MAX_PAGES; pages++) {
-    const page = await client.listRuns({ limit: PAGE_SIZE, cursor }, options);
+    const page = await client.listRuns({ limit: PAGE_SIZE, cursor }, how);
     if (page.skipped > 0) complete = false;
     rows.push(...page.data.filter((row) => sinceMs === undefined || !isBefore(row, sinceMs)));
     const last = page.data.at(-1);
@@ -174,6 +176,7 @@ async function listSince(
     // The page claims that there are more, but has no cursor.
     if (page.next_cursor === undefined) return { rows, complete: false };
     cursor = page.next_cursor;
+    quota?.owe();
   }
   return { rows, complete: false };
 }
@@ -183,8 +186,14 @@ function isBefore(row: RunSummary, timeMs: number): boolean {
   return instantOf(row.created_at) < timeMs;
 }
 
-/** With a marker, the details of every listed run are read, because the service may rename the model. */
-function isWorthReading(intent: Intent, row: RunSummary): boolean {
+/**
+ * With a marker, the details of every listed run count, because the service may rename the model. A known label
+ * may rule it out, since labels never change.
+ */
+function isWorthReading(intent: Intent, row: RunSummary, runs: Pick<RunStore, 'label'>): boolean {
+  const label = runs.label(row.run_id);
+  if (label !== undefined && label !== '' && !isMarked(intent, { label }) && !isLikeLabel(intent, label))
+    return false;
   return intent.marker !== undefined || (row.model_id === intent.model_id && !isAfterAll(intent, row));
 }
 
@@ -207,7 +216,11 @@ function isCandidate(
 ): boolean {
   if (row !== undefined && isAfterAll(intent, row)) return false;
   if (intent.marker !== undefined && label === '') return true;
-  if (model_id !== intent.model_id) return false;
+  return model_id === intent.model_id && isLikeLabel(intent, label);
+}
+
+/** Whether a label is the intent's, perhaps truncated by the service. */
+function isLikeLabel(intent: Intent, label: string): boolean {
   const sent = folded(intent.label ?? '');
   const found = folded(label);
   // Truncation may leave an ellipsis or half of a character at the end.

@@ -3,6 +3,7 @@ import { ServiceError } from '../api/errors.ts';
 import type { RunCreation } from '../api/types.ts';
 import { CancelledError, unlessCancelled } from '../base/errors.ts';
 import { RETRIES } from '../base/retry.ts';
+import type { RequestQuota } from '../runs/pacing.ts';
 import type { Session } from '../runs/session.ts';
 import { SubmissionError, TooEarlyError } from './errors.ts';
 import {
@@ -22,10 +23,8 @@ import {
   creationOf,
   findRun,
   hasNewCandidates,
-  isCheckDue,
   isMarked,
   localMoment,
-  type LastCheck,
   type ReconcileResult,
 } from './reconciler.ts';
 import { isUncertain, uncertaintyOf, unfinishedUncertaintyOf, withObservation } from './reconcilePolicy.ts';
@@ -48,8 +47,7 @@ export class Sender {
   /** Aborted when the extension is deactivated. */
   readonly #stopping: AbortSignal;
   readonly #uploads = new UploadQueue();
-  readonly #checks = new Map<string, Promise<ReconcileResult | undefined>>();
-  readonly #lastChecks = new Map<string, LastCheck>();
+  readonly #checks = new Map<string, { done: Promise<ReconcileResult | undefined>; isAutomatic: boolean }>();
 
   constructor(journal: Journal, pending: PendingSubmissions, time: Time, stopping: AbortSignal) {
     this.#journal = journal;
@@ -118,24 +116,39 @@ export class Sender {
 
   check(session: Session, id: string, signal?: AbortSignal): Promise<ReconcileResult | undefined> {
     const running = this.#checks.get(id);
-    if (running !== undefined) return unlessCancelled(running, signal);
-    const check = this.#owning(id, session, async (owned) => {
-      this.#pending.set(id, { state: 'checking' });
-      return (await this.#reconcile(session, owned, signal)).result;
-    }).finally(() => this.#checks.delete(id));
-    this.#checks.set(id, check);
-    return check;
+    if (running?.isAutomatic === false) return unlessCancelled(running.done, signal);
+    return this.#check(session, id, false, signal);
   }
 
   /** Never rejects. */
   async checkDue(session: Session): Promise<void> {
-    await this.#pending.probe();
-    for (const { id, accountId, state } of this.#pending.all) {
-      if (accountId !== session.account.id || state !== 'unknown') continue;
-      const intent = this.#journal.intents.find((open) => open.id === id);
-      if (intent !== undefined && isCheckDue(intent, this.#lastChecks.get(id), this.#time.clock.nowMs()))
-        await this.check(session, id, this.#stopping).catch(() => undefined);
-    }
+    for (const { id, accountId, state, intent } of this.#pending.all)
+      if (accountId === session.account.id && state === 'unknown' && this.#isDue(intent))
+        await this.#check(session, id, true, this.#stopping).catch(() => undefined);
+  }
+
+  #isDue(intent: Intent): boolean {
+    const nowMs = this.#time.clock.nowMs();
+    return this.#pending.nextCheckMs(intent, nowMs) <= nowMs;
+  }
+
+  #check(
+    session: Session,
+    id: string,
+    isAutomatic: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<ReconcileResult | undefined> {
+    const quota = isAutomatic ? session.quota : undefined;
+    const done = this.#owning(id, session, async (owned) => {
+      // Read from disk now: another window may have checked it meanwhile.
+      if (quota !== undefined && !(this.#isDue(owned.intent) && quota.take())) return undefined;
+      this.#pending.set(id, { state: 'checking' });
+      return (await this.#reconcile(session, owned, signal, quota)).result;
+    }).finally(() => {
+      if (this.#checks.get(id)?.done === done) this.#checks.delete(id);
+    });
+    this.#checks.set(id, { done, isAutomatic });
+    return done;
   }
 
   /** Never rejects. */
@@ -189,7 +202,7 @@ export class Sender {
     session: Session | undefined,
     work: (owned: Owned) => Promise<T>,
   ): Promise<T | undefined> {
-    await this.#checks.get(id)?.catch(() => undefined);
+    await this.#checks.get(id)?.done.catch(() => undefined);
     const owned = await this.#journal.acquire(id);
     if (owned === undefined) return undefined;
     return this.#holding(owned, () => {
@@ -221,25 +234,26 @@ export class Sender {
   /**
    * Checks an intent once, and settles it if its run is found. Otherwise the returned intent contains the
    * observation, which is stored durably.
+   * @param quota given for an automatic check, whose first request it has allowed
    * @throws ApiError, CancelledError, KeyMissingError, and write errors
    */
   async #reconcile(
     session: Session,
     owned: Owned,
     signal?: AbortSignal,
+    quota?: RequestQuota,
   ): Promise<{ result: ReconcileResult; intent: Intent; allRead: boolean }> {
     const { lease, intent } = owned;
     const isUnfinished = lacksEnd(intent);
     if (!mayBeCharged(intent) && !isUnfinished)
       return { result: { verdict: 'not-charged' }, intent, allRead: false };
     const { clock } = this.#time;
-    const last: LastCheck = { atMs: clock.nowMs(), isAnswered: false };
-    this.#lastChecks.set(intent.id, last);
+    this.#pending.tried(intent.id, clock.nowMs());
     const claimed = await this.#runsOfOthers(intent);
+    const isClaimed = (runId: string) => claimed.has(runId);
     const { match, further, candidates, allRead, seen } = await session.call((client) =>
-      findRun(client, intent, clock, (runId) => claimed.has(runId), signal),
+      findRun(client, intent, clock, { isClaimed, runs: session.runs, quota, signal }),
     );
-    last.isAnswered = true;
     if (match !== undefined) {
       const run = creationOf(match);
       await this.#settleCharged(session, owned, run, 'found', further.map(creationOf));

@@ -104,8 +104,20 @@ export class Submitter implements Disposable {
     return (await this.#sender()).check(session, id, signal);
   }
 
-  /** Runs the due checks of what may have been charged. Never rejects; a failed check stays due. */
+  /** Returns when the next automatic check of an account is due, by this machine's clock; Infinity if none is. */
+  nextCheckMs(accountId: string): number {
+    const unknown = this.pending.filter((one) => one.accountId === accountId && one.state === 'unknown');
+    const nowMs = this.#clock.nowMs();
+    return Math.min(Infinity, ...unknown.map(({ intent }) => this.#pending.nextCheckMs(intent, nowMs)));
+  }
+
+  /**
+   * Runs the due automatic checks of what may have been charged, as far as the account's quota allows. Never
+   * rejects; a failed check is repeated later.
+   */
   async checkDue(session: Session): Promise<void> {
+    const isDue = this.nextCheckMs(session.account.id) <= this.#clock.nowMs();
+    if (!isDue || !session.quota.canTake || session.notBeforeMs !== undefined) return;
     const sender = await this.#sender().catch(() => undefined);
     await sender?.checkDue(session);
   }

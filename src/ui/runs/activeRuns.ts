@@ -78,12 +78,10 @@ async function watch(
       void watcher.poll();
       watcher.readMissing();
     }),
-    // The charge may come minutes after the response was lost. `isAwaiting` makes further polls frequent while that is uncertain.
     submitter.onDidChange(({ id: changed, accountId, state: now }) => {
-      if (accountId !== id) return;
-      // Another window settled it; the runs and the balance show the result.
-      const isEnded = now === 'elsewhere' && !submitter.pending.some((pending) => pending.id === changed);
-      if (now === 'unknown' || isEnded) void watcher.poll();
+      const isEnded = !submitter.pending.some((pending) => pending.id === changed);
+      // If another window settled it, the runs and the balance show the result.
+      if (accountId === id && isEnded && (now === 'elsewhere' || now === 'unknown')) void watcher.poll();
     }),
   ])
     watching.add(one);

@@ -1,6 +1,8 @@
 import * as vscode from 'vscode';
+import { watchLockOf } from '../../core/accounts/account.ts';
 import { DisposableStore } from '../../core/base/disposable.ts';
 import type { Session } from '../../core/runs/session.ts';
+import { Lease } from '../../core/storage/lease.ts';
 import { mayBeCharged } from '../../core/submission/intent.ts';
 import { canCheck, canContinue, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { Services } from '../../services.ts';
@@ -16,20 +18,24 @@ import {
 import { submissionName } from './rowMessages.ts';
 import type { ReportFoundRun } from './submissionResult.ts';
 
-/** The interval at which due checks are started. */
-const CHECK_EVERY_MS = 30_000;
+/** How long an overdue check waits: the account's quota was used up, or another window is checking. */
+const OVERDUE_MS = 5_000;
+/** The longest wait for the next check, since timers stop while the machine sleeps. */
+const LONGEST_WAIT_MS = 60_000;
 /** How long after a charge the window that got the response may still report it. */
 const REPORTING_MS = 10_000;
 /** How long the warning about submissions left open by an earlier window waits for the first check. */
 const FIRST_CHECK_MS = 5_000;
 
-type Parts = Pick<Services, 'sessions' | 'submitter' | 'journal'> & { reportFoundRun: ReportFoundRun };
+type Parts = Pick<Services, 'journal' | 'runsFolder' | 'sessions' | 'submitter'> & {
+  reportFoundRun: ReportFoundRun;
+};
 
 /**
- * Checks the open submissions of all accounts, each with its own session, while the service responds. Notifies the user of the
+ * Checks the open submissions of all accounts when due, each with its own session, while the service responds. Notifies the user of the
  * results, of submissions that an earlier window left open, and of charges that it could not report. Sends nothing.
  */
-export function watchSubmissions({ sessions, submitter, journal, reportFoundRun }: Parts) {
+export function watchSubmissions({ sessions, submitter, journal, runsFolder, reportFoundRun }: Parts) {
   const store = new DisposableStore();
   /** The accounts whose submissions are being checked. */
   const checking = new Set<string>();
@@ -37,7 +43,13 @@ export function watchSubmissions({ sessions, submitter, journal, reportFoundRun 
   const leftOpen = new Map<string, string[]>();
   let firstCheck: NodeJS.Timeout | undefined;
   let later: NodeJS.Timeout | undefined;
+  let nextCheck: NodeJS.Timeout | undefined;
 
+  /** The sessions of accounts with open submissions. */
+  const openSessions = () =>
+    [...new Set(submitter.pending.map(({ accountId }) => accountId))].flatMap(
+      (accountId) => sessions.find(accountId) ?? [],
+    );
   const find = (id: string) => submitter.pending.find((pending) => pending.id === id);
 
   /** Reports the run of a submission that a check or a label settled, unless the charge was already reported. */
@@ -102,30 +114,57 @@ export function watchSubmissions({ sessions, submitter, journal, reportFoundRun 
     else firstCheck = setTimeout(() => reportLeftOpen(session), FIRST_CHECK_MS);
   };
 
+  /**
+   * Only the window that polls an account may send it automatic requests. If this window shows another account, it takes that
+   * role while it checks, unless a window that shows the account has it. Never rejects.
+   */
+  const checkDue = async (session: Session) => {
+    if (session === sessions.active) return submitter.checkDue(session);
+    // Without locks, each window polls for itself.
+    const lease = await Lease.take(watchLockOf(runsFolder, session.account.id), 1).catch(() => null);
+    if (lease === undefined) return;
+    session.quota.open(false);
+    await submitter.checkDue(session);
+    session.quota.close();
+    lease?.release();
+  };
+
+  /** Plans the next check of any account. */
+  const planCheck = () => {
+    clearTimeout(nextCheck);
+    if (store.disposed) return;
+    const able = openSessions().filter(({ isLocked }) => !isLocked);
+    const leftMs = Math.min(...able.map(({ account }) => submitter.nextCheckMs(account.id))) - Date.now();
+    if (leftMs === Infinity) return;
+    const waitMs = leftMs <= 0 ? OVERDUE_MS : Math.min(leftMs, LONGEST_WAIT_MS);
+    nextCheck = setTimeout(checkAll, waitMs).unref();
+  };
+
   /** Never rejects. */
   const check = async (session: Session | undefined) => {
     if (session === undefined) return;
     const { id } = session.account;
     // Only the active account's state shows whether the service responds; nothing polls the others.
     const mayCheck = session === sessions.active ? session.state === 'ready' : !session.isLocked;
-    if (!mayCheck || checking.has(id)) return;
+    if (!mayCheck || checking.has(id) || submitter.nextCheckMs(id) > Date.now()) return;
     const unknown = submitter.pending.filter((one) => one.accountId === id && one.state === 'unknown');
-    if (unknown.length === 0) return;
     checking.add(id);
     try {
-      await submitter.checkDue(session);
+      await checkDue(session);
     } finally {
       checking.delete(id);
     }
-    if (session === sessions.active) reportLeftOpen(session);
+    planCheck();
+    // If it is still due, the window that polls the account checks it.
+    if (session === sessions.active && submitter.nextCheckMs(id) > Date.now()) reportLeftOpen(session);
     for (const submission of unknown) {
       reportNotCharged(session, submission.id);
       await reportFound(session, submission);
     }
   };
   const checkAll = () => {
-    for (const accountId of new Set(submitter.pending.map((one) => one.accountId)))
-      void check(sessions.find(accountId));
+    for (const session of openSessions()) void check(session);
+    planCheck();
   };
 
   /** Settles submissions whose run's label was read, which makes a check unnecessary. Never rejects. */
@@ -136,11 +175,10 @@ export function watchSubmissions({ sessions, submitter, journal, reportFoundRun 
     for (const submission of open) await reportFound(session, submission);
   };
 
-  const interval = setInterval(checkAll, CHECK_EVERY_MS).unref();
   for (const one of [
     {
       dispose() {
-        clearInterval(interval);
+        clearTimeout(nextCheck);
         clearTimeout(firstCheck);
         clearTimeout(later);
       },
@@ -152,7 +190,9 @@ export function watchSubmissions({ sessions, submitter, journal, reportFoundRun 
     }),
     sessions.onDidChangeState(({ session }) => void check(session)),
     submitter.onDidChange(({ accountId, state }) => {
-      if (state === 'unknown') void check(sessions.find(accountId));
+      if (state !== 'unknown') return;
+      void check(sessions.find(accountId));
+      planCheck();
     }),
   ])
     store.add(one);

@@ -282,6 +282,7 @@ class Window {
           clock,
         }),
     );
+    this.#session.quota.open(false);
     this.#submitter.onDidChange((submission) => {
       const isGone = !this.#submitter.pending.some(({ id: open }) => open === submission.id);
       void rpc.call('show', shownOf(submission), isGone);

@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import type { UncertaintyReason } from '../../../../src/core/submission/reconcilePolicy.ts';
 import type { Attempt, Intent, Observation } from '../../../../src/core/submission/intent.ts';
 import {
-  uncertaintyOf,
+  isBalanceDecisive,
+  isUncertain,
+  nextAutomaticCheckMs,
   nextCheckAtMs,
+  uncertaintyOf,
   withObservation,
   withoutObservations,
 } from '../../../../src/core/submission/reconcilePolicy.ts';
@@ -58,7 +61,7 @@ describe('uncertaintyOf', () => {
     ['the balance before', 'no-balance', { balanceBefore: undefined }],
     ['a balance that is as high', 'balance', {}, { balance_cents: 499 }],
     ['the balance', 'incomplete', {}, { balance_cents: undefined, complete: false }],
-    ['a balance though it is said to be complete', 'balance', {}, { balance_cents: undefined }],
+    ['a balance though it is said to be complete', 'too-early', {}, { balance_cents: undefined }],
     ['completeness', 'incomplete', {}, { complete: false }],
     ['the absence of candidates', 'candidates', {}, { candidates: ['run-1'] }],
     ['the API key it was sent with', 'key-replaced', {}, { otherKey: true }],
@@ -269,6 +272,116 @@ describe('uncertaintyOf', () => {
       uncertaintyOf(after(intentOf(), checkAfter(HOUR, { ...found, otherKey: true }))),
       'key-replaced',
     );
+  });
+});
+
+describe('isBalanceDecisive', () => {
+  const late = checkAfter(QUARTER);
+  const crashed = [{ started: at(CLOSED_MS), closed: at(CLOSED_MS) }];
+  for (const [name, isDecisive, changes, seen] of [
+    ['a clean check', true, {}, late],
+    ['one after a clean check', true, { firstCleanCheck: late, lastCheck: late }, checkAfter(HOUR)],
+    ['an early check', false, {}, checkAfter(QUARTER - 1)],
+    ['an incomplete check', false, {}, { ...late, complete: false }],
+    ['a candidate', false, {}, { ...late, candidates: ['run-1'] }],
+    ['another API key', false, {}, { ...late, otherKey: true }],
+    ['a check without the service’s time', false, {}, { ...late, at: at(undefined) }],
+    ['an attempt without the service’s time', false, { attempts: [attempt(undefined)] }, late],
+    ['the first check after a crash', false, { attempts: crashed }, checkAfter(HOUR)],
+    ['no marker', false, { marker: undefined }, late],
+    ['no balance before', false, { balanceBefore: undefined }, late],
+  ] as [string, boolean, Partial<Intent>, Observation][])
+    it(`is ${isDecisive} for ${name}`, () => {
+      const intent = intentOf(changes);
+      const unread = { ...seen, balance_cents: undefined };
+      assert.equal(isBalanceDecisive(intent, unread), isDecisive);
+      const [read, notRead] = [withObservation(intent, seen), withObservation(intent, unread)];
+      assert.equal(notRead.firstCleanCheck, undefined, 'it proves nothing without the balance');
+      assert.ok(isUncertain(notRead));
+      if (isDecisive) assert.notEqual(read.firstCleanCheck, undefined);
+      else assert.equal(uncertaintyOf(notRead), uncertaintyOf(read), 'it says the same without the balance');
+    });
+
+  it('is not needed for a stored check to be no proof', () => {
+    const lastCheck = checkAfter(HOUR, { balance_cents: undefined });
+    assert.equal(uncertaintyOf(intentOf({ firstCleanCheck: late, lastCheck })), 'too-early');
+  });
+});
+
+describe('nextAutomaticCheckMs', () => {
+  const SECOND = 1000;
+  const localMs = (afterMs: number) => at(CLOSED_MS + afterMs).localMs;
+  /** Returns when checks are made within `untilMs` after the answer was lost, if each is answered. */
+  const checksOf = (open: Intent, untilMs: number) => {
+    let intent = withObservation(open, checkAfter(0));
+    const times: number[] = [];
+    for (let afterMs = 0; afterMs < untilMs; afterMs += SECOND) {
+      // No window knows when another one tried.
+      if (nextAutomaticCheckMs(intent, localMs(0), localMs(afterMs)) > localMs(afterMs)) continue;
+      times.push(afterMs / SECOND);
+      intent = withObservation(intent, checkAfter(afterMs));
+    }
+    return times;
+  };
+
+  it('is 3, 10, and 30 seconds, 1, 2, and 5 minutes after the answer was lost, then every 5 minutes', () => {
+    const first = [3, 10, 30, 60, 120, 300, 600];
+    // 15 minutes after the answer was lost, two checks are conclusive.
+    assert.deepEqual(checksOf(intentOf(), HOUR), [...first, 900, 1020]);
+    const later = Array.from({ length: 11 }, (_, index) => 900 + index * 300);
+    assert.deepEqual(
+      checksOf(intentOf({ marker: undefined }), 20 * HOUR),
+      [...first, ...later].filter((seconds) => seconds <= 3600),
+    );
+    // From the end of the last attempt, which may come long after its boundary.
+    const ended = at(CLOSED_MS + 10 * MINUTE);
+    const attempts = [{ ...attempt(CLOSED_MS), ended }];
+    assert.deepEqual(checksOf(intentOf({ attempts }), 11 * MINUTE).slice(-3), [603, 610, 630]);
+  });
+
+  const checked = (afterMs: number, changes: Partial<Intent> = {}) =>
+    withObservation(intentOf(changes), checkAfter(afterMs));
+  const old = checked(HOUR, { marker: undefined });
+  for (const [name, intent, triedMs, nowMs, expected] of [
+    ['at once in a window that knows no check', intentOf(), undefined, 0, -Infinity],
+    ['3 seconds after an unanswered check', intentOf(), 0, SECOND, 3 * SECOND],
+    ['as planned though another window has just checked', checked(4 * SECOND), 0, 5 * SECOND, 10 * SECOND],
+    ['as planned if its last check was long ago', checked(20 * SECOND), -HOUR, 21 * SECOND, 30 * SECOND],
+    [
+      '5 minutes after the last one in a new window, however old',
+      old,
+      undefined,
+      50 * HOUR,
+      HOUR + 5 * MINUTE,
+    ],
+    ['never for an old one after that', old, HOUR, 50 * HOUR, Infinity],
+    ['5 minutes after an unanswered one, however old', old, 50 * HOUR, 50 * HOUR, 50 * HOUR + 5 * MINUTE],
+    ['when it may be conclusive, however old', checked(MINUTE), 2 * HOUR, 30 * HOUR, 2 * HOUR + 20 * SECOND],
+    [
+      'never once nothing was charged',
+      after(intentOf(), checkAfter(QUARTER), checkAfter(HOUR)),
+      0,
+      0,
+      Infinity,
+    ],
+  ] as [string, Intent, number | undefined, number, number][])
+    it(`is ${name}`, () => {
+      const tried = triedMs === undefined ? undefined : localMs(triedMs);
+      const next = nextAutomaticCheckMs(intent, tried, localMs(nowMs)) - localMs(0);
+      assert.equal(next, expected);
+    });
+
+  it('goes on if the clock was set back by days', () => {
+    const now = localMs(-50 * HOUR);
+    const seen = checked(4 * SECOND);
+    assert.ok(nextAutomaticCheckMs(seen, localMs(4 * SECOND), now) <= now);
+    const next = withObservation(seen, { ...checkAfter(5 * SECOND), at: { ...at(CLOSED_MS), localMs: now } });
+    assert.equal(nextAutomaticCheckMs(next, now, now + 1), now + 5 * MINUTE);
+  });
+
+  it('is not before the time that the service asked to wait for', () => {
+    const attempts = [{ ...attempt(CLOSED_MS), notBefore: at(CLOSED_MS + HOUR) }];
+    assert.equal(nextAutomaticCheckMs(intentOf({ attempts }), undefined, localMs(0)), localMs(HOUR));
   });
 });
 

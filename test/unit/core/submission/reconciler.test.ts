@@ -3,7 +3,8 @@ import type http from 'node:http';
 import type { RunDetail } from '../../../../src/core/api/types.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { Attempt, Intent } from '../../../../src/core/submission/intent.ts';
-import { findRun } from '../../../../src/core/submission/reconciler.ts';
+import { findRun, type FindOptions } from '../../../../src/core/submission/reconciler.ts';
+import { RequestQuota } from '../../../../src/core/runs/pacing.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { withMarker } from '../../../../src/core/runs/marker.ts';
@@ -27,6 +28,10 @@ describe('findRun', () => {
   let gets: string[];
   let pageSize: number;
   let balance: object;
+  /** Given to automatic checks. */
+  let quota: RequestQuota | undefined;
+  /** By default, what is read is not remembered. */
+  let known: FindOptions['runs'];
   /** Returns true if it answers the request itself. */
   let onGet: (path: string, response: http.ServerResponse) => boolean;
   /** When the submission was sent, by the service's clock. */
@@ -39,6 +44,8 @@ describe('findRun', () => {
     clock.pass(HOUR);
     [runs, gets, pageSize, balance] = [[], [], 1000, { balance_cents: 400, currency: 'EUR' }];
     onGet = () => false;
+    quota = undefined;
+    known = { detail: () => undefined, label: () => undefined, acceptRead: () => undefined };
     const server = await bench.serve((request, response) => {
       const url = new URL(request.url ?? '', 'http://service.test');
       const path = decodeURIComponent(url.pathname.replace('/api/v1', ''));
@@ -62,9 +69,9 @@ describe('findRun', () => {
     const start = Number(query.get('cursor') ?? 0);
     const end = Math.min(start + Math.min(pageSize, Number(query.get('limit'))), runs.length);
     return {
-      data: runs.slice(start, end).map(({ run_id, model_id = MODEL, created_at }) => ({
+      data: runs.slice(start, end).map(({ run_id, model_id = MODEL, created_at, status = 'queued' }) => ({
         run_id,
-        status: 'queued',
+        status,
         model_id,
         created_at,
       })),
@@ -94,7 +101,14 @@ describe('findRun', () => {
     claimed: string[] = [],
     signal?: AbortSignal,
   ): ReturnType<typeof findRun> =>
-    session.call((client) => findRun(client, intent, clock, (runId) => claimed.includes(runId), signal));
+    session.call((client) =>
+      findRun(client, intent, clock, {
+        isClaimed: (runId) => claimed.includes(runId),
+        runs: known,
+        quota,
+        signal,
+      }),
+    );
   const idsOf = ({ candidates }: Awaited<ReturnType<typeof findRun>>) =>
     candidates.map(({ run_id }) => run_id);
   const details = () => gets.filter((path) => path.startsWith('/runs/'));
@@ -379,6 +393,93 @@ describe('findRun', () => {
       assert.deepEqual([found.seen.complete, pages().length], [false, 1]);
       runs = [{ run_id: 'ours', label: MARKER }];
       assert.equal((await findRunOf(marked({ attempts }))).match?.run_id, 'ours');
+    });
+  });
+
+  describe('automatically', () => {
+    beforeEach(() => {
+      quota = new RequestQuota();
+      known = session.runs;
+    });
+    /** Returns the requests of a check, and how many of them were taken from a full quota. */
+    const requestsOf = async (intent: Intent): Promise<[string[], number]> => {
+      gets = [];
+      const own = (quota = new RequestQuota({ monotonicMs: () => 0 }));
+      own.open(false);
+      await findRunOf(intent);
+      let taken = 40;
+      while (own.take()) taken--;
+      return [gets, taken];
+    };
+    const labeled = (label: string): Row => ({ run_id: 'a', label, ...created(0) });
+
+    it('is one request if no run is new: no detail is read twice, even if the run changed since', async () => {
+      runs = [labeled('x'), { run_id: 'b', ...created(0) }];
+      const early = marked({ balanceBefore: { balance_cents: 400, currency: 'EUR' } });
+      clock.pass(-50 * MINUTE);
+      assert.deepEqual(await requestsOf(early), [['/runs?limit=100', '/runs/a', '/runs/b'], 2]);
+      assert.deepEqual(await requestsOf(early), [['/runs?limit=100'], 0]);
+      await session.runs.refresh();
+      runs[0] = { ...labeled('x'), status: 'running' };
+      await session.runs.refresh();
+      assert.equal(session.runs.detail('a'), undefined);
+      assert.deepEqual(await requestsOf(early), [['/runs?limit=100'], 0]);
+    });
+
+    it('counts each page, and sends each request once', async () => {
+      pageSize = 1;
+      runs = [labeled('x'), { ...labeled('y'), run_id: 'b' }];
+      onGet = (path, response) => {
+        if (path === '/runs/b') response.destroy();
+        return path === '/runs/b';
+      };
+      const sent = ['/runs?limit=100', '/runs?limit=100&cursor=1', '/runs/a', '/runs/b'];
+      assert.deepEqual(await requestsOf(marked()), [sent, 3]);
+    });
+
+    it('reads the balance only if it decides, for a user always', async () => {
+      const endedAt = (afterMs: number): Attempt => {
+        const { started, closed } = attempt(afterMs);
+        return { started, closed, ended: { ...started, monotonicMs: afterMs } };
+      };
+      const intent = marked({
+        balanceBefore: { balance_cents: 400, currency: 'EUR' },
+        attempts: [endedAt(0)],
+      });
+      const isRead = async (one: Intent) => {
+        const { seen } = await findRunOf(one);
+        return [seen.balance_cents !== undefined, seen.complete];
+      };
+      assert.deepEqual(await isRead(intent), [true, true]);
+      for (const one of [
+        { ...intent, balanceBefore: undefined },
+        { ...intent, marker: undefined },
+        { ...intent, keyId: 'key-0' },
+        { ...intent, attempts: [endedAt(50 * MINUTE)] },
+      ]) {
+        assert.deepEqual(await isRead(one), [false, true]);
+        const own = quota;
+        quota = undefined;
+        assert.deepEqual(await isRead(one), [true, true]);
+        quota = own;
+      }
+      balance = { balance_cents: 'much' };
+      assert.deepEqual(await isRead(intent), [false, false]);
+      balance = { balance_cents: 400 };
+      runs = [labeled('')];
+      assert.deepEqual(await isRead(intent), [false, true], 'a candidate');
+    });
+
+    it('finds the run by a known label, reads a detail only for its price, and trusts no label that is missing', async () => {
+      runs = [{ ...labeled(`Läbel ${MARKER}`), price_cents: 5 }];
+      session.runs.addLabels([['a', `Läbel ${MARKER}`]]);
+      assert.equal((await findRunOf(marked())).match?.price_cents, 5);
+      session.runs.clear();
+      runs = [labeled('')];
+      assert.deepEqual(idsOf(await findRunOf(marked())), ['a']);
+      runs = [labeled(MARKER)];
+      quota = undefined;
+      assert.equal((await findRunOf(marked())).match?.run_id, 'a');
     });
   });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
+import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Intent } from '../../../../src/core/submission/intent.ts';
 import { nextCheckAtMs } from '../../../../src/core/submission/reconcilePolicy.ts';
 import type { ReconcileResult } from '../../../../src/core/submission/reconciler.ts';
@@ -436,6 +437,12 @@ describe('Submitter, after the first attempts', () => {
   });
 
   describe('checkDue', () => {
+    const SECOND = 1000;
+    /** Lets a session send automatic requests, as the window that polls the account may. */
+    const polling = (session: Session) => {
+      session.quota.open(false);
+      return session;
+    };
     /** Returns the number of checks made once `passMs` have passed. */
     const checks = async (passMs: number, one = stage.submitter, whose = stage.own) => {
       stage.clock.pass(passMs);
@@ -443,16 +450,18 @@ describe('Submitter, after the first attempts', () => {
       await one.checkDue(whose);
       return stage.gets.filter((read) => read.startsWith('/runs?')).length;
     };
+    beforeEach(() => void polling(stage.own));
 
     it('checks only when the result may have changed, for this account only, and sends nothing', async () => {
       await leaveUnknown();
       assert.equal(await checks(0), 0);
-      assert.equal(await checks(20_000, stage.submitter, stage.session('account-2')), 0);
+      assert.equal(await checks(20 * SECOND, stage.submitter, polling(stage.session('account-2'))), 0);
       assert.equal(await checks(0), 1);
       assert.equal(await checks(2 * MINUTE), 1);
       assert.equal(await checks(MINUTE), 0);
       // After a restart the next day: at once, and again two minutes later.
       const restarted = stage.newSubmitter();
+      await restarted.probe();
       assert.equal(await checks(30 * HOUR, restarted), 1);
       assert.deepEqual([await checks(0, restarted), stage.states(restarted)], [0, ['unknown']]);
       assert.equal(await checks(2 * MINUTE + 1000, restarted), 1);
@@ -463,13 +472,73 @@ describe('Submitter, after the first attempts', () => {
     it('continues until the service has answered once', async () => {
       await leaveUnknown(true);
       stage.onGet = (_request, response) => Boolean(response.destroy());
-      assert.ok((await checks(3 * MINUTE)) > 0);
+      assert.equal(await checks(3 * MINUTE), 1);
       assert.equal(await checks(MINUTE), 0);
-      assert.ok((await checks(9 * HOUR)) > 0);
+      assert.equal(await checks(9 * HOUR), 1);
       assert.deepEqual(stage.states(), ['unknown']);
       stage.onGet = () => false;
-      assert.ok((await checks(2 * MINUTE)) > 0);
+      assert.equal(await checks(5 * MINUTE), 1);
       assert.deepEqual([stage.states(), await stage.receipts()], [[], ['charged']]);
+    });
+
+    it('finds the run within seconds after it is listed, for a user who canceled too late', async () => {
+      const stop = new AbortController();
+      let listedFromMs = Infinity;
+      stage.onGet = (request, response) => {
+        if (stage.clock.serviceMs >= listedFromMs || request.url?.includes('/runs') !== true) return false;
+        sendJson(response, 200, { data: [], has_more: false }, stage.date);
+        return true;
+      };
+      stage.answers = [
+        (_stage, post) => {
+          stage.charge(post);
+          listedFromMs = stage.clock.serviceMs + SECOND;
+          stop.abort();
+        },
+      ];
+      assert.equal((await stage.submit(undefined, stage.own, stop.signal)).kind, 'unknown');
+      let passed = 0;
+      for (; stage.states().length > 0 && passed < 60; passed++) await checks(SECOND);
+      assert.deepEqual([passed, await stage.receipts()], [3, ['charged']]);
+    });
+
+    it('makes one series in several windows, even if each may send', async () => {
+      const other = await stage.otherWindow();
+      const windows = [
+        [stage.submitter, stage.own],
+        [other.submitter, polling(stage.session())],
+      ] as const;
+      await leaveUnknown();
+      await until(() => other.journal.intents.length === 1);
+      await other.submitter.probe();
+      const seen: number[] = [];
+      for (let second = 1; second <= 60; second++) {
+        stage.clock.pass(SECOND);
+        stage.gets.length = 0;
+        // The other window's file system events may be late.
+        await Promise.all(windows.map(([submitter, session]) => submitter.checkDue(session)));
+        for (const read of stage.gets) if (read.startsWith('/runs?')) seen.push(second);
+      }
+      assert.deepEqual(seen, [3, 10, 30, 60]);
+    });
+
+    it('is one request, which the quota must allow, and not before the time that the service asked for', async () => {
+      await leaveUnknown();
+      stage.own.quota.close();
+      assert.equal(await checks(4 * SECOND), 0);
+      stage.own.quota.open(false);
+      assert.equal(await checks(0), 1);
+      assert.deepEqual(stage.gets, ['/runs?limit=100']);
+      while (stage.own.quota.take());
+      assert.equal(await checks(MINUTE), 0);
+      const session = polling(stage.session());
+      session.acceptShared({ notBeforeMs: stage.clock.nowMs() + MINUTE }, true);
+      assert.equal(await checks(0, stage.submitter, session), 0);
+      assert.equal(await checks(MINUTE, stage.submitter, session), 1);
+      // A check of the user reads everything, whatever the quota says.
+      stage.gets.length = 0;
+      await check(stage.intent.id);
+      assert.deepEqual(stage.gets, ['/runs?limit=100', '/balance']);
     });
   });
 

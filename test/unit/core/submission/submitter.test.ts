@@ -120,6 +120,9 @@ describe('Submitter', () => {
       const one = submitterThatFailsToLoad(3);
       const again = await one.resume(stage.own, stage.intent.id, silent()).result;
       assert.deepEqual(again, { kind: 'unknown', error: failure });
+      stage.own.quota.open(false);
+      stage.clock.pass(10_000);
+      await one.probe();
       await one.checkDue(stage.own);
       await one.settleMarked(stage.own);
       const before = stage.gets.length;

@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { DisposableStore } from '../../../../src/core/base/disposable.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import { lazy } from '../../../../src/core/base/async.ts';
+import { watchLockOf } from '../../../../src/core/accounts/account.ts';
+import { RequestQuota } from '../../../../src/core/runs/pacing.ts';
 import type { Session, SessionState } from '../../../../src/core/runs/session.ts';
+import { Lease } from '../../../../src/core/storage/lease.ts';
 import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
@@ -33,6 +39,8 @@ describe('watchSubmissions', () => {
   /** The accounts that were checked. */
   let checked: string[];
   let reported: string[];
+  /** By account: when the next check is due. */
+  let dueAtMs: Map<string, number>;
   let whileChecking: () => unknown;
   let whileSettling: () => void;
   let state: SessionState;
@@ -42,10 +50,12 @@ describe('watchSubmissions', () => {
   let runsChanged: Emitter<void>;
   /** The sessions of inactive accounts. */
   let others: Session[];
+  let runsFolder: string;
 
-  beforeEach(() => {
+  beforeEach(async () => {
+    runsFolder = await mkdtemp(path.join(tmpdir(), 'notices-test-'));
     forget();
-    mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+    mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.UTC(2031, 4, 3) });
     [pending, receipts, unreported, owned, checked, reported, others] = [[], [], [], [], [], [], []];
     whileChecking = whileSettling = () => undefined;
     state = 'ready';
@@ -54,20 +64,25 @@ describe('watchSubmissions', () => {
     activeChanged = new Emitter();
     runsChanged = new Emitter();
   });
-  afterEach(() => {
+  afterEach(async () => {
     notices?.dispose();
     mock.timers.reset();
+    await rm(runsFolder, { recursive: true, force: true, maxRetries: 5 });
   });
 
-  const sessionOf = (id: string, isLocked = false) =>
-    ({
+  const sessionOf = (id: string, isLocked = false, isPolledHere = true) => {
+    const quota = new RequestQuota();
+    if (isPolledHere) quota.open(false);
+    return {
       account: { id, kind: 'service', name: id },
       runs: { onDidChange: runsChanged.event },
+      quota,
       isLocked,
       get state() {
         return state;
       },
-    }) as unknown as Session;
+    } as unknown as Session;
+  };
   const submitter = {
     get pending() {
       return pending;
@@ -77,8 +92,14 @@ describe('watchSubmissions', () => {
       pending = pending.map((one) => (owned.includes(one.id) ? { ...one, state: 'elsewhere' } : one));
       return Promise.resolve();
     },
-    checkDue: (session: Session) => {
-      checked.push(session.account.id);
+    nextCheckMs: (accountId: string) =>
+      pending.some((one) => one.accountId === accountId && one.state === 'unknown')
+        ? (dueAtMs.get(accountId) ?? 0)
+        : Infinity,
+    checkDue: ({ account, quota }: Session) => {
+      if (!quota.canTake) return Promise.resolve();
+      checked.push(account.id);
+      dueAtMs.set(account.id, Date.now() + 10_000);
       return Promise.resolve(whileChecking());
     },
     settleMarked: () => {
@@ -97,6 +118,10 @@ describe('watchSubmissions', () => {
       unreported = unreported.filter((receipt) => !isMine(receipt));
       return Promise.resolve(found);
     },
+  };
+  /** Waits for work on files. */
+  const eventually = async (isDone: () => unknown) => {
+    for (let turns = 0; turns < 2_000 && isDone() !== true; turns++) await turn();
   };
   const later = async () => {
     for (let turns = 0; turns < 8; turns++) await turn();
@@ -120,6 +145,7 @@ describe('watchSubmissions', () => {
       },
       submitter,
       journal,
+      runsFolder,
       reportFoundRun: (
         { run_id }: { run_id: string },
         { dataset }: PendingSubmission['intent'],
@@ -129,6 +155,7 @@ describe('watchSubmissions', () => {
   }
   const begin = async (active = 'account-1') => {
     notices?.dispose();
+    dueAtMs = new Map();
     notices = watchSubmissions(partsOf(active));
     await notices.start();
     await later();
@@ -170,25 +197,48 @@ describe('watchSubmissions', () => {
       changed.fire(one);
       await later();
       stateChanged.fire('ready');
-      await later();
-      await afterMs(30_000);
-      assert.deepEqual(checked, Array(3).fill('account-1'));
+      await afterMs(9_999);
+      assert.deepEqual(checked, ['account-1']);
+      await afterMs(1);
+      assert.deepEqual(checked, ['account-1', 'account-1']);
       state = 'key-rejected';
       stateChanged.fire('key-rejected');
       state = 'ready';
       notices?.dispose();
       stateChanged.fire('ready');
       await afterMs(60_000);
-      assert.equal(checked.length, 3);
+      assert.equal(checked.length, 2);
+    });
+
+    it('are repeated soon while overdue, and leave the warning to the window that polls the account', async () => {
+      const session = sessionOf('account-1', false, false);
+      pending = [unknown()];
+      await begin('account-2');
+      activeChanged.fire(session);
+      await afterMs(FIRST_CHECK_MS - 1);
+      assert.deepEqual([checked, shown.sentences], [[], []]);
+      await afterMs(1);
+      assert.equal(shown.sentences.length, 1);
+      session.quota.open(false);
+      await afterMs(5_000);
+      assert.deepEqual(checked, ['account-1']);
     });
 
     it('use the sessions of other accounts, unless their API key is rejected', async () => {
-      others = [sessionOf('account-2'), sessionOf('account-3', true)];
+      others = [sessionOf('account-2', false, false), sessionOf('account-3', true, false)];
       const one = unknown('other', 'account-2');
       pending = [one, unknown('locked', 'account-3'), unknown('gone', 'account-4')];
       whileChecking = settleAs(one, 'found');
+      const lock = watchLockOf(runsFolder, 'account-2');
+      const polling = await Lease.take(lock);
       await begin();
+      await eventually(() => false);
+      assert.deepEqual(checked, [], 'the window that polls the account checks');
+      polling?.release();
+      mock.timers.tick(5_000);
+      await eventually(() => reported.length > 0);
       assert.deepEqual([checked, reported], [['account-2'], ['r train.jsonl account-2']]);
+      assert.deepEqual([others[0]?.quota.canTake, await Lease.isTaken(lock)], [false, false]);
     });
 
     it('report a charge that they found, but not one that the user recognized', async () => {

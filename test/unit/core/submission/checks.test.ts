@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import type { Intent } from '../../../../src/core/submission/intent.ts';
+import { Journal } from '../../../../src/core/submission/journal.ts';
+import { Submitter } from '../../../../src/core/submission/submitter.ts';
+import { made, WatchBench } from '../../../helpers/runs/watchBench.ts';
+import { sampleIntent } from '../../../helpers/submissions.ts';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+
+describe('Automatic checks', () => {
+  it('of 3 submissions among 20 runs in 3 windows send at most 120 requests an hour, polls included', async function () {
+    this.timeout(60_000);
+    const bench = await WatchBench.start();
+    const folder = path.join(bench.folder, 'submissions');
+    bench.rows = Array.from({ length: 20 }, (_, index) => made(bench, `r${index}`, index * 10 * SECOND));
+    const windows = ['a', 'b', 'c'].map((name) => {
+      const journal = new Journal(folder);
+      const submitter = new Submitter(journal, { clock: bench.clock });
+      const window = bench.window(name);
+      window.areRowsShown = window.isAwaiting = true;
+      return { ...window, journal, submitter };
+    });
+    const [{ journal }] = windows as [(typeof windows)[0]];
+    try {
+      for (const one of windows) await one.journal.open();
+      for (const minutes of [0, 1, 2]) {
+        const created = await journal.create(unansweredSince(bench, minutes * MINUTE));
+        assert.ok('lease' in created);
+        created.lease.release();
+      }
+      for (const { watcher, submitter } of windows) {
+        watcher.readAll();
+        await submitter.probe();
+      }
+      for (let ms = 0; ms < 60 * MINUTE; ms += 5 * SECOND) {
+        await bench.pass(5 * SECOND);
+        await Promise.all(windows.map(({ session, submitter }) => submitter.checkDue(session)));
+      }
+      await bench.settle();
+      const count = (what: string) => bench.asked.filter((one) => one.endsWith(what)).length;
+      assert.ok(bench.asked.length <= 120, `${bench.asked.length} requests`);
+      const checks = journal.intents.map(({ lastCheck }) => lastCheck?.at.localMs ?? 0);
+      // Each every 5 minutes, and a little later if a poll has just used up the quota.
+      assert.ok(Math.min(...checks) > bench.clock.nowMs() - 8 * MINUTE);
+      assert.ok(bench.asked.every((one) => one.startsWith('a ') || !one.includes('/runs')));
+      for (const { run_id } of bench.rows) assert.equal(count(`/runs/${run_id}`), 1);
+    } finally {
+      for (const one of windows) for (const part of [one.submitter, one.journal]) part.dispose();
+      await bench.end();
+    }
+  });
+});
+
+/** Returns an intent whose answer was lost, and whose balance before is unknown, so that checks prove nothing. */
+function unansweredSince({ clock }: WatchBench, agoMs: number): Intent {
+  const at = {
+    localMs: clock.nowMs() - agoMs,
+    monotonicMs: clock.monotonicMs() - agoMs,
+    serviceMs: clock.nowMs() - agoMs,
+  };
+  return sampleIntent({
+    accountId: 'account-1',
+    keyId: 'key-1',
+    marker: 'ft-7k3m9qpx',
+    label: 'Läbel ft-7k3m9qpx',
+    attempts: [{ started: at, closed: at, ended: at }],
+  });
+}
