@@ -13,6 +13,7 @@ import { NotificationLedger } from './core/runs/notificationLedger.ts';
 import { StateStore } from './core/storage/state.ts';
 import type { Intent } from './core/submission/intent.ts';
 import { Journal } from './core/submission/journal.ts';
+import { SubmissionHints } from './core/submission/submissionHints.ts';
 import { Submitter } from './core/submission/submitter.ts';
 import { ApiKeys } from './ui/accounts/apiKeys.ts';
 import { LazySandbox } from './ui/sandbox/lazySandbox.ts';
@@ -81,12 +82,13 @@ export async function createServices(context: vscode.ExtensionContext) {
   const journal = disposables.add(
     new Journal(folder, {
       onUnreadable: unreadable.of('submission'),
-      onLater: (file) => log.info(`later-version: ${path.basename(file)}`),
+      onDecided: (file) => log.info(`record-not-read: ${path.basename(file)}`),
+      hints: new SubmissionHints(state),
     }),
   );
   const openJournal = lazy(() => journal.open());
   const submitter = disposables.add(new Submitter(journal));
-  const submissionRows = new SubmissionRows(sessions, submitter);
+  const submissionRows = new SubmissionRows(sessions, submitter, journal);
 
   // Data of each account's runs that all windows share.
   const runsFolder = path.join(storage, 'runs');

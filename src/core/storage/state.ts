@@ -57,6 +57,18 @@ export const MIGRATIONS: readonly string[] = [
       is_unseen INTEGER NOT NULL,
       PRIMARY KEY (account, key)
     ) STRICT`,
+  // core/submission/submissionHints.ts
+  `CREATE TABLE submission (
+      account TEXT NOT NULL,
+      id TEXT NOT NULL,
+      origin TEXT NOT NULL,
+      model TEXT NOT NULL,
+      marker TEXT,
+      filename TEXT NOT NULL,
+      sha256 TEXT NOT NULL,
+      is_open INTEGER NOT NULL,
+      PRIMARY KEY (account, id)
+    ) STRICT`,
 ];
 
 /**

@@ -61,6 +61,11 @@ export async function decisionOf(file: string): Promise<Decision | undefined> {
   }
 }
 
+/** Returns what another window decided about an open intent, and could not write. */
+export async function decisionAbout(directory: string, intent: Intent): Promise<Decision | undefined> {
+  return intent.refused === undefined ? decisionOf(decisionFile(directory, intent)) : undefined;
+}
+
 /** Returns an intent whose record lacks the mark of a closing boundary that may have been sent. */
 export function withClosing(intent: Intent): Intent {
   const last = intent.attempts.at(-1);

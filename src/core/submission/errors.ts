@@ -7,6 +7,8 @@ const MESSAGES = {
   'journal-busy': 'another process is creating an intent',
   /** Without reading the file, an open intent for the same bytes and model cannot be ruled out. */
   'journal-unreadable': 'an intent cannot be read',
+  /** As before, but it may be readable soon. */
+  'record-in-use': 'another program or window is using the file of an intent',
   /** The open intent for the same bytes and model is in a file that only a later version can read. */
   'later-version': 'an intent of a later version is for the same bytes and model',
   /** The API key changed since it may have been charged, and may belong to another service account. */

@@ -1,4 +1,4 @@
-import { lstat, mkdir, readdir, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -9,7 +9,7 @@ import { Emitter } from '../base/event.ts';
 import { makeDirectoryDurably, syncDirectory, writeFileDurably } from '../storage/durableFile.ts';
 import { FolderWatch } from '../storage/folderWatch.ts';
 import { Lease, LeaseUnavailableError } from '../storage/lease.ts';
-import { decide, decisionFile, decisionOf, withClosing, type Decision } from './closing.ts';
+import { decide, decisionAbout, decisionFile, decisionOf, withClosing } from './closing.ts';
 import { SubmissionError } from './errors.ts';
 import {
   isCharged,
@@ -19,17 +19,20 @@ import {
   type ChargedReceipt,
   type Intent,
   type Receipt,
-  type SameDataset,
   intentText,
   readJournalFile,
   runsOf,
 } from './intent.ts';
+import { JournalFolder, namesIn, type FolderContent, type FolderOptions } from './journalFolder.ts';
+import { isHeld, prevents, stampOf, type UnreadRecord } from './unreadRecord.ts';
 
 /** How often acquiring a lock is tried. The user waits; other windows' probes hold it more briefly. */
 const ACQUIRE_TRIES = 20;
 /** How often taking the lock for creating an intent is tried, for some seconds. */
 const CREATE_TRIES = 400;
-const FILES_AT_ONCE = 8;
+/** How often, and in which intervals, a record in use is read again before nothing is created. */
+const IN_USE_TRIES = 10;
+const IN_USE_AGAIN_MS = 250;
 /** How long an intent waits for a later one of the same bytes to withdraw. */
 const RIVAL_TRIES = 20;
 const RIVAL_MS = 50;
@@ -48,23 +51,14 @@ export interface KnownSubmissions {
   duplicates?: readonly string[];
   /** IDs of receipts. Any other receipt prevents this one; undefined: none does. */
   receipts?: readonly string[];
+  /** Stamps of records that cannot be read, whatever they are. Any other one prevents this one. */
+  unread?: readonly string[];
 }
 
-export interface JournalOptions {
-  /** Called with the path of each file that is not a readable intent, after it was moved or left in place. */
-  onUnreadable?: (file: string) => void;
-  /** Called with the path of each record of a later version whose submission was settled or refused. */
-  onLater?: (file: string) => void;
+export interface JournalOptions extends Partial<FolderOptions> {
   write?: typeof writeFileDurably;
   createTries?: number;
-}
-
-/** The journal files that could not be read as intents and may be open. */
-interface Unknown {
-  /** Open intents of a later version; nothing else is known about them. */
-  later: SameDataset[];
-  /** Files that could not be read now and may contain open intents. */
-  unread: { file: string; cause: unknown }[];
+  inUseAgainMs?: number;
 }
 
 /**
@@ -77,30 +71,39 @@ export class Journal implements Disposable {
   readonly #leases: string;
   /** The folder with an empty file, named by the receipt's ID, for each unreported charge. */
   readonly #notices: string;
-  readonly #options: Required<JournalOptions>;
+  readonly #options: Required<Omit<JournalOptions, 'hints'>> & Pick<JournalOptions, 'hints'>;
+  readonly #folder: JournalFolder;
   readonly #onDidChange = new Emitter<void>();
+  readonly #onDidChangeDamaged = new Emitter<void>();
   /** Serializes access, so that older data never replaces newer data. */
   readonly #inTurn = sequencer();
   /** IDs of unreported charges whose notice file could not be written. Only this window knows about them. */
   readonly #unwrittenNotices = new Set<string>();
-  readonly #reported = new Set<string>();
-  /** The receipts as last read, by file. `stamp`: of the file, which another window may replace. */
-  readonly #receipts = new Map<string, { stamp: string; receipt: Receipt }>();
   /** By ID, the texts that the file of an owned intent may have: after a failed write, the old or the new one. */
   readonly #written = new Map<string, readonly string[]>();
   #watch: FolderWatch | undefined;
+  #readAgain: NodeJS.Timeout | undefined;
   #disposed = false;
   #intents: readonly Intent[] = [];
+  #damaged: readonly UnreadRecord[] = [];
 
   /** Fires when the journal was opened, and when an intent was written, settled, or removed in any window. */
   readonly onDidChange = this.#onDidChange.event;
+  readonly onDidChangeDamaged = this.#onDidChangeDamaged.event;
 
   /** @param directory used by the journal only, in the extension's storage on the extension host's machine */
   constructor(directory: string, options: JournalOptions = {}) {
     const ignore = () => undefined;
-    const defaults = { onUnreadable: ignore, onLater: ignore };
-    this.#options = { ...defaults, write: writeFileDurably, createTries: CREATE_TRIES, ...options };
+    this.#options = {
+      onUnreadable: ignore,
+      onDecided: ignore,
+      write: writeFileDurably,
+      createTries: CREATE_TRIES,
+      inUseAgainMs: IN_USE_AGAIN_MS,
+      ...options,
+    };
     this.#directory = directory;
+    this.#folder = new JournalFolder(directory, (id) => this.isOwned(id), this.#options);
     this.#leases = path.join(directory, 'leases');
     this.#notices = path.join(directory, 'notices');
   }
@@ -122,6 +125,11 @@ export class Journal implements Disposable {
     return this.#intents;
   }
 
+  /** The records that cannot be read and may be open, until they are readable or ended, except those of running windows. */
+  get damaged(): readonly UnreadRecord[] {
+    return this.#damaged;
+  }
+
   /** Reads the open intents again. Without a file watcher, only this shows other windows' changes. */
   reload(): Promise<void> {
     return this.#inTurn(async () => {
@@ -132,16 +140,14 @@ export class Journal implements Disposable {
   /** Returns the readable receipts, newest first. */
   async receipts(): Promise<Receipt[]> {
     await this.reload();
-    return [...this.#receipts.values()]
-      .map(({ receipt }) => receipt)
-      .sort((one, other) => other.settled.at.localMs - one.settled.at.localMs);
+    return this.#folder.receipts.toSorted((one, other) => other.settled.at.localMs - one.settled.at.localMs);
   }
 
   /**
    * Writes a new intent durably and takes ownership of it, in one window at a time. Returns an existing open
    * intent instead, if it was not refused and is for the same bytes, model, and service.
-   * @throws LeaseUnavailableError, SubmissionError `journal-busy`, `journal-unreadable`, `later-version`,
-   * `submitted-meanwhile`, and file system errors; no intent exists then
+   * @throws LeaseUnavailableError, SubmissionError `journal-busy`, `journal-unreadable`, `record-in-use`,
+   * `later-version`, `submitted-meanwhile`, and file system errors; no intent exists then
    */
   async create(
     intent: Intent,
@@ -150,7 +156,14 @@ export class Journal implements Disposable {
     const gate = await Lease.take(this.#lockFile('create'), this.#options.createTries);
     if (gate === undefined) throw new SubmissionError('journal-busy');
     try {
-      return await this.#inTurn(() => this.#createAlone(gate, intent, known));
+      for (let left = IN_USE_TRIES; ; left--)
+        try {
+          return await this.#inTurn(() => this.#createAlone(gate, intent, known));
+        } catch (error) {
+          const isInUse = error instanceof SubmissionError && error.code === 'record-in-use';
+          if (!isInUse || left <= 1) throw error;
+          await delay(this.#options.inUseAgainMs);
+        }
     } finally {
       gate.release();
     }
@@ -184,7 +197,7 @@ export class Journal implements Disposable {
     return this.#inTurn(async () => {
       await this.#put(intent, lease);
       // This may have overwritten the mark of a closing boundary that another owner is sending.
-      if ((await this.#decisionOf(intent)) !== 'closing') return;
+      if ((await decisionAbout(this.#directory, intent)) !== 'closing') return;
       await this.#read().catch(() => undefined);
       throw new SubmissionError('not-owner');
     });
@@ -270,6 +283,29 @@ export class Journal implements Disposable {
     return ID.test(id) && (await Lease.isTaken(this.#lockFile(id)));
   }
 
+  /**
+   * Ends a record that cannot be read: renames its file, which no longer counts.
+   * @returns false if it changed meanwhile, or a window owns it
+   * @throws LeaseUnavailableError, and file system errors
+   */
+  async endDamaged({ id, file, stamp }: UnreadRecord): Promise<boolean> {
+    const isForeign = !ID.test(id);
+    const lease = isForeign ? undefined : await Lease.take(this.#lockFile(id), ACQUIRE_TRIES);
+    if (lease === undefined && !isForeign) return false;
+    try {
+      return await this.#inTurn(async () => {
+        if ((await stampOf(file)) !== stamp) return false;
+        await rename(file, `${file}.discarded-${Date.now()}`);
+        await syncDirectory(this.#directory).catch(() => undefined);
+        await this.#options.hints?.end(id);
+        await this.#read();
+        return true;
+      });
+    } finally {
+      lease?.release();
+    }
+  }
+
   /** Returns the charges that no window has reported, perhaps because it was killed after the response. */
   async unreported(): Promise<ChargedReceipt[]> {
     const written = await namesIn(this.#notices).catch(() => []);
@@ -292,7 +328,9 @@ export class Journal implements Disposable {
   dispose(): void {
     this.#disposed = true;
     this.#watch?.dispose();
+    clearTimeout(this.#readAgain);
     this.#onDidChange.dispose();
+    this.#onDidChangeDamaged.dispose();
   }
 
   #file(id: string): string {
@@ -318,8 +356,10 @@ export class Journal implements Disposable {
     const existing = sameId ?? this.#openDuplicatesOf(intent, known)[0];
     if (existing !== undefined) return { existing };
     if (later.some((key) => isDuplicate(key, intent))) throw new SubmissionError('later-version');
-    const [first] = unread;
-    if (first !== undefined) throw new SubmissionError('journal-unreadable', first);
+    const unallowed = unread.filter((record) => prevents(record, intent, known));
+    const first = unallowed.find((record) => !isHeld(record)) ?? unallowed[0];
+    if (first !== undefined)
+      throw new SubmissionError(isHeld(first) ? 'record-in-use' : 'journal-unreadable', first);
     const lease = await Lease.take(this.#lockFile(intent.id));
     if (lease === undefined) throw new SubmissionError('not-owner');
     try {
@@ -351,8 +391,7 @@ export class Journal implements Disposable {
         receipt.settled.kind !== 'not-charged' &&
         isDuplicate(receipt, intent) &&
         known.receipts?.includes(receipt.id) === false;
-      if ([...this.#receipts.values()].some(({ receipt }) => isNew(receipt)))
-        throw new SubmissionError('submitted-meanwhile');
+      if (this.#folder.receipts.some(isNew)) throw new SubmissionError('submitted-meanwhile');
       const rivals = this.#openDuplicatesOf(intent, known);
       const earlier = rivals.find((other) => isEarlier(other, intent));
       // A later one withdraws, unless it was written, read the folder, and left before this one was written.
@@ -422,7 +461,7 @@ export class Journal implements Disposable {
     let open = found.kind === 'intent' && !isSettled(found.intent) ? found.intent : undefined;
     if (open !== undefined) {
       this.#written.set(id, [text]);
-      const decision = await this.#decisionOf(open);
+      const decision = await decisionAbout(this.#directory, open);
       if (decision === 'closing') open = withClosing(open);
       if (decision === 'ended' && !mayBeCharged(open)) {
         const at = { localMs: Date.now() };
@@ -432,12 +471,6 @@ export class Journal implements Disposable {
     }
     this.#replace(id, open);
     return open;
-  }
-
-  /** Returns what another window decided about an open intent, and could not write. */
-  #decisionOf(intent: Intent): Promise<Decision | undefined> {
-    if (intent.refused !== undefined) return Promise.resolve(undefined);
-    return decisionOf(decisionFile(this.#directory, intent));
   }
 
   /** Writes a charge over anything but a charge, to which a further run is added. @returns undefined if it is known */
@@ -473,80 +506,31 @@ export class Journal implements Disposable {
     this.#replace(intent.id, isSettled(asRead) ? undefined : asRead);
   }
 
-  /** Reads the open intents and the new receipts, and sets foreign files aside. */
-  async #read(): Promise<Unknown> {
-    const names = await namesIn(this.#directory);
-    const files = names
-      .filter((name) => name.endsWith('.json'))
-      .map((name) => path.join(this.#directory, name));
-    const present = new Set(files);
-    for (const file of this.#receipts.keys()) if (!present.has(file)) this.#receipts.delete(file);
-    const open: Intent[] = [];
-    const unknown: Unknown = { later: [], unread: [] };
-    const left = files.values();
-    const readSome = async () => {
-      for (const file of left) open.push(...(await this.#readFile(file, unknown)));
-    };
-    await Promise.all(Array.from({ length: FILES_AT_ONCE }, readSome));
+  /** Reads the folder. An unread record of a known intent counts as that intent, which keeps its bytes and model. */
+  async #read(): Promise<FolderContent> {
+    const content = await this.#folder.read();
     this.#watch?.renew();
-    // Keep the last known version of intents that cannot be read now.
     const known = this.#intents.filter(({ id }) =>
-      unknown.unread.some(({ file }) => file === this.#file(id)),
+      content.unread.some((record) => record.id === id && record.state !== 'damaged'),
     );
-    this.#accept([...open, ...known]);
-    return unknown;
+    const unread = content.unread.filter(({ id }) => !known.some((intent) => intent.id === id));
+    this.#accept([...content.open, ...known]);
+    this.#acceptDamaged(unread.filter(({ state }) => state !== 'owned'));
+    clearTimeout(this.#readAgain);
+    // No change of the folder says that a record is no longer in use.
+    if (!this.#disposed && content.unread.some(isHeld))
+      this.#readAgain = setTimeout(
+        () => void this.reload().catch(() => undefined),
+        4 * this.#options.inUseAgainMs,
+      ).unref();
+    return { ...content, unread };
   }
 
-  /** @returns the intent if it is open */
-  async #readFile(file: string, { later, unread }: Unknown): Promise<Intent[]> {
-    try {
-      const stamp = await receiptStampOf(file);
-      if (this.#receipts.get(file)?.stamp === stamp) return [];
-      this.#receipts.delete(file);
-      let found = await readJournalFile(file);
-      // Setting the file aside reads it again, since its owner may have rewritten it meanwhile.
-      if (found.kind === 'foreign') found = await this.#setAside(file);
-      if (found.kind === 'later') {
-        if (found.key !== undefined) later.push(found.key);
-        this.#reportOnce(file, found.isDecided ? this.#options.onLater : this.#options.onUnreadable);
-      }
-      if (found.kind !== 'intent') return [];
-      const { intent } = found;
-      if (isSettled(intent)) this.#receipts.set(file, { stamp, receipt: intent });
-      else return [(await this.#decisionOf(intent)) === 'closing' ? withClosing(intent) : intent];
-    } catch (cause) {
-      unread.push({ file, cause });
-      this.#reportOnce(file, this.#options.onUnreadable);
-    }
-    return [];
-  }
-
-  /**
-   * Renames a foreign file, and returns what is in its place afterwards.
-   * @throws if the file stays because it has an owner or cannot be renamed
-   */
-  async #setAside(file: string): ReturnType<typeof readJournalFile> {
-    const id = path.basename(file, '.json');
-    const lease = ID.test(id) ? await Lease.take(this.#lockFile(id), 1) : undefined;
-    if (lease === undefined && ID.test(id))
-      throw new Error('a foreign file is in the place of an owned intent');
-    try {
-      // The owner may have rewritten it meanwhile.
-      const found = await readJournalFile(file);
-      if (found.kind !== 'foreign') return found;
-      const aside = `${file}.unreadable-${Date.now()}`;
-      await rename(file, aside);
-      this.#options.onUnreadable(aside);
-      return { kind: 'gone' };
-    } finally {
-      lease?.release();
-    }
-  }
-
-  #reportOnce(file: string, report: (file: string) => void): void {
-    if (this.#reported.has(file)) return;
-    this.#reported.add(file);
-    report(file);
+  #acceptDamaged(records: readonly UnreadRecord[]): void {
+    const sorted = records.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+    if (isDeepStrictEqual(sorted, this.#damaged)) return;
+    this.#damaged = sorted;
+    this.#onDidChangeDamaged.fire();
   }
 
   #replace(id: string, intent: Intent | undefined): void {
@@ -571,16 +555,6 @@ export class Journal implements Disposable {
   }
 }
 
-/** Returns the names in a folder, or none if the folder doesn't exist. */
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
-}
-
 function isEarlier(one: Intent, other: Intent): boolean {
   const ms = one.created.localMs - other.created.localMs;
   return ms === 0 ? one.id < other.id : ms < 0;
@@ -593,15 +567,4 @@ function withFurtherRun(
 ): ChargedReceipt | undefined {
   if (runsOf(settled).some(({ run_id }) => run_id === run.run_id)) return undefined;
   return { ...intent, settled: { ...settled, furtherRuns: [...(settled.furtherRuns ?? []), run] } };
-}
-
-/** Changes whenever a file is replaced; empty if there is none. */
-async function receiptStampOf(file: string): Promise<string> {
-  try {
-    const { dev, ino, mtimeNs, size } = await lstat(file, { bigint: true });
-    return [dev, ino, mtimeNs, size].join(':');
-  } catch (error) {
-    if (isMissing(error)) return '';
-    throw error;
-  }
 }

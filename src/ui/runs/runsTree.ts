@@ -72,7 +72,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   readonly onDidShow = this.#onDidShow.event;
 
   constructor(parts: RunsTreeParts) {
-    const { sessions, submitter, downloads, shown } = parts;
+    const { sessions, submissions, submitter, downloads, shown } = parts;
     this.#parts = parts;
     this.#view = vscode.window.createTreeView(VIEWS.runs, { treeDataProvider: this, showCollapseAll: false });
     this.#subscriptions = [
@@ -80,6 +80,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
       showRunsBadge(parts, this.#view),
       followActive(sessions, (session) => this.#follow(session)),
       submitter.onDidChange((submission) => this.#drawSubmission(submission)),
+      submissions.onDidChangeDamaged(() => this.#draw((row) => row.kind === 'submission')),
       downloads.onDidChange(({ accountId, runId }) => this.#drawDownload(accountId, runId)),
       shown.onDidChange(() => this.#draw()),
       this.#view.onDidChangeVisibility(() => this.#planRedraw()),

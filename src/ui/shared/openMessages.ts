@@ -6,7 +6,7 @@ import { TERMS } from './termMessages.ts';
 /** A button that shows a file on the extension host's machine, with its action. */
 export interface Reveal {
   title: string;
-  show(): void;
+  show: () => void;
 }
 
 /** In the Explorer if the file is in the workspace, else in the file manager; remotely or in a browser, copies the path. */

@@ -153,6 +153,10 @@ const ERRORS: ReadonlyMap<string, Row> = new Map(
           path.basename(file),
         ),
     ],
+    'record-in-use': [
+      ({ file = '' }: SubmissionError) =>
+        l10n.t('The submission record {0} is in use. Try again in a moment.', path.basename(file)),
+    ],
     'later-version': [l10n.t('A newer version of this extension has this submission. Update to continue.')],
     'not-owner': [TAKEN_OVER],
     'lease-lost': [TAKEN_OVER],

@@ -1,8 +1,10 @@
-import { l10n } from 'vscode';
+import path from 'node:path';
+import { l10n, Uri } from 'vscode';
 import { formatCount } from './format.ts';
-import { showWarning } from './notifications.ts';
+import { notify, showWarning } from './notifications.ts';
+import { revealOf } from './openMessages.ts';
 
-/** What unreadable files contained, and the consequences. Nothing was deleted. */
+/** What the unreadable files contain, and the consequences. Nothing was deleted. */
 const SENTENCES = {
   state: (file: string) => l10n.t('Damaged run lists and download history were moved to {0}.', file),
   accounts: (file: string) =>
@@ -25,7 +27,9 @@ const SENTENCES = {
 
 export type UnreadableFile = keyof typeof SENTENCES;
 
-/** Reports files of one kind that could not be read, by their current paths; there is at least one. */
+/** Reports files of one kind that could not be read, by their current paths, and offers their folder; there is at least one. */
 export function notifyUnreadable(what: UnreadableFile, files: readonly string[]): void {
-  void showWarning(SENTENCES[what](files.at(-1) ?? '', files.length));
+  const file = files.at(-1) ?? '';
+  const { title, show } = revealOf(Uri.file(file));
+  notify(showWarning, SENTENCES[what](path.basename(file), files.length), { [title]: show });
 }

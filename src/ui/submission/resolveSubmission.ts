@@ -13,12 +13,14 @@ import {
 } from '../../core/submission/pendingSubmission.ts';
 import { isUncertain } from '../../core/submission/reconcilePolicy.ts';
 import type { ReconcileResult } from '../../core/submission/reconciler.ts';
+import type { UnreadRecord } from '../../core/submission/unreadRecord.ts';
 import type { Services } from '../../services.ts';
 import { showInformation, withLateProgress } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { pick, separator, type Choice } from '../shared/steps.ts';
 import { TERMS } from '../shared/termMessages.ts';
 import { confirmSubmission } from './confirmSubmission.ts';
+import { confirmDiscardRecord, damagedDescription, damagedMessages, damagedName } from './damagedMessages.ts';
 import { moneyOf, readFacts } from './submissionFacts.ts';
 import { continueWithDataset } from './submitDataset.ts';
 import { confirmDiscard, confirmIsRun, factRows, resolveMessages } from './resolveMessages.ts';
@@ -53,6 +55,10 @@ export async function resolveSubmission(parts: Parts, argument?: unknown, begin?
   const { ensureActiveAccount, sessions, submitter } = parts;
   const chosen = await chooseSubmission(parts, argument);
   if (chosen === undefined) return;
+  if ('stamp' in chosen) {
+    await endDamaged(parts, chosen);
+    return;
+  }
   const { id, accountId, intent } = chosen;
   const session = sessions.find(accountId);
   if (session === undefined) {
@@ -126,40 +132,45 @@ function submissionIdOf(argument: unknown): string | undefined {
 }
 
 async function chooseSubmission(
-  { sessions, submitter }: Parts,
+  { journal: { damaged }, sessions, submitter }: Parts,
   argument: unknown,
-): Promise<PendingSubmission | undefined> {
+): Promise<PendingSubmission | UnreadRecord | undefined> {
   const { pending } = submitter;
   const given = submissionIdOf(argument);
   if (given !== undefined) {
-    const found = find(submitter, given);
+    const found = find(submitter, given) ?? damaged.find(({ id }) => id === given);
     if (found === undefined) void showInformation(resolveMessages.resolved());
     return found;
   }
-  const reachable = pending.filter(({ accountId }) => sessions.find(accountId) !== undefined);
+  const signedIn = pending.filter(({ accountId }) => sessions.find(accountId) !== undefined);
+  const reachable = [...signedIn, ...damaged];
   if (reachable.length > 1) return pickSubmission(reachable, sessions);
   if (reachable.length === 0)
     void showInformation(pending.length === 0 ? resolveMessages.noneOpen() : resolveMessages.onlySignedOut());
   return reachable[0];
 }
 
-async function pickSubmission(
-  submissions: readonly PendingSubmission[],
+async function pickSubmission<T extends PendingSubmission | UnreadRecord>(
+  submissions: readonly T[],
   sessions: Services['sessions'],
-): Promise<PendingSubmission | undefined> {
+): Promise<T | undefined> {
   const otherAccount = (accountId: string) =>
     accountId === sessions.active?.account.id
       ? undefined
       : (sessions.find(accountId)?.account.name ?? resolveMessages.signedOut());
-  const answer = await pick<PendingSubmission>(
+  const row = (one: PendingSubmission | UnreadRecord) =>
+    'stamp' in one
+      ? {
+          label: damagedName(one),
+          description: damagedDescription(one, one.hint && otherAccount(one.hint.accountId)),
+        }
+      : {
+          label: submissionName(one.intent),
+          description: submissionDescription(one, Date.now(), otherAccount(one.accountId)),
+        };
+  const answer = await pick<T>(
     { title: resolveMessages.choose() },
-    {
-      items: submissions.map((one) => ({
-        label: submissionName(one.intent),
-        description: submissionDescription(one, Date.now(), otherAccount(one.accountId)),
-        value: one,
-      })),
-    },
+    { items: submissions.map((one) => ({ ...row(one), value: one })) },
   );
   return answer.kind === 'value' ? answer.value : undefined;
 }
@@ -308,6 +319,12 @@ async function discard(submitter: Services['submitter'], submission: PendingSubm
   if (now !== undefined && now.state !== 'elsewhere') return false;
   void showInformation(submissionMessages.elsewhere(name, intent.origin === 'sandbox'));
   return true;
+}
+
+async function endDamaged({ journal }: Parts, record: UnreadRecord): Promise<void> {
+  if (!(await confirmDiscardRecord(record))) return;
+  if (await onDisk(journal.endDamaged(record), 'submissions')) return;
+  void showInformation(damagedMessages.changed(damagedName(record)));
 }
 
 /** Settles a submission with the run that the user recognized. */

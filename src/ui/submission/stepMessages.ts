@@ -8,7 +8,6 @@ import type { AccountMoney } from '../../core/money/accountMoney.ts';
 import type { DatasetSize, RunParameters } from '../../core/money/estimate.ts';
 import type { queueTimes, QueueTime } from '../../core/money/spending.ts';
 import type { Draft, Receipt } from '../../core/submission/intent.ts';
-import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { isRepeat, type Prior, type TrainedBefore } from '../../core/submission/receipts.ts';
 import { balanceNoteText, budgetText, priceText, queueTimeText } from '../shared/moneyMessages.ts';
 import {
@@ -35,7 +34,6 @@ import { openServiceLink } from '../shared/openMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { ask, mapAnswer, pick, separator, type Answer, type Choice, type Place } from '../shared/steps.ts';
 import { TERMS } from '../shared/termMessages.ts';
-import { moneySentence } from './resultMessages.ts';
 
 /** Why a review starts again with the check. */
 export type Restart =
@@ -334,16 +332,20 @@ export function priorRows(
   return compact(...rows, more > 0 && { icon: 'history', label: TERMS.trainedBefore, description: rest });
 }
 
-/** Asks about an open submission of the same dataset. @param isSame whether a second one is not allowed */
+/**
+ * Asks about an open submission of the same dataset.
+ * @param money what is known of its charge
+ * @param isSame whether a second one is not allowed
+ */
 export function askAboutOpen(
-  submission: PendingSubmission,
+  money: string,
   fileName: string,
   modelName: string,
   isOtherAccount: boolean,
   isSame: boolean,
 ): Promise<'open' | 'back' | 'continue' | undefined> {
   const name = sanitizeServiceText(fileName);
-  const facts = [moneySentence(submission, Date.now()), sanitizeServiceText(modelName)];
+  const facts = [money, sanitizeServiceText(modelName)];
   return askModal(
     showWarning,
     isOtherAccount

@@ -1,15 +1,18 @@
 import * as vscode from 'vscode';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { mayBeCharged } from '../../core/submission/intent.ts';
+import type { Journal } from '../../core/submission/journal.ts';
 import {
   isCancellable,
   type PendingSubmission,
   type SubmissionState,
 } from '../../core/submission/pendingSubmission.ts';
 import type { Submitter } from '../../core/submission/submitter.ts';
+import type { UnreadRecord } from '../../core/submission/unreadRecord.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { rowLabel } from '../shared/runMessages.ts';
 import { sanitizeText } from '../shared/serviceText.ts';
+import { damagedDescription, damagedName, damagedTooltip } from './damagedMessages.ts';
 import {
   submissionAccessibleLabel,
   submissionDescription,
@@ -30,14 +33,28 @@ const ICONS: Readonly<Record<SubmissionState, string>> = {
   unknown: 'warning',
 };
 
-/** The rows of open submissions in the Runs view, those of the active account first. */
+/**
+ * The rows of open submissions in the Runs view: those of the active account, those of the others, and those whose records
+ * can't be read.
+ */
 export class SubmissionRows {
   readonly #sessions: Pick<Sessions, 'active' | 'find'>;
   readonly #submitter: Pick<Submitter, 'pending'>;
+  readonly #journal: Pick<Journal, 'damaged' | 'onDidChangeDamaged'>;
 
-  constructor(sessions: Pick<Sessions, 'active' | 'find'>, submitter: Pick<Submitter, 'pending'>) {
+  constructor(
+    sessions: Pick<Sessions, 'active' | 'find'>,
+    submitter: Pick<Submitter, 'pending'>,
+    journal: Pick<Journal, 'damaged' | 'onDidChangeDamaged'>,
+  ) {
     this.#sessions = sessions;
     this.#submitter = submitter;
+    this.#journal = journal;
+  }
+
+  /** Fires when rows of damaged records were added, changed, or removed; the submitter has the event of all others. */
+  get onDidChangeDamaged(): Journal['onDidChangeDamaged'] {
+    return this.#journal.onDidChangeDamaged;
   }
 
   /** The IDs in the order of the rows. */
@@ -48,7 +65,8 @@ export class SubmissionRows {
       ({ accountId }) => accountId === active || this.#sessions.find(accountId) !== undefined,
     );
     const isOwn = ({ accountId }: PendingSubmission) => accountId === active;
-    return [...shown.filter(isOwn), ...shown.filter((one) => !isOwn(one))].map(({ id }) => id);
+    const others = shown.filter((one) => !isOwn(one));
+    return [...shown.filter(isOwn), ...others, ...this.#journal.damaged].map(({ id }) => id);
   }
 
   /** The rows whose text changes every second, without an event. */
@@ -59,7 +77,8 @@ export class SubmissionRows {
 
   item(id: string): vscode.TreeItem {
     const submission = this.#submitter.pending.find((pending) => pending.id === id);
-    if (submission === undefined) return new vscode.TreeItem('');
+    const damaged = this.#journal.damaged.find((record) => record.id === id);
+    if (submission === undefined) return damaged ? this.#damagedItem(damaged) : new vscode.TreeItem('');
     const { accountId, intent, state } = submission;
     const nowMs = Date.now();
     const session = this.#sessions.find(accountId);
@@ -76,6 +95,24 @@ export class SubmissionRows {
     // Once it may have been charged, stopping it takes more than a click on the row.
     const isStoppable = isCancellable(submission) && !mayBeCharged(intent);
     item.contextValue = isStoppable ? 'submission.cancellable' : `submission.${state}`;
+    item.command = { command: COMMANDS.resolveSubmission, title: '', arguments: [id] };
+    return item;
+  }
+  #damagedItem(record: UnreadRecord): vscode.TreeItem {
+    const { id, hint } = record;
+    const session = hint && this.#sessions.find(hint.accountId);
+    const accountName = session === this.#sessions.active ? undefined : session?.account.name;
+    const name = damagedName(record);
+    const description = damagedDescription(record, accountName);
+    const item = new vscode.TreeItem(rowLabel(name));
+    item.id = `submission:${id}`;
+    item.description = description;
+    item.tooltip = sanitizeText(damagedTooltip(record, accountName));
+    item.accessibilityInformation = {
+      label: sanitizeText(`${name}, ${description.replaceAll(' · ', ', ')}`),
+    };
+    item.iconPath = new vscode.ThemeIcon('warning', new vscode.ThemeColor('list.warningForeground'));
+    item.contextValue = 'submission.damaged';
     item.command = { command: COMMANDS.resolveSubmission, title: '', arguments: [id] };
     return item;
   }

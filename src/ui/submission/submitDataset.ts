@@ -11,9 +11,10 @@ import { queueTimes } from '../../core/money/spending.ts';
 import { newMarker, withoutMarker } from '../../core/runs/marker.ts';
 import type { RunStore } from '../../core/runs/runStore.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { Draft, Receipt } from '../../core/submission/intent.ts';
+import type { Draft, Intent, Receipt } from '../../core/submission/intent.ts';
 import type { KnownSubmissions } from '../../core/submission/journal.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
+import { isHeld } from '../../core/submission/unreadRecord.ts';
 import { receiptOf, priorsOf, trainedBefore, type Prior } from '../../core/submission/receipts.ts';
 import type { Services } from '../../services.ts';
 import { askWhereToWork } from '../shared/accountMessages.ts';
@@ -30,7 +31,8 @@ import {
   type SubmissionContext,
 } from './stepMessages.ts';
 import { moneyOf, readBalance, readFacts, receiptsOf, type Facts } from './submissionFacts.ts';
-import { presetOf } from './resultMessages.ts';
+import { confirmUnread, damagedMessages } from './damagedMessages.ts';
+import { moneySentence, presetOf } from './resultMessages.ts';
 import { reportResult, withSubmissionProgress } from './submissionResult.ts';
 import { reviewSubmission, type Confirmed, type Review } from './submissionSteps.ts';
 
@@ -242,7 +244,7 @@ function reviewOf(
   shown: Pick<SubmissionContext, 'notice' | 'earlier'>,
   stop: AbortController,
 ): Review & { known: () => KnownSubmissions } {
-  const { sessions, submitter } = services;
+  const { journal, sessions, submitter } = services;
   let receipts = before;
   const filename = path.basename(file.path);
   const marker = setting('labelMarker') ? newMarker() : undefined;
@@ -252,6 +254,7 @@ function reviewOf(
   const connecting = session.onDidChangeState((state) => (isReconnected ||= state === 'connecting'));
   stop.signal.addEventListener('abort', () => connecting.dispose());
   const allowedDuplicates = new Set<string>();
+  const allowedUnread = new Set<string>();
   const namesOf = ({ modelId, accountId }: Prior) => ({
     modelName: session.models.nameOf(modelId),
     otherAccount: sessions.otherName(accountId),
@@ -299,31 +302,57 @@ function reviewOf(
       return countOf(await receiptsOf(services)) > countOf(before) ? 'submitted-meanwhile' : undefined;
     },
     async confirmDuplicates(digest, model) {
-      for (const one of submitter.openOnesOf(session.account, digest)) {
+      const { account } = session;
+      await journal.reload().catch(() => undefined);
+      const { damaged } = journal;
+      const hints = damaged.flatMap(({ hint }) => hint ?? []);
+      const open = [
+        ...submitter
+          .openOnesOf(account, digest)
+          .map((one) => ({ ...one.intent, money: moneySentence(one, Date.now()) })),
+        ...hints
+          .filter(({ origin, dataset }) => origin === serviceOf(account) && dataset.sha256 === digest)
+          .map((hint) => ({ ...hint, money: damagedMessages.money() })),
+      ];
+      for (const one of open) {
         if (allowedDuplicates.has(one.id)) continue;
         const answer = await confirmDuplicate(one, session, filename, model);
         if (answer !== 'continue') return answer;
         allowedDuplicates.add(one.id);
       }
-      return 'continue';
+      // The journal waits for those in use.
+      const [first, ...others] = damaged.filter(
+        (record) => record.hint === undefined && !isHeld(record) && !allowedUnread.has(record.stamp),
+      );
+      if (first === undefined) return 'continue';
+      const answer = await confirmUnread([first, ...others]);
+      if (answer === 'continue') for (const { stamp } of [first, ...others]) allowedUnread.add(stamp);
+      return answer;
     },
-    known: () => ({ duplicates: [...allowedDuplicates], receipts: receipts.map(({ id }) => id) }),
+    known: () => ({
+      duplicates: [...allowedDuplicates],
+      receipts: receipts.map(({ id }) => id),
+      unread: [...allowedUnread],
+    }),
   };
 }
+
+/** An open submission, and what is known of its charge. */
+type OpenOne = Pick<Intent, 'id' | 'accountId' | 'model_id'> & { money: string };
 
 /**
  * Asks about an open submission of the same dataset. If the account and model are the same too, a second one is not allowed,
  * since the service would charge twice.
  */
 async function confirmDuplicate(
-  one: PendingSubmission,
+  one: OpenOne,
   { account, models }: Session,
   filename: string,
   { model_id }: Model,
 ): Promise<'continue' | 'back' | undefined> {
   const isOther = one.accountId !== account.id;
-  const isSame = !isOther && one.intent.model_id === model_id;
-  const choice = await askAboutOpen(one, filename, models.nameOf(one.intent.model_id), isOther, isSame);
+  const isSame = !isOther && one.model_id === model_id;
+  const choice = await askAboutOpen(one.money, filename, models.nameOf(one.model_id), isOther, isSame);
   if (choice !== 'open') return choice;
   await vscode.commands.executeCommand(COMMANDS.resolveSubmission, one.id);
   return undefined;

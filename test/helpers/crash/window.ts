@@ -123,7 +123,7 @@ class CrashingJournal extends Journal {
     const sound: Write = (file, text, mayReplace) => writing(file, text, hook, mayReplace);
     const { write } = lieOf(lie);
     super(folder, {
-      onUnreadable: (file) => process.stdout.write(`set aside: ${file}\n`),
+      onUnreadable: (file) => process.stdout.write(`unreadable: ${file}\n`),
       createTries: 33,
       write:
         write === undefined

@@ -31,7 +31,7 @@ describe('Journal', () => {
 
   async function opened(options: JournalOptions = {}): Promise<Journal> {
     const journal = new Journal(directory, {
-      onUnreadable: (file) => assert.fail(`set aside: ${file}`),
+      onUnreadable: (file) => assert.fail(`unreadable: ${file}`),
       ...options,
     });
     journals.push(journal);

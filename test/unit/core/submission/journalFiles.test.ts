@@ -1,12 +1,20 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { mock } from 'node:test';
-import { type Intent, intentText } from '../../../../src/core/submission/intent.ts';
-import { Journal, type JournalOptions } from '../../../../src/core/submission/journal.ts';
+import { Lease } from '../../../../src/core/storage/lease.ts';
+import { StateStore } from '../../../../src/core/storage/state.ts';
+import { type Intent, intentText, type Receipt } from '../../../../src/core/submission/intent.ts';
+import {
+  Journal,
+  type JournalOptions,
+  type KnownSubmissions,
+} from '../../../../src/core/submission/journal.ts';
+import { SubmissionHints } from '../../../../src/core/submission/submissionHints.ts';
 import { useFolder } from '../../../helpers/folder.ts';
+import { until } from '../../../helpers/runs/support.ts';
 import { chargedAt, sameDataset, sampleIntent } from '../../../helpers/submissions.ts';
 
 import fs from 'node:fs/promises';
@@ -15,15 +23,19 @@ describe('journal files', () => {
   const folder = useFolder();
   let directory: string;
   let journals: Journal[];
-  let unreadable: string[];
+  /** The names of the reported files. */
+  let reports: string[];
+  let decided: string[];
 
   beforeEach(() => {
     directory = path.join(folder(), 'journal');
     journals = [];
-    unreadable = [];
+    [reports, decided] = [[], []];
     mkdirSync(directory);
   });
   afterEach(() => {
+    mock.restoreAll();
+    syncBuiltinESMExports();
     for (const journal of journals) journal.dispose();
   });
 
@@ -31,11 +43,37 @@ describe('journal files', () => {
   const fileOf = ({ id }: { id: string }) => inside(`${id}.json`);
   const put = (intent: Intent) => writeFileSync(fileOf(intent), JSON.stringify(intent));
 
+  const nameOf = ({ id }: { id: string }) => `${id}.json`;
+  const spoil = (intent: Intent) => writeFileSync(fileOf(intent), 'spoilt');
+
   async function opened(options: JournalOptions = {}): Promise<Journal> {
-    const journal = new Journal(directory, { onUnreadable: (file) => unreadable.push(file), ...options });
+    const journal = new Journal(directory, {
+      onUnreadable: (file) => reports.push(path.basename(file)),
+      onDecided: (file) => decided.push(path.basename(file)),
+      inUseAgainMs: 10,
+      ...options,
+    });
     journals.push(journal);
     await journal.open();
     return journal;
+  }
+
+  async function create(journal: Journal, intent: Intent, known: KnownSubmissions = {}): Promise<void> {
+    const created = await journal.create(intent, known);
+    assert.ok('lease' in created);
+    created.lease.release();
+  }
+
+  /** Makes reading a file fail with a code, as often as given. */
+  function failReading(intent: Intent, code: string, times = Infinity): void {
+    const read = fs.readFile;
+    let left = times;
+    mock.method(fs, 'readFile', (file: string, ...rest: never[]) =>
+      file === fileOf(intent) && left-- > 0
+        ? Promise.reject(Object.assign(new Error(code), { code, syscall: 'open' }))
+        : read(file, ...rest),
+    );
+    syncBuiltinESMExports();
   }
 
   /** Each creates a foreign file at a path. */
@@ -68,25 +106,33 @@ describe('journal files', () => {
     });
 
   for (const [what, make] of Object.entries(FOREIGN))
-    it(`sets aside ${what} and reads the others`, async () => {
+    it(`leaves ${what} in place until the user ends it, and reads the others`, async () => {
       const good = [sampleIntent(), sampleIntent()];
       const receipt = chargedAt(sampleIntent(), 1);
       const { id } = sampleIntent();
       good.forEach((intent) => put(intent));
       put(receipt);
       make(fileOf({ id }), id);
-      make(inside(`Notes.json`), id);
+      make(inside(`notes.json`), id);
       const journal = await opened();
       assert.deepEqual(journal.intents, good);
       assert.deepEqual(await journal.receipts(), [receipt]);
-      assert.equal(unreadable.length, 2);
-      for (const file of unreadable) {
-        assert.match(file, /(?:-[0-9a-f]{12}|Notes)\.json\.unreadable-\d+$/);
-        assert.ok(readdirSync(path.dirname(file)).includes(path.basename(file)), 'nothing is deleted');
-      }
+      assert.deepEqual(reports.toSorted(), [nameOf({ id }), 'notes.json'], 'reported once');
+      const damagedOf = ({ damaged }: Journal) => damaged.map((record) => [record.id, record.state]);
+      assert.deepEqual(damagedOf(journal), [
+        [id, 'damaged'],
+        ['notes', 'damaged'],
+      ]);
+      const next = await opened();
+      assert.deepEqual(damagedOf(next), damagedOf(journal), 'also after a restart');
+      for (const record of next.damaged) assert.equal(await next.endDamaged(record), true);
       await journal.reload();
-      await (await opened()).receipts();
-      assert.equal(unreadable.length, 2, 'reported once');
+      for (const each of [journal, next, await opened()]) assert.deepEqual(each.damaged, []);
+      const left = readdirSync(directory).filter((name) => name.includes('.json.discarded-'));
+      assert.deepEqual(
+        left.map((name) => name.replace(/\.json\.discarded-\d+$/, '')).sort(),
+        [id, 'notes'].sort(),
+      );
     });
 
   it('reads infinite amounts as not provided, and currency codes so that they can be compared', async () => {
@@ -115,14 +161,12 @@ describe('journal files', () => {
     const refused = { ...sampleIntent(), version: 2, refused: { kind: 'other' } };
     put(good);
     for (const each of [later, settled, refused]) writeFileSync(fileOf(each), JSON.stringify(each));
-    const logged: string[] = [];
-    const journal = await opened({ onLater: (file) => logged.push(file) });
+    const journal = await opened();
     assert.deepEqual(journal.intents, [good]);
     assert.deepEqual(await journal.receipts(), []);
     await journal.reload();
     await journal.receipts();
-    assert.deepEqual(unreadable, [fileOf(later)]);
-    assert.deepEqual(logged.toSorted(), [fileOf(settled), fileOf(refused)].toSorted());
+    assert.deepEqual([reports, decided.toSorted()], [[nameOf(later)], [settled, refused].map(nameOf).sort()]);
     assert.equal(await journal.acquire(later.id), undefined);
     await assert.rejects(journal.create(sampleIntent({ dataset: later.dataset })), { code: 'later-version' });
     for (const intent of [
@@ -141,16 +185,17 @@ describe('journal files', () => {
     const intent = sampleIntent();
     const created = await journal.create(intent);
     assert.ok('lease' in created);
-    const file = fileOf(intent);
-    writeFileSync(file, 'spoilt');
+    spoil(intent);
     await journal.reload();
     assert.deepEqual(journal.intents, [intent]);
     assert.deepEqual(await journal.create(sameDataset(intent)), { existing: intent });
+    await create(journal, sampleIntent());
     const other = await opened();
-    assert.deepEqual(other.intents, []);
-    await assert.rejects(other.create(sameDataset(intent)), { code: 'journal-unreadable', file });
-    assert.equal(readFileSync(file, 'utf8'), 'spoilt');
+    assert.deepEqual([other.intents.length, other.damaged, reports], [1, [], []], 'its owner knows about it');
+    const refused = { code: 'record-in-use', file: fileOf(intent) };
+    await assert.rejects(other.create(sampleIntent()), refused);
     await assert.rejects(journal.write(created.lease, intent), { code: 'not-owner' });
+    assert.equal(readFileSync(fileOf(intent), 'utf8'), 'spoilt');
     await journal.settle(created.lease, chargedAt(intent, 1));
     assert.deepEqual(
       (await other.receipts()).map(({ id }) => id),
@@ -158,10 +203,10 @@ describe('journal files', () => {
     );
   });
 
-  it('does not set aside a file that its owner has rewritten', async () => {
+  it('reads again what an owner has rewritten', async () => {
     const intent = sampleIntent();
     const file = fileOf(intent);
-    writeFileSync(file, 'spoilt');
+    spoil(intent);
     const { lstat } = fs;
     let looks = 0;
     mock.method(fs, 'lstat', async (looked: string) => {
@@ -169,45 +214,150 @@ describe('journal files', () => {
       return lstat(looked);
     });
     syncBuiltinESMExports();
-    try {
-      assert.deepEqual((await opened()).intents, [intent]);
-    } finally {
-      mock.restoreAll();
-      syncBuiltinESMExports();
-    }
+    const journal = await opened();
+    assert.deepEqual([journal.intents, journal.damaged, reports], [[intent], [], []]);
     assert.ok(looks > 1);
-    assert.deepEqual(unreadable, []);
   });
 
-  it('does not set aside a file that cannot be read, and creates nothing meanwhile', async () => {
+  it('keeps an intent that cannot be read now as it was last read', async () => {
     const intent = sampleIntent();
     put(intent);
     const journal = await opened();
-    const read = fs.readFile;
-    mock.method(fs, 'readFile', (file: string, ...rest: never[]) =>
-      file === fileOf(intent) ? Promise.reject(new Error('EIO')) : read(file, ...rest),
-    );
-    syncBuiltinESMExports();
-    try {
-      await journal.reload();
-      assert.deepEqual(journal.intents, [intent], 'as it was last read');
-      assert.deepEqual(unreadable, [fileOf(intent)]);
-      assert.deepEqual(await journal.create(sameDataset(intent)), { existing: intent });
-      await assert.rejects(journal.create(sampleIntent()), {
-        code: 'journal-unreadable',
-        file: fileOf(intent),
-      });
-      assert.deepEqual(
-        readdirSync(directory).filter((name) => name.includes('.json')),
-        [`${intent.id}.json`],
-      );
-    } finally {
+    failReading(intent, 'EIO');
+    await journal.reload();
+    assert.deepEqual([journal.intents, journal.damaged], [[intent], []]);
+    assert.deepEqual(await journal.create(sameDataset(intent)), { existing: intent });
+    await create(journal, sampleIntent());
+    assert.deepEqual(reports, [nameOf(intent)]);
+  });
+
+  describe('that cannot be read', () => {
+    const refused = (intent: Intent) => ({ code: 'journal-unreadable', file: fileOf(intent) });
+    const consentTo = ({ damaged }: Journal) => ({ unread: damaged.map(({ stamp }) => stamp) });
+
+    it('prevent a new intent unless the user agreed to exactly these files, as they were then', async () => {
+      const [one, two] = [sampleIntent(), sampleIntent()];
+      spoil(one);
+      const journal = await opened();
+      await assert.rejects(journal.create(sampleIntent()), refused(one));
+      const agreed = consentTo(journal);
+      await create(journal, sampleIntent(), agreed);
+      put(two);
+      failReading(two, 'EACCES');
+      const next = await opened();
+      await assert.rejects(next.create(sampleIntent(), agreed), refused(two));
+      await create(next, sampleIntent(), consentTo(next));
       mock.restoreAll();
       syncBuiltinESMExports();
-    }
-    const created = await journal.create(sampleIntent());
-    assert.ok('lease' in created);
-    created.lease.release();
+      put(two);
+      writeFileSync(inside('other.tmp'), 'spoilt');
+      renameSync(inside('other.tmp'), fileOf(one));
+      await assert.rejects(next.create(sampleIntent(), consentTo(next)), refused(one));
+    });
+
+    it('are read again while another program uses them, and then prevent a new intent whatever the user agreed to', async () => {
+      const intent = sampleIntent();
+      put(intent);
+      failReading(intent, 'EBUSY');
+      const journal = await opened();
+      assert.deepEqual(reports, []);
+      await assert.rejects(journal.create(sampleIntent(), consentTo(journal)), {
+        code: 'record-in-use',
+        file: fileOf(intent),
+      });
+      mock.restoreAll();
+      failReading(intent, 'EBUSY', 3);
+      assert.deepEqual(await journal.create(sameDataset(intent)), { existing: intent });
+      assert.deepEqual(journal.damaged, []);
+    });
+
+    it('are shown as soon as they can be read, though nothing in the folder changes', async () => {
+      const intent = sampleIntent();
+      put(intent);
+      failReading(intent, 'EBUSY', 1);
+      const journal = await opened();
+      assert.deepEqual(journal.intents, []);
+      await until(() => journal.intents.length === 1);
+    });
+
+    it('are not ended if they changed since the user was asked, or a window owns them', async () => {
+      const [one, two] = [sampleIntent(), sampleIntent()];
+      spoil(one);
+      spoil(two);
+      const journal = await opened();
+      const [first, second] = [one, two].map(({ id }) => journal.damaged.find((record) => record.id === id)!);
+      put(one);
+      assert.equal(await journal.endDamaged(first!), false);
+      const lease = await Lease.take(inside('leases', `${two.id}.lock`));
+      assert.equal(await journal.endDamaged(second!), false);
+      lease?.release();
+      assert.equal(await journal.endDamaged(second!), true);
+      assert.deepEqual([journal.intents, journal.damaged], [[one], []]);
+    });
+
+    describe('but are known from state.sqlite', () => {
+      let states: StateStore[];
+      beforeEach(() => (states = []));
+      afterEach(() => states.forEach((state) => state.dispose()));
+
+      function hints(): SubmissionHints {
+        const state = new StateStore(folder());
+        states.push(state);
+        return new SubmissionHints(state);
+      }
+
+      /** Has a window read these, then damages them, and returns what another window reads. */
+      async function damaged(...intents: (Intent | Receipt)[]): Promise<Journal> {
+        intents.forEach((intent) => put(intent));
+        const before = hints();
+        await opened({ hints: before });
+        await before.learn(intents);
+        intents.forEach((intent) => spoil(intent));
+        [reports, decided] = [[], []];
+        return opened({ hints: hints() });
+      }
+
+      it('prevent only intents for the same bytes, model, and service', async () => {
+        const open = sampleIntent({ marker: 'ft-7k3m9qpx' });
+        const journal = await damaged(open);
+        assert.deepEqual(reports, [nameOf(open)]);
+        const { dataset, accountId, origin, model_id, marker } = open;
+        const { filename, sha256 } = dataset;
+        assert.deepEqual(
+          journal.damaged.map(({ hint }) => hint),
+          [{ id: open.id, accountId, origin, model_id, marker, dataset: { filename, sha256 }, isOpen: true }],
+        );
+        await assert.rejects(
+          journal.create(sameDataset(open), { duplicates: [open.id], ...consentTo(journal) }),
+          refused(open),
+        );
+        const theirs = sameDataset(open, { accountId: 'another' });
+        await assert.rejects(journal.create(theirs), refused(open));
+        await create(journal, theirs, { duplicates: [open.id] });
+        await create(journal, sameDataset(open, { model_id: 'another' }));
+        await create(journal, sampleIntent());
+      });
+
+      it('are only logged if they are receipts or were refused', async () => {
+        const receipt = chargedAt(sampleIntent(), 1);
+        const refusedIntent = sampleIntent({ refused: { at: { localMs: 1 }, code: 'insufficient_balance' } });
+        const journal = await damaged(receipt, refusedIntent);
+        assert.deepEqual(journal.damaged, []);
+        assert.deepEqual([reports, decided.toSorted()], [[], [receipt, refusedIntent].map(nameOf).sort()]);
+        await create(journal, sameDataset(receipt));
+      });
+
+      it('stay ended, also for other windows', async () => {
+        const open = sampleIntent();
+        const journal = await damaged(open);
+        assert.equal(await journal.endDamaged(journal.damaged[0]!), true);
+        spoil(open);
+        for (const each of [journal, await opened({ hints: hints() })]) {
+          await each.reload();
+          assert.deepEqual(each.damaged, []);
+        }
+      });
+    });
   });
 
   it('stores nothing from the service beyond the contract, and truncates long text', () => {

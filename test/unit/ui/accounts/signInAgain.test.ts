@@ -128,7 +128,12 @@ describe('Sign In to a service that was used before', () => {
     standIn.forget();
     accounts = new AccountStore(stage.bench.folder, (file) => notifyUnreadable('accounts', [file]));
     await accounts.open();
-    assert.match(standIn.shown.sentences[0] ?? '', /may have been charged/);
+    // Names the file, and offers its folder.
+    assert.match(
+      standIn.shown.sentences[0] ?? '',
+      / moved to accounts\.json\.\S+\. .* may have been charged/,
+    );
+    assert.match(standIn.shown.buttons[0]?.[0] ?? '', /Finder|Explorer|Folder/);
     const rows = await enter(stage.url, 'Continue with', 'Work', 'service_key');
     assert.deepEqual(rows, ['$(account) Continue with an Earlier Account', '$(add) Add as a New Account']);
     assert.deepEqual([accounts.active?.id, accounts.active?.name], [accountId, 'Work']);

@@ -35,6 +35,7 @@ describe('RunsTree', () => {
   /** Open submissions, all of which have rows. */
   let pending: PendingSubmission[];
   let submissionsChanged: Emitter<PendingSubmission>;
+  let damagedChanged: Emitter<void>;
   let ticking: string[];
   let unseen: number;
   let unseenChanged: Emitter<string>;
@@ -63,6 +64,7 @@ describe('RunsTree', () => {
     active = session;
     activeChanged = new Emitter();
     submissionsChanged = new Emitter();
+    damagedChanged = new Emitter();
     unseenChanged = new Emitter();
     downloaded = new Emitter();
     downloads = { active: [], home: [], verified: 'zip' };
@@ -84,6 +86,7 @@ describe('RunsTree', () => {
         get tickingIds() {
           return ticking;
         },
+        onDidChangeDamaged: damagedChanged.event,
         item: (id: string) => new standIn.TreeItem(`submission ${id}`),
       },
       ledger: {
@@ -367,6 +370,14 @@ describe('RunsTree', () => {
       assert.ok(removed !== undefined);
       submissionsChanged.fire({ ...removed, sentBytes: 1 });
       assert.deepEqual(drawnIds().slice(2), ['submission', 'list']);
+    });
+
+    it('shows a damaged record as soon as it is found', () => {
+      texts();
+      drawn.length = 0;
+      pending.push(pendingOf('unknown'));
+      damagedChanged.fire();
+      assert.deepEqual(drawnIds(), ['list']);
     });
 
     it('redraws upload progress every second, and the end of the upload at once', async () => {

@@ -27,17 +27,19 @@ describe('UnreadableFiles', () => {
     files.of('accounts')('/storage/accounts.json.unreadable-1');
     assert.deepEqual(await pass(), [
       'You may have been charged: 3 submission records can’t be read. Compare your balance and runs.',
-      'Your accounts couldn’t be read and were moved to /storage/accounts.json.unreadable-1. ' +
+      'Your accounts couldn’t be read and were moved to accounts.json.unreadable-1. ' +
         'Sign in again: open submissions may have been charged.',
     ]);
     assert.deepEqual(logged, [
       ...['a', 'b', 'c'].map((name) => `unreadable-submission: ${name}.json`),
       'unreadable-accounts: accounts.json.unreadable-1',
     ]);
+    standIn.shown.answer = ([folder]) => folder;
     files.of('submission')('/storage/submissions/d.json');
     assert.deepEqual(await pass(), [
-      'You may have been charged: the submission record /storage/submissions/d.json can’t be read. ' +
+      'You may have been charged: the submission record d.json can’t be read. ' +
         'Compare your balance and runs.',
     ]);
+    assert.deepEqual(standIn.executed.map(String), ['revealFileInOS,file:///storage/submissions/d.json']);
   });
 });

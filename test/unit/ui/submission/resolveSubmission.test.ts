@@ -7,9 +7,10 @@ import type {
   PendingSubmission,
   SubmissionResult,
 } from '../../../../src/core/submission/pendingSubmission.ts';
+import type { UnreadRecord } from '../../../../src/core/submission/unreadRecord.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
-import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
+import { damagedRecord, intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const module = await withVscode(() => import('../../../../src/ui/submission/resolveSubmission.ts'));
@@ -19,6 +20,7 @@ const HOUR = 60 * 60_000;
 
 describe('commands for open submissions', () => {
   let pending: PendingSubmission[];
+  let damaged: UnreadRecord[];
   let calls: string[];
   let finding: ReconcileResult | undefined | Error;
   let result: SubmissionResult;
@@ -31,7 +33,7 @@ describe('commands for open submissions', () => {
 
   beforeEach(() => {
     standIn.forget();
-    [pending, calls] = [[], []];
+    [pending, damaged, calls] = [[], [], []];
     finding = { verdict: 'cannot-tell', reason: 'no-marker', candidates: [] };
     result = { kind: 'elsewhere' };
     isRefusing = false;
@@ -63,7 +65,14 @@ describe('commands for open submissions', () => {
   const [active, second] = [sessionOf('account-1', 'Work'), sessionOf('account-2', 'Home')];
   const done = (call: string) => Promise.resolve(calls.push(call) > 0);
   const parts = {
-    journal: { receipts: () => Promise.resolve(receipts), claimNotice: () => Promise.resolve(true) },
+    journal: {
+      get damaged() {
+        return damaged;
+      },
+      endDamaged: ({ id }: UnreadRecord) => done(`end ${id}`).then(() => !isRefusing),
+      receipts: () => Promise.resolve(receipts),
+      claimNotice: () => Promise.resolve(true),
+    },
     sessions: { active, find: (id: string) => [active, second].find(({ account }) => account.id === id) },
     submitter: {
       get pending() {
@@ -141,6 +150,49 @@ describe('commands for open submissions', () => {
       assert.deepEqual(calls, []);
       await resolve('theirs');
       assert.deepEqual(calls, ['activate account-3']);
+    });
+  });
+
+  describe('a record that can’t be read', () => {
+    it('needs attention: it is found without an argument, alone or among others', async () => {
+      damaged = [damagedRecord('lost', intentOf())];
+      pending = [unknown('theirs', HOUR, { accountId: 'account-3' })];
+      await resolve();
+      pending = [unknown('one', HOUR, { label: 'First' })];
+      choose('train.jsonl');
+      await resolve();
+      assert.deepEqual(standIn.shown.sentences, Array(2).fill('Discard the damaged record of train.jsonl?'));
+      assert.equal(standIn.shown.inputs[0]?.items[1]?.description, 'May be charged · record damaged');
+      assert.deepEqual(calls, []);
+    });
+
+    it('is ended only after a question that names its file, and the charge that it may hide', async () => {
+      const open = intentOf({ marker: 'ft-7k3m9qpx' });
+      damaged = [damagedRecord('lost', open), damagedRecord('other')];
+      for (const { id } of damaged) await resolve(id);
+      press('Open Containing Folder', 'Reveal in Finder', 'Reveal in File Explorer');
+      await resolve('lost');
+      assert.deepEqual(calls, []);
+      assert.deepEqual(standIn.executed.map(String), [
+        'revealFileInOS,file:///storage/submissions/lost.json',
+      ]);
+      assert.deepEqual(standIn.shown.isModal, [true, true, true]);
+      assert.deepEqual(standIn.shown.buttons[0]?.[1], 'Discard');
+      const [known = '', other = ''] = standIn.shown.details;
+      assert.match(
+        known,
+        /^You may have been charged\. Look for a run labeled ft-7k3m9qpx, .*\n.* lost\.json /,
+      );
+      assert.match(other, /^You may have been charged if it is an open submission\. .*\n.* other\.json /);
+      press('Discard');
+      await resolve({ kind: 'submission', id: 'lost' });
+      isRefusing = true;
+      await resolve('other');
+      assert.deepEqual(calls, ['end lost', 'end other']);
+      assert.equal(
+        standIn.shown.sentences.at(-1),
+        'The record of other.json has changed and was not discarded.',
+      );
     });
   });
 

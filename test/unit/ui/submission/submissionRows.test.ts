@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { Emitter } from '../../../../src/core/base/event.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
+import type { UnreadRecord } from '../../../../src/core/submission/unreadRecord.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
+import { damagedRecord, intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 
 const { SubmissionRows } = await withVscode(() => import('../../../../src/ui/submission/submissionRows.ts'));
 
@@ -13,6 +15,7 @@ const SHOWN = 'Free <U+202E>$ (check) [x] (command:y)<U+200B>';
 describe('SubmissionRows', () => {
   let rows: InstanceType<typeof SubmissionRows>;
   let pending: PendingSubmission[];
+  let damaged: UnreadRecord[];
   let sessions: { active: object | undefined; find: (id: string) => object | undefined };
 
   beforeEach(() => {
@@ -20,12 +23,19 @@ describe('SubmissionRows', () => {
     const [active, other] = [sessionOf('account-1'), sessionOf('Home')];
     sessions = { active, find: (id) => [active, other].find(({ account }) => account.id === id) };
     pending = [];
+    damaged = [];
     const submitter = {
       get pending() {
         return pending;
       },
     };
-    rows = new SubmissionRows(sessions as unknown as Sessions, submitter);
+    const journal = {
+      get damaged() {
+        return damaged;
+      },
+      onDidChangeDamaged: new Emitter<void>().event,
+    };
+    rows = new SubmissionRows(sessions as unknown as Sessions, submitter, journal);
   });
 
   it('lists the active account first, then others with their names, but no signed-out accounts', () => {
@@ -42,13 +52,42 @@ describe('SubmissionRows', () => {
     assert.deepEqual(rows.rowIds, ['home', 'own']);
   });
 
+  it('lists records that can’t be read, also of signed-out accounts, with what is known', () => {
+    pending = [pendingOf('unsent', intentOf({ id: 'own' }))];
+    const open = intentOf({ marker: 'ft-7k3m9qpx' });
+    damaged = [
+      damagedRecord('known', open),
+      damagedRecord('home', { ...open, accountId: 'Home' }),
+      damagedRecord('gone', { ...open, accountId: 'signed-out' }),
+      damagedRecord('other'),
+    ];
+    assert.deepEqual(rows.rowIds, ['own', 'known', 'home', 'gone', 'other']);
+    const shown = rows.rowIds.slice(1).map((id) => {
+      const { label, description, command, contextValue } = rows.item(id);
+      assert.deepEqual([command?.arguments, contextValue], [[id], 'submission.damaged']);
+      return [label, description];
+    });
+    assert.deepEqual(shown, [
+      ['train.jsonl', 'May be charged · record damaged'],
+      ['train.jsonl', 'May be charged · record damaged · Home'],
+      ['train.jsonl', 'May be charged · record damaged'],
+      ['other.json', 'Record damaged'],
+    ]);
+    const { accessibilityInformation, tooltip } = rows.item('home');
+    assert.equal(accessibilityInformation?.label, 'train.jsonl, May be charged, record damaged, Home');
+    assert.equal(
+      tooltip,
+      'train.jsonl\nMay be charged · record damaged\nAccount: Home\nMarker: ft-7k3m9qpx\nFile: home.json',
+    );
+  });
+
   it('lists uploading and waiting rows as ticking', () => {
     const states = ['queued', 'uploading', 'validating', 'waiting', 'unknown'] as const;
     pending = states.map((id) => pendingOf(id, intentOf({ id })));
     assert.deepEqual(rows.tickingIds, ['uploading', 'waiting']);
   });
 
-  it('has at most one button in each state, to check, continue, or cancel', () => {
+  it('has at most one button in each state, to check, continue, cancel, or discard', () => {
     const text = readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8');
     const { contributes } = JSON.parse(text) as {
       contributes: { menus: Record<string, { command: string; when: string; group: string }[]> };
@@ -79,6 +118,8 @@ describe('SubmissionRows', () => {
         assert.match(item.accessibilityInformation?.label ?? '', /^train\.jsonl, ./, state);
         assert.deepEqual(menuOf(item.contextValue ?? ''), expected, state);
       }
+    damaged = [damagedRecord('other')];
+    assert.deepEqual(menuOf(rows.item('other').contextValue ?? ''), ['discardRecord inline', ...inMenu]);
     pending = [pendingOf('waiting', intentOf({ id: 'one', attempts: [uploadedAttempt(Date.now())] }))];
     assert.deepEqual(menuOf(rows.item('one').contextValue ?? ''), inMenu, 'it may have been charged');
   });

@@ -10,16 +10,18 @@ import { Emitter } from '../../../../src/core/base/event.ts';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
 import { CheckError } from '../../../../src/core/datasets/report.ts';
 import type { Draft, Receipt } from '../../../../src/core/submission/intent.ts';
+import type { KnownSubmissions } from '../../../../src/core/submission/journal.ts';
 import type { SubmissionResult } from '../../../../src/core/submission/pendingSubmission.ts';
 import { Submitter } from '../../../../src/core/submission/submitter.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
+import type { UnreadRecord } from '../../../../src/core/submission/unreadRecord.ts';
 import { useFileReads } from '../../../helpers/fileReads.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { Bench } from '../../../helpers/runs/support.ts';
 import { reportOf } from '../../../helpers/report.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
-import { intentOf, pendingOf } from '../../../helpers/submissions.ts';
+import { damagedRecord, intentOf, pendingOf } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const { submitDataset } = await withVscode(() => import('../../../../src/ui/submission/submitDataset.ts'));
@@ -38,8 +40,9 @@ describe('submitDataset', () => {
   const beforeReads = useFileReads();
   let file: string;
   let pending: PendingSubmission[];
+  let damaged: UnreadRecord[];
   let drafts: Draft[];
-  let besides: (readonly string[] | undefined)[];
+  let besides: KnownSubmissions[];
   let result: SubmissionResult;
   let receipts: Receipt[];
   let parts: Parts;
@@ -53,7 +56,7 @@ describe('submitDataset', () => {
     standIn.settings.clear();
     file = path.join(folder(), 'train.jsonl');
     await writeFile(file, TEXT);
-    [pending, drafts, besides, receipts] = [[], [], [], []];
+    [pending, damaged, drafts, besides, receipts] = [[], [], [], [], []];
     result = { kind: 'elsewhere' };
     reconnected = new Emitter();
     const model = { model_id: 'm', name: 'Model M', provider: 'Maker', available: true };
@@ -85,14 +88,21 @@ describe('submitDataset', () => {
           return pending;
         },
         openOnesOf: Reflect.get(Submitter.prototype, 'openOnesOf'),
-        submit: (_session: unknown, draft: Draft, _signal: unknown, others?: string[]) => {
+        submit: (_session: unknown, draft: Draft, _signal: unknown, known: KnownSubmissions) => {
           drafts.push(draft);
-          besides.push(others);
+          besides.push(known);
           const onProgress = new Emitter<PendingSubmission>().event;
           return { id: 'mine', onProgress, result: Promise.resolve(result) };
         },
       },
-      journal: { receipts: () => Promise.resolve(receipts), claimNotice: () => Promise.resolve(true) },
+      journal: {
+        get damaged() {
+          return damaged;
+        },
+        reload: () => Promise.resolve(),
+        receipts: () => Promise.resolve(receipts),
+        claimNotice: () => Promise.resolve(true),
+      },
       openJournal: () => Promise.resolve(),
       reports: () => Promise.resolve(reports),
       ensureActiveAccount: () => Promise.resolve(true),
@@ -386,7 +396,43 @@ describe('submitDataset', () => {
     await submit({ modelId: 'm' }, ['Continue'], ['Open It']);
     assert.deepEqual([drafts, standIn.executed], [[], [['fineTuning.resolveSubmission', 'theirs']]]);
     await submit({ modelId: 'm' }, ACCEPTING, ['Submit Anyway', SUBMIT]);
-    assert.deepEqual([drafts.length, besides], [1, [['theirs']]]);
+    assert.deepEqual([drafts.length, besides.map(({ duplicates }) => duplicates)], [1, [['theirs']]]);
+  });
+
+  it('asks about an open submission of the same bytes whose record can’t be read', async () => {
+    const dataset = { ...intentOf().dataset, sha256: SHA256 };
+    damaged = [
+      damagedRecord('elsewhere', intentOf({ dataset, origin: 'https://other.test' })),
+      damagedRecord('other bytes', intentOf()),
+      damagedRecord('lost', intentOf({ id: 'lost', dataset, model_id: 'm' })),
+    ];
+    await submit({ modelId: 'm' }, ['Continue'], ['Open It']);
+    assert.deepEqual(standIn.shown.sentences, ['A submission of train.jsonl is already open.']);
+    assert.match(standIn.shown.details.join(), /^You may have been charged: its record can’t be read\.\n/);
+    assert.deepEqual(standIn.shown.buttons, [['Open It', 'Back to Summary']]);
+    assert.deepEqual([drafts, standIn.executed], [[], [['fineTuning.resolveSubmission', 'lost']]]);
+    damaged = [damagedRecord('lost', intentOf({ id: 'lost', dataset, accountId: 'account-2' }))];
+    await submit({ modelId: 'm' }, ACCEPTING, ['Submit Anyway', SUBMIT]);
+    assert.deepEqual([drafts.length, besides.map(({ duplicates }) => duplicates)], [1, [['lost']]]);
+  });
+
+  it('names unknown records that can’t be read before the terms, and submits only after consent to each', async () => {
+    const busy = { ...damagedRecord('busy'), state: 'busy' as const };
+    damaged = [damagedRecord('one'), busy];
+    await submit();
+    assert.deepEqual(standIn.shown.sentences, ['A submission record can’t be read.']);
+    assert.match(standIn.shown.details.join(), /^one\.json\n.* you could be charged twice\.$/);
+    // Enter presses the first button, which sends nothing.
+    assert.deepEqual(standIn.shown.buttons[0]?.slice(0, 2), ['Back to Summary', 'Continue Anyway']);
+    assert.deepEqual(standIn.shown.isModal, [true]);
+    assert.deepEqual(drafts, []);
+    damaged.push(...['b', 'c', 'd', 'e', 'f'].map((id) => damagedRecord(id)));
+    standIn.forget();
+    await submit(undefined, ACCEPTING, ['Continue Anyway', SUBMIT]);
+    assert.equal(standIn.shown.sentences[0], '6 submission records can’t be read.');
+    assert.match(standIn.shown.details[0] ?? '', /^one\.json\nb\.json\nc\.json\nd\.json\ne\.json\n1 more\n/);
+    const stamps = ['one', 'b', 'c', 'd', 'e', 'f'].map((id) => `${id}.json:1`);
+    assert.deepEqual([drafts.length, besides.map(({ unread }) => unread)], [1, [stamps]]);
   });
 
   it('shows earlier charges and possible ones, and continues if they can’t be read', async () => {
