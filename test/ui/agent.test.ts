@@ -76,8 +76,8 @@ describe('another extension that imitates the user', () => {
 
   /** Waits for the final confirmation. @returns a function that confirms it, even if the agent has opened something over it */
   async function lastQuestion(fileName: string): Promise<() => Promise<void>> {
-    const question = `Submit ${fileName} to Work and pay?`;
-    const dialog = workbench.dialogs.modal.filter({ hasText: question });
+    const question = 'Submit this dataset to Work and pay?';
+    const dialog = workbench.dialogs.modal.filter({ hasText: question }).filter({ hasText: fileName });
     await dialog.waitFor();
     return () => dialog.getByRole('button', { name: 'Submit and Pay' }).dispatchEvent('click');
   }
@@ -115,7 +115,7 @@ describe('another extension that imitates the user', () => {
     await vscode.killExtensionHosts();
     service.release();
     // The notification's first button is "Continue…".
-    await workbench.dialogs.waitForToast(/Not charged: the upload of big\.jsonl was interrupted/);
+    await workbench.dialogs.waitForToast(/^Not charged, .+: the upload of big\.jsonl was interrupted/);
     const balanceCents = await service.balanceCents();
     assertTried(await play('fineTuning.resolveSubmission', [], [0, 1], true), 100);
     assert.equal(service.submissions, 1, 'submissions that reached the service');

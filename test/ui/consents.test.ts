@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
@@ -194,9 +195,11 @@ describe('consents and steps of a submission', () => {
       await walkThroughSteps(workbench, { fileName: 'rows.jsonl', until: 'confirm' });
       const said = await waitForConfirm(workbench, 'rows.jsonl');
       assert.deepEqual(said.split('\n'), [
+        'rows.jsonl',
+        `in ${path.dirname(vscode.file('rows.jsonl'))}`,
+        `160 bytes · 10 rows · ${FAMILY}…${FAMILY}`,
         `Account: Work (${new URL(service.baseUrl).host})`,
         'Model: Mistral 7B Instruct v0.3 (Mistral AI) · standard queue',
-        'Dataset: rows.jsonl · 160 bytes · 10 rows',
         'Price: known only after the charge.',
         'Balance: 1,000.00 USD',
         'You’re charged when the service accepts the dataset. A run can’t be canceled or refunded.',

@@ -27,6 +27,8 @@ export class Service {
   holdsUploads = false;
   /** While set, submissions are charged, but their responses are held until `release`. */
   holdsAnswers = false;
+  /** The currency of the balance. */
+  currency = 'USD';
   /** While set, downloads stop in the middle until `release`. */
   holdsDownloads = false;
   /** The only API key that is accepted; undefined rejects all. */
@@ -159,7 +161,11 @@ export class Service {
         });
       };
       if (isSubmission && this.holdsAnswers) this.#held.push(pass);
-      else if (isSigning) void this.#passSigned(answer, response);
+      // Signed URLs go through the proxy.
+      else if (isSigning)
+        void passChanged(answer, response, (body) => body.replaceAll(this.#sandbox.baseUrl, this.baseUrl));
+      else if (url === '/api/v1/balance')
+        void passChanged(answer, response, (body) => body.replace('"USD"', `"${this.currency}"`));
       else if (isDownload && this.holdsDownloads)
         holdTheHalf(answer, response, (goOn) => this.#held.push(goOn));
       else pass();
@@ -172,22 +178,23 @@ export class Service {
     if (isSubmission && this.holdsUploads) holdInTheMiddle(request, onward, (goOn) => this.#held.push(goOn));
   }
 
-  /** Rewrites signed URLs to go through the proxy. */
-  async #passSigned(answer: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = (await text(answer)).replaceAll(this.#sandbox.baseUrl, this.baseUrl);
-    response.writeHead(answer.statusCode ?? 502, {
-      ...answer.headers,
-      'content-length': Buffer.byteLength(body),
-    });
-    response.end(body);
-  }
-
   async #get<T>(where: string): Promise<T> {
     const answer = await fetch(this.#sandbox.baseUrl + where, {
       headers: { authorization: `Bearer ${this.#sandbox.apiKey}` },
     });
     return (await answer.json()) as T;
   }
+}
+
+async function passChanged(
+  answer: IncomingMessage,
+  response: ServerResponse,
+  change: (body: string) => string,
+): Promise<void> {
+  const body = change(await text(answer));
+  const headers = { ...answer.headers, 'content-length': Buffer.byteLength(body) };
+  response.writeHead(answer.statusCode ?? 502, headers);
+  response.end(body);
 }
 
 /** Pauses an upload after 4 MiB, until the function passed to `onHold` is called. */

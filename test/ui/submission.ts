@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { Workbench } from './workbench.ts';
 
 /** The summary's row that continues to the terms. */
@@ -61,11 +62,11 @@ export async function walkThroughSteps(workbench: Workbench, way: Way): Promise<
   await pressSubmit(workbench);
 }
 
-/** Waits for the final confirmation and returns its detail. */
-export function waitForConfirm({ dialogs }: Workbench, fileName: string): Promise<string> {
-  return dialogs.waitForModal(
-    new RegExp(`^Submit ${fileName.replaceAll('.', '\\.')} to (the sandbox|.+ and pay)\\?$`),
-  );
+/** Waits for the final confirmation, which identifies the file, and returns its detail. */
+export async function waitForConfirm({ dialogs }: Workbench, fileName: string): Promise<string> {
+  const detail = await dialogs.waitForModal(/^Submit (this dataset to .+ and pay|.+ to the sandbox)\?$/);
+  assert.match(detail, new RegExp(`^${fileName.replaceAll('.', '\\.')}$`, 'm'));
+  return detail;
 }
 
 /** Confirms the final dialog. */

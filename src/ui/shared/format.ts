@@ -5,7 +5,7 @@ import { sanitizeServiceText } from './serviceText.ts';
 import { TERMS } from './termMessages.ts';
 
 /** A currency code has three letters, but the service may send a longer text. */
-const MAX_CURRENCY_UNITS = 12;
+export const MAX_CURRENCY_UNITS = 12;
 
 /** Cached by language: creating formats takes 200 times as long as using them, and pages show hundreds of times and amounts. */
 const formats = lazyBy((language) => ({

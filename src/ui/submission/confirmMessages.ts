@@ -5,16 +5,27 @@ import type { AccountMoney, BalanceNote } from '../../core/money/accountMoney.ts
 import type { RunParameters } from '../../core/money/estimate.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { Prior } from '../../core/submission/receipts.ts';
-import { compact, formatAgo, formatBytes, formatMoney, formatRows, sandboxNote } from '../shared/format.ts';
-import { likelyPrice } from '../shared/moneyMessages.ts';
+import {
+  compact,
+  formatAgo,
+  formatBytes,
+  formatMoney,
+  formatRows,
+  MAX_CURRENCY_UNITS,
+  sandboxNote,
+} from '../shared/format.ts';
+import { estimateText, likelyPrice } from '../shared/moneyMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/termMessages.ts';
-import { moneySentence } from './resultMessages.ts';
+import type { DatasetPlace } from './datasetPlace.ts';
+import { moneySentence, submissionMessages } from './resultMessages.ts';
 
 /** What the final question shows before anything is sent. */
 export interface Confirmation {
   account: Account;
-  dataset: { filename: string };
+  dataset: { filename: string; sha256: string; place: DatasetPlace };
+  /** Without its marker; may be empty. */
+  label: string;
   /** Only the name if the service doesn't list the model now. */
   model: Pick<Model, 'name'> & Partial<Pick<Model, 'provider' | 'use_policy_url'>>;
   wanted: RunParameters;
@@ -26,73 +37,180 @@ export interface Confirmation {
   resent?: PendingSubmission;
 }
 
-/** These lengths keep the dialog within 20 lines of 48 characters, since not every platform scrolls it. */
-const MAX_NAME_UNITS = 28;
-/** Keeps the account on one line; the question above shows more of the name. */
-const MAX_ACCOUNT_UNITS = 10;
-const MAX_HOST_UNITS = 26;
-/** Long enough for sizes and versions, which are in the middle of a model's name. */
-const MAX_MODEL_UNITS = 40;
+/** The dialog is 450 pixels wide, and the desktop's doesn't scroll: this much is visible everywhere. */
+const MAX_LINES = 20;
+const LINE_UNITS = 48;
+export const MAX_FOLDER_UNITS = 44;
+const MAX_LINK_UNITS = 40;
 const MAX_PROVIDER_UNITS = 18;
+/** How many digits of the SHA-256 tell two datasets apart. */
+const DIGITS = 8;
 
-const short = (text: string) => sanitizeServiceText(text, MAX_NAME_UNITS);
+/** How much room texts have: the maximum lengths of names, and what is left out. */
+interface Room {
+  /** Of the name in the question. */
+  question: number;
+  file: number;
+  label: number;
+  account: number;
+  host: number;
+  /** Long enough for sizes and versions, which are in the middle of a model's name. */
+  model: number;
+  /** Whether the queue stands with the price, and the budget with the balance. */
+  isShared: boolean;
+  /** Whether an estimate replaces the sentence about the price. */
+  isBrief: boolean;
+}
+
+const WIDE: Readonly<Room> = {
+  ...{ question: 28, file: 96, label: 24, account: 40, host: 40, model: 40 },
+  ...{ isShared: false, isBrief: false },
+};
+const NARROW: Readonly<Room> = { ...WIDE, question: 16, label: 16, account: 20, host: 16, isShared: true };
+const BRIEF: Readonly<Room> = { ...NARROW, isBrief: true };
+/** The first one in which everything fits is used. If a file's name is cut, its SHA-256 still identifies it. */
+const ROOMS: readonly Room[] = [WIDE, NARROW, BRIEF, { ...BRIEF, file: LINE_UNITS }];
 
 export const confirmMessages = {
-  question: ({ account, dataset }: Confirmation) =>
-    account.kind === 'sandbox'
-      ? l10n.t('Submit {0} to the sandbox?', short(dataset.filename))
-      : l10n.t('Submit {0} to {1} and pay?', short(dataset.filename), short(account.name)),
   submit: ({ account }: Confirmation) =>
     account.kind === 'sandbox' ? l10n.t('Submit') : l10n.t('Submit and Pay'),
   back: ({ resent }: Confirmation) =>
     resent === undefined ? TERMS.backToSummary : l10n.t('Show Submission'),
   overBudget: () => l10n.t('Continue Over Budget'),
   /** Repeats the consents, since another extension may have accepted the first one; only the user can press this dialog. */
-  detail(confirmation: Confirmation): string {
-    const { account, resent, dataset, model, wanted, balance, money, repeated } = confirmation;
-    const isSandbox = account.kind === 'sandbox';
-    const provider = model.provider ? sanitizeServiceText(model.provider, MAX_PROVIDER_UNITS) : undefined;
-    const modelName = sanitizeServiceText(model.name, MAX_MODEL_UNITS);
-    const name = provider === undefined ? modelName : `${modelName} (${provider})`;
-    const { bytes, rows } = wanted.size;
-    const facts = compact(
-      short(dataset.filename),
-      formatBytes(bytes),
-      rows !== undefined && formatRows(rows),
-    ).join(' · ');
-    const queue = wanted.priority ? l10n.t('priority (may cost extra)') : l10n.t('standard queue');
-    const likely = likelyPrice(money.estimate(wanted));
-    const price =
-      likely === undefined
-        ? l10n.t('Price: known only after the charge.')
-        : l10n.t('Price: known only after the charge; {0}.', likely);
-    const charge = compact(
-      resent === undefined && l10n.t('You’re charged when the service accepts the dataset.'),
-      l10n.t('A run can’t be canceled or refunded.'),
-    ).join(' ');
-    return compact(
-      isSandbox && sandboxNote(),
-      resent && resentSentence(resent),
-      !isSandbox &&
-        l10n.t(
-          'Account: {0} ({1})',
-          sanitizeServiceText(account.name, MAX_ACCOUNT_UNITS),
-          sanitizeServiceText(new URL(account.baseUrl).host, MAX_HOST_UNITS),
-        ),
-      factLine(TERMS.model, [name, queue].join(' · ')),
-      factLine(TERMS.dataset, facts),
-      repeated && factLine(TERMS.submittedBefore, repeatedFacts(repeated)),
-      isSandbox ? likely && factLine(TERMS.price, likely) : price,
-      balanceLine(balance, money.balanceNote(wanted)),
-      !isSandbox && charge,
-      l10n.t('By submitting you:'),
-      termsConsent(model.use_policy_url, provider ?? sanitizeServiceText(model.name, MAX_PROVIDER_UNITS)),
-      l10n.t('• accept the service’s data policy'),
-      l10n.t('• confirm you have the rights to this dataset'),
-      l10n.t('• understand that results aren’t guaranteed'),
-    ).join('\n');
+  texts(confirmation: Confirmation): { question: string; detail: string } {
+    const texts = ROOMS.map((room) => ({
+      question: question(confirmation, room),
+      detail: detail(confirmation, room),
+    }));
+    const fits = texts.find((text) => linesOf(`${text.question}\n${text.detail}`) <= MAX_LINES);
+    return fits ?? texts.at(-1) ?? { question: '', detail: '' };
   },
 };
+
+function question({ account, dataset }: Confirmation, room: Room): string {
+  return account.kind === 'sandbox'
+    ? l10n.t('Submit {0} to the sandbox?', sanitizeServiceText(dataset.filename, room.question))
+    : l10n.t('Submit this dataset to {0} and pay?', sanitizeServiceText(account.name, room.question));
+}
+
+function detail(confirmation: Confirmation, room: Room): string {
+  const { account, resent, dataset, model, repeated } = confirmation;
+  const isSandbox = account.kind === 'sandbox';
+  const provider = model.provider ? sanitizeServiceText(model.provider, MAX_PROVIDER_UNITS) : undefined;
+  return compact(
+    isSandbox && sandboxNote(),
+    resent && resentSentence(resent),
+    ...datasetLines(dataset, room.file),
+    datasetFacts(confirmation, room),
+    !isSandbox &&
+      l10n.t(
+        'Account: {0} ({1})',
+        sanitizeServiceText(account.name, room.account),
+        sanitizeServiceText(new URL(account.baseUrl).host, room.host),
+      ),
+    factLine(TERMS.model, modelText(confirmation, provider, room)),
+    repeated && factLine(TERMS.submittedBefore, repeatedFacts(repeated)),
+    priceLine(confirmation, room),
+    ...moneyLines(confirmation, room),
+    !isSandbox && chargeSentence(resent !== undefined && room.isBrief),
+    l10n.t('By submitting you:'),
+    termsConsent(model.use_policy_url, provider ?? sanitizeServiceText(model.name, MAX_PROVIDER_UNITS)),
+    l10n.t('• accept the service’s data policy'),
+    l10n.t('• confirm you have the rights to this dataset'),
+    l10n.t('• understand that results aren’t guaranteed'),
+  ).join('\n');
+}
+
+/** The file and its folder, whole or with the start of the SHA-256, so that no two datasets read the same. */
+function datasetLines({ filename, sha256, place }: Confirmation['dataset'], maxUnits: number): string[] {
+  const identified = (text: string, units: number) =>
+    sanitizeServiceText(text, units) === text
+      ? text
+      : l10n.t('{0} ({1})', sanitizeServiceText(text, units - DIGITS - 3), sha256.slice(0, DIGITS));
+  const file = identified(filename, maxUnits);
+  const folder = (text: string, units: number) =>
+    file === filename ? identified(text, units) : sanitizeServiceText(text, units);
+  return [
+    file,
+    place.isLink
+      ? l10n.t('link to {0}', folder(place.file, MAX_LINK_UNITS))
+      : l10n.t('in {0}', folder(place.folder, MAX_FOLDER_UNITS)),
+  ];
+}
+
+function datasetFacts({ wanted, label }: Confirmation, room: Room): string {
+  const { bytes, rows } = wanted.size;
+  return compact(
+    formatBytes(bytes),
+    rows !== undefined && formatRows(rows),
+    sanitizeServiceText(label, room.label),
+  ).join(' · ');
+}
+
+function modelText({ model, wanted }: Confirmation, provider: string | undefined, room: Room): string {
+  const name = sanitizeServiceText(model.name, room.model);
+  // The consent names the provider, too.
+  if (room.isShared) return name;
+  const queue = wanted.priority ? l10n.t('priority (may cost extra)') : l10n.t('standard queue');
+  return [provider === undefined ? name : l10n.t('{0} ({1})', name, provider), queue].join(' · ');
+}
+
+function priceLine({ account, wanted, money }: Confirmation, room: Room): string | undefined {
+  const estimate = money.estimate(wanted);
+  const likely = likelyPrice(estimate);
+  const isPriority = wanted.priority && room.isShared;
+  if (likely !== undefined && (account.kind === 'sandbox' || room.isBrief))
+    return factLine(isPriority ? l10n.t('Price (priority)') : TERMS.price, likely);
+  if (account.kind === 'sandbox') return undefined;
+  const amount = estimateText(estimate);
+  return compact(
+    isPriority
+      ? l10n.t('Price (priority): known only after the charge.')
+      : l10n.t('Price: known only after the charge.'),
+    amount !== undefined && estimate.kind === 'range' ? l10n.t('Likely {0}', amount) : amount,
+  ).join(' ');
+}
+
+function moneyLines({ balance, money, wanted }: Confirmation, room: Room): string[] {
+  const budget = money.checkBudget(wanted);
+  const lines = compact(
+    balanceLine(balance, money.balanceNote(wanted)),
+    budget.kind === 'other-currency' &&
+      factLine(
+        TERMS.budget,
+        l10n.t('not checked: it is in {0}', sanitizeServiceText(budget.budgetCurrency, MAX_CURRENCY_UNITS)),
+      ),
+  );
+  return room.isShared ? [lines.join(' · ')] : lines;
+}
+
+/** East Asian letters, which are twice as wide as others. */
+const WIDE_LETTERS = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]/g;
+
+/** Returns how many lines a text takes up when its words are wrapped. */
+function linesOf(text: string): number {
+  let lines = 0;
+  for (const line of text.split('\n')) {
+    let room = 0;
+    for (const word of line.split(' ')) {
+      const units = word.length + (word.match(WIDE_LETTERS)?.length ?? 0);
+      if (units > room) {
+        lines += Math.max(1, Math.ceil(units / LINE_UNITS));
+        room = LINE_UNITS - (units % LINE_UNITS || LINE_UNITS);
+      } else room -= units;
+      room -= 1;
+    }
+  }
+  return lines;
+}
+
+/** @param isBrief leaves out what the question of the first attempt said */
+function chargeSentence(isBrief: boolean): string {
+  return isBrief
+    ? l10n.t('You’re charged when the service accepts it.')
+    : l10n.t('You’re charged when the service accepts the dataset. A run can’t be canceled or refunded.');
+}
 
 /** Leaves out the price, which is shown as the likely price. */
 function repeatedFacts({ submittedAtMs, runId }: Prior): string {
@@ -119,7 +237,7 @@ function termsConsent(policy: string | null | undefined, provider: string): stri
 /** Starts with the money. */
 function resentSentence(submission: PendingSubmission): string {
   if (submission.state === 'unsent') return moneySentence(submission, Date.now());
-  return submission.state === 'not-charged'
-    ? l10n.t('Not charged so far. Resending now can’t charge you twice.')
-    : l10n.t('You may have been charged. Resending now can’t charge you twice.');
+  const money =
+    submission.state === 'not-charged' ? l10n.t('Not charged so far.') : l10n.t('You may have been charged.');
+  return [money, submissionMessages.resending()].join(' ');
 }

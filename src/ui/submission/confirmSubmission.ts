@@ -21,12 +21,11 @@ export async function confirmSubmission(
     if (over !== 'continue') return over;
     // The balance or the spending may have changed in the meantime.
     if (agreed.size > size) continue;
-    return askModal(
-      showWarning,
-      confirmMessages.question(confirmation),
-      confirmMessages.detail(confirmation),
-      { [confirmMessages.back(confirmation)]: 'back', [confirmMessages.submit(confirmation)]: 'submit' },
-    );
+    const { question, detail } = confirmMessages.texts(confirmation);
+    return askModal(showWarning, question, detail, {
+      [confirmMessages.back(confirmation)]: 'back',
+      [confirmMessages.submit(confirmation)]: 'submit',
+    });
   }
 }
 

@@ -3,11 +3,12 @@ import type { Account } from '../../core/accounts/account.ts';
 import type { RunDetail } from '../../core/api/types.ts';
 import type { Intent } from '../../core/submission/intent.ts';
 import {
+  isUncertain,
   nextCheckAtMs,
   uncertaintyOf,
   type UncertaintyReason,
 } from '../../core/submission/reconcilePolicy.ts';
-import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
+import type { PendingSubmission, SubmissionState } from '../../core/submission/pendingSubmission.ts';
 import {
   compact,
   formatBytes,
@@ -22,6 +23,7 @@ import {
 import { askModal, showWarning } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/termMessages.ts';
+import { submissionName } from './rowMessages.ts';
 
 /** The texts of an open submission's dialog. */
 export const resolveMessages = {
@@ -51,12 +53,11 @@ export const resolveMessages = {
     isRefused
       ? l10n.t('Review and consent again, then submit.')
       : l10n.t('Asks first, then uploads the same dataset.'),
-  resendDetail: () => l10n.t('Asks first; can’t charge you twice.'),
   discard: () => l10n.t('Discard…'),
-  discardDetail: (mayBeCharged: boolean) =>
-    mayBeCharged
+  discardDetail: (state: SubmissionState) =>
+    state === 'unknown'
       ? l10n.t('Stops checking. You may have been charged.')
-      : l10n.t('Not charged. Removes it from the list.'),
+      : [notCharged(state), l10n.t('Removes it from the list.')].join(' '),
   choose: () => l10n.t('Choose a Submission'),
   signedOut: () => l10n.t('a signed-out account'),
   noneOpen: () => l10n.t('No submission needs your attention.'),
@@ -72,11 +73,16 @@ export async function confirmIsRun(name: string, run: RunDetail, facts: string):
   return (await askModal(showWarning, l10n.t('Is this the run of {0}?', name), detail, yes)) === true;
 }
 
-export async function confirmDiscard(name: string, mayBeCharged: boolean): Promise<boolean> {
-  const question = l10n.t('Discard the submission of {0}?', name);
-  const detail = mayBeCharged
+/** An upload that stopped is known from this machine's record alone. */
+function notCharged(state: SubmissionState): string {
+  return state === 'unsent' ? l10n.t('Not charged, as far as this machine knows.') : l10n.t('Not charged.');
+}
+
+export async function confirmDiscard({ intent, state }: PendingSubmission): Promise<boolean> {
+  const question = l10n.t('Discard the submission of {0}?', submissionName(intent));
+  const detail = isUncertain(intent)
     ? l10n.t('You may have been charged, and checks will stop. Compare your balance and runs first.')
-    : l10n.t('Not charged. The dataset is not deleted.');
+    : [notCharged(state), l10n.t('The dataset is not deleted.')].join(' ');
   return (await askModal(showWarning, question, detail, { [TERMS.discard]: true })) === true;
 }
 

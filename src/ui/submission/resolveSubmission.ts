@@ -2,6 +2,7 @@ import type { RunCreation, RunDetail } from '../../core/api/types.ts';
 import { asDiskError, onDisk } from '../../core/base/diskError.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import { parametersOf } from '../../core/money/estimate.ts';
+import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { mayBeCharged, type Intent } from '../../core/submission/intent.ts';
 import {
@@ -21,6 +22,7 @@ import { pick, separator, type Choice } from '../shared/steps.ts';
 import { TERMS } from '../shared/termMessages.ts';
 import { confirmSubmission } from './confirmSubmission.ts';
 import { confirmDiscardRecord, damagedDescription, damagedMessages, damagedName } from './damagedMessages.ts';
+import { placeOf } from './datasetPlace.ts';
 import { moneyOf, readFacts } from './submissionFacts.ts';
 import { continueWithDataset } from './submitDataset.ts';
 import { confirmDiscard, confirmIsRun, factRows, resolveMessages } from './resolveMessages.ts';
@@ -250,12 +252,12 @@ function actionRows(
     });
   if (canContinue(submission, nowMs)) {
     const [label, detail] = canCheck(submission)
-      ? [submissionMessages.resend(), resolveMessages.resendDetail()]
+      ? [submissionMessages.resend(), submissionMessages.resending()]
       : [submissionMessages.continue(), resolveMessages.continueDetail(state === 'refused')];
     add('play', label, detail, ({ id }) => continueSubmission(parts, id));
   }
   if (canDiscard(submission)) {
-    const detail = resolveMessages.discardDetail(state === 'unknown');
+    const detail = resolveMessages.discardDetail(state);
     add('trash', resolveMessages.discard(), detail, (now) => discard(submitter, now));
   }
   return rows;
@@ -289,6 +291,7 @@ async function continueSubmission(parts: Parts, id: string): Promise<boolean> {
   if (facts === undefined) return true;
   const { models, balance } = session;
   const model = models.models?.find((one) => one.model_id === model_id) ?? { name: models.nameOf(model_id) };
+  const place = await placeOf(dataset.path);
   const answer = await confirmSubmission(() => {
     const resent = find(submitter, id);
     if (resent === undefined || !canContinue(resent, Date.now())) return undefined;
@@ -296,7 +299,16 @@ async function continueSubmission(parts: Parts, id: string): Promise<boolean> {
     // Count the cost of the resent submission only once.
     const others = submitter.pending.filter((one) => one !== resent);
     const money = moneyOf(session, facts.receipts, others);
-    return { account, dataset, model, wanted: parametersOf(intent), balance: balance.current, money, resent };
+    return {
+      account,
+      dataset: { ...dataset, place },
+      label: withoutMarker(intent.label ?? ''),
+      model,
+      wanted: parametersOf(intent),
+      balance: balance.current,
+      money,
+      resent,
+    };
   });
   if (answer !== 'submit') return answer === undefined;
   const { result } = await withSubmissionProgress(session, intent, (signal) =>
@@ -311,7 +323,7 @@ async function discard(submitter: Services['submitter'], submission: PendingSubm
   if (!canDiscard(submission)) return false;
   const name = submissionName(intent);
   const isOpen = isUncertain(intent);
-  if (!(await confirmDiscard(name, isOpen))) return false;
+  if (!(await confirmDiscard(submission))) return false;
   const confirmed = isOpen ? 'may-be-charged' : 'not-charged';
   if (await onDisk(submitter.discard(id, confirmed), 'submissions')) return true;
   const now = find(submitter, id);

@@ -41,6 +41,8 @@ export const submissionMessages = {
   checkNow: () => l10n.t('Check Now'),
   continue: () => l10n.t('Continue…'),
   resend: () => l10n.t('Resend…'),
+  resending: () =>
+    l10n.t('Resending sends the same request ID; the service documents that this prevents a second charge.'),
 };
 
 /** The sentence about whether a submission was charged. */
@@ -48,7 +50,7 @@ export function moneySentence(submission: PendingSubmission, nowMs: number): str
   const { intent, state } = submission;
   switch (state) {
     case 'unsent':
-      return l10n.t('Not charged: the upload wasn’t completed.');
+      return l10n.t('Not charged, as far as this machine knows: the upload wasn’t completed.');
     case 'not-charged':
       return l10n.t('Not charged: two checks found no such run and no lower balance.');
     case 'unknown':
@@ -274,7 +276,13 @@ export function leftOpenSentence(
   const [{ dataset }, ...others] = intents;
   const text =
     others.length === 0
-      ? l10n.t('Not charged: the upload of {0} was interrupted.', sanitizeServiceText(dataset.filename))
-      : l10n.t('Not charged: {0} uploads were interrupted.', formatCount(intents.length));
+      ? l10n.t(
+          'Not charged, as far as this machine knows: the upload of {0} was interrupted.',
+          sanitizeServiceText(dataset.filename),
+        )
+      : l10n.t(
+          'Not charged, as far as this machine knows: {0} uploads were interrupted.',
+          formatCount(intents.length),
+        );
   return inSandbox(text, session.account.kind === 'sandbox');
 }

@@ -106,10 +106,14 @@ export function submissionTooltip(
   nowMs: number,
   accountName?: string,
 ): string {
-  const { created, dataset, label } = submission.intent;
+  const { intent, state } = submission;
+  const { created, dataset, label } = intent;
   return compact(
     dataset.filename,
-    submissionDescription(submission, nowMs),
+    // Only this machine's record says so.
+    state === 'unsent'
+      ? [l10n.t('Not charged, as far as this machine knows'), l10n.t('upload stopped')].join(' · ')
+      : submissionDescription(submission, nowMs),
     accountName && factLine(TERMS.account, accountName),
     factLine(TERMS.model, modelName),
     label !== undefined && factLine(TERMS.label, label),

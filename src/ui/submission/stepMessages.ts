@@ -34,6 +34,8 @@ import { openServiceLink } from '../shared/openMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { ask, mapAnswer, pick, separator, type Answer, type Choice, type Place } from '../shared/steps.ts';
 import { TERMS } from '../shared/termMessages.ts';
+import { MAX_FOLDER_UNITS } from './confirmMessages.ts';
+import type { DatasetPlace } from './datasetPlace.ts';
 
 /** Why a review starts again with the check. */
 export type Restart =
@@ -42,8 +44,7 @@ export type Restart =
 /** What a review shows but doesn't change. */
 export interface SubmissionContext {
   account: Account;
-  /** `place`: the path, relative to the workspace if the file is in it. */
-  dataset: { filename: string; place: string; size: DatasetSize };
+  dataset: { filename: string; place: DatasetPlace; size: DatasetSize };
   /** Undefined if an earlier check was reused. */
   check?: Report | 'unchecked';
   models: readonly Model[];
@@ -238,6 +239,7 @@ export function summaryRows(
 ): SummaryRow[] {
   const { account, balance, money } = context;
   const { model, label, priority } = choices;
+  const { folder } = context.dataset.place;
   const wanted = runOf(context, choices, sha256);
   const budget = budgetText(money.checkBudget(wanted));
   const website = websiteOf(account);
@@ -255,6 +257,7 @@ export function summaryRows(
     row('tag', TERMS.label, label || TERMS.none, 'label'),
     row('rocket', TERMS.queue, priority ? [TERMS.priority, EXTRA_COST].join(' · ') : TERMS.standard, 'queue'),
     row('file', TERMS.dataset, datasetText(context, sha256), 'dataset'),
+    hasLongFolder(context) && row('folder', l10n.t('Folder'), folder),
     separator(l10n.t('Money')),
     row('account', TERMS.account, payerText(account)),
     row('graph', TERMS.price, priceText(money.estimate(wanted))),
@@ -272,10 +275,18 @@ function payerText(account: Account): string {
     : l10n.t('{0} ({1})', account.name, new URL(account.baseUrl).host);
 }
 
-function datasetText({ dataset, earlier }: SubmissionContext, sha256: string | undefined): string {
-  const { place, size } = dataset;
+/** Whether the final question cuts the folder. */
+function hasLongFolder({ dataset }: SubmissionContext): boolean {
+  return dataset.place.folder.length > MAX_FOLDER_UNITS;
+}
+
+function datasetText(context: SubmissionContext, sha256: string | undefined): string {
+  const { dataset, earlier } = context;
+  const { filename, place, size } = dataset;
   const { bytes, rows } = size;
-  const facts = compact(place, formatBytes(bytes), rows !== undefined && formatRows(rows));
+  const path = hasLongFolder(context) ? filename : place.file;
+  const file = place.isLink ? l10n.t('{0} (link to {1})', filename, place.file) : path;
+  const facts = compact(file, formatBytes(bytes), rows !== undefined && formatRows(rows));
   if (earlier !== undefined && sha256 !== undefined) {
     const day = formatDay(earlier.created.localMs);
     if (earlier.dataset.sha256 === sha256) facts.push(l10n.t('unchanged since {0}', day));

@@ -108,7 +108,11 @@ async function consent(
   const wanted = runOf(context, choices, sha256);
   const chosen = { modelId: model.model_id, priority: choices.priority };
   const repeated = context.priorsOf(sha256).find((prior) => isRepeat(chosen, prior, Date.now()));
-  const confirmation = () => ({ ...review.context(), model, wanted, repeated });
+  const confirmation = () => {
+    const now = review.context();
+    const dataset = { ...now.dataset, sha256 };
+    return { ...now, dataset, label: choices.label, model, wanted, repeated };
+  };
   const agreed = new Set<string>();
   const over = await mayExceedBudget(confirmation(), agreed);
   if (over !== 'continue') return over;

@@ -23,6 +23,7 @@ import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { showWarning, withViewProgress } from '../shared/notifications.ts';
 import { openDataset, prepareDataset, type CheckedDataset } from '../shared/prepareDataset.ts';
 import { setting } from '../shared/settings.ts';
+import { placeOf, type DatasetPlace } from './datasetPlace.ts';
 import {
   askAboutOpen,
   stepMessages,
@@ -98,7 +99,8 @@ export async function submitDataset(
     const filename = path.basename(checked.file.path);
     const notice = restarted && stepMessages.restarted(restarted, filename, name);
     const earlier = receiptOf(facts.receipts, id, preset.again ?? '');
-    const review = reviewOf(checked, session, facts, services, { notice, earlier }, stop);
+    const place = await placeOf(checked.file.path);
+    const review = reviewOf({ ...checked, place }, session, facts, services, { notice, earlier }, stop);
     const context = review.context();
     const initial = initialChoices(context, argument, preset, facts.receipts, submitter.pending);
     const result = await reviewSubmission(review, initial).finally(() => stop.abort());
@@ -237,7 +239,7 @@ async function startSomewhere(sessions: Services['sessions']): Promise<Session |
  * @param stop ends the hashing
  */
 function reviewOf(
-  { file, check, counts, sha256: checkedSha256 }: CheckedDataset,
+  { file, place, check, counts, sha256: checkedSha256 }: CheckedDataset & { place: DatasetPlace },
   session: Session,
   { models, late, receipts: before }: Facts,
   services: Parts,
@@ -267,7 +269,7 @@ function reviewOf(
         account,
         dataset: {
           filename,
-          place: vscode.workspace.asRelativePath(file.path),
+          place,
           size: { bytes: file.sizeBytes, ...counts },
         },
         check,

@@ -70,7 +70,7 @@ describe('the source code', () => {
       ['src/ui/submission/resolveSubmission.ts', 'src/ui/submission/submissionSteps.ts'],
     );
     const textOf = (wanted: string) => sources.find(({ file }) => file === wanted)?.tree.text ?? '';
-    assert.match(textOf(QUESTION), /return askModal\(\s*showWarning,\s*confirmMessages.question/);
+    assert.match(textOf(QUESTION), /return askModal\(\s*showWarning,\s*question, detail/);
     assert.match(textOf('src/ui/shared/notifications.ts'), /show\(question, \{ modal: true, detail \}/);
   });
 

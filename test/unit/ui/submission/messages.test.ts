@@ -82,6 +82,11 @@ describe('submission messages', () => {
       'Label: My run',
       'Size: 600.0 MB',
     ]);
+    // The record of this machine proves less than the service's answer.
+    assert.match(
+      submissionTooltip(pendingOf('unsent'), 'Qwen 3 8B', now),
+      /^Not charged, as far as this machine knows · upload stopped$/m,
+    );
   });
 
   it('moneySentence neither denies a possible charge nor suggests an impossible one', () => {

@@ -274,7 +274,7 @@ describe('commands for open submissions', () => {
       assert.deepEqual(callsOf('discard'), []);
       const [first = '', ...others] = standIn.shown.details;
       assert.match(first, /^You may have been charged, /);
-      for (const detail of others) assert.match(detail, /^Not charged\. /);
+      for (const detail of others) assert.match(detail, /^Not charged(?:, as far as this machine knows)?\. /);
       choose('Discard');
       press('Discard');
       await resolve('one');
@@ -325,13 +325,21 @@ describe('commands for open submissions', () => {
   describe('Continue and Resend', () => {
     const kinds = () =>
       [
-        ['Resend', unknown(), /^You may have been charged\. .*can’t charge you twice/],
+        [
+          'Resend',
+          unknown(),
+          /^You may have been charged\. Resending sends the same request ID; the service documents that this prevents a second charge\.$/m,
+        ],
         [
           'Resend',
           pendingOf('not-charged', unknown().intent),
-          /^Not charged so far\. .*can’t charge you twice/,
+          /^Not charged so far\. Resending sends the same request ID; the service documents that this prevents a second charge\.$/m,
         ],
-        ['Continue', pendingOf('unsent', intentOf({ id: 'one' })), /^Not charged: /],
+        [
+          'Continue',
+          pendingOf('unsent', intentOf({ id: 'one' })),
+          /^Not charged, as far as this machine knows: /,
+        ],
       ] as const;
 
     it('resend the same bytes only after the final question, which starts with the money', async () => {
@@ -341,7 +349,7 @@ describe('commands for open submissions', () => {
         pending = [submission];
         choose(row);
         await resolve('one');
-        assert.deepEqual(standIn.shown.sentences, ['Submit train.jsonl to Work and pay?']);
+        assert.deepEqual(standIn.shown.sentences, ['Submit this dataset to Work and pay?']);
         const [detail = ''] = standIn.shown.details;
         assert.match(detail, money);
         // The consents name the provider, although no models were read before.
@@ -393,7 +401,7 @@ describe('commands for open submissions', () => {
         pending = [pendingOf(state, { ...intent, dataset })];
         await resolve('one', 'continue');
         const [detail = ''] = standIn.shown.details;
-        assert.match(detail, /^Price: known only after the charge; 5\.00 USD last time\.$/m);
+        assert.match(detail, /^Price: known only after the charge\. 5\.00 USD last time$/m);
         assert.match(detail, /^Balance: 4\.00 USD · probably too low$/m);
         // A submission that may already have been charged counts once.
         for (const [perMonthCents, isOver] of [

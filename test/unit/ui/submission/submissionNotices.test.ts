@@ -342,7 +342,9 @@ describe('watchSubmissions', () => {
       pending = [pendingOf('unsent', intentOf({ id: 'one' })), pendingOf('refused')];
       shown.answer = ([button]) => button;
       await begin();
-      assert.deepEqual(shown.sentences, ['Not charged: the upload of train.jsonl was interrupted.']);
+      assert.deepEqual(shown.sentences, [
+        'Not charged, as far as this machine knows: the upload of train.jsonl was interrupted.',
+      ]);
       assert.deepEqual(shown.buttons, [['Continue…']]);
       assert.deepEqual(executed, [['fineTuning.continueSubmission', 'one']]);
     });
@@ -354,7 +356,7 @@ describe('watchSubmissions', () => {
           [unknown('one'), unknown('two'), pendingOf('unsent')],
           /^You may have been charged for 2 submissions: /,
         ],
-        [[pendingOf('unsent'), pendingOf('unsent')], /^Not charged: 2 uploads/],
+        [[pendingOf('unsent'), pendingOf('unsent')], /^Not charged, as far as this machine knows: 2 uploads/],
       ] as const) {
         pending = [...submissions];
         await begin();
@@ -471,7 +473,7 @@ describe('watchSubmissions', () => {
         for (const retry of retries) retry();
         await later();
         await later();
-        assert.match(shown.sentences.join(), isRecord ? /^Not charged: the upload of/ : /after all/);
+        assert.match(shown.sentences.join(), isRecord ? /^Not charged, .+ the upload of/ : /after all/);
         disposables.dispose();
       });
   });

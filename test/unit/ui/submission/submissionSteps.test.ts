@@ -42,7 +42,11 @@ describe('reviewSubmission', () => {
     });
   const context: SubmissionContext = {
     account,
-    dataset: { filename: 'train.jsonl', place: 'data/train.jsonl', size: { bytes: 1_000, rows: 10 } },
+    dataset: {
+      filename: 'train.jsonl',
+      place: { file: 'data/train.jsonl', folder: 'data', isLink: false },
+      size: { bytes: 1_000, rows: 10 },
+    },
     money: moneyOf({}),
     queueTimes: { standard: undefined, priority: undefined },
     check: reportOf(),
@@ -164,13 +168,15 @@ describe('reviewSubmission', () => {
 
   it('ends with a modal question that repeats the consents and goes back on Enter', async () => {
     await walk(ACCEPTING);
-    assert.deepEqual(standIn.shown.sentences, ['Submit train.jsonl to Work and pay?']);
+    assert.deepEqual(standIn.shown.sentences, ['Submit this dataset to Work and pay?']);
     assert.deepEqual(standIn.shown.isModal, [true]);
     assert.deepEqual(standIn.shown.buttons, [['Back to Summary', 'Submit and Pay']]);
     assert.deepEqual(standIn.shown.details[0]?.split('\n'), [
+      'train.jsonl',
+      'in data',
+      '1.0 kB · 10 rows · My run',
       'Account: Work (api.test)',
       'Model: Model M (Maker) · standard queue',
-      'Dataset: train.jsonl · 1.0 kB · 10 rows',
       'Price: known only after the charge.',
       'Balance: unknown',
       'You’re charged when the service accepts the dataset. A run can’t be canceled or refunded.',
@@ -269,12 +275,15 @@ describe('reviewSubmission', () => {
       const price = rowsOf(standIn.shown.inputs[0]).get('Price') ?? '';
       const [range = ''] = /[\d.]+–[\d.]+ USD/.exec(price) ?? [];
       assert.match(price, /^Likely .* · from 3 runs$/);
-      assert.ok(standIn.shown.details[0]?.includes(`Price: known only after the charge; likely ${range}.`));
+      assert.ok(standIn.shown.details[0]?.includes(`Price: known only after the charge. Likely ${range}\n`));
       await confirmed(ACCEPTING, {
         money: moneyOf({ receipts }),
         sha256: Promise.resolve('digest-1'),
       });
-      assert.match(standIn.shown.details[1] ?? '', /known only after the charge; 5\.00 USD last time\.$/m);
+      assert.match(
+        standIn.shown.details[1] ?? '',
+        /^Price: known only after the charge\. 5\.00 USD last time$/m,
+      );
     });
 
     it('has a note if the balance may not suffice', async () => {
@@ -333,7 +342,7 @@ describe('reviewSubmission', () => {
         const asked = standIn.shown.details.slice(0, -1);
         assert.equal(asked.length, details.length);
         for (const [index, line] of details.entries()) assert.ok(asked[index]?.includes(line), line);
-        assert.equal(standIn.shown.sentences.at(-1), 'Submit train.jsonl to Work and pay?');
+        assert.equal(standIn.shown.sentences.at(-1), 'Submit this dataset to Work and pay?');
       }
     });
 
@@ -368,7 +377,10 @@ describe('reviewSubmission', () => {
     assert.ok((await walk(ACCEPTING, { account })) !== undefined);
     assert.equal(standIn.shown.inputs[0]?.title, 'Submit train.jsonl to the sandbox');
     assert.deepEqual(standIn.shown.sentences, ['Submit train.jsonl to the sandbox?']);
-    assert.match(standIn.shown.details[0] ?? '', /^Sandbox: no training, no charges\.\nModel: /);
+    assert.match(
+      standIn.shown.details[0] ?? '',
+      /^Sandbox: no training, no charges\.\ntrain\.jsonl\nin data\n1\.0 kB · 10 rows · My run\nModel: /,
+    );
     assert.doesNotMatch(standIn.shown.details[0] ?? '', /pay|charged/);
   });
 
@@ -408,7 +420,7 @@ describe('reviewSubmission', () => {
       ['Free', ...ACCEPTING],
       {
         models: [hostile],
-        dataset: { ...context.dataset, filename: name, place: name },
+        dataset: { ...context.dataset, filename: name, place: { file: name, folder: name, isLink: true } },
         account: { ...context.account, name },
       },
       { model: undefined },
@@ -452,58 +464,133 @@ describe('reviewSubmission', () => {
     assert.equal(await asked({ submittedAtMs: hoursAgo(25) }), undefined);
   });
 
-  it('keeps the final question within 20 lines of 48 characters, even with the longest names', async () => {
-    const long = 'x'.repeat(300);
-    const wanted = { size: { bytes: 629_145_600, rows: 12_345_678 }, priority: true, sha256: undefined };
-    const notes = [undefined, 'empty', 'probably-too-low', 'may-be-too-low'] as const;
-    const accounts = [
-      { id: 's', name: long, kind: 'sandbox' },
-      { id: 'a', name: long, kind: 'service', baseUrl: `https://${'h'.repeat(60)}.test` },
-    ] as const;
-    for (const account of accounts)
-      for (const note of notes)
-        for (const currency of ['USD', long]) {
-          const range = {
-            kind: 'range',
-            lowCents: 1_234_500,
-            highCents: 9_876_500,
-            runs: 5,
-            currency,
-          } as const;
-          const asked = {
-            account,
-            dataset: { filename: long },
-            model: { name: long, provider: long, use_policy_url: 'https://x.test' },
-            wanted,
-            balance: { balance_cents: note === 'empty' ? -123_456_00 : 123_456_789_00, currency },
-            money: { ...moneyOf({}), estimate: () => range, balanceNote: () => note },
-          };
-          const repeated = {
-            ...{ accountId: 'a', runId: undefined, modelId: 'm', priority: true, rows: 1 },
-            ...{ submittedAtMs: Date.now() - 3_600_000, priceCents: 9_876_500, currency },
-          };
-          standIn.forget();
-          await confirmSubmission(() => ({ ...asked, repeated }));
-          const attempts = [uploadedAttempt(0)];
-          for (const state of ['unsent', 'not-charged', 'unknown'] as const)
-            await confirmSubmission(() => ({ ...asked, resent: pendingOf(state, intentOf({ attempts })) }));
-          for (const [index, sentence] of standIn.shown.sentences.entries()) {
-            const text = `${sentence}\n${standIn.shown.details[index]}`;
-            assert.ok(linesOf(text) <= 20, `${linesOf(text)} lines:\n${text}`);
-          }
-        }
+  describe('the final question', () => {
+    const place = { file: 'data/train.jsonl', folder: 'data', isLink: false };
+    const asking = {
+      account,
+      dataset: { filename: 'train.jsonl', sha256: '1'.repeat(64), place },
+      label: 'My run',
+      model,
+      wanted: { size: { bytes: 629_145_600, rows: 12_345_678 }, priority: true, sha256: undefined },
+      balance: undefined,
+      money: moneyOf({}),
+    };
+    type Asked = NonNullable<ReturnType<Parameters<typeof confirmSubmission>[0]>>;
+    const detailOf = async (changes: Partial<Asked>) => {
+      await confirmSubmission(() => ({ ...asking, ...changes }));
+      return standIn.shown.details.at(-1) ?? '';
+    };
+
+    it('fits into 20 lines of 48 characters with the longest names and every note', async () => {
+      const price = { lowCents: 1_234_500, highCents: 9_876_500, runs: 5 };
+      const long = 'x'.repeat(300);
+      for (const [filename, isComplete] of [
+        [long.slice(0, 96), true],
+        [`${'word'.repeat(6)} `.repeat(12), false],
+        ['訓練'.repeat(48), false],
+      ] as const)
+        for (const currency of isComplete ? ['USD', long] : ['USD'])
+          for (const [note, kind] of [
+            [undefined, 'range'],
+            ['empty', 'priority'],
+            ['probably-too-low', 'range'],
+            ['may-be-too-low', 'priority'],
+          ] as const)
+            for (const payer of [
+              { id: 's', name: long, kind: 'sandbox' },
+              { id: 'a', name: long, kind: 'service', baseUrl: `https://${'h'.repeat(60)}.test` },
+            ] as const) {
+              const worst = {
+                account: payer,
+                dataset: {
+                  filename,
+                  sha256: '1'.repeat(64),
+                  place: { file: long, folder: long, isLink: false },
+                },
+                label: long,
+                model: { name: long, provider: long, use_policy_url: 'https://x.test' },
+                balance: { balance_cents: note === 'empty' ? -123_456_00 : 123_456_789_00, currency },
+                money: {
+                  estimate: () => ({ kind, ...price, currency }) as const,
+                  balanceNote: () => note,
+                  checkBudget: () =>
+                    ({ kind: 'other-currency', budgetCurrency: currency, currency }) as const,
+                },
+              };
+              const repeated = {
+                ...{ accountId: 'a', runId: undefined, modelId: 'm', priority: true, rows: 1 },
+                ...{ submittedAtMs: Date.now() - 3_600_000, priceCents: 9_876_500, currency },
+              };
+              standIn.forget();
+              const first = await detailOf({ ...worst, repeated });
+              // A name of 96 characters stays complete.
+              const isLikely = isComplete && currency === 'USD';
+              if (isLikely) assert.match(first, new RegExp(`^${filename}$`, 'm'));
+              const attempts = [uploadedAttempt(0)];
+              for (const state of isLikely ? (['unsent', 'not-charged', 'unknown'] as const) : [])
+                await detailOf({ ...worst, resent: pendingOf(state, intentOf({ attempts })) });
+              for (const [index, sentence] of standIn.shown.sentences.entries()) {
+                const text = `${sentence}\n${standIn.shown.details[index]}`;
+                assert.ok(linesOf(text) <= 20, `${linesOf(text)} lines:\n${text}`);
+                assert.match(text, /^Price(?: \(priority\))?: .*12,345\.00–98,765\.00 /m);
+                if (payer.kind === 'service')
+                  assert.match(text, /Budget: not checked: it is in (?:USD|x+…x+)$/m);
+              }
+            }
+    });
+
+    it('tells datasets apart whose names differ in the middle, or only in their folder', async () => {
+      const linesFor = async (filename: string, folder: string, digit: string) => {
+        const dataset = { filename, sha256: digit.repeat(64), place: { ...place, folder } };
+        return (await detailOf({ dataset })).split('\n').slice(0, 2).join('\n');
+      };
+      const [start, end] = ['a'.repeat(60), 'z'.repeat(60)];
+      const names = ['anonymized', 'RAW-NOT-ANON'].map((middle) => `${start}${middle}${end}.jsonl`);
+      const folders = ['one', 'two'].map((middle) => `${start}/${middle}/${end}`);
+      const [short = ''] = names.map((name) => name.slice(30, 126));
+      const shown = [
+        await linesFor('train.jsonl', 'data', '1'),
+        await linesFor('train.jsonl', '/data', '2'),
+        // Only these spaces differ.
+        await linesFor('train 1.jsonl', 'data', '1'),
+        await linesFor('train  1.jsonl', 'data', '2'),
+      ];
+      for (const [index, folder] of folders.entries())
+        shown.push(await linesFor('train.jsonl', folder, `${index}`));
+      for (const [index, name] of names.entries()) shown.push(await linesFor(name, 'data', `${index}`));
+      assert.equal(new Set(shown).size, shown.length, shown.join('\n'));
+      assert.equal(shown[0], 'train.jsonl\nin data');
+      assert.match(shown[5] ?? '', /^train\.jsonl\nin a+…z+ \(11111111\)$/);
+      assert.match(shown[6] ?? '', /^a+…z+\.jsonl \(00000000\)\nin data$/);
+      for (const line of shown.flatMap((text) => text.split('\n'))) assert.ok(line.length <= 96, line);
+      assert.equal(await linesFor(short, 'data', '1'), `${short}\nin data`);
+    });
+
+    it('says if a link has another name than its dataset, and if a budget was not checked', async () => {
+      const linked = { ...place, file: '/data/RAW.jsonl', isLink: true };
+      const budget = { perRunCents: 100, currency: 'EUR' };
+      const balance = { balance_cents: 40_000, currency: 'USD' };
+      const detail = await detailOf({
+        dataset: { ...asking.dataset, place: linked },
+        balance,
+        money: moneyOf({ account: { ...account, budget }, balance }),
+      });
+      assert.match(detail, /^train\.jsonl\nlink to \/data\/RAW\.jsonl\n/);
+      assert.match(detail, /^Balance: 400\.00 USD\nBudget: not checked: it is in EUR$/m);
+      assert.doesNotMatch(await detailOf({}), /Budget/);
+    });
   });
 
-  /** Counts the lines of a text that is wrapped at spaces after 48 characters. */
+  /** Counts the lines of a text that is wrapped at spaces after 48 characters, of which Chinese ones take two. */
   function linesOf(text: string): number {
     let lines = 0;
     for (const line of text.split('\n')) {
       let room = 0;
-      for (const word of line.split(' ')) {
-        if (word.length > room) {
-          lines += Math.max(1, Math.ceil(word.length / 48));
-          room = 48 - (word.length % 48 || 48);
-        } else room -= word.length;
+      for (const { length } of line.replace(/\p{sc=Han}/gu, 'xx').split(' ')) {
+        if (length > room) {
+          lines += Math.max(1, Math.ceil(length / 48));
+          room = 48 - (length % 48 || 48);
+        } else room -= length;
         room -= 1;
       }
     }

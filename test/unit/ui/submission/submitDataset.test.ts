@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { statSync, writeFileSync } from 'node:fs';
-import { stat, writeFile } from 'node:fs/promises';
+import { mkdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { mock } from 'node:test';
@@ -206,7 +206,57 @@ describe('submitDataset', () => {
       ['Review before submitting', 'train', 'The account is now Home', 'Read the terms, then accept'],
     );
     assert.equal(drafts[0]?.dataset.sizeBytes, 2 * TEXT.length);
-    assert.equal(standIn.shown.sentences[0], 'Submit train.jsonl to Home and pay?');
+    assert.equal(standIn.shown.sentences[0], 'Submit this dataset to Home and pay?');
+  });
+
+  it('names the real folder behind links, relative to the workspace', async () => {
+    const root = path.join(folder(), 'root');
+    const data = path.join(root, 'data');
+    await mkdir(data, { recursive: true });
+    const real = path.join(data, 'train.jsonl');
+    await writeFile(real, TEXT);
+    const [linkedFolder, linkedRoot, link] = ['folder', 'workspace', 'other.jsonl'].map((name) =>
+      path.join(folder(), name),
+    ) as [string, string, string];
+    await symlink(data, linkedFolder);
+    await symlink(root, linkedRoot);
+    await symlink(real, link);
+    const outside = file;
+    const inside = path.join(root, 'train.jsonl');
+    await writeFile(inside, TEXT);
+    const long = path.join('folder'.repeat(10), 'folder'.repeat(10));
+    const deep = path.join(root, long, 'train.jsonl');
+    await mkdir(path.dirname(deep), { recursive: true });
+    await writeFile(deep, TEXT);
+    const workspace = standIn.workspace as { workspaceFolders: object[] | undefined };
+    const roots = [linkedRoot, folder()].map((name) => ({ uri: standIn.Uri.file(name) }));
+    try {
+      for (const [opened, count, lines, row] of [
+        [real, 1, 'train.jsonl\nin data', 'data/train.jsonl'],
+        [path.join(linkedFolder, 'train.jsonl'), 1, 'train.jsonl\nin data', 'data/train.jsonl'],
+        [link, 1, 'other.jsonl\nlink to data/train.jsonl', 'other.jsonl (link to data/train.jsonl)'],
+        [inside, 1, `train.jsonl\nin ${root}`, 'train.jsonl'],
+        [outside, 1, `train.jsonl\nin ${folder()}`, outside],
+        [real, 2, `train.jsonl\nin ${data}`, real],
+        [real, 0, `train.jsonl\nin ${data}`, real],
+        [deep, 1, `train.jsonl\nin ${long}`, 'train.jsonl'],
+      ] as const) {
+        standIn.forget();
+        workspace.workspaceFolders = count === 0 ? undefined : roots.slice(0, count);
+        file = opened;
+        await submit(undefined, ACCEPTING, []);
+        const shown = (standIn.shown.details[0] ?? '').split('\n').slice(0, 2).join('\n');
+        if (opened === deep) assert.match(shown, /^train\.jsonl\nin folder.+….+ \([0-9a-f]{8}\)$/);
+        else assert.equal(shown, lines);
+        const dataset = standIn.shown.inputs[0]?.items.find(({ label }) => label.endsWith(' Dataset'));
+        assert.equal(dataset?.description, `${row} · ${TEXT.length} bytes · 1 row`);
+        // What the final question cuts is whole in the summary.
+        const whole = standIn.shown.inputs[0]?.items.find(({ label }) => label.endsWith(' Folder'));
+        assert.equal(whole?.description, opened === deep ? long : undefined);
+      }
+    } finally {
+      workspace.workspaceFolders = undefined;
+    }
   });
 
   it('considers charges made while the user read the summary', async () => {
@@ -220,7 +270,7 @@ describe('submitDataset', () => {
     };
     standIn.shown.answer = () => undefined;
     await submitDataset(parts, standIn.Uri.file(file), undefined, { modelId: 'm' });
-    assert.match(standIn.shown.details[0] ?? '', /^Price: known only after the charge; likely .+ USD\.$/m);
+    assert.match(standIn.shown.details[0] ?? '', /^Price: known only after the charge\. Likely .+ USD$/m);
   });
 
   it('waits at most 3 s for the balance, and fills in a late one', async () => {
@@ -472,7 +522,7 @@ describe('submitDataset', () => {
     for (const press of [undefined, 'Cancel', 'Back to Summary']) {
       standIn.forget();
       await submit({ modelId: 'm' }, ACCEPTING, press === undefined ? [] : [press]);
-      assert.deepEqual(standIn.shown.sentences, ['Submit train.jsonl to Work and pay?'], press);
+      assert.deepEqual(standIn.shown.sentences, ['Submit this dataset to Work and pay?'], press);
     }
     assert.deepEqual(drafts, []);
     assert.equal(
