@@ -32,9 +32,15 @@ export async function writeSettings(
   await writeFile(path.join(userFolder, 'settings.json'), JSON.stringify(settings, null, 2));
 }
 
-/** Writes the user's key bindings, by command; `userFolder` as above. */
-export async function writeKeys(userFolder: string, keys: Readonly<Record<string, string>>): Promise<void> {
+/** A key binding of the user. */
+export interface KeyBinding {
+  key: string;
+  command: string;
+  args?: unknown;
+}
+
+/** Writes the user's key bindings; `userFolder` as above. */
+export async function writeKeys(userFolder: string, bindings: readonly KeyBinding[]): Promise<void> {
   await mkdir(userFolder, { recursive: true });
-  const bindings = Object.entries(keys).map(([command, key]) => ({ key, command }));
   await writeFile(path.join(userFolder, 'keybindings.json'), JSON.stringify(bindings, null, 2));
 }

@@ -1,5 +1,5 @@
-// `npm start`: opens VS Code with the extension, a sample workspace with a real dataset, the sandbox as account, the sample dataset,
-// and the walkthrough. The state is stored in .start/ for the next start.
+// `npm start`: opens VS Code with the extension, the sandbox as account, and a workspace with the sample dataset and a README,
+// which VS Code shows. The state is stored in .start/ for the next start.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, readFile, writeFile } from 'node:fs/promises';
@@ -13,13 +13,14 @@ import { quietSettings, writeSettings } from './settings.ts';
 import { vscodeServer, type VSCodeServer } from './vscode-server.ts';
 
 const folder = path.join(root, '.start');
-const workspace = path.join(folder, 'sample');
-/** Makes the extension open the sample dataset and the walkthrough. */
-const firstRun = { FINE_TUNING_FIRST_RUN: '1' };
+const workspace = path.join(folder, 'workspace');
+/** Shows the workspace's README. */
+const startSettings = { ...quietSettings, 'workbench.startupEditor': 'readme' };
 const storageInUserData = 'User/globalStorage/fine-tuning-tools.fine-tuning';
 
 async function main(): Promise<void> {
-  await cp(path.join(root, 'test/fixtures/sample'), workspace, { recursive: true, force: false });
+  for (const file of ['test/env/workspace/README.md', 'media/walkthrough/sample-dataset.jsonl'])
+    await cp(path.join(root, file), path.join(workspace, path.basename(file)), { force: false });
   if (hasDesktop()) await openDesktop();
   else await openServer();
 }
@@ -39,7 +40,7 @@ async function connectSandbox(globalStorage: string): Promise<void> {
 /** Writes the settings only at the first start, so that the user can change them. */
 async function prepare(userData: string): Promise<void> {
   const user = path.join(userData, 'User');
-  if (!existsSync(path.join(user, 'settings.json'))) await writeSettings(user, quietSettings);
+  if (!existsSync(path.join(user, 'settings.json'))) await writeSettings(user, startSettings);
   await connectSandbox(path.join(userData, storageInUserData));
 }
 
@@ -60,8 +61,7 @@ async function openDesktop(): Promise<void> {
     workspace,
   ];
   if (process.getuid?.() === 0) args.push('--no-sandbox');
-  const env = { ...cleanEnvironment(), ...firstRun };
-  await run('code', args, { env, timeoutMs: 60_000, output: 'show' });
+  await run('code', args, { env: cleanEnvironment(), timeoutMs: 60_000, output: 'show' });
   process.stdout.write('\nVS Code is open.\n');
 }
 
@@ -86,7 +86,7 @@ async function serve(installed: VSCodeServer, userData: string, extensions: stri
   const portFile = path.join(folder, 'port');
   const wanted = process.env.PORT ?? (await readFile(portFile, 'utf8').catch(() => '0'));
   const on = (port: number): Promise<RunningServer> =>
-    serveForUser(installed, { userData, extensions, port, env: firstRun });
+    serveForUser(installed, { userData, extensions, port });
   const server = await on(Number(wanted)).catch((error: unknown) => {
     if (process.env.PORT !== undefined) throw error;
     return on(0);

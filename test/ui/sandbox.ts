@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { KEYS } from './keys.ts';
+import { KEYS, pressUntil, SCENARIO_KEYS } from './keys.ts';
 import type { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -12,13 +12,19 @@ export async function enterSandbox(workbench: Workbench): Promise<void> {
   await workbench.clearNotifications();
 }
 
-/** Chooses a sandbox scenario by its name in the menu, which is the ID for those that users are not offered. */
+/** Chooses a sandbox scenario by its name in the menu, or by its ID if the menu doesn't offer it. */
 export async function chooseScenario(workbench: Workbench, name: string): Promise<void> {
-  await workbench.quickInput.openByKey(KEYS['fineTuning.sandbox.scenario'], 'Sandbox Scenario');
-  // The list is longer than the box.
-  await workbench.quickInput.type(name);
-  await workbench.quickInput.pick(name);
-  await workbench.dialogs.waitForToast(`Sandbox scenario: ${name}.`);
+  const { dialogs, page, quickInput } = workbench;
+  const chosen = dialogs.toast(`Sandbox scenario: ${name}.`).first();
+  const key = SCENARIO_KEYS[name];
+  if (key === undefined) {
+    await quickInput.openByKey(KEYS['fineTuning.sandbox.scenario'], 'Sandbox Scenario');
+    await quickInput.pick(name);
+    await chosen.waitFor();
+  } else {
+    await quickInput.close();
+    await pressUntil(page, key, chosen, 'visible');
+  }
   await workbench.clearNotifications();
 }
 

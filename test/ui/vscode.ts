@@ -13,7 +13,7 @@ import { results } from '../env/project.ts';
 import { serveForUser, withoutGallery, type RunningServer } from '../env/serve.ts';
 import { quietSettings, writeKeys, writeSettings } from '../env/settings.ts';
 import { vscodeServer } from '../env/vscode-server.ts';
-import { KEYS } from './keys.ts';
+import { BINDINGS } from './keys.ts';
 import { Workbench } from './workbench.ts';
 
 /** The folder of the packed extension, installed by `test/env/ui.ts` and shared by all servers. */
@@ -83,14 +83,13 @@ export class VSCode {
     const installed = await vscodeServer('vscode');
     const userData = path.join(results, 'ui/user-data', randomUUID().slice(0, 8));
     await writeSettings(path.join(userData, 'User'), { ...quietSettings, ...options.settings });
-    await writeKeys(path.join(userData, 'User'), KEYS);
+    await writeKeys(path.join(userData, 'User'), BINDINGS);
     const serve = async () => {
       const server = await serveForUser(installed, {
         userData,
         extensions: options.extensions ?? extensionsFolder,
         port,
-        // Offers every scenario of the sandbox in the menu.
-        env: { ...withoutGallery, FINE_TUNING_SANDBOX_SCENARIOS: 'all' },
+        env: withoutGallery,
       });
       port = Number(new URL(server.origin).port);
       return server;

@@ -19,7 +19,7 @@ const KNOWN_AFTER_MS = [500, 2_000, 6_000] as const;
  * Ticks the steps of the walkthrough by what is stored, now and after changes. VS Code ticks a step only if its key turns true
  * after the step was loaded, possibly not until it is shown. Therefore keys turn true repeatedly, and are false in between.
  */
-export async function startWalkthrough(services: Services): Promise<void> {
+export function startWalkthrough(services: Services): void {
   const { accounts, checked, context, disposables, downloads, journal, log, sessions } = services;
   const done = new Set<ContextKey>();
   const turnTrue = async (key: ContextKey) => {
@@ -72,11 +72,6 @@ export async function startWalkthrough(services: Services): Promise<void> {
   if (sessions.active !== undefined) readDownloads(sessions.active.account.id);
   inBackground(log, readReceipts());
   tickAgain();
-  // Set by `npm start`.
-  if (process.env.FINE_TUNING_FIRST_RUN !== undefined) {
-    await openSampleDataset(context);
-    await openWalkthrough(context);
-  }
 }
 
 export async function openWalkthrough({ extension }: Pick<vscode.ExtensionContext, 'extension'>) {

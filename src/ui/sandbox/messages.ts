@@ -18,7 +18,7 @@ export const sandboxMessages = {
   speedRefused: (min: number, max: number) => l10n.t('The clock speed must be from {0} to {1}.', min, max),
 };
 
-/** Returns the names of the scenarios that users are offered; the others are for tests. */
+/** Returns the names of the scenarios that users are offered; the others are only arguments of the command. */
 function scenarioNames(): Partial<Record<Scenario, string>> {
   return {
     none: l10n.t('No fault'),
@@ -34,11 +34,11 @@ function scenarioNames(): Partial<Record<Scenario, string>> {
 
 /** Asks which fault the sandbox should simulate. */
 export async function chooseScenario(current: string): Promise<string | undefined> {
-  // Browser tests choose from all scenarios.
-  const isForTests = process.env.FINE_TUNING_SANDBOX_SCENARIOS === 'all';
   const names = scenarioNames();
-  const ids = SCENARIOS.filter((id) => isForTests || id in names);
-  const items = ids.map((id) => ({ value: id, label: names[id] ?? id }));
+  const items = SCENARIOS.flatMap((value) => {
+    const label = names[value];
+    return label === undefined ? [] : [{ value, label }];
+  });
   return choose(l10n.t('Sandbox Scenario'), items, current);
 }
 

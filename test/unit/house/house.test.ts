@@ -93,6 +93,12 @@ describe('the source code', () => {
     }
   });
 
+  it('reads no environment variables, except those of a proxy', () =>
+    assert.deepEqual(
+      sources.filter(({ tree }) => /\bprocess\s*(\.\s*env\b|\[)/.test(tree.text)).map(({ file }) => file),
+      ['src/ui/shared/settings.ts'],
+    ));
+
   it('has no circular imports', () => assert.deepEqual(circleAmong([...sources, ...readScanner()]), []));
 
   it('has no module-level mutable state', () => assert.deepEqual(sources.flatMap(moduleState), []));

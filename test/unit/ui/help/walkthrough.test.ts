@@ -31,7 +31,7 @@ describe('Walkthrough', () => {
       downloadsChanged.fire({ accountId: 'a' });
       await turn();
     };
-    await startWalkthrough({
+    startWalkthrough({
       disposables,
       checked,
       accounts: { accounts, onDidChange: accountsChanged.event },
