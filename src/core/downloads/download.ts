@@ -15,6 +15,7 @@ import type { Transport } from '../api/transport.ts';
 import type { Clock } from '../base/clock.ts';
 import { DiskError, onDisk } from '../base/diskError.ts';
 import { CancelledError, ExpectedError, throwIfCancelled } from '../base/errors.ts';
+import { markOfTheWeb } from '../base/markOfTheWeb.ts';
 import { RETRIES, retryDelayMs } from '../base/retry.ts';
 import type { Session } from '../runs/session.ts';
 import { artifactNamed, listArtifacts } from './artifacts.ts';
@@ -242,6 +243,7 @@ export class Download {
   async #name(isDamaged: boolean): Promise<string> {
     const { target } = this.unfinished;
     const { part } = this.#place;
+    await markOfTheWeb(part);
     for (let number = 1; ; number++) {
       const file = isDamaged ? damagedFile(target, number) : target;
       try {

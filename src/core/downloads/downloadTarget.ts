@@ -5,8 +5,13 @@ import { withoutMarker } from '../runs/marker.ts';
 import { isAdapter } from './localFiles.ts';
 import type { ActiveDownload, ArtifactName } from './types.ts';
 
-/** Longest file name of common file systems in UTF-8 bytes, minus room for ` (99)`. */
+/** Longest file name of common file systems in UTF-8 bytes, minus room for ` (99)` and `.damaged`. */
 const MAX_NAME_BYTES = 240;
+/** Extensions that adapters, logs and metrics have. Others may run something, even if the file is only listed. */
+const EXTENSIONS: ReadonlySet<string> = new Set(
+  'zip tar tgz gz safetensors gguf json bin pt pth model txt log csv jsonl md yaml'.split(' '),
+);
+const PLAIN = '.bin';
 /** UTF-16 units used from each end of a name: normalizing a megabyte of accents would take minutes. */
 const KEPT_UNITS = 1024;
 /** Characters of the label used in the name of a run's folder. */
@@ -27,10 +32,15 @@ export function adapterFirst(artifacts: readonly ArtifactName[]): ArtifactName[]
   return artifacts.toSorted((one, other) => Number(isAdapter(other.type)) - Number(isAdapter(one.type)));
 }
 
-/** Returns a safe file name for an artifact: the service's name, or a generated one if there is none. */
+/**
+ * Returns a safe file name for an artifact: the service's name, or a generated one if there is none. With an
+ * extension that no such file has, it gets another.
+ */
 export function artifactFileName({ type, filename }: ArtifactName, runId: string): string {
   const kind = isAdapter(type) ? 'adapter' : safeFileName(type, 'artifact');
-  return safeFileName(filename, safeFileName(`${kind}-${runId.slice(0, 8)}`, 'adapter'));
+  const name = safeFileName(filename, safeFileName(`${kind}-${runId.slice(0, 8)}`, 'adapter'));
+  const isKept = EXTENSIONS.has(path.extname(name).slice(1).toLowerCase());
+  return isKept ? name : `${cutToBytes(name, MAX_NAME_BYTES - PLAIN.length)}${PLAIN}`;
 }
 
 /** Whether an unfinished download is of this artifact. */

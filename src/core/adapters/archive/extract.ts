@@ -4,6 +4,7 @@ import path from 'node:path';
 import { DiskError, isSystemError } from '../../base/diskError.ts';
 import { ExpectedError, throwIfCancelled } from '../../base/errors.ts';
 import { makeFolder } from '../../base/folders.ts';
+import { markOfTheWeb } from '../../base/markOfTheWeb.ts';
 import { NotAnAdapterError, printable } from '../problems.ts';
 import type { Progress } from '../report.ts';
 import type { Archive } from './bytes.ts';
@@ -112,6 +113,7 @@ async function unpack(
     } finally {
       await handle.close();
     }
+    await markOfTheWeb(file);
   }
   return leftOut;
 }

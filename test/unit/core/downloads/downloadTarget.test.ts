@@ -61,10 +61,10 @@ describe('download targets', () => {
   it('a file gets its sanitized name from the service or from its type; the adapter comes first', () => {
     for (const [type, filename, expected] of [
       ['model', 'adapter.zip', 'adapter.zip'],
-      ['model', '../../.bashrc', 'bashrc'],
-      ['model', undefined, 'adapter-3fa85f64'],
-      ['training/metrics', undefined, 'metrics-3fa85f64'],
-      ['..', undefined, 'artifact-3fa85f64'],
+      ['model', '../../.bashrc', 'bashrc.bin'],
+      ['model', undefined, 'adapter-3fa85f64.bin'],
+      ['training/metrics', undefined, 'metrics-3fa85f64.bin'],
+      ['..', undefined, 'artifact-3fa85f64.bin'],
     ] as const)
       assert.equal(artifactFileName({ type, filename }, RUN), expected);
     const types = ['metrics', 'model', 'log'].map((type) => ({ type }));
@@ -72,6 +72,32 @@ describe('download targets', () => {
       adapterFirst(types).map(({ type }) => type),
       ['model', 'metrics', 'log'],
     );
+  });
+
+  it('a file keeps an extension that such files have, and gets another one otherwise', () => {
+    const nameOf = (filename: string) => artifactFileName({ type: 'model', filename }, RUN);
+    for (const name of [
+      'a.zip',
+      'a.TAR',
+      'a.tar.gz',
+      'a.tgz',
+      'adapter_model.safetensors',
+      'tokenizer.model',
+    ])
+      assert.equal(nameOf(name), name);
+    for (const name of [
+      'adapter.library-ms',
+      'a.lnk',
+      'a.zip.exe',
+      'a.url',
+      'a.desktop',
+      'a.html',
+      'Makefile',
+    ])
+      assert.equal(nameOf(name), `${name}.bin`);
+    assert.equal(nameOf('a.exe. .'), 'a.exe.bin');
+    const long = nameOf(`${'ü'.repeat(300)}.exe`);
+    assert.ok(long.endsWith('.bin') && Buffer.byteLength(long) <= 240);
   });
 
   it('no file is replaced, not even one that another download is going to create', async () => {

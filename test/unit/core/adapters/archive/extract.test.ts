@@ -8,6 +8,7 @@ import { sampleAdapter } from '../../../../helpers/adapters/sampleAdapter.ts';
 import { writeTar } from '../../../../helpers/adapters/tarWriter.ts';
 import { writeZip, type ZipPart } from '../../../../helpers/adapters/zipWriter.ts';
 import { Place, tarGzOf, tarOf, zipOf } from '../../../../helpers/adapters/support.ts';
+import { onWindows } from '../../../../helpers/onWindows.ts';
 
 const FILES = sampleAdapter();
 
@@ -46,6 +47,13 @@ describe('extractAdapter', () => {
       const { problems, verdict } = await inspectAdapter(adapterFolder);
       assert.deepEqual([verdict.code, problems], ['adapter', []]);
     });
+
+  it('marks each file for Windows as coming from the internet', async () => {
+    await onWindows(() => extract(zipOf(FILES)));
+    // Elsewhere a file's stream is a file of its own.
+    const names = Object.keys(FILES).flatMap((name) => [name, `${name}:Zone.Identifier`]);
+    assert.deepEqual((await readdir(path.join(folder, 'out'))).sort(), names.sort());
+  });
 
   it('creates folders and skips pickles', async () => {
     const inner = Object.fromEntries(Object.entries(FILES).map(([name, data]) => [`a/b/${name}`, data]));
