@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { asDiskError } from '../../core/base/diskError.ts';
 import type { RunCreation } from '../../core/api/types.ts';
 import { CancelledError } from '../../core/base/errors.ts';
-import { estimateBefore } from '../../core/money/estimate.ts';
+import { currencyOf, estimateBefore } from '../../core/money/estimate.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { chargedReceiptsOf, runsOf, type Draft } from '../../core/submission/intent.ts';
 import type { Journal } from '../../core/submission/journal.ts';
@@ -137,7 +137,9 @@ async function reportCharged(
     return;
   }
   const before = receipt && estimateBefore(receipts, receipt);
-  const text = chargedSentence(run, submissionName(draft), account, current, before, isFound);
+  // The details of a found run have no currency, and the balance may have another one by now.
+  const charged = { ...run, currency: run.currency ?? (receipt && currencyOf(receipt)) };
+  const text = chargedSentence(charged, submissionName(draft), account, current, before, isFound);
   const target = { accountId: account.id, id: run.run_id };
   const show = () => vscode.commands.executeCommand(COMMANDS.showRun, target);
   notify(showInformation, text, { [submissionMessages.showRun()]: show });

@@ -254,6 +254,20 @@ describe('reportResult', () => {
     assert.ok(text.length < 300 && text.endsWith('balance 1.50 USD.'), text);
   });
 
+  it('reports a found charge in the currency of its submission, not in that of the balance by now', async () => {
+    const balanceBefore = { balance_cents: 900, currency: 'JPY' };
+    const receipt = {
+      ...chargedAt({ ...draft, balanceBefore }, 1),
+      accountId: draft.accountId,
+    } as ChargedReceipt;
+    const reportFound = module.foundRunReporter({
+      claimNotice: () => Promise.resolve(true),
+      receipts: () => Promise.resolve([receipt]),
+    });
+    await reportFound(receipt.settled.run, draft, sessionOf());
+    assert.match(standIn.shown.sentences.join(), /Charged 5\.00 JPY/);
+  });
+
   it('reports a further run of a submission, money first, though its first run was reported', async () => {
     const receipt = chargedAt(draft, 1) as ChargedReceipt;
     const { settled } = receipt;
