@@ -2,7 +2,7 @@ import type { RunCreation } from '../api/types.ts';
 import { shared } from '../base/async.ts';
 import type { Event } from '../base/event.ts';
 import type { Disposable } from '../base/disposable.ts';
-import { mayBeCharged, RESEND_MS, type Intent } from './intent.ts';
+import { lacksEnd, mayBeCharged, RESEND_MS, type Intent } from './intent.ts';
 import type { Journal } from './journal.ts';
 import { nextAutomaticCheckMs, uncertaintyOf } from './reconcilePolicy.ts';
 
@@ -102,8 +102,8 @@ export function canContinue({ state, intent }: PendingSubmission, nowMs: number)
 }
 
 /** Whether another check of the runs and the balance can provide new information. */
-export function canCheck({ state }: PendingSubmission): boolean {
-  return state === 'unknown' || state === 'not-charged';
+export function canCheck({ state, intent }: PendingSubmission): boolean {
+  return state === 'unknown' || state === 'not-charged' || (state === 'unsent' && lacksEnd(intent));
 }
 
 /** Whether the user can discard it. */

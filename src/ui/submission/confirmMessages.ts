@@ -35,6 +35,8 @@ export interface Confirmation {
   repeated?: Prior | undefined;
   /** The submission that is resent with the same Idempotency-Key. */
   resent?: PendingSubmission;
+  /** Whether no check proved that it was not charged, and its record alone doesn't. */
+  isUnproven?: boolean;
 }
 
 /** The dialog is 450 pixels wide, and the desktop's doesn't scroll: this much is visible everywhere. */
@@ -100,7 +102,7 @@ function detail(confirmation: Confirmation, room: Room): string {
   const provider = model.provider ? sanitizeServiceText(model.provider, MAX_PROVIDER_UNITS) : undefined;
   return compact(
     isSandbox && sandboxNote(),
-    resent && resentSentence(resent),
+    resent && resentSentence(resent, confirmation.isUnproven),
     ...datasetLines(dataset, room.file),
     datasetFacts(confirmation, room),
     !isSandbox &&
@@ -235,7 +237,8 @@ function termsConsent(policy: string | null | undefined, provider: string): stri
 }
 
 /** Starts with the money. */
-function resentSentence(submission: PendingSubmission): string {
+function resentSentence(submission: PendingSubmission, isUnproven = false): string {
+  if (isUnproven) return l10n.t('This machine can’t tell whether it was charged.');
   if (submission.state === 'unsent') return moneySentence(submission, Date.now());
   const money =
     submission.state === 'not-charged' ? l10n.t('Not charged so far.') : l10n.t('You may have been charged.');

@@ -4,7 +4,7 @@ import { CancelledError } from '../../core/base/errors.ts';
 import { parametersOf } from '../../core/money/estimate.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { mayBeCharged, type Intent } from '../../core/submission/intent.ts';
+import { lacksEnd, mayBeCharged, type Intent } from '../../core/submission/intent.ts';
 import {
   canCheck,
   canContinue,
@@ -251,7 +251,7 @@ function actionRows(
       return Promise.resolve(true);
     });
   if (canContinue(submission, nowMs)) {
-    const [label, detail] = canCheck(submission)
+    const [label, detail] = mayBeCharged(intent)
       ? [submissionMessages.resend(), submissionMessages.resending()]
       : [submissionMessages.continue(), resolveMessages.continueDetail(state === 'refused')];
     add('play', label, detail, ({ id }) => continueSubmission(parts, id));
@@ -286,6 +286,13 @@ async function continueSubmission(parts: Parts, id: string): Promise<boolean> {
     await continueWithDataset(dataset, { ...presetOf(intent), replaces: id, accountId }, session.account);
     return true;
   }
+  // Its record may be an old copy.
+  const checked = lacksEnd(intent) ? await check(parts, session, submission) : undefined;
+  if (checked?.finding?.verdict === 'charged') {
+    await reportRun(parts, session, intent, checked.finding.run);
+    return true;
+  }
+  const isUnproven = checked !== undefined && checked.finding?.verdict !== 'not-charged';
   // The consents name the provider and the policy from the list of models.
   const facts = await readFacts(session, parts, state === 'unknown');
   if (facts === undefined) return true;
@@ -308,6 +315,7 @@ async function continueSubmission(parts: Parts, id: string): Promise<boolean> {
       balance: balance.current,
       money,
       resent,
+      isUnproven,
     };
   });
   if (answer !== 'submit') return answer === undefined;

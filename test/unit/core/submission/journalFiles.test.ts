@@ -310,8 +310,10 @@ describe('journal files', () => {
       async function damaged(...intents: (Intent | Receipt)[]): Promise<Journal> {
         intents.forEach((intent) => put(intent));
         const before = hints();
-        await opened({ hints: before });
+        const first = await opened({ hints: before });
         await before.learn(intents);
+        // It would see the damage as well.
+        first.dispose();
         intents.forEach((intent) => spoil(intent));
         [reports, decided] = [[], []];
         return opened({ hints: hints() });

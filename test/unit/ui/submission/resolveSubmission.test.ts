@@ -153,6 +153,34 @@ describe('commands for open submissions', () => {
     });
   });
 
+  describe('an upload without an end, whose record may be an old copy', () => {
+    const unfinished = () =>
+      pendingOf('unsent', intentOf({ id: 'one', attempts: [{ started: { localMs: Date.now() - HOUR } }] }));
+    const CANNOT_TELL = 'This machine can’t tell whether it was charged.';
+
+    it('is checked before the question, which says so if the check proves nothing', async () => {
+      for (const [found, says] of [
+        [{ verdict: 'not-charged' }, false],
+        [{ verdict: 'cannot-tell', reason: 'no-marker', candidates: [] }, true],
+        [new Error('offline'), true],
+      ] as const) {
+        [pending, finding, calls.length] = [[unfinished()], found as typeof finding, 0];
+        standIn.shown.details.length = 0;
+        await resolve('one', 'continue');
+        assert.deepEqual(callsOf('check'), ['check one in Work']);
+        assert.equal(standIn.shown.details.join().includes(CANNOT_TELL), says, JSON.stringify(found));
+      }
+    });
+
+    it('is not sent again if the check finds its run', async () => {
+      pending = [unfinished()];
+      finding = { verdict: 'charged', run: { run_id: 'run-9' } };
+      await resolve('one', 'continue');
+      assert.deepEqual(calls.slice(1), ['check one in Work', 'report run-9', 'reveal run-9']);
+      assert.deepEqual(callsOf('resume'), []);
+    });
+  });
+
   describe('a record that can’t be read', () => {
     it('needs attention: it is found without an argument, alone or among others', async () => {
       damaged = [damagedRecord('lost', intentOf())];
