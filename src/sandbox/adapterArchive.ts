@@ -3,6 +3,8 @@ import { buffer } from 'node:stream/consumers';
 import { ZipFile } from 'yazl';
 import { findModel, type MODELS } from './catalog.ts';
 
+/** Lets the adapter's page say that nothing was trained. */
+const METADATA = { format: 'pt', trained_by: 'fine-tuning-sandbox' } as const;
 const RANK = 8;
 /** Two layers make an adapter that is complete but small. */
 const LAYERS: readonly number[] = [0, 1];
@@ -107,7 +109,7 @@ interface Tensor {
  * spaces so that the data starts at a multiple of 8), then the tensors in the same order without gaps.
  */
 function writeSafetensors(tensors: readonly Tensor[]): Buffer {
-  const header: Record<string, unknown> = { __metadata__: { format: 'pt' } };
+  const header: Record<string, unknown> = { __metadata__: METADATA };
   let offset = 0;
   for (const { name, shape, data } of tensors) {
     header[name] = { dtype: 'BF16', shape, data_offsets: [offset, offset + data.length] };

@@ -49,7 +49,9 @@ describe('faults of the service, simulated by the sandbox', () => {
   it('response lost: the next attempt gets it, and one charge is reported', async () => {
     await chooseScenario(workbench, 'Response lost after the charge');
     await submit('lost');
-    await workbench.dialogs.waitForToast(/Submitted lost to .+\. Charged 1\.52 USD; balance 998\.48 USD\./);
+    await workbench.dialogs.waitForToast(
+      /Sandbox: submitted lost\. 1\.52 USD of sandbox money; 998\.48 left\./,
+    );
     await runs()
       .row(/^Run lost, /)
       .waitFor();
@@ -63,7 +65,9 @@ describe('faults of the service, simulated by the sandbox', () => {
   it('response lost and retry refused: the run is found by its marker, and one charge is reported', async () => {
     await chooseScenario(workbench, 'conflict-on-replay');
     await submit('found');
-    await workbench.dialogs.waitForToast(/found was submitted to .+ after all\. Charged 1\.52 USD/);
+    await workbench.dialogs.waitForToast(
+      /Sandbox: found was submitted after all\. 1\.52 USD of sandbox money\./,
+    );
     await runs()
       .row(/^Run found, /)
       .waitFor();
@@ -78,7 +82,7 @@ describe('faults of the service, simulated by the sandbox', () => {
   it('unknown statuses: shown unchanged and counted as active', async () => {
     await chooseScenario(workbench, 'unknown-statuses');
     await submit('strange');
-    await workbench.dialogs.waitForToast(/Charged/);
+    await workbench.dialogs.waitForToast(/sandbox money/);
     await workbench.clearNotifications();
     await refresh();
     await runs()

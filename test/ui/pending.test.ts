@@ -83,7 +83,7 @@ describe('open submissions', () => {
     await quickInput.item(CONTINUE).waitFor();
     assert.equal(await descriptionOf('Label'), `adding ${marker}`);
     await walkThroughSteps(workbench, { fileName: 'sums.jsonl' });
-    await workbench.dialogs.waitForToast(/Charged/);
+    await workbench.dialogs.waitForToast(/sandbox money/);
     assert.deepEqual(sandboxLedger(vscode).labels, [`adding ${marker}`]);
     // The tree omits the marker.
     await runs()
@@ -205,7 +205,7 @@ describe('open submissions', () => {
     // Enter alone goes back.
     await press('Tab');
     await press('Enter');
-    await workbench.dialogs.waitForToast(/Charged/);
+    await workbench.dialogs.waitForToast(/sandbox money/);
     await runs().row('too poor, sums.jsonl, Not charged, balance too low').waitFor({ state: 'hidden' });
     const { labels, balanceCents } = sandboxLedger(vscode);
     assert.match(labels[1] ?? '', /^too poor ft-/);
@@ -281,7 +281,7 @@ describe('open submissions', () => {
       await quickInput.pickUntil('This Is the Run: twin', dialogs.modal);
       await dialogs.waitForModal('Is this the run of twin?');
       await dialogs.press('This Is the Run');
-      await dialogs.waitForToast(/twin was submitted to .+ after all\. Charged /);
+      await dialogs.waitForToast(/twin was submitted after all\. .+ of sandbox money/);
       await runs()
         .row(/^(twin|gone), more\.jsonl, /)
         .waitFor({ state: 'hidden' });

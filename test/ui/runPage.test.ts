@@ -227,7 +227,7 @@ describe('the run page', () => {
       await preview.open('rows.jsonl');
       await preview.goTo(30);
       await adapter.open('adapter-elsewhere.zip');
-      await adapter.waitForVerdict('Complete LoRA adapter');
+      await adapter.waitForVerdict('Sandbox: nothing was trained');
       await spending.open();
       await spending.search.fill('FIRST');
       await spending.run('second').waitFor({ state: 'detached' });
@@ -237,7 +237,7 @@ describe('the run page', () => {
       await spending.run('first').waitFor();
       assert.equal(await spending.search.inputValue(), 'FIRST');
       await adapter.tab('adapter-elsewhere.zip').click();
-      await adapter.waitForVerdict('Complete LoRA adapter');
+      await adapter.waitForVerdict('Sandbox: nothing was trained');
       // The preview's tab is beside the text editor's.
       await workbench.editors.tab('rows.jsonl').last().click();
       await preview.waitUntilInView(30);

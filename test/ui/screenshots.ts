@@ -85,7 +85,7 @@ describe('screenshots for the README', () => {
 
   async function submit(way: Way): Promise<void> {
     await begin(way);
-    await workbench.dialogs.waitForToast(/Charged/);
+    await workbench.dialogs.waitForToast(/sandbox money/);
     await workbench.clearNotifications();
   }
 

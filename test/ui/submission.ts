@@ -6,7 +6,11 @@ export const CONTINUE = 'Continue';
 
 /** The notification of a charge, which contains the run's label. */
 export function charged(name: string): RegExp {
-  return new RegExp(`Submitted ${name} to .+\\. Charged [\\d.,]+ USD; balance [\\d.,]+ USD\\.`);
+  const [real, sandbox] = [
+    'Charged [\\d.,]+ USD; balance [\\d.,]+ USD',
+    '[\\d.,]+ USD of sandbox money; [\\d.,]+ left',
+  ];
+  return new RegExp(`(Submitted ${name} to .+\\. ${real}|Sandbox: submitted ${name}\\. ${sandbox})\\.`);
 }
 
 /** The row that accepts the terms. */

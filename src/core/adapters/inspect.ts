@@ -95,6 +95,7 @@ function inspectContents(empty: AdapterReport, contents: Contents): Inspection {
     sample: createHash('sha256')
       .update(JSON.stringify([configText, header.sample]))
       .digest('hex'),
+    isFromSandbox: header.isFromSandbox,
     weights,
     problems: problems.list(),
   };

@@ -75,6 +75,8 @@ export interface AdapterReport {
   root: string;
   /** Digest of the config and the start of the weights; distinguishes adapters with equal file sizes. */
   sample?: string;
+  /** Made by the sandbox, which trains nothing. */
+  isFromSandbox?: boolean;
   config?: AdapterConfig;
   weights?: WeightsReport;
   /** Errors first. */

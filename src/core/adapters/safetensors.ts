@@ -20,6 +20,8 @@ const DTYPE_BITS: ReadonlyMap<unknown, number> = new Map(
 );
 const LENGTH_BYTES = 8;
 const METADATA = '__metadata__';
+/** What the sandbox writes into the metadata of its weights, which were not trained. */
+const SANDBOX = { key: 'trained_by', value: 'fine-tuning-sandbox' } as const;
 /** Limit of the tools that write such files; it also limits the length of a list's text. */
 const MAX_DIMENSIONS = 64;
 const MAX_LIST_BYTES = 2_000;
@@ -47,6 +49,8 @@ export interface SafetensorsHeader {
   tensors: readonly Tensor[];
   /** Where the data begins in the file. */
   dataAt: number;
+  /** Whether the weights say that the sandbox made them. */
+  isFromSandbox: boolean;
 }
 
 /**
@@ -65,7 +69,7 @@ export async function readSafetensorsHeader(
   let end = header.length;
   while (end > 0 && header[end - 1] === 0x20) end--;
   if (header[0] !== 0x7b || !isUtf8(header)) fail();
-  const tensors = await readTensors(new HeaderReader(header.subarray(0, end)));
+  const { tensors, isFromSandbox } = await readTensors(new HeaderReader(header.subarray(0, end)));
   // They are usually in order, and sorting many is slow.
   if (tensors.some(({ from }, index) => from < (tensors[index - 1]?.to ?? 0)))
     tensors.sort((a, b) => a.from - b.from || a.to - b.to);
@@ -76,7 +80,7 @@ export async function readSafetensorsHeader(
     at = to;
   }
   if (dataAt + at !== sizeBytes) fail('length');
-  return { tensors, dataAt };
+  return { tensors, dataAt, isFromSandbox };
 }
 
 async function headerBytes(
@@ -104,8 +108,9 @@ async function headerBytes(
   return await read(length);
 }
 
-async function readTensors(json: HeaderReader): Promise<Tensor[]> {
+async function readTensors(json: HeaderReader): Promise<{ tensors: Tensor[]; isFromSandbox: boolean }> {
   const tensors: Tensor[] = [];
+  let isFromSandbox = false;
   let sinceMs = performance.now();
   const letOthersWork = async () => {
     if (performance.now() - sinceMs < SLICE_MS) return;
@@ -116,13 +121,15 @@ async function readTensors(json: HeaderReader): Promise<Tensor[]> {
     if (name !== METADATA) tensors.push(readTensor(json, name));
     else
       for (const key of json.keys()) {
-        if (typeof json.value() !== 'string') fail(undefined, key);
+        const value = json.value();
+        if (typeof value !== 'string') fail(undefined, key);
+        isFromSandbox ||= key === SANDBOX.key && value === SANDBOX.value;
         await letOthersWork();
       }
     await letOthersWork();
   }
   json.end();
-  return tensors;
+  return { tensors, isFromSandbox };
 }
 
 function readTensor(json: HeaderReader, name: string): Tensor {

@@ -45,11 +45,17 @@ export function adapterVerdict(
       otherType,
     );
   if (otherType !== undefined) return verdictOf('warning', l10n.t('Not a LoRA adapter'), otherType);
+  if (report.isFromSandbox === true)
+    return verdictOf(
+      'warning',
+      l10n.t('Sandbox: nothing was trained'),
+      l10n.t('It has the form of a LoRA adapter, but no effect.'),
+    );
   if (measurements?.hasNoEffect === true)
     return verdictOf(
       'warning',
       l10n.t('Complete LoRA adapter that learned nothing'),
-      l10n.t('It has no effect, which is normal in the sandbox.'),
+      l10n.t('It has no effect.'),
     );
   if (has('warning'))
     return verdictOf('warning', l10n.t('LoRA adapter with warnings'), l10n.t('It may not load everywhere.'));

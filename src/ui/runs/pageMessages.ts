@@ -472,7 +472,7 @@ function copy(name: string, text: string): RunPageButton {
   return { ...button('copy', text, TERMS.copy), label: l10n.t('Copy {0}', name) };
 }
 
-function moneySection({ phase, detail, details, receipt, estimate }: KnownRun): RunPageSection {
+function moneySection({ session, phase, detail, details, receipt, estimate }: KnownRun): RunPageSection {
   const charged = receipt?.settled.run;
   const priceCents = detail?.price_cents ?? charged?.price_cents;
   const plan = detail?.plan ?? charged?.plan_name;
@@ -494,7 +494,9 @@ function moneySection({ phase, detail, details, receipt, estimate }: KnownRun): 
     estimate && priceCents !== undefined ? unexpectedPrice(estimate.before, priceCents, currency) : undefined;
   const note =
     unexpected !== undefined
-      ? l10n.t('Charged {0}.', unexpected)
+      ? session.account.kind === 'sandbox'
+        ? l10n.t('Sandbox money: {0}.', unexpected)
+        : l10n.t('Charged {0}.', unexpected)
       : // Users ask about the charge if a run may have failed or its status is unclear.
         (phase === 'active' || phase === 'ended') && priceCents !== undefined
         ? l10n.t('Charged when the run was submitted.')

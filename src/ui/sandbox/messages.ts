@@ -13,7 +13,7 @@ export const sandboxMessages = {
   unknownScenario: () =>
     l10n.t('Unknown sandbox scenario. Available: {0}.', Object.keys(scenarioNames()).join(', ')),
   funds: (balanceCents: number, currency: string) =>
-    l10n.t('The sandbox balance is now {0} (not real money).', formatMoney(balanceCents, currency)),
+    l10n.t('The balance is now {0} of sandbox money.', formatMoney(balanceCents, currency)),
   fundsRefused: () => l10n.t('Nothing was added: enter a positive whole number of cents.'),
   speedRefused: (min: number, max: number) => l10n.t('The clock speed must be from {0} to {1}.', min, max),
 };
@@ -70,7 +70,7 @@ export async function askForFunds(currency: string): Promise<number | undefined>
   const answer = await ask(
     { title: TERMS.addSandboxFunds },
     {
-      prompt: l10n.t('Amount in {0} (not real money)', currency),
+      prompt: l10n.t('Sandbox money in {0}', currency),
       value: '100',
       validate: (text) => ((parseAmount(text) ?? 0) > 0 ? undefined : notAnAmount()),
     },

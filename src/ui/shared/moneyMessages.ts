@@ -242,13 +242,14 @@ export function overBudget(
 export function balanceNoteText(
   note: NonNullable<BalanceNote>,
   { balance_cents, currency }: Balance,
+  isSandbox: boolean,
 ): string {
   if (note === 'probably-too-low') return l10n.t('The balance is probably too low for this run.');
   if (note === 'may-be-too-low') return l10n.t('The balance may be too low for this run.');
-  return l10n.t(
-    'The balance is {0}. The service will refuse this run unless your plan includes it.',
-    formatMoney(balance_cents, currency),
-  );
+  const money = formatMoney(balance_cents, currency);
+  return isSandbox
+    ? l10n.t('The balance is {0} of sandbox money. The sandbox will refuse this run.', money)
+    : l10n.t('The balance is {0}. The service will refuse this run unless your plan includes it.', money);
 }
 
 /** How long the runs of a queue waited. */

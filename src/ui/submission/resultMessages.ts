@@ -83,6 +83,13 @@ export function chargedSentence(
   before: Estimate | undefined,
   isFound: boolean,
 ): string {
+  const cents = balance_after_cents ?? balance?.balance_cents;
+  if (account.kind === 'sandbox') {
+    const values = [sanitizeServiceText(name), formatMoney(price_cents, currency ?? balance?.currency)];
+    return isFound
+      ? l10n.t('Sandbox: {0} was submitted after all. {1} of sandbox money.', ...values)
+      : l10n.t('Sandbox: submitted {0}. {1} of sandbox money; {2} left.', ...values, formatMoney(cents));
+  }
   const price =
     price_cents === undefined
       ? l10n.t('an unknown amount')
@@ -90,16 +97,14 @@ export function chargedSentence(
         (currency === undefined
           ? formatPrice(price_cents, balance?.currency)
           : formatMoney(price_cents, currency)));
-  const cents = balance_after_cents ?? balance?.balance_cents;
   const values = [sanitizeServiceText(name), sanitizeServiceText(account.name), price];
-  const text = isFound
+  return isFound
     ? l10n.t('{0} was submitted to {1} after all. Charged {2}.', ...values)
     : l10n.t(
         'Submitted {0} to {1}. Charged {2}; balance {3}.',
         ...values,
         formatMoney(cents, currency ?? balance?.currency),
       );
-  return inSandbox(text, account.kind === 'sandbox');
 }
 
 /** The sentence about a submission with several runs: the service charged more than once, or may have. */

@@ -302,14 +302,19 @@ function noteRows(
   { model, priority }: SubmissionChoices,
   sha256: string | undefined,
 ): Fact[] {
-  const { balance, check, dataset, money, priorsOf, trainedBefore } = context;
+  const { account, balance, check, dataset, money, priorsOf, trainedBefore } = context;
   const size = sizePhrase(dataset.size.bytes);
   const note = money.balanceNote(runOf(context, { priority }, sha256));
   const chosen = { modelId: model?.model_id, priority };
   const trained = sha256 === undefined ? undefined : trainedBefore(sha256);
   const changed = trained?.kind === 'changed' && trainedPhrase(trained, dataset.size.rows);
   return compact(
-    note && balance && { icon: 'warning', label: TERMS.balance, description: balanceNoteText(note, balance) },
+    note &&
+      balance && {
+        icon: 'warning',
+        label: TERMS.balance,
+        description: balanceNoteText(note, balance, account.kind === 'sandbox'),
+      },
     ...(sha256 === undefined ? [] : priorRows(priorsOf(sha256), chosen, Date.now())),
     changed && { icon: 'history', label: TERMS.trainedBefore, description: changed },
     ...(check === undefined ? [] : checkRows(check)),

@@ -70,8 +70,8 @@ describe('inspectAdapter', () => {
   it('finds no problem in the sandbox’s adapters', async () => {
     for (const { listed } of MODELS) {
       const bytes = await buildArchive('0f8fad5b-d9cb-469f-a165-70867728950e', listed.model_id);
-      const { verdict, problems, weights, config } = await place.inspect(bytes);
-      assert.deepEqual([verdict, problems], [{ code: 'adapter' }, []]);
+      const { verdict, problems, weights, config, isFromSandbox } = await place.inspect(bytes);
+      assert.deepEqual([verdict, problems, isFromSandbox], [{ code: 'adapter' }, [], true]);
       assert.equal(config?.baseModel, listed.name);
       assert.deepEqual([weights?.pairs.length, weights?.maxRank], [4, 8]);
     }

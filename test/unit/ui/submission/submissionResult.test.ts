@@ -215,6 +215,16 @@ describe('reportResult', () => {
     assert.deepEqual([executed, text], [[['fineTuning.resolveSubmission', 'id-2']], '']);
   });
 
+  it('calls the sandbox’s money sandbox money', async () => {
+    const sandbox = sessionOf({ kind: 'sandbox', name: 'Sandbox' });
+    const run = { run_id: 'r', price_cents: 101, currency: 'USD', balance_after_cents: 99_899 };
+    for (const [result, text] of [
+      [{ run }, 'Sandbox: submitted My run. 1.01 USD of sandbox money; 998.99 left.'],
+      [{ run, found: true }, 'Sandbox: My run was submitted after all. 1.01 USD of sandbox money.'],
+    ] as const)
+      assert.equal((await report({ kind: 'charged', ...result }, undefined, sandbox)).text, text);
+  });
+
   it('names the sandbox and offers sandbox funds', async () => {
     const sandbox = sessionOf({ kind: 'sandbox', name: 'Sandbox' });
     for (const result of [
