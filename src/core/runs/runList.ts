@@ -8,7 +8,8 @@ import { instantOf } from '../base/clock.ts';
  */
 export type Phase = 'waiting' | 'active' | 'finished' | 'ended';
 
-const END = /fail|error|cancel|reject|expire|abort/i;
+/** A word such as “cancelling” says that the end is still to come. */
+const END = /(?:fail|error|cancel|reject|expire|abort)(?!l?ing)/i;
 
 /** Lists say `complete`, details `completed`. An available artifact or an end time also means finished. */
 export function phaseOf(run: RunSummary, detail?: RunDetail): Phase {

@@ -16,6 +16,19 @@ export function trainedFor(ms: number): string {
   return l10n.t('after {0} of training', formatDuration(ms));
 }
 
+/** The price of a run by its receipt or details; undefined if unknown. */
+export function priceText(
+  receipt: ChargedReceipt | undefined,
+  detail: KnownDetail | undefined,
+): string | undefined {
+  const charged = receipt?.settled.run;
+  const cents = detail?.price_cents ?? charged?.price_cents;
+  if (cents === undefined) return undefined;
+  return charged?.currency === undefined
+    ? formatPrice(cents, (receipt && currencyOf(receipt)) ?? detail?.assumedCurrency)
+    : formatMoney(cents, charged.currency);
+}
+
 /**
  * The tooltip of a run's row: everything that is known, in full.
  * @param receipts the receipts of the run's account

@@ -56,7 +56,7 @@ export function activateRuns(services: Services): void {
     }),
   );
   const offersDownload = () => downloadWhenCompleteSetting() !== 'off' && autoDownloadFolder() === undefined;
-  disposables.add(notifyOfRuns({ sessions, ledger, ensureActiveAccount, offersDownload }));
+  disposables.add(notifyOfRuns({ sessions, ledger, ensureActiveAccount, offersDownload, receiptsOf }));
   disposables.add(
     followActive(sessions, (session) => {
       // What the sandbox stores is beside the journal, and costs nothing.

@@ -74,24 +74,84 @@ export function notifyStatus(run: RunName, status: string, isSandbox: boolean, s
   notify(showInformation, inSandbox(text, isSandbox), { [TERMS.showRun]: show });
 }
 
+/**
+ * Reports a run that reads as failed: it was charged when it was submitted.
+ * @param price undefined if unknown
+ */
+export function notifyFailed(
+  run: RunName,
+  status: string,
+  price: string | undefined,
+  isSandbox: boolean,
+  { copyId, show }: { copyId: () => void; show: () => void },
+): void {
+  const [name, word] = [named(run), statusWord(status)];
+  let text: string;
+  if (isSandbox)
+    text =
+      price === undefined
+        ? l10n.t('{0}: the service reports “{1}”.', name, word)
+        : l10n.t('{0}: the service reports “{1}”. It cost {2} of sandbox money.', name, word, price);
+  else
+    text =
+      price === undefined
+        ? l10n.t(
+            '{0}: the service reports “{1}”. The price is unknown; contact the service with its run ID.',
+            name,
+            word,
+          )
+        : l10n.t(
+            '{0}: the service reports “{1}”. Charged {2}; contact the service with its run ID.',
+            name,
+            word,
+            price,
+          );
+  notify(showWarning, inSandbox(text, isSandbox), { [TERMS.copyRunId]: copyId, [TERMS.showRun]: show });
+}
+
 function statusWord(status: string): string {
   return sanitizeServiceText(status) || TERMS.unknown;
 }
 
-/** Reports several runs at once. @param statuses of the runs that have not completed */
+/**
+ * Reports several runs at once.
+ * @param failed the statuses of the runs that read as failed
+ * @param others those of the runs that have neither failed nor completed
+ */
 export function notifySeveral(
   completed: number,
-  statuses: readonly string[],
+  failed: readonly string[],
+  others: readonly string[],
   isSandbox: boolean,
   show: () => void,
 ): void {
-  const words = [...new Set(statuses)].map((status) => l10n.t('“{0}”', statusWord(status)));
-  const reported = sanitizeServiceText(words.join(', '));
+  const reported = (statuses: readonly string[]) => {
+    const words = [...new Set(statuses)].map((status) => l10n.t('“{0}”', statusWord(status)));
+    return sanitizeServiceText(words.join(', '));
+  };
+  const reports = (statuses: readonly string[]) =>
+    statuses.length > 0 &&
+    l10n.t('The service reports {0} for {1}.', reported(statuses), formatRuns(statuses.length));
+  const failures =
+    isSandbox || failed.length === 0
+      ? reports(failed)
+      : failed.length === 1
+        ? l10n.t(
+            'The service reports {0} for 1 run, which was charged; contact it with the run ID.',
+            reported(failed),
+          )
+        : l10n.t(
+            'The service reports {0} for {1} runs, which were charged; contact it with the run IDs.',
+            reported(failed),
+            formatCount(failed.length),
+          );
   const text = compact(
     completed > 0 && l10n.t('{0} completed.', formatRuns(completed)),
-    statuses.length > 0 && l10n.t('The service reports {0} for {1}.', reported, formatRuns(statuses.length)),
+    failures,
+    reports(others),
   ).join(' ');
-  notify(showInformation, inSandbox(text, isSandbox), { [l10n.t('Show Runs')]: show });
+  const say = failed.length > 0 && !isSandbox ? showWarning : showInformation;
+  notify(say, inSandbox(text, isSandbox), { [l10n.t('Show Runs')]: show });
 }
 
 /** @param show shows the Runs view */

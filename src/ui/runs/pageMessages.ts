@@ -26,7 +26,6 @@ import {
   formatCount,
   formatDuration,
   formatMoney,
-  formatPrice,
   formatRoughly,
   formatTime,
   sandboxNote,
@@ -49,7 +48,7 @@ import type {
   RunPageSection,
   RunPageState,
 } from './protocol.ts';
-import { queuedFor, trainedFor } from './detailMessages.ts';
+import { priceText, queuedFor, trainedFor } from './detailMessages.ts';
 
 /** How many characters of its ID name a run about which nothing else is known. */
 const SHORT_ID_LENGTH = 8;
@@ -170,10 +169,16 @@ function present(view: KnownRun, name: string): Content {
     actions: [
       ...adapterActions(view),
       button('submitAgain', runId, TERMS.submitAgain),
-      button('copy', runId, l10n.t('Copy Run ID')),
+      button('copy', runId, TERMS.copyRunId),
       button('refresh', runId, TERMS.refresh),
     ],
-    sections: [timeline(view), adapterSection(view), moneySection(view), runSection(view), ...receipt(view)],
+    sections: compact(
+      timeline(view),
+      adapterSection(view),
+      moneySection(view),
+      runSection(view),
+      ...receipt(view),
+    ),
   };
 }
 
@@ -189,7 +194,8 @@ function heading({ session, run, phase, modelName }: KnownRun, name: string): Ru
   };
 }
 
-function notices({ session, runId, isActive }: KnownRun): RunPageNotice[] {
+function notices(view: KnownRun): RunPageNotice[] {
+  const { session, runId, isActive } = view;
   const failure = session.runs.detailFailure(runId);
   const { id, name } = session.account;
   const accountName = sanitizeServiceText(name);
@@ -197,7 +203,14 @@ function notices({ session, runId, isActive }: KnownRun): RunPageNotice[] {
     session.state === 'offline'
       ? offlineText(session.offlineSince)
       : failure !== undefined && l10n.t('Couldn’t load the details. {0}', asText(explain(failure)));
+  const ended = endedText(view);
   return compact<RunPageNotice>(
+    ended && {
+      key: 'ended',
+      kind: 'warning',
+      text: ended,
+      buttons: [button('copy', runId, TERMS.copyRunId)],
+    },
     warning && { key: 'warning', kind: 'warning', text: warning, buttons: [retry(runId)] },
     !isActive && {
       key: 'inactive',
@@ -206,6 +219,20 @@ function notices({ session, runId, isActive }: KnownRun): RunPageNotice[] {
       buttons: [button('useAccount', id, l10n.t('Switch to {0}', accountName))],
     },
   );
+}
+
+/** What to do about a run that reads as failed: it was charged when it was submitted. */
+function endedText({ session, runId, phase, receipt, receiptLoading, detail, details }: KnownRun) {
+  if (phase !== 'ended') return undefined;
+  const price = priceText(receipt, detail);
+  const id = serviceText(runId);
+  if (price === undefined)
+    return details !== 'loading' && receiptLoading !== 'loading' && session.account.kind === 'service'
+      ? l10n.t('The price is unknown. Contact the service with run {0}.', id)
+      : undefined;
+  return session.account.kind === 'sandbox'
+    ? l10n.t('The run cost {0} of sandbox money.', price)
+    : l10n.t('Charged {0}. Contact the service with run {1}.', price, id);
 }
 
 function button(action: RunPageButton['action'], target: string, words: string): RunPageButton {
@@ -256,6 +283,11 @@ function missingText(loading: Loading, mayCome = false): string {
   return mayCome ? l10n.t('not provided yet') : l10n.t('not provided');
 }
 
+/** Whether values that the service didn't provide are left out: it will provide none for a run that reads as failed. */
+function hidesMissing({ phase, details }: KnownRun): boolean {
+  return phase === 'ended' && details === 'loaded';
+}
+
 /** The events of a run in order, including future ones. */
 function timeline(view: KnownRun): RunPageSection {
   const { session, run, detail, details, phase, nowMs } = view;
@@ -288,34 +320,32 @@ function timeline(view: KnownRun): RunPageSection {
   const soFar = isWaiting && withUsual(l10n.t('{0} so far', since(createdAtMs)), 'queue');
   // No status in the contract shows whether the run is still training.
   const ago = phase === 'active' && l10n.t('{0} ago', since(startedAtMs));
-  return {
-    kind: 'timeline',
-    key: 'timeline',
-    title: l10n.t('Timeline'),
-    entries: [
-      submitted(view),
-      createdAtMs === undefined
-        ? entry('queued', 'unknown', TERMS.queued, missingText('loaded'))
-        : entry('queued', isWaiting ? 'now' : 'done', TERMS.queued, createdAtMs, compact(soFar)),
-      event('started', TERMS.started, startedAtMs, compact(took('queue', queuedFor), ago)),
-      event(
-        'completed',
-        TERMS.completed,
-        completedAtMs,
-        compact(took('training', trainedFor)),
-        compact(usually('training')),
-      ),
-      expiry(view),
-    ],
-  };
+  const events = compact(
+    submitted(view),
+    createdAtMs === undefined
+      ? entry('queued', 'unknown', TERMS.queued, missingText('loaded'))
+      : entry('queued', isWaiting ? 'now' : 'done', TERMS.queued, createdAtMs, compact(soFar)),
+    event('started', TERMS.started, startedAtMs, compact(took('queue', queuedFor), ago)),
+    event(
+      'completed',
+      TERMS.completed,
+      completedAtMs,
+      compact(took('training', trainedFor)),
+      compact(usually('training')),
+    ),
+    expiry(view),
+  );
+  const entries = hidesMissing(view) ? events.filter(({ state }) => state !== 'unknown') : events;
+  return { kind: 'timeline', key: 'timeline', title: l10n.t('Timeline'), entries };
 }
 
-function submitted({ receipt, receiptLoading }: KnownRun): RunPageEntry {
+/** Undefined for a run that was submitted elsewhere, as its section says. */
+function submitted({ receipt, receiptLoading }: KnownRun): RunPageEntry | undefined {
   const name = TERMS.submitted;
-  if (receipt === undefined) {
-    const text = receiptLoading === 'loaded' ? TERMS.unknown : missingText(receiptLoading);
-    return entry('submitted', 'unknown', name, text);
-  }
+  if (receipt === undefined)
+    return receiptLoading === 'loaded'
+      ? undefined
+      : entry('submitted', 'unknown', name, missingText(receiptLoading));
   const { attempts, created, dataset, settled } = receipt;
   const notes = compact(
     l10n.t('From this machine: {0}', sanitizeServiceText(dataset.filename)),
@@ -365,12 +395,14 @@ function usualText(usual: ReturnType<typeof usualTime>): string | undefined {
     : l10n.t('usually {0} to {1}', from, to);
 }
 
-function adapterSection({ artifacts, downloads, records }: KnownRun): RunPageSection {
+function adapterSection({ artifacts, downloads, records, phase }: KnownRun): RunPageSection | undefined {
+  const isPromised = phase !== 'ended' || artifacts.kind !== 'not-known';
+  if (!isPromised && downloads.length + records.length === 0) return undefined;
   return {
     kind: 'adapter',
     key: 'adapter',
     title: l10n.t('Adapter'),
-    text: ADAPTERS[artifacts.kind],
+    text: ADAPTERS[isPromised ? artifacts.kind : 'unknown'],
     downloads: downloads.map(downloadOf),
     files: records.map(fileOf),
   };
@@ -472,24 +504,23 @@ function copy(name: string, text: string): RunPageButton {
   return { ...button('copy', text, TERMS.copy), label: l10n.t('Copy {0}', name) };
 }
 
-function moneySection({ session, phase, detail, details, receipt, estimate }: KnownRun): RunPageSection {
+function moneySection(view: KnownRun): RunPageSection | undefined {
+  const { session, phase, detail, details, receipt, estimate } = view;
   const charged = receipt?.settled.run;
   const priceCents = detail?.price_cents ?? charged?.price_cents;
   const plan = detail?.plan ?? charged?.plan_name;
   const expected = estimate && estimateText(estimate.before);
   const currency = (receipt && currencyOf(receipt)) ?? detail?.assumedCurrency;
-  const price =
-    priceCents === undefined
-      ? missingText(details)
-      : charged?.currency === undefined
-        ? formatPrice(priceCents, currency)
-        : formatMoney(priceCents, charged.currency);
+  const missing = hidesMissing(view) ? undefined : missingText(details);
+  const price = priceText(receipt, detail) ?? missing;
+  const planName = plan === undefined ? missing : serviceText(plan);
   const list = compact(
-    fact('price', TERMS.price, price),
-    fact('plan', TERMS.plan, plan === undefined ? missingText(details) : serviceText(plan)),
+    price && fact('price', TERMS.price, price),
+    planName && fact('plan', TERMS.plan, planName),
     expected && fact('estimate', TERMS.estimate, expected),
-    ...(receipt === undefined ? [] : balanceFacts(receipt, priceCents)),
+    ...(receipt === undefined ? [] : balanceFacts(receipt, priceCents, missing && missingText('loaded'))),
   );
+  if (list.length === 0) return undefined;
   const unexpected =
     estimate && priceCents !== undefined ? unexpectedPrice(estimate.before, priceCents, currency) : undefined;
   const note =
@@ -497,8 +528,8 @@ function moneySection({ session, phase, detail, details, receipt, estimate }: Kn
       ? session.account.kind === 'sandbox'
         ? l10n.t('Sandbox money: {0}.', unexpected)
         : l10n.t('Charged {0}.', unexpected)
-      : // Users ask about the charge if a run may have failed or its status is unclear.
-        (phase === 'active' || phase === 'ended') && priceCents !== undefined
+      : // Users ask about the charge if a run's status is unclear; a notice answers it for one that reads as failed.
+        phase === 'active' && priceCents !== undefined
         ? l10n.t('Charged when the run was submitted.')
         : estimate?.before.kind === 'range'
           ? rangeTooltip(estimate.accuracy)
@@ -506,9 +537,14 @@ function moneySection({ session, phase, detail, details, receipt, estimate }: Kn
   return facts('money', l10n.t('Price and balance'), list, note);
 }
 
-function balanceFacts(receipt: ChargedReceipt, priceCents: number | undefined): RunPageFact[] {
+/** @param missing the text for an unknown effect; undefined to leave it out */
+function balanceFacts(
+  receipt: ChargedReceipt,
+  priceCents: number | undefined,
+  missing: string | undefined,
+): RunPageFact[] {
   const effect = balanceEffectOf(receipt, priceCents);
-  if (effect === undefined) return [fact('effect', TERMS.balance, missingText('loaded'))];
+  if (effect === undefined) return compact(missing && fact('effect', TERMS.balance, missing));
   const { beforeCents, afterCents, otherCents = 0, currency } = effect;
   const money = (cents: number) => formatMoney(cents, currency);
   const change = l10n.t('{0} before, {1} after', money(beforeCents), money(afterCents));

@@ -19,6 +19,7 @@ export const TERMS = {
   convertToJsonl: l10n.t('Convert to JSONL'),
   copy: l10n.t('Copy'),
   copyPath: l10n.t('Copy Path'),
+  copyRunId: l10n.t('Copy Run ID'),
   dataset: l10n.t('Dataset'),
   details: l10n.t('Details'),
   discard: l10n.t('Discard'),

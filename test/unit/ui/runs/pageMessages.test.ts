@@ -144,7 +144,6 @@ describe('runPageState', () => {
         [
           { run: available },
           [
-            'unknown, unknown',
             'done, time',
             'done, time, after 1 min in the queue',
             'done, time, after 5 min of training',
@@ -178,30 +177,20 @@ describe('runPageState', () => {
         [
           { run: { status: 'failed' }, detail: bare({ status: 'failed', started_at: at(1) }) },
           [
-            'unknown, unknown',
+            // The service will provide no more for a failed run.
             'done, time',
             'done, time, after 1 min in the queue',
-            ...Array<string>(2).fill('unknown, not provided'),
           ],
         ],
-        [
-          { run: { created_at: '' }, detail: bare() },
-          ['unknown, unknown', ...Array<string>(4).fill('unknown, not provided')],
-        ],
+        [{ run: { created_at: '' }, detail: bare() }, Array<string>(4).fill('unknown, not provided')],
         [
           { detail: undefined },
-          [
-            'unknown, unknown',
-            'done, time',
-            'unknown, loading…',
-            'unknown, loading…',
-            'unknown, not provided',
-          ],
+          ['done, time', 'unknown, loading…', 'unknown, loading…', 'unknown, not provided'],
         ],
       ] as [Given, string[]][])
         assert.deepEqual(lines(given), expected);
-      assert.equal(lines({ run: { ...available, artifacts_expires_at: at(9) } })[4], 'over, time');
-      assert.equal(lines({ detail: undefined, failure: new Error() })[3], 'unknown, could not be loaded');
+      assert.equal(lines({ run: { ...available, artifacts_expires_at: at(9) } })[3], 'over, time');
+      assert.equal(lines({ detail: undefined, failure: new Error() })[2], 'unknown, could not be loaded');
     });
 
     it('shows how long other runs took', () => {
@@ -222,9 +211,9 @@ describe('runPageState', () => {
         [taking(12, 12, 15, 18, 18), 'usually 12–18 min'],
         [taking(1 / 3, 1 / 3, 1.5, 1.5), 'usually 20 s to 2 min'],
       ] satisfies [RunDetail[], string][]) {
-        assert.equal(lines({ others })[3], `done, time, after 5 min of training (${text})`);
+        assert.equal(lines({ others })[2], `done, time, after 5 min of training (${text})`);
         const waiting = { run: { status: 'queued' }, detail: bare({ status: 'queued' }), others };
-        assert.equal(lines(waiting)[3], `next, not yet, ${text}`);
+        assert.equal(lines(waiting)[2], `next, not yet, ${text}`);
       }
       assert.doesNotMatch(lines({ others: taking(5, 5) }).join(), /usually/);
       const backwards = bare({ started_at: at(-1), completed_at: at(-2) });
@@ -235,10 +224,7 @@ describe('runPageState', () => {
       const attempt = { started: { localMs: 1 } };
       const receipt = receiptOf({ attempts: [attempt, attempt, attempt] }, { how: 'found' });
       const [submitted = ''] = lines({ receipt });
-      assert.match(
-        submitted,
-        /^done, time, From this machine: train\.jsonl, 3 attempts, .*lost/,
-      );
+      assert.match(submitted, /^done, time, From this machine: train\.jsonl, 3 attempts, .*lost/);
       assert.match(lines({ receipt: receiptOf({}, { how: 'recognised' }) })[0] ?? '', /confirmed/);
     });
   });
@@ -277,7 +263,6 @@ describe('runPageState', () => {
       for (const [run, detail, text, enabled] of [
         [{ status: 'queued' }, bare({ status: 'queued' }), /^If the run completes/, ANY],
         [{ status: ' ' }, bare({ status: '' }), /^If the run completes/, ANY],
-        [{ status: 'failed' }, bare({ status: 'failed' }), /^If the run completes/, ANY],
         [available, DETAIL, /can be downloaded/, ['Download Adapter…', ...ANY]],
         [{ ...available, artifacts_expires_at: at(10) }, DETAIL, /^This adapter has expired/, ANY],
         [{}, DETAIL, /lists no adapter/, ['Download Adapter…', ...ANY]],
@@ -388,17 +373,40 @@ describe('runPageState', () => {
         [280, 240].map(
           (low) => section('facts', { ...failed, receipt, estimate: estimateOf(low) }, 'money').note,
         ),
-        [outside.note, 'Charged when the run was submitted.'],
+        [outside.note, note],
       );
     });
 
-    it('notes that the price was charged if the run may have failed', () => {
+    it('notes that the price was charged if the run’s status is unclear', () => {
       const note = (status: string, given: Given = {}) =>
         section('facts', { run: { status }, detail: bare({ status, price_cents: 1 }), ...given }, 'money')
           .note;
-      assert.match(note('failed') ?? '', /^Charged when the run was submitted/);
-      assert.deepEqual([note('queued'), note('failed', { detail: bare() })], [undefined, undefined]);
+      assert.match(note('busy') ?? '', /^Charged when the run was submitted/);
+      assert.deepEqual([note('queued'), note('busy', { detail: bare() })], [undefined, undefined]);
     });
+  });
+
+  it('says of a run that reads as failed what it cost and whom to contact, with no rows that stay empty', () => {
+    const failed = { run: { status: 'failed' }, detail: bare({ status: 'failed' }) };
+    const notice = (given: Given) =>
+      stateOf({ ...failed, ...given }).notices.map(({ text, buttons }) =>
+        [text, ...buttons.map(({ action, target, words }) => `${action} ${target}: ${words}`)].join(' | '),
+      );
+    const copyId = 'copy r: Copy Run ID';
+    assert.deepEqual(notice({ receipt: receiptOf() }), [
+      `Charged 2.50 USD. Contact the service with run r. | ${copyId}`,
+    ]);
+    assert.deepEqual(notice({}), [`The price is unknown. Contact the service with run r. | ${copyId}`]);
+    assert.deepEqual(notice({ kind: 'sandbox', receipt: receiptOf() }), [
+      `The run cost 2.50 USD of sandbox money. | ${copyId}`,
+    ]);
+    assert.deepEqual(notice({ detail: undefined }), []);
+    const { sections } = stateOf(failed);
+    assert.deepEqual(
+      sections.map(({ key }) => key),
+      ['timeline', 'run'],
+    );
+    assert.doesNotMatch(JSON.stringify(sections), /not provided|If the run completes/);
   });
 
   describe('receipt', () => {

@@ -6,13 +6,16 @@ import { Emitter } from '../../../../src/core/base/event.ts';
 import type { RunChange } from '../../../../src/core/runs/runStore.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
+import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
 import { row } from '../../../helpers/runs/support.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
+import { intentOf } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const { notifyOfRuns } = await withVscode(() => import('../../../../src/ui/runs/runNotices.ts'));
 // Load it now, since the tests mock time.
 await withVscode(() => import('../../../../src/ui/runs/noticeMessages.ts'));
+await withVscode(() => import('../../../../src/ui/runs/detailMessages.ts'));
 
 /** The part of a window's run store that notices use. */
 class Runs {
@@ -68,6 +71,7 @@ describe('notifyOfRuns', () => {
   let unseen: string[];
   let acted: string[];
   let offers: boolean;
+  let receipts: ChargedReceipt[];
   /** How many background requests may be sent. */
   let spare: number;
 
@@ -75,6 +79,7 @@ describe('notifyOfRuns', () => {
     mock.timers.enable({ apis: ['setTimeout', 'Date'] });
     standIn.forget();
     [windows, claimed, unseen, acted, offers, spare] = [[], new Set(), [], [], true, Infinity];
+    receipts = [];
   });
   afterEach(() => {
     for (const { notices } of windows) notices.dispose();
@@ -103,6 +108,7 @@ describe('notifyOfRuns', () => {
       },
       ensureActiveAccount: (accountId) => Promise.resolve(acted.push(accountId) > 0),
       offersDownload: () => offers,
+      receiptsOf: () => Promise.resolve(receipts),
     });
     const window = { runs, notices, left };
     windows.push(window);
@@ -203,20 +209,24 @@ describe('notifyOfRuns', () => {
     assert.deepEqual(await shown(), []);
   });
 
-  it('notifies once of a status that reads as an end, and of others only if the setting is “all”', async () => {
+  it('notifies once of a status, of those that don’t read as an end only if the setting is “all”', async () => {
     const { runs } = open();
-    const sentence = (word: string) => `my label: the service reports “${word}”.`;
+    runs.details.set('a', {});
+    const unpriced = ' The price is unknown; contact the service with its run ID.';
+    const sentence = (word: string) =>
+      `my label: the service reports “${word}”.${word === 'Failed' ? unpriced : ''}`;
     for (const [setting, expected] of [
       ['finished', ['Failed']],
       ['nonsense', []],
-      ['all', ['warming_up', 'calibrating', 'unknown']],
+      ['all', ['warming_up', 'cancelling', 'unknown']],
     ] as const) {
       standIn.settings.set('fineTuning.notifications', setting);
       const said: string[] = [];
       for (const [before, after] of [
         ['queued', 'warming_up'],
-        ['warming_up', 'calibrating'],
-        ['calibrating', 'warming_up'],
+        // It hasn’t ended yet.
+        ['warming_up', 'cancelling'],
+        ['cancelling', 'warming_up'],
         ['warming_up', ''],
         ['', 'Failed'],
       ] as const) {
@@ -225,28 +235,51 @@ describe('notifyOfRuns', () => {
       }
       assert.deepEqual(said, expected.map(sentence));
     }
-    assert.deepEqual(standIn.shown.buttons[0], ['Show Run']);
+    assert.deepEqual(standIn.shown.buttons.slice(0, 2), [['Copy Run ID', 'Show Run'], ['Show Run']]);
+  });
+
+  it('always says what a run that reads as failed cost, by its receipt or details', async () => {
+    standIn.settings.set('fineTuning.notifications', 'badge');
+    standIn.shown.answer = ([copy]) => copy;
+    const run = { run_id: 'a', price_cents: 1_250, currency: 'USD' };
+    receipts = [{ ...intentOf(), settled: { kind: 'charged', at: { localMs: 1 }, run, how: 'answered' } }];
+    const { runs } = open();
+    runs.details.set('a', {});
+    runs.move(status('a', 'failed'));
+    assert.deepEqual(await shown(), [
+      'my label: the service reports “failed”. Charged 12.50 USD; contact the service with its run ID.',
+    ]);
+    assert.deepEqual(standIn.executed, [['copy', 'a']]);
+    runs.details.set('b', { price_cents: 300, assumedCurrency: 'USD' });
+    runs.move(status('b', 'failed'));
+    assert.deepEqual(await shown(), [
+      'other: the service reports “failed”. Charged 3.00 USD (currency assumed from the balance); contact the service with its run ID.',
+    ]);
+    const sandbox = open('sandbox');
+    sandbox.runs.details.set('a', {});
+    sandbox.runs.move(status('a', 'error'));
+    assert.deepEqual(await shown(), [
+      'Sandbox: my label: the service reports “error”. It cost 12.50 USD of sandbox money.',
+    ]);
   });
 
   it('shows notifications in order, however long a label takes', async () => {
     spare = 0;
     const { runs } = open();
-    runs.move(status('slow', 'error'));
+    runs.move(done('slow'));
     await pass(500);
-    runs.move(status('b', 'failed'));
-    assert.deepEqual(await shown(), [
-      'Model m: the service reports “error”.',
-      'other: the service reports “failed”.',
-    ]);
+    runs.move(done('b'));
+    assert.deepEqual(await shown(), ['Model m completed.', 'other completed.']);
   });
 
   it('sanitizes and cuts the service’s text', async () => {
     const { runs } = open();
+    runs.details.set('a', {});
     runs.labels.set('a', '[click](command:workbench.action.quit)\n\u202eevil');
     runs.move(status('a', `[failed](https://evil.test)${'\u0007y'.repeat(5_000)}`));
     const [text = ''] = await shown();
     assert.doesNotMatch(text, /\]\(|[\p{Cc}\u202e]/u);
-    assert.ok(text.length < 160 && text.includes('…'), text);
+    assert.ok(text.length < 220 && text.includes('…'), text);
     assert.match(
       text,
       /^\[click\] \(command:workbench\.action\.quit\) <U\+202E>evil: the service reports “\[failed\] \(https:/,
@@ -277,12 +310,18 @@ describe('notifyOfRuns', () => {
     const changes = [done('a'), done('b'), done('c'), status('d', 'failed'), status('e', 'x)[error](')];
     for (const { runs } of windows) runs.move(...changes);
     assert.deepEqual(await shown(), [
-      '3 runs completed. The service reports “failed”, “x)[error] (” for 2 runs.',
+      '3 runs completed. The service reports “failed”, “x)[error] (” for 2 runs, which were charged; contact it with the run IDs.',
     ]);
     assert.deepEqual(standIn.executed, [['fineTuning.runs.focus']]);
     for (const [moved, sentence] of [
-      [[done('f'), status('g', 'failed')], '1 run completed. The service reports “failed” for 1 run.'],
-      [[status('h', 'failed'), status('i', 'failed')], 'The service reports “failed” for 2 runs.'],
+      [
+        [done('f'), status('g', 'failed')],
+        '1 run completed. The service reports “failed” for 1 run, which was charged; contact it with the run ID.',
+      ],
+      [
+        [status('h', 'failed'), status('i', 'failed')],
+        'The service reports “failed” for 2 runs, which were charged; contact it with the run IDs.',
+      ],
     ] as const) {
       windows[0]?.runs.move(...moved);
       assert.deepEqual(await shown(), [sentence]);
@@ -295,12 +334,12 @@ describe('notifyOfRuns', () => {
     assert.deepEqual(await shown(), ['2 runs completed.']);
   });
 
-  it('only counts ended runs if the setting is “badge”', async () => {
+  it('only counts completed runs if the setting is “badge”', async () => {
     standIn.settings.set('fineTuning.notifications', 'badge');
     for (let count = 0; count < 2; count++) open();
     for (const { runs } of windows)
       runs.move(done('a'), done('b'), status('c', 'failed'), status('d', 'busy'));
-    assert.deepEqual([await shown(), unseen], [[], ['a', 'b', 'c']]);
+    assert.deepEqual([(await shown()).length, unseen], [1, ['a', 'b', 'c']]);
   });
 
   it('shows waiting notices when the account changes, but not when disposed', async () => {
