@@ -81,9 +81,10 @@ describe('accounts', () => {
     await quickInput.fill(BARE_KEY);
     await dialogs.waitForModal(/start with “service_”/);
     await dialogs.press('Use It');
-    await dialogs.waitForToast(/rejected this API key/);
+    await quickInput.waitForMessage(/rejected this API key/);
     assert.deepEqual(work.requests, ['GET /api/v1/balance']);
     await workbench.screenshot('wrong-key');
+    await quickInput.close();
     await runs().welcomeButton('Sign In').waitFor();
     assert.equal(await workbench.statusItem('balance').count(), 0, 'nobody is signed in');
     await workbench.clearNotifications();

@@ -5,8 +5,8 @@ export type AddressProblem = 'empty' | 'not-a-url' | 'not-https' | 'has-credenti
 export type Address = { ok: true; baseUrl: string; origin: string } | { ok: false; problem: AddressProblem };
 
 /**
- * Parses an address that the user typed or pasted. A bare host is read as https; a trailing slash and a
- * pasted `/api/v1/…` are removed. `baseUrl` is the origin plus any path prefix, without a trailing slash.
+ * Parses an address that the user typed or pasted. A bare host is read as https, this machine as http; a trailing
+ * slash and a pasted `/api/v1/…` are removed. `baseUrl` is the origin plus any path prefix, without a trailing slash.
  */
 export function parseAddress(text: string): Address {
   const trimmed = text.trim();
@@ -29,7 +29,10 @@ export function parseWebsite(text: string): string | undefined {
 function typedUrl(text: string): URL | null {
   // The URL parser would silently drop tabs and line breaks, and turn backslashes into slashes.
   if (/[\s\\\p{Cc}]/u.test(text)) return null;
-  return URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`);
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return URL.parse(text);
+  const url = URL.parse(`https://${text}`);
+  // Services on this machine rarely have a certificate.
+  return url !== null && isLoopback(url.hostname) ? URL.parse(`http://${text}`) : url;
 }
 
 /** Whether requests to a URL are allowed: https, or http to this machine. */

@@ -118,6 +118,11 @@ export class DownloadLinkError extends ApiError {
   }
 }
 
+/** Whether nothing speaks TLS at an https address, so that its certificate isn't the problem. */
+export function isWithoutTls({ reason, causeCode = '' }: NetworkError): boolean {
+  return reason === 'tls' && (causeCode === 'EPROTO' || causeCode.startsWith('ERR_SSL_'));
+}
+
 /** Returns the HTTP status of a response that is not a success of the contract. */
 export function statusOf(error: unknown): number | undefined {
   return error instanceof AnswerError ? error.httpStatus : undefined;

@@ -4,8 +4,8 @@ import type { AddressProblem, ApiKeyProblem } from '../../core/api/address.ts';
 import { API_KEY_PREFIX } from '../../core/api/types.ts';
 import { accountWords, websiteLink } from '../shared/accountMessages.ts';
 import { compact, formatDay } from '../shared/format.ts';
-import { COMMANDS, type CommandId } from '../shared/ids.ts';
-import { askModal, notify, showError, showInformation, showWarning } from '../shared/notifications.ts';
+import { COMMANDS } from '../shared/ids.ts';
+import { askModal, notify, showInformation, showWarning } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { TERMS } from '../shared/termMessages.ts';
 
@@ -46,10 +46,19 @@ export async function confirmPrefix(): Promise<boolean> {
   return (await askModal(showWarning, question, detail, { [l10n.t('Use It')]: true })) === true;
 }
 
-/** Asks whether to save an API key that could not be verified. */
-export async function confirmUnverifiedKey(error: unknown): Promise<boolean> {
-  const question = l10n.t('Couldn’t verify the API key. Save it anyway?');
-  return (await askModal(showWarning, question, asText(explain(error)), { [l10n.t('Save')]: true })) === true;
+/** Asks whether to save an API key that could not be verified, or to change it or the service URL first. */
+export function confirmUnverifiedKey(error: unknown, baseUrl: string): Promise<'back' | 'save' | undefined> {
+  return askModal(
+    showWarning,
+    l10n.t('Couldn’t verify the API key. Save it anyway?'),
+    l10n.t('Tried {0}. {1}', baseUrl, asText(explain(error))),
+    { [l10n.t('Go Back')]: 'back', [l10n.t('Save')]: 'save' },
+  );
+}
+
+/** Says why the service refused an API key that was just entered. */
+export function keyRefused(error: unknown): string {
+  return asText({ ...explain(error), sentence: l10n.t('The service rejected this API key.') });
 }
 
 export function notifySignedIn(name: string): void {
@@ -64,16 +73,6 @@ export function notifyKeyUnverified(name: string): void {
   void showInformation(l10n.t('Saved the API key of {0}. It couldn’t be verified yet.', name));
 }
 
-/**
- * Reports that the service refused an API key that was just entered.
- * @param again the command that asks for another API key
- * @param account the account it was entered for; undefined for a new one
- */
-export function notifyKeyRefused(error: unknown, again: CommandId, account: Account | undefined): void {
-  const title = again === COMMANDS.signIn ? accountWords.signIn() : TERMS.replaceApiKey;
-  offerNewKey(showError, asText(explain(error)), title, again, account);
-}
-
 /** Reports that an account's API key was rejected or is missing, and offers to enter one. */
 export function notifyKeyNeeded(account: Account, state: 'key-rejected' | 'key-missing'): void {
   const isRejected = state === 'key-rejected';
@@ -81,19 +80,9 @@ export function notifyKeyNeeded(account: Account, state: 'key-rejected' | 'key-m
     ? l10n.t('The service rejected the API key of {0}.', account.name)
     : l10n.t('The API key of {0} is not on this machine.', account.name);
   const title = isRejected ? TERMS.replaceApiKey : TERMS.enterApiKey;
-  offerNewKey(showWarning, sentence, title, COMMANDS.replaceKey, account);
-}
-
-function offerNewKey(
-  show: typeof showWarning,
-  sentence: string,
-  title: string,
-  command: CommandId,
-  account: Account | undefined,
-): void {
   const website = websiteLink(account);
-  notify(show, sentence, {
-    [title]: () => commands.executeCommand(command, account?.id),
+  notify(showWarning, sentence, {
+    [title]: () => commands.executeCommand(COMMANDS.replaceKey, account.id),
     ...(website && { [website.title]: website.open }),
   });
 }

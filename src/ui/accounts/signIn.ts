@@ -13,7 +13,6 @@ import { API_KEY_PREFIX } from '../../core/api/types.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import type { Intent } from '../../core/submission/intent.ts';
 import { notifySignedOut, websiteLink } from '../shared/accountMessages.ts';
-import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { withCancellableProgress } from '../shared/notifications.ts';
 import { setting } from '../shared/settings.ts';
 import { ask, mapAnswer, pick, runSteps, type Answer, type Place, type Step } from '../shared/steps.ts';
@@ -24,7 +23,7 @@ import {
   confirmPrefix,
   confirmSignOut,
   confirmUnverifiedKey,
-  notifyKeyRefused,
+  keyRefused,
   notifyKeyReplaced,
   notifyKeyUnverified,
   notifySandboxHasNoKey,
@@ -45,6 +44,7 @@ interface Draft {
   id: string | undefined;
   name: string;
   apiKey: string;
+  isVerified: boolean;
 }
 
 /**
@@ -61,16 +61,13 @@ export async function signIn(
   accounts.requireChangeable();
   // If they cannot be read, nothing can be submitted either.
   const submitted = await submissions().catch(() => []);
-  const draft = await askToSignIn(accounts, submitted);
+  const draft = await askToSignIn(accounts, createClient, submitted);
   if (draft === undefined) return;
-  const { id = randomUUID(), name, baseUrl, apiKey } = draft;
-  const former = formerOf(accounts, id);
-  const result = await verifyKey(createClient, { baseUrl, apiKey }, COMMANDS.signIn, former);
-  if (result === undefined) return;
+  const { id = randomUUID(), name, baseUrl, apiKey, isVerified } = draft;
   const account: ServiceAccount = { kind: 'service', id, name, baseUrl };
   const owner = { accountId: id, origin: originOf(account) };
   await apiKeys.storeWith(owner, apiKey, () => accounts.save(account));
-  (result === 'accepted' ? notifySignedIn : notifyKeyUnverified)(name);
+  (isVerified ? notifySignedIn : notifyKeyUnverified)(name);
 }
 
 /** Replaces the API key of an account (by ID) or of the active one. The account keeps its ID and everything it owns. */
@@ -91,13 +88,17 @@ export async function replaceKey(
     return;
   }
   const { id, name, baseUrl } = account;
-  const answer = await askForKey({ title: signInWords.replaceTitle(name) }, baseUrl, account);
+  const place = { title: signInWords.replaceTitle(name), link: websiteLink(account) };
+  let entered = '';
+  let answer: VerifiedKey;
+  do {
+    answer = await askForVerifiedKey(createClient, place, baseUrl, entered);
+    if (answer.kind === 'unreachable') entered = answer.apiKey;
+  } while (answer.kind === 'unreachable');
   if (answer.kind !== 'value') return;
-  const apiKey = answer.value;
-  const result = await verifyKey(createClient, { baseUrl, apiKey }, COMMANDS.replaceKey, account);
-  if (result === undefined) return;
+  const { apiKey, isVerified } = answer.value;
   await apiKeys.store({ accountId: id, origin: originOf(account) }, apiKey);
-  (result === 'accepted' ? notifyKeyReplaced : notifyKeyUnverified)(name);
+  (isVerified ? notifyKeyReplaced : notifyKeyUnverified)(name);
 }
 
 /**
@@ -122,10 +123,15 @@ export async function signOut(
   }
 }
 
-/** The index of the step that asks for the account. */
+/** The indices of the steps that ask for the service URL and the account. */
+const URL_STEP = 0;
 const ACCOUNT_STEP = 1;
 
-function askToSignIn(accounts: AccountStore, submitted: readonly Intent[]): Promise<Draft | undefined> {
+function askToSignIn(
+  accounts: AccountStore,
+  createClient: CreateClient,
+  submitted: readonly Intent[],
+): Promise<Draft | undefined> {
   const steps: Step<Draft>[] = [
     async (draft, place) => {
       const answer = await ask(place, {
@@ -154,15 +160,25 @@ function askToSignIn(accounts: AccountStore, submitted: readonly Intent[]): Prom
         validate: (text) => (text.trim() === '' ? signInWords.noName() : undefined),
       });
       // Go back to the list of accounts if it was shown.
-      if (answer.kind === 'back' && account !== undefined) return { kind: 'go', to: ACCOUNT_STEP };
+      if (answer.kind === 'back' && account !== undefined)
+        return { kind: 'go', to: ACCOUNT_STEP, state: draft };
       return mapAnswer(answer, (name) => ({ ...draft, id, name: name.trim() }));
     },
     async (draft, place) => {
-      const answer = await askForKey(place, draft.baseUrl, formerOf(accounts, draft.id));
-      return mapAnswer(answer, (apiKey) => ({ ...draft, apiKey }));
+      const link = websiteLink(formerOf(accounts, draft.id));
+      const answer = await askForVerifiedKey(createClient, { ...place, link }, draft.baseUrl, draft.apiKey);
+      if (answer.kind !== 'unreachable') return mapAnswer(answer, (verified) => ({ ...draft, ...verified }));
+      return { kind: 'go', to: URL_STEP, state: { ...draft, apiKey: answer.apiKey } };
     },
   ];
-  const empty = { url: setting('baseUrl'), baseUrl: '', id: undefined, name: '', apiKey: '' };
+  const empty = {
+    url: setting('baseUrl'),
+    baseUrl: '',
+    id: undefined,
+    name: '',
+    apiKey: '',
+    isVerified: false,
+  };
   return runSteps(TERMS.signIn, steps, empty);
 }
 
@@ -189,19 +205,64 @@ function pickAccount(place: Place, former: readonly FormerAccount[]) {
   });
 }
 
+/** `unreachable`: the key could not be verified, and the user wants to change something. */
+type VerifiedKey = Answer<{ apiKey: string; isVerified: boolean }> | { kind: 'unreachable'; apiKey: string };
+
+/**
+ * Asks for an API key until the service accepts one, or the user saves one that could not be verified (for example, offline).
+ * @param entered what the box contains at first
+ * @throws CancelledError
+ */
+async function askForVerifiedKey(
+  createClient: CreateClient,
+  place: Place,
+  baseUrl: string,
+  entered: string,
+): Promise<VerifiedKey> {
+  let refused: Refused | undefined;
+  for (;;) {
+    const answer = await askForKey(place, baseUrl, refused?.apiKey ?? entered, refused);
+    if (answer.kind !== 'value') return answer;
+    const apiKey = answer.value;
+    const client = createClient({ baseUrl, apiKey, keyId: 'untried' });
+    try {
+      // A free request that needs the API key.
+      await withCancellableProgress(signInWords.verifying(), (signal) => client.getBalance({ signal }));
+      return { kind: 'value', value: { apiKey, isVerified: true } };
+    } catch (error) {
+      if (error instanceof CancelledError) throw error;
+      if (isUnauthorized(error)) {
+        refused = { apiKey, why: keyRefused(error) };
+        continue;
+      }
+      const choice = await confirmUnverifiedKey(error, baseUrl);
+      if (choice === 'back') return { kind: 'unreachable', apiKey };
+      return choice === 'save' ? { kind: 'value', value: { apiKey, isVerified: false } } : { kind: 'cancel' };
+    }
+  }
+}
+
+/** An API key that the service has just refused. */
+interface Refused {
+  apiKey: string;
+  why: string;
+}
+
 /** Asks for an API key, and for confirmation if it lacks the prefix of the service's keys. */
 async function askForKey(
   place: Place,
   baseUrl: string,
-  account: Account | undefined,
+  entered: string,
+  refused: Refused | undefined,
 ): Promise<Answer<string>> {
-  const withLink = { ...place, link: websiteLink(account) };
   for (;;) {
-    const answer = await ask(withLink, {
+    const answer = await ask(place, {
       prompt: signInWords.apiKey(new URL(baseUrl).host),
       placeholder: `${API_KEY_PREFIX}…`,
+      value: entered,
       password: true,
       validate: (text) => {
+        if (refused !== undefined && text.trim() === refused.apiKey) return refused.why;
         const parsed = parseApiKey(text);
         return parsed.ok ? undefined : apiKeyProblem(parsed.problem);
       },
@@ -210,31 +271,5 @@ async function askForKey(
     const parsed = parseApiKey(answer.value);
     if (parsed.ok && (parsed.hasPrefix || (await confirmPrefix())))
       return { kind: 'value', value: parsed.apiKey };
-  }
-}
-
-/**
- * Verifies an API key by reading the balance, and reports a refusal. If the key could not be verified (for example, offline),
- * asks whether to save it anyway.
- * @param again the command that asks for another key
- * @param account the account it is for; undefined for a new one
- * @returns undefined if the key must not be saved
- * @throws CancelledError
- */
-async function verifyKey(
-  createClient: CreateClient,
-  connection: { baseUrl: string; apiKey: string },
-  again: CommandId,
-  account: Account | undefined,
-): Promise<'accepted' | 'unverified' | undefined> {
-  const client = createClient({ ...connection, keyId: 'untried' });
-  try {
-    await withCancellableProgress(signInWords.verifying(), (signal) => client.getBalance({ signal }));
-    return 'accepted';
-  } catch (error) {
-    if (error instanceof CancelledError) throw error;
-    if (!isUnauthorized(error)) return (await confirmUnverifiedKey(error)) ? 'unverified' : undefined;
-    notifyKeyRefused(error, again, account);
-    return undefined;
   }
 }

@@ -2,7 +2,7 @@ import { l10n } from 'vscode';
 import type { Account } from '../../core/accounts/account.ts';
 import { isLoopback } from '../../core/api/address.ts';
 import type { ConnectionFacts } from '../../core/api/diagnose.ts';
-import { isUnauthorized, NetworkError, ServiceError } from '../../core/api/errors.ts';
+import { isUnauthorized, isWithoutTls, NetworkError, ServiceError } from '../../core/api/errors.ts';
 import { formatDuration } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { showInformation } from '../shared/notifications.ts';
@@ -120,7 +120,7 @@ function nameResolution({ route, name }: ConnectionFacts, { hostname }: URL): Fi
 
 function certificate({ wasSent, error }: ConnectionFacts, { protocol }: URL, strictSsl: boolean): Finding {
   if (protocol === 'http:') return ['not-checked', NOT_NEEDED];
-  if (isNetworkError(error, 'tls')) return certificateProblem(error.causeCode ?? 'unknown');
+  if (isNetworkError(error, 'tls')) return certificateProblem(error);
   if (!strictSsl)
     return [
       'problem',
@@ -132,12 +132,13 @@ function certificate({ wasSent, error }: ConnectionFacts, { protocol }: URL, str
   return wasSent && hasStood ? ['ok', l10n.t('Trusted.')] : notAnswered();
 }
 
-function certificateProblem(code: string): Finding {
+function certificateProblem(error: NetworkError): Finding {
+  const { causeCode: code = 'unknown' } = error;
   if (code === 'CERT_NOT_YET_VALID' || code === 'CERT_HAS_EXPIRED')
     return ['problem', l10n.t('Not valid now ({0}). Check this machine’s clock.', code)];
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return ['problem', l10n.t('Made for another host ({0}). Check the service URL.', code)];
-  if (code === 'EPROTO' || code.startsWith('ERR_SSL_'))
+  if (isWithoutTls(error))
     return ['problem', l10n.t('No TLS at this address ({0}). Check the service URL.', code)];
   const sentence = l10n.t('Not trusted ({0}). Add your company’s certificate to the system.', code);
   return ['problem', sentence, openSetting('http.systemCertificates')];

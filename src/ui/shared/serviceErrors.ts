@@ -2,6 +2,7 @@ import path from 'node:path';
 import { commands, l10n } from 'vscode';
 import type { AccountsUnreadableError } from '../../core/accounts/accountStore.ts';
 import {
+  isWithoutTls,
   ServiceError,
   UnexpectedAnswerError,
   type DatasetChangedError,
@@ -121,10 +122,7 @@ const ERRORS: ReadonlyMap<string, Row> = new Map(
     rate_limited: [withWait(l10n.t('Too many requests.')), RETRY],
     unavailable: [NOT_AVAILABLE, RETRY],
     'unexpected-answer': [unexpectedSentence],
-    network: [
-      ({ reason }: NetworkError) => NETWORK[reason] ?? l10n.t('The connection to the service was lost.'),
-      RETRY,
-    ],
+    network: [networkSentence, RETRY],
 
     // Accounts and the sandbox
     'accounts-unreadable': [
@@ -160,7 +158,10 @@ const ERRORS: ReadonlyMap<string, Row> = new Map(
     'later-version': [l10n.t('A newer version of this extension has this submission. Update to continue.')],
     'not-owner': [TAKEN_OVER],
     'lease-lost': [TAKEN_OVER],
-    'submitted-meanwhile': [l10n.t('The same dataset was submitted in another window meanwhile.'), SUBMIT_AGAIN],
+    'submitted-meanwhile': [
+      l10n.t('The same dataset was submitted in another window meanwhile.'),
+      SUBMIT_AGAIN,
+    ],
     'key-replaced': [l10n.t('Can’t resend: it was first sent with another API key.')],
     'too-early': [NOT_AVAILABLE],
     'too-late': [l10n.t('Can’t resend after 23 hours: you could be charged twice.')],
@@ -226,6 +227,12 @@ const NETWORK: Readonly<Partial<Record<NetworkErrorReason, string>>> = {
   tls: l10n.t('The server’s certificate is not trusted. Behind a company proxy, install its certificate.'),
   proxy: l10n.t('The proxy blocked the request. Check “http.proxy” and its password.'),
 };
+
+function networkSentence(error: NetworkError): string {
+  if (isWithoutTls(error))
+    return l10n.t('Nothing answers with https at this address. Check the service URL.');
+  return NETWORK[error.reason] ?? l10n.t('The connection to the service was lost.');
+}
 
 const RECORDS_FAILED = l10n.t('The submission records can’t be read or written.');
 

@@ -19,8 +19,8 @@ export interface Place {
   link?: { title: string; open: () => unknown } | undefined;
 }
 
-/** Shows a dialog. Returns the state for the next step, or the index of another step. */
-export type Step<S> = (state: S, place: Place) => Promise<Answer<S> | { kind: 'go'; to: number }>;
+/** Shows a dialog. Returns the state for the next step, or the index of another step and the state for that one. */
+export type Step<S> = (state: S, place: Place) => Promise<Answer<S> | { kind: 'go'; to: number; state: S }>;
 
 /**
  * Leads the user through steps, all but the first with a Back button. Only the returned state changes before the last step ends;
@@ -41,6 +41,7 @@ export async function runSteps<S>(
     const end = await step(state, place);
     if (end.kind === 'cancel') return undefined;
     if (end.kind === 'value') state = end.value;
+    if (end.kind === 'go') ({ state } = end);
     index = end.kind === 'value' ? index + 1 : end.kind === 'go' ? end.to : Math.max(0, index - 1);
   }
 }

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { setImmediate as turn } from 'node:timers/promises';
 import type { Client } from '../../../../src/core/api/client.ts';
 import { NetworkError, ServiceError } from '../../../../src/core/api/errors.ts';
 import type { ApiKeys } from '../../../../src/ui/accounts/apiKeys.ts';
@@ -12,10 +11,17 @@ const { replaceKey } = await withVscode(() => import('../../../../src/ui/account
 
 describe('API key entry', () => {
   let stored: string[];
+  let answers: string[];
+  /** What each box contained at first. */
+  let openedWith: string[];
+  /** Entries after the first API key. */
+  let further: string[];
 
   beforeEach(() => {
     standIn.forget();
     stored = [];
+    further = [];
+    openedWith = [];
   });
 
   /** Runs a command with an API key, to which the service responds as `getBalance` does. */
@@ -33,8 +39,9 @@ describe('API key entry', () => {
     const store = (_owner: unknown, apiKey: string) => Promise.resolve(void stored.push(apiKey));
     const apiKeys = { store, storeWith: store } as unknown as ApiKeys;
     const client = () => ({ getBalance }) as unknown as Client;
-    const answers = command === 'signIn' ? ['https://service.test', 'Work', 'service_new'] : ['service_new'];
-    standIn.shown.pick = () => answers.shift();
+    answers = command === 'signIn' ? ['https://service.test', 'Work', 'service_new'] : ['service_new'];
+    answers.push(...further);
+    standIn.shown.pick = ({ value }) => (openedWith.push(value), answers.shift());
     await { signIn, replaceKey }[command](accounts, apiKeys, client, () => Promise.resolve([]));
   }
   const unreachable = () => Promise.reject(new NetworkError('refused'));
@@ -49,41 +56,58 @@ describe('API key entry', () => {
     it(`stores an API key that could not be verified only after a confirmation (${command})`, async () => {
       await run(command, unreachable);
       assert.deepEqual(stored, []);
-      standIn.shown.answer = ([button]) => button;
+      assert.deepEqual(
+        [standIn.shown.buttons.at(-1), standIn.shown.details.at(-1)],
+        [
+          ['Go Back', 'Save'],
+          'Tried https://service.test. Can’t reach the service. Check its URL and your connection.',
+        ],
+      );
+      standIn.shown.answer = ([, save]) => save;
       await run(command, unreachable);
       assert.deepEqual(stored, ['service_new']);
       assert.match(standIn.shown.sentences.at(-1) ?? '', /couldn’t be verified/);
     });
 
-    it(`does not store an API key that was rejected (${command})`, async () => {
-      await run(command, () => Promise.reject(new ServiceError('unauthorized', 401)));
-      assert.deepEqual(stored, []);
-      assert.equal(standIn.shown.sentences.length, 1);
+    it(`goes back to what may be wrong, with every entry kept, if the service can’t be reached (${command})`, async () => {
+      standIn.shown.answer = ([back]) => back;
+      let tries = 0;
+      further = command === 'signIn' ? ['https://other.test', 'Work', 'service_new'] : ['service_new'];
+      await run(command, () => (tries++ === 0 ? unreachable() : Promise.resolve({})));
+      assert.deepEqual([stored, answers], [['service_new'], []]);
+      assert.deepEqual(
+        openedWith.slice(command === 'signIn' ? 3 : 1),
+        command === 'signIn' ? ['https://service.test', 'Work', 'service_new'] : ['service_new'],
+      );
+    });
+
+    it(`asks again for an API key that was rejected, and for nothing else (${command})`, async () => {
+      further = ['service_new', 'service_newer'];
+      let tries = 0;
+      const getBalance = () =>
+        tries++ === 0 ? Promise.reject(new ServiceError('unauthorized', 401)) : Promise.resolve({});
+      await run(command, getBalance);
+      // The rejected one isn't tried again.
+      assert.deepEqual([stored, tries, answers], [[], 1, ['service_newer']]);
+      const rejected = 'The service rejected this API key.';
+      assert.deepEqual(standIn.shown.inputs.at(-1)?.validationMessage, rejected);
+      further = ['service_newer'];
+      tries = 0;
+      await run(command, getBalance);
+      assert.deepEqual([stored, tries], [['service_newer'], 2]);
     });
 
     it(`offers the website of the account, if known, when an API key is needed (${command})`, async () => {
       const offered = async (website?: string) => {
         standIn.forget();
-        const opened = () => standIn.executed.splice(0).map(([, url]) => url);
-        standIn.shown.answer = (buttons) => buttons.at(-1);
-        const refuse = () => Promise.reject(new ServiceError('unauthorized', 401));
-        await run(command, refuse, website);
-        await turn();
-        const [fromNotification, box] = [opened(), standIn.shown.inputs.at(-1)];
+        await run(command, () => Promise.resolve({}), website);
+        const box = standIn.shown.inputs.at(-1);
         box?.press(box.buttons.at(-1));
-        return [fromNotification, opened()];
+        return standIn.executed.splice(0).map(([, url]) => url);
       };
       const website = 'https://pay.test/keys';
-      assert.deepEqual(await offered(website), [[website], [website]]);
-      const [again, nothing] = await offered();
-      assert.deepEqual([again?.length, nothing], [1, []]);
+      assert.deepEqual(await offered(website), [website]);
+      assert.deepEqual(await offered(), []);
     });
   }
-
-  it('asks for another API key of the same account after a rejection', async () => {
-    standIn.shown.answer = ([button]) => button;
-    await run('replaceKey', () => Promise.reject(new ServiceError('unauthorized', 401)));
-    await turn();
-    assert.deepEqual(standIn.executed, [['fineTuning.replaceKey', 'one']]);
-  });
 });

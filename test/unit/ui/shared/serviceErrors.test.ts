@@ -58,6 +58,13 @@ describe('explain', () => {
       assert.ok(sentences[index]?.includes(`(${httpStatus})`), sentences[index]);
   });
 
+  it('advises on certificates only where something speaks TLS', () => {
+    const sentence = (code: string) => explain(new NetworkError('tls', code)).sentence;
+    for (const code of ['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG'])
+      assert.equal(sentence(code), 'Nothing answers with https at this address. Check the service URL.');
+    assert.match(sentence('SELF_SIGNED_CERT_IN_CHAIN'), /certificate/);
+  });
+
   it('distinguishes why the server of a download link doesn’t send the file', () => {
     const failures = [
       ...(['unsafe-link', 'redirect', 'compressed'] as const).map(
