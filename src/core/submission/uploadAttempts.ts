@@ -123,18 +123,20 @@ export async function sendAttempts(
     await begin(client, keyCheck);
     show({ state: 'uploading', startedAtMs: clock.nowMs(), sentBytes: 0 });
     const unclosed = intent;
-    const closing = { isDecided: false, hasLeft: false };
+    const closing = { done: Promise.resolve(), isDecided: false, hasLeft: false };
     try {
       return await client.createRun(submissionOf(intent), {
         signal,
         onProgress: (sentBytes, totalBytes) => show({ sentBytes, totalBytes }),
-        beforeClose: () => beforeClose(client, () => (closing.isDecided = true)),
+        beforeClose: () => (closing.done = beforeClose(client, () => (closing.isDecided = true))),
         onClosed: () => {
           closing.hasLeft = true;
           show({ state: 'validating' });
         },
       });
     } catch (error) {
+      // The connection may fail while the mark is being written.
+      await closing.done.catch(() => undefined);
       // The attempt was marked as closed before the boundary could be sent. It wasn't sent, so undo the mark.
       if (!closing.hasLeft) intent = unclosed;
       if (!closing.hasLeft && closing.isDecided) await journal.reopen(unclosed);

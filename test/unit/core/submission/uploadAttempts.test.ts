@@ -82,6 +82,24 @@ describe('Submitter, attempt by attempt', () => {
     });
   });
 
+  it('is sent again if the connection is lost while the mark of the closing boundary is being written', async () => {
+    let socket: { destroy: () => void } | undefined;
+    await restart(async (file, text, mayReplace) => {
+      if (text.includes('"closed"') && socket !== undefined) {
+        socket.destroy();
+        socket = undefined;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      await writeFileDurably(file, text, mayReplace);
+    });
+    let heads = 0;
+    stage.onHead = (request) => {
+      if (heads++ === 0) ({ socket } = request);
+    };
+    assert.equal((await stage.submit(await stage.bench.draft(200_000))).kind, 'charged');
+    assert.deepEqual([heads, stage.posts.length], [2, 1]);
+  });
+
   it('stays open if discarding cannot be stored', async () => {
     let isFull = false;
     await restart(async (file, text) => {

@@ -164,7 +164,7 @@ describe('commands for open submissions', () => {
         [{ verdict: 'cannot-tell', reason: 'no-marker', candidates: [] }, true],
         [new Error('offline'), true],
       ] as const) {
-        [pending, finding, calls.length] = [[unfinished()], found as typeof finding, 0];
+        [pending, finding, calls.length] = [[unfinished()], found, 0];
         standIn.shown.details.length = 0;
         await resolve('one', 'continue');
         assert.deepEqual(callsOf('check'), ['check one in Work']);
