@@ -191,6 +191,8 @@ function verifyBounds(simulation: Simulation): void {
       if (idempotencyKey !== post.idempotencyKey || post.atMs >= notBeforeMs - 1) continue;
       // A window that is killed at any time may not have stored the answer.
       if (window !== post.window && simulation.cell.killAfterMs !== undefined) continue;
+      // Nor one whose user stopped waiting for it.
+      if (simulation.cell.cancelAt === 'validating' && simulation.cell.cancelBy === 'abort') continue;
       const earlyMs = notBeforeMs - post.atMs;
       simulation.violate(`I7: request ${post.seq} came ${earlyMs} ms before the Retry-After of ${seq}`);
     }
