@@ -1,5 +1,6 @@
 // `npm run test:soak [-- <first seed> [<cells>]]`: random combinations of everything, determined by the seed.
 // `npm run test:soak -- --cell <name> [<times>]`: one cell of any suite, with its log.
+import '../helpers/memoryFolder.ts';
 import { crashCells, randomCell, secondWindowCells, storyCells, type Cell } from '../helpers/crash/cells.ts';
 import { reportOf, runCells } from '../helpers/crash/simulation.ts';
 import { Stage } from '../helpers/crash/stage.ts';
