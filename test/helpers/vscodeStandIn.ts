@@ -296,6 +296,7 @@ export const languages = {
 };
 
 export const window = {
+  setStatusBarMessage: () => ({ dispose: () => undefined }),
   onDidChangeActiveTextEditor: () => ({ dispose: () => undefined }),
   createStatusBarItem: () => {
     const item = {

@@ -9,7 +9,12 @@ import { makeFolder } from '../../core/base/folders.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import { adapterFirst, isDownloadOf, placeIn, runFolderName } from '../../core/downloads/downloadTarget.ts';
 import { directoryOf, localAdapter } from '../../core/downloads/localFiles.ts';
-import type { ArtifactName, DownloadRecord, DownloadState } from '../../core/downloads/types.ts';
+import type {
+  ActiveDownload,
+  ArtifactName,
+  DownloadRecord,
+  DownloadState,
+} from '../../core/downloads/types.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import type { Services } from '../../services.ts';
@@ -23,6 +28,7 @@ import {
   chooseArtifacts,
   chooseDownloadFolder,
   confirmDirectory,
+  confirmDiscard,
   confirmOtherName,
   downloadFraction,
   downloadProgressText,
@@ -220,7 +226,7 @@ async function runJobs(
 
 /**
  * Cancels the downloads of a run of the active account, or one download of any account by its ID, including interrupted ones.
- * Removes their files.
+ * Removes their files; asks before it discards an interrupted one.
  * @throws DownloadError `download-busy`, DiskError, LeaseUnavailableError
  */
 export async function cancelDownload(
@@ -229,8 +235,15 @@ export async function cancelDownload(
   argument: unknown,
 ): Promise<void> {
   const given = runIdOf(argument);
-  if (downloads.active.some(({ id }) => id === given)) return downloads.discard(given ?? '');
+  const discard = async (meant: readonly ActiveDownload[]) => {
+    const interrupted = meant.find(({ state }) => state === 'interrupted');
+    if (interrupted !== undefined && !(await confirmDiscard(nameOf(interrupted.runId), interrupted))) return;
+    for (const { id } of meant) await downloads.discard(id);
+  };
   const session = sessions.active;
+  const nameOf = (runId: string) => runNameOf(session?.runs ?? { label: () => undefined }, runId);
+  const one = downloads.active.filter(({ id }) => id === given);
+  if (one.length > 0) return discard(one);
   if (session !== undefined) await downloads.open(session.account.id);
   const all = () => downloads.active.filter(({ accountId }) => accountId === session?.account.id);
   const [first] = all();
@@ -238,16 +251,15 @@ export async function cancelDownload(
     reportNoDownload();
     return;
   }
-  // Don't delete interrupted downloads without asking.
   const isClear = all().every(({ runId, state }) => runId === first.runId && state !== 'interrupted');
   const choices = all().map((download) => ({
     runId: download.runId,
-    name: runNameOf(session.runs, download.runId),
+    name: nameOf(download.runId),
     description: downloadText(download),
   }));
   const chosen = given ?? (isClear ? first.runId : await chooseRun(undefined, choices));
   if (chosen === undefined) return;
   const meant = all().filter(({ id, runId }) => runId === chosen || id === chosen);
   if (meant.length === 0) reportNoDownload();
-  for (const { id } of meant) await downloads.discard(id);
+  await discard(meant);
 }

@@ -211,6 +211,13 @@ export function askInterrupted(
   });
 }
 
+/** Asks whether to discard what was downloaded of an interrupted download. */
+export async function confirmDiscard(name: string, view: DownloadView): Promise<boolean> {
+  const question = l10n.t('Discard the interrupted download of {0}?', name);
+  const detail = l10n.t('What was downloaded so far ({0}) will be deleted.', downloadShare(view));
+  return (await askModal(showWarning, question, detail, { [TERMS.discard]: true })) === true;
+}
+
 /** Reports that this window is already downloading the adapter. */
 export function reportDownloading(name: string, view: DownloadView, onCancel: () => void): void {
   const text = l10n.t('The adapter for {0} is already downloading: {1}.', name, downloadText(view));

