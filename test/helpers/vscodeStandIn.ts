@@ -264,6 +264,14 @@ function say(sentence: string, ...rest: unknown[]): Promise<string | undefined> 
   return Promise.resolve(shown.answer(buttons));
 }
 
+export class TabInputText {
+  readonly uri: Uri;
+  constructor(uri: Uri) {
+    this.uri = uri;
+  }
+}
+export class TabInputCustom extends TabInputText {}
+
 /** Fires when tabs are opened. */
 export const tabsChanged = new EventEmitter<{ opened: { input: unknown }[] }>();
 
@@ -326,7 +334,11 @@ export const window = {
       { onCancellationRequested: cancelled.event },
     );
   },
-  tabGroups: { all: [], activeTabGroup: {}, onDidChangeTabs: tabsChanged.event },
+  tabGroups: {
+    all: [],
+    activeTabGroup: {} as { activeTab?: { input: unknown } },
+    onDidChangeTabs: tabsChanged.event,
+  },
   showInformationMessage: say,
   showWarningMessage: say,
   showErrorMessage: say,

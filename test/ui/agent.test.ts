@@ -109,7 +109,7 @@ describe('another extension that imitates the user', () => {
   it('cannot resend an interrupted submission', async () => {
     service.holdsUploads = true;
     await workbench.editors.open(vscode.file('big.jsonl'));
-    await workbench.editors.titleAction('Submit Dataset…').click();
+    await workbench.editors.titleAction('Submit Dataset for Training…').click();
     await walkThroughSteps(workbench, { fileName: 'big.jsonl', model: 'Qwen3 8B' });
     while (service.held === 0) await sleep(50);
     await vscode.killExtensionHosts();

@@ -34,7 +34,7 @@ describe('consents and steps of a submission', () => {
   });
 
   async function begin(): Promise<void> {
-    await workbench.editors.titleAction('Submit Dataset…').click();
+    await workbench.editors.titleAction('Submit Dataset for Training…').click();
     await workbench.quickInput.waitForTitle('Submit rows.jsonl to Work');
   }
 
@@ -222,7 +222,7 @@ describe('consents and steps of a submission', () => {
       const { page, quickInput, dialogs } = workbench;
       const explorer = await workbench.sideBar.explorer();
       // A right-click and a click.
-      await explorer.chooseInContextMenu('other.jsonl', 'Submit Dataset…');
+      await explorer.chooseInContextMenu('other.jsonl', 'Submit Dataset for Training…');
       await quickInput.waitForTitle('Submit other.jsonl to Work');
       assert.equal(await descriptionOf('Model'), 'Mistral 7B Instruct v0.3, Mistral AI');
       const keys = ['Enter', 'ArrowUp', 'Enter', 'Tab', 'Enter'];
@@ -238,7 +238,7 @@ describe('consents and steps of a submission', () => {
     });
 
     it('an empty label is allowed, and leaves only the marker', async () => {
-      await workbench.editors.titleAction('Submit Dataset…').click();
+      await workbench.editors.titleAction('Submit Dataset for Training…').click();
       await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Qwen3 8B', label: '' });
       await workbench.dialogs.waitForToast(/Charged/);
       assert.equal(service.submissions, 3);

@@ -159,7 +159,7 @@ describe('the problems of a dataset', () => {
 
     async function submit(): Promise<void> {
       const explorer = await workbench.sideBar.explorer();
-      await explorer.chooseInContextMenu('secret.jsonl', 'Submit Dataset…');
+      await explorer.chooseInContextMenu('secret.jsonl', 'Submit Dataset for Training…');
     }
 
     afterEach(() => assert.deepEqual(sandboxLedger(vscode).labels, []));
@@ -216,7 +216,7 @@ describe('the problems of a dataset', () => {
   describe('of a trained dataset', () => {
     it('are shown beside the last run’s price, and whether the dataset has changed since', async () => {
       const explorer = await workbench.sideBar.explorer();
-      await explorer.chooseInContextMenu('sums.jsonl', 'Submit Dataset…');
+      await explorer.chooseInContextMenu('sums.jsonl', 'Submit Dataset for Training…');
       await walkThroughSteps(workbench, { fileName: 'sums.jsonl', model: 'Qwen3 8B' });
       await workbench.dialogs.waitForToast(charged('sums'));
       await workbench.clearNotifications();

@@ -52,7 +52,7 @@ describe('downloads', () => {
     await writeFile(path.join(folder, `${name}.jsonl`), smallDataset(name));
     const explorer = await workbench.sideBar.explorer();
     await explorer.row(`${name}.jsonl`).waitFor();
-    await explorer.chooseInContextMenu(`${name}.jsonl`, 'Submit Dataset…');
+    await explorer.chooseInContextMenu(`${name}.jsonl`, 'Submit Dataset for Training…');
     await walkThroughSteps(workbench, { fileName: `${name}.jsonl`, model: 'Qwen3 8B' });
     await workbench.sideBar.open('Fine-Tuning');
   }

@@ -31,7 +31,7 @@ describe('faults of the service, simulated by the sandbox', () => {
   const refresh = () => workbench.runCommand('Fine-Tuning: Refresh');
 
   async function submit(label: string): Promise<void> {
-    await workbench.editors.titleAction('Submit Dataset…').click();
+    await workbench.editors.titleAction('Submit Dataset for Training…').click();
     await walkThroughSteps(workbench, {
       fileName: 'rows.jsonl',
       model: 'Qwen3 8B',

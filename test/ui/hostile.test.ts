@@ -145,7 +145,7 @@ describe('a service that misbehaves', () => {
 
   it('can be used for a submission although its models have only an ID', async () => {
     const explorer = await workbench.sideBar.explorer();
-    await explorer.chooseInContextMenu('rows.jsonl', 'Submit Dataset…');
+    await explorer.chooseInContextMenu('rows.jsonl', 'Submit Dataset for Training…');
     // VS Code shows a description in a hover, as Markdown.
     await workbench.quickInput.item('Linked model').locator('.label-description').hover();
     const hover = workbench.page.locator('.monaco-hover').filter({ hasText: 'evil.example' });

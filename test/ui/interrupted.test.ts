@@ -53,7 +53,7 @@ describe('an interrupted submission', () => {
   /** Submits a file from the explorer's menu, and opens the Runs view meanwhile. */
   async function submit(name: string): Promise<void> {
     const explorer = await workbench.sideBar.explorer();
-    await explorer.chooseInContextMenu(`${name}.jsonl`, 'Submit Dataset…');
+    await explorer.chooseInContextMenu(`${name}.jsonl`, 'Submit Dataset for Training…');
     await walkThroughSteps(workbench, { fileName: `${name}.jsonl`, model: 'Qwen3 8B' });
     await workbench.sideBar.open('Fine-Tuning');
   }

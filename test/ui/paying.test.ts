@@ -50,7 +50,7 @@ describe('paying for a run', () => {
   /** Submits a file from the explorer. */
   async function submit(name: string, way: Omit<Way, 'fileName'> = {}): Promise<void> {
     const explorer = await workbench.sideBar.explorer();
-    await explorer.chooseInContextMenu(`${name}.jsonl`, 'Submit Dataset…');
+    await explorer.chooseInContextMenu(`${name}.jsonl`, 'Submit Dataset for Training…');
     await walkThroughSteps(workbench, { ...way, fileName: `${name}.jsonl` });
     if (way.until !== undefined) return;
     await workbench.dialogs.waitForToast(charged(name));
@@ -211,7 +211,7 @@ describe('paying for a run', () => {
     await mkdir(path.dirname(worst), { recursive: true });
     await writeFile(worst, rows(29_000));
     await workbench.editors.open(worst);
-    await workbench.editors.titleAction('Submit Dataset…').click();
+    await workbench.editors.titleAction('Submit Dataset for Training…').click();
     await quickInput.waitForTitle(/^Submit support-.+ to Research/);
     assert.match(await descriptionOf('Dataset'), new RegExp(`^${fileName} · `));
     assert.equal(await descriptionOf('Folder'), folder);

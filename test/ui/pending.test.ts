@@ -38,7 +38,7 @@ describe('open submissions', () => {
   }
 
   async function begin(): Promise<void> {
-    await workbench.editors.titleAction('Submit Dataset…').click();
+    await workbench.editors.titleAction('Submit Dataset for Training…').click();
   }
 
   function descriptionOf(row: string): Promise<string> {

@@ -10,7 +10,7 @@ import type { Workbench } from './workbench.ts';
 const START_CENTS = 100_000;
 const ROW = '{"messages":[{"role":"user","content":"2+2?"},{"role":"assistant","content":"4"}]}\n';
 const BIG_BYTES = 60 * 1024 * 1024;
-const SUBMIT = 'Submit Dataset…';
+const SUBMIT = 'Submit Dataset for Training…';
 
 describe('submitting from each place', () => {
   let vscode: VSCode;

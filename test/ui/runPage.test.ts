@@ -54,7 +54,7 @@ describe('the run page', () => {
 
   async function submit(label: string): Promise<void> {
     await workbench.editors.open(vscode.file('rows.jsonl'));
-    await workbench.editors.titleAction('Submit Dataset…').click();
+    await workbench.editors.titleAction('Submit Dataset for Training…').click();
     await walkThroughSteps(workbench, { fileName: 'rows.jsonl', model: 'Qwen3 8B', label });
     await workbench.dialogs.waitForToast(/Charged/);
     await workbench.clearNotifications();

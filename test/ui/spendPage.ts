@@ -12,7 +12,7 @@ export class SpendPage {
   }
 
   async open(): Promise<void> {
-    await this.#workbench.runCommand('Fine-Tuning: Show Spending');
+    await this.#workbench.runCommand('Fine-Tuning: Show Spending and Prices');
     await this.frame.getByRole('heading', { level: 1, name: /^Spending: / }).waitFor();
   }
 

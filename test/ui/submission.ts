@@ -28,7 +28,7 @@ export interface Way {
 /** Starts with the button beside the tabs, which belongs to the previous editor for a moment. */
 export async function beginSubmission({ editors, quickInput }: Workbench, fileName: string): Promise<void> {
   for (;;) {
-    await editors.titleAction('Submit Dataset…').click();
+    await editors.titleAction('Submit Dataset for Training…').click();
     await quickInput.waitForTitle(/^Submit .+ to /);
     if ((await quickInput.title()).startsWith(`Submit ${fileName} to `)) return;
     await quickInput.close();

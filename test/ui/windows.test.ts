@@ -39,7 +39,7 @@ describe('two windows', () => {
     // In the background, a page is drawn only once a second.
     await window.page.bringToFront();
     const explorer = await window.sideBar.explorer();
-    await explorer.chooseInContextMenu(`${name}.jsonl`, 'Submit Dataset…');
+    await explorer.chooseInContextMenu(`${name}.jsonl`, 'Submit Dataset for Training…');
   }
 
   /** Returns the window whose submission is open in the other one; both then show their runs. */

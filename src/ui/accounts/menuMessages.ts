@@ -47,7 +47,7 @@ function actionsOf(store: AccountStore): Choice<Target>[] {
   const isSandbox = active?.kind === 'sandbox';
   return compact(
     active && action('refresh', TERMS.refreshBalance, COMMANDS.refreshBalance),
-    active && action('graph', l10n.t('Show Spending'), COMMANDS.showSpend),
+    active && action('graph', l10n.t('Show Spending and Prices'), COMMANDS.showSpend),
     active && action('target', TERMS.setBudget, COMMANDS.setBudget),
     action(
       'sign-in',

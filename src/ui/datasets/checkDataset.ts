@@ -40,7 +40,7 @@ export async function checkDataset(
     await checkSeveral(reports, selected, log);
     return;
   }
-  const uri = await chooseDataset(argument);
+  const uri = await chooseDataset(argument, undefined, 'any');
   if (uri === undefined || (await inspectOrRefuse(uri)) === undefined) return;
   const name = path.posix.basename(uri.path);
   const found = await withLateProgress(checkingTitle(name), (signal, onProgress) =>
@@ -116,11 +116,11 @@ export async function showDatasetProblems(reports: Reports, uri?: unknown): Prom
 }
 
 /**
- * Writes a changed copy next to a dataset and opens the copy. Called as `(uri?)`.
+ * Writes a changed copy next to a dataset, such as that in the active editor, and opens the copy. Called as `(uri?)`.
  * @throws CancelledError
  */
 export async function rewriteDatasetBeside(rewriting: Rewriting, argument?: unknown): Promise<void> {
-  const uri = await chooseDataset(argument);
+  const uri = await chooseDataset(argument, undefined, 'any');
   const source = uri && (await inspectOrRefuse(uri));
   if (source === undefined) return;
   const name = path.basename(source.path);

@@ -1,7 +1,6 @@
 /** Commands run by code lenses, quick fixes, tree rows, and welcome texts; package.json does not contribute them. */
 export const UNLISTED_COMMANDS = {
   showDatasetProblems: 'fineTuning.showDatasetProblems',
-  convertToJsonl: 'fineTuning.convertToJsonl',
   copyWithoutByteOrderMark: 'fineTuning.copyWithoutByteOrderMark',
   loadMoreRuns: 'fineTuning.loadMoreRuns',
   openWebsite: 'fineTuning.openWebsite',
@@ -18,6 +17,7 @@ export const COMMANDS = {
   checkDataset: 'fineTuning.checkDataset',
   submitDataset: 'fineTuning.submitDataset',
   previewDataset: 'fineTuning.previewDataset',
+  convertToJsonl: 'fineTuning.convertToJsonl',
   openSampleDataset: 'fineTuning.openSampleDataset',
   submitAgain: 'fineTuning.submitAgain',
   refresh: 'fineTuning.refresh',

@@ -86,17 +86,22 @@ export async function prepareDataset(
 /**
  * Returns the file of the menu's argument, else that of the active tab, else one that the user picks. VS Code doesn't sync files
  * over 50 MiB to extensions: there is no `activeTextEditor` for them, but their tabs provide the URI.
+ * @param active which file of the active tab: of JSONL by its ending or language, or any
  */
-export async function chooseDataset(argument: unknown, selection?: unknown): Promise<vscode.Uri | undefined> {
+export async function chooseDataset(
+  argument: unknown,
+  selection?: unknown,
+  active: 'jsonl' | 'any' = 'jsonl',
+): Promise<vscode.Uri | undefined> {
   const files = filesOf(argument, selection);
-  return files.length > 1 ? pickOne(files) : (files[0] ?? activeTabUri() ?? offerDatasets());
+  return files.length > 1 ? pickOne(files) : (files[0] ?? activeTabUri(active) ?? offerDatasets());
 }
 
-function activeTabUri(): vscode.Uri | undefined {
+function activeTabUri(active: 'jsonl' | 'any'): vscode.Uri | undefined {
   const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
   const uri =
     input instanceof vscode.TabInputText || input instanceof vscode.TabInputCustom ? input.uri : undefined;
-  if (uri === undefined) return undefined;
+  if (uri === undefined || active === 'any') return uri;
   const document = vscode.window.activeTextEditor?.document;
   const isJsonl = document?.uri.toString() === uri.toString() && document.languageId === 'jsonl';
   return isJsonl || /\.(jsonl|ndjson)$/i.test(uri.path) ? uri : undefined;

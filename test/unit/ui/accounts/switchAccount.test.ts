@@ -54,7 +54,7 @@ describe('Account menu', () => {
     await accounts.save({ kind: 'sandbox', id: 's', name: 'Sandbox' });
     assert.deepEqual(await websiteRows(), []);
     for (const [row, command] of [
-      ['Show Spending', 'fineTuning.showSpend'],
+      ['Show Spending and Prices', 'fineTuning.showSpend'],
       ['Set Budget…', 'fineTuning.setBudget'],
     ] as const) {
       await choose(row);

@@ -3,11 +3,14 @@ import { execFileSync } from 'node:child_process';
 import { readdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { MAX_DATASET_BYTES } from '../../../../src/core/api/types.ts';
+import type { Reports } from '../../../../src/core/datasets/reports.ts';
+import type { Log } from '../../../../src/ui/shared/log.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
+import { reportOf } from '../../../helpers/report.ts';
 import * as stand from '../../../helpers/vscodeStandIn.ts';
 
-const { rewriteDatasetBeside } = await withVscode(
+const { checkDataset, rewriteDatasetBeside } = await withVscode(
   () => import('../../../../src/ui/datasets/checkDataset.ts'),
 );
 
@@ -16,6 +19,7 @@ describe('the commands that write a changed copy of a dataset', () => {
   const file = (name: string) => path.join(folder(), name);
 
   beforeEach(() => stand.forget());
+  afterEach(() => (stand.window.tabGroups.activeTabGroup = {}));
 
   it('write it, open it, and name both files', async () => {
     await writeFile(file('array.jsonl'), '[{"a":1},\n{"a":2}]');
@@ -23,6 +27,17 @@ describe('the commands that write a changed copy of a dataset', () => {
     assert.deepEqual(stand.shown.sentences, ['Created array.lines.jsonl. array.jsonl is unchanged.']);
     assert.equal(await readFile(file('array.lines.jsonl'), 'utf8'), '{"a":1}\n{"a":2}\n');
     assert.deepEqual(stand.executed.map(String), [`vscode.open,file://${file('array.lines.jsonl')}`]);
+  });
+
+  it('take the file in the active editor, whatever its ending', async () => {
+    await writeFile(file('rows.json'), '[{"a":1}]');
+    stand.window.tabGroups.activeTabGroup = {
+      activeTab: { input: new stand.TabInputText(stand.Uri.file(file('rows.json'))) },
+    };
+    await rewriteDatasetBeside('json-to-lines');
+    const check = () => Promise.resolve(reportOf({ kind: 'json-array' }));
+    await checkDataset({ check } as unknown as Reports, {} as Log);
+    assert.match(stand.shown.sentences.join('|'), /^Created rows\.lines\.jsonl\..*\|rows\.json: /);
   });
 
   it('refuse what is no regular file, empty or above the limit, without opening or writing anything', async function () {
