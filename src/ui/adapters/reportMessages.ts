@@ -13,7 +13,10 @@ export function adapterOverview(report: AdapterReport, measurements: Measurement
   // The verdict says it.
   const problems = report.problems.filter(({ code }) => code !== 'not-lora').map(problemNote);
   const sections = compact<AdapterSection>(
-    problems.length > 0 && { title: TERMS.problems, notes: problems },
+    problems.length > 0 && {
+      title: problems.every(({ severity }) => severity === 'info') ? l10n.t('Notes') : TERMS.problems,
+      notes: problems,
+    },
     { title: l10n.t('Facts'), facts: adapterFacts(report) },
   );
   return { verdict: adapterVerdict(report, measurements), sections, files: adapterFiles(report) };
@@ -237,7 +240,9 @@ function adapterFacts({ file, container, sizeBytes, config, weights }: AdapterRe
     ...fact(l10n.t('Fully saved modules'), config && listText(config.modulesToSave)),
     ...fact(
       l10n.t('Adapted modules'),
-      weights && `${formatCount(weights.pairs.length)} (${listText(weights.modules)})`,
+      weights?.pairs.length
+        ? `${formatCount(weights.pairs.length)} (${listText(weights.modules)})`
+        : undefined,
     ),
     ...fact(l10n.t('Layers'), weights && layersText(weights.layers)),
     ...fact(l10n.t('Parameters'), weights && formatCount(weights.parameters)),

@@ -64,7 +64,8 @@ describe('Sign In to a service that was used before', () => {
   /** Submits the same bytes with the active account; each submission uses a different API key. */
   async function submit(besides: string[] = []) {
     const session = stage.session(accounts.active?.id, `key-${++keys}`);
-    return stage.submitter.submit(session, await stage.bench.draft(), silent(), { duplicates: besides }).result;
+    return stage.submitter.submit(session, await stage.bench.draft(), silent(), { duplicates: besides })
+      .result;
   }
 
   /** Signs in and submits; the charge goes unnoticed, since the response is a web page and the run has no marker. */

@@ -118,6 +118,9 @@ describe('adapter page messages', () => {
     assert.deepEqual(shown([problem('embeddings-saved', { severity: 'info' })]), ['clean', true]);
     assert.deepEqual(shown([unused]), ['clean', false]);
     assert.deepEqual(shown([problem('width-differs')]), ['warning', false]);
+    const titleOf = (problems: AdapterProblem[]) =>
+      reports.adapterOverview({ ...report, problems }, undefined).sections[0]?.title;
+    assert.deepEqual([titleOf([unused]), titleOf([unused, problem('width-differs')])], ['Notes', 'Problems']);
     const texts = [unused, problem('width-differs', { layer: 7, module: 'q_proj' })].map(reports.problemNote);
     assert.deepEqual(
       texts.map(({ text, examples }) => [text, examples]),
@@ -131,7 +134,12 @@ describe('adapter page messages', () => {
 
   it('say once what loads an adapter of another type', () => {
     const other = problem('not-lora', { actual: 'IA3', examples: [] });
-    const { verdict: shown, sections } = reports.adapterOverview({ ...report, problems: [other] }, undefined);
+    const none = { ...weights, pairs: [], modules: [], layers: [] };
+    const { verdict: shown, sections } = reports.adapterOverview(
+      { ...report, problems: [other], weights: none },
+      undefined,
+    );
+    assert.ok(sections.every(({ facts = [] }) => facts.every(({ name }) => name !== 'Adapted modules')));
     assert.deepEqual(shown, {
       kind: 'warning',
       title: 'Not a LoRA adapter',
