@@ -176,7 +176,9 @@ function verifySecrets(simulation: Simulation): void {
   for (const [where, text] of texts)
     for (const [name, canary] of Object.entries(CANARIES))
       if (text.includes(canary)) simulation.violate(`I5: ${name} in ${where}`);
-  if (simulation.claims.all.some(({ error }) => error?.serviceMessage.includes('canaryKey')))
+  // A service that replays what it answered to another API key is beyond this.
+  const isReplayed = simulation.cell.rollsBack === true && simulation.cell.replacesKey === true;
+  if (!isReplayed && simulation.claims.all.some(({ error }) => error?.serviceMessage.includes('canaryKey')))
     simulation.violate('I5: the API key in what the service said');
 }
 
@@ -189,8 +191,8 @@ function verifyBounds(simulation: Simulation): void {
   for (const [index, post] of posts.entries())
     for (const { idempotencyKey, window, notBeforeMs = 0, seq } of posts.slice(0, index)) {
       if (idempotencyKey !== post.idempotencyKey || post.atMs >= notBeforeMs - 1) continue;
-      // A window that is killed at any time may not have stored the answer.
-      if (window !== post.window && simulation.cell.killAfterMs !== undefined) continue;
+      // A window that was killed may not have stored the answer.
+      if (window !== post.window && simulation.cutOff.has(window)) continue;
       // Nor one whose user stopped waiting for it.
       if (simulation.cell.cancelAt === 'validating' && simulation.cell.cancelBy === 'abort') continue;
       const earlyMs = notBeforeMs - post.atMs;

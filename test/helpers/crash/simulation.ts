@@ -104,6 +104,8 @@ export class Simulation implements Surroundings {
   riskedCharges = 0;
   readonly faultsHit: FaultName[] = [];
   readonly killedAt: CrashPoint[] = [];
+  /** Windows that were killed while they may not have stored an answer. */
+  readonly cutOff = new Set<number>();
   /** Earlier API keys of the account, which requests may still contain. */
   readonly formerApiKeys: string[] = [];
   /** Number of attempts per click. */
@@ -218,6 +220,7 @@ export class Simulation implements Surroundings {
   died({ number }: WindowProcess): void {
     const crash = this.#crashes.get(number);
     if (crash !== undefined) this.killedAt.push(crash.point);
+    if (crash?.point !== 'waiting') this.cutOff.add(number);
     this.note(`  window ${number} was killed`);
   }
 
