@@ -33,7 +33,7 @@ import { askModal, showWarning } from '../shared/notifications.ts';
 import { openServiceLink } from '../shared/openMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { ask, mapAnswer, pick, separator, type Answer, type Choice, type Place } from '../shared/steps.ts';
-import { TERMS } from '../shared/termMessages.ts';
+import { factLine, TERMS } from '../shared/termMessages.ts';
 import { MAX_FOLDER_UNITS } from './confirmMessages.ts';
 import type { DatasetPlace } from './datasetPlace.ts';
 
@@ -168,17 +168,16 @@ export async function acceptTerms(
 ): Promise<Draft['consents']['model_terms'] | 'back' | undefined> {
   const { terms, policy } = modelLinks(model);
   type Row = 'accept' | 'stay' | { url: string };
+  // Addresses are in the labels: the hover of a description would lie over the row that accepts, and take its click.
   const link = (label: string, url: string): Choice<Row> => ({
     icon: 'link-external',
-    label,
-    description: url,
+    label: factLine(label, url),
     value: { url },
   });
   // The user can still read an address that isn't opened.
   const unopened = (label: string, url: string): Choice<Row> => ({
     icon: 'warning',
-    label,
-    description: l10n.t('{0} (not opened: not https)', sanitizeServiceText(url, 200)),
+    label: factLine(label, l10n.t('{0} (not opened: not https)', sanitizeServiceText(url, 200))),
     value: 'stay',
   });
   const noTerms = l10n.t('The service gives no license link for this model');

@@ -77,9 +77,7 @@ export async function reviewSubmission(
       case 'model':
       case 'label':
       case 'queue': {
-        const next = await change(target, review.context(), choices);
-        if (next === undefined) return undefined;
-        choices = next;
+        choices = await change(target, review.context(), choices);
         break;
       }
       case 'dataset':
@@ -172,12 +170,12 @@ async function showSummary(
   return answer.kind === 'value' ? answer.value : undefined;
 }
 
-/** Shows the box of a row. @returns the resulting choices; undefined if the user canceled */
+/** Shows the box of a row. @returns the resulting choices, which Back and Esc leave as they are */
 async function change(
   target: 'model' | 'label' | 'queue',
   context: SubmissionContext,
   choices: SubmissionChoices,
-): Promise<SubmissionChoices | undefined> {
+): Promise<SubmissionChoices> {
   const place = { title: stepMessages.title(context), hasBack: true };
   const answer: Answer<Partial<SubmissionChoices>> =
     target === 'model'
@@ -185,7 +183,6 @@ async function change(
       : target === 'label'
         ? mapAnswer(await askForLabel(place, context, choices), (label) => ({ label }))
         : mapAnswer(await askForQueue(place, context, choices), (priority) => ({ priority }));
-  if (answer.kind === 'cancel') return undefined;
   return answer.kind === 'value' ? { ...choices, ...answer.value } : choices;
 }
 

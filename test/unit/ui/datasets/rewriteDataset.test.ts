@@ -36,7 +36,7 @@ describe('the commands that write a changed copy of a dataset', () => {
     };
     await rewriteDatasetBeside('json-to-lines');
     const check = () => Promise.resolve(reportOf({ kind: 'json-array' }));
-    await checkDataset({ check } as unknown as Reports, {} as Log);
+    await checkDataset({ check } as unknown as Reports, {} as unknown as Log);
     assert.match(stand.shown.sentences.join('|'), /^Created rows\.lines\.jsonl\..*\|rows\.json: /);
   });
 

@@ -96,7 +96,7 @@ describe('reviewSubmission', () => {
       standIn.shown.inputs.map(({ title, items }) => [title, items[0]?.label]),
       [
         ['Submit train.jsonl to Work', '$(arrow-right) Continue'],
-        ['Terms of Maker for Model M', '$(link-external) Open license terms'],
+        ['Terms of Maker for Model M', '$(link-external) Open license terms: https://maker.test/terms'],
       ],
     );
     assert.equal(standIn.shown.inputs[1]?.items.at(-1)?.label, '$(check) Accept and Continue');
@@ -115,6 +115,12 @@ describe('reviewSubmission', () => {
       standIn.shown.details.at(-1) ?? '',
       /^Model: Other \(Maker\) · priority \(may cost extra\)$/m,
     );
+  });
+
+  it('returns to the summary on Esc in the box of a row, with nothing changed', async () => {
+    const answers = ['Model', undefined, 'Label', undefined, 'Queue', undefined, ...ACCEPTING];
+    const { label, model: taken, priority } = await confirmed(answers, { models: [model] });
+    assert.deepEqual([label, taken, priority], [`My run ${marker}`, model, false]);
   });
 
   it('asks for the model first if none is known', async () => {
@@ -390,25 +396,27 @@ describe('reviewSubmission', () => {
       await walk(['Continue'], {}, { model: { ...model, ...changes } });
       const rows = standIn.shown.inputs.at(-1)?.items ?? [];
       assert.equal(rows.at(-1)?.label, '$(check) Accept and Continue');
-      return rows.slice(0, -1).map(({ label, description }) => [label.replace(/^\S+ /, ''), description]);
+      // A description or detail would have a hover, which lies over the next row.
+      assert.ok(rows.every(({ description, detail }) => description === undefined && detail === undefined));
+      return rows.slice(0, -1).map(({ label }) => label.replace(/^\S+ /, ''));
     };
-    const terms = ['Open license terms', 'https://\u2060maker.test/terms'];
+    const terms = 'Open license terms: https://maker.test/terms';
     assert.deepEqual(await termsOf({}), [
       terms,
-      ['Use policy', 'http://\u2060maker.test/policy (not opened: not https)'],
+      'Use policy: http://maker.test/policy (not opened: not https)',
     ]);
     assert.deepEqual(await termsOf({ use_policy_url: 'https://maker.test/policy' }), [
       terms,
-      ['Open use policy', 'https://\u2060maker.test/policy'],
+      'Open use policy: https://maker.test/policy',
     ]);
     for (const use_policy_url of [undefined, ''])
       assert.deepEqual(await termsOf({ use_policy_url }), [terms]);
     for (const terms_url of [undefined, ''])
       assert.deepEqual(await termsOf({ terms_url, use_policy_url: '' }), [
-        ['The service gives no license link for this model', undefined],
+        'The service gives no license link for this model',
       ]);
     assert.deepEqual(await termsOf({ terms_url: 'http://maker.test/terms', use_policy_url: '' }), [
-      ['License terms', 'http://\u2060maker.test/terms (not opened: not https)'],
+      'License terms: http://maker.test/terms (not opened: not https)',
     ]);
   });
 
