@@ -86,7 +86,7 @@ describe('faults of the service, simulated by the sandbox', () => {
     await workbench.clearNotifications();
     await refresh();
     await runs()
-      .row(/^Run strange, (warming_up|calibrating|evaluating), Qwen3 8B, /)
+      .row(/^Run strange, (Warming_up|Calibrating|Evaluating), Qwen3 8B, /)
       .waitFor();
     await workbench.page
       .locator('.activitybar')

@@ -158,7 +158,7 @@ describe('open submissions', () => {
       for (let look = 0; look < 40 && (await focused().getAttribute('id')) === before; look++)
         await sleep(25);
     }
-    await focusedRow(/^Run adding, Completed, Qwen3 8B, .+, 6 days left/).waitFor();
+    await focusedRow(/^Run adding, Completed, Qwen3 8B, .+, 7 days left/).waitFor();
     await press('Shift+F10');
     const menu = workbench.page.locator('.monaco-menu-container');
     await menu.getByRole('menuitem', { name: 'Copy Run ID' }).waitFor();

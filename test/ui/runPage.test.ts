@@ -160,7 +160,7 @@ describe('the run page', () => {
         .waitFor();
       await page
         .event('Adapter expires')
-        .getByText(/^6 days left$/)
+        .getByText(/^7 days left$/)
         .waitFor();
       await page.button('Submit Again…').and(page.frame.locator(':focus')).waitFor();
     });

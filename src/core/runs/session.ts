@@ -59,6 +59,8 @@ export class Session implements Disposable {
   #clockSkewMs: number | undefined;
   #state: SessionState = 'connecting';
   #offlineSince: number | undefined;
+  /** Since when the service was unreachable for the last window, until it answers this one. */
+  #lastOfflineSince: number | undefined;
   /** The 401 errors that caused the state `key-rejected`. */
   readonly #refusals = new WeakSet();
 
@@ -117,12 +119,17 @@ export class Session implements Disposable {
 
   /**
    * Adopts the connection state of another window, except for a rejected API key.
-   * @param isOfLiving whether that window is still running; otherwise its connection state is stale
+   * @param isOfLiving whether that window is still running; otherwise its connection state is stale: it only says since when
+   *   the service was unreachable if it still is, as after a reload
    */
   acceptShared(known: SharedState, isOfLiving: boolean): void {
     const { offlineSinceMs, notBeforeMs, readsNotBeforeMs } = known;
     if (notBeforeMs !== undefined) this.#gate.holdUntil(notBeforeMs, readsNotBeforeMs);
-    if (this.#disposables.disposed || this.isLocked || !isOfLiving) return;
+    if (this.#disposables.disposed || this.isLocked) return;
+    if (!isOfLiving) {
+      this.#continueOffline(offlineSinceMs);
+      return;
+    }
     if (offlineSinceMs === undefined) this.#setState('ready');
     else this.#setState('offline', offlineSinceMs);
   }
@@ -215,8 +222,17 @@ export class Session implements Disposable {
     // A rejected API key stays rejected until `reconnect`, however pending requests end.
     if (state === this.#state || this.#state === 'key-rejected') return;
     this.#state = state;
-    this.#offlineSince = state === 'offline' ? sinceMs : undefined;
+    this.#offlineSince = state === 'offline' ? (this.#lastOfflineSince ?? sinceMs) : undefined;
+    if (state === 'ready') this.#lastOfflineSince = undefined;
     this.#onDidChangeState.fire(state);
+  }
+
+  #continueOffline(sinceMs = Infinity): void {
+    if (this.#state === 'ready' || sinceMs > (this.#offlineSince ?? this.#clock.nowMs())) return;
+    this.#lastOfflineSince = sinceMs;
+    if (this.#state !== 'offline') return;
+    this.#offlineSince = sinceMs;
+    this.#onDidChangeState.fire('offline');
   }
 }
 

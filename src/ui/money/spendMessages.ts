@@ -241,7 +241,8 @@ function balanceSection({ money: { receipts }, session }: SpendFacts): SpendBala
   const step = Math.ceil(points.length / MAX_POINTS);
   const drawn = points.filter((point, at) => at % step === 0 || point === last);
   const amounts = drawn.map(({ cents }) => cents);
-  const [low, high] = [Math.min(...amounts), Math.max(...amounts)];
+  // The axis begins at 0, so that a small change doesn't look like a large one.
+  const [low, high] = [Math.min(0, ...amounts), Math.max(0, ...amounts)];
   const spanMs = Math.max(1, last.atMs - first.atMs);
   const when = spanMs > DAY_MS ? formatDay : formatTime;
   return {

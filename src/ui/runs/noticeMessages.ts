@@ -1,6 +1,6 @@
 import { commands, l10n, window } from 'vscode';
 import { COMMANDS } from '../shared/ids.ts';
-import { compact, formatCount, formatRoughly, formatRuns, inSandbox } from '../shared/format.ts';
+import { compact, formatCount, formatLeft, formatRuns, inSandbox } from '../shared/format.ts';
 import { notify, showInformation, showWarning } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/termMessages.ts';
@@ -60,7 +60,7 @@ export function notifyCompleted(
 ): void {
   const text =
     download !== undefined && leftMs > 0
-      ? l10n.t('{0} completed. Its adapter expires in {1}.', named(run), formatRoughly(leftMs))
+      ? l10n.t('{0} completed. Its adapter expires in {1}.', named(run), formatLeft(leftMs))
       : l10n.t('{0} completed.', named(run));
   notify(showInformation, inSandbox(text, isSandbox), {
     ...(download && { [TERMS.download]: download }),

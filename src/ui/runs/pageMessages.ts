@@ -25,8 +25,8 @@ import {
   formatBytes,
   formatCount,
   formatDuration,
+  formatLeft,
   formatMoney,
-  formatRoughly,
   formatTime,
   sandboxNote,
 } from '../shared/format.ts';
@@ -367,7 +367,7 @@ function expiry({ artifacts: { kind, expiresAtMs }, phase, nowMs }: KnownRun): R
   if (expiresAtMs === undefined)
     return entry('adapter', 'unknown', name, missingText('loaded', phase === 'active'));
   if (kind === 'expired') return entry('adapter', 'over', name, expiresAtMs);
-  const left = leftText(formatRoughly(expiresAtMs - nowMs));
+  const left = leftText(formatLeft(expiresAtMs - nowMs));
   return entry('adapter', 'next', name, expiresAtMs, [left]);
 }
 

@@ -78,6 +78,12 @@ export function formatRoughly(ms: number): string {
   return hours < 48 ? l10n.t('{0} h', hours) : l10n.t('{0} days', Math.floor(hours / 24));
 }
 
+/** Like `formatRoughly`, but days are rounded to the nearest: an adapter that is kept for 7 days begins with `7 days`. */
+export function formatLeft(ms: number): string {
+  const days = Math.round(ms / 86_400_000);
+  return ms < 48 * 3_600_000 ? formatRoughly(ms) : l10n.t('{0} days', days);
+}
+
 export function formatAgo(timeMs: number, nowMs: number): string {
   const minutes = Math.floor((nowMs - timeMs) / 60_000);
   if (minutes < 1) return TERMS.justNow;

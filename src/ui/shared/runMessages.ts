@@ -4,7 +4,7 @@ import { instantOf } from '../../core/base/clock.ts';
 import type { DownloadState } from '../../core/downloads/types.ts';
 import type { Phase } from '../../core/runs/runList.ts';
 import type { SessionState } from '../../core/runs/session.ts';
-import { formatAgo, formatMoment, formatRoughly } from './format.ts';
+import { formatAgo, formatLeft, formatMoment, formatRoughly } from './format.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 import { TERMS } from './termMessages.ts';
 
@@ -40,7 +40,15 @@ export function rowLabel(name: string): string {
 /** `Queued`, `Completed`, or the service's status, since it uses many for active and failed runs. */
 export function runStatus(status: string, phase: Phase): string {
   if (phase === 'waiting') return TERMS.queued;
-  return phase === 'finished' ? TERMS.completed : serviceText(status) || l10n.t('Status unknown');
+  return phase === 'finished'
+    ? TERMS.completed
+    : capitalized(serviceText(status)) || l10n.t('Status unknown');
+}
+
+/** A status is a word of the service's, beside others that begin with a capital. */
+function capitalized(text: string): string {
+  const [first = ''] = text;
+  return first.toUpperCase() + text.slice(first.length);
 }
 
 /** The most important fact about a run, shown in its row. */
@@ -110,10 +118,10 @@ function stateText(state: RunState, { run, download }: RunView, nowMs: number): 
     }
     case 'active':
     case 'ended':
-      return sanitizeServiceText(run.status) || l10n.t('Status unknown');
+      return capitalized(sanitizeServiceText(run.status)) || l10n.t('Status unknown');
     case 'available':
     case 'expiring':
-      return Number.isNaN(leftMs) ? l10n.t('Not downloaded') : leftText(formatRoughly(leftMs));
+      return Number.isNaN(leftMs) ? l10n.t('Not downloaded') : leftText(formatLeft(leftMs));
     case 'expired':
       return l10n.t('Expired');
     case 'no-adapter':

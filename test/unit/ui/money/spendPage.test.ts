@@ -206,6 +206,16 @@ describe('SpendPage', () => {
     await shows('37.50 USD');
   });
 
+  it('draws the balance from 0, so that a small change doesn’t look large', async () => {
+    const run = { price_cents: 250, currency: 'USD', balance_after_cents: 5_000 };
+    receipts.push(chargedReceipt({ atMs: Date.now() - 60_000, run }));
+    await open();
+    await session.balance.refresh();
+    await until(() => state().balance !== undefined);
+    const { points = [], low, high } = state().balance ?? {};
+    assert.deepEqual([low, high, points.at(-1)], ['0.00 USD', '50.00 USD', [1, 0.75]]);
+  });
+
   it('sorts by a column with unknown values last, and searches', async () => {
     for (const [label, cents] of [
       ['b', 100],

@@ -261,7 +261,7 @@ describe('RunPage', () => {
     rows = [row('r', 0, 'evaluating')];
     const { length } = states();
     await session.runs.refresh();
-    await until(() => state().heading.status === 'evaluating');
+    await until(() => state().heading.status === 'Evaluating');
     goOn.resolve(undefined);
     for (const one of states().slice(length)) assert.match(JSON.stringify(one), /2\.50/);
   });

@@ -257,20 +257,20 @@ describe('RunsTree', () => {
       const kept = { artifacts_available: true };
       for (const [run, change, expected] of [
         [{ status: 'queued', created_at: inMs(-3 * 60_000 - 60_000) }, {}, 'clockface | Queued 3 min | '],
-        [{ status: 'warm\ning\u202e_up' }, {}, 'pulse | warm ing<U+202E>_up · just now | '],
+        [{ status: 'warm\ning\u202e_up' }, {}, 'pulse | Warm ing<U+202E>_up · just now | '],
         [{ status: ' ' }, {}, 'pulse | Status unknown · just now | '],
         [{ status: 'CANCELLED' }, {}, 'error | CANCELLED · just now | '],
         [{}, {}, 'pass | No adapter · just now | '],
         [kept, {}, 'pass | Not downloaded · just now | downloadAdapter'],
         [
-          { ...kept, artifacts_expires_at: inMs(144 * HOUR) },
+          { ...kept, artifacts_expires_at: inMs(6.5 * 24 * HOUR) },
           {},
-          'pass | 6 days left · just now | downloadAdapter',
+          'pass | 7 days left · just now | downloadAdapter',
         ],
         [
           { ...kept, artifacts_expires_at: inMs(71 * HOUR) },
           {},
-          'warning | 2 days left · just now | downloadAdapter',
+          'warning | 3 days left · just now | downloadAdapter',
         ],
         [
           { ...kept, artifacts_expires_at: inMs(21 * HOUR) },
@@ -283,7 +283,7 @@ describe('RunsTree', () => {
           {},
           'pass | Not downloaded | downloadAdapter',
         ],
-        [{ status: 'failed', artifacts_expires_at: inMs(-HOUR) }, {}, 'error | failed · just now | '],
+        [{ status: 'failed', artifacts_expires_at: inMs(-HOUR) }, {}, 'error | Failed · just now | '],
         [{}, { active: [download('interrupted', 41, 100)] }, 'pass | No adapter · just now | '],
         [kept, { active: [download('waiting')] }, 'sync | Downloading… | cancelDownload'],
         [
