@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { smallDataset, writeBigDataset } from './datasets.ts';
 import { Service } from './service.ts';
@@ -19,7 +20,7 @@ describe('an interrupted submission', () => {
   before(async () => {
     vscode = await VSCode.start();
     for (const name of ['big', 'killed']) await writeBigDataset(vscode.file(`${name}.jsonl`));
-    for (const name of ['small', 'unanswered', 'unread'])
+    for (const name of ['small', 'unanswered', 'unread', 'torn'])
       await writeFile(vscode.file(`${name}.jsonl`), smallDataset(name));
     service = await Service.start(API_KEY);
     workbench = await vscode.open();
@@ -221,6 +222,67 @@ describe('an interrupted submission', () => {
       await workbench.dialogs.waitForToast(/unread was submitted to .+ after all\. Charged \d/);
       await isChargedOnce('unread');
       service.release();
+      assert.equal(service.submissions, 1);
+    });
+
+    it('and then of its record, keeps a row that counts as a duplicate until it is discarded', async () => {
+      const { dialogs, quickInput } = workbench;
+      const folder = path.join(vscode.globalStorage, 'submissions');
+      service.holdsAnswers = true;
+      await submit('torn');
+      await isHeld();
+      await vscode.killExtensionHosts();
+      await service.shut();
+      service.release();
+      const unknown = /^torn, torn\.jsonl, May be charged, no answer$/;
+      await runs().row(unknown).waitFor();
+      await runs().pressInRow(unknown, 'Check');
+      await quickInput.waitForTitle('Submission of torn.jsonl');
+      await quickInput.close();
+      await workbench.clearNotifications();
+
+      for (const name of await readdir(folder)) {
+        const file = path.join(folder, name);
+        if (name.endsWith('.json') && (await readFile(file, 'utf8')).includes('torn.jsonl'))
+          await writeFile(file, 'spoilt');
+      }
+      const damaged = /^torn\.jsonl, May be charged, record damaged$/;
+      await runs().row(damaged).waitFor();
+      await dialogs.waitForToast(
+        /You may have been charged: the submission record [\w-]+\.json can’t be read\./,
+      );
+      await workbench.screenshot('record-damaged');
+      await workbench.reload();
+      await workbench.sideBar.open('Fine-Tuning');
+      await runs().row(damaged).waitFor();
+
+      await service.reopen();
+      await workbench.clearNotifications();
+      const explorer = await workbench.sideBar.explorer();
+      await explorer.chooseInContextMenu('torn.jsonl', 'Submit Dataset…');
+      await quickInput.pickUntil('Continue', dialogs.modal);
+      const open = await dialogs.waitForModal('A submission of torn.jsonl is already open.');
+      assert.match(open, /^You may have been charged: its record can’t be read\./);
+      await dialogs.press('Cancel');
+
+      await workbench.sideBar.open('Fine-Tuning');
+      await runs().pressInRow(damaged, 'Discard…');
+      const detail = await dialogs.waitForModal('Discard the damaged record of torn.jsonl?');
+      assert.match(detail, /^You may have been charged\. Look for a run labeled ft-[\da-z]{8}, /);
+      await workbench.screenshot('discard-record');
+      await dialogs.press('Discard');
+      await runs().row(damaged).waitFor({ state: 'hidden' });
+
+      await writeFile(path.join(folder, 'unknown.json'), 'spoilt');
+      await runs().row('unknown.json, Record damaged').waitFor();
+      await workbench.sideBar.explorer();
+      await explorer.chooseInContextMenu('torn.jsonl', 'Submit Dataset…');
+      await quickInput.pickUntil('Continue', dialogs.modal);
+      await dialogs.waitForModal('A submission record can’t be read.');
+      await workbench.screenshot('record-unread');
+      await dialogs.press('Continue Anyway');
+      await quickInput.waitForTitle(/^Terms /);
+      await quickInput.close();
       assert.equal(service.submissions, 1);
     });
   });
