@@ -268,7 +268,7 @@ describe('an interrupted submission', () => {
       await workbench.sideBar.open('Fine-Tuning');
       await runs().pressInRow(damaged, 'Discard…');
       const detail = await dialogs.waitForModal('Discard the damaged record of torn.jsonl?');
-      assert.match(detail, /^You may have been charged\. Look for a run labeled ft-[\da-z]{8}, /);
+      assert.match(detail, /^You may have been charged\. Look for a run with ft-[\da-z]{8} in its label, /);
       await workbench.screenshot('discard-record');
       await dialogs.press('Discard');
       await runs().row(damaged).waitFor({ state: 'hidden' });

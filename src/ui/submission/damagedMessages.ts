@@ -49,7 +49,7 @@ export async function confirmDiscardRecord(record: UnreadRecord): Promise<boolea
   const look =
     hint?.marker === undefined
       ? l10n.t('Compare your balance and runs first.')
-      : l10n.t('Look for a run labeled {0}, and compare your balance first.', hint.marker);
+      : l10n.t('Look for a run with {0} in its label, and compare your balance first.', hint.marker);
   const charge =
     hint === undefined
       ? l10n.t('You may have been charged if it is an open submission.')

@@ -398,10 +398,10 @@ class CellFolder {
     else await writeFile(this.#dataset, texts[to]);
   }
 
-  /** Reads an intent or a receipt from the disk. */
+  /** Reads an intent or a receipt from the disk; undefined if there is none, or an empty file. */
   intent(id: string): Intent | undefined {
     const text = textOf(path.join(this.#journal, `${id}.json`));
-    return text === undefined ? undefined : (JSON.parse(text) as Intent);
+    return text === undefined || text === '' ? undefined : (JSON.parse(text) as Intent);
   }
 
   /** Keeps the record of a submission as it is at the beginning of its first attempt. */

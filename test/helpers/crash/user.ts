@@ -22,7 +22,7 @@ export class User {
   #opened = 0;
   #timer: NodeJS.Timeout | undefined;
   #isCharged = false;
-  /** How often a resend failed because the dataset had changed. */
+  /** How often a resend failed because the dataset had changed; a record that can't be read counts as three times. */
   #disappointments = 0;
   #isBetweenOver = false;
   #triedOpen = false;
@@ -200,6 +200,7 @@ export class User {
   async #read(window: WindowProcess, { kind, error }: ShownResult): Promise<void> {
     if (kind === 'charged') this.#isCharged = true;
     if (error?.code === 'dataset-changed') this.#disappointments += 1;
+    if (error?.code === 'journal-unreadable') this.#disappointments += 3;
     if (error?.code === 'invalid_api_key' || error?.code === 'key-rejected')
       await this.#simulation.replaceKey(window);
   }

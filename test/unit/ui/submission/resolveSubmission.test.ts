@@ -209,7 +209,7 @@ describe('commands for open submissions', () => {
       const [known = '', other = ''] = standIn.shown.details;
       assert.match(
         known,
-        /^You may have been charged\. Look for a run labeled ft-7k3m9qpx, .*\n.* lost\.json /,
+        /^You may have been charged\. Look for a run with ft-7k3m9qpx in its label, .*\n.* lost\.json /,
       );
       assert.match(other, /^You may have been charged if it is an open submission\. .*\n.* other\.json /);
       press('Discard');
