@@ -150,10 +150,12 @@ const ERRORS: ReadonlyMap<string, Row> = new Map(
           'Can’t read the submission record {0}. Submitting now could charge you twice.',
           path.basename(file),
         ),
+      SUBMIT_AGAIN,
     ],
     'record-in-use': [
       ({ file = '' }: SubmissionError) =>
         l10n.t('The submission record {0} is in use. Try again in a moment.', path.basename(file)),
+      SUBMIT_AGAIN,
     ],
     'later-version': [l10n.t('A newer version of this extension has this submission. Update to continue.')],
     'not-owner': [TAKEN_OVER],

@@ -6,6 +6,7 @@ import { CancelledError, ExpectedError } from '../../core/base/errors.ts';
 import type { Estimate } from '../../core/money/estimate.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import { KeyMissingError, KeyRejectedError, type Session } from '../../core/runs/session.ts';
+import { SubmissionError } from '../../core/submission/errors.ts';
 import {
   mayBeCharged,
   runsOf,
@@ -20,6 +21,7 @@ import { formatCount, formatMoney, formatPrice, inSandbox } from '../shared/form
 import { COMMANDS, VIEWS, type CommandId } from '../shared/ids.ts';
 import { notify, showWarning } from '../shared/notifications.ts';
 import { unexpectedPrice } from '../shared/moneyMessages.ts';
+import { revealOf } from '../shared/openMessages.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/termMessages.ts';
@@ -197,6 +199,10 @@ export function notChargedNotification(
     default:
       sentence = l10n.t('Not charged: the upload of {0} failed. {1}', filename, asText(explanation));
       addContinue();
+      if (error instanceof SubmissionError && error.file !== undefined) {
+        const { title, show } = revealOf(Uri.file(error.file));
+        buttons[title] = show;
+      }
       buttons[TERMS.showLog] = () => go(COMMANDS.showLog);
   }
   return { text: inSandbox(sentence, isSandbox), buttons };

@@ -156,6 +156,21 @@ describe('reportResult', () => {
     assert.deepEqual((await report(notCharged(new CancelledError(), false))).buttons, []);
   });
 
+  it('names a record that can’t be read without its path, offers its folder, and to answer the question again', async () => {
+    const file = '/storage/submissions/lost.json';
+    for (const code of ['journal-unreadable', 'record-in-use'] as const) {
+      const failed = notCharged(new SubmissionError(code, { file }), false);
+      const { text, buttons, executed } = await report(failed, 'Submit Again…');
+      assert.match(text, /^Not charged: .* submission record lost\.json/);
+      assert.deepEqual(
+        [buttons.length, buttons[0], executed[0]?.[0]],
+        [3, 'Submit Again…', 'fineTuning.submitDataset'],
+      );
+      const { executed: shown } = await report(failed, buttons[1]);
+      assert.deepEqual(shown.map(String), [`revealFileInOS,file://${file}`]);
+    }
+  });
+
   it('offers what resolves a refusal: a dataset check with the service’s words, or a new API key', async () => {
     const invalid = new ServiceError('validation_failed', 422, 'row 7');
     const { text, buttons, executed } = await report(notCharged(invalid, true), 'Check Dataset');
