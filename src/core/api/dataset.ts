@@ -71,6 +71,22 @@ export class OpenDataset {
   }
 }
 
+/**
+ * Checks whether a file still has the bytes of a submission. Reads them only if it was written to since.
+ * @throws DatasetChangedError if it has other bytes or can't be read; CancelledError
+ */
+export async function assertSameDataset(
+  submitted: Partial<FileStamp> & { path: string; sizeBytes: number; sha256: string },
+  signal?: AbortSignal,
+): Promise<void> {
+  const { path, sizeBytes, sha256 } = submitted;
+  const dataset = await OpenDataset.open(path, sizeBytes);
+  await dataset.close();
+  if (isSameStamp(submitted, dataset.stamp)) return;
+  const now = await sha256OfFile({ path, ...dataset.stamp }, signal);
+  if (now !== sha256) throw new DatasetChangedError('changed');
+}
+
 async function reading<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -156,6 +156,11 @@ export class Session implements Disposable {
     }
   }
 
+  /** The ID of the API key of the current connection; undefined before the first call. */
+  get keyId(): string | undefined {
+    return this.#opened?.keyId;
+  }
+
   /** Whether this error caused the change to `key-rejected`. */
   isReportedByState(error: unknown): boolean {
     return error instanceof Error && this.#refusals.has(error);

@@ -91,14 +91,24 @@ export function openMarkers(submissions: readonly PendingSubmission[], accountId
 const IDLE_STATES: ReadonlySet<SubmissionState> = new Set(['unsent', 'unknown', 'not-charged', 'refused']);
 
 /**
- * Whether to offer a resend, or a new submission of the draft, by this machine's clock. The actual resend is
- * decided by the service's clock.
+ * Returns why a submission that awaits the user can't be resent, by this machine's clock; the actual resend is
+ * decided by the service's. What can't have been charged can always be sent.
+ * @param keyId of the account's current API key, if known
  */
-export function canContinue({ state, intent }: PendingSubmission, nowMs: number): boolean {
-  if (state === 'unsent' || state === 'refused') return true;
-  if (state !== 'unknown' && state !== 'not-charged') return false;
+export function resendObstacle(
+  { intent }: Pick<PendingSubmission, 'intent'>,
+  nowMs: number,
+  keyId: string | undefined,
+): 'key-replaced' | 'too-late' | undefined {
+  if (!mayBeCharged(intent)) return undefined;
+  if (keyId !== undefined && keyId !== intent.keyId) return 'key-replaced';
   const [first] = intent.attempts;
-  return !mayBeCharged(intent) || (first !== undefined && nowMs - first.started.localMs < RESEND_MS);
+  return first === undefined || nowMs - first.started.localMs >= RESEND_MS ? 'too-late' : undefined;
+}
+
+/** Whether to offer a resend, or a new submission of the draft. @param keyId as in `resendObstacle` */
+export function canContinue(submission: PendingSubmission, nowMs: number, keyId?: string): boolean {
+  return IDLE_STATES.has(submission.state) && resendObstacle(submission, nowMs, keyId) === undefined;
 }
 
 /** Whether another check of the runs and the balance can provide new information. */

@@ -8,7 +8,11 @@ import {
   uncertaintyOf,
   type UncertaintyReason,
 } from '../../core/submission/reconcilePolicy.ts';
-import type { PendingSubmission, SubmissionState } from '../../core/submission/pendingSubmission.ts';
+import type {
+  PendingSubmission,
+  resendObstacle,
+  SubmissionState,
+} from '../../core/submission/pendingSubmission.ts';
 import {
   compact,
   formatBytes,
@@ -53,6 +57,9 @@ export const resolveMessages = {
     isRefused
       ? l10n.t('Review and consent again, then submit.')
       : l10n.t('Asks first, then uploads the same dataset.'),
+  /** Stands in place of the action that can't work. */
+  cantSend: (isResend: boolean) => (isResend ? l10n.t('Can’t resend') : l10n.t('Can’t continue')),
+  comparing: (fileName: string) => l10n.t('Comparing {0} with what was submitted', fileName),
   discard: () => l10n.t('Discard…'),
   discardDetail: (state: SubmissionState) =>
     state === 'unknown'
@@ -85,6 +92,12 @@ export async function confirmDiscard({ intent, state }: PendingSubmission): Prom
     : [notCharged(state), l10n.t('The dataset is not deleted.')].join(' ');
   return (await askModal(showWarning, question, detail, { [TERMS.discard]: true })) === true;
 }
+
+/** Why a submission can't be resent. */
+export const RESEND_OBSTACLES: Readonly<Record<NonNullable<ReturnType<typeof resendObstacle>>, string>> = {
+  'key-replaced': l10n.t('It was first sent with another API key.'),
+  'too-late': l10n.t('More than 23 hours have passed: you could be charged twice.'),
+};
 
 /** Why a check can't determine whether there was a charge. */
 export const UNCERTAINTIES: Readonly<Record<UncertaintyReason, string>> = {

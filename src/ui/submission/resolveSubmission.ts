@@ -1,47 +1,31 @@
-import type { RunCreation, RunDetail } from '../../core/api/types.ts';
-import { asDiskError, onDisk } from '../../core/base/diskError.ts';
-import { CancelledError } from '../../core/base/errors.ts';
-import { parametersOf } from '../../core/money/estimate.ts';
-import { withoutMarker } from '../../core/runs/marker.ts';
+import type { RunDetail } from '../../core/api/types.ts';
+import { onDisk } from '../../core/base/diskError.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { lacksEnd, mayBeCharged, type Intent } from '../../core/submission/intent.ts';
+import { mayBeCharged } from '../../core/submission/intent.ts';
 import {
   canCheck,
-  canContinue,
   canDiscard,
   isCancellable,
   type PendingSubmission,
 } from '../../core/submission/pendingSubmission.ts';
 import { isUncertain } from '../../core/submission/reconcilePolicy.ts';
-import type { ReconcileResult } from '../../core/submission/reconciler.ts';
 import type { UnreadRecord } from '../../core/submission/unreadRecord.ts';
 import type { Services } from '../../services.ts';
-import { showInformation, withLateProgress } from '../shared/notifications.ts';
-import { asText, explain } from '../shared/serviceErrors.ts';
+import { showInformation } from '../shared/notifications.ts';
 import { pick, separator, type Choice } from '../shared/steps.ts';
 import { TERMS } from '../shared/termMessages.ts';
-import { confirmSubmission } from './confirmSubmission.ts';
+import {
+  checkSubmission,
+  continueSubmission,
+  obstacleOf,
+  reportRun,
+  type Checked,
+  type ResolveParts,
+} from './continueSubmission.ts';
 import { confirmDiscardRecord, damagedDescription, damagedMessages, damagedName } from './damagedMessages.ts';
-import { placeOf } from './datasetPlace.ts';
-import { moneyOf, readFacts } from './submissionFacts.ts';
-import { continueWithDataset } from './submitDataset.ts';
 import { confirmDiscard, confirmIsRun, factRows, resolveMessages } from './resolveMessages.ts';
-import { moneySentence, presetOf, submissionMessages } from './resultMessages.ts';
+import { moneySentence, submissionMessages } from './resultMessages.ts';
 import { submissionDescription, submissionName } from './rowMessages.ts';
-import { reportResult, withSubmissionProgress, type ReportFoundRun } from './submissionResult.ts';
-
-type Parts = Pick<
-  Services,
-  'ensureActiveAccount' | 'journal' | 'log' | 'sessions' | 'submitted' | 'submitter'
-> & {
-  reportFoundRun: ReportFoundRun;
-};
-
-/** The result of the latest check, or why it failed; empty if there was none. */
-interface Checked {
-  finding?: ReconcileResult | undefined;
-  failure?: string;
-}
 
 /** The action of a dialog row on the submission's current state; resolves to whether the dialog is done. */
 type Action = (submission: PendingSubmission) => Promise<boolean>;
@@ -53,7 +37,11 @@ type Action = (submission: PendingSubmission) => Promise<boolean>;
  * @param begin `continue` to start with the final question, or with the steps if the submission was refused
  * @throws DiskError, LeaseUnavailableError, ApiError
  */
-export async function resolveSubmission(parts: Parts, argument?: unknown, begin?: 'continue'): Promise<void> {
+export async function resolveSubmission(
+  parts: ResolveParts,
+  argument?: unknown,
+  begin?: 'continue',
+): Promise<void> {
   const { ensureActiveAccount, sessions, submitter } = parts;
   const chosen = await chooseSubmission(parts, argument);
   if (chosen === undefined) return;
@@ -68,8 +56,7 @@ export async function resolveSubmission(parts: Parts, argument?: unknown, begin?
     await ensureActiveAccount(accountId);
     return;
   }
-  if (begin === 'continue' && canContinue(chosen, Date.now()) && (await continueSubmission(parts, id)))
-    return;
+  if (begin === 'continue' && canDiscard(chosen) && (await continueSubmission(parts, id))) return;
   let checked = await check(parts, session, chosen);
   for (;;) {
     if (checked.finding?.verdict === 'charged') {
@@ -81,7 +68,8 @@ export async function resolveSubmission(parts: Parts, argument?: unknown, begin?
       void showInformation(resolveMessages.resolved());
       return;
     }
-    const action = await ask(parts, session, submission, checked);
+    const obstacle = await obstacleOf(submission, session);
+    const action = await ask(parts, session, submission, { ...checked, obstacle });
     if (action === undefined) return;
     // Another window may have changed it meanwhile.
     const now = find(submitter, id) ?? submission;
@@ -134,7 +122,7 @@ function submissionIdOf(argument: unknown): string | undefined {
 }
 
 async function chooseSubmission(
-  { journal: { damaged }, sessions, submitter }: Parts,
+  { journal: { damaged }, sessions, submitter }: ResolveParts,
   argument: unknown,
 ): Promise<PendingSubmission | UnreadRecord | undefined> {
   const { pending } = submitter;
@@ -177,32 +165,18 @@ async function pickSubmission<T extends PendingSubmission | UnreadRecord>(
   return answer.kind === 'value' ? answer.value : undefined;
 }
 
-/** Checks a submission that may have been charged. If the user stops waiting, the dialog shows what is known so far. */
-async function check(
-  { log, submitter }: Parts,
-  session: Session,
-  submission: PendingSubmission,
-): Promise<Checked> {
-  if (!canCheck(submission) && submission.state !== 'checking') return {};
-  try {
-    const title = resolveMessages.checking(submissionName(submission.intent));
-    const finding = await withLateProgress(title, (signal) =>
-      submitter.check(session, submission.id, signal),
-    );
-    return { finding };
-  } catch (error) {
-    if (error instanceof CancelledError) return {};
-    log.error('not-checked', error);
-    return { failure: asText(explain(asDiskError(error, 'submissions'))) };
-  }
+/** Checks a submission that may have been charged. */
+async function check(parts: ResolveParts, session: Session, submission: PendingSubmission): Promise<Checked> {
+  const isCheckable = canCheck(submission) || submission.state === 'checking';
+  return isCheckable ? checkSubmission(parts, session, submission) : {};
 }
 
 /** Shows the dialog. @returns what the user decided; undefined if the dialog was closed */
 async function ask(
-  parts: Parts,
+  parts: ResolveParts,
   session: Session,
   submission: PendingSubmission,
-  { finding, failure }: Checked,
+  { finding, failure, obstacle }: Checked & { obstacle: string | undefined },
 ): Promise<'check' | Action | undefined> {
   const { intent, state } = submission;
   const nowMs = Date.now();
@@ -210,7 +184,7 @@ async function ask(
   const modelName = session.models.nameOf(intent.model_id);
   const facts = factRows(submission, session.account, modelName, failure, nowMs);
   const candidates = state === 'unknown' ? (uncertain?.candidates ?? []) : [];
-  const actions = actionRows(parts, session, submission, candidates, nowMs);
+  const actions = actionRows(parts, session, submission, candidates, obstacle);
   const answer = await pick<'check' | Action | undefined>(
     { title: resolveMessages.title(intent.dataset.filename) },
     {
@@ -228,16 +202,16 @@ async function ask(
 
 /** Harmless actions come first, so that pressing Enter neither sends nor discards anything. */
 function actionRows(
-  parts: Parts,
+  parts: ResolveParts,
   session: Session,
   submission: PendingSubmission,
   candidates: readonly RunDetail[],
-  nowMs: number,
-): Choice<'check' | Action>[] {
+  obstacle: string | undefined,
+): Choice<'check' | Action | undefined>[] {
   const { submitter } = parts;
   const { intent, state } = submission;
-  const rows: Choice<'check' | Action>[] = [];
-  const add = (icon: string, label: string, detail: string, value: 'check' | Action) =>
+  const rows: Choice<'check' | Action | undefined>[] = [];
+  const add = (icon: string, label: string, detail: string, value?: 'check' | Action) =>
     rows.push({ icon, label, detail, value });
   if (canCheck(submission))
     add('search', submissionMessages.checkNow(), resolveMessages.checkDetail(), 'check');
@@ -250,7 +224,8 @@ function actionRows(
       cancel(submitter, now);
       return Promise.resolve(true);
     });
-  if (canContinue(submission, nowMs)) {
+  if (obstacle !== undefined) add('circle-slash', resolveMessages.cantSend(mayBeCharged(intent)), obstacle);
+  else if (canDiscard(submission)) {
     const [label, detail] = mayBeCharged(intent)
       ? [submissionMessages.resend(), submissionMessages.resending()]
       : [submissionMessages.continue(), resolveMessages.continueDetail(state === 'refused')];
@@ -261,69 +236,6 @@ function actionRows(
     add('trash', resolveMessages.discard(), detail, (now) => discard(submitter, now));
   }
   return rows;
-}
-
-/**
- * Resends the same bytes with the same Idempotency-Key after the final question; a refused submission repeats the steps. Reads
- * the current state before it asks, since a notification or a dialog may have been open for a while.
- */
-async function continueSubmission(parts: Parts, id: string): Promise<boolean> {
-  const { ensureActiveAccount, sessions, submitter } = parts;
-  const asked = find(submitter, id);
-  if (asked !== undefined && !(await ensureActiveAccount(asked.accountId))) return true;
-  const submission = find(submitter, id);
-  if (submission === undefined) {
-    void showInformation(resolveMessages.resolved());
-    return true;
-  }
-  const { accountId } = submission;
-  const session = sessions.find(accountId);
-  if (session === undefined) return true;
-  if (!canContinue(submission, Date.now())) return false;
-  const { intent, state } = submission;
-  const { dataset, model_id } = intent;
-  if (state === 'refused') {
-    await continueWithDataset(dataset, { ...presetOf(intent), replaces: id, accountId }, session.account);
-    return true;
-  }
-  // Its record may be an old copy.
-  const checked = lacksEnd(intent) ? await check(parts, session, submission) : undefined;
-  if (checked?.finding?.verdict === 'charged') {
-    await reportRun(parts, session, intent, checked.finding.run);
-    return true;
-  }
-  const isUnproven = checked !== undefined && checked.finding?.verdict !== 'not-charged';
-  // The consents name the provider and the policy from the list of models.
-  const facts = await readFacts(session, parts, state === 'unknown');
-  if (facts === undefined) return true;
-  const { models, balance } = session;
-  const model = models.models?.find((one) => one.model_id === model_id) ?? { name: models.nameOf(model_id) };
-  const place = await placeOf(dataset.path);
-  const answer = await confirmSubmission(() => {
-    const resent = find(submitter, id);
-    if (resent === undefined || !canContinue(resent, Date.now())) return undefined;
-    const { account } = session;
-    // Count the cost of the resent submission only once.
-    const others = submitter.pending.filter((one) => one !== resent);
-    const money = moneyOf(session, facts.receipts, others);
-    return {
-      account,
-      dataset: { ...dataset, place },
-      label: withoutMarker(intent.label ?? ''),
-      model,
-      wanted: parametersOf(intent),
-      balance: balance.current,
-      money,
-      resent,
-      isUnproven,
-    };
-  });
-  if (answer !== 'submit') return answer === undefined;
-  const { result } = await withSubmissionProgress(session, intent, (signal) =>
-    submitter.resume(session, id, signal),
-  );
-  await reportResult(result, id, intent, session, parts);
-  return true;
 }
 
 async function discard(submitter: Services['submitter'], submission: PendingSubmission): Promise<boolean> {
@@ -341,7 +253,7 @@ async function discard(submitter: Services['submitter'], submission: PendingSubm
   return true;
 }
 
-async function endDamaged({ journal }: Parts, record: UnreadRecord): Promise<void> {
+async function endDamaged({ journal }: ResolveParts, record: UnreadRecord): Promise<void> {
   if (!(await confirmDiscardRecord(record))) return;
   if (await onDisk(journal.endDamaged(record), 'submissions')) return;
   void showInformation(damagedMessages.changed(damagedName(record)));
@@ -349,7 +261,7 @@ async function endDamaged({ journal }: Parts, record: UnreadRecord): Promise<voi
 
 /** Settles a submission with the run that the user recognized. */
 async function adopt(
-  parts: Parts,
+  parts: ResolveParts,
   session: Session,
   { id, intent }: PendingSubmission,
   run: RunDetail,
@@ -361,14 +273,4 @@ async function adopt(
     await reportRun(parts, session, intent, run);
   else void showInformation(submissionMessages.elsewhere(name, intent.origin === 'sandbox'));
   return true;
-}
-
-async function reportRun(
-  { reportFoundRun, submitted }: Parts,
-  session: Session,
-  intent: Intent,
-  run: RunCreation,
-): Promise<void> {
-  await reportFoundRun(run, intent, session);
-  submitted.fire({ runId: run.run_id });
 }

@@ -61,13 +61,13 @@ export function watchSubmissions({ sessions, submitter, journal, runsFolder, rep
     if (await journal.claimNotice(settled.run.run_id)) await reportFoundRun(settled.run, intent, session);
   };
 
-  const reportNotCharged = ({ account }: Session, id: string) => {
+  const reportNotCharged = ({ account, keyId }: Session, id: string) => {
     const now = find(id);
     if (now?.state !== 'not-charged') return;
     const text = noChargeFoundSentence(submissionName(now.intent), account.kind === 'sandbox');
     const resend = () => vscode.commands.executeCommand(COMMANDS.continueSubmission, id);
-    const isLate = !canContinue(now, Date.now());
-    notify(showInformation, text, isLate ? {} : { [submissionMessages.resend()]: resend });
+    const isPossible = canContinue(now, Date.now(), keyId);
+    notify(showInformation, text, isPossible ? { [submissionMessages.resend()]: resend } : {});
   };
 
   /** Reports charges that an earlier window could not report. Never rejects. */

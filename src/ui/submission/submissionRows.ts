@@ -3,6 +3,7 @@ import type { Sessions } from '../../core/runs/sessions.ts';
 import { mayBeCharged } from '../../core/submission/intent.ts';
 import type { Journal } from '../../core/submission/journal.ts';
 import {
+  canContinue,
   isCancellable,
   type PendingSubmission,
   type SubmissionState,
@@ -94,7 +95,13 @@ export class SubmissionRows {
     item.iconPath = new vscode.ThemeIcon(ICONS[state], color);
     // Once it may have been charged, stopping it takes more than a click on the row.
     const isStoppable = isCancellable(submission) && !mayBeCharged(intent);
-    item.contextValue = isStoppable ? 'submission.cancellable' : `submission.${state}`;
+    // The dialog says why it can't be resent.
+    const isStuck = state === 'not-charged' && !canContinue(submission, nowMs, session?.keyId);
+    item.contextValue = isStoppable
+      ? 'submission.cancellable'
+      : isStuck
+        ? 'submission'
+        : `submission.${state}`;
     item.command = { command: COMMANDS.resolveSubmission, title: '', arguments: [id] };
     return item;
   }

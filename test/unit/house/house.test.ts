@@ -61,13 +61,13 @@ describe('the source code', () => {
     const senders = sources.filter(({ tree }) => /\bsubmitter\s*\.(submit|resume)\(/.test(tree.text));
     assert.deepEqual(
       senders.map(({ file }) => file),
-      ['src/ui/submission/resolveSubmission.ts', 'src/ui/submission/submitDataset.ts'],
+      ['src/ui/submission/continueSubmission.ts', 'src/ui/submission/submitDataset.ts'],
     );
     const QUESTION = 'src/ui/submission/confirmSubmission.ts';
     const askers = sources.filter(({ imports }) => imports.some(({ target }) => target === QUESTION));
     assert.deepEqual(
       askers.map(({ file }) => file),
-      ['src/ui/submission/resolveSubmission.ts', 'src/ui/submission/submissionSteps.ts'],
+      ['src/ui/submission/continueSubmission.ts', 'src/ui/submission/submissionSteps.ts'],
     );
     const textOf = (wanted: string) => sources.find(({ file }) => file === wanted)?.tree.text ?? '';
     assert.match(textOf(QUESTION), /return askModal\(\s*showWarning,\s*question, detail/);

@@ -45,6 +45,9 @@ describe('Session', () => {
     await Promise.all([session.balance.refresh(), session.call((client) => client.getBalance())]);
     await session.balance.refresh();
     assert.deepEqual([states, opened(), session.balance.current], [['ready'], 1, BALANCE]);
+    assert.equal(session.keyId, 'key-1');
+    session.reconnect();
+    assert.equal(session.keyId, undefined);
   });
 
   for (const [name, body] of [

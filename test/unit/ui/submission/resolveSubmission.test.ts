@@ -1,24 +1,38 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { NetworkError } from '../../../../src/core/api/errors.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
-import type { Receipt } from '../../../../src/core/submission/intent.ts';
+import { stampOf } from '../../../../src/core/base/fileStamp.ts';
+import type { Intent, Receipt } from '../../../../src/core/submission/intent.ts';
 import type { ReconcileResult } from '../../../../src/core/submission/reconciler.ts';
 import type {
   PendingSubmission,
   SubmissionResult,
 } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { UnreadRecord } from '../../../../src/core/submission/unreadRecord.ts';
+import { useFolder } from '../../../helpers/folder.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
-import { damagedRecord, intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
+import {
+  damagedRecord,
+  intentOf as anyIntent,
+  pendingOf as anyPending,
+  uploadedAttempt,
+} from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const module = await withVscode(() => import('../../../../src/ui/submission/resolveSubmission.ts'));
 type Resolve = typeof module;
 
 const HOUR = 60 * 60_000;
+const TEXT = '{"prompt":"a","completion":"b"}\n';
 
 describe('commands for open submissions', () => {
+  const folder = useFolder();
+  /** The submitted file, which still has the same bytes. */
+  let dataset: Intent['dataset'];
   let pending: PendingSubmission[];
   let damaged: UnreadRecord[];
   let calls: string[];
@@ -32,6 +46,11 @@ describe('commands for open submissions', () => {
   let whileActivating: () => unknown;
 
   beforeEach(() => {
+    const file = path.join(folder(), 'train.jsonl');
+    writeFileSync(file, TEXT);
+    const sha256 = createHash('sha256').update(TEXT).digest('hex');
+    const stamp = stampOf(statSync(file, { bigint: true }));
+    dataset = { path: file, filename: 'train.jsonl', sha256, rows: 1, ...stamp };
     standIn.forget();
     [pending, damaged, calls] = [[], [], []];
     finding = { verdict: 'cannot-tell', reason: 'no-marker', candidates: [] };
@@ -42,6 +61,7 @@ describe('commands for open submissions', () => {
       { model_id: 'qwen3-8b', name: 'Qwen3 8B', provider: 'Maker', use_policy_url: 'x', available: true },
     ];
     whileActivating = () => undefined;
+    Object.assign(active, { keyId: undefined });
   });
 
   const sessionOf = (id: string, name: string) => ({
@@ -108,6 +128,9 @@ describe('commands for open submissions', () => {
   const resolve = (argument?: unknown, action?: 'continue') =>
     module.resolveSubmission(parts, argument, action);
 
+  const intentOf = (changes: Partial<Intent> = {}) => anyIntent({ dataset, ...changes });
+  const pendingOf = (...[state, intent = intentOf(), live]: Parameters<typeof anyPending>) =>
+    anyPending(state, intent, live);
   const callsOf = (what: string) => calls.filter((call) => call.startsWith(what));
   /** By default, fully uploaded an hour ago without a response. */
   const unknown = (id = 'one', ageMs = HOUR, changes = {}) =>
@@ -169,6 +192,20 @@ describe('commands for open submissions', () => {
         await resolve('one', 'continue');
         assert.deepEqual(callsOf('check'), ['check one in Work']);
         assert.equal(standIn.shown.details.join().includes(CANNOT_TELL), says, JSON.stringify(found));
+      }
+    });
+
+    it('is not sent without an answered check after 23 hours', async () => {
+      const attempts = [{ started: { localMs: Date.now() - 23 * HOUR } }];
+      for (const found of [new NetworkError('refused'), { verdict: 'not-charged' } as const]) {
+        standIn.forget();
+        [pending, finding] = [[pendingOf('unsent', intentOf({ id: 'one', attempts }))], found];
+        await resolve('one', 'continue');
+        assert.deepEqual(standIn.shown.sentences, [
+          found instanceof Error
+            ? 'Can’t resend after 23 hours: you could be charged twice.'
+            : 'Submit this dataset to Work and pay?',
+        ]);
       }
     });
 
@@ -251,11 +288,59 @@ describe('commands for open submissions', () => {
         assert.deepEqual(actions(), expected, submission.state);
       }
       assert.deepEqual(calls, []);
-      standIn.shown.inputs.length = 0;
-      pending = [unknown('late', 23 * HOUR)];
-      await resolve('late', 'continue');
-      assert.deepEqual(actions(), ['Check Now', 'Discard…']);
-      assert.deepEqual(standIn.shown.sentences, []);
+    });
+
+    it('says why one can’t be sent again, in place of the action and before any question', async () => {
+      const ours = { keyId: 'first' };
+      const sent = unknown('one', HOUR, ours);
+      const notCharged = pendingOf('not-charged', sent.intent);
+      const unsent = pendingOf('unsent', intentOf({ id: 'one', ...ours }));
+      const edit = () => writeFileSync(dataset.path, TEXT.replace('a', 'c'));
+      const touch = () => utimesSync(dataset.path, 1, 1);
+      const isChanged = 'The file has changed since it was chosen.';
+      for (const [submission, change, keyId, reason] of [
+        [
+          unknown('one', 23 * HOUR, ours),
+          touch,
+          'first',
+          'More than 23 hours have passed: you could be charged twice.',
+        ],
+        [sent, touch, 'second', 'It was first sent with another API key.'],
+        [notCharged, touch, 'second', 'It was first sent with another API key.'],
+        [sent, edit, 'first', isChanged],
+        [unsent, edit, 'second', isChanged],
+        [unsent, () => rmSync(dataset.path), undefined, 'The file no longer exists.'],
+        // The same bytes, whatever the time of the file.
+        [sent, touch, 'first', undefined],
+        [unsent, touch, 'second', undefined],
+      ] as const) {
+        standIn.forget();
+        writeFileSync(dataset.path, TEXT);
+        change();
+        Object.assign(active, { keyId });
+        pending = [submission];
+        await resolve('one', 'continue');
+        const isAsked = standIn.shown.isModal.length === 1;
+        assert.equal(isAsked, reason === undefined, reason);
+        if (reason === undefined) continue;
+        const word = submission === unsent ? 'Can’t continue' : 'Can’t resend';
+        const row = standIn.shown.inputs[0]?.items.find(({ label }) => label.endsWith(word));
+        assert.equal(row?.detail, reason);
+        assert.ok(!actions().some((action) => /^(Resend|Continue)/.test(action)));
+      }
+      assert.deepEqual(callsOf('resume'), []);
+    });
+
+    it('always continues a refused one, with the file as it is', async () => {
+      rmSync(dataset.path);
+      Object.assign(active, { keyId: 'second' });
+      const refused = { at: { localMs: 0 }, code: 'invalid_api_key' };
+      const attempts = [uploadedAttempt(Date.now() - 30 * HOUR)];
+      pending = [pendingOf('refused', intentOf({ id: 'one', keyId: 'first', attempts, refused }))];
+      await resolve('one');
+      assert.deepEqual(actions(), ['Continue…', 'Discard…']);
+      await resolve('one', 'continue');
+      assert.match(standIn.shown.sentences[0] ?? '', /^train\.jsonl is not where it was\./);
     });
 
     it('warns that canceling an upload doesn’t undo a possible earlier charge', async () => {
@@ -380,6 +465,7 @@ describe('commands for open submissions', () => {
         assert.deepEqual(standIn.shown.sentences, ['Submit this dataset to Work and pay?']);
         const [detail = ''] = standIn.shown.details;
         assert.match(detail, money);
+        assert.match(detail, /^You’re charged when the service accepts the dataset\. A run can’t/m);
         // The consents name the provider, although no models were read before.
         assert.match(detail, /^Model: Qwen3 8B \(Maker\) · standard queue$/m);
         assert.match(detail, /^• accept the license terms and use policy of Maker$/m);

@@ -19,7 +19,11 @@ describe('SubmissionRows', () => {
   let sessions: { active: object | undefined; find: (id: string) => object | undefined };
 
   beforeEach(() => {
-    const sessionOf = (id: string) => ({ account: { id, name: id }, models: { nameOf: () => HOSTILE } });
+    const sessionOf = (id: string) => ({
+      account: { id, name: id },
+      models: { nameOf: () => HOSTILE },
+      keyId: 'first',
+    });
     const [active, other] = [sessionOf('account-1'), sessionOf('Home')];
     sessions = { active, find: (id) => [active, other].find(({ account }) => account.id === id) };
     pending = [];
@@ -120,6 +124,15 @@ describe('SubmissionRows', () => {
       }
     damaged = [damagedRecord('other')];
     assert.deepEqual(menuOf(rows.item('other').contextValue ?? ''), ['discardRecord inline', ...inMenu]);
+    // Only the dialog says why it can't be sent again.
+    for (const [hours, keyId] of [
+      [23, 'first'],
+      [1, 'second'],
+    ] as const) {
+      const attempts = [uploadedAttempt(Date.now() - hours * 3_600_000)];
+      pending = [pendingOf('not-charged', intentOf({ id: 'one', keyId, attempts }))];
+      assert.deepEqual(menuOf(rows.item('one').contextValue ?? ''), inMenu, keyId);
+    }
     pending = [pendingOf('waiting', intentOf({ id: 'one', attempts: [uploadedAttempt(Date.now())] }))];
     assert.deepEqual(menuOf(rows.item('one').contextValue ?? ''), inMenu, 'it may have been charged');
   });

@@ -536,7 +536,10 @@ describe('reviewSubmission', () => {
               if (isLikely) assert.match(first, new RegExp(`^${filename}$`, 'm'));
               const attempts = [uploadedAttempt(0)];
               for (const state of isLikely ? (['unsent', 'not-charged', 'unknown'] as const) : [])
-                await detailOf({ ...worst, resent: pendingOf(state, intentOf({ attempts })) });
+                await detailOf({
+                  ...worst,
+                  resent: pendingOf(state, intentOf({ attempts })),
+                });
               for (const [index, sentence] of standIn.shown.sentences.entries()) {
                 const text = `${sentence}\n${standIn.shown.details[index]}`;
                 assert.ok(linesOf(text) <= 20, `${linesOf(text)} lines:\n${text}`);

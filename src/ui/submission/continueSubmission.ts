@@ -1,0 +1,172 @@
+import type { RunCreation } from '../../core/api/types.ts';
+import { assertSameDataset } from '../../core/api/dataset.ts';
+import { asDiskError } from '../../core/base/diskError.ts';
+import { CancelledError } from '../../core/base/errors.ts';
+import { parametersOf } from '../../core/money/estimate.ts';
+import { withoutMarker } from '../../core/runs/marker.ts';
+import type { Session } from '../../core/runs/session.ts';
+import { SubmissionError } from '../../core/submission/errors.ts';
+import { lacksEnd, type Intent } from '../../core/submission/intent.ts';
+import { mayBeForgotten } from '../../core/submission/nextStep.ts';
+import {
+  canContinue,
+  canDiscard,
+  resendObstacle,
+  type PendingSubmission,
+} from '../../core/submission/pendingSubmission.ts';
+import type { ReconcileResult } from '../../core/submission/reconciler.ts';
+import type { Services } from '../../services.ts';
+import { showInformation, showWarning, withLateProgress } from '../shared/notifications.ts';
+import { asText, explain } from '../shared/serviceErrors.ts';
+import { confirmSubmission } from './confirmSubmission.ts';
+import { placeOf } from './datasetPlace.ts';
+import { moneyOf, readFacts } from './submissionFacts.ts';
+import { continueWithDataset } from './submitDataset.ts';
+import { RESEND_OBSTACLES, resolveMessages } from './resolveMessages.ts';
+import { presetOf } from './resultMessages.ts';
+import { submissionName } from './rowMessages.ts';
+import { reportResult, withSubmissionProgress, type ReportFoundRun } from './submissionResult.ts';
+
+/** What resolving an open submission needs. */
+export type ResolveParts = Pick<
+  Services,
+  'ensureActiveAccount' | 'journal' | 'log' | 'sessions' | 'submitted' | 'submitter'
+> & {
+  reportFoundRun: ReportFoundRun;
+};
+
+/** The result of the latest check, or why it failed; empty if there was none. */
+export interface Checked {
+  finding?: ReconcileResult | undefined;
+  failure?: string;
+}
+
+/** Checks whether a submission was charged. If the user stops waiting, the dialog shows what is known so far. */
+export async function checkSubmission(
+  { log, submitter }: Pick<ResolveParts, 'log' | 'submitter'>,
+  session: Session,
+  { id, intent }: PendingSubmission,
+): Promise<Checked> {
+  try {
+    const title = resolveMessages.checking(submissionName(intent));
+    const finding = await withLateProgress(title, (signal) => submitter.check(session, id, signal));
+    return { finding };
+  } catch (error) {
+    if (error instanceof CancelledError) return {};
+    log.error('not-checked', error);
+    return { failure: asText(explain(asDiskError(error, 'submissions'))) };
+  }
+}
+
+/**
+ * Returns why an open submission can't be sent again; undefined if it can. A refused one starts again with the file as it is.
+ * Reads the file only if it was written to since.
+ */
+export async function obstacleOf(
+  submission: PendingSubmission,
+  { keyId }: Pick<Session, 'keyId'>,
+): Promise<string | undefined> {
+  const { intent, state } = submission;
+  if (state === 'refused' || !canDiscard(submission)) return undefined;
+  const obstacle = resendObstacle(submission, Date.now(), keyId);
+  if (obstacle !== undefined) return RESEND_OBSTACLES[obstacle];
+  const { dataset } = intent;
+  try {
+    await withLateProgress(resolveMessages.comparing(dataset.filename), (signal) =>
+      assertSameDataset(dataset, signal),
+    );
+    return undefined;
+  } catch (error) {
+    // The upload compares it in any case.
+    return error instanceof CancelledError ? undefined : asText(explain(error));
+  }
+}
+
+/**
+ * Resends the same bytes with the same Idempotency-Key after the final question; a refused submission repeats the steps. Reads
+ * the current state before it asks, since a notification or a dialog may have been open for a while.
+ * @returns false if the dialog of the submission is to be shown
+ */
+export async function continueSubmission(parts: ResolveParts, id: string): Promise<boolean> {
+  const { ensureActiveAccount, sessions, submitter } = parts;
+  const find = () => submitter.pending.find((one) => one.id === id);
+  const asked = find();
+  if (asked !== undefined && !(await ensureActiveAccount(asked.accountId))) return true;
+  const submission = find();
+  if (submission === undefined) {
+    void showInformation(resolveMessages.resolved());
+    return true;
+  }
+  const { accountId, intent, state } = submission;
+  const session = sessions.find(accountId);
+  if (session === undefined) return true;
+  if (!canContinue(submission, Date.now(), session.keyId)) return false;
+  const { dataset, model_id } = intent;
+  if (state === 'refused') {
+    await continueWithDataset(dataset, { ...presetOf(intent), replaces: id, accountId }, session.account);
+    return true;
+  }
+  if ((await obstacleOf(submission, session)) !== undefined) return false;
+  const knowledge = await whatIsKnown(parts, session, submission);
+  if (knowledge === 'done') return true;
+  // The consents name the provider and the policy from the list of models.
+  const facts = await readFacts(session, parts, state === 'unknown');
+  if (facts === undefined) return true;
+  const { models, balance } = session;
+  const model = models.models?.find((one) => one.model_id === model_id) ?? { name: models.nameOf(model_id) };
+  const place = await placeOf(dataset.path);
+  const answer = await confirmSubmission(() => {
+    const resent = find();
+    if (resent === undefined || !canContinue(resent, Date.now(), session.keyId)) return undefined;
+    const { account } = session;
+    // Count the cost of the resent submission only once.
+    const others = submitter.pending.filter((one) => one !== resent);
+    return {
+      account,
+      dataset: { ...dataset, place },
+      label: withoutMarker(intent.label ?? ''),
+      model,
+      wanted: parametersOf(intent),
+      balance: balance.current,
+      money: moneyOf(session, facts.receipts, others),
+      resent,
+      isUnproven: knowledge === 'unproven',
+    };
+  });
+  if (answer !== 'submit') return answer === undefined;
+  const { result } = await withSubmissionProgress(session, intent, (signal) =>
+    submitter.resume(session, id, signal),
+  );
+  await reportResult(result, id, intent, session, parts);
+  return true;
+}
+
+/**
+ * Looks for the run of an upload that stopped without an end: after a rollback of the machine, its record proves nothing.
+ * @returns `done` if it was charged, or if nothing may be sent without an answered check
+ */
+async function whatIsKnown(
+  parts: ResolveParts,
+  session: Session,
+  submission: PendingSubmission,
+): Promise<'as-recorded' | 'unproven' | 'done'> {
+  const { intent, state } = submission;
+  if (state !== 'unsent' || !lacksEnd(intent)) return 'as-recorded';
+  const { finding } = await checkSubmission(parts, session, submission);
+  if (finding?.verdict === 'not-charged') return 'as-recorded';
+  if (finding?.verdict === 'charged') await reportRun(parts, session, intent, finding.run);
+  else if (!mayBeForgotten(intent, { localMs: Date.now() })) return 'unproven';
+  else void showWarning(asText(explain(new SubmissionError('too-late'))));
+  return 'done';
+}
+
+/** Reports the run of a submission that a check found. */
+export async function reportRun(
+  { reportFoundRun, submitted }: Pick<ResolveParts, 'reportFoundRun' | 'submitted'>,
+  session: Session,
+  intent: Intent,
+  run: RunCreation,
+): Promise<void> {
+  await reportFoundRun(run, intent, session);
+  submitted.fire({ runId: run.run_id });
+}
