@@ -38,6 +38,10 @@ const observation = v.object({
   /** Runs that could be this one. */
   candidates: v.array(v.string()),
   balance_cents: cents,
+  /** Of the balance; missing in checks of earlier versions. */
+  currency,
+  /** Whether the receipts of other charges explained, to the cent, that the balance was lower than before. */
+  explained: v.optional(v.literal(true)),
   /** Whether it used another API key than the last attempt, perhaps of another service account. */
   otherKey: v.optional(v.literal(true)),
 });

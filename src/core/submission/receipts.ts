@@ -1,7 +1,15 @@
-import type { RunDetail, RunSummary } from '../api/types.ts';
+import type { Balance, RunDetail, RunSummary } from '../api/types.ts';
 import { instantOf } from '../base/clock.ts';
 import { phaseOf } from '../runs/runList.ts';
-import { chargedReceiptsOf, type ChargedReceipt, type Moment, type Receipt } from './intent.ts';
+import {
+  chargedReceiptsOf,
+  isClosed,
+  runsOf,
+  type ChargedReceipt,
+  type Intent,
+  type Moment,
+  type Receipt,
+} from './intent.ts';
 
 /** The timed phases of a run. */
 export type Span = 'queue' | 'training';
@@ -79,6 +87,40 @@ export function chargedAt({ attempts, created }: Pick<Receipt, 'attempts' | 'cre
     attempts.find(({ closed, httpStatus }) => closed !== undefined && httpStatus === undefined) ??
     attempts.at(-1);
   return charged?.closed ?? charged?.started ?? created;
+}
+
+/** The tolerance when times of the service are compared: they have whole seconds. */
+const SERVICE_ROUNDING_MS = 5_000;
+
+/** Whether a time is later than another one by the monotonic clock and, since that restarts with the machine, the service's. */
+function isLater(time: Moment | undefined, than: Moment): boolean {
+  const afterMs = (time?.monotonicMs ?? NaN) - (than.monotonicMs ?? NaN);
+  const serviceMs = (time?.serviceMs ?? NaN) - (than.serviceMs ?? NaN);
+  return afterMs >= 0 && serviceMs >= -SERVICE_ROUNDING_MS;
+}
+
+/**
+ * Whether the charges of other submissions explain to the cent why the balance is no longer the one before an intent: each
+ * took its price from what the previous one left, and the last one left what there is now. Receipts count if they have the
+ * intent's account and API key, and nothing of them was completely sent before that balance was read.
+ */
+export function explainsBalance(intent: Intent, receipts: readonly ChargedReceipt[], now: Balance): boolean {
+  const { id, accountId, keyId, origin, balanceBefore } = intent;
+  if (balanceBefore === undefined || keyId === undefined) return false;
+  const readAt = balanceReadAt(intent);
+  const runs = receipts
+    .filter((one) => one.id !== id && one.accountId === accountId && one.keyId === keyId)
+    .filter((one) => one.origin === origin && isLater(one.attempts.find(isClosed)?.closed, readAt))
+    .flatMap(({ settled }) => runsOf(settled))
+    .map((run) => ({ ...run, price: run.price_cents ?? NaN, after: run.balance_after_cents ?? NaN }))
+    .sort((one, other) => other.after - one.after || other.price - one.price);
+  const { currency } = balanceBefore;
+  let leftCents = balanceBefore.balance_cents;
+  for (const run of runs) {
+    if (run.currency !== currency || leftCents - run.price !== run.after) return false;
+    leftCents = run.after;
+  }
+  return runs.length > 0 && leftCents === now.balance_cents && now.currency === currency;
 }
 
 /** The balance before and after a run's charge, in cents. `otherCents`: all other changes in between. */

@@ -6,8 +6,10 @@ import { mayBeCharged, type Attempt, type Intent, type Moment, type Observation 
 export type UncertaintyReason =
   /** Runs were found that could be this one. */
   | 'candidates'
-  /** The balance is lower than before. */
+  /** The balance is lower than before, and no other charges explain it. */
   | 'balance'
+  /** The balance is in another currency than before. */
+  | 'currency'
   | 'no-marker'
   /** The balance before is unknown. */
   | 'no-balance'
@@ -155,7 +157,8 @@ export function withObservation(open: Intent, seen: Observation): Intent {
 
 /**
  * Returns why it is uncertain that an intent was not charged; undefined if it is certain: two complete checks
- * with the marker, late enough and far enough apart, found no candidate and no lower balance.
+ * with the marker, late enough and far enough apart, found no candidate and no lower balance, or one that the
+ * receipts of other charges explain.
  */
 export function uncertaintyOf(intent: Intent): UncertaintyReason | undefined {
   const { lastCheck, firstCleanCheck, balanceBefore } = intent;
@@ -166,6 +169,7 @@ export function uncertaintyOf(intent: Intent): UncertaintyReason | undefined {
   if (intent.marker === undefined) return 'no-marker';
   if (balanceBefore === undefined) return 'no-balance';
   const isBalanceKnown = lastCheck.balance_cents !== undefined;
+  if (isBalanceKnown && isInOtherCurrency(intent, lastCheck)) return 'currency';
   if (isBalanceKnown && isLower(intent, lastCheck)) return 'balance';
   if (lastCheck.at.serviceMs === undefined || settledFromMs(intent) === undefined) return 'no-clock';
   if (!isBalanceKnown || firstCleanCheck === undefined || betweenMs(firstCleanCheck, lastCheck) > 0)
@@ -231,8 +235,15 @@ function isCleanButForBalance(intent: Intent, seen: Observation): boolean {
   );
 }
 
-function isLower({ balanceBefore }: Intent, { balance_cents }: Observation): boolean {
-  return (
-    balanceBefore === undefined || balance_cents === undefined || balance_cents < balanceBefore.balance_cents
-  );
+/** Whether the balance may contain a charge of this intent. */
+function isLower(intent: Intent, seen: Observation): boolean {
+  const { balance_cents, explained } = seen;
+  const { balanceBefore } = intent;
+  if (balanceBefore === undefined || balance_cents === undefined || isInOtherCurrency(intent, seen))
+    return true;
+  return balance_cents < balanceBefore.balance_cents && explained === undefined;
+}
+
+function isInOtherCurrency({ balanceBefore }: Intent, { currency }: Observation): boolean {
+  return currency !== undefined && currency !== balanceBefore?.currency;
 }

@@ -6,7 +6,8 @@ import { throwIfCancelled } from '../base/errors.ts';
 import { folded, hasMarker } from '../runs/marker.ts';
 import type { RequestQuota } from '../runs/pacing.ts';
 import type { RunStore } from '../runs/runStore.ts';
-import type { Intent, Moment, Observation } from './intent.ts';
+import { isRunOf, type ChargedReceipt, type Intent, type Moment, type Observation } from './intent.ts';
+import { explainsBalance } from './receipts.ts';
 import {
   isBalanceDecisive,
   isFromThen,
@@ -66,8 +67,8 @@ export function momentOf(client: Pick<Client, 'clockSkewMs'>, clock: Clock): Mom
 
 /** What a check knows, and may send. */
 export interface FindOptions {
-  /** Whether a run without the marker belongs to another intent. */
-  isClaimed: (runId: string) => boolean;
+  /** Of this service: their runs belong to other intents, unless they have the marker, and explain a lower balance. */
+  receipts: readonly ChargedReceipt[];
   /** The details and labels that are known; gets those that are read. */
   runs: Pick<RunStore, 'acceptRead' | 'detail' | 'label'>;
   /** Given for an automatic check, whose first request it has allowed. */
@@ -85,9 +86,10 @@ export async function findRun(
   client: Client,
   intent: Intent,
   clock: Clock,
-  { isClaimed, runs, quota, signal }: FindOptions,
+  { receipts, runs, quota, signal }: FindOptions,
 ): Promise<Found> {
   const how = { isBackground: quota !== undefined, ...(signal !== undefined && { signal }) };
+  const isClaimed = (runId: string) => receipts.some((one) => one.id !== intent.id && isRunOf(one, runId));
   const started = localMoment(clock);
   const listed = await listSince(client, intent, how, quota);
   // The skew comes from a response of this check, so this is its start by the service's clock.
@@ -135,7 +137,11 @@ export async function findRun(
   // Read after the list, so that a charge made in between shows as a lower balance.
   const balance = await client.getBalance(how).catch(rethrowUnauthorized);
   if (balance === undefined) seen.complete = false;
-  else seen.balance_cents = balance.balance_cents;
+  else {
+    seen.balance_cents = balance.balance_cents;
+    seen.currency = balance.currency;
+    if (explainsBalance(intent, receipts, balance)) seen.explained = true;
+  }
   return found;
 }
 

@@ -249,10 +249,11 @@ export class Sender {
       return { result: { verdict: 'not-charged' }, intent, allRead: false };
     const { clock } = this.#time;
     this.#pending.tried(intent.id, clock.nowMs());
-    const claimed = await this.#runsOfOthers(intent);
-    const isClaimed = (runId: string) => claimed.has(runId);
+    // Read before the balance: a charge whose receipt is written meanwhile stays a reason to doubt.
+    const all = await this.#journal.receipts();
+    const receipts = all.filter(isCharged).filter(({ origin }) => origin === intent.origin);
     const { match, further, candidates, allRead, seen } = await session.call((client) =>
-      findRun(client, intent, clock, { isClaimed, runs: session.runs, quota, signal }),
+      findRun(client, intent, clock, { receipts, runs: session.runs, quota, signal }),
     );
     if (match !== undefined) {
       const run = creationOf(match);
@@ -273,13 +274,6 @@ export class Sender {
     const { result, intent, allRead } = await this.#reconcile(session, owned, signal);
     if (result.verdict === 'charged') return { kind: 'charged', run: result.run };
     return { kind: allRead && !hasNewCandidates(owned.intent, intent) ? 'clear' : 'unclear', intent };
-  }
-
-  /** Returns the runs of other intents of the same service. */
-  async #runsOfOthers({ id, origin }: Intent): Promise<ReadonlySet<string>> {
-    const receipts = (await this.#journal.receipts()).filter(isCharged);
-    const others = receipts.filter((receipt) => receipt.id !== id && receipt.origin === origin);
-    return new Set(others.map(({ settled }) => settled.run.run_id));
   }
 
   /**

@@ -103,6 +103,7 @@ export const RESEND_OBSTACLES: Readonly<Record<NonNullable<ReturnType<typeof res
 export const UNCERTAINTIES: Readonly<Record<UncertaintyReason, string>> = {
   candidates: l10n.t('One of your runs looks like this submission.'),
   balance: l10n.t('Your balance is lower, but no matching run was found.'),
+  currency: l10n.t('Your balance is in another currency than before.'),
   'no-marker': l10n.t('No marker: look for its run in Runs.'),
   'no-balance': l10n.t('The balance before submitting is unknown.'),
   'key-replaced': l10n.t('The API key has changed; it may belong to another account.'),
@@ -145,7 +146,8 @@ export function factRows(
     [
       'credit-card',
       l10n.t('Balance at last check'),
-      lastCheck?.balance_cents !== undefined && formatMoney(lastCheck.balance_cents, balanceBefore?.currency),
+      lastCheck?.balance_cents !== undefined &&
+        formatMoney(lastCheck.balance_cents, lastCheck.currency ?? balanceBefore?.currency),
     ],
     ['cloud-upload', l10n.t('Fully uploaded'), [...new Set(uploaded)].join(', ') || l10n.t('never')],
     [

@@ -54,7 +54,9 @@ export function moneySentence(submission: PendingSubmission, nowMs: number): str
     case 'unsent':
       return l10n.t('Not charged, as far as this machine knows: the upload wasn’t completed.');
     case 'not-charged':
-      return l10n.t('Not charged: two checks found no such run and no lower balance.');
+      return intent.lastCheck?.explained
+        ? l10n.t('Not charged: two checks found no such run, and your other runs explain the lower balance.')
+        : l10n.t('Not charged: two checks found no such run and no lower balance.');
     case 'unknown':
       return intent.attempts.at(-1)?.code === 'cancelled'
         ? l10n.t('You may have been charged: you canceled after the upload finished.')
@@ -269,11 +271,14 @@ export function warnMayBeCharged(text: string, id: string | undefined): void {
   });
 }
 
-export function noChargeFoundSentence(name: string, isSandbox: boolean): string {
-  const text = l10n.t(
-    'Not charged for {0}: two checks found no such run and no lower balance.',
-    sanitizeServiceText(name),
-  );
+export function noChargeFoundSentence({ lastCheck, ...draft }: Intent, isSandbox: boolean): string {
+  const name = sanitizeServiceText(submissionName(draft));
+  const text = lastCheck?.explained
+    ? l10n.t(
+        'Not charged for {0}: two checks found no such run, and your other runs explain the lower balance.',
+        name,
+      )
+    : l10n.t('Not charged for {0}: two checks found no such run and no lower balance.', name);
   return inSandbox(text, isSandbox);
 }
 

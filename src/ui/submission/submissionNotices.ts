@@ -15,7 +15,6 @@ import {
   submissionMessages,
   warnMayBeCharged,
 } from './resultMessages.ts';
-import { submissionName } from './rowMessages.ts';
 import type { ReportFoundRun } from './submissionResult.ts';
 
 /** How long an overdue check waits: the account's quota was used up, or another window is checking. */
@@ -64,7 +63,7 @@ export function watchSubmissions({ sessions, submitter, journal, runsFolder, rep
   const reportNotCharged = ({ account, keyId }: Session, id: string) => {
     const now = find(id);
     if (now?.state !== 'not-charged') return;
-    const text = noChargeFoundSentence(submissionName(now.intent), account.kind === 'sandbox');
+    const text = noChargeFoundSentence(now.intent, account.kind === 'sandbox');
     const resend = () => vscode.commands.executeCommand(COMMANDS.continueSubmission, id);
     const isPossible = canContinue(now, Date.now(), keyId);
     notify(showInformation, text, isPossible ? { [submissionMessages.resend()]: resend } : {});

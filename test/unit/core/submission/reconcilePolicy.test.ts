@@ -60,6 +60,7 @@ describe('uncertaintyOf', () => {
     ['the marker', 'no-marker', { marker: undefined }],
     ['the balance before', 'no-balance', { balanceBefore: undefined }],
     ['a balance that is as high', 'balance', {}, { balance_cents: 499 }],
+    ['a balance in the same currency', 'currency', {}, { balance_cents: 9e9, currency: 'JPY' }],
     ['the balance', 'incomplete', {}, { balance_cents: undefined, complete: false }],
     ['a balance though it is said to be complete', 'too-early', {}, { balance_cents: undefined }],
     ['completeness', 'incomplete', {}, { complete: false }],
@@ -248,6 +249,20 @@ describe('uncertaintyOf', () => {
     for (const changes of [{ balance_cents: 1 }, { complete: false }, { otherKey: true as const }])
       assert.deepEqual(after(shown, checkAfter(HOUR, changes)), shown);
     assert.equal(uncertaintyOf(after(shown, checkAfter(HOUR, { candidates: ['run-1'] }))), 'candidates');
+  });
+
+  it('ignores a lower balance that other charges explain, in each of the two checks', () => {
+    const lower = (explained?: true) =>
+      clean.map((one, at) => ({
+        ...one,
+        balance_cents: 400 - at,
+        currency: 'EUR',
+        ...(explained && { explained }),
+      }));
+    assert.equal(uncertaintyOf(after(intentOf(), ...lower(true))), undefined);
+    const [first, second] = [lower(true)[0]!, lower()[1]!];
+    assert.equal(uncertaintyOf(after(intentOf(), first, second)), 'balance');
+    assert.equal(uncertaintyOf(after(intentOf(), second, checkAfter(HOUR, first))), 'too-early');
   });
 
   it('ignores a higher balance, because money was added', () => {

@@ -6,6 +6,7 @@ import type { Attempt, Intent } from '../../../../src/core/submission/intent.ts'
 import { findRun, type FindOptions } from '../../../../src/core/submission/reconciler.ts';
 import { RequestQuota } from '../../../../src/core/runs/pacing.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
+import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { withMarker } from '../../../../src/core/runs/marker.ts';
 import { sampleIntent } from '../../../helpers/submissions.ts';
@@ -103,7 +104,7 @@ describe('findRun', () => {
   ): ReturnType<typeof findRun> =>
     session.call((client) =>
       findRun(client, intent, clock, {
-        isClaimed: (runId) => claimed.includes(runId),
+        receipts: claimed.map((run_id) => chargedReceipt({ run: { run_id } })),
         runs: known,
         quota,
         signal,

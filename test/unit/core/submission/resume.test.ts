@@ -428,6 +428,32 @@ describe('Submitter, after the first attempts', () => {
       assert.equal(stage.posts.length, 1);
     });
 
+    it('is not misled by the charge of another window that uploaded at the same time', async () => {
+      for (const [otherCents, verdict] of [
+        [0, 'not-charged'],
+        [1, 'balance'],
+      ] as const) {
+        await stage.end();
+        stage = await Stage.start();
+        const other = await stage.otherWindow();
+        const draft = await stage.marked('ft-00000abc', 'other.jsonl');
+        stage.answers = [
+          async (...answer) => {
+            const ended = other.submitter.submit(stage.session(), draft, silent());
+            assert.equal((await ended.result).kind, 'charged');
+            stage.balanceCents -= otherCents;
+            conflict(...answer);
+          },
+          created,
+        ];
+        assert.equal((await stage.submit()).kind, 'unknown');
+        const { id } = stage.intent;
+        assert.equal(verdictOf(await check(id)), otherCents > 0 ? 'balance' : 'too-early');
+        assert.equal(verdictOf(await findNothing(id)), verdict);
+        assert.equal(stage.intent.lastCheck?.explained, otherCents > 0 ? undefined : true);
+      }
+    });
+
     it('reads no runs for what cannot have been charged', async () => {
       const id = await leaveRefused();
       stage.gets.length = 0;

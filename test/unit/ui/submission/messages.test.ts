@@ -109,6 +109,11 @@ describe('submission messages', () => {
     assert.doesNotMatch(sentence(pendingOf('elsewhere')), /[Nn]ot charged/);
     for (const state of ['unsent', 'refused', 'not-charged'] as const)
       assert.match(sentence(pendingOf(state)), /^Not charged/, state);
+    const explained = intentOf(checked({ explained: true }));
+    assert.match(
+      sentence(pendingOf('not-charged', explained)),
+      /your other runs explain the lower balance\.$/,
+    );
     assert.match(
       sentence(unknown({ attempts: [{ ...uploadedAttempt(now), code: 'cancelled' }] })),
       /^You may have been charged: .*you canceled/,

@@ -254,16 +254,19 @@ describe('watchSubmissions', () => {
     });
 
     it('report that nothing was charged, with Resend… while possible', async () => {
-      for (const [ageMs, buttons] of [
-        [0, ['Resend…']],
-        [23 * 60 * 60_000, []],
+      const explained = { at: { localMs: 0 }, complete: true, candidates: [], explained: true as const };
+      for (const [ageMs, buttons, lastCheck, why] of [
+        [0, ['Resend…'], undefined, ' and no lower balance'],
+        [23 * 60 * 60_000, [], explained, ', and your other runs explain the lower balance'],
       ] as const) {
         forget();
-        pending = [unknown('one', 'account-1', ageMs)];
+        const one = unknown('one', 'account-1', ageMs);
+        pending = [{ ...one, intent: { ...one.intent, ...(lastCheck && { lastCheck }) } }];
         whileChecking = () => (pending = pending.map((one) => ({ ...one, state: 'not-charged' })));
         shown.answer = ([button]) => button;
         await begin();
-        assert.match(shown.sentences[0] ?? '', /^Not charged for train\.jsonl: /);
+        const text = `Not charged for train.jsonl: two checks found no such run${why}.`;
+        assert.equal(shown.sentences[0], text);
         assert.deepEqual(shown.buttons, [buttons]);
         assert.deepEqual(
           executed,
