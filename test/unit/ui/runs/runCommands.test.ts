@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { RunFilter } from '../../../../src/core/runs/runList.ts';
-import type { Session } from '../../../../src/core/runs/session.ts';
+import { KeyRejectedError, type Session } from '../../../../src/core/runs/session.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
@@ -173,6 +173,15 @@ describe('run commands', () => {
       undefined,
     ])
       assert.deepEqual(await open(url), [1], url);
+  });
+
+  it('refresh leaves a key that was rejected meanwhile to the account’s notification, but reports a later Refresh', async () => {
+    const read = () => Promise.reject(new KeyRejectedError());
+    const locked = { isLocked: false, runs: { retryDetails: () => (locked.isLocked = true), refresh: read } };
+    Object.assign(locked, { models: { refresh: read }, balance: { refresh: read } });
+    const active = { active: locked as unknown as Session };
+    await commands.refresh(active);
+    await assert.rejects(commands.refresh(active), KeyRejectedError);
   });
 
   it('copyRunId copies the ID of a known run only; for any other text, it asks for a run', async () => {
