@@ -3,7 +3,7 @@ import { instantOf } from '../base/clock.ts';
 import type { KnownDetail } from '../runs/detailStore.ts';
 import { withoutMarker } from '../runs/marker.ts';
 import type { RunStore } from '../runs/runStore.ts';
-import type { ChargedReceipt } from '../submission/intent.ts';
+import { runsOf, type ChargedReceipt, type ReceiptRun } from '../submission/intent.ts';
 import { balanceReadAt, chargedAt, spanMs, timeOf, timesOf } from '../submission/receipts.ts';
 import { currencyOf } from './estimate.ts';
 
@@ -38,7 +38,11 @@ export function chargedRunsOf(
   receipts: readonly ChargedReceipt[],
   runs: KnownRuns | undefined,
 ): ChargedRun[] {
-  const ofRun = new Map(receipts.map((receipt) => [receipt.settled.run.run_id, receipt]));
+  const ofRun = new Map(
+    receipts.flatMap((receipt) =>
+      runsOf(receipt.settled).map((run) => [run.run_id, { receipt, run }] as const),
+    ),
+  );
   const listed = new Map((runs?.rows ?? []).map((row) => [row.run_id, row]));
   const runIds = new Set([...listed.keys(), ...ofRun.keys()]);
   return [...runIds]
@@ -54,11 +58,11 @@ function chargedRun(
   row: RunSummary | undefined,
   detail: KnownDetail | undefined,
   knownLabel: string | undefined,
-  receipt: ChargedReceipt | undefined,
+  known: { receipt: ChargedReceipt; run: ReceiptRun } | undefined,
 ): ChargedRun {
-  const charged = receipt?.settled.run;
+  const { receipt, run: charged } = known ?? {};
   const priceCents = charged?.price_cents ?? detail?.price_cents;
-  const currency = (receipt && currencyOf(receipt)) ?? detail?.assumedCurrency;
+  const currency = charged?.currency ?? (receipt && currencyOf(receipt)) ?? detail?.assumedCurrency;
   const label = receipt?.label ?? knownLabel;
   const sent = receipt && chargedAt(receipt);
   return {
@@ -73,7 +77,8 @@ function chargedRun(
     currency,
     isCurrencyAssumed: charged?.currency === undefined && priceCents !== undefined && currency !== undefined,
     isUnread: priceCents === undefined && detail === undefined && row !== undefined,
-    receipt,
+    // The details of a submission belong to its first run.
+    receipt: receipt?.settled.run === charged ? receipt : undefined,
   };
 }
 

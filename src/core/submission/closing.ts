@@ -26,7 +26,7 @@ export function decisionFile(directory: string, { id, attempts }: Pick<Intent, '
 /**
  * Decides, durably.
  * @returns false if it was decided before
- * @throws file system errors; nothing is decided then, or, if the file can't be removed, `closing`
+ * @throws file system errors; nothing is decided then, unless the file can't be removed either
  */
 export async function decide(file: string, decision: Decision): Promise<boolean> {
   let handle;

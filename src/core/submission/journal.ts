@@ -14,6 +14,7 @@ import { SubmissionError } from './errors.ts';
 import {
   isCharged,
   isDuplicate,
+  isRunOf,
   isSettled,
   mayBeCharged,
   type ChargedReceipt,
@@ -258,12 +259,12 @@ export class Journal implements Disposable {
   /**
    * Adds a run with the marker of a settled submission to its receipt: one that was discarded or found not charged
    * becomes charged, and a charged one gets a further run. Nothing else ever changes a receipt.
-   * @returns the receipt; undefined if there is none, it has the run, or another window is changing it
-   * @throws LeaseUnavailableError, and file system errors
+   * @returns the receipt; undefined if there is none, or it has the run
+   * @throws SubmissionError `not-owner` while another window changes it, LeaseUnavailableError, and file system errors
    */
   async addCharge(id: string, settled: ChargedReceipt['settled']): Promise<ChargedReceipt | undefined> {
     const lease = ID.test(id) ? await Lease.take(this.#lockFile(id), ACQUIRE_TRIES) : undefined;
-    if (lease === undefined) return undefined;
+    if (lease === undefined) throw new SubmissionError('not-owner');
     try {
       return await this.#inTurn(async () => {
         const found = await readJournalFile(this.#file(id));
@@ -271,6 +272,7 @@ export class Journal implements Disposable {
         return this.#putCharge({ ...found.intent, settled });
       });
     } finally {
+      this.#written.delete(id);
       lease.release();
     }
   }
@@ -316,7 +318,7 @@ export class Journal implements Disposable {
   /** Claims the report of a run's charge. Resolves to true once, in a single window. Never rejects. */
   async claimNotice(runId: string): Promise<boolean> {
     const unreported = await this.unreported().catch(() => []);
-    const receipt = unreported.find(({ settled }) => settled.run.run_id === runId);
+    const receipt = unreported.find((one) => isRunOf(one, runId));
     if (receipt === undefined) return false;
     if (this.#unwrittenNotices.delete(receipt.id)) return true;
     return unlink(path.join(this.#notices, receipt.id)).then(
@@ -463,7 +465,9 @@ export class Journal implements Disposable {
       this.#written.set(id, [text]);
       const decision = await decisionAbout(this.#directory, open);
       if (decision === 'closing') open = withClosing(open);
-      if (decision === 'ended' && !mayBeCharged(open)) {
+      // A window was killed before it wrote the end. What may have been charged stays open.
+      if (decision === 'ended' && mayBeCharged(open)) await this.#undecide(open);
+      else if (decision === 'ended') {
         const at = { localMs: Date.now() };
         await this.#put({ ...open, settled: { kind: 'not-charged', at } });
         return undefined;

@@ -66,11 +66,17 @@ const CREATED_LATE_MS = 30 * 60_000;
 /**
  * Whether a run with an intent's marker was created while it may have been sent. A label with a marker may also be copied by
  * hand, to another run.
+ * @param isStrict also if the times are unknown, or long after: before a service is said to have charged twice
  */
-export function isFromThen(intent: Intent, { created_at }: Pick<RunSummary, 'created_at'>): boolean {
+export function isFromThen(
+  intent: Intent,
+  { created_at }: Pick<RunSummary, 'created_at'>,
+  isStrict = true,
+): boolean {
   const createdAtMs = instantOf(created_at);
   const firstMs = intent.attempts[0]?.started.serviceMs;
   const lastMs = lastSendMs(intent);
+  if (!isStrict) return firstMs === undefined || !(createdAtMs < firstMs - MARGIN_MS);
   if (firstMs === undefined || lastMs === undefined) return false;
   return createdAtMs >= firstMs - MARGIN_MS && createdAtMs <= lastMs + CREATED_LATE_MS;
 }
@@ -221,7 +227,9 @@ function overSince(open: Intent, { at }: Observation): Intent {
 /** After a crash or a sleep, an attempt is first known to be over at the first check. */
 function overAt(attempt: Attempt, at: Moment): Attempt {
   const { closed, ended } = attempt;
-  const isKnown = ended?.serviceMs !== undefined && ended.monotonicMs !== undefined;
+  // Without the service's time, a later check knows no more.
+  const isKnown =
+    ended?.monotonicMs !== undefined && (ended.serviceMs !== undefined || at.serviceMs === undefined);
   return closed === undefined || isKnown ? attempt : { ...attempt, ended: at };
 }
 

@@ -106,11 +106,13 @@ export class Sender {
         // The user must decide first about runs that were unknown when they asked to resend.
         if (hasNewCandidates(owned.intent, intent))
           return { kind: 'unknown', error: new SubmissionError('candidates') };
-        return this.#send(session, { ...owned, intent }, anySignal);
+        const isUnproven = !isOpen && found?.verdict !== 'not-charged';
+        return this.#send(session, { ...owned, intent }, anySignal, isUnproven);
       });
       return result ?? { kind: 'elsewhere' };
     } catch (error) {
-      return isOpen ? { kind: 'unknown', error } : { kind: 'not-charged', error, kept: true };
+      if (isOpen) return { kind: 'unknown', error };
+      return isLostOwner(error) ? { kind: 'elsewhere' } : { kind: 'not-charged', error, kept: true };
     }
   }
 
@@ -304,7 +306,12 @@ export class Sender {
     return this.#uploads.isBusy ? 'queued' : 'uploading';
   }
 
-  async #send(session: Session, owned: Owned, signal: AbortSignal): Promise<SubmissionResult> {
+  async #send(
+    session: Session,
+    owned: Owned,
+    signal: AbortSignal,
+    isUnproven = false,
+  ): Promise<SubmissionResult> {
     const { id } = owned.intent;
     this.#pending.set(id, { state: this.#stateBefore() });
     const upload = () => {
@@ -313,7 +320,15 @@ export class Sender {
       const check = (intent: Intent) =>
         this.#checkBeforeResend(session, { lease: owned.lease, intent }, signal);
       const show = this.#pending.set.bind(this.#pending, id);
-      return sendAttempts(owned, { session, journal: this.#journal, time: this.#time, show, check, signal });
+      return sendAttempts(owned, {
+        session,
+        journal: this.#journal,
+        time: this.#time,
+        show,
+        check,
+        signal,
+        isUnproven,
+      });
     };
     const end = (await this.#uploads.run(upload, signal)) ?? stopped(new CancelledError(), owned.intent);
     const ended = { lease: owned.lease, intent: end.intent };
@@ -340,19 +355,19 @@ export class Sender {
     }
     if (end.kind === 'found') return { kind: 'charged', run: end.run, found: true };
     const { error, kind } = end;
+    // This window sent nothing that can be charged, but the current owner may be sending it.
+    if (kind === 'lost' && !isUncertain(end.intent)) return { kind: 'elsewhere' };
     if (kind === 'refused') {
       if (error instanceof ServiceError && error.code === 'insufficient_balance')
         void session.balance.refresh().catch(() => undefined);
       return { kind: 'not-charged', error, kept: end.kept };
     }
-    if (kind === 'reconcile') {
+    if (kind === 'reconcile' || kind === 'lost') {
       // Two checks proved that it was not charged, and nothing was sent since.
       if (uncertaintyOf(end.intent) === undefined) return { kind: 'not-charged', error, kept: true };
       readAgain(session);
       return { kind: 'unknown', error };
     }
-    // This window sent nothing more, but the current owner may be sending it.
-    if (isLostOwner(error)) return { kind: 'elsewhere' };
     // During deactivation, nothing is settled without the user's decision.
     if (kind === 'unsent' || this.#stopping.aborted) return { kind: 'not-charged', error, kept: true };
     try {

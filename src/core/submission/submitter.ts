@@ -5,7 +5,7 @@ import { Emitter } from '../base/event.ts';
 import { lazy } from '../base/async.ts';
 import { markerOf } from '../runs/marker.ts';
 import type { Session } from '../runs/session.ts';
-import { isRunOf, newIntent, type ChargedReceipt, type Draft } from './intent.ts';
+import { isCharged, isRunOf, newIntent, type ChargedReceipt, type Draft } from './intent.ts';
 import type { Journal, KnownSubmissions } from './journal.ts';
 import {
   PendingSubmissions,
@@ -146,7 +146,11 @@ export class Submitter implements Disposable {
     for (const row of own === undefined ? [] : rows) {
       const marker = markerOf(runs.label(row.run_id) ?? '');
       const receipt = own?.find((one) => marker !== undefined && one.marker === marker);
-      if (receipt !== undefined && !isRunOf(receipt, row.run_id) && isFromThen(receipt, row))
+      if (
+        receipt !== undefined &&
+        !isRunOf(receipt, row.run_id) &&
+        isFromThen(receipt, row, isCharged(receipt))
+      )
         try {
           const linked = await (await this.#sender()).link(session, receipt.id, row.run_id);
           if (linked !== undefined) changed.push(linked);

@@ -34,6 +34,8 @@ export interface Sending {
   /** Looks for the run of an intent, and settles it if it is found. Rejects if the service doesn't answer. */
   check: (intent: Intent) => Promise<ResendCheck>;
   signal: AbortSignal;
+  /** Whether its record may be an old copy, and no check proved that it was not charged. */
+  isUnproven: boolean;
 }
 
 type Ended = { error: unknown; intent: Intent };
@@ -43,6 +45,8 @@ export type AttemptsEnd =
   | { kind: 'found'; run: RunCreation; intent: Intent }
   /** `kept`: whether the refusal could be stored. */
   | ({ kind: 'refused'; kept: boolean } & Ended)
+  /** Another window owns it now. */
+  | ({ kind: 'lost' } & Ended)
   | (Exclude<NextStep, { kind: 'retry' | 'refused' }> & Ended);
 
 /**
@@ -51,7 +55,7 @@ export type AttemptsEnd =
  */
 export async function sendAttempts(
   { lease, intent: owned }: Owned,
-  { session, journal, time: { clock, random }, show, check, signal }: Sending,
+  { session, journal, time: { clock, random }, show, check, signal, isUnproven }: Sending,
 ): Promise<AttemptsEnd> {
   let intent = owned;
   const clocksAgreeSinceStart = clockWatch(clock);
@@ -71,9 +75,12 @@ export async function sendAttempts(
       const status = statusOf(error);
       sameStatus = status === lastStatus ? sameStatus + 1 : 1;
       lastStatus = status;
-      const step = nextStep(error, { closedBefore, closedNow, attempts, sameStatus }, random());
-      const kept = await noteEnd(error, step, begun);
-      if (step.kind === 'refused') return { kind: 'refused', error, kept, intent };
+      const next = nextStep(error, { closedBefore, closedNow, attempts, sameStatus }, random());
+      const step = isUnproven ? withoutProof(next, closedNow) : next;
+      const failure = await noteEnd(error, step, begun);
+      const lost = [error, failure].find(isLostOwner);
+      if (lost !== undefined) return { kind: 'lost', error: lost, intent };
+      if (step.kind === 'refused') return { kind: 'refused', error, kept: failure === undefined, intent };
       if (step.kind !== 'retry') return { ...step, error, intent };
       const end = await waitAndCheck(step, error);
       if (end !== undefined) return end;
@@ -101,7 +108,6 @@ export async function sendAttempts(
         return stopped(stop, intent);
       }
       if (checks === 0) continue;
-      show({ state: 'checking' });
       const found = await check(intent).catch(() => undefined);
       if (found?.kind === 'charged') return { kind: 'found', run: found.run, intent };
       intent = found?.intent ?? intent;
@@ -195,11 +201,11 @@ export async function sendAttempts(
 
   /**
    * Records how an attempt ended. If that fails, the file still says "in progress", which is safe.
-   * @returns whether it was written
+   * @returns why it was not written
    */
-  async function noteEnd(error: unknown, step: NextStep, begun: boolean): Promise<boolean> {
+  async function noteEnd(error: unknown, step: NextStep, begun: boolean): Promise<unknown> {
     // What the owner writes now must not be replaced.
-    if (error instanceof SubmissionError && error.code === 'not-owner') return false;
+    if (error instanceof SubmissionError && error.code === 'not-owner') return error;
     const ended = now();
     const waitMs = 'waitMs' in step ? step.waitMs : 0;
     const httpStatus = statusOf(error);
@@ -216,11 +222,11 @@ export async function sendAttempts(
         ...intent,
         refused: { at: ended, code: error instanceof ServiceError ? error.code : '' },
       };
-    else if (!begun) return true;
+    else if (!begun) return undefined;
     const written = step.kind === 'refused' ? journal.refuse(lease, intent) : journal.write(lease, intent);
     return written.then(
-      () => true,
-      () => false,
+      () => undefined,
+      (failure: unknown) => failure,
     );
   }
 
@@ -236,6 +242,12 @@ export async function sendAttempts(
     if (started?.serviceMs === undefined || !clocksAgreeSinceRead()) return local;
     return { ...local, serviceMs: local.localMs + started.serviceMs - started.localMs };
   }
+}
+
+/** After an attempt that may have been charged unnoticed, neither a refusal nor a cancel says that it was not. */
+function withoutProof(step: NextStep, closedNow: boolean): NextStep {
+  if (step.kind !== 'refused' && step.kind !== 'dropped') return step;
+  return { kind: closedNow ? 'reconcile' : 'unsent', waitMs: 0 };
 }
 
 /** Whether an error means that another window may own the intent now. */

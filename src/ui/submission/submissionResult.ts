@@ -5,7 +5,7 @@ import type { RunCreation } from '../../core/api/types.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import { currencyOf, estimateBefore } from '../../core/money/estimate.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { chargedReceiptsOf, runsOf, type Draft } from '../../core/submission/intent.ts';
+import { chargedReceiptsOf, isRunOf, runsOf, type Draft } from '../../core/submission/intent.ts';
 import type { Journal } from '../../core/submission/journal.ts';
 import type {
   PendingSubmission,
@@ -130,7 +130,7 @@ async function reportCharged(
         ])
       : undefined;
   const receipts = chargedReceiptsOf(await journal.receipts().catch(() => []), account.id);
-  const receipt = receipts.find(({ settled }) => settled.run.run_id === run.run_id);
+  const receipt = receipts.find((one) => isRunOf(one, run.run_id));
   if (receipt?.settled.furtherRuns !== undefined) {
     const show = () => vscode.commands.executeCommand(`${VIEWS.runs}.focus`);
     notify(showWarning, chargedTwiceSentence(receipt, account), { [submissionMessages.showRuns()]: show });
@@ -153,7 +153,7 @@ export function foundRunReporter(journal: Pick<Journal, 'claimNotice' | 'receipt
   const reported = new Set<string>();
   return async (run, draft, session) => {
     const receipts = chargedReceiptsOf(await journal.receipts().catch(() => []), session.account.id);
-    const receipt = receipts.find(({ settled }) => settled.run.run_id === run.run_id);
+    const receipt = receipts.find((one) => isRunOf(one, run.run_id));
     // A further run of the same submission is another fact.
     const runs = receipt === undefined ? [run] : runsOf(receipt.settled);
     const key = runs.map(({ run_id }) => run_id).join(' ');

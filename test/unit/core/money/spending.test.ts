@@ -55,6 +55,18 @@ describe('spending', () => {
       );
     });
 
+    it('counts a further run of a submission once, listed or not', () => {
+      const receipt = ofRun('a', { run: { price_cents: 100, currency: 'USD' } });
+      const furtherRuns = [{ run_id: 'b', price_cents: 30, currency: 'USD' }];
+      const twice = { ...receipt, settled: { ...receipt.settled, furtherRuns } };
+      for (const runs of [undefined, known([row('a'), row('b')])])
+        assert.deepEqual(amountsOf(chargedRunsOf([twice], runs)), {
+          sums: [{ currency: 'USD', cents: 130 }],
+          unknown: 0,
+          runs: 2,
+        });
+    });
+
     it('prefers the receipt’s price over the details’, whose currency is that of the balance then', () => {
       const runs = known(
         [row('a'), row('b'), row('c'), row('d')],

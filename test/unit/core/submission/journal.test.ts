@@ -326,6 +326,17 @@ describe('Journal', () => {
         );
       });
 
+      it('can be sent again if a window was killed before it wrote the end of what may have been charged', async () => {
+        await journal.close(lease, intent, closed(intent));
+        const decision = path.join(directory, `${intent.id}.1.closing`);
+        writeFileSync(decision, 'ended');
+        await other.kill();
+        lease.release();
+        const taken = (await journal.acquire(intent.id))!;
+        leases.push(taken.lease);
+        assert.deepEqual([taken.intent, existsSync(decision)], [closed(intent), false]);
+      });
+
       it('ends as the second owner decided if it was killed before it wrote that', async () => {
         writeFileSync(path.join(directory, `${intent.id}.0.closing`), 'ended');
         await other.kill();

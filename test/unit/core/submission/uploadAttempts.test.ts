@@ -100,6 +100,21 @@ describe('Submitter, attempt by attempt', () => {
     assert.deepEqual([heads, stage.posts.length], [2, 1]);
   });
 
+  it('is not “not charged” if another window took it over while the service refused it', async () => {
+    for (const headers of [undefined, { 'retry-after': '9999' }]) {
+      await restart(writeFileDurably);
+      stage.onHead = (_request, response) => {
+        const theirs = { ...onDisk(), keyId: 'theirs' };
+        writeFileSync(path.join(stage.bench.journalFolder, `${theirs.id}.json`), JSON.stringify(theirs));
+        const [status, code] = headers
+          ? ([429, 'rate_limited'] as const)
+          : ([402, 'insufficient_balance'] as const);
+        sendJson(response, status, { error: { code, message: '' } }, headers ?? {});
+      };
+      assert.equal((await stage.submit(await stage.bench.draft(500_000))).kind, 'elsewhere');
+    }
+  });
+
   it('stays open if discarding cannot be stored', async () => {
     let isFull = false;
     await restart(async (file, text) => {
