@@ -357,6 +357,7 @@ class CellFolder {
   readonly #journal: string;
   readonly #dataset: string;
   #remembered: [file: string, text: string] | undefined;
+  readonly #sent = new Set<string>();
 
   constructor(folder: string) {
     this.path = folder;
@@ -404,10 +405,12 @@ class CellFolder {
     return text === undefined || text === '' ? undefined : (JSON.parse(text) as Intent);
   }
 
-  /** Keeps the record of a submission as it is at the beginning of its first attempt. */
+  /** Keeps the record of the newest submission as it is at the beginning of its first attempt. */
   remember(id: string): void {
     const file = path.join(this.#journal, `${id}.json`);
-    this.#remembered ??= [file, textOf(file) ?? ''];
+    if (this.#sent.has(id)) return;
+    this.#sent.add(id);
+    this.#remembered = [file, textOf(file) ?? ''];
   }
 
   /** Sets the folder back to then. */

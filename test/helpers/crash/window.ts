@@ -173,7 +173,8 @@ async function writing(
 ): Promise<void> {
   const { attempts, settled } = JSON.parse(text) as Intent;
   const isReceipt = settled?.kind === 'charged';
-  const isClosing = attempts.at(-1)?.closed !== undefined && attempts.at(-1)?.ended === undefined;
+  const isOpen = settled === undefined && attempts.at(-1)?.ended === undefined;
+  const isClosing = isOpen && attempts.at(-1)?.closed !== undefined;
   const points: [boolean, CrashPoint, string][] = [
     [attempts.length === 0, 'temporary file only', text],
     [attempts.length === 0, 'temporary file torn', text.slice(0, text.length / 2)],
