@@ -264,7 +264,7 @@ describe('open submissions', () => {
       assert.deepEqual(labels.slice(0, 4), ['Check Now', 'This Is the Run: twin', 'Resend…', 'Discard…']);
       assert.match(await descriptionOf('Why'), /looks like this submission/);
       assert.match(await descriptionOf('Balance before'), /^[\d,.]+ USD$/);
-      assert.match(await descriptionOf('Attempts'), /^2, first at /);
+      assert.match(await descriptionOf('Attempts'), /^1, first at /);
       await workbench.quickInput.pick('Check Now');
       await workbench.quickInput.item('This Is the Run: twin').waitFor();
       assert.equal(sandboxLedger(vscode).labels.length, 3);
