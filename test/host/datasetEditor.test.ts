@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
+import type { RepairableCode } from '../../src/core/datasets/fixes.ts';
 import { fixMessages, problemSentence } from '../../src/ui/datasets/messages.ts';
 
 const BOM = '\uFEFF';
@@ -159,6 +160,43 @@ describe('datasets in the editor', () => {
     assert.equal(await readFile(uri.fsPath, 'utf8'), `${GOOD}\n${other(3)}\n`);
   });
 
+  it('are repaired by fixes of one row or all', async () => {
+    const faults: [RepairableCode, (row: string) => string][] = [
+      ['trailing-comma', (row) => row.replace(']}', '],}')],
+      ['comma-after-object', (row) => `${row},`],
+      ['control-character', (row) => row.replace('{', '{"tab":"\t",')],
+      ['typographic-quotes', (row) => row.replace('"messages"', '“messages”')],
+    ];
+    const rows = faults.flatMap(([, fault]) => [5, 6, 7].map((n) => fault(other(n))));
+    const document = await opened('repairs.jsonl', `${GOOD}\n${rows.join('\n')}\n`);
+    const { uri } = document;
+    // Most rows are no objects yet: nothing is shown before the check.
+    await check(uri);
+    await hasCodes(uri, ...faults.flatMap(([code]) => [code, code, code]));
+    for (const [code] of faults) {
+      const [one, all] = fixMessages.repairs[code];
+      await applyFix(uri, code, one);
+      await applyFix(uri, code, all);
+    }
+    await document.save();
+    await check(uri);
+    await hasCodes(uri, ...[1, 2, 3, 4, 5, 6].map(() => 'duplicate-row'));
+  });
+
+  it('with CR line endings get LF by a fix', async () => {
+    const document = await opened('mac.jsonl', `${GOOD}\r${other(3)}\r`);
+    await check(document.uri);
+    await hasCodes(document.uri, 'cr-only');
+    const [fix] = await fixes(document.uri, 'cr-only');
+    assert.equal(fix?.title, fixMessages.lineFeeds());
+    await vscode.window.showTextDocument(document, { selection: problems(document.uri)[0]!.range });
+    await vscode.commands.executeCommand('editor.action.autoFix');
+    await until(() => document.isDirty, 'not fixed');
+    await document.save();
+    await hasCodes(document.uri);
+    assert.equal(await readFile(document.uri.fsPath, 'utf8'), `${GOOD}\n${other(3)}\n`);
+  });
+
   it('with CRLF have one problem, and get LF by a fix', async () => {
     const document = await opened('windows.jsonl', [1, 2, 3].map((n) => `${other(n)}\r\n`).join(''));
     await hasCodes(document.uri, 'crlf');
@@ -201,6 +239,8 @@ describe('datasets in the editor', () => {
     const { uri } = await opened('array.jsonl', array);
     await check(uri);
     assert.deepEqual(codes(uri), ['json-array']);
+    const titles = ['a JSON array, not JSONL', 'Preview', 'Convert to JSONL'];
+    assert.deepEqual(await lenses(uri), titles);
     const [fix] = await fixes(uri, 'json-array');
     await runCommandOf(fix);
     const lines = (await readFile(uriOf('array.lines.jsonl').fsPath, 'utf8')).trimEnd().split('\n');

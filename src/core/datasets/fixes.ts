@@ -67,6 +67,63 @@ export function removeRowBoms(lines: readonly string[]): LineEdit | undefined {
   return edited(lines, (line) => line.replace(/^\uFEFF+/, ''));
 }
 
+/** Problems of a row that has one right repair. */
+export type RepairableCode =
+  'typographic-quotes' | 'control-character' | 'trailing-comma' | 'comma-after-object';
+
+/** Each repairs a complete row; in this order, they repair a row with all of these problems. */
+const REPAIRS: Readonly<Record<RepairableCode, (row: string) => string>> = {
+  // Only where JSON has quotes: inside a text, typographic ones are right.
+  'typographic-quotes': (row) =>
+    changed(row, (outside) =>
+      outside
+        .replace(/([{[,:][ \t]*)[\u2018-\u201f]/g, '$1"')
+        .replace(/[\u2018-\u201f](?=[ \t]*[:,}\]])/g, '"'),
+    ),
+  'control-character': (row) =>
+    changed(row, undefined, (text) =>
+      // After a backslash, it is part of another problem.
+      text.replace(/\\[^]|[\0-\x1f]/g, (found) =>
+        found.length === 1 ? JSON.stringify(found).slice(1, -1) : found,
+      ),
+    ),
+  'trailing-comma': (row) => changed(row, (outside) => outside.replace(/,(?=[ \t]*[}\]])/g, '')),
+  // An indented object with a comma is more likely an element of an array.
+  'comma-after-object': (row) => (/^[ \t]/.test(row) ? row : row.trimEnd().replace(/,$/, '')),
+};
+
+/** Returns a row without a problem, or undefined if the row would not be an object even after all repairs. */
+export function repaired(row: string, code: RepairableCode): string | undefined {
+  const result = REPAIRS[code](row);
+  const complete = Object.values(REPAIRS).reduce((text, repair) => repair(text), result);
+  return result !== row && isObject(complete) ? result : undefined;
+}
+
+export function repairRow(lines: readonly string[], at: number, code: RepairableCode): LineEdit | undefined {
+  return edited(lines, (line, index) => (index === at ? repaired(line, code) : undefined) ?? line);
+}
+
+export function repairRows(lines: readonly string[], code: RepairableCode): LineEdit | undefined {
+  return edited(lines, (line) => repaired(line, code) ?? line);
+}
+
+type Change = (text: string) => string;
+const SAME: Change = (text) => text;
+
+/** Changes what is outside of a row's strings, and the strings with their quotes. A loop, since an expression could be slow. */
+function changed(row: string, outside: Change = SAME, inside: Change = SAME): string {
+  let result = '';
+  for (let at = 0; at < row.length;) {
+    const quote = row.indexOf('"', at);
+    const start = quote === -1 ? row.length : quote;
+    result += outside(row.slice(at, start));
+    for (at = start + 1; at < row.length && row[at] !== '"';) at += row[at] === '\\' ? 2 : 1;
+    at += 1;
+    result += inside(row.slice(start, at));
+  }
+  return result;
+}
+
 /** Returns one edit that spans all changes: editors are slow with thousands, and convert line ends themselves. */
 function edited(lines: readonly string[], keep: Keep): LineEdit | undefined {
   const kept = lines.map(keep);

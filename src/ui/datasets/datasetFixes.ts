@@ -7,7 +7,11 @@ import {
   removeBom,
   removeDuplicateRows,
   removeRowBoms,
+  repaired,
+  repairRow,
+  repairRows,
   type LineEdit,
+  type RepairableCode,
 } from '../../core/datasets/fixes.ts';
 import type { ProblemCode } from '../../core/datasets/problems.ts';
 import { isShownAsOne } from '../../core/datasets/report.ts';
@@ -76,6 +80,11 @@ function actionsFor(document: vscode.TextDocument, { code, range }: vscode.Diagn
         new Fix(fixMessages.removeBom(), document, (lines) => removeBom(lines, line, character), true),
         ...(character === 0 ? [new Fix(fixMessages.removeBoms(), document, removeRowBoms)] : []),
       ];
+    case 'trailing-comma':
+    case 'comma-after-object':
+    case 'control-character':
+    case 'typographic-quotes':
+      return repairs(document, line, code);
     case 'duplicate-row':
       return [new Fix(fixMessages.removeDuplicates(), document, removeDuplicateRows)];
     case 'crlf':
@@ -90,6 +99,16 @@ function actionsFor(document: vscode.TextDocument, { code, range }: vscode.Diagn
     default:
       return [];
   }
+}
+
+/** Offers to repair a row and all rows with the same problem, if that makes the row right. */
+function repairs(document: vscode.TextDocument, line: number, code: RepairableCode): Fix[] {
+  if (line >= document.lineCount || repaired(document.lineAt(line).text, code) === undefined) return [];
+  const [one, all] = fixMessages.repairs[code];
+  return [
+    new Fix(one, document, (lines) => repairRow(lines, line, code), true),
+    new Fix(all, document, (lines) => repairRows(lines, code)),
+  ];
 }
 
 function lineFeeds(document: vscode.TextDocument): vscode.CodeAction {

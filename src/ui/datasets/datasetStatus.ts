@@ -1,10 +1,11 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
-import { verdictOf, type Verdict } from '../../core/datasets/report.ts';
+import { isConvertible, verdictOf, type Verdict } from '../../core/datasets/report.ts';
 import { trainedPhrase } from '../shared/datasetMessages.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { likelyPrice, rangeTooltip } from '../shared/moneyMessages.ts';
+import { TERMS } from '../shared/termMessages.ts';
 import { onDidChangeSettings, setting } from '../shared/settings.ts';
 import { isDataset, openDocument } from './datasetProblems.ts';
 import type { DatasetRuns } from './datasetRuns.ts';
@@ -67,7 +68,9 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
     const lenses = [
       lens(text.lens, commandFor(verdict), document.uri, tooltip),
       lens(checkMessages.preview(), COMMANDS.previewDataset),
-      lens(checkMessages.submit(), COMMANDS.submitDataset),
+      report !== undefined && isConvertible(report.kind)
+        ? lens(TERMS.convertToJsonl, COMMANDS.convertToJsonl)
+        : lens(checkMessages.submit(), COMMANDS.submitDataset),
     ];
     if (past?.trained !== undefined) {
       const { accountId, runId } = past.trained.run;
@@ -105,7 +108,7 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
   #draw(): void {
     const document = activeDocument();
     if (document === undefined) return;
-    const { verdict, isBusy, text } = this.#stateOf(document);
+    const { report, verdict, isBusy, text } = this.#stateOf(document);
     const drawn = JSON.stringify([document.uri, text, verdict]);
     if (drawn === this.#drawn) return;
     this.#drawn = drawn;
@@ -115,7 +118,9 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
     this.#item.detail = text.detail;
     this.#item.busy = isBusy;
     this.#item.severity = verdict === 'errors' ? Error : verdict === 'warnings' ? Warning : Information;
-    this.#item.command = { title: text.action, command: commandFor(verdict), arguments: [document.uri] };
+    const command =
+      report !== undefined && isConvertible(report.kind) ? COMMANDS.convertToJsonl : commandFor(verdict);
+    this.#item.command = { title: text.action, command, arguments: [document.uri] };
   }
 }
 

@@ -1,6 +1,13 @@
 import { l10n } from 'vscode';
+import type { RepairableCode } from '../../core/datasets/fixes.ts';
 import type { ProblemClass, ProblemCode } from '../../core/datasets/problems.ts';
-import type { Format, Report, ShownProblem, Verdict } from '../../core/datasets/report.ts';
+import {
+  isConvertible,
+  type Format,
+  type Report,
+  type ShownProblem,
+  type Verdict,
+} from '../../core/datasets/report.ts';
 import {
   formatName,
   sizePhrase,
@@ -67,16 +74,17 @@ export function datasetStatus(state: DatasetState): DatasetStatus {
   const { report, verdict, isDataset, isBusy, isDirty, price } = state;
   const name = l10n.t('Dataset Check');
   const check = report === undefined || !isDataset ? TERMS.checkDataset : TERMS.checkAgain;
+  const convert = report !== undefined && isConvertible(report.kind) && TERMS.convertToJsonl;
   const found = report && (isDataset || report.kind !== 'rows' ? verdictLine : otherRows)(report);
   const line = isBusy ? TERMS.checking : found;
   const text = line ?? TERMS.notChecked;
-  if (!isDataset) return { name, text, detail: '', action: check, lens: '' };
+  if (!isDataset) return { name, text, detail: '', action: convert || check, lens: '' };
   const detail = isDirty && report !== undefined ? l10n.t('as saved') : '';
   return {
     name,
     text,
     detail,
-    action: verdict === undefined || verdict === 'clean' ? check : TERMS.showProblems,
+    action: convert || (verdict === undefined || verdict === 'clean' ? check : TERMS.showProblems),
     lens: compact(line ?? check, !isBusy && price, !isBusy && detail).join(' · '),
   };
 }
@@ -92,6 +100,13 @@ export const fixMessages = {
   removeBlankLines: () => l10n.t('Remove all blank lines'),
   removeBom: () => l10n.t('Remove byte order mark'),
   removeBoms: () => l10n.t('Remove byte order marks from rows'),
+  /** For one row, and for all. */
+  repairs: {
+    'trailing-comma': [l10n.t('Remove trailing comma'), l10n.t('Remove all trailing commas')],
+    'comma-after-object': [l10n.t('Remove comma'), l10n.t('Remove all commas after objects')],
+    'control-character': [l10n.t('Escape control character'), l10n.t('Escape all control characters')],
+    'typographic-quotes': [l10n.t('Use straight quotes'), l10n.t('Use straight quotes in all rows')],
+  } satisfies Record<RepairableCode, readonly [string, string]>,
   removeDuplicates: () => l10n.t('Remove duplicate rows'),
   lineFeeds: () => l10n.t('Change all line endings to LF'),
   showAll: () => l10n.t('Show All in Preview'),

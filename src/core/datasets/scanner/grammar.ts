@@ -90,8 +90,10 @@ function readTokens(from: usize, end: usize): usize {
     const character = <u32>load<u8>(at);
     if (state == AFTER_VALUE) {
       if (depth == 0) {
-        if (character != 0x2c || load<u8>(from) != 0x7b || skipSpace(at + 1, end) < end)
-          return fail(EXTRA_VALUE, at, <i32>(end - at));
+        const hasComma = character == 0x2c && skipSpace(at + 1, end) == end;
+        // An indented object with a comma is more likely an element of an array.
+        const isIndented = load<u8>(from - 1) == 0x20 || load<u8>(from - 1) == 0x09;
+        if (!hasComma || load<u8>(from) != 0x7b || isIndented) return fail(EXTRA_VALUE, at, <i32>(end - at));
         // The object itself is right: no failure, so that its shape is checked and its row counted.
         noteInRow(COMMA_AFTER_OBJECT, at, 1);
         return end;

@@ -6,7 +6,11 @@ import {
   removeBom,
   removeDuplicateRows,
   removeRowBoms,
+  repaired,
+  repairRow,
+  repairRows,
   type LineEdit,
+  type RepairableCode,
 } from '../../../../src/core/datasets/fixes.ts';
 
 const BOM = '\uFEFF';
@@ -74,6 +78,71 @@ describe('fixes', () => {
       [[`\nab${BOM}c`, '\nabc'], ['\nabc'], ['a']],
     ],
   };
+  const repairs: Record<RepairableCode, [string, string?][]> = {
+    'trailing-comma': [
+      ['{"a":[1,2, ],"b":",}",\t}', '{"a":[1,2 ],"b":",}"\t}'],
+      ['{"a":"\\",}",}', '{"a":"\\",}"}'],
+      ['{"a":1,},', '{"a":1},'],
+      ['{"a":,}'],
+      ['[1,]'],
+      ['{"a":1,'],
+    ],
+    'comma-after-object': [
+      ['{"a":","} , ', '{"a":","} '],
+      [`${BOM}{},`, `${BOM}{}`],
+      [' {},'],
+      ['{} x,'],
+      ['"a",'],
+    ],
+    'control-character': [
+      ['{\t"a\t":"\0\\\x1f"}'],
+      ['{\t"a\t":"\0\\\\\x1f"}', '{\t"a\\t":"\\u0000\\\\\\u001f"}'],
+      ['{"a":"\t'],
+    ],
+    'typographic-quotes': [
+      ['{“a” : ‘b’, "c": [„d“,1, ”e”]}', '{"a" : "b", "c": ["d",1, "e"]}'],
+      ['{“a”: “it’s ‘b’ indeed”}', '{"a": "it’s ‘b’ indeed"}'],
+      ['{"a":"“b”, “c”: "}'],
+      ['{“a”: “b “c”, d”}'],
+      ['{“a”: “b "c" d”}'],
+    ],
+  };
+  for (const [code, cases] of Object.entries(repairs) as [RepairableCode, [string, string?][]][])
+    it(`repair a row that is right afterwards: ${code}`, () => {
+      for (const [text, expected = text] of cases) {
+        assert.equal(repaired(text, code) ?? text, expected, JSON.stringify(text));
+        const lines = (row: string) => `x\n${row}\n${row}\n`;
+        assert.equal(
+          fixed((all) => repairRow(all, 1, code), lines(text)),
+          `x\n${expected}\n${text}\n`,
+        );
+        assert.equal(
+          fixed((all) => repairRows(all, code), lines(text)),
+          lines(expected),
+        );
+      }
+      assert.equal(repaired('{}', code), undefined);
+    });
+
+  it('repair a row with all of these problems one by one', () => {
+    const codes = [
+      'comma-after-object',
+      'trailing-comma',
+      'control-character',
+      'typographic-quotes',
+    ] as const;
+    const row = codes.reduce((text, code) => repaired(text, code)!, '{“a”:"\t",}, ');
+    assert.equal(row, '{"a":"\\t"}');
+  });
+
+  it('repair long rows in linear time', () => {
+    const { user } = process.cpuUsage();
+    for (const text of ['"\\"', ', ', '“ ', ' ', '\t', '"'])
+      for (const code of Object.keys(repairs) as RepairableCode[])
+        repaired(`{"a":[${text.repeat(50_000)}`, code);
+    assert.ok(process.cpuUsage().user - user < 1_000_000);
+  });
+
   for (const [title, [fix, cases]] of Object.entries(table))
     it(title, () => {
       for (const [text, expected = text] of cases)

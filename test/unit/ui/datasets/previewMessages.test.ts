@@ -173,5 +173,7 @@ describe('dataset messages', () => {
     );
     assert.equal(of(reportOf({ kind: 'csv' })).text, 'CSV, not JSONL');
     assert.equal(of(undefined).text, 'Not checked');
+    const array = of(reportOf({ kind: 'json-array' }));
+    assert.deepEqual([array.text, array.action], ['a JSON array, not JSONL', 'Convert to JSONL']);
   });
 });

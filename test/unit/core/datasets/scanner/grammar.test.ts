@@ -90,6 +90,7 @@ describe('the grammar of a row', () => {
       ['{"a":1} , \t', '        ^', 'comma-after-object'],
       ['{"a":1},,', '       ^~', 'extra-value'],
       ['{"a":1},{}', '       ^~~', 'extra-value'],
+      [' {"a":1},', '        ^', 'extra-value'],
       ['[1],', '   ^', 'extra-value'],
       ['{“a”:1}', ' ^', 'typographic-quotes'],
       ['{"a":„b“}', '     ^', 'typographic-quotes'],
