@@ -89,15 +89,7 @@ function readTokens(from: usize, end: usize): usize {
     if (at >= end) return state == AFTER_VALUE && depth == 0 ? at : fail(UNEXPECTED_END, end, 1);
     const character = <u32>load<u8>(at);
     if (state == AFTER_VALUE) {
-      if (depth == 0) {
-        const hasComma = character == 0x2c && skipSpace(at + 1, end) == end;
-        // An indented object with a comma is more likely an element of an array.
-        const isIndented = load<u8>(from - 1) == 0x20 || load<u8>(from - 1) == 0x09;
-        if (!hasComma || load<u8>(from) != 0x7b || isIndented) return fail(EXTRA_VALUE, at, <i32>(end - at));
-        // The object itself is right: no failure, so that its shape is checked and its row counted.
-        noteInRow(COMMA_AFTER_OBJECT, at, 1);
-        return end;
-      }
+      if (depth == 0) return readExtra(from, at, end);
       if (character == 0x2c) {
         comma = at++;
         state = isInObject() ? KEY : VALUE;
@@ -150,6 +142,17 @@ function readTokens(from: usize, end: usize): usize {
       state = AFTER_VALUE;
     }
   }
+}
+
+/** Reads what follows the value that begins at `from`: fails, or returns the end if it is only a comma after an object. */
+function readExtra(from: usize, at: usize, end: usize): usize {
+  const isComma = load<u8>(at) == 0x2c && skipSpace(at + 1, end) == end;
+  // An indented object with a comma is more likely an element of an array.
+  const isIndented = load<u8>(from - 1) == 0x20 || load<u8>(from - 1) == 0x09;
+  if (!isComma || load<u8>(from) != 0x7b || isIndented) return fail(EXTRA_VALUE, at, <i32>(end - at));
+  // The object itself is right: no failure, so that its shape is checked and its row counted.
+  noteInRow(COMMA_AFTER_OBJECT, at, 1);
+  return end;
 }
 
 /** Reads a key with its colon; returns the address after the colon, or 0 after a failure. */

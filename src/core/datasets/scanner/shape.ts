@@ -151,11 +151,12 @@ let field: i32 = FIELD_OTHER;
 /** What is wrong with the last value of each field: code (0 for nothing), address, length; each a u32. */
 const FAULT_BYTES = 12;
 const FAULTS: usize = memory.data(FIELD_COUNT * FAULT_BYTES, 4);
-/** Bits of the fields whose last value is a string, or a list that begins with a message. */
-let typed: u32 = 0;
-/** Elements of the field's list so far, and bits of the parts that the first one has. */
+/** Bits of the fields with a list, and of those whose list begins with a message. */
+let lists: u32 = 0;
+let messageLists: u32 = 0;
+/** Elements of the field's list so far, and bits of the parts of the last one. A role that is no string doesn't count. */
 let elements: u32 = 0;
-let firstParts: u32 = 0;
+let partsSeen: u32 = 0;
 
 let hasAssistant: bool = false;
 let lastRole: i32 = -1;
@@ -184,7 +185,7 @@ export function beginShape(start: usize): void {
   format = FORMAT_UNKNOWN;
   hasTypes = false;
   fields = 0;
-  typed = 0;
+  lists = messageLists = 0;
   field = FIELD_OTHER;
   message = start;
   beginConversation();
@@ -207,33 +208,33 @@ export function keyShape(depth: i32, from: usize, to: usize): void {
   if (depth == 1) {
     field = fieldOf(from, to);
     fields |= bit(field);
-    typed &= ~bit(field);
     setFault(0, 0, 0);
   } else if (depth == 3 && isList()) {
     part = partOf(from, to);
+    partsSeen |= bit(part);
   }
 }
 
 /** Handles a string, number or literal in the container at a depth. */
 export function scalarShape(depth: i32, kind: i32, from: usize, to: usize): void {
-  if (depth == 1) return takeField(kind, from, to);
-  if (depth == 2) {
+  if (depth == 1) takeField(kind, from, to);
+  else if (!isConversation()) {
+    if (depth == 2) elements++;
+    else if (depth == 3 && kind != KIND_STRING) forgetRole();
+  } else if (depth == 2) {
     // Conversations can be lists of strings.
-    if (++elements == 1 && kind == KIND_STRING && field == FIELD_CONVERSATIONS) typed |= bit(field);
-  } else if (depth == 3) takeFirstPart(kind);
-  if (!isConversation()) return;
-  if (depth == 2) noteInRow(MESSAGE_NOT_OBJECT, from, to - from);
-  else if (depth == 3) takePart(kind, from, to);
+    if (++elements == 1 && kind == KIND_STRING && field == FIELD_CONVERSATIONS) messageLists |= bit(field);
+    noteInRow(MESSAGE_NOT_OBJECT, from, to - from);
+  } else if (depth == 3) takePart(kind, from, to);
   else if (depth == 4 && isContent()) {
     parts++;
     if (kind != KIND_STRING) noteInRow(CONTENT_WRONG_TYPE, from, to - from);
   }
 }
 
-/** Stores which parts the first message of a list has. Role and speaker must be strings. */
-function takeFirstPart(kind: i32): void {
-  if (elements == 1 && (kind == KIND_STRING || (part != PART_ROLE && part != PART_FROM)))
-    firstParts |= bit(part);
+/** Forgets the part that was just read if it is a role or a speaker, because it is no string. */
+function forgetRole(): void {
+  if (part == PART_ROLE || part == PART_FROM) partsSeen &= ~bit(part);
 }
 
 function takeField(kind: i32, from: usize, to: usize): void {
@@ -241,10 +242,8 @@ function takeField(kind: i32, from: usize, to: usize): void {
   if (isConversation()) {
     beginConversation();
     noteNoArray(from, to - from);
-    return;
-  }
-  if (kind == KIND_STRING) typed |= bit(field);
-  if (field == FIELD_INPUT && (kind == KIND_NULL || kind == KIND_STRING)) {
+    messageLists &= ~bit(field);
+  } else if (field == FIELD_INPUT && (kind == KIND_NULL || kind == KIND_STRING)) {
     // An instruction often needs no input.
     return;
   } else if (kind != KIND_STRING) setFault(FIELD_WRONG_TYPE, from, to - from);
@@ -275,6 +274,7 @@ function takePart(kind: i32, from: usize, to: usize): void {
   if (part == PART_ROLE || part == PART_FROM) {
     role = kind == KIND_STRING ? roleOf(from, to, part == PART_FROM) : ROLE_OTHER;
     if (role == ROLE_OTHER) noteInRow(ROLE_UNKNOWN, from, to - from);
+    if (kind != KIND_STRING) forgetRole();
   } else if (isContent() && kind != KIND_NULL) {
     hasContent = true;
     if (kind != KIND_STRING) noteInRow(CONTENT_WRONG_TYPE, from, to - from);
@@ -287,9 +287,12 @@ function takePart(kind: i32, from: usize, to: usize): void {
 
 /** Handles the start of a container at its depth. */
 export function openShape(depth: i32, isObject: bool, at: usize): void {
+  if (depth == 1) return;
   if (depth == 2) {
     // The values of an object are not elements.
     elements = <u32>isObject;
+    if (!isObject) lists |= bit(field);
+    messageLists &= ~bit(field);
     if (isConversation()) {
       beginConversation();
       message = at;
@@ -300,8 +303,9 @@ export function openShape(depth: i32, isObject: bool, at: usize): void {
     return;
   }
   if (depth == 3) {
-    if (++elements == 1) firstParts = 0;
-  } else if (depth == 4) takeFirstPart(0);
+    elements++;
+    partsSeen = 0;
+  } else if (depth == 4) forgetRole();
   if (!isConversation()) return;
   if (depth == 3) {
     if (!isObject) noteInRow(MESSAGE_NOT_OBJECT, at, 1);
@@ -327,13 +331,14 @@ export function openShape(depth: i32, isObject: bool, at: usize): void {
 
 /** Conversations are lists of messages; prompts, completions and preferences can be. */
 function isList(): bool {
-  const lists = bit(FIELD_PROMPT) | bit(FIELD_COMPLETION) | bit(FIELD_CHOSEN) | bit(FIELD_REJECTED);
-  return isConversation() || (bit(field) & lists) != 0;
+  const others = bit(FIELD_PROMPT) | bit(FIELD_COMPLETION) | bit(FIELD_CHOSEN) | bit(FIELD_REJECTED);
+  return isConversation() || (bit(field) & others) != 0;
 }
 
 /** Handles the end of the container at a depth. */
 export function closeShape(depth: i32, at: usize): void {
-  if (depth == 3 && elements == 1 && isList() && isFirstMessage()) typed |= bit(field);
+  if (depth == 1) return;
+  if (depth == 3 && elements == 1 && isList() && isFirstMessage()) messageLists |= bit(field);
   if (!isConversation()) return;
   if (depth == 4) {
     if (isContent() && parts == 0) {
@@ -349,9 +354,9 @@ export function closeShape(depth: i32, at: usize): void {
 }
 
 function isFirstMessage(): bool {
-  const hasText = (firstParts & (bit(PART_CONTENT) | bit(PART_TOOL_CALLS))) != 0;
+  const hasText = (partsSeen & (bit(PART_CONTENT) | bit(PART_TOOL_CALLS))) != 0;
   const shareGpt = bit(PART_FROM) | bit(PART_VALUE);
-  return ((firstParts & bit(PART_ROLE)) != 0 && hasText) || (firstParts & shareGpt) == shareGpt;
+  return ((partsSeen & bit(PART_ROLE)) != 0 && hasText) || (partsSeen & shareGpt) == shareGpt;
 }
 
 function endMessage(): void {
@@ -374,10 +379,10 @@ function endMessage(): void {
 export function endShape(start: usize): void {
   if (has(FIELD_MESSAGES)) {
     format = FORMAT_CHAT;
-    hasTypes = areTyped(bit(FIELD_MESSAGES));
+    hasTypes = (messageLists & bit(FIELD_MESSAGES)) != 0;
   } else if (has(FIELD_CONVERSATIONS)) {
     format = FORMAT_SHAREGPT;
-    hasTypes = areTyped(bit(FIELD_CONVERSATIONS));
+    hasTypes = (messageLists & bit(FIELD_CONVERSATIONS)) != 0;
   } else if (has(FIELD_CHOSEN) || has(FIELD_REJECTED)) {
     format = FORMAT_PREFERENCE;
     needBoth(FIELD_CHOSEN, FIELD_REJECTED, CHOSEN_MISSING, start);
@@ -409,13 +414,14 @@ function has(index: i32): bool {
 
 function needBoth(one: i32, other: i32, code: i32, start: usize): void {
   if (!has(one)) noteInRow(code, start, 1);
-  if (!has(other)) noteInRow(code + 1, start, 1);
-  hasTypes = areTyped(bit(one) | bit(other));
+  else if (!has(other)) noteInRow(code + 1, start, 1);
+  else hasTypes = isText(one) && isText(other);
 }
 
-/** Whether all of these fields, given as bits, have the type of a dataset's. */
-function areTyped(some: u32): bool {
-  return (typed & some) == some;
+/** Whether a field is a string or a list of messages. */
+function isText(index: i32): bool {
+  if (load<u32>(FAULTS + <usize>index * FAULT_BYTES) == FIELD_WRONG_TYPE) return false;
+  return (lists & ~messageLists & bit(index)) == 0;
 }
 
 /** True if a string is empty or contains only spaces. */
