@@ -1,6 +1,7 @@
 // The dataset preview. It shows the extension's messages and requests rows, but reads no files and composes no sentences.
 import type {
   PreviewCard,
+  PreviewFailure,
   PreviewFilter,
   PreviewList,
   PreviewMessage,
@@ -91,10 +92,18 @@ class Page {
     else if (message.type === 'goTo') {
       this.#feed.goTo(message.position, this.#focusRow);
       this.#focusRow = false;
-    } else {
-      const failure = element('main', { class: 'failure', text: message.text });
-      document.body.replaceChildren(this.#notice, failure);
-    }
+    } else this.#showFailure(message);
+  }
+
+  /** Replaces everything but the notice. */
+  #showFailure({ text, convert }: PreviewFailure): void {
+    const failure = element('main', { class: 'failure' }, [
+      element('h1', { class: 'spoken', text: this.#start.fileName }),
+      element('p', { text }),
+    ]);
+    const onConvert = () => this.#client.send({ type: 'convert' });
+    if (convert !== undefined) failure.append(button(convert, onConvert, { class: 'secondary' }));
+    document.body.replaceChildren(this.#notice, failure);
   }
 
   #showList(list: PreviewList): void {

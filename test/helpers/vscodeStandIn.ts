@@ -140,6 +140,7 @@ export const workspace = {
   textDocuments: [] as unknown[],
   didChange: documentChanged,
   onDidChangeTextDocument: documentChanged.event,
+  onDidSaveTextDocument: () => ({ dispose: () => undefined }),
   onDidCloseTextDocument: () => ({ dispose: () => undefined }),
   onDidDeleteFiles: filesChanged.event,
   onDidRenameFiles: filesChanged.event,

@@ -174,8 +174,11 @@ describe('datasets in the editor', () => {
     await check(uri);
     await hasCodes(uri, ...faults.flatMap(([code]) => [code, code, code]));
     for (const [code] of faults) {
-      const [one, all] = fixMessages.repairs[code];
+      const [one, all] = fixMessages.repairs(code);
+      const before = document.getText();
       await applyFix(uri, code, one);
+      assert.notEqual(document.getText(), before);
+      await vscode.commands.executeCommand('undo');
       await applyFix(uri, code, all);
     }
     await document.save();

@@ -51,6 +51,7 @@ describe('dataset preview', () => {
     await writeFile(file('empty.jsonl'), '');
     await writeFile(file('changing.jsonl'), '{"text":"one"}\n{"text":"two"}\n');
     await writeFile(file('utf16.jsonl'), Buffer.from('\ufeff{"text":"wide"}\n', 'utf16le'));
+    await writeFile(file('array.jsonl'), '[\n{"text":"one"},\n{"text":"two"}\n]\n');
     await cp(path.join(root, 'test/fixtures/sample/train.jsonl'), file('train.jsonl'));
     await writeFile(file('other.ndjson'), '{"text":"another ending"}\n');
     workbench = await vscode.open();
@@ -288,8 +289,18 @@ describe('dataset preview', () => {
 
     it('shows that the file is UTF-16', async () => {
       await preview.open('utf16.jsonl');
-      await preview.frame.locator('.notice', { hasText: 'The file is UTF-16, not UTF-8.' }).waitFor();
+      await preview.frame.locator('main', { hasText: 'The file is UTF-16, not UTF-8.' }).waitFor();
       await workbench.screenshot('preview-utf16');
+    });
+
+    it('shows that the file is a JSON array instead of its rows, and converts it', async () => {
+      await preview.open('array.jsonl');
+      await preview.frame.getByText('The file is a JSON array, not JSONL. Convert it to JSONL.').waitFor();
+      assert.equal(await preview.rows.count(), 0);
+      await preview.assertAccessible();
+      await workbench.screenshot('preview-array');
+      await preview.button('Convert to JSONL').click();
+      await workbench.editors.activeTab('array.lines.jsonl').waitFor();
     });
 
     it('offers to reload a changed file, and shows that a file was deleted', async () => {

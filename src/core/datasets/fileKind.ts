@@ -28,7 +28,7 @@ const ZEROS: Readonly<Record<string, FileKind>> = {
   '0x0x': 'utf-16',
 };
 
-/** Detects a file's kind by its first bytes. Binary files and other encodings have no rows to check. */
+/** Detects a file's kind by its first bytes, as far as these show it: `recognized` knows more. */
 export function kindOf(sample: Uint8Array): FileKind {
   const beginning = BEGINNINGS.find(([, ...bytes]) => startsWith(sample, bytes));
   const zeros = Array.from(sample.subarray(0, 4), (byte) => (byte === 0 ? '0' : 'x')).join('');
@@ -43,7 +43,16 @@ export function kindOf(sample: Uint8Array): FileKind {
   // In ASCII text encoded as UTF-16, every other byte is zero, at even or at odd offsets only.
   const zeroBytes = counts.even + counts.odd;
   if (zeroBytes > sample.length * 0.3 && Math.max(counts.even, counts.odd) > zeroBytes * 0.9) return 'utf-16';
-  return counts.controls > sample.length * 0.1 ? 'binary' : 'rows';
+  if (counts.controls > sample.length * 0.1) return 'binary';
+  const text = textOf(sample);
+  if (/^version https:\/\/git-lfs\./.test(text)) return 'git-lfs';
+  return /^\s*<(!doctype|html|head|body|\?xml)\b/i.test(text) ? 'html' : 'rows';
+}
+
+function textOf(sample: Uint8Array): string {
+  return Buffer.from(sample)
+    .toString('utf8')
+    .replace(/^\uFEFF/, '');
 }
 
 export function hasByteOrderMark(sample: Uint8Array): boolean {
@@ -75,15 +84,12 @@ function areObjects(report: Report, aside = 0): boolean {
 
 /** Returns the report, changed if the file's first and last bytes show that it is cut off or isn't JSONL. */
 export function recognized(report: Report, start: Uint8Array, end: Uint8Array): Report {
-  const text = Buffer.from(start)
-    .toString('utf8')
-    .replace(/^\uFEFF/, '');
+  if (report.kind !== 'rows') return report;
+  const text = textOf(start);
   const tail = Buffer.from(end).toString('latin1');
   const rows = report.rows - report.blankRows;
   const objects = objectsOf(report);
   const as = (kind: FileKind): Report => ({ ...report, kind });
-  if (/^version https:\/\/git-lfs\./.test(text)) return as('git-lfs');
-  if (/^\s*<(!doctype|html|head|body|\?xml)\b/i.test(text)) return as('html');
   if (2 * countOf(report, 'single-quote') > rows) return as('python');
   if (report.rows === 1 && !text.includes('\n') && /\}[\t ]*\r[\t \r]*\{/.test(text)) return as('cr-only');
   // A JSON text that spans many rows fails in the first one.

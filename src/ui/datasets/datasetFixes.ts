@@ -104,7 +104,7 @@ function actionsFor(document: vscode.TextDocument, { code, range }: vscode.Diagn
 /** Offers to repair a row and all rows with the same problem, if that makes the row right. */
 function repairs(document: vscode.TextDocument, line: number, code: RepairableCode): Fix[] {
   if (line >= document.lineCount || repaired(document.lineAt(line).text, code) === undefined) return [];
-  const [one, all] = fixMessages.repairs[code];
+  const [one, all] = fixMessages.repairs(code);
   return [
     new Fix(one, document, (lines) => repairRow(lines, line, code), true),
     new Fix(all, document, (lines) => repairRows(lines, code)),

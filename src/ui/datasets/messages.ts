@@ -100,17 +100,19 @@ export const fixMessages = {
   removeBlankLines: () => l10n.t('Remove all blank lines'),
   removeBom: () => l10n.t('Remove byte order mark'),
   removeBoms: () => l10n.t('Remove byte order marks from rows'),
-  /** For one row, and for all. */
-  repairs: {
-    'trailing-comma': [l10n.t('Remove trailing comma'), l10n.t('Remove all trailing commas')],
-    'comma-after-object': [l10n.t('Remove comma'), l10n.t('Remove all commas after objects')],
-    'control-character': [l10n.t('Escape control character'), l10n.t('Escape all control characters')],
-    'typographic-quotes': [l10n.t('Use straight quotes'), l10n.t('Use straight quotes in all rows')],
-  } satisfies Record<RepairableCode, readonly [string, string]>,
+  repairs: (code: RepairableCode) => REPAIRS[code],
   removeDuplicates: () => l10n.t('Remove duplicate rows'),
   lineFeeds: () => l10n.t('Change all line endings to LF'),
   showAll: () => l10n.t('Show All in Preview'),
   withoutBom: () => l10n.t('Save copy without BOM'),
+};
+
+/** Titles of the fixes of one row, and of all. */
+const REPAIRS: Readonly<Record<RepairableCode, readonly [one: string, all: string]>> = {
+  'trailing-comma': [l10n.t('Remove trailing comma'), l10n.t('Remove all trailing commas')],
+  'comma-after-object': [l10n.t('Remove comma'), l10n.t('Remove all commas after objects')],
+  'control-character': [l10n.t('Escape control character'), l10n.t('Escape all control characters')],
+  'typographic-quotes': [l10n.t('Use straight quotes'), l10n.t('Use straight quotes in all rows')],
 };
 
 /** Texts of the commands that write a changed copy. */

@@ -6,8 +6,8 @@ import { DisposableStore } from '../../core/base/disposable.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import { Emitter } from '../../core/base/event.ts';
 import { isSameStamp } from '../../core/base/fileStamp.ts';
-import { CheckError, type CheckFailure, type Report } from '../../core/datasets/report.ts';
-import { inspectDataset, type DatasetProblem } from '../../core/datasets/fileKind.ts';
+import { CheckError, type CheckFailure, type FileKind, type Report } from '../../core/datasets/report.ts';
+import { inspectDataset, kindOf, SAMPLE_BYTES, type DatasetProblem } from '../../core/datasets/fileKind.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import { RowFile } from '../../core/datasets/rowFile.ts';
 import type { Log } from '../shared/log.ts';
@@ -51,6 +51,8 @@ export class PreviewDocument implements vscode.CustomDocument {
   readonly #store = new DisposableStore();
   readonly #changed = this.#store.add(new Emitter<PreviewChange>());
   #file: RowFile | undefined;
+  /** As far as its first bytes show it. */
+  #kind: FileKind = 'rows';
   #problem: UnshownReason | undefined;
   #check: PreviewCheck = { progress: undefined, report: undefined, failure: undefined };
   #change: 'changed' | 'missing' | undefined;
@@ -79,6 +81,11 @@ export class PreviewDocument implements vscode.CustomDocument {
     return this.#file;
   }
 
+  /** What the file is, as far as it is known. */
+  get kind(): FileKind {
+    return this.#check.report?.kind ?? this.#kind;
+  }
+
   get problem(): UnshownReason | undefined {
     return this.#problem;
   }
@@ -104,17 +111,19 @@ export class PreviewDocument implements vscode.CustomDocument {
     const stop = new AbortController();
     this.#stop = stop;
     const opened = await this.#open();
-    const file = typeof opened === 'string' ? undefined : opened;
+    const { file, kind } = typeof opened === 'string' ? {} : opened;
     if (stop.signal.aborted || this.#store.disposed) {
       file?.dispose();
       return;
     }
     this.#file = file;
+    this.#kind = kind ?? 'rows';
     this.#problem = typeof opened === 'string' ? opened : undefined;
     this.#change = undefined;
     this.#check = { progress: undefined, report: undefined, failure: undefined };
     this.#changed.fire('opened');
-    if (file === undefined) return;
+    // Without rows, there is nothing to count or check.
+    if (file === undefined || this.#kind !== 'rows') return;
     const { signal } = stop;
     const { promise: drawn, resolve } = Promise.withResolvers<undefined>();
     this.#startDeferred = () => resolve(undefined);
@@ -154,14 +163,19 @@ export class PreviewDocument implements vscode.CustomDocument {
     this.#file?.dispose();
   }
 
-  async #open(): Promise<RowFile | UnshownReason> {
+  async #open(): Promise<{ file: RowFile; kind: FileKind } | UnshownReason> {
     if (this.uri.scheme !== 'file') return 'not-on-disk';
     const { fsPath } = this.uri;
     const found = await inspectDataset(fsPath, Infinity);
     if (typeof found === 'string') return found;
-    return RowFile.open(fsPath).catch((error: unknown) =>
-      error instanceof CheckError && error.code === 'missing' ? 'missing' : 'unreadable',
-    );
+    let file: RowFile | undefined;
+    try {
+      file = await RowFile.open(fsPath);
+      return { file, kind: kindOf(await file.read(Buffer.allocUnsafeSlow(SAMPLE_BYTES), 0)) };
+    } catch (error) {
+      file?.dispose();
+      return error instanceof CheckError && error.code === 'missing' ? 'missing' : 'unreadable';
+    }
   }
 
   async #count(file: RowFile, signal: AbortSignal, mayStartDeferred: Promise<undefined>): Promise<void> {

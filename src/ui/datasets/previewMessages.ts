@@ -13,7 +13,6 @@ import {
   diskSentence,
   failureSentence,
   formatName,
-  kindSentence,
   sizePhrase,
   tokensPhrase,
   trainedPhrase,
@@ -118,7 +117,7 @@ export function changedNotice(name: string, change: 'changed' | 'missing' | 'uns
     : diskSentence(name, change);
 }
 
-/** The data for the card, before, during or after the check. */
+/** The data for the card of a JSONL file, before, during or after the check. */
 export interface CardSource {
   sizeBytes: number;
   report: Report | undefined;
@@ -138,21 +137,19 @@ export function previewCard({ sizeBytes, report, progress, failure, past }: Card
       progress === undefined ? undefined : { text: l10n.t('Checking, {0}%…', percent), fraction: progress },
     verdict: failure === undefined ? verdictOfCard(report) : { kind: 'none', text: failure },
     facts: [...factsOf(sizeBytes, report), ...pastFacts(report, past)],
-    charts: report?.kind === 'rows' ? chartsOf(report) : [],
-    problems: report?.kind !== 'rows' || report.problems.length === 0 ? undefined : problemsOf(report),
+    charts: report === undefined ? [] : chartsOf(report),
+    problems: report === undefined || report.problems.length === 0 ? undefined : problemsOf(report),
   };
 }
 
 function verdictOfCard(report: Report | undefined): PreviewCard['verdict'] {
   if (report === undefined) return { kind: 'none', text: '' };
-  const { kind } = report;
-  const text = kind === 'rows' ? `${verdictPhrase(report)}.` : kindSentence(kind);
-  return { kind: verdictOf(report), text };
+  return { kind: verdictOf(report), text: `${verdictPhrase(report)}.` };
 }
 
 function factsOf(sizeBytes: number, report: Report | undefined): PreviewCard['facts'] {
   const size = { name: TERMS.size, value: compact(formatBytes(sizeBytes), sizePhrase(sizeBytes)).join(', ') };
-  if (report?.kind !== 'rows') return [size];
+  if (report === undefined) return [size];
   const { rows, blankRows, statistics } = report;
   const count = formatCount(rows);
   const { characters, maxTurns } = statistics;

@@ -1,11 +1,13 @@
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import { CancelledError } from '../../core/base/errors.ts';
-import { problemsOfRow, type ProblemChoice } from '../../core/datasets/report.ts';
+import { isConvertible, problemsOfRow, type ProblemChoice } from '../../core/datasets/report.ts';
 import { lineOfRow } from '../../core/datasets/rowFile.ts';
 import { RowList } from '../../core/datasets/rowList.ts';
 import { kindSentence, refusalSentence } from '../shared/datasetMessages.ts';
+import { COMMANDS } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
+import { TERMS } from '../shared/termMessages.ts';
 import {
   isBoolean,
   isCount,
@@ -41,6 +43,7 @@ const REQUESTS: Readonly<RequestTable<PreviewRequest>> = {
   goTo: { row: isRow },
   openSource: { row: isRow, problem: isOptional(isCount) },
   reload: { row: isRow },
+  convert: {},
 };
 
 /** Where a preview starts: at a row, or with the rows that have a problem. */
@@ -119,6 +122,8 @@ export class PreviewPanel implements Disposable {
     else if (request.type === 'filter') this.#setFilter(request.filter);
     else if (request.type === 'more') this.#list?.more();
     else if (request.type === 'goTo') this.#goTo(request.row);
+    else if (request.type === 'convert')
+      await vscode.commands.executeCommand(COMMANDS.convertToJsonl, this.#document.uri);
     else if (request.type === 'openSource') await this.#openSource(request.row, request.problem);
     else {
       this.#wantedRow = request.row;
@@ -137,12 +142,23 @@ export class PreviewPanel implements Disposable {
     this.#host.post({ type: 'start', words: pageWords(), language, fileName: name, hasSource });
     this.#postNotice();
     if (problem !== undefined) this.#host.post({ type: 'failure', text: refusalSentence(name, problem) });
-    if (file === undefined) return;
+    if (file === undefined || this.#showKind()) return;
     this.#list = new RowList(file, () => this.#document.check.report);
     this.#list.onDidChange(() => this.#planList());
     this.#postedReport = undefined;
     this.#setFilter(this.#filter);
     this.#postCard();
+  }
+
+  /** Shows what a file is that isn't JSONL, instead of rows, each of which would only look broken. */
+  #showKind(): boolean {
+    const { kind } = this.#document;
+    if (kind === 'rows') return false;
+    this.#list?.dispose();
+    this.#list = undefined;
+    const convert = isConvertible(kind) ? TERMS.convertToJsonl : undefined;
+    this.#host.post({ type: 'failure', text: kindSentence(kind), convert });
+    return true;
   }
 
   #setFilter(filter: PreviewFilter): void {
@@ -179,7 +195,7 @@ export class PreviewPanel implements Disposable {
     clearTimeout(this.#cardTimer);
     this.#cardTimer = undefined;
     const { check, file, name, past } = this.#document;
-    if (!this.#host.isReady || file === undefined) return;
+    if (!this.#host.isReady || file === undefined || this.#list === undefined || this.#showKind()) return;
     const { progress, report, failure } = check;
     const reason = failure === undefined ? undefined : checkFailure(name, failure);
     this.#host.post(previewCard({ sizeBytes: file.sizeBytes, report, progress, failure: reason, past }));
@@ -189,19 +205,16 @@ export class PreviewPanel implements Disposable {
     if (report === this.#postedReport) return;
     this.#postedReport = report;
     this.#host.post({ type: 'stale' });
-    this.#postNotice();
     if (this.#filter.problems !== undefined) {
       this.#generation += 1;
-      this.#list?.refresh();
+      this.#list.refresh();
       this.#postList();
     }
   }
 
   #postNotice(): void {
-    const { change, check, name } = this.#document;
-    const kind = check.report?.kind;
-    const aboutKind = kind === undefined || kind === 'rows' ? undefined : kindSentence(kind);
-    const text = change === undefined ? aboutKind : changedNotice(name, change);
+    const { change, name } = this.#document;
+    const text = change === undefined ? undefined : changedNotice(name, change);
     this.#host.post({ type: 'notice', text, canReload: change === 'changed' || change === 'missing' });
   }
 

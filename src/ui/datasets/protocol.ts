@@ -44,7 +44,8 @@ export type PreviewRequest =
   | { type: 'goTo'; row: number }
   | { type: 'openSource'; row: number; problem: number | undefined }
   /** `row` is at the top and stays there. */
-  | { type: 'reload'; row: number };
+  | { type: 'reload'; row: number }
+  | { type: 'convert' };
 
 /** From the extension to the page. */
 export type PreviewMessage =
@@ -72,6 +73,8 @@ export interface PreviewStart {
 export interface PreviewFailure {
   type: 'failure';
   text: string;
+  /** The title of a button that converts the file to JSONL. */
+  convert?: string | undefined;
 }
 
 /** The list of rows to show. */

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import type { ModuleHooks } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import type * as vscode from 'vscode';
 import { Emitter } from '../../../../src/core/base/event.ts';
+import { stampOf } from '../../../../src/core/base/fileStamp.ts';
+import type { Report } from '../../../../src/core/datasets/report.ts';
 import { RowFile } from '../../../../src/core/datasets/rowFile.ts';
 import type { PreviewDocument } from '../../../../src/ui/datasets/previewDocument.ts';
 import type { PreviewPanel } from '../../../../src/ui/datasets/previewPanel.ts';
@@ -40,6 +43,7 @@ describe('PreviewPanel', () => {
       uri: standIn.Uri.file(name),
       name: 'rows.jsonl',
       file,
+      kind: 'rows',
       problem: undefined,
       check: { report: reportOf({ rows: 3, problems: [groupOf('bad-literal', [{ row: 3 }])] }) },
       onDidChange: new Emitter<'counted'>().event,
@@ -102,4 +106,55 @@ describe('PreviewPanel', () => {
     await send({ type: 'goTo', row: 1 });
     assert.deepEqual([posted('list').at(-1)?.length, posted('goTo').at(-1)?.position], [3, 0]);
   });
+
+  for (const [name, kind, content] of [
+    ['archive.jsonl', 'gzip', gzipSync('{"text":"one"}\n')],
+    ['pointer.jsonl', 'git-lfs', 'version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\n'],
+    ['array.jsonl', 'json-array', '[\n{"text":"one"}\n]\n'],
+    ['table.jsonl', 'csv', 'prompt,completion\na,b\n'],
+  ] as const)
+    it(`shows what a file is that isn’t JSONL, with its one fix, and no row: ${kind}`, async () => {
+      const { Uri, executed } = await import('../../../helpers/vscodeStandIn.ts');
+      const { PreviewDocument } = await import('../../../../src/ui/datasets/previewDocument.ts');
+      const { PreviewPanel } = await import('../../../../src/ui/datasets/previewPanel.ts');
+      const file = path.join(folder, name);
+      await writeFile(file, content);
+      // Only a report shows the kind of the last two.
+      const isKnownAtOnce = kind === 'gzip' || kind === 'git-lfs';
+      const reports = {
+        checked: 0,
+        onDidChange: new Emitter().event,
+        get: () => undefined as { report: Report } | undefined,
+        currentReport: async () => {
+          const report = reportOf({ path: file, kind, ...stampOf(await stat(file, { bigint: true })) });
+          reports.checked += 1;
+          reports.get = () => ({ report });
+        },
+      };
+      const log = { error: (_: string, error: unknown) => void errors.push(error) } as never;
+      const runs = { onDidChange: new Emitter().event, of: () => undefined };
+      const document = new PreviewDocument(Uri.file(file) as never, { reports, runs } as never, log);
+      panel = new PanelStandIn();
+      const other = new PreviewPanel(document, panel as never, Uri.file('/extension') as never, log);
+      try {
+        await send({ type: 'ready', memory: undefined });
+        while (posted('start').length === 0) await turn();
+        if (!isKnownAtOnce) document.startDeferredWork();
+        while (posted('failure').length === 0) await delay(5);
+        const { text, convert } = posted('failure')[0]!;
+        assert.match(text, /^The file is (compressed|a Git LFS pointer|a JSON array, not|CSV, not)/);
+        assert.equal(convert, kind === 'json-array' ? 'Convert to JSONL' : undefined);
+        assert.equal(posted('notice').at(-1)?.text, undefined);
+        assert.deepEqual([posted('list').length > 0, reports.checked > 0], [!isKnownAtOnce, !isKnownAtOnce]);
+        const generation = posted('list').at(-1)?.generation ?? 1;
+        await send({ type: 'need', generation, from: 0, count: 9 });
+        await send({ type: 'convert' });
+        assert.deepEqual(posted('rows'), []);
+        assert.deepEqual(executed.at(-1)?.map(String), ['fineTuning.convertToJsonl', `file://${file}`]);
+        assert.equal(posted('failure').length, 1);
+      } finally {
+        other.dispose();
+        document.dispose();
+      }
+    });
 });
