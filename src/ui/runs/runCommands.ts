@@ -35,13 +35,14 @@ type Active = Pick<Sessions, 'active'>;
 export async function refresh({ active: session }: Active): Promise<void> {
   if (session === undefined) return;
   const { runs, models, balance } = session;
-  const wasLocked = session.isLocked;
+  const isLocked = () => session.isLocked;
+  const wasLocked = isLocked();
   const read = async () => {
     runs.retryDetails();
     const results = await Promise.allSettled([runs.refresh(), models.refresh(), balance.refresh()]);
     const failed = results.find((result) => result.status === 'rejected');
     // A key that was rejected meanwhile, whichever request it was, is notified once for the account.
-    if (failed !== undefined && (wasLocked || !session.isLocked)) throw failed.reason;
+    if (failed !== undefined && (wasLocked || !isLocked())) throw failed.reason;
   };
   await withViewProgress(VIEWS.runs, async () => withViewProgress(VIEWS.models, read));
 }
