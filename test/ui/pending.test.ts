@@ -183,7 +183,7 @@ describe('open submissions', () => {
     await workbench.runCommand('Fine-Tuning: Add Sandbox Funds…');
     await quickInput.waitForTitle('Add Sandbox Funds');
     await quickInput.fill('100');
-    await workbench.dialogs.waitForToast(/sandbox balance is now/);
+    await workbench.dialogs.waitForToast(/The balance is now .+ of sandbox money/);
     await chooseScenario(workbench, 'No fault');
     const before = sandboxLedger(vscode);
 
