@@ -259,7 +259,7 @@ describe('an interrupted submission', () => {
       await service.reopen();
       await workbench.clearNotifications();
       const explorer = await workbench.sideBar.explorer();
-      await explorer.chooseInContextMenu('torn.jsonl', 'Submit Dataset…');
+      await explorer.chooseInContextMenu('torn.jsonl', 'Submit Dataset for Training…');
       await quickInput.pickUntil('Continue', dialogs.modal);
       const open = await dialogs.waitForModal('A submission of torn.jsonl is already open.');
       assert.match(open, /^You may have been charged: its record can’t be read\./);
@@ -276,7 +276,7 @@ describe('an interrupted submission', () => {
       await writeFile(path.join(folder, 'unknown.json'), 'spoilt');
       await runs().row('unknown.json, Record damaged').waitFor();
       await workbench.sideBar.explorer();
-      await explorer.chooseInContextMenu('torn.jsonl', 'Submit Dataset…');
+      await explorer.chooseInContextMenu('torn.jsonl', 'Submit Dataset for Training…');
       await quickInput.pickUntil('Continue', dialogs.modal);
       await dialogs.waitForModal('A submission record can’t be read.');
       await workbench.screenshot('record-unread');
