@@ -155,7 +155,7 @@ describe('the Runs view', () => {
         .row(/, 1 run$/)
         .waitFor();
       await runs()
-        .row(/^Run .+, Completed|^Run .+, failed/)
+        .row(/^Run .+, Completed|^Run .+, Failed/)
         .waitFor();
       await command('Clear Run Filter');
       await days.first().waitFor();
