@@ -145,7 +145,7 @@ function verifyRequests(simulation: Simulation): void {
     // An intent that may be charged is never resent with another API key, which may belong to another account.
     const first = posts.findIndex(({ digest }) => digest !== 'incomplete');
     // After a rollback, the user may have agreed to it.
-    const isAgreed = simulation.cell.rollsBack === true;
+    const isAgreed = simulation.cell.rollsBack === true && simulation.cell.replacesKey === true;
     for (const { authorization, seq } of first < 0 || isAgreed ? [] : posts.slice(first))
       if (authorization !== posts[first]?.authorization)
         violate(`I6: request ${seq} was sent again with another API key`);

@@ -121,6 +121,15 @@ describe('Submitter, after the first attempts', () => {
       assert.equal(verdictOf(await stage.submitter.check(other, id)), 'key-replaced');
     });
 
+    it('is not refused by a 402, which its own charge may have caused', async () => {
+      const id = await rollBack();
+      withoutRuns(404);
+      stage.answers = [tooPoor];
+      await stage.resume(id);
+      assert.equal(stage.intent.refused, undefined);
+      assert.notDeepEqual(stage.states(), ['refused']);
+    });
+
     it('is sent without an answered check within 23 hours only', async () => {
       const id = await rollBack();
       withoutRuns(404);
