@@ -85,7 +85,7 @@ export class BrokenArchiveError extends NotAnAdapterError {
   }
 }
 
-/** Problems that users run into. Each has a sentence in `ui/adapters/reportMessages.ts`. */
+/** Problems that users run into. Each has a sentence in `ui/adapters/adapterOverview.ts`. */
 export type ProblemCode =
   // The config.
   | 'config-missing'

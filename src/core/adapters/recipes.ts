@@ -76,7 +76,7 @@ const VLLM_SAVED: readonly string[] = ['classifier', 'score'];
 
 /**
  * Rules by ID. The first one that refuses is the reason shown, so rules that merging with PEFT doesn't solve
- * come first. Each has a sentence in `ui/adapters/recipeMessages.ts`.
+ * come first. Each has a sentence in `ui/adapters/adapterRecipes.ts`.
  */
 const RULES = {
   /** Other models may load the adapter without an error. */

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type * as vscode from 'vscode';
+import { l10n, Uri, type WebviewPanel } from 'vscode';
 import { extractAdapter } from '../../core/adapters/archive/extract.ts';
 import { recipesOf } from '../../core/adapters/recipes.ts';
 import type { AdapterReport, Measurements, Progress } from '../../core/adapters/report.ts';
@@ -8,6 +8,7 @@ import { DisposableStore, type Disposable } from '../../core/base/disposable.ts'
 import { diskSentence } from '../shared/datasetMessages.ts';
 import { PANELS } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
+import { chooseFolder } from '../shared/open.ts';
 import {
   isBoolean,
   isRecord,
@@ -18,19 +19,18 @@ import {
   type RequestTable,
 } from '../shared/webview.ts';
 import { adapterFolder, fingerprintOf, isPacked, unpackedPlace, type UnpackedPlace } from './adapterPlace.ts';
+import { adapterOverview } from './adapterOverview.ts';
 import {
-  chooseUnpackFolder,
   pageStatus,
   pageTitle,
   pageWords,
   workProgress,
   workResult,
   type WorkEnd,
-} from './messages.ts';
-import { adapterPicture } from './pictureMessages.ts';
+} from './adapterPageView.ts';
+import { adapterPicture } from './adapterPicture.ts';
+import { adapterRecipes } from './adapterRecipes.ts';
 import type { AdapterMessage, AdapterPageState, AdapterRequest, AdapterWork } from './protocol.ts';
-import { adapterRecipes } from './recipeMessages.ts';
-import { adapterOverview } from './reportMessages.ts';
 
 /** Minimum time between progress updates. */
 const PROGRESS_MS = 100;
@@ -44,7 +44,7 @@ const REQUESTS: Readonly<RequestTable<AdapterRequest>> = {
 const CORE = { extractAdapter, runInWorker } as const;
 
 export interface AdapterPageParts {
-  extensionUri: vscode.Uri;
+  extensionUri: Uri;
   /** The script of the worker that inspects and measures. */
   worker: string;
   log: Pick<Log, 'error'>;
@@ -92,7 +92,7 @@ export class AdapterPage implements Disposable {
   #working: AbortController | undefined;
   #watchesFolder = false;
 
-  constructor(file: string, panel: vscode.WebviewPanel, parts: AdapterPageParts) {
+  constructor(file: string, panel: WebviewPanel, parts: AdapterPageParts) {
     this.#file = file;
     this.#name = path.basename(file);
     this.#parts = parts;
@@ -150,9 +150,14 @@ export class AdapterPage implements Disposable {
     else if (report === undefined) return;
     else if (request.type === 'measure') await this.#measure(report);
     else {
-      const parent = request.elsewhere ? await chooseUnpackFolder(this.#file) : undefined;
+      const parent = request.elsewhere ? await this.#chooseParent() : undefined;
       if (!request.elsewhere || parent !== undefined) await this.#unpack(parent);
     }
+  }
+
+  #chooseParent(): Promise<string | undefined> {
+    const title = l10n.t('Choose a Folder to Unpack Into');
+    return chooseFolder(title, l10n.t('Unpack Here'), Uri.file(path.dirname(this.#file)));
   }
 
   async #reload(): Promise<void> {

@@ -1,12 +1,18 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { commands, l10n, window } from 'vscode';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import type { DownloadRecord } from '../../core/downloads/types.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { notifySignedOut } from '../shared/accountMessages.ts';
 import { filesOf, runChoices, runIdOf } from '../shared/arguments.ts';
+import { notOnDisk } from '../shared/datasetMessages.ts';
+import { COMMANDS } from '../shared/ids.ts';
+import { notify, showError, showInformation } from '../shared/notifications.ts';
+import { chooseFolder } from '../shared/open.ts';
+import { pick, type Choice } from '../shared/steps.ts';
+import { TERMS } from '../shared/termMessages.ts';
 import { pathToInspect } from './adapterPlace.ts';
-import { chooseAdapter, reportAdapterNotOnDisk, reportNotDownloaded } from './messages.ts';
 
 /**
  * Returns the command that shows adapter pages. Call it with file URIs from the explorer, a row or a `run_id`
@@ -23,7 +29,7 @@ export function inspectAdapter(
     const uris = filesOf(argument, selection);
     for (const uri of uris) {
       if (uri.scheme === 'file') await show(uri.fsPath);
-      else reportAdapterNotOnDisk(path.posix.basename(uri.path));
+      else void showError(notOnDisk(path.posix.basename(uri.path)));
     }
     if (uris.length > 0) return;
     const given = runIdOf(argument);
@@ -67,4 +73,59 @@ function fileOf(
   if (newest !== undefined) return { missing: { gone: newest.path } };
   const run = session.runs.rows?.find(({ run_id }) => run_id === runId);
   return { missing: run?.artifacts_available === false ? 'not-yet' : 'never' };
+}
+
+/** Lets the user choose a downloaded adapter, or a file or folder on disk. @returns undefined when canceled */
+async function chooseAdapter(
+  downloaded: readonly { file: string; description: string }[],
+): Promise<string | undefined> {
+  const items: Choice<'file' | 'folder' | { file: string }>[] = [
+    {
+      icon: 'file-zip',
+      label: l10n.t('Choose a File…'),
+      description: l10n.t('ZIP, tar, tar.gz or safetensors'),
+      value: 'file',
+    },
+    {
+      icon: 'folder',
+      label: TERMS.chooseFolder,
+      description: l10n.t('an unpacked adapter'),
+      value: 'folder',
+    },
+    ...downloaded.map(({ file, description }) => ({
+      icon: 'package',
+      label: path.basename(file),
+      description,
+      detail: path.dirname(file),
+      value: { file },
+    })),
+  ];
+  const answer = await pick({ title: l10n.t('Inspect an Adapter') }, { items });
+  if (answer.kind !== 'value') return undefined;
+  if (typeof answer.value === 'object') return answer.value.file;
+  if (answer.value === 'folder') return chooseFolder(l10n.t('Choose an Adapter Folder'), TERMS.inspect);
+  const chosen = await window.showOpenDialog({
+    title: l10n.t('Choose an Adapter'),
+    openLabel: TERMS.inspect,
+    filters: {
+      [l10n.t('Adapters')]: ['zip', 'safetensors', 'tar', 'tgz', 'gz'],
+      [TERMS.allFiles]: ['*'],
+    },
+  });
+  return chosen?.[0]?.fsPath;
+}
+
+/** Reports that a run's adapter is not on this disk, and offers the download if there is one. */
+function reportNotDownloaded(runId: string, why: 'never' | 'not-yet' | { gone: string }): void {
+  if (why === 'not-yet') {
+    void showInformation(l10n.t('This run has no adapter yet, or it has expired.'));
+    return;
+  }
+  const text =
+    why === 'never'
+      ? l10n.t('This run’s adapter isn’t downloaded.')
+      : l10n.t('This run’s adapter was moved or deleted: {0}', why.gone);
+  notify(showInformation, text, {
+    [TERMS.downloadAdapter]: () => commands.executeCommand(COMMANDS.downloadAdapter, runId),
+  });
 }

@@ -9,7 +9,7 @@ import type { DownloadRecord } from '../../core/downloads/types.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Services } from '../../services.ts';
 import { autoDownloadFolder, downloadWhenCompleteSetting } from '../shared/settings.ts';
-import { reportDownloaded, reportDownloadFailed } from './messages.ts';
+import { reportDownloaded, reportDownloadFailed } from './downloadReports.ts';
 
 /**
  * Downloads a run's adapter into the download folder, in one window only, and never overwrites a file. The run's row shows the

@@ -1,47 +1,34 @@
-import { access, constants, rmdir } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import path from 'node:path';
+import { rmdir } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import * as vscode from 'vscode';
-import { DiskError, onDisk } from '../../core/base/diskError.ts';
 import { CancelledError } from '../../core/base/errors.ts';
-import { makeFolder } from '../../core/base/folders.ts';
-import type { Downloads } from '../../core/downloads/downloads.ts';
-import { adapterFirst, isDownloadOf, placeIn, runFolderName } from '../../core/downloads/downloadTarget.ts';
-import { directoryOf, localAdapter } from '../../core/downloads/localFiles.ts';
-import type {
-  ActiveDownload,
-  ArtifactName,
-  DownloadRecord,
-  DownloadState,
-} from '../../core/downloads/types.ts';
+import { adapterFirst, isDownloadOf } from '../../core/downloads/downloadTarget.ts';
+import { localAdapter } from '../../core/downloads/localFiles.ts';
+import type { ArtifactName, DownloadRecord, DownloadState } from '../../core/downloads/types.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { Sessions } from '../../core/runs/sessions.ts';
 import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { withProgress, withCancellableProgress } from '../shared/notifications.ts';
-import { runIdOf, chooseRun, runChoices } from '../shared/arguments.ts';
-import { setting } from '../shared/settings.ts';
 import {
-  askDownloadAgain,
-  askInterrupted,
-  chooseArtifacts,
-  chooseDownloadFolder,
-  confirmDirectory,
-  confirmDiscard,
-  confirmOtherName,
+  askModal,
+  notify,
+  showInformation,
+  withCancellableProgress,
+  withProgress,
+} from '../shared/notifications.ts';
+import { runIdOf, chooseRun, runChoices } from '../shared/arguments.ts';
+import { formatTime } from '../shared/format.ts';
+import { revealOf } from '../shared/open.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { factLine, TERMS } from '../shared/termMessages.ts';
+import { folderFor, freeTargets } from './downloadFolder.ts';
+import {
   downloadFraction,
   downloadProgressText,
+  downloadShare,
   downloadText,
-  downloadTitle,
-  listingTitle,
-  reportDownloaded,
-  reportDownloadFailed,
-  reportDownloading,
-  reportNoDownload,
-  reportUnusableFolder,
-  runNameOf,
-} from './messages.ts';
+  type DownloadView,
+} from './downloadProgress.ts';
+import { reportDownloaded, reportDownloadFailed, runNameOf } from './downloadReports.ts';
 
 /** How long a resumed download waits for its run's label. */
 const LABEL_WAIT_MS = 1_000;
@@ -98,6 +85,37 @@ export async function downloadAdapter(parts: Parts, argument?: unknown, mode?: u
     await downloadNew(parts, session, runId);
 }
 
+/** Asks what to do with a run's interrupted downloads: `view` is of the first, `targets` are the paths of all. */
+function askInterrupted(
+  name: string,
+  view: DownloadView,
+  targets: readonly string[],
+): Promise<'resume' | 'restart' | undefined> {
+  const question = vscode.l10n.t('The download of {0} was interrupted at {1}.', name, downloadShare(view));
+  return askModal(showInformation, question, targets.join('\n'), {
+    [vscode.l10n.t('Resume')]: 'resume',
+    [vscode.l10n.t('Restart Download')]: 'restart',
+  });
+}
+
+/** Asks whether to download an adapter again that is already on disk. */
+async function askDownloadAgain(
+  name: string,
+  { path: file, completedAtMs }: DownloadRecord,
+): Promise<boolean> {
+  const reveal = revealOf(vscode.Uri.file(file));
+  const choice = await askModal(
+    showInformation,
+    vscode.l10n.t('The adapter for {0} is already downloaded.', name),
+    factLine(formatTime(completedAtMs), file),
+    { [TERMS.inspect]: 'inspect', [reveal.title]: 'reveal', [TERMS.downloadAgain]: 'again' },
+  );
+  if (choice === 'inspect')
+    void vscode.commands.executeCommand(COMMANDS.inspectAdapter, vscode.Uri.file(file));
+  if (choice === 'reveal') reveal.show();
+  return choice === 'again';
+}
+
 /** Reads the label for the progress and the folder's name; the list of runs has none. Never rejects. */
 async function loadLabel({ runs }: Session, runId: string): Promise<void> {
   if (runs.label(runId) === undefined) await runs.loadDetail(runId).catch(() => undefined);
@@ -107,7 +125,7 @@ async function downloadNew(parts: Parts, session: Session, runId: string): Promi
   const { downloads } = parts;
   // List first: if the run is not completed or its adapter expired, no folder is needed.
   const listed = await withProgress(
-    { location: vscode.ProgressLocation.Window, title: listingTitle() },
+    { location: vscode.ProgressLocation.Window, title: vscode.l10n.t('Getting the download link') },
     async () => {
       const artifacts = await downloads.list(session, runId);
       await loadLabel(session, runId);
@@ -121,8 +139,13 @@ async function downloadNew(parts: Parts, session: Session, runId: string): Promi
   const free = offered.filter((artifact) => activeOf(artifact) === undefined);
   const [running] = offered.flatMap((artifact) => activeOf(artifact) ?? []);
   if (free.length === 0 && running !== undefined) {
-    const cancel = () => void vscode.commands.executeCommand(COMMANDS.cancelDownload, running.id);
-    reportDownloading(name, running, cancel);
+    const cancel = () => vscode.commands.executeCommand(COMMANDS.cancelDownload, running.id);
+    const text = vscode.l10n.t(
+      'The adapter for {0} is already downloading: {1}.',
+      name,
+      downloadText(running),
+    );
+    notify(showInformation, text, { [vscode.l10n.t('Cancel Download')]: cancel });
     return;
   }
   const artifacts = await chooseArtifacts(name, free);
@@ -142,47 +165,29 @@ async function downloadNew(parts: Parts, session: Session, runId: string): Promi
   }
 }
 
-/** Returns the folder to download to; undefined if the user canceled. */
-async function folderFor(
-  { runs }: Session,
-  runId: string,
-): Promise<{ path: string; wasMade: boolean } | undefined> {
-  const directory = directoryOf(setting('downloadDirectory'), homedir());
-  if (directory.kind === 'unusable') reportUnusableFolder(directory.text);
-  const choice = directory.kind === 'missing' ? await confirmDirectory(directory.path) : 'create';
-  if (choice === undefined) return undefined;
-  if (choice === 'create' && 'path' in directory) {
-    const folder = path.join(directory.path, runFolderName(runs.label(runId), runId));
-    try {
-      const made = await onDisk(makeFolder(folder));
-      await onDisk(access(folder, constants.W_OK));
-      return { path: folder, wasMade: made !== undefined };
-    } catch (error) {
-      if (!(error instanceof DiskError)) throw error;
-      reportUnusableFolder(directory.path, error);
-    }
-  }
-  const chosen = await chooseDownloadFolder(vscode.workspace.workspaceFolders?.[0]?.uri);
-  return chosen && { path: chosen.fsPath, wasMade: false };
-}
-
-/** Returns unused paths for the artifacts that the user doesn't skip. */
-async function freeTargets(
-  downloads: Downloads,
-  runId: string,
+/** Asks which artifacts to download if there are several. @param artifacts the first one is preselected */
+export async function chooseArtifacts(
+  name: string,
   artifacts: readonly ArtifactName[],
-  folder: string,
-): Promise<{ artifact: ArtifactName; target: string }[]> {
-  const targets: { artifact: ArtifactName; target: string }[] = [];
-  for (const artifact of artifacts) {
-    const planned = targets.map(({ artifact: { type: artifactType, filename }, target }) => {
-      return { runId, artifactType, filename, target };
-    });
-    const { name, other, isFile } = placeIn(folder, artifact, runId, [...downloads.active, ...planned]);
-    if (other !== undefined && isFile && !(await confirmOtherName(name, other))) continue;
-    targets.push({ artifact, target: path.join(folder, other ?? name) });
-  }
-  return targets;
+): Promise<readonly ArtifactName[]> {
+  if (artifacts.length <= 1) return artifacts;
+  const chosen = await vscode.window.showQuickPick(
+    artifacts.map((artifact, index) => ({
+      label: sanitizeServiceText(artifact.filename ?? artifact.type, 120),
+      description:
+        artifact.type === 'model' ? vscode.l10n.t('the trained adapter') : sanitizeServiceText(artifact.type),
+      iconPath: new vscode.ThemeIcon('file-zip'),
+      picked: index === 0,
+      artifact,
+    })),
+    {
+      title: vscode.l10n.t('Download from {0}', name),
+      canPickMany: true,
+      ignoreFocusOut: true,
+      matchOnDescription: true,
+    },
+  );
+  return (chosen ?? []).map(({ artifact }) => artifact);
 }
 
 /** Runs downloads one after another with one progress notification, and reports the files and any failure. */
@@ -195,25 +200,28 @@ async function runJobs(
   if (jobs.length === 0) return;
   const records: DownloadRecord[] = [];
   try {
-    await withCancellableProgress(downloadTitle(runNameOf(session.runs, runId)), async (signal, report) => {
-      let state: DownloadState | undefined;
-      const subscription = downloads.onDidChange((change) => {
-        const target = jobs[records.length]?.target;
-        const download = downloads.active.find((one) => one.runId === runId && one.target === target);
-        if (change.runId !== runId || download === undefined || download.state === 'interrupted') return;
-        const text = downloadProgressText(download, records.length, jobs.length);
-        const fraction = downloadFraction(download);
-        // A new state is shown at once; reports with a fraction are throttled.
-        if (download.state !== state) report(text);
-        state = download.state;
-        report(text, fraction === undefined ? undefined : (records.length + fraction) / jobs.length);
-      });
-      try {
-        for (const { run } of jobs) records.push(await run(signal));
-      } finally {
-        subscription.dispose();
-      }
-    });
+    await withCancellableProgress(
+      vscode.l10n.t('Downloading {0}', runNameOf(session.runs, runId)),
+      async (signal, report) => {
+        let state: DownloadState | undefined;
+        const subscription = downloads.onDidChange((change) => {
+          const target = jobs[records.length]?.target;
+          const download = downloads.active.find((one) => one.runId === runId && one.target === target);
+          if (change.runId !== runId || download === undefined || download.state === 'interrupted') return;
+          const text = downloadProgressText(download, records.length, jobs.length);
+          const fraction = downloadFraction(download);
+          // A new state is shown at once; reports with a fraction are throttled.
+          if (download.state !== state) report(text);
+          state = download.state;
+          report(text, fraction === undefined ? undefined : (records.length + fraction) / jobs.length);
+        });
+        try {
+          for (const { run } of jobs) records.push(await run(signal));
+        } finally {
+          subscription.dispose();
+        }
+      },
+    );
   } catch (error) {
     if (error instanceof CancelledError) return;
     log.error('not-downloaded', error);
@@ -222,44 +230,4 @@ async function runJobs(
   } finally {
     reportDownloaded(records, session.account);
   }
-}
-
-/**
- * Cancels the downloads of a run of the active account, or one download of any account by its ID, including interrupted ones.
- * Removes their files; asks before it discards an interrupted one.
- * @throws DownloadError `download-busy`, DiskError, LeaseUnavailableError
- */
-export async function cancelDownload(
-  sessions: Pick<Sessions, 'active'>,
-  downloads: Downloads,
-  argument: unknown,
-): Promise<void> {
-  const given = runIdOf(argument);
-  const discard = async (meant: readonly ActiveDownload[]) => {
-    const interrupted = meant.find(({ state }) => state === 'interrupted');
-    if (interrupted !== undefined && !(await confirmDiscard(nameOf(interrupted.runId), interrupted))) return;
-    for (const { id } of meant) await downloads.discard(id);
-  };
-  const session = sessions.active;
-  const nameOf = (runId: string) => runNameOf(session?.runs ?? { label: () => undefined }, runId);
-  const one = downloads.active.filter(({ id }) => id === given);
-  if (one.length > 0) return discard(one);
-  if (session !== undefined) await downloads.open(session.account.id);
-  const all = () => downloads.active.filter(({ accountId }) => accountId === session?.account.id);
-  const [first] = all();
-  if (session === undefined || first === undefined) {
-    reportNoDownload();
-    return;
-  }
-  const isClear = all().every(({ runId, state }) => runId === first.runId && state !== 'interrupted');
-  const choices = all().map((download) => ({
-    runId: download.runId,
-    name: nameOf(download.runId),
-    description: downloadText(download),
-  }));
-  const chosen = given ?? (isClear ? first.runId : await chooseRun(undefined, choices));
-  if (chosen === undefined) return;
-  const meant = all().filter(({ id, runId }) => runId === chosen || id === chosen);
-  if (meant.length === 0) reportNoDownload();
-  await discard(meant);
 }

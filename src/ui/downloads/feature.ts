@@ -14,6 +14,6 @@ export function activateDownloads(services: Services): void {
   });
   commands.add('nothing', {
     [COMMANDS.cancelDownload]: async (run) =>
-      (await import('./downloadAdapter.ts')).cancelDownload(sessions, downloads, run),
+      (await import('./cancelDownload.ts')).cancelDownload(sessions, downloads, run),
   });
 }

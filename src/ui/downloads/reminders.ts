@@ -5,8 +5,11 @@ import { isAdapter, localAdapter } from '../../core/downloads/localFiles.ts';
 import { reminderAt, type Reminder } from '../../core/downloads/reminders.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { Services } from '../../services.ts';
+import { formatCount, formatRoughly, inSandbox } from '../shared/format.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
-import { remindOfExpiring, runNameOf } from './messages.ts';
+import { notify, showWarning } from '../shared/notifications.ts';
+import { TERMS } from '../shared/termMessages.ts';
+import { runNameOf } from './downloadReports.ts';
 
 interface DueReminder {
   runId: string;
@@ -36,25 +39,27 @@ export async function remind(
     if (isStill && (await ledger.claim(account.id, runId, what))) won.push(reminder);
   }
   const [first] = won;
-  if (first !== undefined) notify(session, first, won.length);
+  if (first !== undefined) remindOf(session, first, won.length);
 }
 
-/** @param first the one of `count` adapters that expires first */
-function notify(session: Session, first: DueReminder, count: number): void {
-  const { account, runs } = session;
-  // Without an ID, the command asks for a run.
-  const chosen = count === 1 ? first.runId : '';
+/** Reminds the user of adapters that will expire and are not on this machine. @param first the one of `count` that expires first */
+function remindOf({ account, runs }: Session, first: DueReminder, count: number): void {
+  const isOne = count === 1;
   const run = (command: string, id = '') =>
-    void vscode.commands.executeCommand(command, { accountId: account.id, id });
-  remindOfExpiring(
-    { name: runNameOf(runs, first.runId), leftMs: first.leftMs },
-    count,
-    account.kind === 'sandbox',
-    {
-      download: () => run(COMMANDS.downloadAdapter, chosen),
-      show: () => (count === 1 ? run(COMMANDS.showRun, first.runId) : run(`${VIEWS.runs}.focus`)),
-    },
-  );
+    vscode.commands.executeCommand(command, { accountId: account.id, id });
+  const text = isOne
+    ? vscode.l10n.t(
+        'The adapter for {0} expires in {1} and isn’t downloaded.',
+        runNameOf(runs, first.runId),
+        formatRoughly(first.leftMs),
+      )
+    : vscode.l10n.t('{0} adapters expire within 24 h.', formatCount(count));
+  notify(showWarning, inSandbox(text, account.kind === 'sandbox'), {
+    // Without an ID, the command asks for a run.
+    [isOne ? TERMS.download : vscode.l10n.t('Download…')]: () =>
+      run(COMMANDS.downloadAdapter, isOne ? first.runId : ''),
+    [TERMS.show]: () => (isOne ? run(COMMANDS.showRun, first.runId) : run(`${VIEWS.runs}.focus`)),
+  });
 }
 
 /** Returns the due reminders of adapters that are neither downloaded nor downloading, the next to expire first. */

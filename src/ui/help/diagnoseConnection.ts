@@ -8,7 +8,7 @@ import type { Log } from '../shared/log.ts';
 import { withLateProgress } from '../shared/notifications.ts';
 import { proxySettings, setting } from '../shared/settings.ts';
 import { pick } from '../shared/steps.ts';
-import { diagnosisRows, diagnosisWords, type Diagnosis } from './messages.ts';
+import { diagnosisRows, type Diagnosis } from './diagnosis.ts';
 
 /** Sent if there is no API key: a refusal also proves that the service answers. */
 const NO_KEY = 'none';
@@ -17,9 +17,11 @@ const KEY_MS = 30_000;
 
 /** Tests the connection to the service, and shows the result of each part; a row runs its fix. */
 export async function diagnoseConnection(parts: Parts): Promise<void> {
-  const title = diagnosisWords.title();
+  const title = vscode.l10n.t('Diagnose Connection');
   const items = diagnosisRows(await withLateProgress(title, (signal) => examine(parts, signal)));
-  const placeholder = diagnosisWords.placeholder(items);
+  const problems = items.filter(({ verdict }) => verdict === 'problem').length;
+  const placeholder =
+    problems === 0 ? vscode.l10n.t('No problems found') : vscode.l10n.t('Problems found: {0}', problems);
   const answer = await pick({ title }, { placeholder, items, stays: (fix) => fix === undefined });
   if (answer.kind === 'value' && answer.value !== undefined)
     await vscode.commands.executeCommand(...answer.value);

@@ -3,8 +3,8 @@ import * as vscode from 'vscode';
 import type { Services } from '../../services.ts';
 import { API_KEY_PREFIX, API_VERSION } from '../../core/api/types.ts';
 import { redact } from '../shared/log.ts';
+import { showInformation } from '../shared/notifications.ts';
 import { proxySettings } from '../shared/settings.ts';
-import { notifyNoReporter, notifySupportInfoCopied } from './messages.ts';
 
 type Parts = Pick<
   Services,
@@ -16,7 +16,9 @@ const MAX_LISTED = 20;
 
 export async function copySupportInfo(parts: Parts): Promise<void> {
   await vscode.env.clipboard.writeText(await supportInfo(parts));
-  notifySupportInfoCopied();
+  void showInformation(
+    vscode.l10n.t('Support info copied. It contains no API keys, addresses, file names or labels.'),
+  );
 }
 
 /** Opens VS Code's issue reporter, which is unavailable if the extension's manifest has no address for issues. */
@@ -29,7 +31,7 @@ export async function reportIssue(parts: Parts): Promise<void> {
     await vscode.commands.executeCommand('workbench.action.openIssueReporter', options);
   } catch {
     await vscode.env.clipboard.writeText(data);
-    notifyNoReporter();
+    void showInformation(vscode.l10n.t('Issue reporting isn’t available here. Support info was copied.'));
   }
 }
 

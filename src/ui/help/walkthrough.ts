@@ -93,9 +93,8 @@ export async function openSampleDataset({
 }
 
 async function copyWhereChosen(sample: vscode.Uri): Promise<vscode.Uri | undefined> {
-  const { sampleTitle } = await import('./messages.ts');
   const file = await vscode.window.showSaveDialog({
-    title: sampleTitle(),
+    title: vscode.l10n.t('Save the Sample Dataset'),
     defaultUri: vscode.Uri.file(path.join(homedir(), SAMPLE)),
     filters: { JSONL: ['jsonl'] },
   });

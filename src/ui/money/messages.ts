@@ -5,7 +5,7 @@ import type { Sessions } from '../../core/runs/sessions.ts';
 import { limitsText } from '../shared/moneyMessages.ts';
 import { formatRuns, notAnAmount, parseAmount } from '../shared/format.ts';
 import { notify, showError, showInformation } from '../shared/notifications.ts';
-import { revealOf } from '../shared/openMessages.ts';
+import { revealOf } from '../shared/open.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { ask, mapAnswer, runSteps, type Answer, type Place } from '../shared/steps.ts';
 

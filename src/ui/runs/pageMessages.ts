@@ -30,7 +30,7 @@ import {
   formatTime,
   sandboxNote,
 } from '../shared/format.ts';
-import { revealOf } from '../shared/openMessages.ts';
+import { revealOf } from '../shared/open.ts';
 import { keyProblem, leftText, offlineText, runStatus, serviceText } from '../shared/runMessages.ts';
 import { asText, explain, isNotFound } from '../shared/serviceErrors.ts';
 import { estimateText, rangeTooltip, unexpectedPrice } from '../shared/moneyMessages.ts';

@@ -7,7 +7,7 @@ import type { Sessions } from '../../core/runs/sessions.ts';
 import { notifySignedOut } from '../shared/accountMessages.ts';
 import { chooseRun, modelOf, runChoices, runIdOf } from '../shared/arguments.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
-import { openServiceLink, notifyNoLink } from '../shared/openMessages.ts';
+import { openServiceLink, notifyNoLink } from '../shared/open.ts';
 import { withCancellableProgress, withProgress, withViewProgress } from '../shared/notifications.ts';
 import { asText, explain, isNotFound } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';

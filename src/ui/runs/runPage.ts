@@ -7,7 +7,7 @@ import { chargedReceiptsOf, type ChargedReceipt, type Receipt } from '../../core
 import type { Services } from '../../services.ts';
 import { AccountPage, type AccountPageParts } from '../shared/accountPage.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
-import { revealOf } from '../shared/openMessages.ts';
+import { revealOf } from '../shared/open.ts';
 import { isRecord, isText, WebviewPanels } from '../shared/webview.ts';
 import { runPageState, runPageTitle, type FileNow, type RunPageView } from './pageMessages.ts';
 import { runLinkPath } from './runCommands.ts';

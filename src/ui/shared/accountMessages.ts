@@ -3,7 +3,7 @@ import { websiteOf, type Account } from '../../core/accounts/account.ts';
 import type { SessionState } from '../../core/runs/session.ts';
 import { COMMANDS } from './ids.ts';
 import { askModal, notify, showInformation } from './notifications.ts';
-import { openServiceLink } from './openMessages.ts';
+import { openServiceLink } from './open.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 import { TERMS } from './termMessages.ts';
 

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { l10n, Uri } from 'vscode';
 import { formatCount } from './format.ts';
 import { notify, showWarning } from './notifications.ts';
-import { revealOf } from './openMessages.ts';
+import { revealOf } from './open.ts';
 
 /** What the unreadable files contain, and the consequences. Nothing was deleted. */
 const SENTENCES = {

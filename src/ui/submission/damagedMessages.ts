@@ -3,7 +3,7 @@ import { l10n, Uri } from 'vscode';
 import type { UnreadRecord } from '../../core/submission/unreadRecord.ts';
 import { compact, formatCount } from '../shared/format.ts';
 import { askModal, showWarning } from '../shared/notifications.ts';
-import { revealOf } from '../shared/openMessages.ts';
+import { revealOf } from '../shared/open.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/termMessages.ts';
 

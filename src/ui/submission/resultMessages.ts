@@ -21,7 +21,7 @@ import { formatCount, formatMoney, formatPrice, inSandbox } from '../shared/form
 import { COMMANDS, VIEWS, type CommandId } from '../shared/ids.ts';
 import { notify, showWarning } from '../shared/notifications.ts';
 import { unexpectedPrice } from '../shared/moneyMessages.ts';
-import { revealOf } from '../shared/openMessages.ts';
+import { revealOf } from '../shared/open.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/termMessages.ts';

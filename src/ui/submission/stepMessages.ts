@@ -30,7 +30,7 @@ import {
   sandboxNote,
 } from '../shared/format.ts';
 import { askModal, showWarning } from '../shared/notifications.ts';
-import { openServiceLink } from '../shared/openMessages.ts';
+import { openServiceLink } from '../shared/open.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { ask, mapAnswer, pick, separator, type Answer, type Choice, type Place } from '../shared/steps.ts';
 import { factLine, TERMS } from '../shared/termMessages.ts';

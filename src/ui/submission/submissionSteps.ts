@@ -4,7 +4,7 @@ import type { Model } from '../../core/api/types.ts';
 import { withMarker } from '../../core/runs/marker.ts';
 import type { Draft } from '../../core/submission/intent.ts';
 import { isRepeat } from '../../core/submission/receipts.ts';
-import { openServiceLink } from '../shared/openMessages.ts';
+import { openServiceLink } from '../shared/open.ts';
 import { mapAnswer, pick, type Answer } from '../shared/steps.ts';
 import { confirmSubmission, mayExceedBudget } from './confirmSubmission.ts';
 import {

@@ -121,7 +121,7 @@ describe('the source code', () => {
       assert.doesNotMatch(file, /(util|helper|common|misc|manager|impl)s?\.ts$|\/index\.ts$/i);
   });
 
-  it('contains user-visible sentences in messages files only', () =>
+  it('makes sentences in `ui` only, and there only for translation', () =>
     assert.deepEqual(sources.flatMap(misplacedSentences), []));
 
   describe('is checked by rules that detect', () => {
@@ -186,7 +186,8 @@ describe('the source code', () => {
         count("show('No runs yet');") + count('show(`No runs ${x}`);') + count("x = { 'a key': 'of the' };"),
         4,
       );
-      assert.equal(count("show('runs', 'list.warningForeground');"), 0);
+      for (const text of ["show('runs', 'list.warningForeground');", "l10n.t('No runs yet, {0}', x);"])
+        assert.equal(count(text), 0, text);
     });
   });
 });
@@ -213,12 +214,10 @@ function isAllowed(room: string, { rooms, files = [], packages = [] }: Rule, one
   return other === room || rooms.includes(other) || files.includes(target);
 }
 
-/** Sentences belong in a `ui` feature's messages files; those for the service's error codes in a separate file. */
+/** Outside `ui`, uses of `l10n`; inside, strings of two words that are not the text of an `l10n.t`. */
 function misplacedSentences(source: Source): string[] {
-  if (/^src\/ui\/\w+\/(\w*[mM]essages|serviceErrors|format)\.ts$/.test(source.file)) return [];
-  const isMisplaced =
-    source.room.startsWith('ui/') || source.room === '' ? sentences(source).length > 0 : namesL10n(source);
-  return isMisplaced ? [`${source.file} makes sentences`] : [];
+  if (source.room.startsWith('ui/') || source.room === '') return sentences(source);
+  return namesL10n(source) ? [`${source.file} makes sentences`] : [];
 }
 
 function namesL10n({ tree }: Source): boolean {
@@ -282,14 +281,18 @@ function isBarrel({ tree: { statements } }: Source): boolean {
   return exportsOnly && statements.some(ts.isExportDeclaration);
 }
 
-/** Finds strings with two words, which only users read. */
+/** Finds strings with two words, which only users read, except the texts that `l10n.t` translates. */
 function sentences(source: Source): string[] {
   const found: string[] = [];
   walk(source.tree, (node) => {
     const isText =
       ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node);
-    if (isText && /[A-Za-z]{2,} [A-Za-z]{2,}|^[A-Za-z]+ [A-Za-z]+$/.test(node.text))
+    if (isText && /[A-Za-z]{2,} [A-Za-z]{2,}|^[A-Za-z]+ [A-Za-z]+$/.test(node.text) && !isTranslated(node))
       found.push(at(source, node));
   });
   return found;
+}
+
+function isTranslated({ parent }: ts.Node): boolean {
+  return ts.isCallExpression(parent) && /\bl10n\.t$/.test(parent.expression.getText());
 }

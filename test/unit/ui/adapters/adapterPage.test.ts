@@ -15,7 +15,7 @@ import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const page = await withVscode(() => import('../../../../src/ui/adapters/adapterPage.ts'));
-const words = await withVscode(() => import('../../../../src/ui/adapters/messages.ts'));
+const words = await withVscode(() => import('../../../../src/ui/adapters/adapterPageView.ts'));
 
 type Of<T> = Extract<AdapterMessage, { type: T }>;
 

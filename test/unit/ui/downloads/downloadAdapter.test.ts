@@ -9,6 +9,7 @@ import * as standIn from '../../../helpers/vscodeStandIn.ts';
 const commands = await withVscode(() => import('../../../../src/ui/downloads/downloadAdapter.ts'));
 
 const HOUR = 3_600_000;
+const { cancelDownload } = await withVscode(() => import('../../../../src/ui/downloads/cancelDownload.ts'));
 type Parts = Parameters<typeof commands.downloadAdapter>[0];
 
 describe('downloadAdapter', () => {
@@ -37,7 +38,7 @@ describe('downloadAdapter', () => {
   const submit = () => stage.submit(window, 'maths ft-7k3m9qpx');
   const download = (argument: unknown, mode?: 'resume') =>
     commands.downloadAdapter({ ...window, log } as unknown as Parts, argument, mode);
-  const cancel = (argument: unknown) => commands.cancelDownload(window.sessions, window.downloads, argument);
+  const cancel = (argument: unknown) => cancelDownload(window.sessions, window.downloads, argument);
   const active = () => window.downloads.active;
 
   /** Starts a slow download. @returns its end, in an object so that it is not awaited here */

@@ -1,6 +1,6 @@
-import { commands, env, l10n, UIKind, Uri, workspace } from 'vscode';
+import { commands, env, l10n, UIKind, Uri, window, workspace } from 'vscode';
 import { isOpenableUrl } from '../../core/api/address.ts';
-import { showInformation } from './notifications.ts';
+import { showInformation, showWarning } from './notifications.ts';
 import { TERMS } from './termMessages.ts';
 
 /** A button that shows a file on the extension host's machine, with its action. */
@@ -25,6 +25,25 @@ export function revealOf(file: Uri): Reveal {
 function fileManagerTitle(): string {
   if (process.platform === 'darwin') return l10n.t('Reveal in Finder');
   return process.platform === 'win32' ? l10n.t('Reveal in File Explorer') : l10n.t('Open Containing Folder');
+}
+
+/** Lets the user choose a folder on the machine that the extension runs on. @returns its path; undefined when canceled */
+export async function chooseFolder(
+  title: string,
+  openLabel: string,
+  start?: Uri,
+): Promise<string | undefined> {
+  const chosen = await window.showOpenDialog({
+    title,
+    openLabel,
+    canSelectFiles: false,
+    canSelectFolders: true,
+    ...(start !== undefined && { defaultUri: start }),
+  });
+  const [folder] = chosen ?? [];
+  if (folder === undefined || folder.scheme === 'file') return folder?.fsPath;
+  void showWarning(l10n.t('Choose a folder on a local disk.'));
+  return undefined;
 }
 
 /** Opens an https link from the service or the user; returns whether it was opened. */

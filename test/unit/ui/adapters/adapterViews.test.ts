@@ -16,10 +16,10 @@ import type {
 } from '../../../../src/core/adapters/report.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
-const reports = await withVscode(() => import('../../../../src/ui/adapters/reportMessages.ts'));
-const recipes = await withVscode(() => import('../../../../src/ui/adapters/recipeMessages.ts'));
-const pictures = await withVscode(() => import('../../../../src/ui/adapters/pictureMessages.ts'));
-const words = await withVscode(() => import('../../../../src/ui/adapters/messages.ts'));
+const reports = await withVscode(() => import('../../../../src/ui/adapters/adapterOverview.ts'));
+const recipes = await withVscode(() => import('../../../../src/ui/adapters/adapterRecipes.ts'));
+const pictures = await withVscode(() => import('../../../../src/ui/adapters/adapterPicture.ts'));
+const words = await withVscode(() => import('../../../../src/ui/adapters/adapterPageView.ts'));
 
 const report: AdapterReport = {
   file: '/a.zip',

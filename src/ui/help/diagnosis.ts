@@ -5,7 +5,6 @@ import type { ConnectionFacts } from '../../core/api/diagnose.ts';
 import { isUnauthorized, isWithoutTls, NetworkError, ServiceError } from '../../core/api/errors.ts';
 import { formatDuration } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { showInformation } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { TERMS } from '../shared/termMessages.ts';
 
@@ -39,15 +38,6 @@ const VERDICTS: Readonly<Record<Verdict, { icon: string; description: string }>>
 
 const NOT_NEEDED = l10n.t('Not needed.');
 const NOTHING_TO_TRY = l10n.t('Not possible.');
-
-export const diagnosisWords = {
-  title: () => l10n.t('Diagnose Connection'),
-  placeholder: (rows: readonly { verdict: Verdict }[]) => {
-    const problems = rows.filter(({ verdict }) => verdict === 'problem').length;
-    if (problems === 0) return l10n.t('No problems found');
-    return l10n.t('Problems found: {0}', problems);
-  },
-};
 
 /** Returns a row for each part of the connection, in the order of their dependencies; its value is the fix. */
 export function diagnosisRows(diagnosis: Diagnosis) {
@@ -193,20 +183,4 @@ function isNetworkError(error: unknown, reason: NetworkError['reason']): error i
 
 function openSetting(id: string): [string, string] {
   return ['workbench.action.openSettings', `@id:${id}`];
-}
-
-/** Returns the title of the dialog that saves a copy of the sample dataset. */
-export function sampleTitle(): string {
-  return l10n.t('Save the Sample Dataset');
-}
-
-export function notifySupportInfoCopied(): void {
-  void showInformation(
-    l10n.t('Support info copied. It contains no API keys, addresses, file names or labels.'),
-  );
-}
-
-/** Reports that there is no issue reporter, and that the support info was copied instead. */
-export function notifyNoReporter(): void {
-  void showInformation(l10n.t('Issue reporting isn’t available here. Support info was copied.'));
 }

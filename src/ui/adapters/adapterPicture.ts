@@ -2,7 +2,7 @@ import { l10n } from 'vscode';
 import type { LoraPair, Measurements, PairMeasure, WeightsReport } from '../../core/adapters/report.ts';
 import { compact, formatCount } from '../shared/format.ts';
 import type { AdapterCell, AdapterNote, AdapterPicture, AdapterShade } from './protocol.ts';
-import { formatNorm, rangeText } from './reportMessages.ts';
+import { formatNorm, rangeText } from './adapterOverview.ts';
 
 /** Limits that keep the page responsive. */
 const MAX_COLUMNS = 200;

@@ -1,90 +1,10 @@
-import path from 'node:path';
-import { commands, l10n, Uri, window } from 'vscode';
+import { l10n } from 'vscode';
 import type { Progress } from '../../core/adapters/report.ts';
-import { diskSentence, notOnDisk } from '../shared/datasetMessages.ts';
+import { diskSentence } from '../shared/datasetMessages.ts';
 import { formatBytes } from '../shared/format.ts';
-import { COMMANDS } from '../shared/ids.ts';
-import { notify, showError, showInformation } from '../shared/notifications.ts';
-import { pick, type Choice } from '../shared/steps.ts';
 import { factLine, TERMS } from '../shared/termMessages.ts';
 import type { AdapterPageState, AdapterWork } from './protocol.ts';
-import { knownFault } from './reportMessages.ts';
-
-/** Lets the user choose a downloaded adapter, or a file or folder on disk. @returns undefined when canceled */
-export async function chooseAdapter(
-  downloaded: readonly { file: string; description: string }[],
-): Promise<string | undefined> {
-  const items: Choice<'file' | 'folder' | { file: string }>[] = [
-    {
-      icon: 'file-zip',
-      label: l10n.t('Choose a File…'),
-      description: l10n.t('ZIP, tar, tar.gz or safetensors'),
-      value: 'file',
-    },
-    {
-      icon: 'folder',
-      label: TERMS.chooseFolder,
-      description: l10n.t('an unpacked adapter'),
-      value: 'folder',
-    },
-    ...downloaded.map(({ file, description }) => ({
-      icon: 'package',
-      label: path.basename(file),
-      description,
-      detail: path.dirname(file),
-      value: { file },
-    })),
-  ];
-  const answer = await pick({ title: l10n.t('Inspect an Adapter') }, { items });
-  if (answer.kind !== 'value') return undefined;
-  if (typeof answer.value === 'object') return answer.value.file;
-  if (answer.value === 'folder') return chooseFolder(l10n.t('Choose an Adapter Folder'), TERMS.inspect);
-  const chosen = await window.showOpenDialog({
-    title: l10n.t('Choose an Adapter'),
-    openLabel: TERMS.inspect,
-    filters: {
-      [l10n.t('Adapters')]: ['zip', 'safetensors', 'tar', 'tgz', 'gz'],
-      [TERMS.allFiles]: ['*'],
-    },
-  });
-  return chosen?.[0]?.fsPath;
-}
-
-/** Lets the user choose the folder in which to create the unpacked folder. */
-export function chooseUnpackFolder(archive: string): Promise<string | undefined> {
-  return chooseFolder(l10n.t('Choose a Folder to Unpack Into'), l10n.t('Unpack Here'), path.dirname(archive));
-}
-
-async function chooseFolder(title: string, openLabel: string, start?: string): Promise<string | undefined> {
-  const chosen = await window.showOpenDialog({
-    title,
-    openLabel,
-    canSelectFiles: false,
-    canSelectFolders: true,
-    ...(start === undefined ? {} : { defaultUri: Uri.file(start) }),
-  });
-  return chosen?.[0]?.fsPath;
-}
-
-/** Reports that a run's adapter is not on this disk, and offers the download if there is one. */
-export function reportNotDownloaded(runId: string, why: 'never' | 'not-yet' | { gone: string }): void {
-  if (why === 'not-yet') {
-    void showInformation(l10n.t('This run has no adapter yet, or it has expired.'));
-    return;
-  }
-  const text =
-    why === 'never'
-      ? l10n.t('This run’s adapter isn’t downloaded.')
-      : l10n.t('This run’s adapter was moved or deleted: {0}', why.gone);
-  notify(showInformation, text, {
-    [TERMS.downloadAdapter]: () => commands.executeCommand(COMMANDS.downloadAdapter, runId),
-  });
-}
-
-/** Reports that a file is not on a disk that extensions can access. */
-export function reportAdapterNotOnDisk(name: string): void {
-  void showError(notOnDisk(name));
-}
+import { knownFault } from './adapterOverview.ts';
 
 export function pageWords(): AdapterPageState['words'] {
   return {

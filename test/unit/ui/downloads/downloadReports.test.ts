@@ -7,10 +7,12 @@ import { DownloadError } from '../../../../src/core/downloads/errors.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
-const messages = await withVscode(() => import('../../../../src/ui/downloads/messages.ts'));
+const reports = await withVscode(() => import('../../../../src/ui/downloads/downloadReports.ts'));
+const { chooseArtifacts } = await withVscode(() => import('../../../../src/ui/downloads/downloadAdapter.ts'));
+const progress = await withVscode(() => import('../../../../src/ui/downloads/downloadProgress.ts'));
 const { explain } = await withVscode(() => import('../../../../src/ui/shared/serviceErrors.ts'));
 
-describe('download messages', () => {
+describe('what a download says:', () => {
   beforeEach(() => standIn.forget());
 
   it('chooseArtifacts shows the service’s names as plain text', async () => {
@@ -19,7 +21,7 @@ describe('download messages', () => {
       rows.push(...items.map(({ label, description }) => [label, description]));
       return undefined;
     };
-    await messages.chooseArtifacts('maths', [
+    await chooseArtifacts('maths', [
       { type: 'model', filename: 'a\u202epiz.exe' },
       { type: 'lo\ng', filename: 'x'.repeat(500) },
     ]);
@@ -41,7 +43,7 @@ describe('download messages', () => {
     ] as const) {
       standIn.forget();
       const file = { runId: 'r', path: '/out/a.zip', artifactType: type, verified, completedAtMs: 0 };
-      messages.reportDownloaded([file], { id: 'account-1', kind: 'service' });
+      reports.reportDownloaded([file], { id: 'account-1', kind: 'service' });
       assert.match(standIn.shown.sentences.join(), sentence);
       const buttons = standIn.shown.buttons[0] ?? [];
       assert.equal(buttons.includes('Inspect'), verified !== 'html');
@@ -50,7 +52,7 @@ describe('download messages', () => {
   });
 
   it('downloadText shows the progress, and downloadShare never 100% before the end', () => {
-    const { downloadText, downloadShare } = messages;
+    const { downloadText, downloadShare } = progress;
     const sizes = { receivedBytes: 5_000, totalBytes: 10_000 };
     assert.equal(downloadText({ state: 'waiting', ...sizes }), 'waiting for the network');
     assert.equal(downloadText({ state: 'downloading', ...sizes }), '5.0 kB of 10.0 kB');
@@ -65,7 +67,7 @@ describe('download messages', () => {
     const report = (error: Error, ...active: object[]) => {
       standIn.forget();
       standIn.shown.answer = ([first]) => first;
-      messages.reportDownloadFailed(session as never, { active } as never, 'r', error);
+      reports.reportDownloadFailed(session as never, { active } as never, 'r', error);
       return standIn.shown;
     };
     const stopped = { accountId: 'account-1', runId: 'r', state: 'interrupted' };

@@ -110,7 +110,7 @@ export function noteSentences(tool: string, baseModel = ''): Readonly<Record<Rec
     'saved-modules': mergeFirst('modules_to_save'),
     dora: mergeFirst('DoRA'),
     bias: mergeFirst('bias'),
-    'rank-too-large': mergeFirst('high rank'),
+    'rank-too-large': mergeFirst(l10n.t('high rank')),
     'scale-varies': mergeFirst('alpha_pattern'),
     'scale-corrected': l10n.t('Keep --lora-scaled: {0} ignores rsLoRA and alpha_pattern.', tool),
     'needs-wsl': l10n.t('vLLM needs WSL, where this folder is below /mnt.'),
