@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import type { RepairableCode } from '../../src/core/datasets/fixes.ts';
-import { fixMessages, problemSentence } from '../../src/ui/datasets/messages.ts';
+import { problemSentence } from '../../src/ui/datasets/problemTexts.ts';
 
 const BOM = '\uFEFF';
 const GOOD = '{"messages":[{"role":"user","content":"2+2?"},{"role":"assistant","content":"4"}]}';
@@ -141,31 +141,46 @@ describe('datasets in the editor', () => {
     const document = await opened('fixes.jsonl', text);
     const { uri } = document;
     await hasCodes(uri, 'blank-line', 'blank-line', 'duplicate-row', 'bom-inside');
-    await applyFix(uri, 'blank-line', fixMessages.removeBlankLine());
+    await applyFix(uri, 'blank-line', 'Remove blank line');
     assert.equal(document.getText(), text.replace('\n\n', '\n'));
     await vscode.commands.executeCommand('undo');
     assert.equal(document.getText(), text);
-    await applyFix(uri, 'blank-line', fixMessages.removeBlankLines());
-    await applyFix(uri, 'duplicate-row', fixMessages.removeDuplicates());
+    await applyFix(uri, 'blank-line', 'Remove all blank lines');
+    await applyFix(uri, 'duplicate-row', 'Remove duplicate rows');
     assert.equal(document.getText(), `${GOOD}\n${BOM}${other(3)}\n${other(3)}\n`);
     assert.equal(await readFile(uri.fsPath, 'utf8'), text);
     await document.save();
     await hasCodes(uri, 'bom-inside');
-    await applyFix(uri, 'bom-inside', fixMessages.removeBom());
+    await applyFix(uri, 'bom-inside', 'Remove byte order mark');
     await document.save();
     await hasCodes(uri, 'duplicate-row');
-    await applyFix(uri, 'duplicate-row', fixMessages.removeDuplicates());
+    await applyFix(uri, 'duplicate-row', 'Remove duplicate rows');
     await document.save();
     await hasCodes(uri);
     assert.equal(await readFile(uri.fsPath, 'utf8'), `${GOOD}\n${other(3)}\n`);
   });
 
   it('are repaired by fixes of one row or all', async () => {
-    const faults: [RepairableCode, (row: string) => string][] = [
-      ['trailing-comma', (row) => row.replace(']}', '],}')],
-      ['comma-after-object', (row) => `${row},`],
-      ['control-character', (row) => row.replace('{', '{"tab":"\t",')],
-      ['typographic-quotes', (row) => row.replace('"messages"', '“messages”')],
+    const faults: [RepairableCode, (row: string) => string, one: string, all: string][] = [
+      [
+        'trailing-comma',
+        (row) => row.replace(']}', '],}'),
+        'Remove trailing comma',
+        'Remove all trailing commas',
+      ],
+      ['comma-after-object', (row) => `${row},`, 'Remove comma', 'Remove all commas after objects'],
+      [
+        'control-character',
+        (row) => row.replace('{', '{"tab":"\t",'),
+        'Escape control character',
+        'Escape all control characters',
+      ],
+      [
+        'typographic-quotes',
+        (row) => row.replace('"messages"', '“messages”'),
+        'Use straight quotes',
+        'Use straight quotes in all rows',
+      ],
     ];
     const rows = faults.flatMap(([, fault]) => [5, 6, 7].map((n) => fault(other(n))));
     const document = await opened('repairs.jsonl', `${GOOD}\n${rows.join('\n')}\n`);
@@ -173,8 +188,7 @@ describe('datasets in the editor', () => {
     // Most rows are no objects yet: nothing is shown before the check.
     await check(uri);
     await hasCodes(uri, ...faults.flatMap(([code]) => [code, code, code]));
-    for (const [code] of faults) {
-      const [one, all] = fixMessages.repairs(code);
+    for (const [code, , one, all] of faults) {
       const before = document.getText();
       await applyFix(uri, code, one);
       assert.notEqual(document.getText(), before);
@@ -191,7 +205,7 @@ describe('datasets in the editor', () => {
     await check(document.uri);
     await hasCodes(document.uri, 'cr-only');
     const [fix] = await fixes(document.uri, 'cr-only');
-    assert.equal(fix?.title, fixMessages.lineFeeds());
+    assert.equal(fix?.title, 'Change all line endings to LF');
     await vscode.window.showTextDocument(document, { selection: problems(document.uri)[0]!.range });
     await vscode.commands.executeCommand('editor.action.autoFix');
     await until(() => document.isDirty, 'not fixed');
@@ -204,7 +218,7 @@ describe('datasets in the editor', () => {
     const document = await opened('windows.jsonl', [1, 2, 3].map((n) => `${other(n)}\r\n`).join(''));
     await hasCodes(document.uri, 'crlf');
     assert.match(problems(document.uri)[0]?.message ?? '', / \(3 rows\)\./);
-    assert.equal((await fixes(document.uri, 'crlf'))[0]?.title, fixMessages.lineFeeds());
+    assert.equal((await fixes(document.uri, 'crlf'))[0]?.title, 'Change all line endings to LF');
     // The command above loses line ends in its result. Select the problem's range, or autoFix would not choose a fix.
     const { range } = problems(document.uri)[0]!;
     await vscode.window.showTextDocument(document, { selection: range });
@@ -230,7 +244,7 @@ describe('datasets in the editor', () => {
     const { uri } = await opened('bom.jsonl', `${BOM}${GOOD}\n`);
     await hasCodes(uri, 'bom-at-start');
     const [fix] = await fixes(uri, 'bom-at-start');
-    assert.equal(fix?.title, fixMessages.withoutBom());
+    assert.equal(fix?.title, 'Save copy without BOM');
     await runCommandOf(fix);
     assert.equal(await readFile(uriOf('bom.no-bom.jsonl').fsPath, 'utf8'), `${GOOD}\n`);
     assert.equal(await readFile(uri.fsPath, 'utf8'), `${BOM}${GOOD}\n`);
@@ -269,7 +283,7 @@ describe('datasets in the editor', () => {
     const [comma] = problems(uri);
     assert.match(comma?.message ?? '', / \(300 rows\)\./);
     assert.match(problems(uri).at(-1)?.message ?? '', /^Only 199 of 301 problems/);
-    const all = (await fixes(uri, 'trailing-comma')).find(({ title }) => title === fixMessages.showAll());
+    const all = (await fixes(uri, 'trailing-comma')).find(({ title }) => title === 'Show All in Preview');
     assert.deepEqual(all?.command?.arguments?.slice(1), [undefined, { problems: 'trailing-comma' }]);
   });
 

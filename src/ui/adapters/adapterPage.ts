@@ -5,7 +5,7 @@ import { recipesOf } from '../../core/adapters/recipes.ts';
 import type { AdapterReport, Measurements, Progress } from '../../core/adapters/report.ts';
 import { runInWorker } from '../../core/adapters/runInWorker.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
-import { diskSentence } from '../shared/datasetMessages.ts';
+import { diskSentence } from '../shared/datasetTexts.ts';
 import { PANELS } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
 import { chooseFolder } from '../shared/open.ts';

@@ -1,6 +1,6 @@
 import { l10n } from 'vscode';
 import type { Progress } from '../../core/adapters/report.ts';
-import { diskSentence } from '../shared/datasetMessages.ts';
+import { diskSentence } from '../shared/datasetTexts.ts';
 import { formatBytes } from '../shared/format.ts';
 import { factLine, TERMS } from '../shared/termMessages.ts';
 import type { AdapterPageState, AdapterWork } from './protocol.ts';

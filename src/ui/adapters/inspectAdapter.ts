@@ -6,7 +6,7 @@ import type { DownloadRecord } from '../../core/downloads/types.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { notifySignedOut } from '../shared/accountMessages.ts';
 import { filesOf, runChoices, runIdOf } from '../shared/arguments.ts';
-import { notOnDisk } from '../shared/datasetMessages.ts';
+import { notOnDisk } from '../shared/datasetTexts.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { notify, showError, showInformation } from '../shared/notifications.ts';
 import { chooseFolder } from '../shared/open.ts';

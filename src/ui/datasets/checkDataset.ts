@@ -7,9 +7,17 @@ import {
   shownProblems,
   verdictOf,
   type Report,
+  type Verdict,
 } from '../../core/datasets/report.ts';
 import type { Rewriting } from '../../core/datasets/rewrite.ts';
-import { checkingTitle, failureSentence } from '../shared/datasetMessages.ts';
+import {
+  checkingTitle,
+  failureSentence,
+  privacyPhrase,
+  sizePhrase,
+  verdictPhrase,
+} from '../shared/datasetTexts.ts';
+import { compact, formatCount } from '../shared/format.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import {
   notify,
@@ -23,7 +31,6 @@ import { filesOf } from '../shared/arguments.ts';
 import { chooseDataset, inspectOrRefuse, reportOrFailure } from '../shared/prepareDataset.ts';
 import { TERMS } from '../shared/termMessages.ts';
 import { canShowProblems, openDocument } from './datasetProblems.ts';
-import { checkMessages, rewriteMessages } from './messages.ts';
 
 /**
  * Checks one or more selected datasets and shows the verdict. Called as `(uri?, uris?)` from menus.
@@ -57,23 +64,26 @@ export async function checkDataset(
 async function checkSeveral(reports: Reports, uris: readonly vscode.Uri[], log: Log): Promise<void> {
   const checked: Report[] = [];
   let failed = 0;
-  await withLateProgress(checkMessages.checkingSeveral(uris.length), async (signal, onProgress) => {
-    for (const [index, uri] of uris.entries()) {
-      if ((await inspectOrRefuse(uri)) === undefined) continue;
-      const check = reports.check(uri.fsPath, signal, (fraction) =>
-        onProgress((index + fraction) / uris.length),
-      );
-      const found = await reportOrFailure(check, log);
-      if (typeof found === 'string') failed += 1;
-      else checked.push(found);
-    }
-  });
+  await withLateProgress(
+    vscode.l10n.t('Checking {0} datasets', formatCount(uris.length)),
+    async (signal, onProgress) => {
+      for (const [index, uri] of uris.entries()) {
+        if ((await inspectOrRefuse(uri)) === undefined) continue;
+        const check = reports.check(uri.fsPath, signal, (fraction) =>
+          onProgress((index + fraction) / uris.length),
+        );
+        const found = await reportOrFailure(check, log);
+        if (typeof found === 'string') failed += 1;
+        else checked.push(found);
+      }
+    },
+  );
   // An error was shown for each skipped file.
   if (checked.length + failed === 0) return;
   const verdicts = checked.map(verdictOf);
   const isClean = verdicts.every((verdict) => verdict === 'clean');
   const show = () => vscode.commands.executeCommand('workbench.panel.markers.view.focus');
-  const text = checkMessages.verdicts(verdicts, failed);
+  const text = verdictsSentence(verdicts, failed);
   notify(showInformation, text, isClean ? {} : { [TERMS.showProblems]: show });
 }
 
@@ -84,12 +94,34 @@ function showVerdict(uri: vscode.Uri, name: string, report: Report): void {
   const hasProblems = verdict !== 'clean' && canShowProblems(uri.fsPath, sizeBytes);
   const isDirty = openDocument(uri.fsPath)?.isDirty === true;
   const show = verdict === 'errors' ? showWarning : showInformation;
-  notify(show, checkMessages.verdict(name, report, isDirty), {
+  notify(show, verdictSentence(name, report, isDirty), {
     ...(isConvertible(kind) && { [TERMS.convertToJsonl]: run(COMMANDS.convertToJsonl) }),
     ...(hasProblems && { [TERMS.showProblems]: run(COMMANDS.showDatasetProblems) }),
-    [checkMessages.preview()]: run(COMMANDS.previewDataset),
-    ...(kind === 'rows' && { [checkMessages.submit()]: run(COMMANDS.submitDataset) }),
+    [vscode.l10n.t('Preview')]: run(COMMANDS.previewDataset),
+    ...(kind === 'rows' && { [vscode.l10n.t('Submit…')]: run(COMMANDS.submitDataset) }),
   });
+}
+
+/** @param isDirty whether an editor has changes that are not in the checked file */
+function verdictSentence(name: string, report: Report, isDirty: boolean): string {
+  const privacy = privacyPhrase(report);
+  return compact(
+    vscode.l10n.t('{0}: {1}.', name, compact(verdictPhrase(report), sizePhrase(report.sizeBytes)).join(', ')),
+    privacy && vscode.l10n.t('Includes {0}.', privacy),
+    isDirty && vscode.l10n.t('Unsaved changes were not checked.'),
+  ).join(' ');
+}
+
+function verdictsSentence(verdicts: readonly Verdict[], failed: number): string {
+  const count = (verdict: Verdict) => verdicts.filter((one) => one === verdict).length;
+  const [errors, warnings, clean] = [count('errors'), count('warnings'), count('clean')];
+  const found = compact(
+    errors > 0 && vscode.l10n.t('{0} with errors', formatCount(errors)),
+    warnings > 0 && vscode.l10n.t('{0} with warnings', formatCount(warnings)),
+    clean > 0 && vscode.l10n.t('{0} without problems', formatCount(clean)),
+    failed > 0 && vscode.l10n.t('{0} not checked', formatCount(failed)),
+  );
+  return vscode.l10n.t('Checked: {0}.', found.join(', '));
 }
 
 /** Shows a file's problems in its editor, or in the preview if it is too large. Checks a file without a report. */
@@ -127,18 +159,20 @@ export async function rewriteDatasetBeside(rewriting: Rewriting, argument?: unkn
   const { NotJsonError, rewriteDataset } = await import('../../core/datasets/rewrite.ts');
   let written: string;
   try {
-    written = await withLateProgress(rewriteMessages.title(name), (signal, onProgress) =>
+    written = await withLateProgress(vscode.l10n.t('Copying {0}', name), (signal, onProgress) =>
       rewriteDataset(source, rewriting, { signal, onProgress }),
     );
   } catch (error) {
-    if (error instanceof NotJsonError) void showError(rewriteMessages.notJson(name));
-    else if (error instanceof CheckError) void showError(rewriteMessages.changed(name));
+    if (error instanceof NotJsonError)
+      void showError(vscode.l10n.t('Nothing was written: {0} isn’t valid JSON.', name));
+    else if (error instanceof CheckError)
+      void showError(vscode.l10n.t('Nothing was written: {0} changed meanwhile.', name));
     else if ((error as NodeJS.ErrnoException).errno !== undefined)
-      void showError(rewriteMessages.notWritten(name));
+      void showError(vscode.l10n.t('Couldn’t copy {0}. Check permissions and free space.', name));
     else throw error;
     return;
   }
-  void showInformation(rewriteMessages.created(path.basename(written), name));
+  void showInformation(vscode.l10n.t('Created {0}. {1} is unchanged.', path.basename(written), name));
   // Open any size: VS Code asks before it shows a very large file.
   await vscode.commands.executeCommand('vscode.open', vscode.Uri.file(written));
 }

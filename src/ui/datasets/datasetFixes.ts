@@ -18,7 +18,6 @@ import { isShownAsOne } from '../../core/datasets/report.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import { COMMANDS, EXTENSION_NAME, type CommandId } from '../shared/ids.ts';
 import { TERMS } from '../shared/termMessages.ts';
-import { fixMessages } from './messages.ts';
 
 const { QuickFix } = vscode.CodeActionKind;
 
@@ -72,13 +71,20 @@ function actionsFor(document: vscode.TextDocument, { code, range }: vscode.Diagn
   switch (code) {
     case 'blank-line':
       return [
-        new Fix(fixMessages.removeBlankLine(), document, (lines) => removeBlankRow(lines, line), true),
-        new Fix(fixMessages.removeBlankLines(), document, removeBlankRows),
+        new Fix(vscode.l10n.t('Remove blank line'), document, (lines) => removeBlankRow(lines, line), true),
+        new Fix(vscode.l10n.t('Remove all blank lines'), document, removeBlankRows),
       ];
     case 'bom-inside':
       return [
-        new Fix(fixMessages.removeBom(), document, (lines) => removeBom(lines, line, character), true),
-        ...(character === 0 ? [new Fix(fixMessages.removeBoms(), document, removeRowBoms)] : []),
+        new Fix(
+          vscode.l10n.t('Remove byte order mark'),
+          document,
+          (lines) => removeBom(lines, line, character),
+          true,
+        ),
+        ...(character === 0
+          ? [new Fix(vscode.l10n.t('Remove byte order marks from rows'), document, removeRowBoms)]
+          : []),
       ];
     case 'trailing-comma':
     case 'comma-after-object':
@@ -86,13 +92,13 @@ function actionsFor(document: vscode.TextDocument, { code, range }: vscode.Diagn
     case 'typographic-quotes':
       return repairs(document, line, code);
     case 'duplicate-row':
-      return [new Fix(fixMessages.removeDuplicates(), document, removeDuplicateRows)];
+      return [new Fix(vscode.l10n.t('Remove duplicate rows'), document, removeDuplicateRows)];
     case 'crlf':
     case 'cr-only': // The editor has changed them to CRLF.
       return document.eol === vscode.EndOfLine.CRLF ? [lineFeeds(document)] : [];
     // The editor hides these bytes, so no document edit can remove them.
     case 'bom-at-start':
-      return copy(document, fixMessages.withoutBom(), COMMANDS.copyWithoutByteOrderMark);
+      return copy(document, vscode.l10n.t('Save copy without BOM'), COMMANDS.copyWithoutByteOrderMark);
     case 'json-array':
     case 'pretty-json':
       return copy(document, TERMS.convertToJsonl, COMMANDS.convertToJsonl);
@@ -101,10 +107,24 @@ function actionsFor(document: vscode.TextDocument, { code, range }: vscode.Diagn
   }
 }
 
+/** Titles of the fixes of one row, and of all. */
+const REPAIRS: Readonly<Record<RepairableCode, readonly [one: string, all: string]>> = {
+  'trailing-comma': [vscode.l10n.t('Remove trailing comma'), vscode.l10n.t('Remove all trailing commas')],
+  'comma-after-object': [vscode.l10n.t('Remove comma'), vscode.l10n.t('Remove all commas after objects')],
+  'control-character': [
+    vscode.l10n.t('Escape control character'),
+    vscode.l10n.t('Escape all control characters'),
+  ],
+  'typographic-quotes': [
+    vscode.l10n.t('Use straight quotes'),
+    vscode.l10n.t('Use straight quotes in all rows'),
+  ],
+};
+
 /** Offers to repair a row and all rows with the same problem, if that makes the row right. */
 function repairs(document: vscode.TextDocument, line: number, code: RepairableCode): Fix[] {
   if (line >= document.lineCount || repaired(document.lineAt(line).text, code) === undefined) return [];
-  const [one, all] = fixMessages.repairs(code);
+  const [one, all] = REPAIRS[code];
   return [
     new Fix(one, document, (lines) => repairRow(lines, line, code), true),
     new Fix(all, document, (lines) => repairRows(lines, code)),
@@ -112,7 +132,7 @@ function repairs(document: vscode.TextDocument, line: number, code: RepairableCo
 }
 
 function lineFeeds(document: vscode.TextDocument): vscode.CodeAction {
-  const action = new vscode.CodeAction(fixMessages.lineFeeds(), QuickFix);
+  const action = new vscode.CodeAction(vscode.l10n.t('Change all line endings to LF'), QuickFix);
   action.edit = new vscode.WorkspaceEdit();
   action.edit.set(document.uri, [vscode.TextEdit.setEndOfLine(vscode.EndOfLine.LF)]);
   action.isPreferred = true;
@@ -120,7 +140,7 @@ function lineFeeds(document: vscode.TextDocument): vscode.CodeAction {
 }
 
 function showAll({ uri }: vscode.TextDocument, problems: ProblemCode): vscode.CodeAction {
-  const title = fixMessages.showAll();
+  const title = vscode.l10n.t('Show All in Preview');
   const action = new vscode.CodeAction(title, QuickFix);
   action.command = { title, command: COMMANDS.previewDataset, arguments: [uri, undefined, { problems }] };
   return action;

@@ -6,8 +6,9 @@ import { type Report, shownProblems } from '../../core/datasets/report.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import { datasetFileSetting, onDidChangeSettings } from '../shared/settings.ts';
 import { EXTENSION_NAME } from '../shared/ids.ts';
-import { kindSentence } from '../shared/datasetMessages.ts';
-import { moreSentence, problemSentence } from './messages.ts';
+import { kindSentence } from '../shared/datasetTexts.ts';
+import { formatCount } from '../shared/format.ts';
+import { problemSentence } from './problemTexts.ts';
 
 /** Maximum UTF-16 units of a document that VS Code syncs to extensions and shows diagnostics in. */
 export const MAX_SYNCED_UNITS = 50 * 1024 * 1024;
@@ -42,8 +43,9 @@ function diagnosticsOf(report: Report): vscode.Diagnostic[] {
     report.kind === 'rows' ? [] : [diagnostic(start, kindSentence(report.kind), 'error', report.kind)];
   // One diagnostic is reserved for the number of hidden problems.
   const { shown, hiddenErrors, hiddenWarnings } = shownProblems(report, MAX_SHOWN - kind.length - 1);
-  const hidden =
-    hiddenErrors + hiddenWarnings === 0 ? [] : [moreSentence(shown.length, hiddenErrors + hiddenWarnings)];
+  const count = hiddenErrors + hiddenWarnings;
+  const [listed, all] = [formatCount(shown.length), formatCount(shown.length + count)];
+  const hidden = count === 0 ? [] : [vscode.l10n.t('Only {0} of {1} problems are listed.', listed, all)];
   return [
     ...kind,
     ...shown.map((problem) =>

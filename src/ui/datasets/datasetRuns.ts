@@ -14,7 +14,7 @@ import { chargedReceiptsOf, type Receipt } from '../../core/submission/intent.ts
 import type { Journal } from '../../core/submission/journal.ts';
 import { trainedBefore, wasSubmittedInSize, type TrainedBefore } from '../../core/submission/receipts.ts';
 import { followActive } from '../shared/activeSession.ts';
-import type { RunNames } from '../shared/datasetMessages.ts';
+import type { RunNames } from '../shared/datasetTexts.ts';
 import type { Log } from '../shared/log.ts';
 
 export interface DatasetRunsParts {

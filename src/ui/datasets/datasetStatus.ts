@@ -1,15 +1,15 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
-import { isConvertible, verdictOf, type Verdict } from '../../core/datasets/report.ts';
-import { trainedPhrase } from '../shared/datasetMessages.ts';
+import { isConvertible, verdictOf, type Report, type Verdict } from '../../core/datasets/report.ts';
+import { trainedPhrase, verdictLine } from '../shared/datasetTexts.ts';
+import { compact, formatRows } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { likelyPrice, rangeTooltip } from '../shared/moneyMessages.ts';
 import { TERMS } from '../shared/termMessages.ts';
 import { onDidChangeSettings, setting } from '../shared/settings.ts';
 import { isDataset, openDocument } from './datasetProblems.ts';
 import type { DatasetRuns } from './datasetRuns.ts';
-import { checkMessages, datasetStatus } from './messages.ts';
 
 /** Shows verdicts on JSONL documents in the language status and as a CodeLens above the first line. */
 export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
@@ -67,14 +67,14 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
     const tooltip = !isBusy && past?.price.kind === 'range' ? rangeTooltip(past.accuracy) : undefined;
     const lenses = [
       lens(text.lens, commandFor(verdict), document.uri, tooltip),
-      lens(checkMessages.preview(), COMMANDS.previewDataset),
+      lens(vscode.l10n.t('Preview'), COMMANDS.previewDataset),
       report !== undefined && isConvertible(report.kind)
         ? lens(TERMS.convertToJsonl, COMMANDS.convertToJsonl)
-        : lens(checkMessages.submit(), COMMANDS.submitDataset),
+        : lens(vscode.l10n.t('Submit…'), COMMANDS.submitDataset),
     ];
     if (past?.trained !== undefined) {
       const { accountId, runId } = past.trained.run;
-      const title = checkMessages.trained(trainedPhrase(past.trained, report?.rows));
+      const title = vscode.l10n.t('Trained {0}', trainedPhrase(past.trained, report?.rows));
       lenses.push(lens(title, COMMANDS.showRun, { accountId, id: runId }));
     }
     return lenses;
@@ -88,7 +88,7 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
     const isShown = isDataset(this.#reports, uri);
     const verdict = report && isShown ? verdictOf(report) : undefined;
     const price = past && likelyPrice(past.price);
-    const text = datasetStatus({ report, verdict, isDataset: isShown, isBusy, isDirty, price });
+    const text = statusText({ report, verdict, isDataset: isShown, isBusy, isDirty, price });
     return { report, verdict, isShown, isBusy, past, text };
   }
 
@@ -122,6 +122,53 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
       report !== undefined && isConvertible(report.kind) ? COMMANDS.convertToJsonl : commandFor(verdict);
     this.#item.command = { title: text.action, command, arguments: [document.uri] };
   }
+}
+
+/** Texts of a JSONL document's language status and of its first CodeLens. */
+interface StatusText {
+  name: string;
+  text: string;
+  detail: string;
+  /** Title of the language status command. */
+  action: string;
+  lens: string;
+}
+
+/** State of a JSONL document. */
+interface DatasetState {
+  report: Report | undefined;
+  verdict: Verdict | undefined;
+  /** Whether the file is treated as a dataset. */
+  isDataset: boolean;
+  isBusy: boolean;
+  /** Whether the editor has changes that are not in the checked file. */
+  isDirty: boolean;
+  /** Estimated price for the CodeLens. */
+  price: string | undefined;
+}
+
+export function statusText(state: DatasetState): StatusText {
+  const { report, verdict, isDataset, isBusy, isDirty, price } = state;
+  const name = vscode.l10n.t('Dataset Check');
+  const check = report === undefined || !isDataset ? TERMS.checkDataset : TERMS.checkAgain;
+  const convert = report !== undefined && isConvertible(report.kind) && TERMS.convertToJsonl;
+  const found = report && (isDataset || report.kind !== 'rows' ? verdictLine : otherRows)(report);
+  const line = isBusy ? TERMS.checking : found;
+  const text = line ?? TERMS.notChecked;
+  if (!isDataset) return { name, text, detail: '', action: convert || check, lens: '' };
+  const detail = isDirty && report !== undefined ? vscode.l10n.t('as saved') : '';
+  return {
+    name,
+    text,
+    detail,
+    action: convert || (verdict === undefined || verdict === 'clean' ? check : TERMS.showProblems),
+    lens: compact(line ?? check, !isBusy && price, !isBusy && detail).join(' · '),
+  };
+}
+
+/** The only text about a file that is not a dataset. */
+function otherRows({ rows }: Report): string {
+  return vscode.l10n.t('JSONL, {0} · no known training format', formatRows(rows));
 }
 
 function titlesOf(lenses: readonly vscode.CodeLens[]): string {

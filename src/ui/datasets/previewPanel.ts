@@ -4,7 +4,7 @@ import { CancelledError } from '../../core/base/errors.ts';
 import { isConvertible, problemsOfRow, type ProblemChoice } from '../../core/datasets/report.ts';
 import { lineOfRow } from '../../core/datasets/rowFile.ts';
 import { RowList } from '../../core/datasets/rowList.ts';
-import { kindSentence, refusalSentence } from '../shared/datasetMessages.ts';
+import { kindSentence, refusalSentence } from '../shared/datasetTexts.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
 import { TERMS } from '../shared/termMessages.ts';
@@ -26,7 +26,7 @@ import {
   pageWords,
   previewCard,
   previewTitle,
-} from './previewMessages.ts';
+} from './previewView.ts';
 import { previewRows } from './previewRows.ts';
 import type { PreviewFilter, PreviewMemory, PreviewMessage, PreviewRequest } from './protocol.ts';
 

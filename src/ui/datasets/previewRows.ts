@@ -2,8 +2,8 @@ import type { PreviewProblem, PreviewRow } from './protocol.ts';
 import type { Problem } from '../../core/datasets/problems.ts';
 import { type Report, problemsOfRow } from '../../core/datasets/report.ts';
 import type { FileRow, RowFile } from '../../core/datasets/rowFile.ts';
-import { moreProblems, placeOf, restOfRow, rowTitle } from './previewMessages.ts';
-import { problemSentence } from './messages.ts';
+import { moreProblems, placeOf, restOfRow, rowTitle } from './previewView.ts';
+import { problemSentence } from './problemTexts.ts';
 
 /** Maximum bytes shown per row. */
 const ROW_BYTES = 256 * 1024;

@@ -2,22 +2,24 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
 import { isSameStamp } from '../../core/base/fileStamp.ts';
-import { CheckError, verdictOf, type CheckFailure, type Report } from '../../core/datasets/report.ts';
+import {
+  CheckError,
+  countProblems,
+  isBlank,
+  isConvertible,
+  isUnread,
+  verdictOf,
+  type CheckFailure,
+  type Report,
+} from '../../core/datasets/report.ts';
 import { inspectDataset, type DatasetFile } from '../../core/datasets/fileKind.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import type { Intent } from '../../core/submission/intent.ts';
 import { filesOf } from './arguments.ts';
-import {
-  checkingTitle,
-  chooseMessages,
-  confirmProblems,
-  confirmSave,
-  confirmUnchecked,
-  failureSentence,
-  refusalSentence,
-} from './datasetMessages.ts';
+import { checkingTitle, failureSentence, foundCounts, KINDS, refusalSentence } from './datasetTexts.ts';
+import { compact, formatRows } from './format.ts';
 import { COMMANDS } from './ids.ts';
-import { withLateProgress, showError } from './notifications.ts';
+import { askModal, showError, showWarning, withLateProgress } from './notifications.ts';
 import type { Log } from './log.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 import { pick, type Choice } from './steps.ts';
@@ -133,8 +135,8 @@ function byPath(one: vscode.Uri, other: vscode.Uri): number {
 /** Asks the user for a file. */
 export async function openDataset(): Promise<vscode.Uri | undefined> {
   const chosen = await vscode.window.showOpenDialog({
-    title: chooseMessages.title,
-    openLabel: chooseMessages.open,
+    title: vscode.l10n.t('Choose a Dataset'),
+    openLabel: vscode.l10n.t('Use as Dataset'),
     filters: { JSONL: ['jsonl', 'ndjson'], [TERMS.allFiles]: ['*'] },
     canSelectMany: false,
   });
@@ -153,8 +155,11 @@ async function pickOne(
     value: uri,
   }));
   if (other !== undefined)
-    items.push({ icon: 'folder-opened', label: chooseMessages.otherFile, value: undefined });
-  const answer = await pick({ title: chooseMessages.title }, { placeholder: chooseMessages.whichOne, items });
+    items.push({ icon: 'folder-opened', label: vscode.l10n.t('Choose Another File…'), value: undefined });
+  const answer = await pick(
+    { title: vscode.l10n.t('Choose a Dataset') },
+    { placeholder: vscode.l10n.t('A run trains on one file. Which one?'), items },
+  );
   if (answer.kind !== 'value') return undefined;
   return answer.value ?? other?.();
 }
@@ -169,6 +174,15 @@ async function saveIfNeeded(uri: vscode.Uri): Promise<vscode.Uri | undefined> {
   const saved = await vscode.workspace.save(uri);
   // `save` may also return undefined because one of the file's editors, a preview, had nothing to save.
   return saved ?? (isDirty() ? undefined : uri);
+}
+
+/** Asks whether to save a dataset before it is submitted. */
+async function confirmSave(name: string): Promise<boolean> {
+  const question = vscode.l10n.t('{0} has unsaved changes.', name);
+  const detail = vscode.l10n.t('Only the saved file is submitted.');
+  return (
+    (await askModal(showWarning, question, detail, { [vscode.l10n.t('Save and Continue')]: true })) === true
+  );
 }
 
 /** Returns the file, or undefined after an error message if it can't be a dataset. */
@@ -201,6 +215,77 @@ async function passGate(
     return choice === 'submit' ? found : undefined;
   }
 }
+
+/** Asks twice, so that a habitual click sends no secret. In both dialogs, Enter shows the problems. */
+async function confirmProblems(
+  name: string,
+  report: Report,
+  accountName: string,
+): Promise<'problems' | 'convert' | 'submit' | undefined> {
+  const why = stoppingPhrase(report);
+  const choice = await askModal(
+    showWarning,
+    vscode.l10n.t('{0} is not ready to submit: {1}.', name, why),
+    stoppingDetail(report),
+    {
+      [TERMS.showProblems]: 'problems',
+      ...(isConvertible(report.kind) && { [TERMS.convertToJsonl]: 'convert' }),
+      [vscode.l10n.t('Submit Anyway…')]: 'continue',
+    },
+  );
+  if (choice !== 'continue') return choice;
+  return askModal(
+    showWarning,
+    vscode.l10n.t('Submit {0} despite these problems?', name),
+    vscode.l10n.t('It will be sent to {0} unchanged: {1}. A final confirmation follows.', accountName, why),
+    { [TERMS.showProblems]: 'problems', [TERMS.submitAnyway]: 'submit' },
+  );
+}
+
+function stoppingDetail(report: Report): string {
+  const { kind } = report;
+  const { errors, secrets, unchecked } = countProblems(report);
+  const isRows = kind === 'rows';
+  return compact(
+    !isRows && KINDS[kind][1],
+    isRows && errors > 0 && vscode.l10n.t('The service may reject the file, or charge for unusable rows.'),
+    isRows && secrets > 0 && vscode.l10n.t('Secrets would leave this machine, and a model can repeat them.'),
+    (unchecked > 0 || isUnread(kind)) && vscode.l10n.t('What wasn’t checked may contain secrets.'),
+    NOTHING_SENT,
+  ).join(' ');
+}
+
+/** Why a submission needs confirmation: "3 errors, 1 secret", or what the file is if it has no rows. */
+function stoppingPhrase(report: Report): string {
+  if (report.kind !== 'rows') return KINDS[report.kind][0];
+  if (isBlank(report)) return vscode.l10n.t('it has only blank rows');
+  const counts = countProblems(report);
+  return compact(
+    ...foundCounts({ ...counts, warnings: 0 }),
+    counts.unchecked > 0 && vscode.l10n.t('{0} too long to check', formatRows(counts.unchecked)),
+  ).join(', ');
+}
+
+/** Asks how to continue after a failed check. Submitting without a verdict is offered only if the check itself crashed. */
+async function confirmUnchecked(
+  name: string,
+  failure: CheckFailure,
+  accountName: string,
+): Promise<'again' | 'unchecked' | undefined> {
+  const choice = await askModal(showWarning, failureSentence(name, failure), NOTHING_SENT, {
+    ...(failure !== 'missing' && { [TERMS.checkAgain]: 'again' }),
+    ...(failure === 'worker-died' && { [vscode.l10n.t('Submit Without Checking…')]: 'continue' }),
+  });
+  if (choice !== 'continue') return choice;
+  return askModal(
+    showWarning,
+    vscode.l10n.t('Submit {0} without checking?', name),
+    vscode.l10n.t('It will be sent to {0} unchecked. A final confirmation follows.', accountName),
+    { [TERMS.checkAgain]: 'again', [vscode.l10n.t('Submit Without Checking')]: 'unchecked' },
+  );
+}
+
+const NOTHING_SENT = vscode.l10n.t('Nothing has been sent.');
 
 /** Awaits a check and returns its report, or why it failed. @throws CancelledError */
 export async function reportOrFailure(

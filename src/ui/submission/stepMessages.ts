@@ -17,7 +17,7 @@ import {
   trainedPhrase,
   type Fact,
   type RunNames,
-} from '../shared/datasetMessages.ts';
+} from '../shared/datasetTexts.ts';
 import {
   compact,
   formatAgo,

@@ -30,7 +30,7 @@ describe('previewRows', () => {
   before(async () => {
     hooks = standInForVscode();
     ({ previewRows } = await import('../../../../src/ui/datasets/previewRows.ts'));
-    moreProblems = (await import('../../../../src/ui/datasets/previewMessages.ts')).moreProblems();
+    moreProblems = (await import('../../../../src/ui/datasets/previewView.ts')).moreProblems();
   });
   after(() => hooks.deregister());
 

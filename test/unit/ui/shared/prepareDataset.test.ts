@@ -9,7 +9,7 @@ import { groupOf, reportOf } from '../../../helpers/report.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
-const messages = await withVscode(() => import('../../../../src/ui/shared/datasetMessages.ts'));
+const messages = await withVscode(() => import('../../../../src/ui/shared/datasetTexts.ts'));
 const { prepareDataset } = await withVscode(() => import('../../../../src/ui/shared/prepareDataset.ts'));
 
 const TEXT = '{"prompt":"a","completion":"b"}\n';

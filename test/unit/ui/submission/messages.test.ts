@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Intent } from '../../../../src/core/submission/intent.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { Prior } from '../../../../src/core/submission/receipts.ts';
-import type { RunNames } from '../../../../src/ui/shared/datasetMessages.ts';
+import type { RunNames } from '../../../../src/ui/shared/datasetTexts.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 

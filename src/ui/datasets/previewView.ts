@@ -17,12 +17,12 @@ import {
   tokensPhrase,
   trainedPhrase,
   verdictPhrase,
-} from '../shared/datasetMessages.ts';
+} from '../shared/datasetTexts.ts';
 import { compact, formatBytes, formatCount, formatRows } from '../shared/format.ts';
 import { priceText } from '../shared/moneyMessages.ts';
 import { TERMS } from '../shared/termMessages.ts';
 import type { PastRuns } from './datasetRuns.ts';
-import { problemClassName, problemName } from './messages.ts';
+import { problemClassName, problemName } from './problemTexts.ts';
 import type { PreviewCard, PreviewChart, PreviewWord } from './protocol.ts';
 
 /** Maximum bars for row lengths; if there are more, neighbors are merged. */

@@ -4,8 +4,6 @@ import {
   countOf,
   countProblems,
   isBlank,
-  isConvertible,
-  isUnread,
   verdictOf,
   type CheckFailure,
   type FileKind,
@@ -17,9 +15,7 @@ import {
 import type { DatasetProblem } from '../../core/datasets/fileKind.ts';
 import type { Prior, TrainedBefore } from '../../core/submission/receipts.ts';
 import { compact, formatCount, formatDay, formatMoney, formatRows } from './format.ts';
-import { askModal, showWarning } from './notifications.ts';
 import { sanitizeServiceText } from './serviceText.ts';
-import { TERMS } from './termMessages.ts';
 
 type OtherKind = Exclude<FileKind, 'rows'>;
 
@@ -148,7 +144,7 @@ const TO_UTF_8 = l10n.t('Convert it to UTF-8.');
 const TO_JSONL = l10n.t('Convert it to JSONL.');
 
 /** The name of each kind, and what to do. */
-const KINDS: Readonly<Record<OtherKind, readonly [string, string]>> = {
+export const KINDS: Readonly<Record<OtherKind, readonly [string, string]>> = {
   'utf-16': [l10n.t('UTF-16, not UTF-8'), l10n.t('Use Save with Encoding (UTF-8) in the status bar.')],
   'utf-32': [l10n.t('UTF-32, not UTF-8'), TO_UTF_8],
   gzip: [l10n.t('compressed (gzip)'), l10n.t('Decompress it.')],
@@ -203,94 +199,8 @@ export function notOnDisk(name: string): string {
   return l10n.t('{0} is not on the machine where extensions run. Save a copy there first.', name);
 }
 
-/** Texts for choosing a dataset. */
-export const chooseMessages = {
-  title: l10n.t('Choose a Dataset'),
-  open: l10n.t('Use as Dataset'),
-  whichOne: l10n.t('A run trains on one file. Which one?'),
-  otherFile: l10n.t('Choose Another File…'),
-} as const;
-
 export function checkingTitle(name: string): string {
   return l10n.t('Checking {0}', name);
-}
-
-/** Asks whether to save a dataset before it is submitted. */
-export async function confirmSave(name: string): Promise<boolean> {
-  const question = l10n.t('{0} has unsaved changes.', name);
-  const detail = l10n.t('Only the saved file is submitted.');
-  return (await askModal(showWarning, question, detail, { [l10n.t('Save and Continue')]: true })) === true;
-}
-
-/** Asks twice, so that a habitual click sends no secret. In both dialogs, Enter shows the problems. */
-export async function confirmProblems(
-  name: string,
-  report: Report,
-  accountName: string,
-): Promise<'problems' | 'convert' | 'submit' | undefined> {
-  const why = stoppingPhrase(report);
-  const choice = await askModal(
-    showWarning,
-    l10n.t('{0} is not ready to submit: {1}.', name, why),
-    stoppingDetail(report),
-    {
-      [TERMS.showProblems]: 'problems',
-      ...(isConvertible(report.kind) && { [TERMS.convertToJsonl]: 'convert' }),
-      [l10n.t('Submit Anyway…')]: 'continue',
-    },
-  );
-  if (choice !== 'continue') return choice;
-  return askModal(
-    showWarning,
-    l10n.t('Submit {0} despite these problems?', name),
-    l10n.t('It will be sent to {0} unchanged: {1}. A final confirmation follows.', accountName, why),
-    { [TERMS.showProblems]: 'problems', [TERMS.submitAnyway]: 'submit' },
-  );
-}
-
-function stoppingDetail(report: Report): string {
-  const { kind } = report;
-  const { errors, secrets, unchecked } = countProblems(report);
-  const isRows = kind === 'rows';
-  return compact(
-    !isRows && KINDS[kind][1],
-    isRows && errors > 0 && l10n.t('The service may reject the file, or charge for unusable rows.'),
-    isRows && secrets > 0 && l10n.t('Secrets would leave this machine, and a model can repeat them.'),
-    (unchecked > 0 || isUnread(kind)) && l10n.t('What wasn’t checked may contain secrets.'),
-    NOTHING_SENT,
-  ).join(' ');
-}
-
-/** Asks how to continue after a failed check. Submitting without a verdict is offered only if the check itself crashed. */
-export async function confirmUnchecked(
-  name: string,
-  failure: CheckFailure,
-  accountName: string,
-): Promise<'again' | 'unchecked' | undefined> {
-  const choice = await askModal(showWarning, failureSentence(name, failure), NOTHING_SENT, {
-    ...(failure !== 'missing' && { [TERMS.checkAgain]: 'again' }),
-    ...(failure === 'worker-died' && { [l10n.t('Submit Without Checking…')]: 'continue' }),
-  });
-  if (choice !== 'continue') return choice;
-  return askModal(
-    showWarning,
-    l10n.t('Submit {0} without checking?', name),
-    l10n.t('It will be sent to {0} unchecked. A final confirmation follows.', accountName),
-    { [TERMS.checkAgain]: 'again', [l10n.t('Submit Without Checking')]: 'unchecked' },
-  );
-}
-
-const NOTHING_SENT = l10n.t('Nothing has been sent.');
-
-/** Why a submission needs confirmation: "3 errors, 1 secret", or what the file is if it has no rows. */
-function stoppingPhrase(report: Report): string {
-  if (report.kind !== 'rows') return KINDS[report.kind][0];
-  if (isBlank(report)) return l10n.t('it has only blank rows');
-  const counts = countProblems(report);
-  return compact(
-    ...foundCounts({ ...counts, warnings: 0 }),
-    counts.unchecked > 0 && l10n.t('{0} too long to check', formatRows(counts.unchecked)),
-  ).join(', ');
 }
 
 function rowCount(report: Report): string {
@@ -298,7 +208,7 @@ function rowCount(report: Report): string {
 }
 
 /** Counts of errors, secrets, and warnings, except zeros. */
-function foundCounts({ errors, secrets, warnings }: ProblemCounts): string[] {
+export function foundCounts({ errors, secrets, warnings }: ProblemCounts): string[] {
   return compact(
     errors > 0 && (errors === 1 ? l10n.t('1 error') : l10n.t('{0} errors', formatCount(errors))),
     secrets > 0 && (secrets === 1 ? l10n.t('1 secret') : l10n.t('{0} secrets', formatCount(secrets))),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ModuleHooks } from 'node:module';
 import { PROBLEMS } from '../../../../src/core/datasets/problems.ts';
 import type { Report } from '../../../../src/core/datasets/report.ts';
-import type { CardSource } from '../../../../src/ui/datasets/previewMessages.ts';
+import type { CardSource } from '../../../../src/ui/datasets/previewView.ts';
 import type { PreviewCard } from '../../../../src/ui/datasets/protocol.ts';
 import { groupOf, reportOf } from '../../../helpers/report.ts';
 import { standInForVscode } from '../../../helpers/standInForVscode.ts';
@@ -11,13 +11,15 @@ const ROW = [{ row: 1 }];
 
 describe('dataset messages', () => {
   let hooks: ModuleHooks;
-  let preview: typeof import('../../../../src/ui/datasets/previewMessages.ts');
-  let messages: typeof import('../../../../src/ui/datasets/messages.ts');
+  let preview: typeof import('../../../../src/ui/datasets/previewView.ts');
+  let messages: typeof import('../../../../src/ui/datasets/problemTexts.ts');
+  let status: typeof import('../../../../src/ui/datasets/datasetStatus.ts');
 
   before(async () => {
     hooks = standInForVscode();
-    preview = await import('../../../../src/ui/datasets/previewMessages.ts');
-    messages = await import('../../../../src/ui/datasets/messages.ts');
+    preview = await import('../../../../src/ui/datasets/previewView.ts');
+    messages = await import('../../../../src/ui/datasets/problemTexts.ts');
+    status = await import('../../../../src/ui/datasets/datasetStatus.ts');
   });
   after(() => hooks.deregister());
 
@@ -163,7 +165,7 @@ describe('dataset messages', () => {
 
   it('show a single text for a file that is not a dataset', () => {
     const state = { isDataset: false, isBusy: false, isDirty: true, price: '1 USD', verdict: undefined };
-    const of = (report: Report | undefined) => messages.datasetStatus({ ...state, report });
+    const of = (report: Report | undefined) => status.statusText({ ...state, report });
     const { text, detail, action, lens } = of(
       reportOf({ rows: 5_000, problems: [groupOf('bad-escape', ROW)] }),
     );
