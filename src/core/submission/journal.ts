@@ -14,7 +14,6 @@ import { SubmissionError } from './errors.ts';
 import {
   isCharged,
   isDuplicate,
-  isRunOf,
   isSettled,
   mayBeCharged,
   type ChargedReceipt,
@@ -315,16 +314,27 @@ export class Journal implements Disposable {
     return ids.size === 0 ? [] : (await this.receipts()).filter(isCharged).filter(({ id }) => ids.has(id));
   }
 
-  /** Claims the report of a run's charge. Resolves to true once, in a single window. Never rejects. */
-  async claimNotice(runId: string): Promise<boolean> {
-    const unreported = await this.unreported().catch(() => []);
-    const receipt = unreported.find((one) => isRunOf(one, runId));
-    if (receipt === undefined) return false;
-    if (this.#unwrittenNotices.delete(receipt.id)) return true;
-    return unlink(path.join(this.#notices, receipt.id)).then(
-      () => true,
-      () => false,
-    );
+  /**
+   * Reports charges in one window at a time; if that one is killed, another one can.
+   * @returns what `report` returns; undefined while another window reports
+   */
+  async reportAlone<T>(report: () => Promise<T>): Promise<T | undefined> {
+    // Without locks, a charge is reported twice rather than never.
+    const lease = await Lease.take(this.#lockFile('notices'), 1).catch(() => null);
+    if (lease === undefined) return undefined;
+    try {
+      return await report();
+    } finally {
+      lease?.release();
+    }
+  }
+
+  /** Records that the user saw a charge, unless it has a further run by now. Never rejects: at worst it is reported again. */
+  async removeNotice({ id, settled }: ChargedReceipt): Promise<void> {
+    const now = (await this.unreported().catch(() => [])).find((one) => one.id === id);
+    if (now === undefined || runsOf(now.settled).length > runsOf(settled).length) return;
+    this.#unwrittenNotices.delete(id);
+    await unlink(path.join(this.#notices, id)).catch(() => undefined);
   }
 
   dispose(): void {

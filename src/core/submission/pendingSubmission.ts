@@ -53,6 +53,12 @@ export type SubmissionResult =
   /** Nothing was sent: another window owns it, or it is resolved. */
   | { kind: 'elsewhere' };
 
+/** The run of a submission that this window found, and settled it with. */
+export interface FoundRun {
+  intent: Intent;
+  run: RunCreation;
+}
+
 /** A submission that this window is sending. */
 export interface Submission {
   /** Its Idempotency-Key. */

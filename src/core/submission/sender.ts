@@ -18,7 +18,12 @@ import {
 } from './intent.ts';
 import type { Journal, KnownSubmissions, Owned } from './journal.ts';
 import { assertNotTooEarly, mayBeForgotten } from './nextStep.ts';
-import { canCheck, type PendingSubmissions, type SubmissionResult } from './pendingSubmission.ts';
+import {
+  canCheck,
+  type FoundRun,
+  type PendingSubmissions,
+  type SubmissionResult,
+} from './pendingSubmission.ts';
 import {
   creationOf,
   findRun,
@@ -123,10 +128,14 @@ export class Sender {
   }
 
   /** Never rejects. */
-  async checkDue(session: Session): Promise<void> {
-    for (const { id, accountId, state, intent } of this.#pending.all)
-      if (accountId === session.account.id && state === 'unknown' && this.#isDue(intent))
-        await this.#check(session, id, true, this.#stopping).catch(() => undefined);
+  async checkDue(session: Session): Promise<FoundRun[]> {
+    const found: FoundRun[] = [];
+    for (const { id, accountId, state, intent } of this.#pending.all) {
+      if (accountId !== session.account.id || state !== 'unknown' || !this.#isDue(intent)) continue;
+      const result = await this.#check(session, id, true, this.#stopping).catch(() => undefined);
+      if (result?.verdict === 'charged') found.push({ intent, run: result.run });
+    }
+    return found;
   }
 
   #isDue(intent: Intent): boolean {
@@ -154,14 +163,17 @@ export class Sender {
   }
 
   /** Never rejects. */
-  async settleMarked(session: Session): Promise<void> {
+  async settleMarked(session: Session): Promise<FoundRun[]> {
     const { account, runs } = session;
+    const found: FoundRun[] = [];
     for (const submission of this.#pending.all) {
       const { id, accountId, intent } = submission;
       if (accountId !== account.id || !canCheck(submission)) continue;
-      const run = runs.rows?.find(({ run_id }) => isMarked(intent, { label: runs.label(run_id) ?? '' }));
-      if (run !== undefined) await this.adopt(session, id, run.run_id, 'found').catch(() => false);
+      const row = runs.rows?.find(({ run_id }) => isMarked(intent, { label: runs.label(run_id) ?? '' }));
+      const run = row && (await this.adopt(session, id, row.run_id, 'found').catch(() => undefined));
+      if (run !== undefined) found.push({ intent, run });
     }
+    return found;
   }
 
   /** @throws ApiError, write errors */
@@ -174,14 +186,15 @@ export class Sender {
     return changed;
   }
 
-  async adopt(session: Session, id: string, runId: string, how: How): Promise<boolean> {
-    const isDone = await this.#owning(id, session, async (owned) => {
+  /** @returns the run; undefined if another window owns the intent, or it is resolved */
+  adopt(session: Session, id: string, runId: string, how: How): Promise<RunCreation | undefined> {
+    return this.#owning(id, session, async (owned) => {
       // The details contain the price. Read them only if they are not loaded yet.
       const detail = session.runs.detail(runId) ?? (await session.call((client) => client.getRun(runId)));
-      await this.#settleCharged(session, owned, creationOf(detail), how);
-      return true;
+      const run = creationOf(detail);
+      await this.#settleCharged(session, owned, run, how);
+      return run;
     });
-    return isDone ?? false;
   }
 
   async discard(id: string, confirmed: 'may-be-charged' | 'not-charged'): Promise<boolean> {

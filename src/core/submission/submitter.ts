@@ -9,6 +9,7 @@ import { isCharged, isRunOf, newIntent, type ChargedReceipt, type Draft } from '
 import type { Journal, KnownSubmissions } from './journal.ts';
 import {
   PendingSubmissions,
+  type FoundRun,
   type PendingSubmission,
   type Submission,
   type SubmissionResult,
@@ -114,21 +115,23 @@ export class Submitter implements Disposable {
   /**
    * Runs the due automatic checks of what may have been charged, as far as the account's quota allows. Never
    * rejects; a failed check is repeated later.
+   * @returns the runs that this window found, which it reports; others leave them to it
    */
-  async checkDue(session: Session): Promise<void> {
+  async checkDue(session: Session): Promise<readonly FoundRun[]> {
     const isDue = this.nextCheckMs(session.account.id) <= this.#clock.nowMs();
-    if (!isDue || !session.quota.canTake || session.notBeforeMs !== undefined) return;
+    if (!isDue || !session.quota.canTake || session.notBeforeMs !== undefined) return [];
     const sender = await this.#sender().catch(() => undefined);
-    await sender?.checkDue(session);
+    return (await sender?.checkDue(session)) ?? [];
   }
 
   /**
    * Settles submissions that may have been charged and whose marker is in the label of a loaded run. Until
    * then, both the run and the submission are shown. Never rejects.
+   * @returns as `checkDue`
    */
-  async settleMarked(session: Session): Promise<void> {
+  async settleMarked(session: Session): Promise<readonly FoundRun[]> {
     const sender = await this.#sender().catch(() => undefined);
-    await sender?.settleMarked(session);
+    return (await sender?.settleMarked(session)) ?? [];
   }
 
   /**
@@ -169,7 +172,7 @@ export class Submitter implements Disposable {
    * @throws ApiError, KeyMissingError if the run cannot be read
    */
   async adopt(session: Session, id: string, runId: string): Promise<boolean> {
-    return (await this.#sender()).adopt(session, id, runId, 'recognised');
+    return (await (await this.#sender()).adopt(session, id, runId, 'recognised')) !== undefined;
   }
 
   /**

@@ -154,19 +154,19 @@ async function whatIsKnown(
   if (state !== 'unsent' || !lacksEnd(intent)) return 'as-recorded';
   const { finding } = await checkSubmission(parts, session, submission);
   if (finding?.verdict === 'not-charged') return 'as-recorded';
-  if (finding?.verdict === 'charged') await reportRun(parts, session, intent, finding.run);
+  if (finding?.verdict === 'charged') reportRun(parts, session, intent, finding.run);
   else if (!mayBeForgotten(intent, { localMs: Date.now() })) return 'unproven';
   else void showWarning(asText(explain(new SubmissionError('too-late'))));
   return 'done';
 }
 
 /** Reports the run of a submission that a check found. */
-export async function reportRun(
+export function reportRun(
   { reportFoundRun, submitted }: Pick<ResolveParts, 'reportFoundRun' | 'submitted'>,
   session: Session,
   intent: Intent,
   run: RunCreation,
-): Promise<void> {
-  await reportFoundRun(run, intent, session);
+): void {
+  void reportFoundRun(run, intent, session);
   submitted.fire({ runId: run.run_id });
 }

@@ -37,7 +37,6 @@ export function activateSubmission(services: Services): void {
   // Needed once there is an open submission or an unreported charge.
   const notices = lazy(async () => {
     const { watchSubmissions } = await import('./submissionNotices.ts');
-    // Load the reporter before any charge is claimed that it has to report.
     return disposables.add(watchSubmissions({ ...services, reportFoundRun: await reporter() }));
   });
   const started = lazy(async () => {
@@ -49,8 +48,8 @@ export function activateSubmission(services: Services): void {
     if (!disposables.disposed) await watch.start();
   });
   const link = async (session: Session) => {
-    for (const { settled, ...intent } of await submitter.linkMarked(session))
-      await reportFoundRun(settled.run, intent, session);
+    const linked = await submitter.linkMarked(session);
+    await Promise.all(linked.map(({ settled, ...intent }) => reportFoundRun(settled.run, intent, session)));
   };
   disposables.add(
     followActive(

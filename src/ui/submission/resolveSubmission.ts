@@ -60,7 +60,7 @@ export async function resolveSubmission(
   let checked = await check(parts, session, chosen);
   for (;;) {
     if (checked.finding?.verdict === 'charged') {
-      await reportRun(parts, session, intent, checked.finding.run);
+      reportRun(parts, session, intent, checked.finding.run);
       return;
     }
     const submission = find(submitter, id);
@@ -270,7 +270,7 @@ async function adopt(
   const facts = resolveMessages.runDetail(run, session.balance.current?.currency);
   if (!(await confirmIsRun(name, run, facts))) return false;
   if (await onDisk(parts.submitter.adopt(session, id, run.run_id), 'submissions'))
-    await reportRun(parts, session, intent, run);
+    reportRun(parts, session, intent, run);
   else void showInformation(submissionMessages.elsewhere(name, intent.origin === 'sandbox'));
   return true;
 }

@@ -3,8 +3,8 @@ import { watchLockOf } from '../../core/accounts/account.ts';
 import { DisposableStore } from '../../core/base/disposable.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { Lease } from '../../core/storage/lease.ts';
-import { mayBeCharged } from '../../core/submission/intent.ts';
-import { canCheck, canContinue, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
+import { mayBeCharged, type ChargedReceipt } from '../../core/submission/intent.ts';
+import { canCheck, canContinue, type FoundRun } from '../../core/submission/pendingSubmission.ts';
 import type { Services } from '../../services.ts';
 import { followActive } from '../shared/activeSession.ts';
 import { COMMANDS } from '../shared/ids.ts';
@@ -21,7 +21,7 @@ import type { ReportFoundRun } from './submissionResult.ts';
 const OVERDUE_MS = 5_000;
 /** The longest wait for the next check, since timers stop while the machine sleeps. */
 const LONGEST_WAIT_MS = 60_000;
-/** How long after a charge the window that got the response may still report it. */
+/** How long after a charge the window that got the response, or found the run, may still report it. */
 const REPORTING_MS = 10_000;
 /** How long the warning about submissions left open by an earlier window waits for the first check. */
 const FIRST_CHECK_MS = 5_000;
@@ -51,13 +51,9 @@ export function watchSubmissions({ sessions, submitter, journal, runsFolder, rep
     );
   const find = (id: string) => submitter.pending.find((pending) => pending.id === id);
 
-  /** Reports the run of a submission that a check or a label settled, unless the charge was already reported. */
-  const reportFound = async (session: Session, { id, intent }: PendingSubmission) => {
-    if (find(id) !== undefined) return;
-    const receipts = await journal.receipts().catch(() => []);
-    const settled = receipts.find((receipt) => receipt.id === id)?.settled;
-    if (settled?.kind !== 'charged' || settled.how !== 'found') return;
-    if (await journal.claimNotice(settled.run.run_id)) await reportFoundRun(settled.run, intent, session);
+  /** Reports the runs of submissions that a check or a label settled. */
+  const reportFound = (session: Session, found: readonly FoundRun[]) => {
+    for (const { intent, run } of found) void reportFoundRun(run, intent, session);
   };
 
   const reportNotCharged = ({ account, keyId }: Session, id: string) => {
@@ -69,17 +65,22 @@ export function watchSubmissions({ sessions, submitter, journal, runsFolder, rep
     notify(showInformation, text, isPossible ? { [submissionMessages.resend()]: resend } : {});
   };
 
-  /** Reports charges that an earlier window could not report. Never rejects. */
+  /** Reports charges that no other window has reported, such as one that was killed. Never rejects. */
   const reportUnreported = async () => {
-    for (const { settled, ...intent } of await journal.unreported().catch(() => [])) {
+    const report = async ({ settled, ...intent }: ChargedReceipt) => {
       const session = sessions.find(intent.accountId);
-      if (session === undefined) continue;
-      if (Math.abs(Date.now() - settled.at.localMs) < REPORTING_MS) {
-        clearTimeout(later);
-        later = setTimeout(() => void reportUnreported(), REPORTING_MS);
-      } else if (await journal.claimNotice(settled.run.run_id))
-        await reportFoundRun(settled.run, intent, session);
-    }
+      if (session !== undefined && Math.abs(Date.now() - settled.at.localMs) < REPORTING_MS) return false;
+      if (session !== undefined) await reportFoundRun(settled.run, intent, session);
+      return true;
+    };
+    const reported = await journal.reportAlone(async () =>
+      Promise.all((await journal.unreported().catch(() => [])).map(report)),
+    );
+    if (reported?.every(Boolean) !== true) reportLater();
+  };
+  const reportLater = () => {
+    clearTimeout(later);
+    if (!store.disposed) later = setTimeout(() => void reportUnreported(), REPORTING_MS);
   };
 
   /** Notifies the user of submissions left open, once per account, when it is active. */
@@ -121,11 +122,12 @@ export function watchSubmissions({ sessions, submitter, journal, runsFolder, rep
     if (session === sessions.active) return submitter.checkDue(session);
     // Without locks, each window polls for itself.
     const lease = await Lease.take(watchLockOf(runsFolder, session.account.id), 1).catch(() => null);
-    if (lease === undefined) return;
+    if (lease === undefined) return [];
     session.quota.open(false);
-    await submitter.checkDue(session);
+    const found = await submitter.checkDue(session);
     session.quota.close();
     lease?.release();
+    return found;
   };
 
   /** Plans the next check of any account. */
@@ -149,17 +151,14 @@ export function watchSubmissions({ sessions, submitter, journal, runsFolder, rep
     const unknown = submitter.pending.filter((one) => one.accountId === id && one.state === 'unknown');
     checking.add(id);
     try {
-      await checkDue(session);
+      reportFound(session, await checkDue(session));
     } finally {
       checking.delete(id);
     }
     planCheck();
     // If it is still due, the window that polls the account checks it.
     if (session === sessions.active && submitter.nextCheckMs(id) > Date.now()) reportLeftOpen(session);
-    for (const submission of unknown) {
-      reportNotCharged(session, submission.id);
-      await reportFound(session, submission);
-    }
+    for (const submission of unknown) reportNotCharged(session, submission.id);
   };
   const checkAll = () => {
     for (const session of openSessions()) void check(session);
@@ -168,10 +167,8 @@ export function watchSubmissions({ sessions, submitter, journal, runsFolder, rep
 
   /** Settles submissions whose run's label was read, which makes a check unnecessary. Never rejects. */
   const settleMarked = async (session: Session) => {
-    const open = submitter.pending.filter((one) => one.accountId === session.account.id && canCheck(one));
-    if (open.length === 0) return;
-    await submitter.settleMarked(session);
-    for (const submission of open) await reportFound(session, submission);
+    const isNeeded = submitter.pending.some((one) => one.accountId === session.account.id && canCheck(one));
+    if (isNeeded) reportFound(session, await submitter.settleMarked(session));
   };
 
   for (const one of [
@@ -188,7 +185,9 @@ export function watchSubmissions({ sessions, submitter, journal, runsFolder, rep
       return session && [session.runs.onDidChange(() => void settleMarked(session))];
     }),
     sessions.onDidChangeState(({ session }) => void check(session)),
-    submitter.onDidChange(({ accountId, state }) => {
+    submitter.onDidChange(({ id, accountId, state }) => {
+      // The window that settled it may have been killed.
+      if (find(id) === undefined) reportLater();
       if (state !== 'unknown') return;
       void check(sessions.find(accountId));
       planCheck();

@@ -5,7 +5,13 @@ import type { RunCreation } from '../../core/api/types.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import { currencyOf, estimateBefore } from '../../core/money/estimate.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { chargedReceiptsOf, isRunOf, runsOf, type Draft } from '../../core/submission/intent.ts';
+import {
+  chargedReceiptsOf,
+  isRunOf,
+  runsOf,
+  type ChargedReceipt,
+  type Draft,
+} from '../../core/submission/intent.ts';
 import type { Journal } from '../../core/submission/journal.ts';
 import type {
   PendingSubmission,
@@ -35,6 +41,8 @@ import { stateText, submissionName } from './rowMessages.ts';
 const TICK_MS = 1_000;
 /** How long a notification of a charge waits for the balance. */
 const BALANCE_WAIT_MS = 5_000;
+/** How long a notification of a charge must be visible. With the wait for the balance, less than `REPORTING_MS`. */
+const SEEN_MS = 3_000;
 
 /** Shows the progress of a submission while it is sent. */
 export function withSubmissionProgress(
@@ -82,9 +90,10 @@ export async function reportResult(
   const isSandbox = session.account.kind === 'sandbox';
   switch (result.kind) {
     case 'charged':
-      await reportCharged(result.run, draft, session, journal, result.found === true);
-      // If the window crashes before this, the next start reports the charge.
-      void journal.claimNotice(result.run.run_id);
+      void removeOnceSeen(
+        journal,
+        await reportCharged(result.run, draft, session, journal, result.found === true),
+      );
       submitted.fire({ runId: result.run.run_id });
       return;
     case 'not-charged': {
@@ -114,14 +123,17 @@ export async function reportResult(
   }
 }
 
-/** @param isFound whether a check found the run, which reveals less about the charge than the response would */
+/**
+ * @param isFound whether a check found the run, which reveals less about the charge than the response would
+ * @returns the receipt, as reported
+ */
 async function reportCharged(
   run: RunCreation,
   draft: Draft,
   { account, balance }: Session,
   journal: Pick<Journal, 'receipts'>,
   isFound: boolean,
-): Promise<void> {
+): Promise<ChargedReceipt | undefined> {
   const current =
     run.balance_after_cents === undefined
       ? await Promise.race([
@@ -134,7 +146,7 @@ async function reportCharged(
   if (receipt?.settled.furtherRuns !== undefined) {
     const show = () => vscode.commands.executeCommand(`${VIEWS.runs}.focus`);
     notify(showWarning, chargedTwiceSentence(receipt, account), { [submissionMessages.showRuns()]: show });
-    return;
+    return receipt;
   }
   const before = receipt && estimateBefore(receipts, receipt);
   // The details of a found run have no currency, and the balance may have another one by now.
@@ -143,13 +155,24 @@ async function reportCharged(
   const target = { accountId: account.id, id: run.run_id };
   const show = () => vscode.commands.executeCommand(COMMANDS.showRun, target);
   notify(showInformation, text, { [submissionMessages.showRun()]: show });
+  return receipt;
 }
 
-/** Notifies the user that the run of a submission was found, and so charged. */
+/** Removes the notice of a charge once the user can have seen it: if the window is killed before, the next start reports it. */
+async function removeOnceSeen(
+  journal: Pick<Journal, 'removeNotice'>,
+  receipt: ChargedReceipt | undefined,
+): Promise<void> {
+  if (receipt === undefined) return;
+  await new Promise((resolve) => setTimeout(resolve, SEEN_MS).unref());
+  await journal.removeNotice(receipt);
+}
+
+/** Notifies the user that the run of a submission was found, and so charged. Resolves once the user can have seen it. */
 export type ReportFoundRun = (run: RunCreation, draft: Draft, session: Session) => Promise<void>;
 
 /** Returns a function that reports each run once, since an automatic and a manual check can find the same run. */
-export function foundRunReporter(journal: Pick<Journal, 'claimNotice' | 'receipts'>): ReportFoundRun {
+export function foundRunReporter(journal: Pick<Journal, 'receipts' | 'removeNotice'>): ReportFoundRun {
   const reported = new Set<string>();
   return async (run, draft, session) => {
     const receipts = chargedReceiptsOf(await journal.receipts().catch(() => []), session.account.id);
@@ -159,7 +182,6 @@ export function foundRunReporter(journal: Pick<Journal, 'claimNotice' | 'receipt
     const key = runs.map(({ run_id }) => run_id).join(' ');
     if (reported.has(key)) return;
     reported.add(key);
-    await reportCharged(run, draft, session, journal, true);
-    await journal.claimNotice(run.run_id);
+    await removeOnceSeen(journal, await reportCharged(run, draft, session, journal, true));
   };
 }

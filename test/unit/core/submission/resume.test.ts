@@ -512,7 +512,12 @@ describe('Submitter, after the first attempts', () => {
       assert.equal(await checks(9 * HOUR), 1);
       assert.deepEqual(stage.states(), ['unknown']);
       stage.onGet = () => false;
-      assert.equal(await checks(5 * MINUTE), 1);
+      stage.clock.pass(5 * MINUTE);
+      const found = await stage.submitter.checkDue(stage.own);
+      assert.deepEqual(
+        found.map(({ run }) => run.run_id),
+        ['run-1'],
+      );
       assert.deepEqual([stage.states(), await stage.receipts()], [[], ['charged']]);
     });
 
@@ -588,7 +593,14 @@ describe('Submitter, after the first attempts', () => {
       stage.gets.length = 0;
       await submitter.settleMarked(stage.session('account-2'));
       assert.deepEqual(stage.states(), ['unknown']);
-      await submitter.settleMarked(own);
+      const { submitter: other } = await stage.otherWindow();
+      await other.probe();
+      const found = await Promise.all([submitter, other].map((each) => each.settleMarked(own)));
+      assert.deepEqual(
+        found.flat().map(({ intent, run }) => [intent.marker, run.run_id]),
+        [[MARKER, 'run-1']],
+        'one window reports it',
+      );
       assert.deepEqual(stage.states(), []);
       assert.ok(!stage.gets.some((asked) => asked.includes('run-1')));
       const receipt = await settled();

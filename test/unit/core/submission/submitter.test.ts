@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync, truncateSync, writeFileSync } from 'node:fs';
 import type http from 'node:http';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { writeFileDurably } from '../../../../src/core/storage/durableFile.ts';
 import type { SubmissionResult, SubmissionState } from '../../../../src/core/submission/pendingSubmission.ts';
@@ -410,26 +411,39 @@ describe('Submitter', () => {
   });
 
   describe('a notice of a charge', () => {
-    it('is claimed by another window if the window that was charged was killed', async () => {
+    it('is there for other windows until the user saw the charge, also of a further run', async () => {
       const outcome = await stage.submit();
       assert.ok(outcome.kind === 'charged');
       const { journal } = await stage.otherWindow();
       const [unreported, ...more] = await journal.unreported();
       assert.ok(unreported?.settled.kind === 'charged');
       assert.deepEqual([unreported.settled.run, more], [outcome.run, []]);
-      const claims = [journal, stage.bench.journal].map((each) => each.claimNotice(outcome.run.run_id));
-      assert.deepEqual((await Promise.all(claims)).sort(), [false, true]);
+      const { settled } = unreported;
+      const twice = await journal.addCharge(unreported.id, { ...settled, run: { run_id: 'another' } });
+      await stage.bench.journal.removeNotice(unreported);
+      assert.deepEqual(await journal.unreported(), [twice]);
+      await stage.bench.journal.removeNotice(twice!);
       assert.deepEqual(await journal.unreported(), []);
     });
 
-    it('is claimed once even if the disk cannot store the claim', async () => {
+    it('is kept by its window if the disk cannot store it', async () => {
       const notices = path.join(stage.bench.journalFolder, 'notices');
       rmSync(notices, { recursive: true });
       writeFileSync(notices, '');
       const outcome = await stage.submit();
       assert.ok(outcome.kind === 'charged');
-      const claim = () => stage.bench.journal.claimNotice(outcome.run.run_id);
-      assert.deepEqual([await claim(), await claim()], [true, false]);
+      const { journal } = stage.bench;
+      const [unreported] = await journal.unreported();
+      assert.deepEqual(unreported?.settled.run, outcome.run);
+      await journal.removeNotice(unreported);
+      assert.deepEqual(await journal.unreported(), []);
+    });
+
+    it('is reported by one window at a time', async () => {
+      const { journal } = await stage.otherWindow();
+      const reports = [journal, stage.bench.journal].map((each) => each.reportAlone(() => delay(30, 'done')));
+      assert.deepEqual((await Promise.all(reports)).sort(), ['done', undefined]);
+      assert.equal(await stage.bench.journal.reportAlone(() => delay(1, 'done')), 'done');
     });
   });
 

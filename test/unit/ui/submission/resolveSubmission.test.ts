@@ -91,7 +91,7 @@ describe('commands for open submissions', () => {
       },
       endDamaged: ({ id }: UnreadRecord) => done(`end ${id}`).then(() => !isRefusing),
       receipts: () => Promise.resolve(receipts),
-      claimNotice: () => Promise.resolve(true),
+      removeNotice: () => Promise.resolve(),
     },
     sessions: { active, find: (id: string) => [active, second].find(({ account }) => account.id === id) },
     submitter: {

@@ -11,8 +11,9 @@ import { watchLockOf } from '../../../../src/core/accounts/account.ts';
 import { RequestQuota } from '../../../../src/core/runs/pacing.ts';
 import type { Session, SessionState } from '../../../../src/core/runs/session.ts';
 import { Lease } from '../../../../src/core/storage/lease.ts';
-import type { Receipt } from '../../../../src/core/submission/intent.ts';
-import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
+import type { RunCreation } from '../../../../src/core/api/types.ts';
+import type { ChargedReceipt, Draft } from '../../../../src/core/submission/intent.ts';
+import type { FoundRun, PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 import { executed, forget, shown } from '../../../helpers/vscodeStandIn.ts';
@@ -31,14 +32,16 @@ const FIRST_CHECK_MS = 5_000;
 describe('watchSubmissions', () => {
   let notices: ReturnType<typeof watchSubmissions> | undefined;
   let pending: PendingSubmission[];
-  let receipts: Receipt[];
   /** The receipts that no window has reported. */
-  let unreported: Receipt[];
+  let unreported: ChargedReceipt[];
   /** The submissions that a probe finds owned by other windows. */
   let owned: string[];
   /** The accounts that were checked. */
   let checked: string[];
   let reported: string[];
+  let isReportingElsewhere: boolean;
+  /** What a check or a label that this window read has settled. */
+  let found: FoundRun[];
   /** By account: when the next check is due. */
   let dueAtMs: Map<string, number>;
   let whileChecking: () => unknown;
@@ -56,7 +59,8 @@ describe('watchSubmissions', () => {
     runsFolder = await mkdtemp(path.join(tmpdir(), 'notices-test-'));
     forget();
     mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.UTC(2031, 4, 3) });
-    [pending, receipts, unreported, owned, checked, reported, others] = [[], [], [], [], [], [], []];
+    [pending, unreported, owned, checked, reported, others, found] = [[], [], [], [], [], [], []];
+    isReportingElsewhere = false;
     whileChecking = whileSettling = () => undefined;
     state = 'ready';
     changed = new Emitter();
@@ -97,27 +101,25 @@ describe('watchSubmissions', () => {
         ? (dueAtMs.get(accountId) ?? 0)
         : Infinity,
     checkDue: ({ account, quota }: Session) => {
-      if (!quota.canTake) return Promise.resolve();
+      if (!quota.canTake) return Promise.resolve([]);
       checked.push(account.id);
       dueAtMs.set(account.id, Date.now() + 10_000);
-      return Promise.resolve(whileChecking());
+      whileChecking();
+      return Promise.resolve(found);
     },
     settleMarked: () => {
       whileSettling();
-      return Promise.resolve();
+      return Promise.resolve(found);
     },
   };
   const journalChanged = new Emitter<void>();
   const journal = {
     onDidChange: journalChanged.event,
-    receipts: () => Promise.resolve(receipts),
+    receipts: () => Promise.resolve(unreported),
+    removeNotice: () => Promise.resolve(),
     unreported: () => Promise.resolve(unreported),
-    claimNotice: (runId: string) => {
-      const isMine = ({ settled }: Receipt) => settled.kind === 'charged' && settled.run.run_id === runId;
-      const found = unreported.some(isMine);
-      unreported = unreported.filter((receipt) => !isMine(receipt));
-      return Promise.resolve(found);
-    },
+    reportAlone: <T>(report: () => Promise<T>) =>
+      isReportingElsewhere ? Promise.resolve(undefined) : report(),
   };
   /** Waits for work on files. */
   const eventually = async (isDone: () => unknown) => {
@@ -146,11 +148,11 @@ describe('watchSubmissions', () => {
       submitter,
       journal,
       runsFolder,
-      reportFoundRun: (
-        { run_id }: { run_id: string },
-        { dataset }: PendingSubmission['intent'],
-        of: Session,
-      ) => Promise.resolve(void reported.push(`${run_id} ${dataset.filename} ${of.account.id}`)),
+      reportFoundRun: ({ run_id }: RunCreation, { dataset }: Draft, of: Session) => {
+        reported.push(`${run_id} ${dataset.filename} ${of.account.id}`);
+        unreported = unreported.filter(({ settled }) => settled.run.run_id !== run_id);
+        return Promise.resolve();
+      },
     } as unknown as Parts;
   }
   const begin = async (active = 'account-1') => {
@@ -167,7 +169,7 @@ describe('watchSubmissions', () => {
     { intent }: PendingSubmission,
     how: 'answered' | 'found' | 'recognised',
     localMs = 0,
-  ): Receipt => ({
+  ): ChargedReceipt => ({
     ...intent,
     settled: {
       kind: 'charged',
@@ -176,11 +178,14 @@ describe('watchSubmissions', () => {
       how,
     },
   });
-  /** Returns a function that settles all open submissions, for a check or a label that was read. */
-  const settleAs = (one: PendingSubmission, how: 'found' | 'recognised') => () => {
-    pending = [];
-    receipts = unreported = [receiptOf(one, how)];
-  };
+  /** Returns a function that settles all open submissions, for a check or a label that was read here, or elsewhere. */
+  const settle =
+    (one: PendingSubmission, isFoundHere = true) =>
+    () => {
+      pending = [];
+      unreported = [receiptOf(one, 'found', Date.now())];
+      found = isFoundHere ? unreported.map(({ settled, ...intent }) => ({ intent, run: settled.run })) : [];
+    };
 
   describe('automatic checks', () => {
     it('run while a result is unknown and the service responds, one at a time, until disposed', async () => {
@@ -228,7 +233,7 @@ describe('watchSubmissions', () => {
       others = [sessionOf('account-2', false, false), sessionOf('account-3', true, false)];
       const one = unknown('other', 'account-2');
       pending = [one, unknown('locked', 'account-3'), unknown('gone', 'account-4')];
-      whileChecking = settleAs(one, 'found');
+      whileChecking = settle(one);
       const lock = watchLockOf(runsFolder, 'account-2');
       const polling = await Lease.take(lock);
       await begin();
@@ -241,15 +246,20 @@ describe('watchSubmissions', () => {
       assert.deepEqual([others[0]?.quota.canTake, await Lease.isTaken(lock)], [false, false]);
     });
 
-    it('report a charge that they found, but not one that the user recognized', async () => {
-      for (const how of ['recognised', 'found'] as const) {
+    it('report a charge that they found; another window may report its own for 10 seconds', async () => {
+      for (const isFoundHere of [true, false]) {
+        reported = [];
         await begin();
         pending = [unknown()];
-        whileChecking = settleAs(unknown(), how);
+        whileChecking = settle(unknown(), isFoundHere);
         changed.fire(unknown());
         await later();
-        assert.equal(reported.length, how === 'found' ? 1 : 0);
-        [unreported, receipts] = [[], []];
+        assert.equal(reported.length, isFoundHere ? 1 : 0);
+        changed.fire(unknown());
+        await afterMs(9_999);
+        assert.equal(reported.length, isFoundHere ? 1 : 0);
+        await afterMs(1);
+        assert.equal(reported.length, 1);
       }
     });
 
@@ -279,7 +289,7 @@ describe('watchSubmissions', () => {
       state = 'offline';
       pending = [unknown()];
       await begin();
-      whileSettling = settleAs(unknown(), 'found');
+      whileSettling = settle(unknown());
       runsChanged.fire();
       await later();
       assert.deepEqual([checked, reported], [[], ['r train.jsonl account-1']]);
@@ -287,19 +297,33 @@ describe('watchSubmissions', () => {
   });
 
   describe('after the start', () => {
-    it('reports a charge from just before a window was killed, in one window', async () => {
+    it('reports a charge from just before a window was killed', async () => {
       unreported = [receiptOf(unknown(), 'answered'), receiptOf(unknown('x', 'gone'), 'answered')];
       await begin();
       await begin();
       assert.deepEqual(reported, ['r train.jsonl account-1']);
     });
 
+    it('leaves charges to a window that is reporting them, unless it is killed', async () => {
+      for (const isKilled of [false, true]) {
+        [isReportingElsewhere, reported] = [true, []];
+        unreported = [receiptOf(unknown(), 'answered')];
+        await begin();
+        isReportingElsewhere = false;
+        if (!isKilled) unreported = [];
+        await afterMs(9_999);
+        assert.deepEqual(reported, []);
+        await afterMs(1);
+        assert.equal(reported.length, isKilled ? 1 : 0);
+      }
+    });
+
     it('leaves a recent charge to the window that got the response, for a while', async () => {
       unreported = [receiptOf(unknown(), 'answered', Date.now())];
       await begin();
+      await afterMs(9_999);
       assert.deepEqual([reported, unreported.length], [[], 1]);
-      unreported = [receiptOf(unknown(), 'answered', 0)];
-      await afterMs(10_000);
+      await afterMs(1);
       assert.equal(reported.length, 1);
     });
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { DatasetChangedError, NetworkError, ServiceError } from '../../../../src/core/api/errors.ts';
+import type { RunCreation } from '../../../../src/core/api/types.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import { KeyMissingError, KeyRejectedError, type Session } from '../../../../src/core/runs/session.ts';
@@ -27,15 +29,16 @@ describe('reportResult', () => {
   let revealed: string[];
   let receipts: () => Promise<Receipt[]>;
   let sentMs: number;
-  let whileClaiming: () => unknown;
+  /** The runs whose notices were removed. */
+  let removed: string[];
 
   beforeEach(() => {
     standIn.forget();
-    [logged, revealed] = [[], []];
+    [logged, revealed, removed] = [[], [], []];
     sentMs = Date.now();
-    whileClaiming = () => undefined;
     receipts = () => Promise.reject(BROKEN);
   });
+  afterEach(() => mock.timers.reset());
 
   const draft = intentOf({ label: 'My run ft-7k3m9qpx', marker: 'ft-7k3m9qpx', priority_processing: true });
   const preset = { modelId: 'qwen3-8b', label: 'My run', priority: true };
@@ -46,6 +49,20 @@ describe('reportResult', () => {
       balance: { refresh: refresh ?? (() => Promise.resolve({ balance_cents: 150, currency: 'USD' })) },
     }) as unknown as Session;
 
+  const removeNotice = ({ settled }: ChargedReceipt) =>
+    Promise.resolve(void removed.push(settled.run.run_id));
+  /** Reports as `foundRunReporter` does, until the user has seen it. */
+  const reporterOf = (known: () => Receipt[]) => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    const reportFound = module.foundRunReporter({ removeNotice, receipts: () => Promise.resolve(known()) });
+    return async (run: RunCreation) => {
+      const reported = reportFound(run, draft, sessionOf());
+      for (let turns = 0; turns < 8; turns++) await turn();
+      mock.timers.tick(3_000);
+      await reported;
+    };
+  };
+
   /** Returns the text, the buttons, and the commands that pressing one of them executes. */
   async function report(result: SubmissionResult, press?: string, session = sessionOf(), isActive = true) {
     standIn.forget();
@@ -53,7 +70,7 @@ describe('reportResult', () => {
     await module.reportResult(result, 'id-1', draft, session, {
       ensureActiveAccount: () => Promise.resolve(isActive),
       journal: {
-        claimNotice: () => Promise.resolve(whileClaiming()),
+        removeNotice,
         receipts: () => receipts(),
         intents: [intentOf({ id: 'id-1', attempts: [uploadedAttempt(sentMs)] })],
       },
@@ -123,11 +140,17 @@ describe('reportResult', () => {
     assert.match(await text('r', 900, 'EUR'), /\. Charged 9\.00 EUR; /);
   });
 
-  it('marks a charge as reported only after reporting it', async () => {
-    const seen: number[] = [];
-    whileClaiming = () => seen.push(standIn.shown.sentences.length);
-    await report({ kind: 'charged', run: { run_id: 'r' } });
-    assert.deepEqual(seen, [1]);
+  it('removes the notice of a charge only once the user can have seen it, so that a killed window repeats it', async () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    const receipt = chargedAt(draft, 1) as ChargedReceipt;
+    receipts = () => Promise.resolve([{ ...receipt, accountId: 'account-1' }]);
+    await report({ kind: 'charged', run: receipt.settled.run });
+    mock.timers.tick(2_999);
+    await turn();
+    assert.deepEqual([standIn.shown.sentences.length, removed], [1, []]);
+    mock.timers.tick(1);
+    await turn();
+    assert.deepEqual(removed, ['run-1']);
   });
 
   it('shows the run in its own account', async () => {
@@ -285,11 +308,7 @@ describe('reportResult', () => {
       ...chargedAt({ ...draft, balanceBefore }, 1),
       accountId: draft.accountId,
     } as ChargedReceipt;
-    const reportFound = module.foundRunReporter({
-      claimNotice: () => Promise.resolve(true),
-      receipts: () => Promise.resolve([receipt]),
-    });
-    await reportFound(receipt.settled.run, draft, sessionOf());
+    await reporterOf(() => [receipt])(receipt.settled.run);
     assert.match(standIn.shown.sentences.join(), /Charged 5\.00 JPY/);
   });
 
@@ -297,15 +316,12 @@ describe('reportResult', () => {
     const receipt = chargedAt(draft, 1) as ChargedReceipt;
     const { settled } = receipt;
     let receipts = [receipt];
-    const reportFound = module.foundRunReporter({
-      claimNotice: () => Promise.resolve(true),
-      receipts: () => Promise.resolve(receipts),
-    });
-    await reportFound(settled.run, draft, sessionOf());
+    const reportFound = reporterOf(() => receipts);
+    await reportFound(settled.run);
     for (const price_cents of [700, undefined]) {
       const furtherRuns = [{ run_id: `run-${price_cents ?? 'x'}`, price_cents }];
       receipts = [{ ...receipt, settled: { ...settled, furtherRuns } }];
-      await reportFound(settled.run, draft, sessionOf());
+      await reportFound(settled.run);
     }
     assert.deepEqual(standIn.shown.sentences.slice(1), [
       'Charged twice for My run: run-1, run-700. Contact the service.',
@@ -314,13 +330,10 @@ describe('reportResult', () => {
   });
 
   it('reports a run once through foundRunReporter', async () => {
-    const claimed: string[] = [];
-    const reportFound = module.foundRunReporter({
-      claimNotice: (runId) => Promise.resolve(claimed.push(runId) > 0),
-      receipts: () => Promise.resolve([]),
-    });
-    for (let times = 0; times < 2; times++) await reportFound({ run_id: 'r' }, draft, sessionOf());
-    assert.deepEqual([standIn.shown.sentences.length, claimed], [1, ['r']]);
+    const receipt = chargedAt(draft, 1) as ChargedReceipt;
+    const reportFound = reporterOf(() => [receipt]);
+    for (let times = 0; times < 2; times++) await reportFound(receipt.settled.run);
+    assert.deepEqual([standIn.shown.sentences.length, removed], [1, ['run-1']]);
   });
 
   describe('withSubmissionProgress', () => {

@@ -101,7 +101,7 @@ describe('submitDataset', () => {
         },
         reload: () => Promise.resolve(),
         receipts: () => Promise.resolve(receipts),
-        claimNotice: () => Promise.resolve(true),
+        removeNotice: () => Promise.resolve(),
       },
       openJournal: () => Promise.resolve(),
       reports: () => Promise.resolve(reports),
