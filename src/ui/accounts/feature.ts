@@ -8,14 +8,15 @@ import {
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { inBackground } from '../shared/log.ts';
-import { updateWelcomeContext, showBalance } from './accountStatus.ts';
+import { showBalance } from './balanceItem.ts';
+import { updateWelcomeContext } from './welcomeContext.ts';
 
 /** Signing in and out, switching accounts, API keys, and the balance in the status bar. */
 export function activateAccounts(services: Services): void {
   const { accounts, apiKeys, createClient, disposables, downloads, journal, log, openJournal } = services;
   const { commands, readSubmissions, sessions, submitter } = services;
   const readSpent = async (session: Session) => {
-    const { spentLines } = await import('./spentMessages.ts');
+    const { spentLines } = await import('./spentLines.ts');
     await openJournal();
     const { account, balance, runs } = session;
     const receipts = await journal.receipts();
@@ -70,7 +71,7 @@ export function activateAccounts(services: Services): void {
   commands.add('accounts', {
     [COMMANDS.signIn]: async () =>
       (await import('./signIn.ts')).signIn(accounts, apiKeys, createClient, readSubmissions),
-    [COMMANDS.switchAccount]: async () => (await import('./menuMessages.ts')).switchAccount(accounts),
+    [COMMANDS.switchAccount]: async () => (await import('./switchAccount.ts')).switchAccount(accounts),
     [COMMANDS.replaceKey]: async (account) =>
       (await import('./signIn.ts')).replaceKey(accounts, apiKeys, createClient, account),
   });

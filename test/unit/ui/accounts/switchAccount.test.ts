@@ -6,7 +6,7 @@ import { useFolder } from '../../../helpers/folder.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
-const { switchAccount } = await withVscode(() => import('../../../../src/ui/accounts/menuMessages.ts'));
+const { switchAccount } = await withVscode(() => import('../../../../src/ui/accounts/switchAccount.ts'));
 const { notifyKeyNeeded } = await withVscode(() => import('../../../../src/ui/accounts/messages.ts'));
 
 describe('Account menu', () => {

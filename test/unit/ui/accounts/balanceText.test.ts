@@ -5,9 +5,9 @@ import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf } from '../../../helpers/submissions.ts';
 
 const { balanceText, balanceTooltip } = await withVscode(
-  () => import('../../../../src/ui/accounts/statusMessages.ts'),
+  () => import('../../../../src/ui/accounts/balanceItem.ts'),
 );
-const { spentLines } = await withVscode(() => import('../../../../src/ui/accounts/spentMessages.ts'));
+const { spentLines } = await withVscode(() => import('../../../../src/ui/accounts/spentLines.ts'));
 const { formatMoment } = await withVscode(() => import('../../../../src/ui/shared/format.ts'));
 
 type View = Parameters<typeof balanceText>[0];

@@ -12,9 +12,10 @@ import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { Bench, until } from '../../../helpers/runs/support.ts';
 
 const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
-const { showBalance, updateWelcomeContext } = await withVscode(
-  () => import('../../../../src/ui/accounts/accountStatus.ts'),
+const { updateWelcomeContext } = await withVscode(
+  () => import('../../../../src/ui/accounts/welcomeContext.ts'),
 );
+const { showBalance } = await withVscode(() => import('../../../../src/ui/accounts/balanceItem.ts'));
 
 describe('showBalance', () => {
   let bench: Bench;

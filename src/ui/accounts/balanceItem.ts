@@ -1,14 +1,17 @@
 import * as vscode from 'vscode';
-import { websiteOf } from '../../core/accounts/account.ts';
+import type { Account } from '../../core/accounts/account.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import type { Balance } from '../../core/api/types.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
-import type { Session } from '../../core/runs/session.ts';
+import type { Session, SessionState } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { followActive } from '../shared/activeSession.ts';
-import { COMMANDS, CONTEXT_KEYS } from '../shared/ids.ts';
+import { compact, formatMoment, formatMoney, sandboxNote } from '../shared/format.ts';
+import { COMMANDS } from '../shared/ids.ts';
 import { onDidChangeSettings, setting } from '../shared/settings.ts';
-import { balanceText, balanceTooltip, statusItemName } from './statusMessages.ts';
+import { keyProblem } from '../shared/runMessages.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { factLine, TERMS } from '../shared/termMessages.ts';
 
 /** A charge changes both runs and balance; spending is read once for all changes within this delay. */
 const SPENT_DELAY_MS = 500;
@@ -24,7 +27,7 @@ export function showBalance(
 ): Disposable {
   const store = new DisposableStore();
   const item = store.add(vscode.window.createStatusBarItem('balance', vscode.StatusBarAlignment.Left, 0));
-  item.name = statusItemName();
+  item.name = vscode.l10n.t('Fine-Tuning Balance');
   item.command = COMMANDS.switchAccount;
   let spent: readonly string[] = [];
   let spentTimer: NodeJS.Timeout | undefined;
@@ -99,36 +102,52 @@ export function showBalance(
   return store;
 }
 
-/** Updates the context keys by which package.json selects the welcome text of an empty view. */
-export function updateWelcomeContext(sessions: Sessions, accounts: AccountStore): Disposable {
-  const disposables = new DisposableStore();
-  disposables.add(
-    followActive(sessions, (session) => {
-      const set = () => setState(session);
-      set();
-      return session && [session.onDidChangeState(set), session.runs.onDidChange(set)];
-    }),
-  );
-  const setAccounts = () => {
-    const { active } = accounts;
-    setContext(CONTEXT_KEYS.accountsStored, accounts.accounts.length > 0);
-    setContext(CONTEXT_KEYS.accountsUnreadable, accounts.isUnreadable);
-    setContext(CONTEXT_KEYS.website, active !== undefined && websiteOf(active) !== undefined);
-  };
-  setAccounts();
-  disposables.add(accounts.onDidChange(setAccounts));
-  return disposables;
+/** What the status bar shows about the active account. */
+export interface BalanceView {
+  account: Account;
+  /** Whether there are other accounts, so that the name must identify this one. */
+  hasOthers: boolean;
+  balance: Balance | undefined;
+  readAtMs: number | undefined;
+  state: SessionState;
+  isLow: boolean;
+  /** Lines about spending and budget; empty until they are read. */
+  spent: readonly string[];
 }
 
-function setState(session: Session | undefined): void {
-  // "No runs yet" may be shown only after the list was read.
-  const isUnread = session?.state === 'ready' && session.runs.rows === undefined;
-  const unread = session?.runs.failed === true ? 'offline' : 'connecting';
-  const state = isUnread ? unread : (session?.state ?? 'signedOut');
-  setContext(CONTEXT_KEYS.state, state);
-  setContext(CONTEXT_KEYS.sandbox, session?.account.kind === 'sandbox');
+/** The status bar has no room for longer names. */
+const MAX_NAME_UNITS = 16;
+
+export function balanceText({ account, hasOthers, balance, state }: BalanceView): string {
+  const name = sanitizeServiceText(account.name, MAX_NAME_UNITS);
+  if (state === 'key-rejected' || state === 'key-missing') return `$(key) ${name}`;
+  const isSandbox = account.kind === 'sandbox';
+  return compact(
+    isSandbox ? '$(beaker)' : '$(credit-card)',
+    (isSandbox || hasOthers || balance === undefined) && name,
+    balance && formatMoney(balance.balance_cents, balance.currency),
+  ).join(' ');
 }
 
-function setContext(key: string, value: string | boolean): void {
-  void vscode.commands.executeCommand('setContext', key, value);
+export function balanceTooltip({ account, balance, readAtMs, state, isLow, spent }: BalanceView): string {
+  const isSandbox = account.kind === 'sandbox';
+  const money = balance && formatMoney(balance.balance_cents, balance.currency);
+  return compact(
+    vscode.l10n.t('Fine-Tuning account: {0}', sanitizeServiceText(account.name)),
+    isSandbox
+      ? sandboxNote()
+      : vscode.l10n.t('Service: {0}', sanitizeServiceText(new URL(account.baseUrl).host)),
+    money &&
+      (readAtMs === undefined
+        ? factLine(TERMS.balance, money)
+        : vscode.l10n.t('Balance: {0} (read {1})', money, formatMoment(readAtMs, Date.now()))),
+    ...spent,
+    isLow && vscode.l10n.t('Below your low-balance threshold.'),
+    state === 'offline' &&
+      (isSandbox
+        ? vscode.l10n.t('The sandbox didn’t start or isn’t responding.')
+        : vscode.l10n.t('Can’t reach the service.')),
+    keyProblem(state),
+    vscode.l10n.t('Click for the account menu.'),
+  ).join('\n');
 }
