@@ -50,11 +50,17 @@ export class Dialogs {
   }
 
   /** The messages of all notifications that were not cleared, newest first. */
-  async notifications(): Promise<string[]> {
-    await this.#page.locator('[id="status.notifications"] a').click();
+  async notifications(timeout = 30_000): Promise<string[]> {
+    const bell = this.#page.locator('[id="status.notifications"] a');
     const messages = this.#page.locator('.notifications-center .notification-list-item-message');
-    await messages.first().waitFor();
-    return messages.allTextContents();
+    await bell.click({ timeout });
+    try {
+      await messages.first().waitFor({ timeout });
+      return await messages.allTextContents();
+    } finally {
+      // While the list is open, VS Code shows no toasts.
+      await bell.click({ timeout });
+    }
   }
 
   async pressInToast(text: string | RegExp, button: string): Promise<void> {

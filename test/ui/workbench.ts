@@ -55,7 +55,7 @@ export class Workbench {
     await pressUntil(this.page, KEYS['notifications.clearAll'], toast, 'hidden');
   }
 
-  /** Describes the visible boxes, menus, dialogs, notifications, tabs, and focus, for the log of a failed test. */
+  /** Describes the visible boxes, menus, dialogs, tabs, focus, and notifications, for the log of a failed test. */
   async describeScreen(): Promise<string[]> {
     const parts = {
       box: '.quick-input-widget',
@@ -73,7 +73,9 @@ export class Workbench {
         words.push(`${name}: ${text.replace(/\s+/g, ' ').slice(0, 300)}`);
       }
     }
-    return words;
+    // VS Code shows only three toasts within 800 ms; the others are in its notification center alone.
+    const kept = await this.dialogs.notifications(1_000).catch(() => []);
+    return [...words, ...kept.map((message) => `in the notification center: ${message.slice(0, 300)}`)];
   }
 
   /** An item of the status bar by its ID, such as "balance". */

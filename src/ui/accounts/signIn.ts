@@ -13,7 +13,7 @@ import { API_KEY_PREFIX } from '../../core/api/types.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import type { Intent } from '../../core/submission/intent.ts';
 import { notifySignedOut, websiteLink } from '../shared/accountMessages.ts';
-import { withCancellableProgress } from '../shared/notifications.ts';
+import { withLateProgress } from '../shared/notifications.ts';
 import { setting } from '../shared/settings.ts';
 import { ask, mapAnswer, pick, runSteps, type Answer, type Place, type Step } from '../shared/steps.ts';
 import { TERMS } from '../shared/termMessages.ts';
@@ -227,7 +227,7 @@ async function askForVerifiedKey(
     const client = createClient({ baseUrl, apiKey, keyId: 'untried' });
     try {
       // A free request that needs the API key.
-      await withCancellableProgress(signInWords.verifying(), (signal) => client.getBalance({ signal }));
+      await withLateProgress(signInWords.verifying(), (signal) => client.getBalance({ signal }));
       return { kind: 'value', value: { apiKey, isVerified: true } };
     } catch (error) {
       if (error instanceof CancelledError) throw error;

@@ -125,7 +125,10 @@ export function withViewProgress<T>(viewId: string, work: () => Promise<T>): The
 /** Work shorter than this ends before anyone could read about it. */
 const QUIET_MS = 1_000;
 
-/** Like `withCancellableProgress`, but shows nothing for work that ends quickly. */
+/**
+ * Like `withCancellableProgress`, but shows nothing for work that ends quickly: it would only flicker, and VS Code shows no toast
+ * for the fourth notification within 800 ms, whatever it says.
+ */
 export async function withLateProgress<T>(
   title: string,
   work: (signal: AbortSignal, report: (fraction: number) => void) => Promise<T>,

@@ -51,6 +51,8 @@ describe('API key entry', () => {
       await run(command, () => Promise.resolve({}));
       assert.deepEqual(stored, ['service_new']);
       assert.match(standIn.shown.sentences.join('|'), /^(Signed in to|Replaced the API key of) Work\.$/);
+      // A quick verification is no notification of its own.
+      assert.deepEqual(standIn.shown.titles, []);
     });
 
     it(`stores an API key that could not be verified only after a confirmation (${command})`, async () => {
