@@ -52,3 +52,18 @@ export function toPlainLine(text: string, maxUnits: number): string {
   const visible = text.slice(0, maxUnits * 4).replace(/[\p{Cc}\s]+/gu, ' ');
   return cutAtWholeCharacters(replaceHidden(visible, () => '').trim(), maxUnits);
 }
+
+/** How much of a text is compared: normalizing a megabyte of stacked accents takes minutes. */
+const MAX_FOLDED_UNITS = 1024;
+
+/** Folds a text for comparison and search: ignores case, width, and how accents are composed. */
+export function foldText(text: string): string {
+  return text.slice(0, MAX_FOLDED_UNITS).normalize('NFKC').toLowerCase();
+}
+
+/** Returns the folded words of a search, which a text must all contain. */
+export function searchWords(text: string): string[] {
+  return foldText(text)
+    .split(/\s+/)
+    .filter((word) => word !== '');
+}

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { cutAtWholeCharacters } from '../base/plainText.ts';
+import { cutAtWholeCharacters, foldText } from '../base/plainText.ts';
 import { MAX_LABEL_LENGTH } from '../api/types.ts';
 
 /** Digits and letters without look-alikes (Crockford's base 32). */
@@ -39,27 +39,16 @@ export function withoutMarker(label: string): string {
 
 /** Whether a label has a marker where `withMarker` puts it, even if the service changed its case or normalized it. */
 export function isMarkedLabel(label: string): boolean {
-  const text = folded(label);
+  const text = foldText(label);
   return withoutMarker(text) !== text;
 }
 
 /** Whether a label contains a marker, even if the service changed its case or normalized it. */
 export function hasMarker(label: string, marker: string): boolean {
-  return folded(label).includes(marker);
+  return foldText(label).includes(marker);
 }
 
 /** Returns the marker of a label; undefined if it has none. */
 export function markerOf(label: string): string | undefined {
-  return ANYWHERE.exec(folded(label))?.[0];
-}
-
-/**
- * Normalizes a text for comparison, since the service may normalize it or change its case. Truncates it
- * first, because normalizing stacked accents takes quadratic time.
- */
-export function folded(text: string): string {
-  return text
-    .slice(0, 2 * MAX_LABEL_LENGTH)
-    .normalize('NFKC')
-    .toLowerCase();
+  return ANYWHERE.exec(foldText(label))?.[0];
 }

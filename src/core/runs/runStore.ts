@@ -12,15 +12,8 @@ import { Emitter } from '../base/event.ts';
 import { shared, type Shared } from '../base/async.ts';
 import { DetailStore, type Call, type KnownDetail } from './detailStore.ts';
 import { UNKNOWN_WATCHED_MS, type RequestQuota } from './pacing.ts';
-import {
-  phaseOf,
-  type Phase,
-  createdAtMs,
-  mergeFirstPage,
-  mergeLaterPage,
-  oldestMs,
-  PageSearch,
-} from './runList.ts';
+import { phaseOf, type Phase } from './phase.ts';
+import { createdAtMs, mergeFirstPage, mergeLaterPage, oldestMs, PageSearch } from './runPages.ts';
 
 /** How many pages are read to close the gap to the loaded rows, or to find a new row. */
 const MAX_GAP_PAGES = 10;

@@ -5,7 +5,7 @@ import type { Disposable } from '../base/disposable.ts';
 import { instantOf } from '../base/clock.ts';
 import type { StateStore, Tables } from '../storage/state.ts';
 import type { KnownDetail } from './detailStore.ts';
-import { phaseOf } from './runList.ts';
+import { phaseOf } from './phase.ts';
 import type { Moved, RunStore } from './runStore.ts';
 
 /** How many details are stored per account; the oldest are deleted first. */

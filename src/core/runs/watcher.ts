@@ -7,7 +7,7 @@ import type { StateStore } from '../storage/state.ts';
 import { OFFLINE_MS, pollEveryMs } from './pacing.ts';
 import type { RunChange } from './runStore.ts';
 import type { Session } from './session.ts';
-import { LIST_TOPIC, SharedList, type Backoff } from './sharedList.ts';
+import { LIST_TOPIC, StoredRuns, type Backoff } from './storedRuns.ts';
 import { StoredDetails } from './storedDetails.ts';
 
 const TICK_MS = 5_000;
@@ -56,7 +56,7 @@ export interface WatchOptions {
  */
 export class Watcher implements Disposable {
   readonly #options: Required<WatchOptions>;
-  readonly #list: SharedList;
+  readonly #list: StoredRuns;
   readonly #stored: StoredDetails;
   readonly #disposables = new DisposableStore();
   readonly #end = new AbortController();
@@ -87,7 +87,7 @@ export class Watcher implements Disposable {
     const { runs, models, balance, account } = session;
     this.#startedAtMs = clock.nowMs();
     this.#requestedAtMs = clock.monotonicMs();
-    this.#list = new SharedList(state, session, () => clock.nowMs());
+    this.#list = new StoredRuns(state, session, () => clock.nowMs());
     this.#stored = new StoredDetails(runs, state, account.id, onError);
     for (const one of [
       this.#stored,

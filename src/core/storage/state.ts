@@ -38,7 +38,7 @@ export const MIGRATIONS: readonly string[] = [
         account TEXT NOT NULL, id TEXT NOT NULL, run TEXT NOT NULL, type TEXT NOT NULL, filename TEXT,
         target TEXT NOT NULL, discarded INTEGER NOT NULL, PRIMARY KEY (account, id)
       ) STRICT`,
-  // core/runs/sharedList.ts
+  // core/runs/storedRuns.ts
   'CREATE TABLE run_list (account TEXT PRIMARY KEY, list TEXT NOT NULL) STRICT',
   // core/runs/storedDetails.ts
   `CREATE TABLE run_detail (

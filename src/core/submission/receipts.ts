@@ -1,6 +1,6 @@
 import type { Balance, RunDetail, RunSummary } from '../api/types.ts';
 import { instantOf } from '../base/clock.ts';
-import { phaseOf } from '../runs/runList.ts';
+import { phaseOf } from '../runs/phase.ts';
 import {
   chargedReceiptsOf,
   isClosed,

@@ -3,7 +3,8 @@ import { isUnauthorized } from '../api/errors.ts';
 import type { RunCreation, RunDetail, RunSummary } from '../api/types.ts';
 import { type Clock, instantOf } from '../base/clock.ts';
 import { throwIfCancelled } from '../base/errors.ts';
-import { folded, hasMarker } from '../runs/marker.ts';
+import { foldText } from '../base/plainText.ts';
+import { hasMarker } from '../runs/marker.ts';
 import type { RequestQuota } from '../runs/pacing.ts';
 import type { RunStore } from '../runs/runStore.ts';
 import { isRunOf, type ChargedReceipt, type Intent, type Moment, type Observation } from './intent.ts';
@@ -227,8 +228,8 @@ function isCandidate(
 
 /** Whether a label is the intent's, perhaps truncated by the service. */
 function isLikeLabel(intent: Intent, label: string): boolean {
-  const sent = folded(intent.label ?? '');
-  const found = folded(label);
+  const sent = foldText(intent.label ?? '');
+  const found = foldText(label);
   // Truncation may leave an ellipsis or half of a character at the end.
   const start = found.replace(/(?<![\s.\ufffd])[\s.\ufffd]+$/, '');
   return found === sent || (start.length >= CUT_LABEL_LENGTH && sent.startsWith(start));

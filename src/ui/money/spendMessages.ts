@@ -9,7 +9,7 @@ import {
   type ChargedRun,
   type GroupBy,
 } from '../../core/money/spending.ts';
-import { folded } from '../../core/runs/marker.ts';
+import { foldText, searchWords } from '../../core/base/plainText.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import { keyAction } from '../shared/accountMessages.ts';
@@ -351,11 +351,11 @@ function listedRuns(
   { search, sortBy, isDescending }: Pick<SpendView, 'search' | 'sortBy' | 'isDescending'>,
   modelName: (modelId: string) => string,
 ): ChargedRun[] {
-  const wanted = folded(search).trim();
-  const found =
-    wanted === ''
-      ? charged
-      : charged.filter((run) => textsOf(run, modelName).some((text) => folded(text).includes(wanted)));
+  const words = searchWords(search);
+  const found = charged.filter((run) => {
+    const text = textsOf(run, modelName).map(foldText).join('\n');
+    return words.every((word) => text.includes(word));
+  });
   const keyed = found.map((run) => ({ run, key: KEYS[sortBy](run, modelName) }));
   const sign = isDescending ? -1 : 1;
   return keyed.sort((one, other) => compare(one.key, other.key, sign)).map(({ run }) => run);

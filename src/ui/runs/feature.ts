@@ -11,7 +11,7 @@ import { keepActiveFresh } from './activeRuns.ts';
 import { ModelsTree } from './modelsTree.ts';
 import { dimOfflineRows } from './runRows.ts';
 import { notifyOfRuns } from './runNotices.ts';
-import { RunsShown } from './runsShown.ts';
+import { VisibleRuns } from './visibleRuns.ts';
 import { RunsTree } from './runsTree.ts';
 
 /** Activates the Runs and Models views, the run page, and notifications about runs. */
@@ -20,7 +20,7 @@ export function activateRuns(services: Services): void {
   const { ensureActiveAccount, commands, reportError, submitted, submitter } = services;
   const { submissionRows: submissions } = services;
 
-  const shown = disposables.add(new RunsShown(sessions, context.globalState));
+  const shown = disposables.add(new VisibleRuns(sessions, context.globalState));
   disposables.add(dimOfflineRows());
   const receiptsOf = async (accountId: string) => {
     const receipts = await openJournal().then(() => journal.receipts());

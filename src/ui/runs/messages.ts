@@ -1,5 +1,6 @@
 import { l10n } from 'vscode';
-import type { Phase, RunFilter } from '../../core/runs/runList.ts';
+import type { Phase } from '../../core/runs/phase.ts';
+import type { RunFilter } from '../../core/runs/runFilter.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { compact, formatCount, formatDay, formatRuns, sandboxNote } from '../shared/format.ts';
 import { keyProblem, offlineText, runWords, type RunView } from '../shared/runMessages.ts';

@@ -4,7 +4,7 @@ import { currencyOf, type Estimate, type rangeAccuracy } from '../../core/money/
 import type { ActiveDownload, DownloadRecord } from '../../core/downloads/types.ts';
 import type { KnownDetail } from '../../core/runs/detailStore.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
-import type { Phase } from '../../core/runs/runList.ts';
+import type { Phase } from '../../core/runs/phase.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import {

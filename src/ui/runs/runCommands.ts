@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import { CancelledError, unlessCancelled } from '../../core/base/errors.ts';
-import type { RunFilter } from '../../core/runs/runList.ts';
+import type { RunFilter } from '../../core/runs/runFilter.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { notifySignedOut } from '../shared/accountMessages.ts';
@@ -24,7 +24,7 @@ import {
   notifyRunIdCopied,
   notifyUnsupportedLink,
 } from './noticeMessages.ts';
-import type { RunsShown } from './runsShown.ts';
+import type { VisibleRuns } from './visibleRuns.ts';
 
 type Active = Pick<Sessions, 'active'>;
 
@@ -159,7 +159,7 @@ export async function followRunLink(
 /** Filters the loaded runs by a text, or by what the user chooses. */
 export async function filterRuns(
   sessions: Active,
-  shown: Pick<RunsShown, 'filter' | 'filterBy'>,
+  shown: Pick<VisibleRuns, 'filter' | 'filterBy'>,
   argument: unknown,
 ): Promise<void> {
   const session = sessions.active;

@@ -4,7 +4,7 @@ import type { Disposable } from '../../core/base/disposable.ts';
 import { instantOf } from '../../core/base/clock.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
-import { phaseOf } from '../../core/runs/runList.ts';
+import { phaseOf } from '../../core/runs/phase.ts';
 import type { Moved, RunStore } from '../../core/runs/runStore.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';

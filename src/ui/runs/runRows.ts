@@ -5,7 +5,7 @@ import { isDamagedAdapter, isSoundAdapter } from '../../core/downloads/localFile
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import type { ActiveDownload } from '../../core/downloads/types.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
-import { daysAgo, type RunDay } from '../../core/runs/runList.ts';
+import { daysAgo, type RunDay } from '../../core/runs/runDays.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import {

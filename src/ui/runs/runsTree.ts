@@ -3,7 +3,7 @@ import type { RunSummary } from '../../core/api/types.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
-import { startOfDay } from '../../core/runs/runList.ts';
+import { startOfDay } from '../../core/runs/runDays.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
@@ -25,7 +25,7 @@ import {
   type DownloadsByRun,
   type RunsNode,
 } from './runRows.ts';
-import type { RunsShown, ShownRuns } from './runsShown.ts';
+import type { VisibleRuns, RowsOfRuns } from './visibleRuns.ts';
 
 /** How often relative times are redrawn while the view is visible. */
 const REDRAW_MS = 30_000;
@@ -44,7 +44,7 @@ export interface RunsTreeParts {
   submissions: Services['submissionRows'];
   downloads: Pick<Downloads, 'active' | 'records' | 'onDidChange'>;
   ledger: Pick<NotificationLedger, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>;
-  shown: RunsShown;
+  shown: VisibleRuns;
   /** Returns the receipts of an account's charges. */
   receiptsOf: (accountId: string) => Promise<readonly ChargedReceipt[]>;
 }
@@ -59,7 +59,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   /** One object per row, since VS Code finds a row by its object. */
   readonly #nodes = new Map<string, RunsNode>();
   /** The runs in the view; undefined if none may be shown. */
-  #list: ShownRuns | undefined;
+  #list: RowsOfRuns | undefined;
   /** All rows in order, including those below collapsed days. */
   #rows: readonly RunsNode[] = [];
   #downloads: DownloadsByRun | undefined;

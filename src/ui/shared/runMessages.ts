@@ -2,7 +2,7 @@ import { l10n } from 'vscode';
 import { MAX_LABEL_LENGTH, type RunSummary } from '../../core/api/types.ts';
 import { instantOf } from '../../core/base/clock.ts';
 import type { DownloadState } from '../../core/downloads/types.ts';
-import type { Phase } from '../../core/runs/runList.ts';
+import type { Phase } from '../../core/runs/phase.ts';
 import type { SessionState } from '../../core/runs/session.ts';
 import { formatAgo, formatLeft, formatMoment, formatRoughly } from './format.ts';
 import { sanitizeServiceText } from './serviceText.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { RunDetail, RunPage, RunSummary } from '../../../../src/core/api/types.ts';
-import { mergeFirstPage } from '../../../../src/core/runs/runList.ts';
+import { mergeFirstPage } from '../../../../src/core/runs/runPages.ts';
 import type { RunChange, RunStore } from '../../../../src/core/runs/runStore.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
 import { Bench, row, until } from '../../../helpers/runs/support.ts';

@@ -237,6 +237,9 @@ describe('SpendPage', () => {
     );
     view({ search: ' TRAIN.jsonl' });
     assert.equal(state().runs?.rows.length, 3);
+    // As in the Runs view: any order, any width.
+    view({ search: 'ｊｓｏｎｌ train' });
+    assert.equal(state().runs?.rows.length, 3);
     view({ search: 'nowhere' });
     assert.deepEqual([state().runs?.rows, state().runs?.count], [[], 'No matching runs']);
   });

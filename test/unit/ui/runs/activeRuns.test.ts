@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Disposable } from '../../../../src/core/base/disposable.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
-import { readList } from '../../../../src/core/runs/sharedList.ts';
+import { readList } from '../../../../src/core/runs/storedRuns.ts';
 import { chargedReceiptsOf, type Receipt } from '../../../../src/core/submission/intent.ts';
 import { Submitter } from '../../../../src/core/submission/submitter.ts';
 import type { ActiveRunsParts } from '../../../../src/ui/runs/activeRuns.ts';

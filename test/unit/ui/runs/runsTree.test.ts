@@ -7,7 +7,7 @@ import type { Session } from '../../../../src/core/runs/session.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
 import type { RunsNode } from '../../../../src/ui/runs/runRows.ts';
-import type { RunsShown } from '../../../../src/ui/runs/runsShown.ts';
+import type { VisibleRuns } from '../../../../src/ui/runs/visibleRuns.ts';
 import type { RunsTree, RunsTreeParts } from '../../../../src/ui/runs/runsTree.ts';
 import { bodyOf, sendJson } from '../../../helpers/httpServer.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
@@ -17,7 +17,7 @@ import * as standIn from '../../../helpers/vscodeStandIn.ts';
 import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 
 const { RunsTree: createTree } = await withVscode(() => import('../../../../src/ui/runs/runsTree.ts'));
-const { RunsShown: createShown } = await withVscode(() => import('../../../../src/ui/runs/runsShown.ts'));
+const { VisibleRuns: createShown } = await withVscode(() => import('../../../../src/ui/runs/visibleRuns.ts'));
 // Load what the tree imports for the first tooltip.
 await withVscode(() => import('../../../../src/ui/runs/detailMessages.ts'));
 
@@ -31,7 +31,7 @@ describe('RunsTree', () => {
   let activeChanged: Emitter<Session | undefined>;
   let tree: RunsTree;
   let view: standIn.ViewStandIn;
-  let shown: RunsShown;
+  let shown: VisibleRuns;
   /** Open submissions, all of which have rows. */
   let pending: PendingSubmission[];
   let submissionsChanged: Emitter<PendingSubmission>;

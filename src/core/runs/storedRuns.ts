@@ -43,7 +43,7 @@ export async function readList(state: StateStore, accountId: string): Promise<Sa
  * Owns the `run_list` table, through which the windows of an account share data. The polling window stores
  * what its session knows; the other windows merge it into their sessions.
  */
-export class SharedList {
+export class StoredRuns {
   readonly #state: StateStore;
   readonly #session: Session;
   readonly #nowMs: () => number;

@@ -4,13 +4,8 @@ import type { Disposable } from '../../core/base/disposable.ts';
 import { Emitter } from '../../core/base/event.ts';
 import { lazyBy } from '../../core/base/async.ts';
 import { hasMarker } from '../../core/runs/marker.ts';
-import {
-  groupByDay,
-  type RunDay,
-  filterRuns,
-  isEmptyFilter,
-  type RunFilter,
-} from '../../core/runs/runList.ts';
+import { groupByDay, type RunDay } from '../../core/runs/runDays.ts';
+import { filterRuns, isEmptyFilter, type RunFilter } from '../../core/runs/runFilter.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { openMarkers, type PendingSubmission } from '../../core/submission/pendingSubmission.ts';
@@ -21,7 +16,7 @@ const GROUPED = 'runsGrouped';
 const ALL: Readonly<RunFilter> = { text: '', modelIds: [], phases: [] };
 
 /** The loaded runs that the view shows. */
-export interface ShownRuns {
+export interface RowsOfRuns {
   rows: readonly RunSummary[];
   /** The same rows by day, if they are grouped. */
   days: readonly RunDay[] | undefined;
@@ -30,7 +25,7 @@ export interface ShownRuns {
 }
 
 /** Owns the filter and the grouping of the Runs view. */
-export class RunsShown implements Disposable {
+export class VisibleRuns implements Disposable {
   readonly #memento: Pick<vscode.Memento, 'get' | 'update'>;
   readonly #subscription: Disposable;
   readonly #onDidChange = new Emitter<void>();
@@ -83,7 +78,7 @@ export class RunsShown implements Disposable {
     { account, runs, models, isLocked }: Session,
     nowMs: number,
     pending: readonly PendingSubmission[],
-  ): ShownRuns | undefined {
+  ): RowsOfRuns | undefined {
     if (isLocked) return undefined;
     const markers = openMarkers(pending, account.id);
     const isOpen = ({ run_id }: RunSummary) =>
