@@ -50,7 +50,7 @@ describe('faults of the service, simulated by the sandbox', () => {
     await chooseScenario(workbench, 'Response lost after the charge');
     await submit('lost');
     await workbench.dialogs.waitForToast(
-      /Sandbox: lost was submitted after all\. 1\.52 USD of sandbox money\./,
+      /Sandbox: lost was submitted after all\. Charged 1\.52 USD of sandbox money once: the response was lost/,
     );
     await runs()
       .row(/^Run lost, /)
@@ -66,7 +66,7 @@ describe('faults of the service, simulated by the sandbox', () => {
     await chooseScenario(workbench, 'conflict-on-replay');
     await submit('found');
     await workbench.dialogs.waitForToast(
-      /Sandbox: found was submitted after all\. 1\.52 USD of sandbox money\./,
+      /Sandbox: found was submitted after all\. Charged 1\.52 USD of sandbox money once: the response was lost/,
     );
     await runs()
       .row(/^Run found, /)
@@ -111,11 +111,21 @@ describe('faults of the service, simulated by the sandbox', () => {
     await workbench.clearNotifications();
   });
 
+  it('connection lost: what was survived is reported, with one charge', async () => {
+    await chooseScenario(workbench, 'Connection lost before the charge');
+    await submit('repeated');
+    await workbench.dialogs.waitForToast(
+      'Sandbox: submitted repeated. Charged 1.52 USD of sandbox money once; the answer came at attempt 2.',
+    );
+    await workbench.screenshot('connection-lost');
+    await workbench.clearNotifications();
+  });
+
   it('"Reset Sandbox" asks first, then resets runs and balance', async () => {
     await workbench.runCommand('Fine-Tuning: Reset Sandbox…');
     await workbench.dialogs.waitForModal('Reset the sandbox?');
     await workbench.dialogs.press('Cancel');
-    assert.equal(sandboxLedger(vscode).labels.length, 3);
+    assert.equal(sandboxLedger(vscode).labels.length, 4);
     await workbench.runCommand('Fine-Tuning: Reset Sandbox…');
     await workbench.dialogs.waitForModal('Reset the sandbox?');
     await workbench.dialogs.press('Reset');

@@ -6,6 +6,7 @@ import type { KnownDetail } from '../../core/runs/detailStore.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Phase } from '../../core/runs/phase.ts';
 import type { Session } from '../../core/runs/session.ts';
+import { isChargedOnce } from '../../core/submission/chargedOnce.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import {
   artifactsOf,
@@ -33,7 +34,7 @@ import {
 import { revealOf } from '../shared/open.ts';
 import { keyProblem, leftText, offlineText, runStatus, serviceText } from '../shared/runMessages.ts';
 import { asText, explain, isNotFound } from '../shared/serviceErrors.ts';
-import { estimateText, rangeTooltip, unexpectedPrice } from '../shared/moneyMessages.ts';
+import { estimateText, rangeTooltip, survivedText, unexpectedPrice } from '../shared/moneyMessages.ts';
 import { sanitizeServiceText, sanitizeText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/termMessages.ts';
 import type {
@@ -340,22 +341,26 @@ function timeline(view: KnownRun): RunPageSection {
 }
 
 /** Undefined for a run that was submitted elsewhere, as its section says. */
-function submitted({ receipt, receiptLoading }: KnownRun): RunPageEntry | undefined {
+function submitted({ session, detail, receipt, receiptLoading }: KnownRun): RunPageEntry | undefined {
   const name = TERMS.submitted;
   if (receipt === undefined)
     return receiptLoading === 'loaded'
       ? undefined
       : entry('submitted', 'unknown', name, missingText(receiptLoading));
   const { attempts, created, dataset, settled } = receipt;
+  const price = isChargedOnce(receipt, session.runs) ? priceText(receipt, detail) : undefined;
+  const survived = price && survivedText(receipt, price, session.account.kind === 'sandbox');
+  const isAnswered = settled.how === 'answered';
   const notes = compact(
     l10n.t('From this machine: {0}', sanitizeServiceText(dataset.filename)),
-    attempts.length > 1 && l10n.t('{0} attempts', formatCount(attempts.length)),
+    attempts.length > 1 && !(survived && isAnswered) && l10n.t('{0} attempts', formatCount(attempts.length)),
+    survived,
     settled.furtherRuns &&
       l10n.t(
         'Another run has its marker: {0}',
         sanitizeServiceText(settled.furtherRuns.map(({ run_id }) => run_id).join(', ')),
       ),
-    settled.how === 'found' && l10n.t('Response lost; found by its marker'),
+    settled.how === 'found' && !survived && l10n.t('Response lost; found by its marker'),
     settled.how === 'recognised' && l10n.t('Response lost; you confirmed the run'),
   );
   return entry('submitted', 'done', name, created.localMs, notes);

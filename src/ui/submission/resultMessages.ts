@@ -20,7 +20,7 @@ import { websiteLink } from '../shared/accountMessages.ts';
 import { formatCount, formatMoney, formatPrice, inSandbox } from '../shared/format.ts';
 import { COMMANDS, VIEWS, type CommandId } from '../shared/ids.ts';
 import { notify, showWarning } from '../shared/notifications.ts';
-import { unexpectedPrice } from '../shared/moneyMessages.ts';
+import { survivedText, unexpectedPrice } from '../shared/moneyMessages.ts';
 import { revealOf } from '../shared/open.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
@@ -75,39 +75,57 @@ export function moneySentence(submission: PendingSubmission, nowMs: number): str
   }
 }
 
-/**
- * @param balance after the charge, if known; the only source of the currency of a run that was found later
- * @param before the estimate before the charge
- */
+/** What is known of a charge besides its run. */
+export interface ChargeFacts {
+  /** After the charge, if known; the only source of the currency of a run that was found later. */
+  balance: Balance | undefined;
+  /** The estimate before the charge. */
+  before: Estimate | undefined;
+  isFound: boolean;
+  /** Its receipt, if the runs prove that it was charged once. */
+  once: ChargedReceipt | undefined;
+}
+
 export function chargedSentence(
   { balance_after_cents, currency, price_cents }: RunCreation,
   name: string,
   account: Account,
-  balance: Balance | undefined,
-  before: Estimate | undefined,
-  isFound: boolean,
+  { balance, before, isFound, once }: ChargeFacts,
 ): string {
   const cents = balance_after_cents ?? balance?.balance_cents;
+  const known = currency ?? balance?.currency;
+  const label = sanitizeServiceText(name);
   if (account.kind === 'sandbox') {
-    const values = [sanitizeServiceText(name), formatMoney(price_cents, currency ?? balance?.currency)];
+    const price = formatMoney(price_cents, known);
+    const survived = once && survivedText(once, price, true);
+    if (survived !== undefined)
+      return isFound
+        ? l10n.t('Sandbox: {0} was submitted after all. {1}.', label, survived)
+        : l10n.t('Sandbox: submitted {0}. {1}.', label, survived);
     return isFound
-      ? l10n.t('Sandbox: {0} was submitted after all. {1} of sandbox money.', ...values)
-      : l10n.t('Sandbox: submitted {0}. {1} of sandbox money; {2} left.', ...values, formatMoney(cents));
+      ? l10n.t('Sandbox: {0} was submitted after all. {1} of sandbox money.', label, price)
+      : l10n.t('Sandbox: submitted {0}. {1} of sandbox money; {2} left.', label, price, formatMoney(cents));
   }
+  const unexpected = price_cents !== undefined && before && unexpectedPrice(before, price_cents, known);
   const price =
     price_cents === undefined
       ? l10n.t('an unknown amount')
-      : ((before && unexpectedPrice(before, price_cents, currency ?? balance?.currency)) ??
-        (currency === undefined
-          ? formatPrice(price_cents, balance?.currency)
-          : formatMoney(price_cents, currency)));
-  const values = [sanitizeServiceText(name), sanitizeServiceText(account.name), price];
+      : currency === undefined
+        ? formatPrice(price_cents, balance?.currency)
+        : formatMoney(price_cents, currency);
+  const values = [label, sanitizeServiceText(account.name)];
+  const survived = once && !unexpected && survivedText(once, price, false);
+  if (survived)
+    return isFound
+      ? l10n.t('{0} was submitted to {1} after all. {2}.', ...values, survived)
+      : l10n.t('Submitted {0} to {1}. {2}.', ...values, survived);
   return isFound
-    ? l10n.t('{0} was submitted to {1} after all. Charged {2}.', ...values)
+    ? l10n.t('{0} was submitted to {1} after all. Charged {2}.', ...values, unexpected || price)
     : l10n.t(
         'Submitted {0} to {1}. Charged {2}; balance {3}.',
         ...values,
-        formatMoney(cents, currency ?? balance?.currency),
+        unexpected || price,
+        formatMoney(cents, known),
       );
 }
 

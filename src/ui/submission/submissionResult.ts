@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import { asDiskError } from '../../core/base/diskError.ts';
 import type { RunCreation } from '../../core/api/types.ts';
 import { CancelledError } from '../../core/base/errors.ts';
+import { readChargedOnce } from '../../core/submission/chargedOnce.ts';
 import { currencyOf, estimateBefore } from '../../core/money/estimate.ts';
 import type { Session } from '../../core/runs/session.ts';
 import {
@@ -39,9 +40,9 @@ import { stateText, submissionName } from './rowMessages.ts';
 
 /** How often the times until the next attempt and since validation began are updated. */
 const TICK_MS = 1_000;
-/** How long a notification of a charge waits for the balance. */
-const BALANCE_WAIT_MS = 5_000;
-/** How long a notification of a charge must be visible. With the wait for the balance, less than `REPORTING_MS`. */
+/** How long a notification of a charge waits for the balance, and for the proof that there is one charge. */
+const READ_WAIT_MS = 5_000;
+/** How long a notification of a charge must be visible. With the wait for what is read, less than `REPORTING_MS`. */
 const SEEN_MS = 3_000;
 
 /** Shows the progress of a submission while it is sent. */
@@ -130,19 +131,23 @@ export async function reportResult(
 async function reportCharged(
   run: RunCreation,
   draft: Draft,
-  { account, balance }: Session,
+  { account, balance, runs }: Session,
   journal: Pick<Journal, 'receipts'>,
   isFound: boolean,
 ): Promise<ChargedReceipt | undefined> {
-  const current =
-    run.balance_after_cents === undefined
-      ? await Promise.race([
-          balance.refresh().catch(() => undefined),
-          delay(BALANCE_WAIT_MS, undefined, { ref: false }),
-        ])
-      : undefined;
-  const receipts = chargedReceiptsOf(await journal.receipts().catch(() => []), account.id);
-  const receipt = receipts.find((one) => isRunOf(one, run.run_id));
+  const read = <T>(what: Promise<T>) =>
+    Promise.race([what.catch(() => undefined), delay(READ_WAIT_MS, undefined, { ref: false })]);
+  const known = async () => chargedReceiptsOf(await journal.receipts().catch(() => []), account.id);
+  const isReceipt = (one: ChargedReceipt) => isRunOf(one, run.run_id);
+  const sent = (await known()).find(isReceipt);
+  const wasHard = sent !== undefined && (sent.attempts.length > 1 || sent.settled.how === 'found');
+  const [current, isOnce] = await Promise.all([
+    run.balance_after_cents === undefined ? read(balance.refresh()) : undefined,
+    wasHard && read(readChargedOnce(sent, runs)),
+  ]);
+  // What was read may have a further run.
+  const receipts = await known();
+  const receipt = receipts.find(isReceipt);
   if (receipt?.settled.furtherRuns !== undefined) {
     const show = () => vscode.commands.executeCommand(`${VIEWS.runs}.focus`);
     notify(showWarning, chargedTwiceSentence(receipt, account), { [submissionMessages.showRuns()]: show });
@@ -151,7 +156,12 @@ async function reportCharged(
   const before = receipt && estimateBefore(receipts, receipt);
   // The details of a found run have no currency, and the balance may have another one by now.
   const charged = { ...run, currency: run.currency ?? (receipt && currencyOf(receipt)) };
-  const text = chargedSentence(charged, submissionName(draft), account, current, before, isFound);
+  const text = chargedSentence(charged, submissionName(draft), account, {
+    balance: current,
+    before,
+    isFound,
+    once: isOnce ? receipt : undefined,
+  });
   const target = { accountId: account.id, id: run.run_id };
   const show = () => vscode.commands.executeCommand(COMMANDS.showRun, target);
   notify(showInformation, text, { [submissionMessages.showRun()]: show });

@@ -91,6 +91,8 @@ describe('runPageState', () => {
         detail: (id: string) => details.get(id),
         detailFailure: () => failure,
         label: () => detail?.label,
+        readAtMs: NOON_MS,
+        isCompleteSince: () => true,
         phase: (one: RunSummary) => phaseOf(one, detail),
       },
     } as unknown as Session;
@@ -226,6 +228,28 @@ describe('runPageState', () => {
       const [submitted = ''] = lines({ receipt });
       assert.match(submitted, /^done, time, From this machine: train\.jsonl, 3 attempts, .*lost/);
       assert.match(lines({ receipt: receiptOf({}, { how: 'recognised' }) })[0] ?? '', /confirmed/);
+    });
+
+    it('says that a run was charged once only if no other run has its marker', () => {
+      const started = { localMs: 1, serviceMs: NOON_MS };
+      const changes = { marker: 'ft-7k3m9qpx', attempts: [{ started }, { started }] };
+      const note = (more: Given, how: ChargedReceipt['settled']['how'] = 'answered') =>
+        lines({ receipt: receiptOf(changes, { how }), others: [DETAIL], ...more })[0]?.replace(
+          /^.*jsonl, /,
+          '',
+        );
+      assert.equal(note({}), 'Charged 2.50 USD once; the answer came at attempt 2');
+      assert.equal(
+        note({ kind: 'sandbox' }),
+        'Charged 2.50 USD of sandbox money once; the answer came at attempt 2',
+      );
+      assert.equal(
+        note({}, 'found'),
+        '2 attempts, Charged 2.50 USD once: the response was lost, but its run was found',
+      );
+      const others = [DETAIL, { ...DETAIL, run_id: 'twin' }];
+      assert.equal(note({ others }), '2 attempts');
+      assert.equal(note({ others }, 'found'), '2 attempts, Response lost; found by its marker');
     });
   });
 

@@ -140,6 +140,47 @@ describe('reportResult', () => {
     assert.match(await text('r', 900, 'EUR'), /\. Charged 9\.00 EUR; /);
   });
 
+  it('says what was survived if the runs prove that there was one charge', async () => {
+    const marker = 'ft-7k3m9qpx';
+    const moment = { localMs: 1, serviceMs: 1 };
+    const attempts = [1, 2, 3, 4].map(() => ({ started: moment, closed: moment }));
+    const run = { run_id: 'r', price_cents: 101, currency: 'USD', balance_after_cents: 99_899 };
+    const receipt = chargedReceipt({ marker, attempts, run });
+    const { settled } = receipt;
+    const text = (isFound: boolean, seen: string[], account: object = {}) => {
+      const how = isFound ? 'found' : 'answered';
+      receipts = () => Promise.resolve([{ ...receipt, settled: { ...settled, how } }]);
+      const runs = {
+        refresh: () => Promise.resolve(),
+        readAtMs: 1,
+        isCompleteSince: () => true,
+        rows: seen.map((run_id) => ({ run_id })),
+        label: () => `My run ${marker}`,
+        detail: (run_id: string) => ({ run_id, label: `My run ${marker}` }),
+      };
+      const result = { kind: 'charged', run, ...(isFound && { found: true as const }) } as const;
+      return report(result, undefined, Object.assign(sessionOf(account), { runs })).then((one) => one.text);
+    };
+    const sandbox = { kind: 'sandbox', name: 'Sandbox' };
+    for (const [isFound, account, sentence] of [
+      [false, {}, 'Submitted My run to Work. Charged 1.01 USD once; the answer came at attempt 4.'],
+      [
+        true,
+        {},
+        'My run was submitted to Work after all. Charged 1.01 USD once: the response was lost, but its run was found.',
+      ],
+      [
+        false,
+        sandbox,
+        'Sandbox: submitted My run. Charged 1.01 USD of sandbox money once; the answer came at attempt 4.',
+      ],
+    ] as const)
+      assert.equal(await text(isFound, ['r'], account), sentence);
+    assert.doesNotMatch(await text(false, ['r', 'another']), /once/);
+    receipt.attempts.splice(1);
+    assert.match(await text(false, ['r']), /\. Charged 1\.01 USD; balance/);
+  });
+
   it('removes the notice of a charge only once the user can have seen it, so that a killed window repeats it', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     const receipt = chargedAt(draft, 1) as ChargedReceipt;

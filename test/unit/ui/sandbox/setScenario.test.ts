@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+
+const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
+const { setScenario } = await withVscode(() => import('../../../../src/ui/sandbox/commands.ts'));
+
+describe('setScenario', () => {
+  let scenario: string;
+  const control = {
+    getScenario: () => scenario,
+    setScenario: (id: string) => void (scenario = id),
+  };
+  const set = (argument?: string) =>
+    setScenario(
+      {
+        sandbox: { start: () => Promise.resolve({ control }) },
+        sessions: { active: { account: { kind: 'sandbox' }, runs: { refresh: () => Promise.resolve() } } },
+      } as unknown as Parameters<typeof setScenario>[0],
+      argument,
+    );
+
+  beforeEach(() => {
+    standIn.forget();
+    scenario = 'none';
+  });
+
+  it('says of each scenario what one will see, and that it stays on', async () => {
+    standIn.shown.pick = ({ items, placeholder }) => {
+      assert.equal(placeholder, 'A scenario stays on until you choose another.');
+      for (const { label, detail = '' } of items) assert.match(detail, /^[A-Z].*\.$/, label);
+      return 'Connection lost before the charge';
+    };
+    await set();
+    assert.equal(scenario, 'connection-lost');
+    assert.deepEqual(standIn.shown.sentences, [
+      'Sandbox scenario: Connection lost before the charge. It stays on until you choose another.',
+    ]);
+  });
+
+  it('doesn’t say that no fault stays on', async () => {
+    scenario = 'rate-limited';
+    await set('none');
+    assert.deepEqual([scenario, standIn.shown.sentences], ['none', ['Sandbox scenario: No fault.']]);
+  });
+});
