@@ -42,6 +42,8 @@ import {
   type Time,
 } from './uploadAttempts.ts';
 
+const WAIT_PART_MS = 60_000;
+
 type How = Extract<Settlement, { kind: 'charged' }>['how'];
 
 /** Sends, checks, and settles intents for `Submitter`, which documents the methods. */
@@ -293,18 +295,30 @@ export class Sender {
 
   /**
    * Waits for the Retry-After of the last attempt.
-   * @throws TooEarlyError if the wait is unreasonably long, CancelledError
+   * @throws TooEarlyError if it is long and there may be a charge, which needs checks meanwhile; CancelledError
    */
   async #waitAsAsked(intent: Intent, signal: AbortSignal): Promise<void> {
     const { clock } = this.#time;
     try {
       assertNotTooEarly(intent, this.#now());
     } catch (error) {
-      if (!(error instanceof TooEarlyError) || error.retryAfterMs > RETRIES.submission.longestRetryAfterMs)
-        throw error;
+      if (!(error instanceof TooEarlyError)) throw error;
+      const isLong = error.retryAfterMs > RETRIES.submission.longestRetryAfterMs;
+      if (isLong && mayBeCharged(intent)) throw error;
       this.#pending.set(intent.id, { state: 'waiting', retryAtMs: clock.nowMs() + error.retryAfterMs });
       await clock.sleep(error.retryAfterMs, signal);
     }
+  }
+
+  /** Waits as long as the service asked this account to, outside the queue of uploads. @throws CancelledError */
+  async #waitForService(session: Session, id: string, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#time;
+    for (let untilMs = session.notBeforeMs; untilMs !== undefined; untilMs = session.notBeforeMs) {
+      this.#pending.set(id, { state: 'waiting', retryAtMs: untilMs });
+      // In parts: the clock may be set, or the machine may sleep.
+      await clock.sleep(Math.min(WAIT_PART_MS, untilMs - clock.nowMs()), signal);
+    }
+    this.#pending.set(id, { state: this.#stateBefore() });
   }
 
   /** Discards a refused draft that the new submission replaces. */
@@ -328,6 +342,8 @@ export class Sender {
     const { id } = owned.intent;
     this.#pending.set(id, { state: this.#stateBefore() });
     const upload = () => {
+      // Another upload may have been told to wait while this one was queued.
+      if (session.notBeforeMs !== undefined) return Promise.resolve(undefined);
       // The upload is no longer queued: reading the balance is already part of it.
       this.#pending.set(id, { state: 'uploading' });
       const check = (intent: Intent) =>
@@ -343,7 +359,12 @@ export class Sender {
         isUnproven,
       });
     };
-    const end = (await this.#uploads.run(upload, signal)) ?? stopped(new CancelledError(), owned.intent);
+    let sent: AttemptsEnd | undefined;
+    while (sent === undefined && !signal.aborted) {
+      await this.#waitForService(session, id, signal).catch(() => undefined);
+      sent = await this.#uploads.run(upload, signal);
+    }
+    const end = sent ?? stopped(new CancelledError(), owned.intent);
     const ended = { lease: owned.lease, intent: end.intent };
     const result = await this.#settleEnd(session, ended, end);
     // Check before reporting an unknown result, unless the service requested a pause.

@@ -204,8 +204,16 @@ export function notChargedNotification(
     }
     case 'invalid_api_key':
       sentence = isMissing
-        ? l10n.t('Not charged: the API key of {0} is not on this machine.', accountName)
-        : l10n.t('Not charged: the service rejected the API key of {0}.', accountName);
+        ? l10n.t(
+            'Not charged: the API key of {0} is not on this machine. Enter it, then continue {1}.',
+            accountName,
+            filename,
+          )
+        : l10n.t(
+            'Not charged: the service rejected the API key of {0}. Replace it, then continue {1}.',
+            accountName,
+            filename,
+          );
       buttons[action.title] = () => go(COMMANDS.replaceKey, account.id);
       break;
     case 'consent_required':

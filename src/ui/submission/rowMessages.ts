@@ -26,10 +26,7 @@ export function stateText(submission: PendingSubmission, nowMs: number): string 
     queued: () => l10n.t('Upload queued'),
     uploading: () => uploadText(submission, nowMs),
     validating: () => validatingText(submission, nowMs),
-    waiting: () =>
-      [l10n.t('Retry in {0}', formatDuration(retryAtMs - nowMs)), l10n.t('attempt {0}', attempt + 1)].join(
-        ' · ',
-      ),
+    waiting: () => waitText(formatDuration(retryAtMs - nowMs), attempt),
     checking: () => TERMS.checking,
     elsewhere: () => l10n.t('Other window'),
     unsent: () => notCharged(l10n.t('upload stopped')),
@@ -38,6 +35,15 @@ export function stateText(submission: PendingSubmission, nowMs: number): string 
     refused: () => notCharged(refusal(intent.refused?.code)),
   };
   return texts[state]();
+}
+
+/** @param attempt the last one; 0 if the service asked to wait before the first */
+function waitText(duration: string, attempt: number): string {
+  const parts =
+    attempt === 0
+      ? [l10n.t('Waiting {0}', duration), l10n.t('the service asked for it')]
+      : [l10n.t('Retry in {0}', duration), l10n.t('attempt {0}', attempt + 1)];
+  return parts.join(' · ');
 }
 
 function notCharged(why: string): string {

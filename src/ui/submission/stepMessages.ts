@@ -24,6 +24,7 @@ import {
   formatBytes,
   formatCount,
   formatDay,
+  formatMoment,
   formatMoney,
   formatRows,
   inSandbox,
@@ -49,6 +50,8 @@ export interface SubmissionContext {
   check?: Report | 'unchecked';
   models: readonly Model[];
   balance: Balance | undefined;
+  /** Until when the service asked to wait. */
+  notBeforeMs?: number | undefined;
   money: AccountMoney;
   /** How long runs waited in each queue, if enough is known. */
   queueTimes: ReturnType<typeof queueTimes>;
@@ -301,13 +304,21 @@ function noteRows(
   { model, priority }: SubmissionChoices,
   sha256: string | undefined,
 ): Fact[] {
-  const { account, balance, check, dataset, money, priorsOf, trainedBefore } = context;
+  const { account, balance, check, dataset, money, notBeforeMs, priorsOf, trainedBefore } = context;
   const size = sizePhrase(dataset.size.bytes);
   const note = money.balanceNote(runOf(context, { priority }, sha256));
   const chosen = { modelId: model?.model_id, priority };
   const trained = sha256 === undefined ? undefined : trainedBefore(sha256);
   const changed = trained?.kind === 'changed' && trainedPhrase(trained, dataset.size.rows);
   return compact(
+    notBeforeMs !== undefined && {
+      icon: 'watch',
+      label: l10n.t('Upload'),
+      description: l10n.t(
+        'Starts at {0}: the service asked to wait until then.',
+        formatMoment(notBeforeMs, Date.now()),
+      ),
+    },
     note &&
       balance && {
         icon: 'warning',

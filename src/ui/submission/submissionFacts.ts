@@ -18,15 +18,19 @@ const BALANCE_WAIT_MS = 3_000;
 export type Facts = NonNullable<Awaited<ReturnType<typeof readFacts>>>;
 
 /**
- * Reads the models, the balance, and the receipts. To resend what may have been charged, no model needs to be available.
+ * Reads the models, the balance, and the receipts. To resend what may have been charged, no model needs to be available. While the
+ * service asks for patience, what is known is used: a submission waits for it.
  * @returns undefined, after a warning, if no model is available
  * @throws ApiError, KeyMissingError if the models can't be read and nothing may have been charged
  */
 export async function readFacts(session: Session, parts: Parts, mayBeCharged = false) {
   const readModels = async () => {
+    const known = session.models.models;
+    const isHeld = () => session.notBeforeMs !== undefined && known !== undefined;
     try {
-      return (await session.models.refresh()).data;
+      return isHeld() ? (known ?? []) : (await session.models.refresh()).data;
     } catch (error) {
+      if (isHeld()) return known ?? [];
       if (!mayBeCharged) throw error;
       parts.log.error('models', error);
       return [];
@@ -42,8 +46,9 @@ export async function readFacts(session: Session, parts: Parts, mayBeCharged = f
   return undefined;
 }
 
-/** Refreshes the balance. @returns the read if it takes longer than `BALANCE_WAIT_MS`, else an empty array */
-export async function readBalance({ balance }: Session): Promise<Promise<unknown>[]> {
+/** Refreshes the balance, unless the service asked to wait. @returns the read if it takes longer than `BALANCE_WAIT_MS`, else an empty array */
+export async function readBalance({ balance, notBeforeMs }: Session): Promise<Promise<unknown>[]> {
+  if (notBeforeMs !== undefined) return [];
   const reading = balance.refresh().catch(() => undefined);
   const isLate = await Promise.race([
     reading.then(() => false),

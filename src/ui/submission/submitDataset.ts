@@ -275,6 +275,7 @@ function reviewOf(
         check,
         models,
         balance: session.balance.current,
+        notBeforeMs: session.notBeforeMs,
         money,
         queueTimes: queueTimes(money.receipts, (runId) => session.runs.detail(runId)),
         marker,

@@ -21,6 +21,8 @@ import {
   tooPoor,
 } from '../../../helpers/runs/stage.ts';
 
+import { until } from '../../../helpers/runs/support.ts';
+
 const slow = (retryAfter: string) => error(429, 'rate_limited', { 'retry-after': retryAfter });
 const busy = (retryAfter: string) => error(503, 'unavailable', { 'retry-after': retryAfter });
 
@@ -353,6 +355,69 @@ describe('Submitter, attempt by attempt', () => {
         const again = await stage.resume(stage.intent.id);
         assert.deepEqual([codeOf(again), stage.posts.length], ['too-early', 1]);
       });
+
+    describe('of an hour, for another request of the account', () => {
+      beforeEach(async () => {
+        stage.onGet = (_request, response) => {
+          const body = { error: { code: 'rate_limited', message: '' } };
+          sendJson(response, 429, body, { ...stage.date, 'retry-after': '3600' });
+          return true;
+        };
+        await assert.rejects(stage.own.balance.refresh());
+        stage.onGet = () => false;
+        stage.gets.length = 0;
+      });
+
+      it('is waited for before a submission sends anything', async () => {
+        const fromMs = stage.clock.serviceMs;
+        const waits: number[] = [];
+        let sentBefore: number | undefined;
+        stage.submitter.onDidChange(({ state, retryAtMs }) => {
+          if (state === 'waiting') waits.push((retryAtMs ?? 0) - fromMs);
+          if (state === 'uploading') sentBefore ??= stage.gets.length;
+        });
+        assert.equal((await stage.submit()).kind, 'charged');
+        assert.deepEqual(new Set(waits), new Set([HOUR]));
+        assert.deepEqual([sentBefore, stage.posts.length], [0, 1]);
+        assert.ok((stage.posts[0]?.atMs ?? 0) - fromMs >= HOUR);
+        assert.ok(stage.clock.sleeps.every((ms) => ms <= 60_000));
+      });
+
+      it('can be canceled while it is waited for, without a charge', async () => {
+        stage.clock.isHeld = true;
+        stage.submitter.onDidChange(({ id, state }) => {
+          if (state === 'waiting') stage.submitter.cancel(id);
+        });
+        const outcome = await stage.submit();
+        assert.deepEqual([outcome.kind, codeOf(outcome)], ['not-charged', 'cancelled']);
+        assert.deepEqual([stage.gets, stage.posts], [[], []]);
+        assert.deepEqual([stage.states(), await stage.receipts()], [[], ['not-charged']]);
+      });
+
+      it('doesn’t hold up the uploads of other accounts', async () => {
+        stage.clock.isHeld = true;
+        const waiting = stage.submit();
+        await until(() => stage.states().includes('waiting'));
+        const other = await stage.submit(
+          await stage.bench.draft(10, 'other.jsonl'),
+          stage.session('account-2'),
+        );
+        assert.equal(other.kind, 'charged');
+        const [first] = stage.submitter.pending;
+        assert.ok(first !== undefined && stage.submitter.cancel(first.id));
+        assert.equal((await waiting).kind, 'not-charged');
+      });
+    });
+
+    it('of an upload that was not completed is waited for when it is continued, however long', async () => {
+      stage.onHead = refuse(429, 'rate_limited', { 'retry-after': '3600' });
+      const outcome = await stage.submit(await stage.bench.draft(300_000));
+      assert.deepEqual([codeOf(outcome), stage.states()], ['rate_limited', ['unsent']]);
+      stage.onHead = () => undefined;
+      const fromMs = stage.clock.serviceMs;
+      assert.equal((await stage.resume(stage.intent.id)).kind, 'charged');
+      assert.ok((stage.posts[0]?.atMs ?? 0) - fromMs >= HOUR);
+    });
 
     for (const isComplete of [true, false])
       it(`applies for the remaining time and can be canceled, ${isComplete ? '' : 'not '}sent completely`, async () => {

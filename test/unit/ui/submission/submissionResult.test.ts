@@ -241,8 +241,10 @@ describe('reportResult', () => {
     assert.match(text, /rejected train\.jsonl as invalid\. .*“row 7”$/);
     assert.deepEqual(buttons, ['Check Dataset']);
     assert.equal(executed[0]?.[0], 'fineTuning.checkDataset');
-    const isRejected = 'Not charged: the service rejected the API key of Work.';
-    const isMissing = 'Not charged: the API key of Work is not on this machine.';
+    const isRejected =
+      'Not charged: the service rejected the API key of Work. Replace it, then continue train.jsonl.';
+    const isMissing =
+      'Not charged: the API key of Work is not on this machine. Enter it, then continue train.jsonl.';
     for (const [error, sentence, button] of [
       [new ServiceError('invalid_api_key', 401), isRejected, 'Replace API Key…'],
       [new KeyRejectedError(), isRejected, 'Replace API Key…'],
