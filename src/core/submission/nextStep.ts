@@ -72,19 +72,25 @@ export function nextStep(error: unknown, history: AttemptHistory, random: number
   return { kind: 'retry', afterMs: Math.max(afterMs, waitMs + PRICED_MS / 2, PRICED_MS), waitMs, checks: 2 };
 }
 
-/**
- * Ensures that the Retry-After of the last attempt has passed.
- * @throws TooEarlyError
- */
-export function assertNotTooEarly({ attempts }: Intent, now: Moment): void {
+/** Returns how long the Retry-After of the last attempt still applies, in milliseconds; 0 if it doesn't. */
+export function askedWaitMs({ attempts }: Intent, now: Moment): number {
   const notBefore = attempts.at(-1)?.notBefore;
-  if (notBefore === undefined) return;
+  if (notBefore === undefined) return 0;
   const waitMs =
     notBefore.serviceMs === undefined || now.serviceMs === undefined
       ? notBefore.localMs - now.localMs
       : notBefore.serviceMs - now.serviceMs;
   // A longer wait than any that is stored means that the clock was set.
-  if (waitMs > 0 && waitMs <= MAX_RETRY_AFTER_MS) throw new TooEarlyError(waitMs);
+  return waitMs > MAX_RETRY_AFTER_MS ? 0 : Math.max(0, waitMs);
+}
+
+/**
+ * Ensures that the Retry-After of the last attempt has passed.
+ * @throws TooEarlyError
+ */
+export function assertNotTooEarly(intent: Intent, now: Moment): void {
+  const waitMs = askedWaitMs(intent, now);
+  if (waitMs > 0) throw new TooEarlyError(waitMs);
 }
 
 /**

@@ -38,6 +38,8 @@ export interface PendingSubmission {
   readonly attempt: number;
   /** When the next attempt begins, while `waiting`; milliseconds since the epoch. */
   readonly retryAtMs?: number;
+  /** Whether the service asked for this wait before anything was sent. */
+  readonly isAsked?: boolean;
 }
 
 /** The current result of a submission, in terms of the user's money. */

@@ -17,7 +17,7 @@ import {
   type Settlement,
 } from './intent.ts';
 import type { Journal, KnownSubmissions, Owned } from './journal.ts';
-import { assertNotTooEarly, mayBeForgotten } from './nextStep.ts';
+import { askedWaitMs, mayBeForgotten } from './nextStep.ts';
 import {
   canCheck,
   type FoundRun,
@@ -42,6 +42,7 @@ import {
   type Time,
 } from './uploadAttempts.ts';
 
+/** How long it waits at a time for what the service asked. */
 const WAIT_PART_MS = 60_000;
 
 type How = Extract<Settlement, { kind: 'charged' }>['how'];
@@ -96,7 +97,7 @@ export class Sender {
         if (owned.intent.refused !== undefined) return undefined;
         isOpen = isUncertain(owned.intent);
         const anySignal = this.#cancellable(id, signal);
-        await this.#waitAsAsked(owned.intent, anySignal);
+        await this.#waitAsAsked(session, owned.intent, anySignal);
         if (!mayBeCharged(owned.intent) && !lacksEnd(owned.intent))
           return this.#send(session, owned, anySignal);
         this.#pending.set(id, { state: 'checking' });
@@ -294,31 +295,23 @@ export class Sender {
   }
 
   /**
-   * Waits for the Retry-After of the last attempt.
-   * @throws TooEarlyError if it is long and there may be a charge, which needs checks meanwhile; CancelledError
+   * Waits, outside the queue of uploads, as long as the service asked the account or this submission to. What may have been
+   * charged waits for some minutes only: it needs checks.
+   * @throws TooEarlyError, CancelledError
    */
-  async #waitAsAsked(intent: Intent, signal: AbortSignal): Promise<void> {
+  async #waitAsAsked(session: Session, intent: Intent, signal: AbortSignal): Promise<void> {
     const { clock } = this.#time;
-    try {
-      assertNotTooEarly(intent, this.#now());
-    } catch (error) {
-      if (!(error instanceof TooEarlyError)) throw error;
-      const isLong = error.retryAfterMs > RETRIES.submission.longestRetryAfterMs;
-      if (isLong && mayBeCharged(intent)) throw error;
-      this.#pending.set(intent.id, { state: 'waiting', retryAtMs: clock.nowMs() + error.retryAfterMs });
-      await clock.sleep(error.retryAfterMs, signal);
+    for (;;) {
+      const nowMs = clock.nowMs();
+      const ofAccountMs = (session.notBeforeMs ?? nowMs) - nowMs;
+      const waitMs = Math.max(askedWaitMs(intent, this.#now()), ofAccountMs);
+      if (waitMs <= 0) return;
+      if (mayBeCharged(intent) && waitMs > RETRIES.submission.longestRetryAfterMs)
+        throw new TooEarlyError(waitMs);
+      this.#pending.set(intent.id, { state: 'waiting', retryAtMs: nowMs + waitMs, isAsked: true });
+      // In parts: timers stop while the machine sleeps, and the clock may be set.
+      await clock.sleep(Math.min(WAIT_PART_MS, waitMs), signal);
     }
-  }
-
-  /** Waits as long as the service asked this account to, outside the queue of uploads. @throws CancelledError */
-  async #waitForService(session: Session, id: string, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#time;
-    for (let untilMs = session.notBeforeMs; untilMs !== undefined; untilMs = session.notBeforeMs) {
-      this.#pending.set(id, { state: 'waiting', retryAtMs: untilMs });
-      // In parts: the clock may be set, or the machine may sleep.
-      await clock.sleep(Math.min(WAIT_PART_MS, untilMs - clock.nowMs()), signal);
-    }
-    this.#pending.set(id, { state: this.#stateBefore() });
   }
 
   /** Discards a refused draft that the new submission replaces. */
@@ -340,10 +333,11 @@ export class Sender {
     isUnproven = false,
   ): Promise<SubmissionResult> {
     const { id } = owned.intent;
-    this.#pending.set(id, { state: this.#stateBefore() });
+    // What may have been charged was checked just now: it is sent, or reported, without another wait.
+    const mayWait = !mayBeCharged(owned.intent);
     const upload = () => {
-      // Another upload may have been told to wait while this one was queued.
-      if (session.notBeforeMs !== undefined) return Promise.resolve(undefined);
+      // An upload before it may have been asked to wait.
+      if (mayWait && session.notBeforeMs !== undefined) return Promise.resolve(undefined);
       // The upload is no longer queued: reading the balance is already part of it.
       this.#pending.set(id, { state: 'uploading' });
       const check = (intent: Intent) =>
@@ -360,10 +354,12 @@ export class Sender {
       });
     };
     let sent: AttemptsEnd | undefined;
-    while (sent === undefined && !signal.aborted) {
-      await this.#waitForService(session, id, signal).catch(() => undefined);
+    do {
+      // A cancel ends the turn in the queue, too.
+      if (mayWait) await this.#waitAsAsked(session, owned.intent, signal).catch(() => undefined);
+      this.#pending.set(id, { state: this.#stateBefore() });
       sent = await this.#uploads.run(upload, signal);
-    }
+    } while (sent === undefined && !signal.aborted);
     const end = sent ?? stopped(new CancelledError(), owned.intent);
     const ended = { lease: owned.lease, intent: end.intent };
     const result = await this.#settleEnd(session, ended, end);

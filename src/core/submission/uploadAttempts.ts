@@ -100,7 +100,7 @@ export async function sendAttempts(
     const firstMs = checks === 2 ? Math.max(waitMs, afterMs / 2) : afterMs;
     const pauses = checks === 2 ? [firstMs, afterMs - firstMs] : [firstMs];
     for (const pauseMs of pauses) {
-      show({ state: 'waiting', retryAtMs });
+      show({ state: 'waiting', retryAtMs, isAsked: false });
       try {
         await clock.sleep(pauseMs, signal);
         throwIfCancelled(signal);

@@ -21,12 +21,17 @@ export function submissionName({ label, marker, dataset }: Pick<Draft, 'label' |
 
 /** The state in one line, money first, since a narrow view cuts off the end. */
 export function stateText(submission: PendingSubmission, nowMs: number): string {
-  const { attempt, intent, retryAtMs = nowMs, state } = submission;
+  const { attempt, intent, isAsked, retryAtMs = nowMs, state } = submission;
+  const leftToWait = formatDuration(retryAtMs - nowMs);
   const texts: Record<SubmissionState, () => string> = {
     queued: () => l10n.t('Upload queued'),
     uploading: () => uploadText(submission, nowMs),
     validating: () => validatingText(submission, nowMs),
-    waiting: () => waitText(formatDuration(retryAtMs - nowMs), attempt),
+    waiting: () =>
+      (isAsked
+        ? [l10n.t('Starts in {0}', leftToWait), l10n.t('the service asked to wait')]
+        : [l10n.t('Retry in {0}', leftToWait), l10n.t('attempt {0}', attempt + 1)]
+      ).join(' · '),
     checking: () => TERMS.checking,
     elsewhere: () => l10n.t('Other window'),
     unsent: () => notCharged(l10n.t('upload stopped')),
@@ -35,15 +40,6 @@ export function stateText(submission: PendingSubmission, nowMs: number): string 
     refused: () => notCharged(refusal(intent.refused?.code)),
   };
   return texts[state]();
-}
-
-/** @param attempt the last one; 0 if the service asked to wait before the first */
-function waitText(duration: string, attempt: number): string {
-  const parts =
-    attempt === 0
-      ? [l10n.t('Waiting {0}', duration), l10n.t('the service asked for it')]
-      : [l10n.t('Retry in {0}', duration), l10n.t('attempt {0}', attempt + 1)];
-  return parts.join(' · ');
 }
 
 function notCharged(why: string): string {

@@ -50,8 +50,8 @@ export interface SubmissionContext {
   check?: Report | 'unchecked';
   models: readonly Model[];
   balance: Balance | undefined;
-  /** Until when the service asked to wait. */
-  notBeforeMs?: number | undefined;
+  /** Given while the service asks to wait: until when, and when the balance was read. */
+  held?: { untilMs: number; balanceReadAtMs: number | undefined } | undefined;
   money: AccountMoney;
   /** How long runs waited in each queue, if enough is known. */
   queueTimes: ReturnType<typeof queueTimes>;
@@ -239,7 +239,7 @@ export function summaryRows(
   choices: SubmissionChoices,
   sha256: string | undefined,
 ): SummaryRow[] {
-  const { account, balance, money } = context;
+  const { account, money } = context;
   const { model, label, priority } = choices;
   const { folder } = context.dataset.place;
   const wanted = runOf(context, choices, sha256);
@@ -263,7 +263,7 @@ export function summaryRows(
     separator(l10n.t('Money')),
     row('account', TERMS.account, payerText(account)),
     row('graph', TERMS.price, priceText(money.estimate(wanted))),
-    row('credit-card', TERMS.balance, formatMoney(balance?.balance_cents, balance?.currency)),
+    row('credit-card', TERMS.balance, balanceText(context)),
     budget && row('target', TERMS.budget, budget),
     website && row('globe', l10n.t('Website'), website, 'website'),
     notes.length > 0 && separator(l10n.t('Notes')),
@@ -275,6 +275,13 @@ function payerText(account: Account): string {
   return account.kind === 'sandbox'
     ? sandboxNote()
     : l10n.t('{0} ({1})', account.name, new URL(account.baseUrl).host);
+}
+
+function balanceText({ balance, held }: SubmissionContext): string {
+  const text = formatMoney(balance?.balance_cents, balance?.currency);
+  return held?.balanceReadAtMs === undefined
+    ? text
+    : l10n.t('{0} (read {1})', text, formatMoment(held.balanceReadAtMs, Date.now()));
 }
 
 /** Whether the final question cuts the folder. */
@@ -304,20 +311,17 @@ function noteRows(
   { model, priority }: SubmissionChoices,
   sha256: string | undefined,
 ): Fact[] {
-  const { account, balance, check, dataset, money, notBeforeMs, priorsOf, trainedBefore } = context;
+  const { account, balance, check, dataset, held, money, priorsOf, trainedBefore } = context;
   const size = sizePhrase(dataset.size.bytes);
   const note = money.balanceNote(runOf(context, { priority }, sha256));
   const chosen = { modelId: model?.model_id, priority };
   const trained = sha256 === undefined ? undefined : trainedBefore(sha256);
   const changed = trained?.kind === 'changed' && trainedPhrase(trained, dataset.size.rows);
   return compact(
-    notBeforeMs !== undefined && {
+    held && {
       icon: 'watch',
       label: l10n.t('Upload'),
-      description: l10n.t(
-        'Starts at {0}: the service asked to wait until then.',
-        formatMoment(notBeforeMs, Date.now()),
-      ),
+      description: l10n.t('Waits until {0}, as the service asked.', formatMoment(held.untilMs, Date.now())),
     },
     note &&
       balance && {

@@ -18,22 +18,21 @@ const BALANCE_WAIT_MS = 3_000;
 export type Facts = NonNullable<Awaited<ReturnType<typeof readFacts>>>;
 
 /**
- * Reads the models, the balance, and the receipts. To resend what may have been charged, no model needs to be available. While the
- * service asks for patience, what is known is used: a submission waits for it.
+ * Reads the models, the balance, and the receipts; only what isn't known while the service asks to wait. To resend what may have been
+ * charged, no model needs to be available.
  * @returns undefined, after a warning, if no model is available
  * @throws ApiError, KeyMissingError if the models can't be read and nothing may have been charged
  */
 export async function readFacts(session: Session, parts: Parts, mayBeCharged = false) {
+  const known = () => (session.notBeforeMs === undefined ? undefined : session.models.models);
   const readModels = async () => {
-    const known = session.models.models;
-    const isHeld = () => session.notBeforeMs !== undefined && known !== undefined;
     try {
-      return isHeld() ? (known ?? []) : (await session.models.refresh()).data;
+      return known() ?? (await session.models.refresh()).data;
     } catch (error) {
-      if (isHeld()) return known ?? [];
-      if (!mayBeCharged) throw error;
+      const models = known();
+      if (models === undefined && !mayBeCharged) throw error;
       parts.log.error('models', error);
-      return [];
+      return models ?? [];
     }
   };
   const [models, late, receipts] = await withProgress(

@@ -263,7 +263,7 @@ function reviewOf(
   });
   return {
     context() {
-      const { account } = session;
+      const { account, notBeforeMs: untilMs } = session;
       const money = moneyOf(session, receipts, submitter.pending);
       return {
         account,
@@ -275,7 +275,7 @@ function reviewOf(
         check,
         models,
         balance: session.balance.current,
-        notBeforeMs: session.notBeforeMs,
+        held: untilMs === undefined ? undefined : { untilMs, balanceReadAtMs: session.balance.readAtMs },
         money,
         queueTimes: queueTimes(money.receipts, (runId) => session.runs.detail(runId)),
         marker,

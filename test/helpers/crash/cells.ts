@@ -193,6 +193,7 @@ const killedAt = (point: CrashPoint) => ({ crashes: [{ point }] });
 const PROCESSED: FaultName = 'reset after body, processed';
 const UNPROCESSED: FaultName = 'reset after body, not processed';
 const NOT_FOUND: FaultName = '404, processed';
+const HOUR_ASKED: FaultName = '429 of an hour, early';
 
 /** Cells beyond crash points and faults: clocks, windows, API keys, accounts, files, users, services. */
 export function storyCells(): Cell[] {
@@ -374,6 +375,10 @@ function services(): Partly[] {
         listLagMs: 2_000,
       }),
     ),
+    { name: 'it asks for an hour', faults: [HOUR_ASKED] },
+    { name: 'it asks for an hour, and the same is submitted again', faults: [HOUR_ASKED], user: 'discards' },
+    { name: 'killed while it waits for an hour', faults: [HOUR_ASKED], ...killedAt('waiting') },
+    { name: 'canceled while it waits for an hour', faults: [HOUR_ASKED], cancelAt: 'waiting' },
   ];
 }
 

@@ -98,6 +98,7 @@ export const FAULTS = {
   '429 date': end('none', error(429, 'rate_limited', 'date:90')),
   '429 nonsense': end('none', error(429, 'rate_limited', 'soon')),
   '429 huge': end('none', error(429, 'rate_limited', '86400')),
+  '429 of an hour, early': { at: 'head', work: 'none', reply: error(429, 'rate_limited', '3600') },
   '429, early': { at: 'head', work: 'none', reply: error(429, 'rate_limited', '20') },
   '408': end('none', error(408)),
   '408, processed': end('charge', error(408)),

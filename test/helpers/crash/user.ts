@@ -6,8 +6,6 @@ import type { Shown, ShownResult } from './window.ts';
 import { Died, type WindowProcess } from './windowProcess.ts';
 
 const MINUTE_MS = 60_000;
-/** The longest Retry-After of all faults. */
-const RETRY_AFTER_MS = 24 * 60 * MINUTE_MS;
 /** Number of actions after which the user gives up. */
 const MAX_ACTIONS = 120;
 /** Number of actions after which only planned faults occur. */
@@ -133,9 +131,6 @@ export class User {
   async #submit(window: WindowProcess): Promise<ShownResult> {
     const result = await this.#simulation.submit(window);
     await this.#read(window, result);
-    // Wait for Retry-After before a new submission, too.
-    if (result.kind === 'not-charged' && result.error?.code === 'rate_limited')
-      this.#simulation.clock.pass(RETRY_AFTER_MS);
     return result;
   }
 

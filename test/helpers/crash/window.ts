@@ -273,11 +273,13 @@ class Window {
     this.#session = new Session(
       { kind: 'service', id, name: id, baseUrl },
       () => Promise.resolve(this.#account),
-      (connection) =>
+      (connection, gate) =>
         new QuickClient(connection, () => transport, {
           random: () => random.fraction(),
           clock,
+          gate,
         }),
+      clock,
     );
     this.#session.quota.open(false);
     this.#submitter.onDidChange((submission) => {

@@ -20,7 +20,6 @@ import {
   Stage,
   tooPoor,
 } from '../../../helpers/runs/stage.ts';
-
 import { until } from '../../../helpers/runs/support.ts';
 
 const slow = (retryAfter: string) => error(429, 'rate_limited', { 'retry-after': retryAfter });
@@ -357,7 +356,7 @@ describe('Submitter, attempt by attempt', () => {
       });
 
     describe('of an hour, for another request of the account', () => {
-      beforeEach(async () => {
+      const askForAnHour = async () => {
         stage.onGet = (_request, response) => {
           const body = { error: { code: 'rate_limited', message: '' } };
           sendJson(response, 429, body, { ...stage.date, 'retry-after': '3600' });
@@ -366,14 +365,19 @@ describe('Submitter, attempt by attempt', () => {
         await assert.rejects(stage.own.balance.refresh());
         stage.onGet = () => false;
         stage.gets.length = 0;
-      });
+      };
+      beforeEach(askForAnHour);
 
       it('is waited for before a submission sends anything', async () => {
         const fromMs = stage.clock.serviceMs;
         const waits: number[] = [];
         let sentBefore: number | undefined;
-        stage.submitter.onDidChange(({ state, retryAtMs }) => {
-          if (state === 'waiting') waits.push((retryAtMs ?? 0) - fromMs);
+        stage.onHead = ({ socket }) => {
+          stage.onHead = () => undefined;
+          socket.destroy();
+        };
+        stage.submitter.onDidChange(({ isAsked, state, retryAtMs }) => {
+          if (state === 'waiting' && isAsked) waits.push((retryAtMs ?? 0) - fromMs);
           if (state === 'uploading') sentBefore ??= stage.gets.length;
         });
         assert.equal((await stage.submit()).kind, 'charged');
@@ -392,6 +396,33 @@ describe('Submitter, attempt by attempt', () => {
         assert.deepEqual([outcome.kind, codeOf(outcome)], ['not-charged', 'cancelled']);
         assert.deepEqual([stage.gets, stage.posts], [[], []]);
         assert.deepEqual([stage.states(), await stage.receipts()], [[], ['not-charged']]);
+      });
+
+      it('leaves a submission that waits to the user if VS Code is closed', async () => {
+        stage.clock.isHeld = true;
+        const waiting = stage.submit();
+        await until(() => stage.states().includes('waiting'));
+        stage.submitter.dispose();
+        assert.equal((await waiting).kind, 'not-charged');
+        const { submitter } = await stage.otherWindow();
+        await submitter.probe();
+        assert.deepEqual([stage.states(submitter), await stage.receipts()], [['unsent'], []]);
+        assert.deepEqual([stage.gets, stage.posts], [[], []]);
+      });
+
+      it('doesn’t let what may have been charged wait for long', async () => {
+        stage.clock.pass(HOUR);
+        stage.answers = [lost];
+        stage.submitter.onDidChange(({ id, state }) => {
+          if (state === 'waiting') stage.submitter.cancel(id);
+        });
+        assert.equal((await stage.submit()).kind, 'unknown');
+        await askForAnHour();
+        const again = await stage.resume(stage.intent.id);
+        assert.deepEqual(
+          [again.kind, codeOf(again), stage.gets, stage.posts.length],
+          ['unknown', 'too-early', [], 1],
+        );
       });
 
       it('doesn’t hold up the uploads of other accounts', async () => {

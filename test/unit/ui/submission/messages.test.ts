@@ -36,6 +36,11 @@ describe('submission messages', () => {
       ['uploading', { ...live, attempt: 2 }, 'Uploading 20% · 48 s left · attempt 2'],
       ['validating', { attempt: 1 }, 'Validating…'],
       ['waiting', { attempt: 1, retryAtMs: now + 12_000 }, 'Retry in 12 s · attempt 2'],
+      [
+        'waiting',
+        { retryAtMs: now + 3_480_000, isAsked: true },
+        'Starts in 58 min · the service asked to wait',
+      ],
       ['elsewhere', {}, 'Other window'],
     ] as const)
       assert.equal(submissionDescription(pendingOf(state, intentOf(), changes), now), text);

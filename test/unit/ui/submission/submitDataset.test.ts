@@ -304,6 +304,31 @@ describe('submitDataset', () => {
     assert.deepEqual(standIn.shown.inputs.map(balanceOf), ['7.00 USD']);
   });
 
+  it('shows what is known, without a request, while the service asks to wait', async () => {
+    const active = parts.sessions.active as unknown as {
+      models: { models?: unknown; refresh: () => Promise<{ data: unknown }> };
+      notBeforeMs?: number;
+    };
+    const { data } = await active.models.refresh();
+    Object.assign(active, { notBeforeMs: new Date().setHours(23, 30) });
+    Object.assign(active.models, { models: data, refresh: () => assert.fail('models') });
+    Object.assign(balance, {
+      current: { balance_cents: 3750, currency: 'EUR' },
+      readAtMs: new Date().setHours(0, 5),
+      refresh: () => assert.fail('balance'),
+    });
+    await submit(undefined, ['Continue'], []);
+    const items = standIn.shown.inputs[0]?.items ?? [];
+    const rowOf = (name: string) => items.find(({ label }) => label.endsWith(name))?.description;
+    assert.equal(rowOf(' Model'), 'Model M, Maker');
+    assert.equal(rowOf(' Balance')?.replace('\u202f', ' '), '37.50 EUR (read 12:05 AM)');
+    assert.equal(rowOf(' Upload')?.replace('\u202f', ' '), 'Waits until 11:30 PM, as the service asked.');
+    assert.match(standIn.shown.inputs[1]?.title ?? '', /^Terms/);
+    // Without a list of models, there is nothing to choose from.
+    Object.assign(active.models, { models: undefined, refresh: () => Promise.reject(new Error('held')) });
+    await assert.rejects(submit(), /held/);
+  });
+
   it('sends and stores nothing after Esc while the dataset is hashed, and stops hashing', async () => {
     await writeFile(file, TEXT.repeat(300_000));
     let reads = 0;
