@@ -36,24 +36,8 @@ export function showBalance(
 
   const draw = () => {
     const session = sessions.active;
-    if (session === undefined) {
-      item.hide();
-      return;
-    }
-    const { account, state, isLocked } = session;
-    // Don't show data that was read with an API key that no longer works.
-    const balance = isLocked ? undefined : session.balance.current;
-    const threshold = setting('lowBalance');
-    const isLow = threshold > 0 && balance !== undefined && balance.balance_cents < threshold * 100;
-    const hasOthers = accounts.accounts.length > 1;
-    const { readAtMs } = session.balance;
-    const view = { account, hasOthers, balance, readAtMs, state, isLow, spent: isLocked ? [] : spent };
-    item.text = balanceText(view);
-    item.tooltip = balanceTooltip(view);
-    item.accessibilityInformation = { label: item.tooltip.replaceAll('\n', ', '), role: 'button' };
-    item.backgroundColor =
-      isLow || isLocked ? new vscode.ThemeColor('statusBarItem.warningBackground') : undefined;
-    item.show();
+    if (session === undefined) item.hide();
+    else drawItem(item, session, spent, accounts.accounts.length > 1);
   };
   const drawSpent = async () => {
     const session = sessions.active;
@@ -100,6 +84,27 @@ export function showBalance(
   ])
     store.add(one);
   return store;
+}
+
+function drawItem(
+  item: vscode.StatusBarItem,
+  session: Session,
+  spent: readonly string[],
+  hasOthers: boolean,
+): void {
+  const { account, state, isLocked } = session;
+  // Don't show data that was read with an API key that no longer works.
+  const balance = isLocked ? undefined : session.balance.current;
+  const threshold = setting('lowBalance');
+  const isLow = threshold > 0 && balance !== undefined && balance.balance_cents < threshold * 100;
+  const { readAtMs } = session.balance;
+  const view = { account, hasOthers, balance, readAtMs, state, isLow, spent: isLocked ? [] : spent };
+  item.text = balanceText(view);
+  item.tooltip = balanceTooltip(view);
+  item.accessibilityInformation = { label: item.tooltip.replaceAll('\n', ', '), role: 'button' };
+  item.backgroundColor =
+    isLow || isLocked ? new vscode.ThemeColor('statusBarItem.warningBackground') : undefined;
+  item.show();
 }
 
 /** What the status bar shows about the active account. */

@@ -9,8 +9,9 @@ import { hasMarker, isMarkedLabel } from '../../core/runs/marker.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import type { Intent } from '../../core/submission/intent.ts';
 import type { Services } from '../../services.ts';
+import { formatCount } from '../shared/format.ts';
 import { VIEWS } from '../shared/ids.ts';
-import { notifyRunsFromElsewhere } from './noticeMessages.ts';
+import { notify, showInformation } from '../shared/notifications.ts';
 
 type ElsewhereNoticeParts = Pick<Services, 'ensureActiveAccount' | 'ledger' | 'readSubmissions'>;
 
@@ -73,7 +74,14 @@ export class ElsewhereNotice implements Disposable {
     const show = async () => {
       if (await ensureActiveAccount(account.id)) await vscode.commands.executeCommand(`${VIEWS.runs}.focus`);
     };
-    notifyRunsFromElsewhere(count, () => void show());
+    const text =
+      count === 1
+        ? vscode.l10n.t('1 run was submitted from another machine, profile or container.')
+        : vscode.l10n.t(
+            '{0} runs were submitted from another machine, profile or container.',
+            formatCount(count),
+          );
+    notify(showInformation, text, { [vscode.l10n.t('Show Runs')]: show });
   }
 
   /** Returns the submissions of other accounts to this service. Undefined, for good, if there are any of the account itself. */

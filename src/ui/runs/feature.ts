@@ -10,7 +10,7 @@ import { autoDownloadFolder, downloadWhenCompleteSetting } from '../shared/setti
 import { keepActiveFresh } from './activeRuns.ts';
 import { ModelsTree } from './modelsTree.ts';
 import { dimOfflineRows } from './runRows.ts';
-import { notifyOfRuns } from './runNotices.ts';
+import { RunNotices } from './runNotices.ts';
 import { VisibleRuns } from './visibleRuns.ts';
 import { RunsTree } from './runsTree.ts';
 
@@ -56,7 +56,7 @@ export function activateRuns(services: Services): void {
     }),
   );
   const offersDownload = () => downloadWhenCompleteSetting() !== 'off' && autoDownloadFolder() === undefined;
-  disposables.add(notifyOfRuns({ sessions, ledger, ensureActiveAccount, offersDownload, receiptsOf }));
+  disposables.add(new RunNotices({ sessions, ledger, ensureActiveAccount, offersDownload, receiptsOf }));
   disposables.add(
     followActive(sessions, (session) => {
       // What the sandbox stores is beside the journal, and costs nothing.

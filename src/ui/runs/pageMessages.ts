@@ -49,7 +49,7 @@ import type {
   RunPageSection,
   RunPageState,
 } from './protocol.ts';
-import { priceText, queuedFor, trainedFor } from './detailMessages.ts';
+import { priceText, queuedFor, trainedFor } from './runTooltip.ts';
 
 /** How many characters of its ID name a run about which nothing else is known. */
 const SHORT_ID_LENGTH = 8;

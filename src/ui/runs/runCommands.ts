@@ -8,22 +8,20 @@ import { notifySignedOut } from '../shared/accountMessages.ts';
 import { chooseRun, modelOf, runChoices, runIdOf } from '../shared/arguments.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { openServiceLink, notifyNoLink } from '../shared/open.ts';
-import { withCancellableProgress, withProgress, withViewProgress } from '../shared/notifications.ts';
+import {
+  notify,
+  showInformation,
+  showWarning,
+  withCancellableProgress,
+  withProgress,
+  withViewProgress,
+} from '../shared/notifications.ts';
 import { asText, explain, isNotFound } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { formatRuns } from '../shared/format.ts';
+import { TERMS } from '../shared/termMessages.ts';
+import { formatCount, formatRuns } from '../shared/format.ts';
 import { phaseName } from './messages.ts';
-import {
-  filterWords,
-  findingRun,
-  loadAllWords,
-  notifyMayBeIncomplete,
-  notifyNoRunsLoaded,
-  notifyNoSuchRun,
-  notifyNotAllLoaded,
-  notifyRunIdCopied,
-  notifyUnsupportedLink,
-} from './noticeMessages.ts';
+import { notifyRunIdCopied } from './showNotices.ts';
 import type { VisibleRuns } from './visibleRuns.ts';
 
 type Active = Pick<Sessions, 'active'>;
@@ -58,11 +56,11 @@ export async function loadAllRuns(sessions: Pick<Sessions, 'active' | 'isReporte
   if (session === undefined) return;
   const { runs } = session;
   const retry = () => void vscode.commands.executeCommand(COMMANDS.loadAllRuns);
-  await withCancellableProgress(loadAllWords.title(), async (signal, report) => {
+  await withCancellableProgress(vscode.l10n.t('Loading all runs'), async (signal, report) => {
     try {
       if (runs.rows === undefined) await runs.refresh();
       while (runs.hasMore && !signal.aborted && sessions.active === session) {
-        report(loadAllWords.soFar(runs.rows?.length ?? 0));
+        report(vscode.l10n.t('{0} so far', formatCount(runs.rows?.length ?? 0)));
         await unlessCancelled(runs.loadMore(), signal);
         if (!runs.isIncomplete) continue;
         notifyMayBeIncomplete(runs.rows?.length ?? 0, retry);
@@ -73,6 +71,21 @@ export async function loadAllRuns(sessions: Pick<Sessions, 'active' | 'isReporte
       notifyNotAllLoaded(runs.rows?.length ?? 0, asText(explain(error)), retry);
     }
   });
+}
+
+/** @param retry loads the rest */
+function notifyNotAllLoaded(count: number, reason: string, retry: () => void): void {
+  const text =
+    count === 0
+      ? vscode.l10n.t('Couldn’t load the runs. {0}', reason)
+      : vscode.l10n.t('Loaded {0}, but not the older ones. {1}', formatRuns(count), reason);
+  notify(showWarning, text, { [TERMS.loadMore]: retry });
+}
+
+/** The service reports more runs, but sends no new ones. */
+function notifyMayBeIncomplete(count: number, retry: () => void): void {
+  const text = vscode.l10n.t('Loaded {0}. The service reports more, but sends none.', formatRuns(count));
+  notify(showWarning, text, { [TERMS.loadMore]: retry });
 }
 
 /** Opens the page of a run of the active account. */
@@ -138,7 +151,7 @@ export async function followRunLink(
   const isKnown = session !== undefined && !session.isLocked && session.runs.get(runId) !== undefined;
   // Any other ID may be text that the link's author wants shown, so don't repeat it.
   if (!isKnown && !PLAIN_ID.test(runId)) {
-    notifyUnsupportedLink();
+    void showWarning(vscode.l10n.t('Unsupported link. Fine-Tuning links can only open a run.'));
     return;
   }
   if (session === undefined) {
@@ -146,7 +159,10 @@ export async function followRunLink(
     return;
   }
   const { account, runs } = session;
-  const progress = { location: vscode.ProgressLocation.Notification, title: findingRun() };
+  const progress = {
+    location: vscode.ProgressLocation.Notification,
+    title: vscode.l10n.t('Finding the run…'),
+  };
   try {
     if (!isKnown) await withProgress(progress, () => runs.loadDetail(runId));
     await parts.show(account.id, runId);
@@ -154,6 +170,13 @@ export async function followRunLink(
     if (isNotFound(error)) notifyNoSuchRun(account.name, runId, parts.accounts.accounts.length > 1);
     else parts.onError(error, () => void followRunLink(link, parts));
   }
+}
+
+/** @param canSwitch whether there is another account */
+function notifyNoSuchRun(accountName: string, runId: string, canSwitch: boolean): void {
+  const text = vscode.l10n.t('{0} has no such run: {1}', accountName, runId);
+  const switchAccount = () => vscode.commands.executeCommand(COMMANDS.switchAccount);
+  notify(showWarning, text, canSwitch ? { [TERMS.switchAccount]: switchAccount } : {});
 }
 
 /** Filters the loaded runs by a text, or by what the user chooses. */
@@ -170,7 +193,7 @@ export async function filterRuns(
   }
   // Don't offer what was read with a rejected API key.
   if (session.isLocked || (session.runs.rows ?? []).length === 0) {
-    notifyNoRunsLoaded();
+    void showInformation(vscode.l10n.t('No runs are loaded yet.'));
     return;
   }
   const filter = await askForFilter(session, shown.filter);
@@ -203,10 +226,10 @@ function askForFilter({ runs, models }: Session, current: RunFilter): Promise<Ru
     });
   const separator = (label: string): FilterItem => ({ label, kind: vscode.QuickPickItemKind.Separator });
   const input = vscode.window.createQuickPick<FilterItem>();
-  input.title = filterWords.title();
-  input.placeholder = filterWords.placeholder();
+  input.title = vscode.l10n.t('Filter Runs');
+  input.placeholder = vscode.l10n.t('Search labels, models and IDs');
   input.canSelectMany = true;
-  input.items = [separator(filterWords.phase()), ...phases, separator(filterWords.model()), ...offered];
+  input.items = [separator(vscode.l10n.t('Phase')), ...phases, separator(TERMS.model), ...offered];
   input.value = current.text;
   input.selectedItems = [...phases, ...offered].filter(
     (item) =>

@@ -123,7 +123,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     const { active } = this.#parts.sessions;
     const view = node.kind === 'run' ? this.#viewOf(node.runId) : undefined;
     if (active === undefined || view === undefined) return item;
-    const { runTooltip } = await import('./detailMessages.ts');
+    const { runTooltip } = await import('./runTooltip.ts');
     const receipts = await this.#parts.receiptsOf(active.account.id).catch(() => []);
     const detail = active.runs.detail(view.run.run_id);
     item.tooltip = runTooltip(view, detail, receipts);

@@ -12,10 +12,9 @@ import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
-const { notifyOfRuns } = await withVscode(() => import('../../../../src/ui/runs/runNotices.ts'));
+const { RunNotices } = await withVscode(() => import('../../../../src/ui/runs/runNotices.ts'));
 // Load it now, since the tests mock time.
-await withVscode(() => import('../../../../src/ui/runs/noticeMessages.ts'));
-await withVscode(() => import('../../../../src/ui/runs/detailMessages.ts'));
+await withVscode(() => import('../../../../src/ui/runs/showNotices.ts'));
 
 /** The part of a window's run store that notices use. */
 class Runs {
@@ -64,7 +63,7 @@ const status = (runId: string, after: string, before = 'queued'): [RunSummary, R
   row(runId, 1, after),
 ];
 
-describe('notifyOfRuns', () => {
+describe('RunNotices', () => {
   let windows: { runs: Runs; notices: Disposable; left: Emitter<undefined> }[];
   /** The claims of all windows. */
   let claimed: Set<string>;
@@ -97,7 +96,7 @@ describe('notifyOfRuns', () => {
       models: { nameOf: (modelId: string) => `Model ${modelId}` },
     } as unknown as Session;
     const left = new Emitter<undefined>();
-    const notices = notifyOfRuns({
+    const notices = new RunNotices({
       sessions: { active: session, onDidChangeActive: left.event } as unknown as Sessions,
       ledger: {
         claim: (accountId, runId, what, isUnseen) => {

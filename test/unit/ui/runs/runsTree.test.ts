@@ -19,7 +19,7 @@ import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissio
 const { RunsTree: createTree } = await withVscode(() => import('../../../../src/ui/runs/runsTree.ts'));
 const { VisibleRuns: createShown } = await withVscode(() => import('../../../../src/ui/runs/visibleRuns.ts'));
 // Load what the tree imports for the first tooltip.
-await withVscode(() => import('../../../../src/ui/runs/detailMessages.ts'));
+await withVscode(() => import('../../../../src/ui/runs/runTooltip.ts'));
 
 const MARKER = 'ft-7k3m9qpx';
 const HOUR = 3_600_000;

@@ -1,0 +1,175 @@
+import { commands, env, l10n, window } from 'vscode';
+import type { RunSummary } from '../../core/api/types.ts';
+import { instantOf } from '../../core/base/clock.ts';
+import { reminderAt } from '../../core/downloads/reminders.ts';
+import { withoutMarker } from '../../core/runs/marker.ts';
+import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
+import type { RunStore } from '../../core/runs/runStore.ts';
+import { serviceNowMs, type Session } from '../../core/runs/session.ts';
+import type { ChargedReceipt } from '../../core/submission/intent.ts';
+import { compact, formatCount, formatLeft, formatRuns, inSandbox } from '../shared/format.ts';
+import { COMMANDS, VIEWS, type CommandId } from '../shared/ids.ts';
+import { notify, showInformation, showWarning } from '../shared/notifications.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { notificationsSetting } from '../shared/settings.ts';
+import { TERMS } from '../shared/termMessages.ts';
+import { priceText } from './runTooltip.ts';
+
+/** How long to wait for an unknown label or price. */
+const FACTS_MS = 3_000;
+
+/** A change of a run that the user is notified of. */
+export interface Notice {
+  run: RunSummary;
+  /** `failed`: the status reads as an end other than completion. Such a run was charged, so it is always shown. */
+  kind: 'finished' | 'failed' | 'status';
+}
+
+export interface NoticeParts {
+  ledger: Pick<NotificationLedger, 'claim'>;
+  /** Makes an account active, if necessary and the user agrees. */
+  ensureActiveAccount: (accountId: string) => Promise<boolean>;
+  /** Whether to offer a download: not if the user wants none or it starts automatically. */
+  offersDownload: () => boolean;
+  /** Returns the receipts of an account's charges. */
+  receiptsOf: (accountId: string) => Promise<readonly ChargedReceipt[]>;
+}
+
+/** Notifies the user of one run, once its label is known or took too long. */
+export async function showOne(parts: NoticeParts, session: Session, notice: Notice): Promise<void> {
+  const { run, kind } = notice;
+  const { account, runs, models } = session;
+  const canDownload = kind === 'finished' && run.artifacts_available && parts.offersDownload();
+  const expiresAtMs = instantOf(run.artifacts_expires_at);
+  const reminder = reminderAt(expiresAtMs, serviceNowMs(session));
+  // Claim the reminder, which would repeat this notification, before waiting for anything.
+  if (canDownload && reminder !== undefined) await parts.ledger.claim(account.id, run.run_id, reminder);
+  await waitForFacts(runs, notice);
+  const label = withoutMarker(runs.label(run.run_id) ?? '') || models.nameOf(run.model_id);
+  const name = sanitizeServiceText(label);
+  const act = (command: CommandId) => () => void go(parts, account.id, command, run.run_id);
+  const show = { [TERMS.showRun]: act(COMMANDS.showRun) };
+  const say = (text: string, buttons: Record<string, () => void>) =>
+    notify(
+      kind === 'failed' ? showWarning : showInformation,
+      inSandbox(text, account.kind === 'sandbox'),
+      buttons,
+    );
+  if (kind === 'failed') {
+    const receipts = await parts.receiptsOf(account.id).catch(() => []);
+    const receipt = receipts.find(({ settled }) => settled.run.run_id === run.run_id);
+    const price = priceText(receipt, runs.detail(run.run_id));
+    const copyId = () => void env.clipboard.writeText(run.run_id).then(notifyRunIdCopied);
+    const text = failedSentence(name, run.status, price, account.kind === 'sandbox');
+    say(text, { [TERMS.copyRunId]: copyId, ...show });
+  } else if (kind === 'status')
+    // In the service's own words, since the contract doesn't define it.
+    say(l10n.t('{0}: the service reports “{1}”.', name, statusWord(run.status)), show);
+  else {
+    const leftMs = expiresAtMs - serviceNowMs(session);
+    const text =
+      canDownload && leftMs > 0
+        ? l10n.t('{0} completed. Its adapter expires in {1}.', name, formatLeft(leftMs))
+        : l10n.t('{0} completed.', name);
+    say(text, { ...(canDownload && { [TERMS.download]: act(COMMANDS.downloadAdapter) }), ...show });
+  }
+}
+
+/** A run that reads as failed was charged when it was submitted. @param price undefined if unknown */
+function failedSentence(name: string, status: string, price: string | undefined, isSandbox: boolean): string {
+  const word = statusWord(status);
+  if (isSandbox)
+    return price === undefined
+      ? l10n.t('{0}: the service reports “{1}”.', name, word)
+      : l10n.t('{0}: the service reports “{1}”. It cost {2} of sandbox money.', name, word, price);
+  return price === undefined
+    ? l10n.t(
+        '{0}: the service reports “{1}”. The price is unknown; contact the service with its run ID.',
+        name,
+        word,
+      )
+    : l10n.t(
+        '{0}: the service reports “{1}”. Charged {2}; contact the service with its run ID.',
+        name,
+        word,
+        price,
+      );
+}
+
+/** Notifies the user of several runs at once. */
+export function showSeveral(parts: NoticeParts, { account }: Session, notices: readonly Notice[]): void {
+  const isSandbox = account.kind === 'sandbox';
+  const statuses = (of: Notice['kind']) =>
+    notices.flatMap(({ kind, run }) => (kind === of ? [run.status] : []));
+  const [failed, others] = [statuses('failed'), statuses('status')];
+  const completed = notices.length - failed.length - others.length;
+  const text = compact(
+    completed > 0 && l10n.t('{0} completed.', formatRuns(completed)),
+    isSandbox ? statusesSentence(failed) : failuresSentence(failed),
+    statusesSentence(others),
+  ).join(' ');
+  const say = failed.length > 0 && !isSandbox ? showWarning : showInformation;
+  const show = () => void go(parts, account.id, `${VIEWS.runs}.focus`);
+  notify(say, inSandbox(text, isSandbox), { [l10n.t('Show Runs')]: show });
+}
+
+function statusesSentence(statuses: readonly string[]): string | undefined {
+  if (statuses.length === 0) return undefined;
+  return l10n.t('The service reports {0} for {1}.', reported(statuses), formatRuns(statuses.length));
+}
+
+function failuresSentence(statuses: readonly string[]): string | undefined {
+  if (statuses.length === 0) return undefined;
+  return statuses.length === 1
+    ? l10n.t(
+        'The service reports {0} for 1 run, which was charged; contact it with the run ID.',
+        reported(statuses),
+      )
+    : l10n.t(
+        'The service reports {0} for {1} runs, which were charged; contact it with the run IDs.',
+        reported(statuses),
+        formatCount(statuses.length),
+      );
+}
+
+function reported(statuses: readonly string[]): string {
+  const words = [...new Set(statuses)].map((status) => l10n.t('“{0}”', statusWord(status)));
+  return sanitizeServiceText(words.join(', '));
+}
+
+function statusWord(status: string): string {
+  return sanitizeServiceText(status) || TERMS.unknown;
+}
+
+export function notifyRunIdCopied(): void {
+  void window.setStatusBarMessage(l10n.t('Run ID copied'), 3_000);
+}
+
+async function go(parts: NoticeParts, accountId: string, command: string, ...args: unknown[]): Promise<void> {
+  if (await parts.ensureActiveAccount(accountId)) await commands.executeCommand(command, ...args);
+}
+
+/** Whether what a notice names is known: the run's label, or that it has none, and the price of a failed one. */
+function areFactsKnown(runs: RunStore, { run: { run_id }, kind }: Notice): boolean {
+  return runs.detail(run_id) !== undefined || (kind !== 'failed' && runs.label(run_id) !== undefined);
+}
+
+/** Reads details for a notice, since the list has none. Only the polling window has the quota; it shares them. */
+export function readFacts({ runs, quota }: Session, notice: Notice): void {
+  const isShown = notice.kind === 'failed' || notificationsSetting() !== 'badge';
+  if (!isShown || areFactsKnown(runs, notice) || !quota.takeSpare()) return;
+  runs.loadDetail(notice.run.run_id, { isBackground: true }).catch(() => undefined);
+}
+
+/** Waits until the facts of a notice are known, at most `FACTS_MS`. */
+async function waitForFacts(runs: RunStore, notice: Notice): Promise<void> {
+  if (areFactsKnown(runs, notice)) return;
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  const timer = setTimeout(resolve, FACTS_MS);
+  const subscription = runs.onDidChange(() => {
+    if (areFactsKnown(runs, notice)) resolve(undefined);
+  });
+  await promise;
+  clearTimeout(timer);
+  subscription.dispose();
+}
