@@ -102,7 +102,8 @@ export class Sender {
           return this.#send(session, owned, anySignal);
         this.#pending.set(id, { state: 'checking' });
         const { result: found, intent } = await this.#reconcile(session, owned, signal).catch(
-          (error: unknown) => {
+          async (error: unknown) => {
+            if (!isOpen) await this.#assertOwner(owned);
             // The user knows that this machine can't tell. The service still knows the Idempotency-Key, if it was sent.
             if (isOpen || signal.aborted || this.#mayBeForgotten(owned.intent)) throw error;
             return { result: undefined, intent: owned.intent };
@@ -213,7 +214,7 @@ export class Sender {
   /**
    * Runs `work` as the owner of an open intent, after any check in progress.
    * @param session the intent must belong to its account
-   * @returns undefined if another window owns the intent, it is resolved, or it belongs to another account
+   * @returns undefined if another window owns the intent, also since `work` began, it is resolved, or it belongs to another account
    */
   async #owning<T>(
     id: string,
@@ -227,7 +228,12 @@ export class Sender {
       const { accountId, origin } = owned.intent;
       const isForeign =
         session && (accountId !== session.account.id || origin !== serviceOf(session.account));
-      return isForeign ? Promise.resolve(undefined) : work(owned);
+      return isForeign
+        ? Promise.resolve(undefined)
+        : work(owned).catch((error: unknown) => {
+            if (isLostOwner(error)) return undefined;
+            throw error;
+          });
     });
   }
 
@@ -377,6 +383,16 @@ export class Sender {
     }
   }
 
+  /**
+   * Before a submission is said not to be charged: if its lock was lost, another window may have sent it.
+   * @throws SubmissionError `not-owner`
+   */
+  async #assertOwner({ lease, intent }: Owned): Promise<void> {
+    await this.#journal.write(lease, intent).catch((error: unknown) => {
+      if (isLostOwner(error)) throw error;
+    });
+  }
+
   /** Settles what is certain after the last attempt, and returns the result. */
   async #settleEnd(session: Session, owned: Owned, end: AttemptsEnd): Promise<SubmissionResult> {
     if (end.kind === 'charged') {
@@ -394,13 +410,17 @@ export class Sender {
     }
     if (kind === 'reconcile' || kind === 'lost') {
       // Two checks proved that it was not charged, and nothing was sent since.
-      if (uncertaintyOf(end.intent) === undefined) return { kind: 'not-charged', error, kept: true };
-      readAgain(session);
-      return { kind: 'unknown', error };
+      if (uncertaintyOf(end.intent) !== undefined) {
+        readAgain(session);
+        return { kind: 'unknown', error };
+      }
     }
-    // During deactivation, nothing is settled without the user's decision.
-    if (kind === 'unsent' || this.#stopping.aborted) return { kind: 'not-charged', error, kept: true };
     try {
+      // During deactivation, nothing is settled without the user's decision.
+      if (kind !== 'dropped' || this.#stopping.aborted) {
+        await this.#assertOwner(owned);
+        return { kind: 'not-charged', error, kept: true };
+      }
       await this.#settle(owned, { kind: 'not-charged', at: this.#now() });
       return { kind: 'not-charged', error, kept: false };
     } catch (failure) {

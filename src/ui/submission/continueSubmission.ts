@@ -16,7 +16,7 @@ import {
 } from '../../core/submission/pendingSubmission.ts';
 import type { ReconcileResult } from '../../core/submission/reconciler.ts';
 import type { Services } from '../../services.ts';
-import { showInformation, showWarning, withLateProgress } from '../shared/notifications.ts';
+import { showWarning, withLateProgress } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { confirmSubmission } from './confirmSubmission.ts';
 import { placeOf } from './datasetPlace.ts';
@@ -25,7 +25,7 @@ import { continueWithDataset } from './submitDataset.ts';
 import { RESEND_OBSTACLES, resolveMessages } from './resolveMessages.ts';
 import { presetOf } from './resultMessages.ts';
 import { submissionName } from './rowMessages.ts';
-import { reportResult, withSubmissionProgress, type ReportFoundRun } from './submissionResult.ts';
+import { reportEnd, reportResult, withSubmissionProgress, type ReportFoundRun } from './submissionResult.ts';
 
 /** What resolving an open submission needs. */
 export type ResolveParts = Pick<
@@ -94,7 +94,7 @@ export async function continueSubmission(parts: ResolveParts, id: string): Promi
   if (asked !== undefined && !(await ensureActiveAccount(asked.accountId))) return true;
   const submission = find();
   if (submission === undefined) {
-    void showInformation(resolveMessages.resolved());
+    await reportEnd(id, parts);
     return true;
   }
   const { accountId, intent, state } = submission;

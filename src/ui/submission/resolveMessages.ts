@@ -69,7 +69,6 @@ export const resolveMessages = {
   signedOut: () => l10n.t('a signed-out account'),
   noneOpen: () => l10n.t('No submission needs your attention.'),
   onlySignedOut: () => l10n.t('Sign in to resolve the submissions of signed-out accounts.'),
-  resolved: () => l10n.t('This submission is already resolved.'),
 };
 
 export async function confirmIsRun(name: string, run: RunDetail, facts: string): Promise<boolean> {

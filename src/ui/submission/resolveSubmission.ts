@@ -26,6 +26,7 @@ import { confirmDiscardRecord, damagedDescription, damagedMessages, damagedName 
 import { confirmDiscard, confirmIsRun, factRows, resolveMessages } from './resolveMessages.ts';
 import { moneySentence, submissionMessages } from './resultMessages.ts';
 import { submissionDescription, submissionName } from './rowMessages.ts';
+import { reportEnd } from './submissionResult.ts';
 
 /** The action of a dialog row on the submission's current state; resolves to whether the dialog is done. */
 type Action = (submission: PendingSubmission) => Promise<boolean>;
@@ -65,7 +66,7 @@ export async function resolveSubmission(
     }
     const submission = find(submitter, id);
     if (submission === undefined) {
-      void showInformation(resolveMessages.resolved());
+      await reportEnd(id, parts);
       return;
     }
     const obstacle = await obstacleOf(submission, session);
@@ -122,14 +123,15 @@ function submissionIdOf(argument: unknown): string | undefined {
 }
 
 async function chooseSubmission(
-  { journal: { damaged }, sessions, submitter }: ResolveParts,
+  { journal, sessions, submitter }: ResolveParts,
   argument: unknown,
 ): Promise<PendingSubmission | UnreadRecord | undefined> {
   const { pending } = submitter;
+  const { damaged } = journal;
   const given = submissionIdOf(argument);
   if (given !== undefined) {
     const found = find(submitter, given) ?? damaged.find(({ id }) => id === given);
-    if (found === undefined) void showInformation(resolveMessages.resolved());
+    if (found === undefined) await reportEnd(given, { journal, sessions, submitter });
     return found;
   }
   const signedIn = pending.filter(({ accountId }) => sessions.find(accountId) !== undefined);
@@ -233,15 +235,17 @@ function actionRows(
   }
   if (canDiscard(submission)) {
     const detail = resolveMessages.discardDetail(state);
-    add('trash', resolveMessages.discard(), detail, (now) => discard(submitter, now));
+    add('trash', resolveMessages.discard(), detail, (now) => discard(parts, now));
   }
   return rows;
 }
 
-async function discard(submitter: Services['submitter'], submission: PendingSubmission): Promise<boolean> {
+async function discard(
+  { journal, sessions, submitter }: ResolveParts,
+  submission: PendingSubmission,
+): Promise<boolean> {
   const { id, intent } = submission;
   if (!canDiscard(submission)) return false;
-  const name = submissionName(intent);
   const isOpen = isUncertain(intent);
   if (!(await confirmDiscard(submission))) return false;
   const confirmed = isOpen ? 'may-be-charged' : 'not-charged';
@@ -249,7 +253,7 @@ async function discard(submitter: Services['submitter'], submission: PendingSubm
   const now = find(submitter, id);
   // It may have been charged meanwhile, so the user decides again with what is known now.
   if (now !== undefined && now.state !== 'elsewhere') return false;
-  void showInformation(submissionMessages.elsewhere(name, intent.origin === 'sandbox'));
+  await reportEnd(id, { journal, sessions, submitter });
   return true;
 }
 
@@ -271,6 +275,6 @@ async function adopt(
   if (!(await confirmIsRun(name, run, facts))) return false;
   if (await onDisk(parts.submitter.adopt(session, id, run.run_id), 'submissions'))
     reportRun(parts, session, intent, run);
-  else void showInformation(submissionMessages.elsewhere(name, intent.origin === 'sandbox'));
+  else await reportEnd(id, parts);
   return true;
 }

@@ -8,8 +8,10 @@ import { withoutMarker } from '../../core/runs/marker.ts';
 import { KeyMissingError, KeyRejectedError, type Session } from '../../core/runs/session.ts';
 import { SubmissionError } from '../../core/submission/errors.ts';
 import {
+  lacksEnd,
   mayBeCharged,
   runsOf,
+  type Receipt,
   type ChargedReceipt,
   type Draft,
   type Intent,
@@ -31,8 +33,6 @@ import { stateText, submissionName } from './rowMessages.ts';
 export const submissionMessages = {
   submitting: (fileName: string, accountName: string) =>
     l10n.t('Submitting {0} to {1}', fileName, accountName),
-  elsewhere: (name: string, isSandbox: boolean) =>
-    inSandbox(l10n.t('This window didn’t submit {0}. See Runs.', name), isSandbox),
   canceled: (fileName: string, isSandbox: boolean) =>
     inSandbox(
       l10n.t('Not charged: the upload of {0} was canceled.', sanitizeServiceText(fileName)),
@@ -84,6 +84,31 @@ export interface ChargeFacts {
   isFound: boolean;
   /** Its receipt, if the runs prove that it was charged once. */
   once: ChargedReceipt | undefined;
+}
+
+/** The sentence about a submission that this window could not act on. A charge is reported as a charge. */
+export function endSentence(
+  receipt: Receipt | undefined,
+  open: PendingSubmission | undefined,
+  nowMs: number,
+): string {
+  const intent = receipt ?? open?.intent;
+  const name = intent && sanitizeServiceText(submissionName(intent));
+  const text = () => {
+    if (name === undefined) return undefined;
+    if (receipt === undefined) return open && l10n.t('{0}: {1}', name, moneySentence(open, nowMs));
+    if (receipt.settled.kind === 'discarded')
+      return l10n.t('You may have been charged for {0}: the submission was discarded.', name);
+    if (receipt.settled.kind === 'charged') return undefined;
+    return lacksEnd(receipt)
+      ? l10n.t(
+          'Not charged, as far as this machine knows: the submission of {0} was canceled or discarded.',
+          name,
+        )
+      : l10n.t('Not charged: the submission of {0} was canceled or discarded.', name);
+  };
+  const sentence = text() ?? l10n.t('This submission is already resolved.');
+  return inSandbox(sentence, intent?.origin === 'sandbox');
 }
 
 export function chargedSentence(

@@ -8,6 +8,7 @@ import { currencyOf, estimateBefore } from '../../core/money/estimate.ts';
 import type { Session } from '../../core/runs/session.ts';
 import {
   chargedReceiptsOf,
+  isCharged,
   isRunOf,
   runsOf,
   type ChargedReceipt,
@@ -31,6 +32,7 @@ import {
 import {
   chargedSentence,
   chargedTwiceSentence,
+  endSentence,
   mayBeChargedSentence,
   notChargedNotification,
   submissionMessages,
@@ -84,10 +86,11 @@ export async function reportResult(
     ensureActiveAccount,
     journal,
     log,
+    sessions,
     submitted,
-  }: Pick<Services, 'ensureActiveAccount' | 'journal' | 'log' | 'submitted'>,
+    submitter,
+  }: Pick<Services, 'ensureActiveAccount' | 'journal' | 'log' | 'sessions' | 'submitted' | 'submitter'>,
 ): Promise<void> {
-  const name = submissionName(draft);
   const isSandbox = session.account.kind === 'sandbox';
   switch (result.kind) {
     case 'charged':
@@ -113,6 +116,12 @@ export async function reportResult(
       log.error('outcome-unknown', result.error);
       const error = asDiskError(result.error, 'submissions');
       const intent = journal.intents.find((one) => one.id === id);
+      // Another window may have found the run meanwhile.
+      const receipts = intent === undefined ? await journal.receipts().catch(() => []) : [];
+      if (receipts.some((one) => one.id === id && isCharged(one))) {
+        await reportEnd(id, { journal, sessions, submitter });
+        return;
+      }
       warnMayBeCharged(mayBeChargedSentence(draft, intent, error, session), id);
       return;
     }
@@ -120,8 +129,26 @@ export async function reportResult(
       await vscode.commands.executeCommand(COMMANDS.resolveSubmission, result.id);
       return;
     case 'elsewhere':
-      void showInformation(submissionMessages.elsewhere(name, isSandbox));
+      await reportEnd(id, { journal, sessions, submitter });
   }
+}
+
+/** Notifies the user what became of a submission that this window could not act on, since another one did, or still does. */
+export async function reportEnd(
+  id: string,
+  { journal, sessions, submitter }: Pick<Services, 'journal' | 'sessions' | 'submitter'>,
+): Promise<void> {
+  // Another window's work is known once its lease was probed.
+  await submitter.probe();
+  const receipt = (await journal.receipts().catch(() => [])).find((one) => one.id === id);
+  const session = receipt && sessions.find(receipt.accountId);
+  if (receipt === undefined || !isCharged(receipt) || session === undefined) {
+    const open = submitter.pending.find((one) => one.id === id);
+    void showInformation(endSentence(receipt, open, Date.now()));
+    return;
+  }
+  const { run, how } = receipt.settled;
+  void removeOnceSeen(journal, await reportCharged(run, receipt, session, journal, how !== 'answered'));
 }
 
 /**

@@ -19,6 +19,7 @@ import {
   tooPoor,
 } from '../../../helpers/runs/stage.ts';
 import { silent, until } from '../../../helpers/runs/support.ts';
+import { chargedAt } from '../../../helpers/submissions.ts';
 
 describe('Submitter, after the first attempts', () => {
   let stage: Stage;
@@ -188,6 +189,56 @@ describe('Submitter, after the first attempts', () => {
       const receipt = await settled();
       assert.ok(receipt?.kind === 'charged');
       assert.deepEqual([receipt.run.run_id, receipt.furtherRuns?.length], ['run-1', 1]);
+    });
+  });
+
+  describe('a submission that another window takes over, whose lock was lost', () => {
+    /** Writes as the other window does, which was charged. */
+    const charge = (id: string) => {
+      const file = path.join(stage.bench.journalFolder, `${id}.json`);
+      const theirs = chargedAt(JSON.parse(readFileSync(file, 'utf8')) as Intent, stage.clock.nowMs());
+      writeFileSync(file, JSON.stringify(theirs));
+    };
+    /** Calls back from the n-th read on. */
+    const fromRead = (what: '/balance' | '/runs', nth: number, then: () => boolean) => {
+      let reads = 0;
+      stage.onGet = (request, response) => {
+        if (request.url?.includes(what) !== true || ++reads < nth) return false;
+        return then() && Boolean(response.destroy());
+      };
+    };
+
+    it('is not “not charged”, whatever this window knew or could not send', async () => {
+      for (const [leave, what, nth, isStopped] of [
+        [leaveNotCharged, '/runs', 1, true],
+        // The check's, and then the one before the attempt.
+        [leaveNotCharged, '/balance', 1, false],
+        [leaveNotCharged, '/balance', 2, true],
+        [leaveUnsent, '/balance', 1, false],
+        [leaveUnsent, '/balance', 1, true],
+      ] as const) {
+        const id = await leave();
+        const stop = new AbortController();
+        fromRead(what, nth, () => {
+          charge(id);
+          if (isStopped) stop.abort();
+          return true;
+        });
+        const outcome = await stage.submitter.resume(stage.own, id, stop.signal).result;
+        assert.equal(outcome.kind, 'elsewhere', `${leave.name} ${what} ${nth}`);
+        stage.onGet = () => false;
+        stage.onHead = () => undefined;
+      }
+    });
+
+    it('is left to it by a check', async () => {
+      const id = await leaveUnknown();
+      fromRead('/balance', 1, () => {
+        charge(id);
+        return false;
+      });
+      assert.equal(await check(id), undefined);
+      assert.deepEqual([await stage.receipts(), stage.states()], [['charged'], []]);
     });
   });
 

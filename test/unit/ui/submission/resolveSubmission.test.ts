@@ -16,6 +16,7 @@ import { useFolder } from '../../../helpers/folder.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import {
+  chargedAt,
   damagedRecord,
   intentOf as anyIntent,
   pendingOf as anyPending,
@@ -98,6 +99,7 @@ describe('commands for open submissions', () => {
       get pending() {
         return pending;
       },
+      probe: () => Promise.resolve(),
       resume: (session: typeof active, id: string) => {
         calls.push(`resume ${id} in ${session.account.name}`);
         return { id, onProgress: new Emitter<PendingSubmission>().event, result: Promise.resolve(result) };
@@ -106,7 +108,8 @@ describe('commands for open submissions', () => {
         calls.push(`check ${id} in ${session.account.name}`);
         return finding instanceof Error ? Promise.reject(finding) : Promise.resolve(finding);
       },
-      adopt: (_session: unknown, id: string, runId: string) => done(`adopt ${id} ${runId}`),
+      adopt: (_session: unknown, id: string, runId: string) =>
+        done(`adopt ${id} ${runId}`).then(() => !isRefusing),
       discard: (id: string, confirmed: string) => {
         calls.push(`discard ${id} as ${confirmed}`);
         return Promise.resolve(!isRefusing);
@@ -409,6 +412,32 @@ describe('commands for open submissions', () => {
       assert.deepEqual(callsOf('discard'), []);
       // No warning appeared that could have denied a charge.
       assert.deepEqual(standIn.shown.details, []);
+    });
+
+    it('says what became of a submission that another window resolved, whatever the user chose', async () => {
+      isRefusing = true;
+      const run = { run_id: 'r-1', status: 'queued', model_id: 'm', label: 'Mine', price_cents: 100 };
+      for (const chosen of ['Check Now', 'This Is the Run', 'Discard', 'Resend', undefined]) {
+        pending = [unknown()];
+        finding = { verdict: 'cannot-tell', reason: 'candidates', candidates: [run] };
+        receipts = [chargedAt(intentOf({ id: 'one' }), 1)];
+        const rows = [chosen];
+        standIn.shown.pick = () => {
+          if (chosen === undefined || chosen === 'Check Now') pending = [];
+          if (chosen === 'Resend') whileActivating = () => (pending = []);
+          finding = undefined;
+          return rows.shift();
+        };
+        standIn.shown.answer = (buttons) => {
+          pending = [];
+          return buttons.find((button) => button === chosen);
+        };
+        standIn.shown.sentences.length = 0;
+        await resolve('one');
+        if (chosen === undefined) await resolve('one');
+        assert.match(standIn.shown.sentences.at(-1) ?? '', /Charged 5\.00 USD/, chosen);
+        whileActivating = () => undefined;
+      }
     });
 
     it('asks again if a discard is refused because there may now be a charge', async () => {

@@ -29,12 +29,13 @@ describe('reportResult', () => {
   let revealed: string[];
   let receipts: () => Promise<Receipt[]>;
   let sentMs: number;
+  let open: PendingSubmission[];
   /** The runs whose notices were removed. */
   let removed: string[];
 
   beforeEach(() => {
     standIn.forget();
-    [logged, revealed, removed] = [[], [], []];
+    [logged, revealed, removed, open] = [[], [], [], []];
     sentMs = Date.now();
     receipts = () => Promise.reject(BROKEN);
   });
@@ -64,10 +65,16 @@ describe('reportResult', () => {
   };
 
   /** Returns the text, the buttons, and the commands that pressing one of them executes. */
-  async function report(result: SubmissionResult, press?: string, session = sessionOf(), isActive = true) {
+  async function report(
+    result: SubmissionResult,
+    press?: string,
+    session = sessionOf(),
+    isActive = true,
+    id = 'id-1',
+  ) {
     standIn.forget();
     standIn.shown.answer = (buttons) => buttons.find((button) => button === press);
-    await module.reportResult(result, 'id-1', draft, session, {
+    await module.reportResult(result, id, draft, session, {
       ensureActiveAccount: () => Promise.resolve(isActive),
       journal: {
         removeNotice,
@@ -75,6 +82,8 @@ describe('reportResult', () => {
         intents: [intentOf({ id: 'id-1', attempts: [uploadedAttempt(sentMs)] })],
       },
       log: { error: (what: string) => void logged.push(what) },
+      sessions: { find: (accountId: string) => (accountId === session.account.id ? session : undefined) },
+      submitter: { pending: open, probe: () => Promise.resolve() },
       submitted: { fire: ({ runId }: { runId: string }) => void revealed.push(runId) },
     } as unknown as Parameters<typeof module.reportResult>[4]);
     await turn();
@@ -100,7 +109,6 @@ describe('reportResult', () => {
         (await report({ kind: 'unknown', error })).text,
         /^You may have been charged for My run: /,
       );
-    assert.match((await report({ kind: 'elsewhere' })).text, /^This window didn’t submit My run\. /);
   });
 
   it('names the price, the account, and the balance, which is read if the response had none', async () => {
@@ -192,6 +200,55 @@ describe('reportResult', () => {
     mock.timers.tick(1);
     await turn();
     assert.deepEqual(removed, ['run-1']);
+  });
+
+  it('says what became of a submission that another window ended, or still has', async () => {
+    const ended = (settled: Receipt['settled'], changes = {}) => ({
+      ...draft,
+      id: 'id-1',
+      ...changes,
+      settled,
+    });
+    const at = { localMs: 1 };
+    const charged = { ...chargedAt(draft, 1).settled, how: 'found' } as Receipt['settled'];
+    const begun = { attempts: [{ started: at }] };
+    const sent = { id: 'id-1', attempts: [uploadedAttempt(1)] };
+    for (const [receipt, still, text] of [
+      [ended(charged), [], /^My run was submitted to Work after all\. Charged 5\.00 USD \(curr/],
+      [
+        ended({ kind: 'not-charged', at }),
+        [],
+        /^Not charged: the submission of My run was canceled or discarded\.$/,
+      ],
+      [ended({ kind: 'not-charged', at }, begun), [], /^Not charged, as far as this machine knows: /],
+      [
+        ended({ kind: 'discarded', at }),
+        [],
+        /^You may have been charged for My run: the submission was disc/,
+      ],
+      [
+        undefined,
+        [pendingOf('elsewhere', intentOf(sent))],
+        /^train\.jsonl: You may have been charged\. Continue/,
+      ],
+      [
+        undefined,
+        [pendingOf('elsewhere', intentOf({ id: 'id-1' }))],
+        /^train\.jsonl: Open in another window\. /,
+      ],
+      [undefined, [], /^This submission is already resolved\.$/],
+      [ended(charged, { accountId: 'signed-out' }), [], /^This submission is already resolved\.$/],
+    ] as const) {
+      open = [...still];
+      receipts = () => Promise.resolve(receipt === undefined ? [] : [receipt]);
+      assert.match((await report({ kind: 'elsewhere' })).text, text);
+    }
+  });
+
+  it('says that a submission without an answer was charged if another window has found its run', async () => {
+    receipts = () => Promise.resolve([{ ...chargedAt(draft, 1), id: 'gone' }]);
+    const { text } = await report({ kind: 'unknown', error: BROKEN }, undefined, sessionOf(), true, 'gone');
+    assert.match(text, /Charged 5\.00 USD/);
   });
 
   it('shows the run in its own account', async () => {
@@ -308,6 +365,7 @@ describe('reportResult', () => {
 
   it('names the sandbox and offers sandbox funds', async () => {
     const sandbox = sessionOf({ kind: 'sandbox', name: 'Sandbox' });
+    open = [pendingOf('elsewhere', intentOf({ id: 'id-1', origin: 'sandbox' }))];
     for (const result of [
       { kind: 'charged', run: { run_id: 'r' } },
       notCharged(TOO_LOW, true),

@@ -84,6 +84,7 @@ describe('submitDataset', () => {
         },
       },
       submitter: {
+        probe: () => Promise.resolve(),
         get pending() {
           return pending;
         },
