@@ -15,7 +15,7 @@ export interface Submission {
 }
 
 /**
- * Reads and validates POST /runs (spec: "Endpoints").
+ * Reads and validates POST /runs (spec: "POST /api/v1/runs").
  * @throws Refusal `validation_failed`, possibly before the complete body is read; `consent_required`; ClientGone
  */
 export async function readSubmission(request: IncomingMessage): Promise<Submission> {

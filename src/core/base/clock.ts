@@ -34,7 +34,7 @@ const ISO = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]
 const ZONED = /(?:z|utc|gmt|:\d\d(?:\.\d{1,9})? ?(?:utc|gmt)?[+-]\d\d:?\d\d)$/i;
 
 /**
- * Parses a time from the service (spec: "ISO 8601 UTC timestamp") to milliseconds since the epoch; NaN if
+ * Parses a time from the service (spec: "Times") to milliseconds since the epoch; NaN if
  * invalid. `Date.parse` would read a time without a zone as local.
  */
 export function instantOf(text: string | undefined): number {

@@ -58,7 +58,7 @@ export function artifactNamed(artifacts: readonly Artifact[], { type, filename }
   return found;
 }
 
-/** Determines the cause of a 404 (spec: "run not found, or run not completed", and expired artifacts). */
+/** Determines the cause of a 404 (spec: "POST /api/v1/runs/{run_id}/artifacts/download"). */
 async function whyNone(
   session: Session,
   runId: string,

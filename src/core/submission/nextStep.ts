@@ -48,7 +48,7 @@ const PRICED_MS = 60_000;
 
 /** Errors for which another attempt would end the same way. */
 const NOT_REPEATED = ['tls', 'proxy'] as const;
-/** The refusals of the contract (spec: POST /runs), which guarantee that nothing was charged. */
+/** The refusals of the contract (spec: "Errors") after which nothing was charged. */
 const REFUSALS: ReadonlySet<number> = new Set([401, 402, 422]);
 
 /**

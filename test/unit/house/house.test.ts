@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import ts from 'typescript';
 import { at, readScanner, readSources, roomOf, sourceOf, walk, type Import, type Source } from './sources.ts';
@@ -123,6 +124,26 @@ describe('the source code', () => {
 
   it('makes sentences in `ui` only, and there only for translation', () =>
     assert.deepEqual(sources.flatMap(misplacedSentences), []));
+
+  it('cites what is a heading of docs/service-api.md', () => {
+    const cwd = new URL('../../../', import.meta.url).pathname;
+    const read = (file: string) => readFileSync(`${cwd}${file}`, 'utf8');
+    const headings = new Set(
+      [...read('docs/service-api.md').matchAll(/^#{2,3} (.+)$/gm)].map(([, heading]) => heading),
+    );
+    const cited = globSync('{src,test,media}/**/*.ts', { cwd }).flatMap((file) =>
+      // A citation without quotes, or wrapped within them, has no heading.
+      [...read(file).matchAll(/[(]spec:(?:[\s*]*"([^"\n]+)")?/g)].map(([text, heading]) => ({
+        heading,
+        at: `${file}: ${text}`,
+      })),
+    );
+    assert.ok(cited.length > 20);
+    assert.deepEqual(
+      cited.filter(({ heading }) => !headings.has(heading)).map(({ at }) => at),
+      [],
+    );
+  });
 
   describe('is checked by rules that detect', () => {
     const rules = (file: string, text: string) => forbiddenImports(sourceOf(file, text));
