@@ -1,7 +1,7 @@
 import type { Balance, RunDetail, RunSummary } from '../api/types.ts';
 import { instantOf } from '../base/clock.ts';
 import type { KnownDetail } from '../runs/detailStore.ts';
-import { withoutMarker } from '../runs/marker.ts';
+import { userLabel } from '../runs/marker.ts';
 import type { RunStore } from '../runs/runStore.ts';
 import { runsOf, type ChargedReceipt, type ReceiptRun } from '../submission/intent.ts';
 import { balanceReadAt, chargedAt, spanMs, timeOf, timesOf } from '../submission/receipts.ts';
@@ -71,7 +71,7 @@ function chargedRun(
       hasPlainYear,
     ),
     modelId: receipt?.model_id ?? row?.model_id ?? detail?.model_id ?? '',
-    label: label === undefined ? undefined : withoutMarker(label) || undefined,
+    label: userLabel(label),
     plan: (charged?.plan_name ?? detail?.plan) || undefined,
     priceCents,
     currency,

@@ -32,9 +32,14 @@ export function withMarker(label: string, marker: string): string {
   return Buffer.byteLength(last) <= UNCUT_BYTES ? last : `${marker} ${text}`;
 }
 
-/** Returns the label as the user entered it. */
+/** Returns a label without its marker, even if nothing is left. */
 export function withoutMarker(label: string): string {
   return AT_START.test(label) ? label.replace(AT_START, '') : label.replace(AT_END, '');
+}
+
+/** Returns a run's label as the user entered it; undefined if it is unknown or empty. */
+export function userLabel(label: string | undefined): string | undefined {
+  return withoutMarker(label ?? '') || undefined;
 }
 
 /** Whether a label has a marker where `withMarker` puts it, even if the service changed its case or normalized it. */

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { commands, l10n, window } from 'vscode';
 import type { Downloads } from '../../core/downloads/downloads.ts';
+import { isAdapter } from '../../core/downloads/localFiles.ts';
 import type { DownloadRecord } from '../../core/downloads/types.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { notifySignedOut } from '../shared/accountMessages.ts';
@@ -64,7 +65,7 @@ function fileOf(
 ): string | { missing: 'never' | 'not-yet' | { gone: string } } {
   const ofRun = records.filter((record) => record.runId === runId && record.verified !== 'html');
   // A run can also have artifacts of other types.
-  const adapters = ofRun.filter(({ artifactType }) => artifactType === 'model');
+  const adapters = ofRun.filter(({ artifactType }) => isAdapter(artifactType));
   const known = adapters.length > 0 ? adapters : ofRun;
   const present = known.filter(({ path: file }) => existsSync(file));
   const existing = present.find(({ verified }) => verified !== 'damaged') ?? present[0];

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { CancelledError } from '../../core/base/errors.ts';
 import { adapterFirst, isDownloadOf } from '../../core/downloads/downloadTarget.ts';
-import { localAdapter } from '../../core/downloads/localFiles.ts';
+import { isAdapter, localAdapter } from '../../core/downloads/localFiles.ts';
 import type { ArtifactName, DownloadRecord, DownloadState } from '../../core/downloads/types.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Services } from '../../services.ts';
@@ -174,8 +174,9 @@ export async function chooseArtifacts(
   const chosen = await vscode.window.showQuickPick(
     artifacts.map((artifact, index) => ({
       label: sanitizeServiceText(artifact.filename ?? artifact.type, 120),
-      description:
-        artifact.type === 'model' ? vscode.l10n.t('the trained adapter') : sanitizeServiceText(artifact.type),
+      description: isAdapter(artifact.type)
+        ? vscode.l10n.t('the trained adapter')
+        : sanitizeServiceText(artifact.type),
       iconPath: new vscode.ThemeIcon('file-zip'),
       picked: index === 0,
       artifact,

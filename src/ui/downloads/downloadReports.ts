@@ -3,8 +3,9 @@ import { commands, l10n, Uri } from 'vscode';
 import { DiskError } from '../../core/base/diskError.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import { DownloadError } from '../../core/downloads/errors.ts';
+import { isAdapter } from '../../core/downloads/localFiles.ts';
 import type { DownloadRecord } from '../../core/downloads/types.ts';
-import { withoutMarker } from '../../core/runs/marker.ts';
+import { userLabel } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { compact, inSandbox } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
@@ -21,8 +22,7 @@ type Labels = Pick<Session['runs'], 'label'>;
 
 /** Returns the name of a run for sentences: its label, or part of its ID. */
 export function runNameOf(runs: Labels, runId: string): string {
-  const label = withoutMarker(runs.label(runId) ?? '');
-  return sanitizeServiceText(label === '' ? l10n.t('run {0}', runId.slice(0, 8)) : label);
+  return sanitizeServiceText(userLabel(runs.label(runId)) ?? l10n.t('run {0}', runId.slice(0, 8)));
 }
 
 /** Reports why a download failed, and offers to resume it or the action that fits the error. */
@@ -56,7 +56,7 @@ export function reportDownloaded(files: readonly Downloaded[], account: OfAccoun
     if (warning !== undefined) reportFile(showWarning, warning, file, account);
     return warning === undefined;
   });
-  const file = others.find(({ artifactType }) => artifactType === 'model') ?? others[0];
+  const file = others.find(({ artifactType }) => isAdapter(artifactType)) ?? others[0];
   if (file !== undefined) reportFile(showInformation, downloadedSentence(others, file), file, account);
 }
 
@@ -82,7 +82,7 @@ function reportFile(
 function warningFor({ path: file, artifactType, verified }: Downloaded): string | undefined {
   const place = sanitizeServiceText(file, 400);
   if (verified === 'damaged') return l10n.t('The download is damaged and was kept as {0}.', place);
-  if (artifactType !== 'model') return undefined;
+  if (!isAdapter(artifactType)) return undefined;
   if (verified === 'html') return l10n.t('Downloaded {0}, but it’s a web page, not an adapter.', place);
   return verified === 'length' ? l10n.t('Downloaded {0}, but its format is unknown.', place) : undefined;
 }

@@ -2,7 +2,7 @@ import { commands, env, l10n, window } from 'vscode';
 import type { RunSummary } from '../../core/api/types.ts';
 import { instantOf } from '../../core/base/clock.ts';
 import { reminderAt } from '../../core/downloads/reminders.ts';
-import { withoutMarker } from '../../core/runs/marker.ts';
+import { userLabel } from '../../core/runs/marker.ts';
 import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import type { RunStore } from '../../core/runs/runStore.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
@@ -45,7 +45,7 @@ export async function showOne(parts: NoticeParts, session: Session, notice: Noti
   // Claim the reminder, which would repeat this notification, before waiting for anything.
   if (canDownload && reminder !== undefined) await parts.ledger.claim(account.id, run.run_id, reminder);
   await waitForFacts(runs, notice);
-  const label = withoutMarker(runs.label(run.run_id) ?? '') || models.nameOf(run.model_id);
+  const label = userLabel(runs.label(run.run_id)) ?? models.nameOf(run.model_id);
   const name = sanitizeServiceText(label);
   const act = (command: CommandId) => () => void go(parts, account.id, command, run.run_id);
   const show = { [TERMS.showRun]: act(COMMANDS.showRun) };

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { Model, RunSummary } from '../../core/api/types.ts';
-import { withoutMarker } from '../../core/runs/marker.ts';
+import { userLabel } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { showInformation } from './notifications.ts';
 import { chooseRunWords, runWords } from './runMessages.ts';
@@ -43,7 +43,7 @@ export function runChoices(
 ): RunChoice[] {
   return (runs.rows ?? []).filter(isWanted).map((run) => {
     const modelName = models.nameOf(run.model_id);
-    const label = withoutMarker(runs.label(run.run_id) ?? '') || undefined;
+    const label = userLabel(runs.label(run.run_id));
     const view = { run, phase: runs.phase(run), modelName, label };
     return {
       runId: run.run_id,
