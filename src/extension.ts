@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { COMMANDS } from './ui/shared/ids.ts';
-import { notifyNotStarted } from './ui/shared/startMessages.ts';
+import { notifyNotStarted } from './ui/shared/notStarted.ts';
 
 /**
  * Does only what VS Code must wait for: it runs commands as soon as this returns. The features start in a

@@ -1,16 +1,13 @@
+import { l10n } from 'vscode';
 import type { SandboxControl } from '../../sandbox/control.ts';
 import { MAX_SPEED, MIN_SPEED, SCENARIOS } from '../../sandbox/scenarios.ts';
 import type { Services } from '../../services.ts';
 import { accountWords } from '../shared/accountMessages.ts';
-import { showError, showInformation } from '../shared/notifications.ts';
-import {
-  askForFunds,
-  chooseClockSpeed,
-  chooseScenario,
-  confirmReset,
-  offerSandbox,
-  sandboxMessages,
-} from './messages.ts';
+import { formatMoney, notAnAmount, parseAmount, sandboxNote } from '../shared/format.ts';
+import { showError, showInformation, showWarning } from '../shared/notifications.ts';
+import { ask, pick } from '../shared/steps.ts';
+import { TERMS } from '../shared/termMessages.ts';
+import { offeredScenarios } from './offeredScenarios.ts';
 
 type Parts = Pick<Services, 'accounts' | 'sandbox' | 'sessions'>;
 
@@ -18,7 +15,7 @@ type Parts = Pick<Services, 'accounts' | 'sandbox' | 'sessions'>;
 export async function useSandbox({ accounts, sandbox }: Parts): Promise<void> {
   const { accountId } = await sandbox.start();
   await accounts.save({ kind: 'sandbox', id: accountId, name: accountWords.sandboxName() });
-  void showInformation(sandboxMessages.inUse());
+  void showInformation(sandboxNote());
 }
 
 /** Returns the sandbox's control if it is the active account or the user agrees to switch to it. */
@@ -30,6 +27,12 @@ async function controlOf(parts: Parts): Promise<SandboxControl | undefined> {
   return (await parts.sandbox.start()).control;
 }
 
+/** Asks whether to switch to the sandbox, for a command that works only there. */
+async function offerSandbox(): Promise<boolean> {
+  const use = accountWords.useSandbox();
+  return (await showInformation(l10n.t('This command works only in the sandbox.'), use)) === use;
+}
+
 /** Sets the fault that the sandbox simulates: the argument, or the user's choice. */
 export async function setScenario(parts: Parts, argument: unknown): Promise<void> {
   const control = await controlOf(parts);
@@ -38,12 +41,35 @@ export async function setScenario(parts: Parts, argument: unknown): Promise<void
   if (id === undefined) return;
   const scenario = SCENARIOS.find((known) => known === id);
   if (scenario === undefined) {
-    void showError(sandboxMessages.unknownScenario());
+    const names = Object.keys(offeredScenarios()).join(', ');
+    void showError(l10n.t('Unknown sandbox scenario. Available: {0}.', names));
     return;
   }
   control.setScenario(scenario);
-  void showInformation(sandboxMessages.scenario(scenario));
+  const name = offeredScenarios()[scenario]?.label ?? scenario;
+  void showInformation(
+    scenario === 'none'
+      ? l10n.t('Sandbox scenario: {0}.', name)
+      : l10n.t('Sandbox scenario: {0}. It stays on until you choose another.', name),
+  );
   await parts.sessions.active?.runs.refresh();
+}
+
+/** Asks which fault the sandbox should simulate. */
+async function chooseScenario(current: string): Promise<string | undefined> {
+  const offered = offeredScenarios();
+  const items = SCENARIOS.flatMap((value) => {
+    const texts = offered[value];
+    return texts === undefined ? [] : [{ value, ...texts }];
+  });
+  return choose(
+    {
+      title: l10n.t('Sandbox Scenario'),
+      placeholder: l10n.t('A scenario stays on until you choose another.'),
+    },
+    items,
+    current,
+  );
 }
 
 /** Deletes the sandbox's runs, and resets its balance, scenario, and clock. */
@@ -56,6 +82,15 @@ export async function reset(parts: Parts): Promise<void> {
   await Promise.all([active?.runs.refresh(), active?.balance.refresh()]);
 }
 
+/** Asks whether to reset the sandbox. */
+async function confirmReset(): Promise<boolean> {
+  const reset = l10n.t('Reset');
+  const detail = l10n.t(
+    'Deletes its runs and resets balance, scenario and clock. Receipts and downloads stay.',
+  );
+  return (await showWarning(l10n.t('Reset the sandbox?'), { modal: true, detail }, reset)) === reset;
+}
+
 /** Adds to the sandbox's balance: the cents in the argument, or the amount that the user enters. */
 export async function addFunds(parts: Parts, argument: unknown): Promise<void> {
   const control = await controlOf(parts);
@@ -66,11 +101,25 @@ export async function addFunds(parts: Parts, argument: unknown): Promise<void> {
   if (cents === undefined) return;
   const balanceCents = unlessOutOfRange(() => control.addFunds(cents));
   if (balanceCents === undefined) {
-    void showError(sandboxMessages.fundsRefused());
+    void showError(l10n.t('Nothing was added: enter a positive whole number of cents.'));
     return;
   }
-  void showInformation(sandboxMessages.funds(balanceCents, currency));
+  const text = formatMoney(balanceCents, currency);
+  void showInformation(l10n.t('The balance is now {0} of sandbox money.', text));
   await balance?.refresh();
+}
+
+/** Asks for the amount to add; returns cents. */
+async function askForFunds(currency: string): Promise<number | undefined> {
+  const answer = await ask(
+    { title: TERMS.addSandboxFunds },
+    {
+      prompt: l10n.t('Sandbox money in {0}', currency),
+      value: '100',
+      validate: (text) => ((parseAmount(text) ?? 0) > 0 ? undefined : notAnAmount()),
+    },
+  );
+  return answer.kind === 'value' ? parseAmount(answer.value) : undefined;
 }
 
 /** Sets the speed of the sandbox's clock: the factor in the argument, or the user's choice. */
@@ -84,7 +133,30 @@ export async function setClockSpeed(parts: Parts, argument: unknown): Promise<vo
     return true;
   });
   if (isSet) await parts.sessions.active?.runs.refresh();
-  else void showError(sandboxMessages.speedRefused(MIN_SPEED, MAX_SPEED));
+  else void showError(l10n.t('The clock speed must be from {0} to {1}.', MIN_SPEED, MAX_SPEED));
+}
+
+/** Asks for the speed of the sandbox's clock. */
+async function chooseClockSpeed(current: number): Promise<number | undefined> {
+  const items = [1, 10, 100].map((speed) => ({
+    value: speed,
+    label: l10n.t('{0}×', speed),
+    detail: l10n.t('A small run takes about {0} s.', Math.round(360 / speed)),
+  }));
+  return choose({ title: l10n.t('Sandbox Clock Speed') }, items, current);
+}
+
+async function choose<T extends string | number>(
+  { title, placeholder = '' }: { title: string; placeholder?: string },
+  rows: readonly { value: T; label: string; detail?: string }[],
+  current: T,
+): Promise<T | undefined> {
+  const items = rows.map((row) => ({
+    ...row,
+    ...(row.value === current && { description: l10n.t('current') }),
+  }));
+  const answer = await pick<T>({ title }, { placeholder, items, active: current });
+  return answer.kind === 'value' ? answer.value : undefined;
 }
 
 function unlessOutOfRange<T>(work: () => T): T | undefined {

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { inBackground, type Log } from './log.ts';
-import type { UnreadableFile } from './unreadableMessages.ts';
+import type { UnreadableFile } from './notifyUnreadable.ts';
 
 /** Files found within this time are reported as one. */
 const TOGETHER_MS = 500;
@@ -31,6 +31,6 @@ export class UnreadableFiles {
   async #report(what: UnreadableFile): Promise<void> {
     const files = this.#found.get(what) ?? [];
     this.#found.delete(what);
-    (await import('./unreadableMessages.ts')).notifyUnreadable(what, files);
+    (await import('./notifyUnreadable.ts')).notifyUnreadable(what, files);
   }
 }

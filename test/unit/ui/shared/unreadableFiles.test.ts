@@ -4,7 +4,7 @@ import { withVscode } from '../../../helpers/standInForVscode.ts';
 
 const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
 const { UnreadableFiles } = await withVscode(() => import('../../../../src/ui/shared/unreadableFiles.ts'));
-await withVscode(() => import('../../../../src/ui/shared/unreadableMessages.ts'));
+await withVscode(() => import('../../../../src/ui/shared/notifyUnreadable.ts'));
 
 describe('UnreadableFiles', () => {
   beforeEach(() => {

@@ -1,0 +1,40 @@
+import { l10n } from 'vscode';
+import type { Scenario } from '../../sandbox/scenarios.ts';
+
+/** Returns name and effect of the scenarios that users are offered; the others are only arguments of the command. */
+export function offeredScenarios(): Partial<Record<Scenario, { label: string; detail: string }>> {
+  return {
+    none: {
+      label: l10n.t('No fault'),
+      detail: l10n.t('Runs are charged, trained and downloaded as usual.'),
+    },
+    'answer-lost': {
+      label: l10n.t('Response lost after the charge'),
+      detail: l10n.t('A submission gets no response. Seconds later its run is found: charged once.'),
+    },
+    'connection-lost': {
+      label: l10n.t('Connection lost before the charge'),
+      detail: l10n.t('The first attempt gets no response, the second one does: charged once.'),
+    },
+    'rate-limited': {
+      label: l10n.t('Too many requests'),
+      detail: l10n.t('The service refuses each request once and asks to wait 2 s: slower, but charged once.'),
+    },
+    'insufficient-balance': {
+      label: l10n.t('Balance too low'),
+      detail: l10n.t('Submissions are refused and not charged. Continue them without this fault.'),
+    },
+    'failed-run': {
+      label: l10n.t('Failed run'),
+      detail: l10n.t('New runs are charged and fail. They have no adapter.'),
+    },
+    'cut-download': {
+      label: l10n.t('Interrupted download'),
+      detail: l10n.t('A download breaks off halfway, then resumes automatically.'),
+    },
+    'short-retention': {
+      label: l10n.t('Adapter expires in two hours'),
+      detail: l10n.t('When a new run completes, a reminder offers to download its adapter.'),
+    },
+  };
+}
