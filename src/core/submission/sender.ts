@@ -369,9 +369,9 @@ export class Sender {
     const end = sent ?? stopped(new CancelledError(), owned.intent);
     const ended = { lease: owned.lease, intent: end.intent };
     const result = await this.#settleEnd(session, ended, end);
-    // Check before reporting an unknown result, unless the service requested a pause.
+    // Check before reporting an unknown result, unless the service requested a pause, also if the user canceled during it.
     if (result.kind !== 'unknown' || this.#stopping.aborted) return result;
-    if ('waitMs' in end && end.waitMs > 0) return result;
+    if (askedWaitMs(end.intent, this.#now()) > 0) return result;
     this.#pending.set(id, { state: 'checking' });
     try {
       // A user who already canceled still wants the result; one who cancels now doesn't have to wait for it.

@@ -127,7 +127,7 @@ const ERRORS: ReadonlyMap<string, Row> = new Map(
     // Accounts and the sandbox
     'accounts-unreadable': [
       ({ file }: AccountsUnreadableError) =>
-        l10n.t('Your accounts can’t be read from {0}. Check its permissions.', file),
+        l10n.t('Your accounts can’t be read from {0}. Check its permissions.', path.basename(file)),
       RETRY,
     ],
     'accounts-later-version': [l10n.t('Update the extension to change accounts.')],

@@ -75,6 +75,8 @@ export class Stage {
   balanceCents = 5000;
   /** How far the service's `Date` is ahead of the controlled time. */
   dateOffsetMs = 0;
+  /** Whether the service sends its time. */
+  sendsDate = true;
   /** One per submission; the last one is reused. */
   answers: Answer[] = [created];
   /** Overrides the response to a read if it returns true. */
@@ -106,6 +108,7 @@ export class Stage {
   }
 
   get date(): http.OutgoingHttpHeaders {
+    if (!this.sendsDate) return {};
     return { date: new Date(this.clock.serviceMs + this.dateOffsetMs).toUTCString() };
   }
 
@@ -183,6 +186,7 @@ export class Stage {
   }
 
   #serve(request: http.IncomingMessage, response: http.ServerResponse): void {
+    response.sendDate = this.sendsDate;
     if (request.method === 'GET') {
       this.#read(request, response);
       return;

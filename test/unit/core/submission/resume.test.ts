@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } 
 import path from 'node:path';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
+import { Lease } from '../../../../src/core/storage/lease.ts';
 import type { Intent } from '../../../../src/core/submission/intent.ts';
 import { nextCheckAtMs } from '../../../../src/core/submission/reconcilePolicy.ts';
 import type { ReconcileResult } from '../../../../src/core/submission/reconciler.ts';
@@ -182,6 +183,19 @@ describe('Submitter, after the first attempts', () => {
       assert.deepEqual(await loadRuns(), []);
     });
 
+    it('is linked later if another window is changing the receipt', async () => {
+      const id = await leaveUnknown(true);
+      assert.equal(await stage.submitter.discard(id, 'may-be-charged'), true);
+      const lease = await Lease.take(path.join(stage.bench.journalFolder, 'leases', `${id}.lock`));
+      assert.deepEqual([await loadRuns(), await stage.receipts()], [[], ['discarded']]);
+      lease?.release();
+      assert.deepEqual(
+        (await stage.submitter.linkMarked(stage.own)).map((receipt) => receipt.id),
+        [id],
+      );
+      assert.deepEqual(await stage.receipts(), ['charged']);
+    });
+
     it('is settled with all runs that a check finds', async () => {
       const id = await leaveUnknown(true);
       stage.charge(stage.posts[0]!);
@@ -278,6 +292,21 @@ describe('Submitter, after the first attempts', () => {
       assert.deepEqual(stage.intent.lastCheck?.candidates, ['run-1']);
       assert.equal((await stage.resume(id)).kind, 'charged');
       assert.equal(stage.posts.length, 2);
+    });
+
+    it('reads nothing while a gateway asks to wait, though the user cancels the resends', async () => {
+      const stop = new AbortController();
+      stage.answers = [
+        (_stage, _post, _request, response) =>
+          void response.writeHead(503, { ...stage.date, 'retry-after': '200' }).end(),
+      ];
+      stage.submitter.onDidChange(({ state }) => {
+        if (state !== 'waiting') return;
+        stage.gets.length = 0;
+        stop.abort();
+      });
+      assert.equal((await stage.submit(undefined, stage.own, stop.signal)).kind, 'unknown');
+      assert.ok(!stage.gets.includes('/runs?limit=100'), stage.gets.join());
     });
 
     it('sends nothing if it cannot check, or the check is canceled', async () => {
@@ -611,6 +640,14 @@ describe('Submitter, after the first attempts', () => {
         for (const read of stage.gets) if (read.startsWith('/runs?')) seen.push(second);
       }
       assert.deepEqual(seen, [3, 10, 30, 60]);
+    });
+
+    it('makes one series if the service sends no time', async () => {
+      stage.sendsDate = false;
+      await leaveUnknown();
+      const seen: number[] = [];
+      for (let second = 1; second <= 600; second++) if ((await checks(SECOND)) > 0) seen.push(second);
+      assert.deepEqual(seen, [3, 10, 30, 60, 120, 300, 600]);
     });
 
     it('is one request, which the quota must allow, and not before the time that the service asked for', async () => {
