@@ -222,7 +222,9 @@ describe('the problems of a dataset', () => {
       await workbench.clearNotifications();
       await workbench.editors.open(file('sums.jsonl'));
       await lens(/^4 rows · prompt\/completion · no problems · [\d.]+ USD last time$/).waitFor();
-      await pictures('trained', () => lens(/^Trained .+ with Qwen3 8B, [\d.]+ USD$/).waitFor());
+      await pictures('trained', () =>
+        lens(/^(Trained|Submitted) .+ with Qwen3 8B, [\d.]+ USD( · \w+)?$/).waitFor(),
+      );
       await lens('Preview').click();
       const preview = new Preview(workbench);
       for (const fact of [/^.+ with Qwen3 8B, [\d.]+ USD$/, /^[\d.]+ USD last time \(.+\)$/])
@@ -230,7 +232,7 @@ describe('the problems of a dataset', () => {
       await workbench.editors.closeAll();
       await appendFile(file('sums.jsonl'), `${row(5)}\n`);
       await workbench.editors.openAsText(file('sums.jsonl'));
-      await lens(/ with Qwen3 8B, [\d.]+ USD; changed since \(\+1 row\)$/).click();
+      await lens(/ with Qwen3 8B, [\d.]+ USD; changed since \(\+1 row\)( · \w+)?$/).click();
       await new RunPage(workbench).heading.waitFor();
       await workbench.editors.closeAll();
     });

@@ -14,7 +14,7 @@ import { chargedReceiptsOf, type Receipt } from '../../core/submission/intent.ts
 import type { Journal } from '../../core/submission/journal.ts';
 import { trainedBefore, wasSubmittedInSize, type TrainedBefore } from '../../core/submission/receipts.ts';
 import { followActive } from '../shared/activeSession.ts';
-import type { RunNames } from '../shared/datasetTexts.ts';
+import { runNames, type RunNames } from '../shared/datasetTexts.ts';
 import type { Log } from '../shared/log.ts';
 
 export interface DatasetRunsParts {
@@ -65,8 +65,17 @@ export class DatasetRuns implements Disposable {
         this.#forget();
         read();
         const forget = () => this.#forget();
-        // The balance provides the currency of the estimate.
-        return session && [session.models.onDidChange(forget), session.balance.onDidChange(forget)];
+        return (
+          session && [
+            session.models.onDidChange(forget),
+            // The balance provides the currency of the estimate.
+            session.balance.onDidChange(forget),
+            // The runs say whether a dataset was trained or only submitted.
+            session.runs.onDidChange(({ added, moved }) => {
+              if (added.length + moved.length > 0) this.#forget();
+            }),
+          ]
+        );
       }),
     );
   }
@@ -85,16 +94,13 @@ export class DatasetRuns implements Disposable {
     this.#files.clear();
   }
 
-  #known({ report, sha256 }: Followed, { account, balance, models }: Session): PastRuns {
+  #known({ report, sha256 }: Followed, session: Session): PastRuns {
+    const { account, balance } = session;
     const { sizeBytes: bytes, rows, statistics } = report;
     const trained = trainedBefore(this.#receipts, serviceOf(account), report, sha256);
     const receipts = chargedReceiptsOf(this.#receipts, account.id);
     return {
-      trained: trained && {
-        ...trained,
-        modelName: models.nameOf(trained.run.modelId),
-        otherAccount: this.#parts.sessions.otherName(trained.run.accountId),
-      },
+      trained: trained && { ...trained, ...runNames(trained.run, session, this.#parts.sessions) },
       price: estimateOf(
         receipts,
         { size: { bytes, rows, characters: statistics.characters }, priority: false, sha256 },

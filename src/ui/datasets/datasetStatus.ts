@@ -74,7 +74,11 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
     ];
     if (past?.trained !== undefined) {
       const { accountId, runId } = past.trained.run;
-      const title = vscode.l10n.t('Trained {0}', trainedPhrase(past.trained, report?.rows));
+      const { isCompleted, status } = past.trained;
+      const phrase = trainedPhrase(past.trained, report?.rows);
+      const title = isCompleted
+        ? vscode.l10n.t('Trained {0}', phrase)
+        : compact(vscode.l10n.t('Submitted {0}', phrase), status).join(' · ');
       lenses.push(lens(title, COMMANDS.showRun, { accountId, id: runId }));
     }
     return lenses;

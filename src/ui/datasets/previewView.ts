@@ -15,6 +15,7 @@ import {
   formatName,
   sizePhrase,
   tokensPhrase,
+  priorName,
   trainedPhrase,
   verdictPhrase,
 } from '../shared/datasetTexts.ts';
@@ -173,7 +174,7 @@ function factsOf(sizeBytes: number, report: Report | undefined): PreviewCard['fa
 function pastFacts(report: Report | undefined, past: PastRuns | undefined): PreviewCard['facts'] {
   if (report === undefined || past === undefined) return [];
   const { trained, price } = past;
-  return compact(trained && { name: TERMS.trainedBefore, value: trainedPhrase(trained, report.rows) }, {
+  return compact(trained && { name: priorName(trained), value: trainedPhrase(trained, report.rows) }, {
     name: TERMS.price,
     value: priceText(price),
   });

@@ -13,9 +13,13 @@ import {
   type Statistics,
 } from '../../core/datasets/report.ts';
 import type { DatasetProblem } from '../../core/datasets/fileKind.ts';
+import { phaseOf, type Phase } from '../../core/runs/phase.ts';
+import type { Session } from '../../core/runs/session.ts';
+import type { Sessions } from '../../core/runs/sessions.ts';
 import type { Prior, TrainedBefore } from '../../core/submission/receipts.ts';
 import { compact, formatCount, formatDay, formatMoney, formatRows } from './format.ts';
 import { sanitizeServiceText } from './serviceText.ts';
+import { TERMS } from './termMessages.ts';
 
 type OtherKind = Exclude<FileKind, 'rows'>;
 
@@ -93,11 +97,40 @@ export function priorPhrase(
   return priceCents === undefined ? run : l10n.t('{0}, {1}', run, formatMoney(priceCents, currency));
 }
 
-/** The names shown for an earlier run. */
+/** What is shown of an earlier run besides its receipt. */
 export interface RunNames {
   modelName: string;
   /** The account that paid, if it isn't the active one. */
   otherAccount: string | undefined;
+  isCompleted: boolean;
+  /** Its status as a word; undefined if the run isn't known now. */
+  status: string | undefined;
+}
+
+/** Returns the names of an earlier run, and its status as far as its account's runs are loaded. */
+export function runNames(
+  { accountId, modelId, runId }: Prior,
+  { models }: Pick<Session, 'models'>,
+  sessions: Pick<Sessions, 'find' | 'otherName'>,
+): RunNames {
+  const names = { modelName: models.nameOf(modelId), otherAccount: sessions.otherName(accountId) };
+  const session = runId === undefined ? undefined : sessions.find(accountId);
+  const detail = session?.runs.detail(runId ?? '');
+  const run = session?.runs.get(runId ?? '') ?? (detail && { ...detail, artifacts_available: false });
+  if (run === undefined || session?.isLocked !== false)
+    return { ...names, isCompleted: false, status: undefined };
+  const phase = phaseOf(run, detail);
+  return { ...names, isCompleted: phase === 'finished', status: statusWord(run.status, phase) };
+}
+
+function statusWord(status: string, phase: Phase): string | undefined {
+  if (phase === 'waiting') return l10n.t('queued');
+  return phase === 'finished' ? l10n.t('completed') : sanitizeServiceText(status) || undefined;
+}
+
+/** The name of a row about an earlier run: `Trained before`, or `Submitted before · queued`. @param isRepeat warns that it is recent */
+export function priorName({ isCompleted, status }: RunNames, isRepeat = false): string {
+  return isCompleted && !isRepeat ? TERMS.trainedBefore : compact(TERMS.submittedBefore, status).join(' · ');
 }
 
 /** The last run of a dataset, and whether the file, which has `rows` now, changed since. */

@@ -17,9 +17,11 @@ export function damagedName({ file, hint }: UnreadRecord): string {
 
 /** The gray text of its row. @param accountName given unless the account is active or unknown */
 export function damagedDescription({ hint }: UnreadRecord, accountName?: string): string {
-  const state =
-    hint === undefined ? [l10n.t('Record damaged')] : [TERMS.mayBeCharged, l10n.t('record damaged')];
-  return compact(...state, accountName).join(' · ');
+  return compact(hint === undefined ? l10n.t('Record damaged') : openState(), accountName).join(' · ');
+}
+
+function openState(): string {
+  return [TERMS.mayBeCharged, l10n.t('record damaged')].join(' · ');
 }
 
 export function damagedTooltip(record: UnreadRecord, accountName?: string): string {
@@ -34,8 +36,11 @@ export function damagedTooltip(record: UnreadRecord, accountName?: string): stri
 }
 
 export const damagedMessages = {
-  /** The money of an open submission of the same dataset whose record can't be read. */
-  money: () => l10n.t('You may have been charged: its record can’t be read.'),
+  /** An open submission of the same dataset whose record can't be read. */
+  open: () => ({
+    money: l10n.t('You may have been charged: its record can’t be read.'),
+    state: openState(),
+  }),
   changed: (name: string) => l10n.t('The record of {0} has changed and was not discarded.', name),
 };
 

@@ -7,11 +7,18 @@ import type { Report } from '../../core/datasets/report.ts';
 import type { AccountMoney } from '../../core/money/accountMoney.ts';
 import type { DatasetSize, RunParameters } from '../../core/money/estimate.ts';
 import type { queueTimes, QueueTime } from '../../core/money/spending.ts';
-import type { Draft, Receipt } from '../../core/submission/intent.ts';
+import type { Draft, Intent, Receipt } from '../../core/submission/intent.ts';
 import { isRepeat, type Prior, type TrainedBefore } from '../../core/submission/receipts.ts';
-import { balanceNoteText, budgetText, priceText, queueTimeText } from '../shared/moneyMessages.ts';
+import {
+  balanceNoteText,
+  budgetText,
+  overBudget,
+  priceText,
+  queueTimeText,
+} from '../shared/moneyMessages.ts';
 import {
   checkRows,
+  priorName,
   priorPhrase,
   sizePhrase,
   trainedPhrase,
@@ -59,6 +66,8 @@ export interface SubmissionContext {
   marker: string | undefined;
   /** Earlier submissions of the same bytes to the same service. */
   priorsOf: (sha256: string) => readonly (Prior & RunNames)[];
+  /** The open submissions of the same bytes to the same service. */
+  openOnesOf: (sha256: string) => readonly OpenOne[];
   /** The last run of this file. */
   trainedBefore: (sha256: string) => (TrainedBefore & RunNames) | undefined;
   /** The receipt of the run that is submitted again. */
@@ -66,6 +75,15 @@ export interface SubmissionContext {
   /** Why the summary is shown again. */
   notice?: string | undefined;
 }
+
+/** An open submission of the same bytes, and what is known of its charge: in a sentence, and in few words. */
+export type OpenOne = Pick<Intent, 'id' | 'accountId' | 'model_id'> & {
+  money: string;
+  state: string;
+  modelName: string;
+  /** The account that it belongs to, if it isn't the active one. */
+  otherAccount: string | undefined;
+};
 
 /** What the user chose before consenting; the label without its marker. */
 export interface SubmissionChoices {
@@ -262,13 +280,30 @@ export function summaryRows(
     hasLongFolder(context) && row('folder', l10n.t('Folder'), folder),
     separator(l10n.t('Money')),
     row('account', TERMS.account, payerText(account)),
-    row('graph', TERMS.price, priceText(money.estimate(wanted))),
+    row('graph', TERMS.price, pricePhrase(context, wanted)),
     row('credit-card', TERMS.balance, balanceText(context)),
     budget && row('target', TERMS.budget, budget),
     website && row('globe', l10n.t('Website'), website, 'website'),
     notes.length > 0 && separator(l10n.t('Notes')),
     ...notes.map((note) => ({ ...note, value: undefined })),
   );
+}
+
+/** The estimate; while there is none of these bytes, what another account paid for them. */
+function pricePhrase({ money, priorsOf }: SubmissionContext, wanted: RunParameters): string {
+  const { priority, sha256 } = wanted;
+  const estimate = money.estimate(wanted);
+  const others = sha256 === undefined || estimate.kind === 'same' ? [] : priorsOf(sha256);
+  const paid = others.find(
+    (one) => one.otherAccount !== undefined && one.priority === priority && one.priceCents,
+  );
+  if (paid?.otherAccount === undefined) return priceText(estimate);
+  const price = l10n.t(
+    '{0} last time, with {1}',
+    formatMoney(paid.priceCents, paid.currency),
+    sanitizeServiceText(paid.otherAccount),
+  );
+  return 'lowCents' in estimate ? [price, priceText(estimate)].join(' · ') : price;
 }
 
 function payerText(account: Account): string {
@@ -311,13 +346,17 @@ function noteRows(
   { model, priority }: SubmissionChoices,
   sha256: string | undefined,
 ): Fact[] {
-  const { account, balance, check, dataset, held, money, priorsOf, trainedBefore } = context;
+  const { account, balance, check, dataset, held, money, openOnesOf, priorsOf, trainedBefore } = context;
   const size = sizePhrase(dataset.size.bytes);
-  const note = money.balanceNote(runOf(context, { priority }, sha256));
+  const wanted = runOf(context, { priority }, sha256);
+  const note = money.balanceNote(wanted);
+  const over = overBudget(money.checkBudget(wanted), account.name);
   const chosen = { modelId: model?.model_id, priority };
   const trained = sha256 === undefined ? undefined : trainedBefore(sha256);
   const changed = trained?.kind === 'changed' && trainedPhrase(trained, dataset.size.rows);
   return compact(
+    ...(sha256 === undefined ? [] : openOnesOf(sha256).map(openRow)),
+    over && { icon: 'warning', label: l10n.t('Over budget'), description: over.message },
     held && {
       icon: 'watch',
       label: l10n.t('Upload'),
@@ -330,10 +369,19 @@ function noteRows(
         description: balanceNoteText(note, balance, account.kind === 'sandbox'),
       },
     ...(sha256 === undefined ? [] : priorRows(priorsOf(sha256), chosen, Date.now())),
-    changed && { icon: 'history', label: TERMS.trainedBefore, description: changed },
+    changed && { icon: 'history', label: priorName(trained), description: changed },
     ...(check === undefined ? [] : checkRows(check)),
     size && { icon: 'warning', label: TERMS.size, description: size },
   );
+}
+
+/** An open submission, money first; after the summary, a question about it follows. */
+function openRow({ state, modelName, otherAccount }: OpenOne): Fact {
+  return {
+    icon: 'warning',
+    label: l10n.t('Open submission'),
+    description: compact(state, modelName, otherAccount).join(' · '),
+  };
 }
 
 /** Further rows are only counted. */
@@ -351,15 +399,14 @@ export function priorRows(
     const { modelName, otherAccount, submittedAtMs } = prior;
     const time = isSame(prior) ? formatAgo(submittedAtMs, nowMs) : formatDay(submittedAtMs);
     return {
-      ...(isSame(prior)
-        ? { icon: 'warning', label: TERMS.submittedBefore }
-        : { icon: 'history', label: TERMS.trainedBefore }),
+      icon: isSame(prior) ? 'warning' : 'history',
+      label: priorName(prior, isSame(prior)),
       description: priorPhrase(prior, modelName, otherAccount, time),
     };
   });
   const more = sorted.length - rows.length;
   const rest = l10n.t('{0} more', formatCount(more));
-  return compact(...rows, more > 0 && { icon: 'history', label: TERMS.trainedBefore, description: rest });
+  return compact(...rows, more > 0 && { icon: 'history', label: TERMS.submittedBefore, description: rest });
 }
 
 /**

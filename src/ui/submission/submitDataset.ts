@@ -11,7 +11,7 @@ import { queueTimes } from '../../core/money/spending.ts';
 import { newMarker, withoutMarker } from '../../core/runs/marker.ts';
 import type { RunStore } from '../../core/runs/runStore.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { Draft, Intent, Receipt } from '../../core/submission/intent.ts';
+import type { Draft, Receipt } from '../../core/submission/intent.ts';
 import type { KnownSubmissions } from '../../core/submission/journal.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { isHeld } from '../../core/submission/unreadRecord.ts';
@@ -21,12 +21,14 @@ import { askWhereToWork } from '../shared/accountMessages.ts';
 import { modelOf, chooseRun, runChoices } from '../shared/arguments.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { showWarning, withViewProgress } from '../shared/notifications.ts';
+import { runNames } from '../shared/datasetTexts.ts';
 import { openDataset, prepareDataset, type CheckedDataset } from '../shared/prepareDataset.ts';
 import { setting } from '../shared/settings.ts';
 import { placeOf, type DatasetPlace } from './datasetPlace.ts';
 import {
   askAboutOpen,
   stepMessages,
+  type OpenOne,
   type Restart,
   type SubmissionChoices,
   type SubmissionContext,
@@ -34,6 +36,7 @@ import {
 import { moneyOf, readBalance, readFacts, receiptsOf, type Facts } from './submissionFacts.ts';
 import { confirmUnread, damagedMessages } from './damagedMessages.ts';
 import { moneySentence, presetOf } from './resultMessages.ts';
+import { stateText } from './rowMessages.ts';
 import { reportResult, withSubmissionProgress } from './submissionResult.ts';
 import { reviewSubmission, type Confirmed, type Review } from './submissionSteps.ts';
 
@@ -257,10 +260,8 @@ function reviewOf(
   stop.signal.addEventListener('abort', () => connecting.dispose());
   const allowedDuplicates = new Set<string>();
   const allowedUnread = new Set<string>();
-  const namesOf = ({ modelId, accountId }: Prior) => ({
-    modelName: session.models.nameOf(modelId),
-    otherAccount: sessions.otherName(accountId),
-  });
+  const namesOf = (prior: Prior) => runNames(prior, session, sessions);
+  const openOnes = (digest: string) => openOnesOf(digest, session, services);
   return {
     context() {
       const { account, notBeforeMs: untilMs } = session;
@@ -280,6 +281,7 @@ function reviewOf(
         queueTimes: queueTimes(money.receipts, (runId) => session.runs.detail(runId)),
         marker,
         ...shown,
+        openOnesOf: openOnes,
         priorsOf: (digest) =>
           priorsOf(receipts, serviceOf(account), digest).map((prior) => ({ ...prior, ...namesOf(prior) })),
         trainedBefore(digest) {
@@ -305,19 +307,9 @@ function reviewOf(
       return countOf(await receiptsOf(services)) > countOf(before) ? 'submitted-meanwhile' : undefined;
     },
     async confirmDuplicates(digest, model) {
-      const { account } = session;
       await journal.reload().catch(() => undefined);
       const { damaged } = journal;
-      const hints = damaged.flatMap(({ hint }) => hint ?? []);
-      const open = [
-        ...submitter
-          .openOnesOf(account, digest)
-          .map((one) => ({ ...one.intent, money: moneySentence(one, Date.now()) })),
-        ...hints
-          .filter(({ origin, dataset }) => origin === serviceOf(account) && dataset.sha256 === digest)
-          .map((hint) => ({ ...hint, money: damagedMessages.money() })),
-      ];
-      for (const one of open) {
+      for (const one of openOnes(digest)) {
         if (allowedDuplicates.has(one.id)) continue;
         const answer = await confirmDuplicate(one, session, filename, model);
         if (answer !== 'continue') return answer;
@@ -340,8 +332,26 @@ function reviewOf(
   };
 }
 
-/** An open submission, and what is known of its charge. */
-type OpenOne = Pick<Intent, 'id' | 'accountId' | 'model_id'> & { money: string };
+/** Returns the open submissions of a dataset to an account's service, also those whose records can't be read. */
+function openOnesOf(
+  sha256: string,
+  { account, models }: Session,
+  { journal, sessions, submitter }: Pick<Parts, 'journal' | 'sessions' | 'submitter'>,
+): OpenOne[] {
+  const nowMs = Date.now();
+  const known = submitter
+    .openOnesOf(account, sha256)
+    .map((one) => ({ ...one.intent, money: moneySentence(one, nowMs), state: stateText(one, nowMs) }));
+  const unread = journal.damaged
+    .flatMap(({ hint }) => hint ?? [])
+    .filter(({ origin, dataset }) => origin === serviceOf(account) && dataset.sha256 === sha256)
+    .map((hint) => ({ ...hint, ...damagedMessages.open() }));
+  return [...known, ...unread].map((one) => ({
+    ...one,
+    modelName: models.nameOf(one.model_id),
+    otherAccount: sessions.otherName(one.accountId),
+  }));
+}
 
 /**
  * Asks about an open submission of the same dataset. If the account and model are the same too, a second one is not allowed,
@@ -349,13 +359,13 @@ type OpenOne = Pick<Intent, 'id' | 'accountId' | 'model_id'> & { money: string }
  */
 async function confirmDuplicate(
   one: OpenOne,
-  { account, models }: Session,
+  { account }: Session,
   filename: string,
   { model_id }: Model,
 ): Promise<'continue' | 'back' | undefined> {
   const isOther = one.accountId !== account.id;
   const isSame = !isOther && one.model_id === model_id;
-  const choice = await askAboutOpen(one.money, filename, models.nameOf(one.model_id), isOther, isSame);
+  const choice = await askAboutOpen(one.money, filename, one.modelName, isOther, isSame);
   if (choice !== 'open') return choice;
   await vscode.commands.executeCommand(COMMANDS.resolveSubmission, one.id);
   return undefined;

@@ -4,10 +4,11 @@ import { stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type * as vscode from 'vscode';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Balance } from '../../../../src/core/api/types.ts';
+import type { Balance, RunSummary } from '../../../../src/core/api/types.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import { stampOf } from '../../../../src/core/base/fileStamp.ts';
 import { Reports } from '../../../../src/core/datasets/reports.ts';
+import type { RunChange } from '../../../../src/core/runs/runStore.ts';
 import { Latest, type Session } from '../../../../src/core/runs/session.ts';
 import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import { useFileReads } from '../../../helpers/fileReads.ts';
@@ -38,6 +39,8 @@ describe('DatasetRuns', () => {
   let active: Session | undefined;
   let settled: Emitter<void>;
   let switched: Emitter<Session | undefined>;
+  let run: RunSummary;
+  let moved: Emitter<Partial<RunChange>>;
   let reports: Reports;
   let runs: InstanceType<typeof DatasetRuns>;
   let status: InstanceType<typeof DatasetStatus>;
@@ -49,7 +52,8 @@ describe('DatasetRuns', () => {
     await writeFile(file, TEXT);
     [receipts, reads, hashed, redraws, errors] = [[], 0, 0, 0, []];
     beforeReads(() => hashed++);
-    [settled, switched] = [new Emitter(), new Emitter()];
+    [settled, switched, moved] = [new Emitter(), new Emitter(), new Emitter()];
+    run = { run_id: 'r', status: 'complete', model_id: 'm', artifacts_available: true };
     active = sessionOf('account-1');
     reports = new Reports({
       check: async (name) => reportOf({ path: name, ...stampOf(await stat(name, { bigint: true })) }),
@@ -65,6 +69,7 @@ describe('DatasetRuns', () => {
       openJournal: () => Promise.resolve(),
       log: { error: (_: string, error: unknown) => void errors.push(error) },
       sessions: {
+        find: () => active,
         otherName: () => undefined,
         get active() {
           return active;
@@ -86,6 +91,8 @@ describe('DatasetRuns', () => {
     ({
       account: { id, kind: 'service', name: id, baseUrl: 'https://service.test' },
       models: { nameOf: () => 'Qwen3 8B', onDidChange: () => ({ dispose: () => undefined }) },
+      isLocked: false,
+      runs: { get: () => run, detail: () => undefined, onDidChange: moved.event },
       balance: new Latest<Balance>(
         () => assert.fail(),
         () => assert.fail(),
@@ -182,6 +189,17 @@ describe('DatasetRuns', () => {
       await reports.check(file);
       await shows(VERDICT, `${TRAINED}; changed since${change}`);
     }
+  });
+
+  it('says “trained” only of a completed run, and that any other was submitted', async () => {
+    run = { ...run, status: 'queued', artifacts_available: false };
+    receipts = [charged({})];
+    await reports.check(file);
+    const price = `${VERDICT} · 5.17 USD last time`;
+    await shows(price, `${TRAINED.replace('Trained', 'Submitted')} · queued`);
+    run = { ...run, status: 'complete' };
+    moved.fire({ added: [], changed: ['r'], moved: [{} as never] });
+    await shows(price, TRAINED);
   });
 
   it('needs a report and an account, and shows a price only to the account that paid', async () => {

@@ -110,6 +110,8 @@ describe('dataset messages', () => {
       run,
       modelName: '[Qwen](command:x)',
       otherAccount: undefined,
+      isCompleted: true,
+      status: 'completed',
     } as const;
     const past = { trained, price: { kind: 'none' }, accuracy: { correct: 0, of: 0 } } as const;
     const facts = (one: PreviewCard) => ['Trained before', 'Price'].map((name) => fact(one, name));
@@ -118,6 +120,9 @@ describe('dataset messages', () => {
       'Not known until charged',
     ]);
     assert.deepEqual(facts(cardOf(reportOf(), { past: { ...past, trained: undefined } }))[0], undefined);
+    const queued = { ...trained, isCompleted: false, status: 'queued' };
+    const submitted = cardOf(reportOf(), { past: { ...past, trained: queued } });
+    assert.match(fact(submitted, 'Submitted before · queued') ?? '', /^May 3, 2026 /);
     assert.deepEqual(facts(cardOf(undefined, { past })), [undefined, undefined]);
     assert.deepEqual(facts(cardOf(reportOf())), [undefined, undefined]);
   });

@@ -186,6 +186,8 @@ describe('submission messages', () => {
       modelId: 'm',
       modelName: 'Model M',
       otherAccount: undefined,
+      isCompleted: true,
+      status: 'completed',
       priority: false,
       submittedAtMs: now - ageMs,
       ...changes,
@@ -194,13 +196,16 @@ describe('submission messages', () => {
       priorRows(priors, chosen, now).map((row) => `${row.icon} ${row.label}: ${row.description}`);
 
     it('warns if the same model and queue were used within a day', () => {
-      const again = 'warning Submitted before: 3 h ago with Model M,';
-      assert.deepEqual(rowsOf([prior(3 * hour)]), [`${again} 5.17 USD`]);
-      assert.deepEqual(rowsOf([prior(3 * hour, { runId: undefined })]), [
-        `${again} discarded: you may have been charged`,
+      const again = '3 h ago with Model M,';
+      assert.deepEqual(rowsOf([prior(3 * hour)]), [
+        `warning Submitted before · completed: ${again} 5.17 USD`,
+      ]);
+      const discarded = { runId: undefined, isCompleted: false, status: undefined };
+      assert.deepEqual(rowsOf([prior(3 * hour, discarded)]), [
+        `warning Submitted before: ${again} discarded: you may have been charged`,
       ]);
       assert.deepEqual(rowsOf([prior(3 * hour, { otherAccount: 'Home' })]), [
-        'warning Submitted before: 3 h ago with Model M by Home, 5.17 USD',
+        'warning Submitted before · completed: 3 h ago with Model M by Home, 5.17 USD',
       ]);
       for (const [ageMs, chosen] of [
         [24 * hour, { modelId: 'm', priority: false }],
@@ -211,6 +216,13 @@ describe('submission messages', () => {
           rowsOf([prior(ageMs)], chosen)[0] ?? '',
           /^history Trained before: .+ 2026 with Model M, 5.17 USD$/,
         );
+    });
+
+    it('says “Trained before” only of a completed run', () => {
+      const labelOf = (changes: object) => rowsOf([prior(30 * hour, changes)])[0]?.split(':')[0];
+      assert.equal(labelOf({}), 'history Trained before');
+      assert.equal(labelOf({ isCompleted: false, status: 'queued' }), 'history Submitted before · queued');
+      assert.equal(labelOf({ isCompleted: false, status: undefined }), 'history Submitted before');
     });
   });
 });

@@ -53,6 +53,7 @@ describe('reviewSubmission', () => {
     models: [model],
     balance: undefined,
     marker,
+    openOnesOf: () => [],
     priorsOf: () => [],
     trainedBefore: () => undefined,
   };
@@ -452,12 +453,66 @@ describe('reviewSubmission', () => {
     );
   });
 
+  it('says in the summary that the run may exceed a budget, and that the same bytes have an open submission', async () => {
+    const open = {
+      ...{ id: 'one', accountId: 'account-2', model_id: 'm', money: '', modelName: 'Model M' },
+      ...{ state: 'May be charged · no answer', otherAccount: 'Home' },
+    };
+    const balance = { balance_cents: 900, currency: 'USD' };
+    const budget = { perRunCents: 300, currency: 'USD' };
+    const receipts = [chargedReceipt({ dataset: { sha256: 'digest' }, run: { price_cents: 301 } })];
+    const digest = Promise.withResolvers<string>();
+    await walk([], {
+      balance,
+      money: moneyOf({ account: { ...account, budget }, receipts, balance }),
+      openOnesOf: (sha256) => (sha256 === 'digest' ? [open] : []),
+      sha256: digest.promise,
+    });
+    const notes = () => {
+      const rows = rowsOf(standIn.shown.inputs.at(-1));
+      return [rows.get('Open submission'), rows.get('Over budget')];
+    };
+    assert.deepEqual(notes(), [undefined, undefined]);
+    digest.resolve('digest');
+    await turn();
+    assert.deepEqual(notes(), [
+      'May be charged · no answer · Model M · Home',
+      'This run may exceed the per-run budget of Work.',
+    ]);
+  });
+
+  it('shows what another account of the service paid for the same bytes, if this one has no such price', async () => {
+    const prior = {
+      ...{ accountId: 'account-2', runId: 'run-1', modelId: 'm', rows: 10, submittedAtMs: 0 },
+      ...{ priority: false, priceCents: 1_250, currency: 'USD' },
+      ...{ modelName: 'Model M', otherAccount: 'Home', isCompleted: true, status: 'completed' },
+    };
+    const priceOf = async (sizes: number[], changes: object = {}, sha256 = 'digest') => {
+      const receipts = sizes.map((sizeBytes, index) =>
+        chargedReceipt({ dataset: { sizeBytes, rows: 10, sha256: `digest-${index}` } }),
+      );
+      standIn.forget();
+      await walk([], {
+        money: moneyOf({ receipts }),
+        priorsOf: () => [{ ...prior, ...changes }],
+        sha256: Promise.resolve(sha256),
+      });
+      await turn();
+      return rowsOf(standIn.shown.inputs[0]).get('Price');
+    };
+    assert.equal(await priceOf([]), '12.50 USD last time, with Home');
+    assert.match((await priceOf([1_000, 2_000])) ?? '', /^12\.50 USD last time, with Home · Likely /);
+    assert.match((await priceOf([1_000], {}, 'digest-0')) ?? '', /^5\.00 USD last time \(/);
+    for (const changes of [{ otherAccount: undefined }, { priority: true }, { priceCents: undefined }])
+      assert.equal(await priceOf([], changes), 'Not known until charged');
+  });
+
   it('shows in the final question when the same run was submitted within a day', async () => {
     const hoursAgo = (hours: number) => Date.now() - hours * 3_600_000;
     const prior = {
       ...{ accountId: account.id, runId: 'run-1', modelId: model.model_id, priority: false, rows: 10 },
       ...{ submittedAtMs: hoursAgo(3), priceCents: 517, currency: 'USD' },
-      ...{ modelName: model.name, otherAccount: undefined },
+      ...{ modelName: model.name, otherAccount: undefined, isCompleted: true, status: 'completed' },
     };
     const asked = async (
       changes: Partial<{ [key in keyof typeof prior]: (typeof prior)[key] | undefined }>,

@@ -70,6 +70,7 @@ describe('submitDataset', () => {
     };
     parts = {
       sessions: {
+        find: () => parts.sessions.active,
         otherName: () => undefined,
         active: {
           account: { id: 'account-1', kind: 'service', name: 'Work', baseUrl: 'https://service.test' },
@@ -77,6 +78,7 @@ describe('submitDataset', () => {
           balance,
           onDidChangeState: reconnected.event,
           runs: {
+            get: () => undefined,
             detail: (runId: string) => details.get(runId),
             label: () => undefined,
             isCompleteSince: () => true,
