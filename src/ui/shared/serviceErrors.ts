@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { commands, l10n } from 'vscode';
+import { commands, l10n, Uri } from 'vscode';
 import type { AccountsUnreadableError } from '../../core/accounts/accountStore.ts';
 import {
   isWithoutTls,
@@ -16,7 +16,8 @@ import { ExpectedError } from '../../core/base/errors.ts';
 import type { SubmissionError } from '../../core/submission/errors.ts';
 import { formatDuration } from './format.ts';
 import { COMMANDS, type CommandId } from './ids.ts';
-import { showError } from './notifications.ts';
+import { notify, showError } from './notifications.ts';
+import { revealOf } from './open.ts';
 import { sanitizeText } from './serviceText.ts';
 import { TERMS } from './termMessages.ts';
 
@@ -57,11 +58,16 @@ export function isNotFound(error: unknown): boolean {
   return error instanceof ServiceError && error.httpStatus === 404;
 }
 
-/** Shows an error with its button; `again` repeats the failed operation. */
-export async function notifyFailed(error: unknown, again: () => void): Promise<void> {
+/** Shows an error with its button, and one for the folder of a file that it names; `again` repeats the failed operation. */
+export function notifyFailed(error: unknown, again: () => void): void {
   const explanation = explain(error);
   const { action } = explanation;
-  if ((await showError(asText(explanation), action.title)) !== undefined) act(action, again);
+  const buttons = { [action.title]: () => act(action, again) };
+  if (error instanceof ExpectedError && 'file' in error && typeof error.file === 'string') {
+    const { title, show } = revealOf(Uri.file(error.file));
+    buttons[title] = show;
+  }
+  notify(showError, asText(explanation), buttons);
 }
 
 /** Runs the action of a button; `again` repeats the failed operation. */

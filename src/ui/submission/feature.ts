@@ -52,10 +52,12 @@ export function activateSubmission(services: Services): void {
     await Promise.all(linked.map(({ settled, ...intent }) => reportFoundRun(settled.run, intent, session)));
   };
   disposables.add(
-    followActive(
-      sessions,
-      (session) => session && [session.runs.onDidChange(() => inBackground(log, link(session)))],
-    ),
+    followActive(sessions, (session) => {
+      if (session === undefined) return undefined;
+      // Its runs may have been loaded while another account was active.
+      inBackground(log, link(session));
+      return [session.runs.onDidChange(() => inBackground(log, link(session)))];
+    }),
   );
   // A failed start is repeated at the next event.
   const startAgain = () => inBackground(log, started());

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { AccountsUnreadableError } from '../../../../src/core/accounts/accountStore.ts';
 import {
   DatasetChangedError,
   DownloadLinkError,
@@ -13,13 +14,33 @@ import { DownloadError } from '../../../../src/core/downloads/errors.ts';
 import { SandboxNotStartedError } from '../../../../src/ui/sandbox/lazySandbox.ts';
 import { COMMANDS } from '../../../../src/ui/shared/ids.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
+import { executed, forget, shown } from '../../../helpers/vscodeStandIn.ts';
 
-const { act, asText, explain, formatBytes, formatDuration, formatRoughly, formatTime } = await withVscode(
-  async () => ({
+const { act, asText, explain, formatBytes, formatDuration, formatRoughly, formatTime, notifyFailed } =
+  await withVscode(async () => ({
     ...(await import('../../../../src/ui/shared/serviceErrors.ts')),
     ...(await import('../../../../src/ui/shared/format.ts')),
-  }),
-);
+  }));
+
+describe('notifyFailed', () => {
+  it('names a file that can’t be read without its folder, and offers the folder beside the action', async () => {
+    forget();
+    const pressed: string[] = [];
+    for (const nth of [0, 1]) {
+      shown.answer = (buttons) => buttons[nth];
+      notifyFailed(new AccountsUnreadableError('/storage/accounts.json', undefined), () =>
+        pressed.push('again'),
+      );
+      await new Promise(setImmediate);
+    }
+    const text = 'Your accounts can’t be read from accounts.json. Check its permissions.';
+    assert.deepEqual(shown.sentences, [text, text]);
+    assert.deepEqual(
+      [pressed, executed.map(String)],
+      [['again'], ['revealFileInOS,file:///storage/accounts.json']],
+    );
+  });
+});
 
 describe('explain', () => {
   const service = (code: string, message = '') => new ServiceError(code, 422, message);

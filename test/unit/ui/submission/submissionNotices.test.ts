@@ -40,6 +40,8 @@ describe('watchSubmissions', () => {
   let checked: string[];
   let reported: string[];
   let isReportingElsewhere: boolean;
+  /** The settled submissions whose further run is loaded. */
+  let linked: ChargedReceipt[];
   /** What a check or a label that this window read has settled. */
   let found: FoundRun[];
   /** By account: when the next check is due. */
@@ -59,7 +61,7 @@ describe('watchSubmissions', () => {
     runsFolder = await mkdtemp(path.join(tmpdir(), 'notices-test-'));
     forget();
     mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.UTC(2031, 4, 3) });
-    [pending, unreported, owned, checked, reported, others, found] = [[], [], [], [], [], [], []];
+    [pending, unreported, owned, checked, reported, others, found, linked] = [[], [], [], [], [], [], [], []];
     isReportingElsewhere = false;
     whileChecking = whileSettling = () => undefined;
     state = 'ready';
@@ -107,6 +109,7 @@ describe('watchSubmissions', () => {
       whileChecking();
       return Promise.resolve(found);
     },
+    linkMarked: () => Promise.resolve(linked.splice(0)),
     settleMarked: () => {
       whileSettling();
       return Promise.resolve(found);
@@ -456,6 +459,23 @@ describe('watchSubmissions', () => {
       await later();
       await later();
       assert.deepEqual([shown.sentences, unreported.length], [[], 1]);
+    });
+
+    it('reports a run that was linked to a settled submission when its account becomes active', async () => {
+      const disposables = new DisposableStore();
+      activateSubmission({
+        ...partsOf('account-2'),
+        disposables,
+        openJournal: () => Promise.resolve(),
+        commands: { add: () => undefined },
+      } as unknown as Parameters<typeof activateSubmission>[0]);
+      await later();
+      linked = unreported = [receiptOf(unknown(), 'answered', Date.now())];
+      activeChanged.fire(sessionOf('account-1'));
+      await later();
+      await later();
+      assert.match(shown.sentences.join(), /after all/);
+      disposables.dispose();
     });
 
     it('reports a charge once another command has opened the journal', async () => {
