@@ -4,8 +4,6 @@ import path from 'node:path';
 import asc from 'assemblyscript/asc';
 import { build, transform } from 'esbuild';
 
-/** Each page's folder in media. */
-const PAGES = { preview: 'datasets', adapter: 'adapters', run: 'runs', spend: 'money' };
 const minify = process.argv.includes('--minify');
 
 /** @type {import('esbuild').BuildOptions} */
@@ -115,13 +113,22 @@ function bundleWorkers() {
   });
 }
 
-/** The pages of webviews: a script and a style each, for the browser. */
-function bundlePages() {
+/** The pages of webviews, for the browser: each style in media with the script of its name. */
+async function bundlePages() {
+  const files = await readdir('media', { recursive: true });
+  const pages = files.filter(
+    (file) =>
+      file.endsWith('.css') && files.includes(file.replace(/css$/, 'ts')) && path.dirname(file) !== 'shared',
+  );
   return build({
-    entryPoints: Object.entries(PAGES).flatMap(([page, folder]) =>
-      ['ts', 'css'].map((type) => ({ in: `media/${folder}/${page}.${type}`, out: `${page}/${page}` })),
-    ),
-    outdir: 'dist',
+    entryPoints: pages.flatMap((file) => {
+      const page = path.parse(file).name;
+      return ['ts', 'css'].map((type) => ({
+        in: `media/${file.replace(/css$/, type)}`,
+        out: `${page}/${page}`,
+      }));
+    }),
+    outdir: 'dist/pages',
     bundle: true,
     platform: 'browser',
     format: 'iife',

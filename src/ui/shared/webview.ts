@@ -9,7 +9,7 @@
  *   memory, and everything must be posted again. The pages of an account share `AccountPage`;
  * - for pages in separate tabs, a `WebviewPanels`: one panel for each slot, restored from the page's memory after the window
  *   is reloaded. A custom editor gets its panels from VS Code and needs only the host;
- * - `media/<feature>/`: the page, which uses the `Client` of `media/shared/client.ts`: `connect` reports that the page is ready,
+ * - `media/<feature>/<page>.ts` and `<page>.css`: the page, which uses the `Client` of `media/shared/client.ts`: `connect` reports that the page is ready,
  *   `send` sends a request, `remember` stores the page's memory, and every button with `data-copy` copies.
  *
  * A page contains no sentences and reads no files. Its messages are untrusted, and are checked here.
@@ -21,9 +21,6 @@ import { DisposableStore, type Disposable } from '../../core/base/disposable.ts'
 import { CancelledError } from '../../core/base/errors.ts';
 import type { Log } from './log.ts';
 import type { HostMessage, HostRequest } from './protocol.ts';
-
-/** Each page loads only from `dist/<page>/`, which contains its script and style. */
-export type PageName = 'preview' | 'run' | 'adapter' | 'spend';
 
 export interface Typed {
   type: string;
@@ -40,7 +37,8 @@ export type RequestTable<Request extends Typed> = {
 };
 
 export interface WebviewOptions<Request extends Typed> {
-  page: PageName;
+  /** The name of its script and style in `media/<feature>/`; the page loads nothing else. */
+  page: string;
   extensionUri: vscode.Uri;
   /** For screen readers; the tab has a separate title. */
   title: string;
@@ -69,7 +67,7 @@ export class WebviewHost<Message extends Typed, Request extends Typed> implement
     this.#panel = panel;
     this.#options = options;
     const { webview } = panel;
-    const folder = vscode.Uri.joinPath(options.extensionUri, 'dist', options.page);
+    const folder = vscode.Uri.joinPath(options.extensionUri, 'dist/pages', options.page);
     webview.options = { enableScripts: true, localResourceRoots: [folder] };
     this.#store.add(webview.onDidReceiveMessage((message) => this.#receive(message)));
     this.#store.add(
@@ -260,7 +258,7 @@ export function watchFile(
 }
 
 /** Returns a page without content, which messages provide. VS Code adds the doctype. */
-function html(webview: vscode.Webview, folder: vscode.Uri, page: PageName, title: string): string {
+function html(webview: vscode.Webview, folder: vscode.Uri, page: string, title: string): string {
   const file = (name: string) => webview.asWebviewUri(vscode.Uri.joinPath(folder, name)).toString();
   const nonce = randomBytes(16).toString('hex');
   const policy = `default-src 'none'; style-src ${webview.cspSource}; script-src 'nonce-${nonce}'`;

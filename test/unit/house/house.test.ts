@@ -4,39 +4,42 @@ import { builtinModules } from 'node:module';
 import ts from 'typescript';
 import { at, readScanner, readSources, roomOf, sourceOf, walk, type Import, type Source } from './sources.ts';
 
-const CORE = 'base storage api accounts runs submission money downloads datasets adapters'.split(' ');
-const UI = 'accounts datasets submission money runs downloads adapters sandbox help shared'.split(' ');
-
-/** A room's allowed imports besides its own files and Node's modules: rooms, single files, and packages. */
+/** A room's allowed imports besides its own files and Node's modules: rooms or single files, and packages. */
 interface Rule {
   rooms: readonly string[];
-  files?: readonly string[];
-  packages?: readonly string[];
+  packages: readonly string[];
 }
-const BELOW_RUNS = ['core/base', 'core/storage', 'core/api', 'core/accounts'];
-const RULES: Readonly<Record<string, Rule>> = {
-  'core/base': { rooms: [] },
-  'core/storage': { rooms: ['core/base'] },
-  'core/api': { rooms: ['core/base'], packages: ['undici', 'valibot'] },
-  'core/accounts': { rooms: ['core/base', 'core/storage', 'core/api'], packages: ['valibot'] },
-  'core/runs': { rooms: BELOW_RUNS, packages: ['valibot'] },
-  'core/submission': { rooms: [...BELOW_RUNS, 'core/runs'], packages: ['valibot'] },
-  'core/money': { rooms: [...BELOW_RUNS, 'core/runs', 'core/submission'] },
-  'core/downloads': { rooms: [...BELOW_RUNS, 'core/runs', 'core/adapters'], packages: ['valibot'] },
-  'core/datasets': { rooms: ['core/base'] },
-  'core/adapters': { rooms: ['core/base'], packages: ['yauzl'] },
-  // Independent of the extension except for the wire types and opening a database.
-  sandbox: {
-    rooms: ['core/storage'],
-    files: ['src/core/api/types.ts'],
-    packages: ['@fastify/busboy', 'yazl'],
-  },
-  ...Object.fromEntries(UI.map((feature) => [`ui/${feature}`, featureRule(feature)])),
-};
 
-function featureRule(feature: string): Rule {
-  const rooms = [...CORE.map((room) => `core/${room}`), 'ui/shared'];
-  return { rooms: feature === 'sandbox' ? [...rooms, 'sandbox'] : rooms, packages: ['vscode'] };
+/** The rules, as the table of modules in ARCHITECTURE.md says them: `rooms and files; packages`, of `core` without its prefix. */
+const RULES = readRules();
+/** For a feature of `ui`, which may also import `vscode` and, as a type, the services. */
+const FEATURES = 'ui/<feature>';
+
+function readRules(): ReadonlyMap<string, Rule> {
+  const rules = new Map<string, Rule>();
+  const table = readFileSync(new URL('../../../ARCHITECTURE.md', import.meta.url), 'utf8');
+  for (const [, room = '', imports = ''] of table.matchAll(/^\| `([\w/<>]+)` +\|[^|]+\| ([^|]+?) +\|$/gm)) {
+    if (room.startsWith('media/')) continue;
+    const [rooms = [], packages = []] = imports
+      .split('; ')
+      .map((part) => part.replaceAll('`', '').split(', '));
+    const above = [...rules.keys()].filter((one) => one.startsWith('core/'));
+    const named = rooms.map((name) =>
+      /\/|^sandbox/.test(name) ? name.replace(' besides', '') : `core/${name}`,
+    );
+    rules.set(room, {
+      rooms: rooms[0] === 'all above' || rooms[0] === 'core' ? [...above, ...named] : named,
+      packages,
+    });
+  }
+  return rules;
+}
+
+function ruleOf(room: string): Rule | undefined {
+  const own = RULES.get(room);
+  if (!room.startsWith('ui/')) return own;
+  const feature = RULES.get(FEATURES);
+  return feature && { ...feature, rooms: [...feature.rooms, ...(own?.rooms ?? [])] };
 }
 
 /** Files outside the rooms, which may import every room. */
@@ -52,7 +55,7 @@ describe('the source code', () => {
       COMPOSITION_ROOT,
     );
     for (const { file, room } of sources)
-      assert.ok(room === '' || room in RULES, `${file} is in no known room`);
+      assert.ok(room === '' || ruleOf(room) !== undefined, `${file} is in no room of ARCHITECTURE.md`);
   });
 
   it('imports in each room only what the rules allow', () =>
@@ -214,14 +217,14 @@ describe('the source code', () => {
 });
 
 function forbiddenImports({ file, room, imports }: Source): string[] {
-  const rule = RULES[room];
+  const rule = ruleOf(room);
   if (rule === undefined) return [];
   return imports
     .filter((one) => !isAllowed(room, rule, one))
     .map(({ specifier, target }) => `${file} → ${target ?? specifier}`);
 }
 
-function isAllowed(room: string, { rooms, files = [], packages = [] }: Rule, one: Import): boolean {
+function isAllowed(room: string, { rooms, packages }: Rule, one: Import): boolean {
   const { specifier, target, typeOnly } = one;
   if (target === undefined) {
     const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
@@ -232,7 +235,7 @@ function isAllowed(room: string, { rooms, files = [], packages = [] }: Rule, one
   // Features receive the services as an argument, so they import only the type.
   if (target === 'src/services.ts') return room.startsWith('ui/') && typeOnly;
   const other = roomOf(target);
-  return other === room || rooms.includes(other) || files.includes(target);
+  return other === room || rooms.includes(other) || rooms.includes(target.replace(/^src\//, ''));
 }
 
 /** Outside `ui`, uses of `l10n`; inside, strings of two words that are not the text of an `l10n.t`. */

@@ -5,14 +5,8 @@ import ts from 'typescript';
 import { at, sourceOf, walk, type Source } from './sources.ts';
 
 const ROOT = new URL('../../../', import.meta.url).pathname;
-/** The messages between each page and the extension. */
-const PROTOCOLS: Readonly<Record<string, string>> = {
-  datasets: 'src/ui/datasets/protocol.ts',
-  adapters: 'src/ui/adapters/protocol.ts',
-  runs: 'src/ui/runs/protocol.ts',
-  money: 'src/ui/money/protocol.ts',
-  shared: 'src/ui/shared/protocol.ts',
-};
+/** The messages between the pages of a folder of media and the extension. */
+const protocolOf = (folder: string) => `src/ui/${path.posix.basename(folder)}/protocol.ts`;
 /** Names that can turn untrusted text into markup or code. */
 const DANGEROUS =
   /^(innerHTML|outerHTML|insertAdjacentHTML|setHTMLUnsafe|document\.write|eval|srcdoc|Function)$/;
@@ -30,7 +24,7 @@ describe('webview pages', () => {
       for (const { specifier, target, typeOnly } of imports) {
         const folder = path.posix.dirname(file);
         const isOwn = [folder, 'media/shared'].some((known) => target?.startsWith(`${known}/`));
-        const isProtocol = target !== undefined && target === PROTOCOLS[path.posix.basename(folder)];
+        const isProtocol = target === protocolOf(folder);
         const isText = target === 'src/core/base/plainText.ts';
         assert.ok(isOwn || isText || (isProtocol && typeOnly), `${file} → ${specifier}`);
       }
@@ -49,7 +43,7 @@ describe('webview pages', () => {
   });
 
   it('have a protocol that consists only of types', () => {
-    for (const file of Object.values(PROTOCOLS)) {
+    for (const file of new Set(sources.map((source) => protocolOf(path.posix.dirname(source.file))))) {
       const { tree } = sourceOf(file, readFileSync(path.join(ROOT, file), 'utf8'));
       for (const statement of tree.statements)
         assert.ok(
