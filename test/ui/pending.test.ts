@@ -10,7 +10,7 @@ import type { Workbench } from './workbench.ts';
 const ROW = '{"messages":[{"role":"user","content":"2+2?"},{"role":"assistant","content":"4"}]}\n';
 const MARKER = /ft-[\da-z]{8}/;
 /** The row about an earlier submission, whose run may be in any state. */
-const BEFORE = /^(Submitted before( · \w+)?|Trained before)$/;
+const BEFORE = /^\s*(Submitted before( · \w+)?|Trained before)\s*$/;
 
 describe('open submissions', () => {
   let vscode: VSCode;
@@ -264,7 +264,7 @@ describe('open submissions', () => {
       const labels = (await workbench.quickInput.labels()).map((label) => label.trim());
       assert.deepEqual(labels.slice(0, 4), ['Check Now', 'This Is the Run: twin', 'Resend…', 'Discard…']);
       assert.match(await descriptionOf('Why'), /looks like this submission/);
-      assert.match(await descriptionOf('Balance before'), /^[\d,.]+ USD$/);
+      assert.match(await descriptionOf('Balance before'), /^[\d,.]+ · now [\d,.]+ USD$/);
       assert.match(await descriptionOf('Attempts'), /^1, first at /);
       await workbench.quickInput.pick('Check Now');
       await workbench.quickInput.item('This Is the Run: twin').waitFor();

@@ -1,6 +1,6 @@
 import { l10n } from 'vscode';
-import type { Account } from '../../core/accounts/account.ts';
-import type { RunDetail } from '../../core/api/types.ts';
+import type { Balance, RunDetail } from '../../core/api/types.ts';
+import type { Session } from '../../core/runs/session.ts';
 import type { Intent } from '../../core/submission/intent.ts';
 import {
   isUncertain,
@@ -111,16 +111,40 @@ export const UNCERTAINTIES: Readonly<Record<UncertaintyReason, string>> = {
   'no-clock': l10n.t('Too early to tell: the service’s clock is unknown.'),
 };
 
+/** An older balance isn't called the one of now. */
+const NOW_MS = 5 * 60_000;
+
+/** The balance before the charge, if there was one, and the last one that was read since: `35.00 · now 22.50 USD`. */
+function balanceText(
+  { balanceBefore, lastCheck }: Intent,
+  { current, readAtMs = 0 }: Session['balance'],
+  nowMs: number,
+): string | undefined {
+  const checked = lastCheck?.balance_cents === undefined ? undefined : lastCheck;
+  const isChecked = checked !== undefined && (current === undefined || checked.at.localMs >= readAtMs);
+  const last = isChecked ? { currency: balanceBefore?.currency, ...checked } : current;
+  const money = ({ balance_cents, currency }: Partial<Balance>) => formatMoney(balance_cents, currency);
+  if (last === undefined) return balanceBefore && money(balanceBefore);
+  const before =
+    balanceBefore?.currency === last.currency
+      ? formatMoney(balanceBefore?.balance_cents)
+      : money(balanceBefore ?? {});
+  const atMs = isChecked ? checked.at.localMs : readAtMs;
+  return nowMs - atMs < NOW_MS
+    ? l10n.t('{0} · now {1}', before, money(last))
+    : l10n.t('{0} · {1} at {2}', before, money(last), formatMoment(atMs, nowMs));
+}
+
 /** The facts of the dialog, from the money to technical details. @param failure why the latest check failed */
 export function factRows(
   submission: PendingSubmission,
-  account: Account,
+  { account, balance }: Pick<Session, 'account' | 'balance'>,
   modelName: string,
   failure: string | undefined,
   nowMs: number,
 ) {
   const { state, intent } = submission;
-  const { attempts, balanceBefore, dataset, label, lastCheck, refused } = intent;
+  const { attempts, dataset, label, lastCheck, refused } = intent;
   const isChecked = state === 'unknown' || state === 'not-charged';
   const uncertainty = state === 'unknown' && lastCheck !== undefined ? uncertaintyOf(intent) : undefined;
   const againAtMs = uncertainty === 'too-early' ? (nextCheckAtMs(intent) ?? 0) : 0;
@@ -130,6 +154,7 @@ export function factRows(
   const { filename, rows: count, sizeBytes } = dataset;
   const facts = compact(filename, formatBytes(sizeBytes), count !== undefined && formatRows(count));
   const rows: [icon: string, name: string, value: string | undefined | false][] = [
+    ['credit-card', l10n.t('Balance before'), balanceText(intent, balance, nowMs)],
     [
       'search',
       l10n.t('Last check'),
@@ -137,17 +162,6 @@ export function factRows(
     ],
     ['question', l10n.t('Why'), uncertainty && UNCERTAINTIES[uncertainty]],
     ['clock', l10n.t('Next check'), againAtMs > nowMs && l10n.t('after {0}', time(againAtMs))],
-    [
-      'credit-card',
-      l10n.t('Balance before'),
-      balanceBefore && formatMoney(balanceBefore.balance_cents, balanceBefore.currency),
-    ],
-    [
-      'credit-card',
-      l10n.t('Balance at last check'),
-      lastCheck?.balance_cents !== undefined &&
-        formatMoney(lastCheck.balance_cents, lastCheck.currency ?? balanceBefore?.currency),
-    ],
     ['cloud-upload', l10n.t('Fully uploaded'), [...new Set(uploaded)].join(', ') || l10n.t('never')],
     [
       'history',

@@ -184,7 +184,7 @@ async function ask(
   const nowMs = Date.now();
   const uncertain = finding?.verdict === 'cannot-tell' ? finding : undefined;
   const modelName = session.models.nameOf(intent.model_id);
-  const facts = factRows(submission, session.account, modelName, failure, nowMs);
+  const facts = factRows(submission, session, modelName, failure, nowMs);
   const candidates = state === 'unknown' ? (uncertain?.candidates ?? []) : [];
   const actions = actionRows(parts, session, submission, candidates, obstacle);
   const answer = await pick<'check' | Action | undefined>(

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import type { Balance } from '../../../../src/core/api/types.ts';
+import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Intent } from '../../../../src/core/submission/intent.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { Prior } from '../../../../src/core/submission/receipts.ts';
@@ -138,19 +140,18 @@ describe('submission messages', () => {
       name: 'Work',
       baseUrl: 'https://service.test',
     } as const;
+    let balance: { current?: Balance; readAtMs?: number } = {};
     const rowsOf = (shown: PendingSubmission, failure?: string): Record<string, string> =>
       Object.fromEntries(
-        factRows(shown, account, 'Qwen 3 8B', failure, now).map(({ label, description }) => [
-          label,
-          description,
-        ]),
+        factRows(shown, { account, balance } as unknown as Session, 'Qwen 3 8B', failure, now).map(
+          ({ label, description }) => [label, description],
+        ),
       );
     const time = (ms: number) => formatMoment(ms, now);
     assert.deepEqual(rowsOf(submission), {
+      'Balance before': `10.00 · 9.00 USD at ${time(minutesAgo(25))}`,
       'Last check': time(minutesAgo(25)),
       Why: UNCERTAINTIES.balance,
-      'Balance before': '10.00 USD',
-      'Balance at last check': '9.00 USD',
       'Fully uploaded': time(minutesAgo(124)),
       Attempts: `2, first at ${time(minutesAgo(130))}`,
       Dataset: 'train.jsonl, 600.0 MB, 7,473 rows',
@@ -161,6 +162,15 @@ describe('submission messages', () => {
       'Idempotency-Key': submission.id,
     });
     assert.equal(rowsOf(submission, 'Offline.')['Last check'], 'Offline.');
+    balance = { current: { balance_cents: 225_000, currency: 'USD' }, readAtMs: now };
+    assert.equal(rowsOf(submission)['Balance before'], '10.00 · now 2,250.00 USD');
+    balance = { current: { balance_cents: 1, currency: 'EUR' }, readAtMs: now };
+    assert.equal(rowsOf(submission)['Balance before'], '10.00 USD · now 0.01 EUR');
+    const recent = unknown(checked({ balance_cents: 900, at: { localMs: now } }));
+    balance = { ...balance, readAtMs: now - 1 };
+    assert.equal(rowsOf(recent)['Balance before'], '10.00 · now 9.00 USD');
+    balance = {};
+    assert.equal(rowsOf(unknown({ balanceBefore: undefined }))['Balance before'], undefined);
     // 15 minutes after the last byte.
     const at = { localMs: now, serviceMs: now, monotonicMs: 0 };
     const attempts = [{ started: at, closed: at, ended: at }];
