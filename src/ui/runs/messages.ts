@@ -24,9 +24,10 @@ export const treeWords = {
     count === 1 ? l10n.t('{0}, 1 model', name) : l10n.t('{0}, {1} models', name, count),
 };
 
-/** The text of a run's row for screen readers. */
-export function runAccessibleLabel(view: RunView, nowMs: number): string {
-  return l10n.t('Run {0}, {1}', view.label ?? view.modelName, runWords(view, nowMs).join(', '));
+/** The text of a run's row for screen readers. @param time given if the row would read like another one */
+export function runAccessibleLabel(view: RunView, nowMs: number, time?: string): string {
+  const words = compact(...runWords(view, nowMs), time);
+  return l10n.t('Run {0}, {1}', view.label ?? view.modelName, words.join(', '));
 }
 
 /** The name of a day's row. @param daysAgo 0 is today; negative if the service's clock is ahead */

@@ -13,6 +13,7 @@ import {
   runDescription,
   runState,
   serviceText,
+  withTime,
   type RunState,
   type RunView,
 } from '../shared/runMessages.ts';
@@ -88,14 +89,15 @@ function progressOf(download: ActiveDownload): RunView['download'] {
 
 /** The row of a run. The tooltip is created on demand: formatting its times costs more than the rest of the row. */
 export class RunItem extends vscode.TreeItem {
-  constructor(view: RunView, isOffline: boolean, nowMs: number) {
-    super(rowLabel(view.label ?? view.modelName));
+  /** @param time given if the row would read like another one */
+  constructor(view: RunView, isOffline: boolean, nowMs: number, time?: string) {
+    super(rowLabel(view.label ?? view.modelName, time));
     const runId = view.run.run_id;
     const state = runState(view, nowMs);
     const [icon, color] = ICONS[state];
     this.id = `run:${runId}`;
-    this.description = runDescription(view, nowMs);
-    this.accessibilityInformation = { label: runAccessibleLabel(view, nowMs) };
+    this.description = withTime(runDescription(view, nowMs), time);
+    this.accessibilityInformation = { label: runAccessibleLabel(view, nowMs, time) };
     this.iconPath = new vscode.ThemeIcon(
       icon,
       new vscode.ThemeColor(isOffline ? 'disabledForeground' : color),

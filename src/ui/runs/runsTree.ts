@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { RunSummary } from '../../core/api/types.ts';
+import { instantOf } from '../../core/base/clock.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
@@ -13,7 +14,7 @@ import type { Services } from '../../services.ts';
 import { followActive } from '../shared/activeSession.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { notificationsSetting, onDidChangeSettings } from '../shared/settings.ts';
-import { runDescription, type RunView } from '../shared/runMessages.ts';
+import { rowLabel, runDescription, timesOfAlike, withTime, type RunView } from '../shared/runMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { filterMessage, runsMessage, treeWords } from './messages.ts';
 import {
@@ -63,6 +64,8 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   /** All rows in order, including those below collapsed days. */
   #rows: readonly RunsNode[] = [];
   #downloads: DownloadsByRun | undefined;
+  /** Of runs that would read alike; determined when a row is drawn. */
+  #times: ReadonlyMap<string, string> | undefined;
   #redraw: NodeJS.Timeout | undefined;
   #tick: NodeJS.Timeout | undefined;
 
@@ -228,6 +231,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   /** Determines the current rows. */
   #updateRows(): void {
     const { sessions, shown, submitter } = this.#parts;
+    this.#times = undefined;
     this.#list = sessions.active && shown.of(sessions.active, this.#nowMs(), submitter.pending);
     this.#rows = this.#roots().flatMap((row) => [row, ...this.#runsBelow(row)]);
   }
@@ -269,15 +273,32 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
 
   #isStale(runId: string): boolean {
     const view = this.#viewOf(runId);
-    return view !== undefined && this.#updates.isStale(runId, runDescription(view, this.#nowMs()));
+    const nowMs = this.#nowMs();
+    const text = view && withTime(runDescription(view, nowMs), this.#timeOf(runId, nowMs));
+    return text !== undefined && this.#updates.isStale(runId, text);
+  }
+
+  /** Returns the time of a run that would read like another one. */
+  #timeOf(runId: string, nowMs: number): string | undefined {
+    this.#times ??= timesOfAlike(
+      (this.#list?.rows ?? []).flatMap(({ run_id: id, created_at }) => {
+        const view = this.#viewOf(id);
+        if (view === undefined) return [];
+        const text = rowLabel(view.label ?? view.modelName) + runDescription(view, nowMs);
+        return [{ id, text, atMs: instantOf(created_at) }];
+      }),
+    );
+    return this.#times.get(runId);
   }
 
   #runItem(runId: string): vscode.TreeItem {
     const view = this.#viewOf(runId);
     if (view === undefined) return new vscode.TreeItem(runId);
     const nowMs = this.#nowMs();
-    this.#updates.drew(runId, runDescription(view, nowMs));
-    return new RunItem(view, this.#parts.sessions.active?.state === 'offline', nowMs);
+    const isOffline = this.#parts.sessions.active?.state === 'offline';
+    const item = new RunItem(view, isOffline, nowMs, this.#timeOf(runId, nowMs));
+    this.#updates.drew(runId, String(item.description));
+    return item;
   }
 
   #dayItem(startMs: number): vscode.TreeItem {

@@ -4,7 +4,7 @@ import { MAX_SPEED, MIN_SPEED, SCENARIOS } from '../../sandbox/scenarios.ts';
 import type { Services } from '../../services.ts';
 import { accountWords } from '../shared/accountMessages.ts';
 import { formatMoney, notAnAmount, parseAmount, sandboxNote } from '../shared/format.ts';
-import { showError, showInformation, showWarning } from '../shared/notifications.ts';
+import { askModal, showError, showInformation, showWarning } from '../shared/notifications.ts';
 import { ask, pick } from '../shared/steps.ts';
 import { TERMS } from '../shared/termMessages.ts';
 import { offeredScenarios } from './offeredScenarios.ts';
@@ -27,10 +27,11 @@ async function controlOf(parts: Parts): Promise<SandboxControl | undefined> {
   return (await parts.sandbox.start()).control;
 }
 
-/** Asks whether to switch to the sandbox, for a command that works only there. */
+/** Asks whether to switch to the sandbox, for a command that works only there. Modal: other extensions can run it. */
 async function offerSandbox(): Promise<boolean> {
-  const use = accountWords.useSandbox();
-  return (await showInformation(l10n.t('This command works only in the sandbox.'), use)) === use;
+  const detail = l10n.t('This command works only in the sandbox.');
+  const buttons = { [accountWords.useSandbox()]: true };
+  return (await askModal(showInformation, l10n.t('Switch to the sandbox?'), detail, buttons)) === true;
 }
 
 /** Sets the fault that the sandbox simulates: the argument, or the user's choice. */

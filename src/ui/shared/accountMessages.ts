@@ -47,14 +47,12 @@ export function askWhereToWork(): Promise<'signIn' | 'sandbox' | undefined> {
   );
 }
 
-/** Asks whether to switch to the account that a command's target belongs to. */
+/** Asks whether to switch to the account that a command's target belongs to. Modal: other extensions can pass any target. */
 export async function offerAccount(name: string): Promise<boolean> {
-  const use = l10n.t('Switch to {0}', sanitizeServiceText(name));
-  const choice = await showInformation(
-    l10n.t('This belongs to {0}, which is not the active account.', name),
-    use,
-  );
-  return choice === use;
+  const shown = sanitizeServiceText(name);
+  const detail = l10n.t('This belongs to {0}, which is not the active account.', shown);
+  const buttons = { [l10n.t('Switch to {0}', shown)]: true };
+  return (await askModal(showInformation, l10n.t('Switch to {0}?', shown), detail, buttons)) === true;
 }
 
 /** Reports that a command's target belongs to an account that is signed out, and offers to sign in. */

@@ -1,9 +1,10 @@
 import * as vscode from 'vscode';
 import type { Model, RunSummary } from '../../core/api/types.ts';
+import { instantOf } from '../../core/base/clock.ts';
 import { userLabel } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { showInformation } from './notifications.ts';
-import { chooseRunWords, runWords } from './runMessages.ts';
+import { chooseRunWords, runWords, timesOfAlike, withTime } from './runMessages.ts';
 import { pick } from './steps.ts';
 
 /** Returns the files of a command's arguments: the Explorer passes the clicked file, then all selected files. */
@@ -41,16 +42,21 @@ export function runChoices(
   { runs, models }: Pick<Session, 'models' | 'runs'>,
   isWanted: (run: RunSummary) => boolean = () => true,
 ): RunChoice[] {
-  return (runs.rows ?? []).filter(isWanted).map((run) => {
+  const nowMs = Date.now();
+  const choices = (runs.rows ?? []).filter(isWanted).map((run) => {
     const modelName = models.nameOf(run.model_id);
     const label = userLabel(runs.label(run.run_id));
     const view = { run, phase: runs.phase(run), modelName, label };
-    return {
-      runId: run.run_id,
-      name: label ?? modelName,
-      description: runWords(view, Date.now()).join(' · '),
-    };
+    const name = label ?? modelName;
+    const description = runWords(view, nowMs).join(' · ');
+    return { id: run.run_id, name, description, text: name + description, atMs: instantOf(run.created_at) };
   });
+  const times = timesOfAlike(choices);
+  return choices.map(({ id, name, description }) => ({
+    runId: id,
+    name,
+    description: withTime(description, times.get(id)),
+  }));
 }
 
 /** Returns the run ID of the argument. Without one, as from the Command Palette, asks the user to pick a run. */

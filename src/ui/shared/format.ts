@@ -12,6 +12,7 @@ const formats = lazyBy((language) => ({
   time: new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }),
   day: new Intl.DateTimeFormat(language, { dateStyle: 'medium' }),
   timeOfDay: new Intl.DateTimeFormat(language, { timeStyle: 'short' }),
+  seconds: new Intl.DateTimeFormat(language, { timeStyle: 'medium' }),
   count: new Intl.NumberFormat(language),
   amount: new Intl.NumberFormat(language, { minimumFractionDigits: 2 }),
 }));
@@ -110,8 +111,15 @@ export function formatMoment(timeMs: number, nowMs: number): string {
   return isToday ? formatDate(timeMs, 'timeOfDay') : formatTime(timeMs);
 }
 
+/** Formats times of day, with seconds if two are in the same minute. */
+export function formatTimesOfDay(timesMs: readonly number[]): string[] {
+  const minutes = new Set(timesMs.map((timeMs) => Math.floor(timeMs / 60_000)));
+  const style = minutes.size < timesMs.length ? 'seconds' : 'timeOfDay';
+  return timesMs.map((timeMs) => formatDate(timeMs, style));
+}
+
 /** Removes the direction marks in Arabic and Hebrew dates, which notifications would show as `<U+200F>`. */
-function formatDate(timeMs: number, style: 'time' | 'day' | 'timeOfDay'): string {
+function formatDate(timeMs: number, style: 'time' | 'day' | 'timeOfDay' | 'seconds'): string {
   return formats(env.language)
     [style].format(timeMs)
     .replace(/[\u200e\u200f\u061c]/g, '');

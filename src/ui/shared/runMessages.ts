@@ -4,7 +4,7 @@ import { instantOf } from '../../core/base/clock.ts';
 import type { DownloadState } from '../../core/downloads/types.ts';
 import type { Phase } from '../../core/runs/phase.ts';
 import type { SessionState } from '../../core/runs/session.ts';
-import { formatAgo, formatLeft, formatMoment, formatRoughly } from './format.ts';
+import { formatAgo, formatLeft, formatMoment, formatRoughly, formatTimesOfDay } from './format.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 import { TERMS } from './termMessages.ts';
 
@@ -29,12 +29,37 @@ export function serviceText(text: string): string {
   return sanitizeServiceText(text, MAX_LABEL_LENGTH);
 }
 
-/** VS Code gives the label of a row all available width, and the description only the rest. */
+/** VS Code gives the label of a row all available width, and the description only the rest, which may begin with a time. */
 const LABEL_UNITS = 16;
+const LABEL_UNITS_WITH_TIME = 9;
 
-/** Shortens the label of a row so that the description after it remains readable. */
-export function rowLabel(name: string): string {
-  return sanitizeServiceText(name, LABEL_UNITS);
+/**
+ * Shortens the label of a row so that the description after it remains readable.
+ * @param time in the description, if any
+ */
+export function rowLabel(name: string, time?: string): string {
+  return sanitizeServiceText(name, time === undefined ? LABEL_UNITS : LABEL_UNITS_WITH_TIME);
+}
+
+/** Adds a time after the first words of a row's description, where a narrow view still shows it. */
+export function withTime(description: string, time: string | undefined): string {
+  if (time === undefined) return description;
+  const [first = '', ...others] = description.split(' · ');
+  return [first, time, ...others].join(' · ');
+}
+
+/** Returns the times of rows that would read alike, by ID. @param text all that a row shows */
+export function timesOfAlike(
+  rows: readonly { id: string; text: string; atMs: number }[],
+): ReadonlyMap<string, string> {
+  const times = new Map<string, string>();
+  const known = rows.filter(({ atMs }) => !Number.isNaN(atMs));
+  for (const alike of Map.groupBy(known, ({ text }) => text).values()) {
+    if (alike.length === 1) continue;
+    const texts = formatTimesOfDay(alike.map(({ atMs }) => atMs));
+    for (const [index, { id }] of alike.entries()) times.set(id, texts[index] ?? '');
+  }
+  return times;
 }
 
 /** `Queued`, `Completed`, or the service's status, since it uses many for active and failed runs. */

@@ -12,6 +12,7 @@ import { isUncertain } from '../../core/submission/reconcilePolicy.ts';
 import type { UnreadRecord } from '../../core/submission/unreadRecord.ts';
 import type { Services } from '../../services.ts';
 import { showInformation } from '../shared/notifications.ts';
+import { timesOfAlike, withTime } from '../shared/runMessages.ts';
 import { pick, separator, type Choice } from '../shared/steps.ts';
 import { TERMS } from '../shared/termMessages.ts';
 import {
@@ -155,15 +156,23 @@ async function pickSubmission<T extends PendingSubmission | UnreadRecord>(
       ? {
           label: damagedName(one),
           description: damagedDescription(one, one.hint && otherAccount(one.hint.accountId)),
+          atMs: NaN,
         }
       : {
           label: submissionName(one.intent),
           description: submissionDescription(one, Date.now(), otherAccount(one.accountId)),
+          atMs: one.intent.created.localMs,
         };
-  const answer = await pick<T>(
-    { title: resolveMessages.choose() },
-    { items: submissions.map((one) => ({ ...row(one), value: one })) },
+  const rows = submissions.map((one) => ({ ...row(one), value: one }));
+  const times = timesOfAlike(
+    rows.map(({ label, description, atMs, value }) => ({ id: value.id, text: label + description, atMs })),
   );
+  const items = rows.map(({ label, description, value }) => ({
+    label,
+    description: withTime(description, times.get(value.id)),
+    value,
+  }));
+  const answer = await pick<T>({ title: resolveMessages.choose() }, { items });
   return answer.kind === 'value' ? answer.value : undefined;
 }
 

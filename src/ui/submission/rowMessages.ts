@@ -10,7 +10,7 @@ import {
   formatMoment,
   formatTime,
 } from '../shared/format.ts';
-import { leftText } from '../shared/runMessages.ts';
+import { leftText, withTime } from '../shared/runMessages.ts';
 import { factLine, TERMS } from '../shared/termMessages.ts';
 
 /** The label as the user entered it, or the file name. */
@@ -91,15 +91,16 @@ export function submissionDescription(
   return compact(stateText(submission, nowMs), accountName).join(' · ');
 }
 
-/** The text of a row for screen readers. */
+/** The text of a row for screen readers. @param time given if the row would read like another one */
 export function submissionAccessibleLabel(
   submission: PendingSubmission,
   nowMs: number,
   accountName?: string,
+  time?: string,
 ): string {
   const names = new Set([submissionName(submission.intent), submission.intent.dataset.filename]);
-  const description = submissionDescription(submission, nowMs, accountName).replaceAll(' · ', ', ');
-  return [...names, description].join(', ');
+  const description = withTime(submissionDescription(submission, nowMs, accountName), time);
+  return [...names, description.replaceAll(' · ', ', ')].join(', ');
 }
 
 export function submissionTooltip(

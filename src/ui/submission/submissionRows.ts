@@ -11,7 +11,7 @@ import {
 import type { Submitter } from '../../core/submission/submitter.ts';
 import type { UnreadRecord } from '../../core/submission/unreadRecord.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { rowLabel } from '../shared/runMessages.ts';
+import { rowLabel, timesOfAlike, withTime } from '../shared/runMessages.ts';
 import { sanitizeText } from '../shared/serviceText.ts';
 import { damagedDescription, damagedName, damagedTooltip } from './damagedMessages.ts';
 import {
@@ -84,12 +84,13 @@ export class SubmissionRows {
     const nowMs = Date.now();
     const session = this.#sessions.find(accountId);
     const modelName = session?.models.nameOf(intent.model_id) ?? intent.model_id;
-    const accountName = session === this.#sessions.active ? undefined : session?.account.name;
-    const item = new vscode.TreeItem(rowLabel(submissionName(intent)));
+    const accountName = this.#otherAccount(accountId);
+    const time = this.#timeOf(id, nowMs);
+    const item = new vscode.TreeItem(rowLabel(submissionName(intent), time));
     item.id = `submission:${id}`;
-    item.description = submissionDescription(submission, nowMs, accountName);
+    item.description = withTime(submissionDescription(submission, nowMs, accountName), time);
     item.tooltip = sanitizeText(submissionTooltip(submission, modelName, nowMs, accountName));
-    const label = sanitizeText(submissionAccessibleLabel(submission, nowMs, accountName));
+    const label = sanitizeText(submissionAccessibleLabel(submission, nowMs, accountName, time));
     item.accessibilityInformation = { label };
     const color = state === 'unknown' ? new vscode.ThemeColor('list.warningForeground') : undefined;
     item.iconPath = new vscode.ThemeIcon(ICONS[state], color);
@@ -105,10 +106,28 @@ export class SubmissionRows {
     item.command = { command: COMMANDS.resolveSubmission, title: '', arguments: [id] };
     return item;
   }
+
+  /** Returns the name of an account that isn't active. */
+  #otherAccount(accountId: string | undefined): string | undefined {
+    const session = accountId === undefined ? undefined : this.#sessions.find(accountId);
+    return session === this.#sessions.active ? undefined : session?.account.name;
+  }
+
+  /** Returns the time of a submission that would read like another one. */
+  #timeOf(id: string, nowMs: number): string | undefined {
+    const rows = this.#submitter.pending.map((one) => ({
+      id: one.id,
+      text:
+        rowLabel(submissionName(one.intent)) +
+        submissionDescription(one, nowMs, this.#otherAccount(one.accountId)),
+      atMs: one.intent.created.localMs,
+    }));
+    return timesOfAlike(rows).get(id);
+  }
+
   #damagedItem(record: UnreadRecord): vscode.TreeItem {
     const { id, hint } = record;
-    const session = hint && this.#sessions.find(hint.accountId);
-    const accountName = session === this.#sessions.active ? undefined : session?.account.name;
+    const accountName = this.#otherAccount(hint?.accountId);
     const name = damagedName(record);
     const description = damagedDescription(record, accountName);
     const item = new vscode.TreeItem(rowLabel(name));

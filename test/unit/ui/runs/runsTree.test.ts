@@ -187,6 +187,34 @@ describe('RunsTree', () => {
       assert.doesNotMatch(JSON.stringify(items), /\$\(|\]\(|\u202e/u);
     });
 
+    it('shows a time if it would read like another one, where a narrow view still shows it', async () => {
+      const minuteMs = Math.floor((Date.now() - 2.5 * HOUR) / 60_000) * 60_000;
+      const at = (ms: number) => ({ created_at: new Date(ms).toISOString() });
+      const [one, two] = [minuteMs + 20_000, minuteMs + 10_000];
+      const runs = [one, two, two, minuteMs - 3 * HOUR].map((ms, index) => ({
+        ...many(4)[index],
+        ...at(ms),
+      }));
+      await list(runs);
+      session.runs.addLabels(['r0', 'r1', 'r3'].map((runId) => [runId, 'sample-dataset']));
+      const shownRows = () =>
+        tree.getChildren().map((node) => {
+          const { label, description } = tree.getTreeItem(node);
+          return `${label as string} | ${description as string}`;
+        });
+      const time = (ms: number) => new Intl.DateTimeFormat('en', { timeStyle: 'medium' }).format(ms);
+      assert.deepEqual(shownRows(), [
+        `samp…aset | No adapter · ${time(one)} · 2 h ago`,
+        `samp…aset | No adapter · ${time(two)} · 2 h ago`,
+        'm | No adapter · 2 h ago',
+        'sample-dataset | No adapter · 5 h ago',
+      ]);
+      const hear = tree.getTreeItem(first()).accessibilityInformation?.label;
+      assert.match(hear ?? '', new RegExp(`^Run sample-dataset, .+, ${time(one)}$`));
+      await list(runs.filter((_run, index) => index !== 1));
+      assert.equal(shownRows()[0], 'sample-dataset | No adapter · 2 h ago');
+    });
+
     it('opens its page when selected, and gets its tooltip on demand', async () => {
       await list(many(1));
       const { command, tooltip } = item();

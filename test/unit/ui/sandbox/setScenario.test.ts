@@ -6,15 +6,17 @@ const { setScenario } = await withVscode(() => import('../../../../src/ui/sandbo
 
 describe('setScenario', () => {
   let scenario: string;
+  let saved: string[];
   const control = {
     getScenario: () => scenario,
     setScenario: (id: string) => void (scenario = id),
   };
-  const set = (argument?: string) =>
+  const set = (argument?: string, kind = 'sandbox') =>
     setScenario(
       {
         sandbox: { start: () => Promise.resolve({ control }) },
-        sessions: { active: { account: { kind: 'sandbox' }, runs: { refresh: () => Promise.resolve() } } },
+        accounts: { save: ({ kind: used }: { kind: string }) => saved.push(used) },
+        sessions: { active: { account: { kind }, runs: { refresh: () => Promise.resolve() } } },
       } as unknown as Parameters<typeof setScenario>[0],
       argument,
     );
@@ -22,6 +24,20 @@ describe('setScenario', () => {
   beforeEach(() => {
     standIn.forget();
     scenario = 'none';
+    saved = [];
+  });
+
+  it('leaves the account of a service only after a modal question, also with an argument', async () => {
+    const { shown } = standIn;
+    shown.answer = () => undefined;
+    await set('rate-limited', 'service');
+    assert.deepEqual(
+      [shown.sentences, shown.isModal, saved, scenario],
+      [['Switch to the sandbox?'], [true], [], 'none'],
+    );
+    shown.answer = ([button]) => button;
+    await set('rate-limited', 'service');
+    assert.deepEqual([saved, scenario], [['sandbox'], 'rate-limited']);
   });
 
   it('says of each scenario what one will see, and that it stays on', async () => {

@@ -10,7 +10,9 @@ import * as standIn from '../../../helpers/vscodeStandIn.ts';
 const { Commands, ensureActiveAccount } = await withVscode(
   () => import('../../../../src/ui/shared/commands.ts'),
 );
-const { modelOf, runIdOf } = await withVscode(() => import('../../../../src/ui/shared/arguments.ts'));
+const { modelOf, runChoices, runIdOf } = await withVscode(
+  () => import('../../../../src/ui/shared/arguments.ts'),
+);
 await withVscode(() => import('../../../../src/ui/shared/accountMessages.ts'));
 
 describe('Commands', () => {
@@ -37,7 +39,10 @@ describe('Commands', () => {
     shown.answer = () => undefined;
     assert.deepEqual([await ensure('one'), shown.sentences], [true, []]);
     assert.deepEqual([await ensure('two'), accounts.active.id], [false, 'one']);
-    assert.match(shown.sentences[0] ?? '', /Näme two/);
+    assert.deepEqual(
+      [shown.sentences, shown.details, shown.isModal],
+      [['Switch to Näme two?'], ['This belongs to Näme two, which is not the active account.'], [true]],
+    );
     shown.answer = ([button]) => button;
     assert.deepEqual([await ensure('two'), accounts.active.id], [true, 'two']);
     for (const id of ['gone', 'former'])
@@ -106,6 +111,25 @@ describe('Commands', () => {
     assert.equal(runIdOf({ kind: 'run', runId: 'run-2' }), 'run-2');
     for (const junk of [...JUNK, { runId: 1 }, { runId: { toString: () => 'x' } }, { run_id: 'x' }])
       assert.equal(runIdOf(junk), undefined);
+  });
+
+  it('offer runs that can be told apart, by their time if nothing else differs', () => {
+    const at = (minute: number) => new Date(2026, 4, 3, 22, minute).toISOString();
+    const rows = [41, 42, undefined].map((minute, index) => ({
+      run_id: `run-${index}`,
+      status: 'queued',
+      model_id: 'm',
+      created_at: minute === undefined ? '' : at(minute),
+    }));
+    const session = {
+      runs: { rows, label: () => 'sample-dataset', phase: () => 'waiting' },
+      models: { nameOf: () => 'Model' },
+    };
+    const choices = runChoices(session as unknown as Parameters<typeof runChoices>[0]);
+    assert.deepEqual(
+      choices.map(({ description }) => description.replaceAll('\u202f', ' ').replace(/\d+ d ago$/, 'ago')),
+      ['Queued · 10:41 PM · Model · ago', 'Queued · 10:42 PM · Model · ago', 'Queued · Model'],
+    );
   });
 
   it('accept a listed model as a row or an ID, and nothing else', () => {

@@ -85,6 +85,29 @@ describe('SubmissionRows', () => {
     );
   });
 
+  it('shows the time of rows that would read alike after their first words', () => {
+    const created = (minute: number) => ({
+      created: { localMs: new Date(2026, 4, 3, 22, minute).getTime() },
+    });
+    const other = { accountId: 'Home' };
+    pending = [
+      pendingOf('unsent', intentOf({ id: 'one', ...created(41) })),
+      pendingOf('unsent', intentOf({ id: 'two', ...created(42) })),
+      pendingOf('unsent', intentOf({ id: 'three', ...created(43), ...other })),
+    ];
+    const textOf = (id: string) => {
+      const { label, description, accessibilityInformation } = rows.item(id);
+      const texts = [label as string, description as string, accessibilityInformation?.label];
+      return texts.join(' | ').replaceAll('\u202f', ' ');
+    };
+    assert.equal(
+      textOf('one'),
+      'trai…sonl | Not charged · 10:41 PM · upload stopped | train.jsonl, Not charged, 10:41 PM, upload stopped',
+    );
+    assert.match(textOf('two'), / 10:42 PM /);
+    assert.match(textOf('three'), /^train\.jsonl \| Not charged · upload stopped · Home \|/);
+  });
+
   it('lists uploading and waiting rows as ticking', () => {
     const states = ['queued', 'uploading', 'validating', 'waiting', 'unknown'] as const;
     pending = states.map((id) => pendingOf(id, intentOf({ id })));
