@@ -8,6 +8,7 @@ const COLUMNS: Readonly<Record<string, (run: ChargedRun) => Value>> = {
   run_id: ({ runId }) => runId,
   created_at: ({ createdAtMs }) =>
     createdAtMs === undefined ? undefined : new Date(createdAtMs).toISOString(),
+  status: ({ status }) => status,
   model_id: ({ modelId }) => modelId,
   label: ({ label }) => label,
   queue: ({ receipt }) => receipt && (receipt.priority_processing ? 'priority' : 'standard'),

@@ -1,6 +1,7 @@
 import type { Balance, RunDetail, RunSummary } from '../api/types.ts';
 import { instantOf } from '../base/clock.ts';
 import type { KnownDetail } from '../runs/detailStore.ts';
+import { phaseOf, type Phase } from '../runs/phase.ts';
 import { userLabel } from '../runs/marker.ts';
 import type { RunStore } from '../runs/runStore.ts';
 import { runsOf, type ChargedReceipt, type ReceiptRun } from '../submission/intent.ts';
@@ -13,6 +14,9 @@ export interface ChargedRun {
   /** From the service, else from the receipt; undefined if neither has it. */
   createdAtMs: number | undefined;
   modelId: string;
+  /** As the service last said; undefined if the run is not loaded, since a receipt only has the status at the charge. */
+  status: string | undefined;
+  phase: Phase | undefined;
   /** As entered by the user. */
   label: string | undefined;
   plan: string | undefined;
@@ -65,12 +69,15 @@ function chargedRun(
   const currency = charged?.currency ?? (receipt && currencyOf(receipt)) ?? detail?.assumedCurrency;
   const label = receipt?.label ?? knownLabel;
   const sent = receipt && chargedAt(receipt);
+  const listed = row ?? (detail && { ...detail, artifacts_available: false });
   return {
     runId,
     createdAtMs: [timeOf(row?.created_at), timeOf(detail?.created_at), sent?.serviceMs, sent?.localMs].find(
       hasPlainYear,
     ),
     modelId: receipt?.model_id ?? row?.model_id ?? detail?.model_id ?? '',
+    status: listed?.status,
+    phase: listed && phaseOf(listed, detail),
     label: userLabel(label),
     plan: (charged?.plan_name ?? detail?.plan) || undefined,
     priceCents,

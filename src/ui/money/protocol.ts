@@ -8,7 +8,8 @@ export type SpendRequest =
 
 export type SpendGroupBy = 'month' | 'model' | 'label' | 'plan';
 
-export type SpendColumn = 'date' | 'price' | 'label' | 'model' | 'dataset' | 'queue' | 'plan' | 'balance';
+export type SpendColumn =
+  'date' | 'price' | 'balance' | 'label' | 'status' | 'model' | 'dataset' | 'queue' | 'plan';
 
 /** The grouping, search, and sorting that the page shows. */
 export interface SpendView {

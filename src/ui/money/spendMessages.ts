@@ -33,7 +33,7 @@ import {
   formatTime,
   sandboxNote,
 } from '../shared/format.ts';
-import { keyProblem, offlineText, serviceText } from '../shared/runMessages.ts';
+import { keyProblem, offlineText, runStatus, serviceText } from '../shared/runMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/termMessages.ts';
 import type {
@@ -87,7 +87,7 @@ export function spendPageState(facts: SpendFacts): SpendState {
     type: 'state',
     memory: { accountId, view },
     title: l10n.t('Spending: {0}', accountName(facts)),
-    status: statusText(facts),
+    status: pageStatus(facts),
     actionsName: TERMS.actions,
     actions: compact(
       session && button('setBudget', TERMS.setBudget),
@@ -107,7 +107,7 @@ function accountName({ session, formerName }: Whose): string {
   return sanitizeServiceText(session?.account.name ?? formerName ?? l10n.t('signed-out account'));
 }
 
-function statusText({ session, receipts, money }: SpendFacts): string {
+function pageStatus({ session, receipts, money }: SpendFacts): string {
   if (receipts === 'loading') return TERMS.loading;
   // Without a session, only the receipts identify the sandbox.
   const isSandbox =
@@ -308,6 +308,7 @@ const COLUMN_NAMES: Readonly<Record<SpendColumn, string>> = {
   price: TERMS.price,
   balance: l10n.t('Balance after'),
   label: TERMS.label,
+  status: TERMS.status,
   model: TERMS.model,
   dataset: TERMS.dataset,
   queue: TERMS.queue,
@@ -325,6 +326,7 @@ function rowOf(run: ChargedRun, session: Session | undefined): SpendRow {
     date,
     price: isCurrencyAssumed ? `${price}*` : price,
     label: label === undefined ? '–' : serviceText(label),
+    status: statusText(run) ?? unknown,
     model: modelName(modelId, session),
     dataset: receipt === undefined ? l10n.t('submitted elsewhere') : datasetText(receipt.dataset),
     queue: receipt === undefined ? unknown : receipt.priority_processing ? TERMS.priority : TERMS.standard,
@@ -337,6 +339,10 @@ function rowOf(run: ChargedRun, session: Session | undefined): SpendRow {
     iso: createdAtMs === undefined ? undefined : new Date(createdAtMs).toISOString(),
     show: button('showRun', date, { target: runId }),
   };
+}
+
+function statusText({ status, phase }: ChargedRun): string | undefined {
+  return status === undefined || phase === undefined ? undefined : runStatus(status, phase);
 }
 
 /** Allows line breaks only between the facts, not within them. */
@@ -361,13 +367,20 @@ function listedRuns(
   return keyed.sort((one, other) => compare(one.key, other.key, sign)).map(({ run }) => run);
 }
 
-function textsOf(
-  { runId, label, modelId, plan, receipt }: ChargedRun,
-  modelName: (id: string) => string,
-): string[] {
+function textsOf(run: ChargedRun, modelName: (id: string) => string): string[] {
+  const { runId, label, modelId, plan, receipt } = run;
   const { path = '', sha256 = '' } = receipt?.dataset ?? {};
   // The end of a path is more specific than its beginning.
-  return [runId, label ?? '', modelId, modelName(modelId), plan ?? '', path.slice(-400), sha256];
+  return [
+    runId,
+    label ?? '',
+    modelId,
+    modelName(modelId),
+    plan ?? '',
+    statusText(run) ?? '',
+    path.slice(-400),
+    sha256,
+  ];
 }
 
 type Key = string | number | undefined;
@@ -379,6 +392,7 @@ const KEYS: Readonly<Record<SpendColumn, (run: ChargedRun, modelName: (id: strin
   price: ({ priceCents }) => priceCents,
   balance: ({ receipt }) => receipt?.settled.run.balance_after_cents,
   label: ({ label }) => label,
+  status: statusText,
   model: ({ modelId }, modelName) => modelName(modelId),
   dataset: ({ receipt }) => receipt?.dataset.filename,
   queue: ({ receipt }) => receipt && Number(receipt.priority_processing),

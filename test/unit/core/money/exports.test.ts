@@ -31,10 +31,10 @@ describe('exports of spending', () => {
     assert.equal(ours['dataset_path'], '/data/a,"b".jsonl');
     assert.equal(ours['dataset_sha256'], '0'.repeat(64));
     assert.equal(ours['dataset_characters'], '1200');
-    const names = ['price_cents', 'currency', 'currency_assumed', 'queue', 'dataset_path'];
+    const names = ['status', 'price_cents', 'currency', 'currency_assumed', 'queue', 'dataset_path'];
     assert.deepEqual(
       names.map((name) => other?.[name]),
-      ['100', 'EUR', 'true', '', ''],
+      ['x', '100', 'EUR', 'true', '', ''],
     );
   });
 

@@ -244,6 +244,20 @@ describe('SpendPage', () => {
     assert.deepEqual([state().runs?.rows, state().runs?.count], [[], 'No matching runs']);
   });
 
+  it('shows the status of each run, as far as it is loaded, and sorts and searches by it', async () => {
+    rows = [row('a', 3, 'complete'), row('b', 2, 'queued'), row('c', 1, 'failed')];
+    receipts.push(paid('older', 100));
+    await session.runs.refresh();
+    await open();
+    const words = ['Completed', 'Queued', 'Failed', 'unknown'];
+    assert.deepEqual(column(4)?.toSorted(), words.toSorted());
+    assert.equal(state().runs?.columns[4]?.words, 'Status');
+    view({ sortBy: 'status', isDescending: false });
+    assert.deepEqual(column(4), ['Completed', 'Failed', 'Queued', 'unknown']);
+    view({ search: 'fail' });
+    assert.deepEqual(column(4), ['Failed']);
+  });
+
   it('groups by the chosen property', async () => {
     for (const label of ['a', 'b', 'a']) receipts.push(paid(label, 100));
     await open();
