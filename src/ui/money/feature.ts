@@ -17,6 +17,6 @@ export function activateMoney(services: Services): void {
       const { active } = accounts;
       if (active !== undefined) (await panels()).show({ accountId: active.id });
     },
-    [COMMANDS.setBudget]: async () => (await import('./messages.ts')).setBudget(accounts, sessions),
+    [COMMANDS.setBudget]: async () => (await import('./setBudget.ts')).setBudget(accounts, sessions),
   });
 }

@@ -1,8 +1,5 @@
-import { homedir } from 'node:os';
 import * as vscode from 'vscode';
-import { safeFileName } from '../../core/downloads/downloadTarget.ts';
 import { accountMoneyOf } from '../../core/money/accountMoney.ts';
-import { toCsv, toJsonl } from '../../core/money/exports.ts';
 import { GROUPS, type ChargedRun } from '../../core/money/spending.ts';
 import { isAnswer } from '../../core/runs/detailStore.ts';
 import type { Session } from '../../core/runs/session.ts';
@@ -12,7 +9,7 @@ import { AccountPage, type AccountPageParts } from '../shared/accountPage.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
 import { reportError } from '../shared/log.ts';
 import { isBoolean, isOneOf, isRecord, isText, WebviewPanels } from '../shared/webview.ts';
-import { exportWords, notifyExported, notifyNotExported } from './messages.ts';
+import { exportSpending, type ExportEnding } from './exportSpending.ts';
 import type {
   SpendAction,
   SpendButton,
@@ -21,7 +18,8 @@ import type {
   SpendState,
   SpendView,
 } from './protocol.ts';
-import { COLUMNS, spendPageState, spendPageTitle, type SpendFacts } from './spendMessages.ts';
+import { COLUMNS } from './spendRuns.ts';
+import { spendPageState, spendPageTitle, type SpendFacts } from './spendView.ts';
 
 /** Longer than for other pages, since drawing counts all runs, which change constantly while everything is read. */
 const DRAW_MS = 250;
@@ -112,8 +110,8 @@ export class SpendPage extends AccountPage<SpendState, SpendRequest, SpendButton
       setBudget: () => executeCommand(COMMANDS.setBudget, { accountId, id: '' }),
       replaceKey: () => executeCommand(COMMANDS.replaceKey, accountId),
       showRun: () => executeCommand(COMMANDS.showRun, { accountId, id: target }),
-      exportCsv: () => this.#export('csv', toCsv),
-      exportJsonl: () => this.#export('jsonl', toJsonl),
+      exportCsv: () => this.#export('csv'),
+      exportJsonl: () => this.#export('jsonl'),
       showMore: () => {
         this.#maxRows += ROWS;
         this.draw();
@@ -155,28 +153,15 @@ export class SpendPage extends AccountPage<SpendState, SpendRequest, SpendButton
   }
 
   /** Exports all runs, regardless of the search. */
-  async #export(ending: 'csv' | 'jsonl', textOf: (runs: readonly ChargedRun[]) => string): Promise<void> {
+  #export(ending: ExportEnding): Promise<void> {
     const { session } = this;
-    const day = new Date(this.nowMs()).toISOString().slice(0, 10);
-    const whose = session?.account.name ?? this.#formerName() ?? '';
-    const name = safeFileName(exportWords.fileName(whose, day), 'spending');
-    const folder = vscode.workspace.workspaceFolders?.[0]?.uri ?? vscode.Uri.file(homedir());
-    const file = await vscode.window.showSaveDialog({
-      title: exportWords.title(),
-      defaultUri: vscode.Uri.joinPath(folder, `${name}.${ending}`),
-      filters: { [ending.toUpperCase()]: [ending] },
+    return exportSpending(ending, {
+      account: session?.account.name ?? this.#formerName() ?? '',
+      nowMs: this.nowMs(),
+      runs: () => this.#charged(),
+      areAllLoaded: () => this.session?.isLocked === false && this.session.runs.isCompleteSince(0),
+      log: this.#parts.log,
     });
-    if (file === undefined) return;
-    const runs = this.#charged();
-    try {
-      await vscode.workspace.fs.writeFile(file, Buffer.from(textOf(runs)));
-    } catch (error) {
-      this.#parts.log.error('spend-export', error);
-      notifyNotExported(file);
-      return;
-    }
-    const isComplete = this.session?.isLocked === false && this.session.runs.isCompleteSince(0);
-    notifyExported(runs.length, isComplete && runs.every(({ priceCents }) => priceCents !== undefined), file);
   }
 
   protected title(): string {

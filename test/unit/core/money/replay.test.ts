@@ -22,7 +22,7 @@ import { TestClock } from '../../../helpers/runs/testClock.ts';
 import { form } from '../../../helpers/sandbox/stage.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
-const { spendPageState } = await withVscode(() => import('../../../../src/ui/money/spendMessages.ts'));
+const { spendPageState } = await withVscode(() => import('../../../../src/ui/money/spendView.ts'));
 
 const SUBMISSIONS = 150;
 /** Another seed simulates another story. */

@@ -3,7 +3,7 @@ import type { Account, AccountBudget, AccountChange } from '../../../../src/core
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
 const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
-const { setBudget } = await withVscode(() => import('../../../../src/ui/money/messages.ts'));
+const { setBudget } = await withVscode(() => import('../../../../src/ui/money/setBudget.ts'));
 
 describe('setBudget', () => {
   beforeEach(() => standIn.forget());

@@ -1,11 +1,10 @@
-import { l10n, Uri } from 'vscode';
+import { l10n } from 'vscode';
 import type { AccountBudget } from '../../core/accounts/account.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { limitsText } from '../shared/moneyMessages.ts';
-import { formatRuns, notAnAmount, parseAmount } from '../shared/format.ts';
-import { notify, showError, showInformation } from '../shared/notifications.ts';
-import { revealOf } from '../shared/open.ts';
+import { notAnAmount, parseAmount } from '../shared/format.ts';
+import { showInformation } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { ask, mapAnswer, runSteps, type Answer, type Place } from '../shared/steps.ts';
 
@@ -31,7 +30,11 @@ export async function setBudget(accounts: AccountStore, sessions: Sessions): Pro
   const isNone = limits.perRunCents === undefined && limits.perMonthCents === undefined;
   const set = isNone ? undefined : { ...limits, currency };
   await accounts.change(id, { budget: set });
-  notifyBudget(name, set);
+  void showInformation(
+    set === undefined
+      ? l10n.t('{0} has no budget.', name)
+      : l10n.t('Budget of {0}: {1}. It warns you, but can’t stop a charge.', name, limitsText(set)),
+  );
 }
 
 /** Asks for one limit; empty input means none. */
@@ -53,31 +56,4 @@ async function askForLimit(
     validate: (text) => (text.trim() === '' || parseAmount(text) !== undefined ? undefined : notAnAmount()),
   });
   return mapAnswer(answer, (text) => ({ ...state, [limit]: parseAmount(text) }));
-}
-
-/** @param budget undefined if it was removed */
-function notifyBudget(account: string, budget: AccountBudget | undefined): void {
-  void showInformation(
-    budget === undefined
-      ? l10n.t('{0} has no budget.', account)
-      : l10n.t('Budget of {0}: {1}. It warns you, but can’t stop a charge.', account, limitsText(budget)),
-  );
-}
-
-/** Texts of the dialog that asks where to save an export. */
-export const exportWords = {
-  title: () => l10n.t('Export Spending'),
-  fileName: (account: string, day: string) => l10n.t('spending of {0} {1}', account, day),
-};
-
-/** @param isComplete whether all runs and prices are known */
-export function notifyExported(runs: number, isComplete: boolean, file: Uri): void {
-  const sentence = l10n.t('Exported {0} to {1}.', formatRuns(runs), file.fsPath);
-  const reveal = revealOf(file);
-  const text = isComplete ? sentence : l10n.t('{0} Some runs or prices may be missing.', sentence);
-  notify(showInformation, text, { [reveal.title]: () => reveal.show() });
-}
-
-export function notifyNotExported(file: Uri): void {
-  void showError(l10n.t('Couldn’t write {0}. Choose another folder.', file.fsPath));
 }

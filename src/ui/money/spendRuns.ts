@@ -1,0 +1,168 @@
+import { l10n } from 'vscode';
+import { foldText, searchWords } from '../../core/base/plainText.ts';
+import type { ChargedRun } from '../../core/money/spending.ts';
+import type { Session } from '../../core/runs/session.ts';
+import type { ChargedReceipt } from '../../core/submission/intent.ts';
+import {
+  compact,
+  formatBytes,
+  formatCount,
+  formatMoney,
+  formatRows,
+  formatRuns,
+  formatTime,
+} from '../shared/format.ts';
+import { formatKnown } from '../shared/moneyMessages.ts';
+import { runStatus, serviceText } from '../shared/runMessages.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { TERMS } from '../shared/termMessages.ts';
+import type { SpendButton, SpendColumn, SpendRow, SpendRuns, SpendView } from './protocol.ts';
+
+/** The table of runs: searched, sorted, and as far as shown. */
+export function runsSection(
+  charged: readonly ChargedRun[],
+  session: Session | undefined,
+  view: SpendView,
+  maxRows: number,
+): SpendRuns {
+  const { search, sortBy, isDescending } = view;
+  const listed = listedRuns(charged, view, (modelId) => session?.models.nameOf(modelId) ?? modelId);
+  const shown = listed.slice(0, maxRows);
+  const counts = [formatCount(shown.length), formatCount(listed.length)] as const;
+  return {
+    title: l10n.t('Runs'),
+    searchWords: l10n.t('Search runs'),
+    columns: COLUMNS.map((column) => ({
+      column,
+      words: COLUMN_NAMES[column],
+      sort: column !== sortBy ? 'none' : isDescending ? 'descending' : 'ascending',
+    })),
+    rows: shown.map((run) => rowOf(run, session)),
+    count:
+      listed.length === 0 && search !== ''
+        ? l10n.t('No matching runs')
+        : shown.length < listed.length
+          ? l10n.t('{0} of {1} runs', ...counts)
+          : formatRuns(listed.length),
+    more: shown.length < listed.length ? button('showMore', TERMS.loadMore) : undefined,
+    note: shown.some(({ isCurrencyAssumed }) => isCurrencyAssumed)
+      ? l10n.t('* Currency assumed from the balance.')
+      : undefined,
+  };
+}
+
+/** In the order of the table's columns. */
+const COLUMN_NAMES: Readonly<Record<SpendColumn, string>> = {
+  date: TERMS.submitted,
+  price: TERMS.price,
+  balance: l10n.t('Balance after'),
+  label: TERMS.label,
+  status: TERMS.status,
+  model: TERMS.model,
+  dataset: TERMS.dataset,
+  queue: TERMS.queue,
+  plan: TERMS.plan,
+};
+export const COLUMNS = Object.keys(COLUMN_NAMES) as readonly SpendColumn[];
+
+function rowOf(run: ChargedRun, session: Session | undefined): SpendRow {
+  const { runId, createdAtMs, priceCents, currency, isCurrencyAssumed, label, modelId, plan, receipt } = run;
+  const unknown = TERMS.unknown;
+  const afterCents = receipt?.settled.run.balance_after_cents;
+  const price = priceCents === undefined ? unknown : formatKnown(priceCents, currency);
+  const date = createdAtMs === undefined ? TERMS.justNow : formatTime(createdAtMs);
+  const cells: Readonly<Record<SpendColumn, string>> = {
+    date,
+    price: isCurrencyAssumed ? `${price}*` : price,
+    label: label === undefined ? '–' : serviceText(label),
+    status: statusText(run) ?? unknown,
+    model: modelName(modelId, session),
+    dataset: receipt === undefined ? l10n.t('submitted elsewhere') : datasetText(receipt.dataset),
+    queue: receipt === undefined ? unknown : receipt.priority_processing ? TERMS.priority : TERMS.standard,
+    plan: plan === undefined ? unknown : serviceText(plan),
+    balance: afterCents === undefined ? unknown : formatMoney(afterCents, currency),
+  };
+  return {
+    key: `run ${runId}`,
+    cells: COLUMNS.map((column) => cells[column]),
+    iso: createdAtMs === undefined ? undefined : new Date(createdAtMs).toISOString(),
+    show: button('showRun', date, { target: runId }),
+  };
+}
+
+function statusText({ status, phase }: ChargedRun): string | undefined {
+  return status === undefined || phase === undefined ? undefined : runStatus(status, phase);
+}
+
+/** Allows line breaks only between the facts, not within them. */
+function datasetText({ filename, sizeBytes, rows }: ChargedReceipt['dataset']): string {
+  const facts = compact(formatBytes(sizeBytes), rows !== undefined && formatRows(rows));
+  return [sanitizeServiceText(filename), ...facts.map((one) => one.replaceAll(' ', '\u00a0'))].join(' · ');
+}
+
+/** Returns the runs that match the search, in the selected order; runs with an unknown value are last. */
+function listedRuns(
+  charged: readonly ChargedRun[],
+  { search, sortBy, isDescending }: Pick<SpendView, 'search' | 'sortBy' | 'isDescending'>,
+  modelName: (modelId: string) => string,
+): ChargedRun[] {
+  const words = searchWords(search);
+  const found = charged.filter((run) => {
+    const text = textsOf(run, modelName).map(foldText).join('\n');
+    return words.every((word) => text.includes(word));
+  });
+  const keyed = found.map((run) => ({ run, key: KEYS[sortBy](run, modelName) }));
+  const sign = isDescending ? -1 : 1;
+  return keyed.sort((one, other) => compare(one.key, other.key, sign)).map(({ run }) => run);
+}
+
+function textsOf(run: ChargedRun, modelName: (id: string) => string): string[] {
+  const { runId, label, modelId, plan, receipt } = run;
+  const { path = '', sha256 = '' } = receipt?.dataset ?? {};
+  // The end of a path is more specific than its beginning.
+  return [
+    runId,
+    label ?? '',
+    modelId,
+    modelName(modelId),
+    plan ?? '',
+    statusText(run) ?? '',
+    path.slice(-400),
+    sha256,
+  ];
+}
+
+type Key = string | number | undefined;
+
+/** The values that the columns sort by. */
+const KEYS: Readonly<Record<SpendColumn, (run: ChargedRun, modelName: (id: string) => string) => Key>> = {
+  // A run without a time was just submitted.
+  date: ({ createdAtMs }) => createdAtMs ?? Infinity,
+  price: ({ priceCents }) => priceCents,
+  balance: ({ receipt }) => receipt?.settled.run.balance_after_cents,
+  label: ({ label }) => label,
+  status: statusText,
+  model: ({ modelId }, modelName) => modelName(modelId),
+  dataset: ({ receipt }) => receipt?.dataset.filename,
+  queue: ({ receipt }) => receipt && Number(receipt.priority_processing),
+  plan: ({ plan }) => plan,
+};
+
+function compare(one: Key, other: Key, sign: number): number {
+  if (one === undefined || other === undefined)
+    return Number(one === undefined) - Number(other === undefined);
+  if (typeof one === 'string') return sign * one.localeCompare(String(other));
+  return one === other ? 0 : sign * (one < Number(other) ? -1 : 1);
+}
+
+export function modelName(modelId: string, session: Session | undefined): string {
+  return serviceText(session?.models.nameOf(modelId) ?? modelId) || TERMS.unknown;
+}
+
+export function button(
+  action: SpendButton['action'],
+  words: string,
+  more: Pick<Partial<SpendButton>, 'isDisabled' | 'target'> = {},
+): SpendButton {
+  return { action, target: '', words, ...more };
+}
