@@ -561,11 +561,10 @@ function balanceFacts(
 
 function runSection(view: KnownRun): RunPageSection {
   const { runId, run, modelName, detail, link, receipt, receiptLoading } = view;
-  const modelId = serviceText(run.model_id);
-  const model = modelName === run.model_id ? modelId : `${serviceText(modelName)} (${modelId})`;
   const [idName, linkName] = [TERMS.runId, l10n.t('Link')];
   const list = compact(
-    fact('model', TERMS.model, model),
+    // The heading has the name.
+    modelName !== run.model_id && fact('model', l10n.t('Model ID'), serviceText(run.model_id)),
     fact('label', TERMS.label, labelText(view)),
     fact('status', TERMS.status, serviceText(detail?.status ?? run.status) || TERMS.unknown),
     receipt && fact('queue', TERMS.queue, receipt.priority_processing ? TERMS.priority : TERMS.standard),

@@ -492,6 +492,11 @@ describe('runPageState', () => {
     assert.deepEqual(titles(), ['Run: Model M', 'Model M', 'none']);
     assert.deepEqual(stateOf({ detail: bare() }).heading.lines, ['Account: Work']);
     assert.equal(stateOf().heading.lines[0], 'Model: Model M');
+    // The name stands once; below is only what the heading lacks.
+    const isNamed = (given: Given, name: string) => JSON.stringify(stateOf(given)).split(name).length - 1;
+    assert.deepEqual([isNamed({}, 'Model M'), fact({}, 'run', 'model')], [1, 'm']);
+    const unnamed = { run: { model_id: 'base-7b' } };
+    assert.deepEqual([isNamed(unnamed, 'base-7b'), fact(unnamed, 'run', 'model')], [1, undefined]);
     assert.match(stateOf({ kind: 'sandbox' }).heading.lines.join(), /Sandbox: /);
     assert.equal(fact({ detail: undefined }, 'run', 'label'), 'loading…');
     const other = bare({ status: 'done' });

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type * as vscode from 'vscode';
+import { stampOf } from '../../../../src/core/base/fileStamp.ts';
+import { verdictOf, type Report } from '../../../../src/core/datasets/report.ts';
+import { Reports } from '../../../../src/core/datasets/reports.ts';
+import { useFolder } from '../../../helpers/folder.ts';
+import { groupOf, reportOf } from '../../../helpers/report.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+import * as standIn from '../../../helpers/vscodeStandIn.ts';
+
+const { checkDataset } = await withVscode(() => import('../../../../src/ui/datasets/checkDataset.ts'));
+const { DatasetStatus, statusText } = await withVscode(
+  () => import('../../../../src/ui/datasets/datasetStatus.ts'),
+);
+
+describe('checkDataset', () => {
+  const folder = useFolder();
+
+  /** Checks a file, and returns the commands of its notification's buttons and of its code lenses, by title. */
+  async function check(found: Partial<Report>) {
+    standIn.forget();
+    const file = path.join(folder(), 'train.jsonl');
+    await writeFile(file, '[]\n');
+    const report = reportOf({ path: file, ...stampOf(await stat(file, { bigint: true })), ...found });
+    const reports = new Reports({ check: () => Promise.resolve(report) });
+    reports.markRequested(file);
+    const runs = { onDidChange: () => ({ dispose: () => undefined }), of: () => undefined };
+    const status = new DatasetStatus(
+      reports,
+      runs as unknown as ConstructorParameters<typeof DatasetStatus>[1],
+    );
+    const uri = standIn.Uri.file(file) as unknown as vscode.Uri;
+    await checkDataset(reports, { error: () => undefined } as never, uri);
+    const document = { uri, languageId: 'jsonl', isDirty: false } as unknown as vscode.TextDocument;
+    const lenses = status.provideCodeLenses(document).flatMap(({ command }) => command ?? []);
+    status.dispose();
+    const verdict = verdictOf(report);
+    const state = { report, verdict, isDataset: true, isBusy: false, isDirty: false, price: undefined };
+    return { buttons: standIn.shown.buttons[0] ?? [], lenses, action: statusText(state).action };
+  }
+
+  it('offers nothing that the file’s first line or its language status doesn’t offer, too', async () => {
+    for (const [found, wanted] of [
+      [{}, ['Preview', 'Submit…']],
+      [{ problems: [groupOf('bad-literal', [{ row: 3 }])] }, ['Show Problems', 'Preview', 'Submit…']],
+      [{ kind: 'json-array' }, ['Convert to JSONL', 'Show Problems', 'Preview']],
+    ] as const) {
+      const { buttons, lenses, action } = await check(found);
+      assert.deepEqual(buttons, wanted);
+      const others = [action, ...lenses.map(({ title }) => title)];
+      const isShown = lenses.some(({ command }) => command === 'fineTuning.showDatasetProblems');
+      for (const button of buttons)
+        assert.ok(others.includes(button) || (button === 'Show Problems' && isShown), button);
+    }
+  });
+});
