@@ -50,12 +50,13 @@ export async function createServices(context: vscode.ExtensionContext) {
     const receipts = await journal.receipts();
     return [...journal.intents, ...receipts];
   };
-  const apiKeys = disposables.add(new ApiKeys(context.secrets, readSubmissions));
   const sandbox = disposables.add(new LazySandbox(storage, log));
   const accounts = disposables.add(new AccountStore(storage, unreadable.of('accounts')));
   const openAccounts = (): Promise<void> =>
     accounts.open().catch((error: unknown) => report(log, error, () => void openAccounts()));
   await openAccounts();
+  const isBrowser = vscode.env.uiKind === vscode.UIKind.Web;
+  const apiKeys = disposables.add(new ApiKeys(context.secrets, accounts, readSubmissions, isBrowser));
   const connect = async (account: Account): Promise<Connection | undefined> => {
     if (account.kind === 'sandbox') {
       const { baseUrl, apiKey } = await sandbox.start();

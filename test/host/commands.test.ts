@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import * as vscode from 'vscode';
+import type { AccountStore } from '../../src/core/accounts/accountStore.ts';
 import { ApiKeys } from '../../src/ui/accounts/apiKeys.ts';
 import { messagesOf } from './messages.ts';
 
@@ -79,7 +80,8 @@ describe('API keys', () => {
         return { dispose: () => changes.off('change', listener) };
       },
     } as unknown as vscode.SecretStorage;
-    const keys = new ApiKeys(secrets, () => Promise.resolve([]));
+    const accounts = { accounts: [], onDidChange: () => ({ dispose: () => undefined }) };
+    const keys = new ApiKeys(secrets, accounts as unknown as AccountStore, () => Promise.resolve([]), false);
     const owner = { accountId: 'a', origin: 'https://service.test' };
     let during: string | undefined;
     await keys.storeWith(owner, 'service_x', async () => {

@@ -8,6 +8,7 @@ import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
 const API_KEY = 'service_Windows8n2hB6';
+const NEXT_KEY = 'service_Windows3k7tQ9';
 
 describe('two windows', () => {
   let service: Service;
@@ -122,6 +123,30 @@ describe('two windows', () => {
       ),
     );
     assert.equal(toasts.flat().length, 1, JSON.stringify(toasts));
+  });
+
+  it('replace an API key: the other one is asked to reload, and stores none until then', async () => {
+    const [first, second] = windows;
+    service.apiKey = NEXT_KEY;
+    await first.page.bringToFront();
+    await first.runCommand('Fine-Tuning: Replace API Key…');
+    await first.quickInput.waitForTitle('Replace the API Key of Work');
+    await first.quickInput.fill(NEXT_KEY);
+    await first.dialogs.waitForToast('Replaced the API key of Work.');
+    await second.page.bringToFront();
+    await second.clearNotifications();
+    await second.runCommand('Fine-Tuning: Replace API Key…');
+    await second.dialogs.waitForToast('The API key was replaced in another window.');
+    await second.runCommand('Fine-Tuning: Sign In…');
+    await second.dialogs.waitForToast('API keys were changed in another window. Reload this one first.');
+    await second.screenshot('keys-changed');
+    const loaded = second.page.waitForEvent('load', { timeout: 60_000 });
+    await second.dialogs.pressInToast('API keys were changed', 'Reload Window');
+    await loaded;
+    await second.statusItem('balance').getByText(/ USD/).waitFor();
+    await first.page.bringToFront();
+    await first.reload();
+    await first.statusItem('balance').getByText(/ USD/).waitFor();
   });
 
   it('continue each other’s interrupted uploads with one charge', async () => {

@@ -17,6 +17,8 @@ export interface ServiceAccount {
   budget?: AccountBudget | undefined;
   /** The https URL where the user adds funds and creates API keys. Entered by the user. */
   website?: string | undefined;
+  /** The random ID of the API key that was entered last, in any window; not derived from the API key. */
+  keyId?: string | undefined;
 }
 
 /** The embedded service. Its ID is stored in its database; its address and API key change at each start. */
@@ -36,8 +38,8 @@ export interface AccountBudget {
   currency: string;
 }
 
-/** The properties of an account that the user can change; undefined removes one. */
-export type AccountChange = Partial<Pick<ServiceAccount, 'budget' | 'website'>>;
+/** The properties of an account that can change; undefined removes one. */
+export type AccountChange = Partial<Pick<ServiceAccount, 'budget' | 'website' | 'keyId'>>;
 
 /** An account that the user signed out of on this machine. */
 export interface FormerAccount {

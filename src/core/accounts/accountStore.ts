@@ -31,6 +31,7 @@ const accountSchema = v.variant('kind', [
     baseUrl: v.pipe(v.string(), v.url()),
     budget: budgetSchema,
     website: websiteSchema,
+    keyId: v.fallback(v.optional(v.string()), undefined),
   }),
   v.object({ kind: v.literal('sandbox'), id: v.string(), name: v.string(), budget: budgetSchema }),
 ]);

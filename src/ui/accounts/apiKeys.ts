@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
+import type { AccountStore } from '../../core/accounts/accountStore.ts';
+import { KeyOutdatedError, KeysChangedError } from '../../core/accounts/errors.ts';
 import type { Intent } from '../../core/submission/intent.ts';
 
 /** The account of an API key, and the only origin that the key may be sent to. */
@@ -23,27 +25,70 @@ const PREFIX = 'fineTuning.apiKey.';
 /**
  * Owns the API keys, in VS Code's SecretStorage, each bound to the account and origin that it was entered for. A missing key is
  * normal: VS Code deletes secrets that the keyring cannot decrypt.
+ *
+ * In a browser, VS Code reads its secrets once per page, and each write stores all of them: a page that doesn't know another
+ * page's change must neither use its own API key nor write any. It learns of the change by the `keyId` in the accounts file.
  */
 export class ApiKeys implements vscode.Disposable {
   readonly #secrets: vscode.SecretStorage;
+  readonly #accounts: AccountStore;
   readonly #readSubmissions: () => Promise<readonly Intent[]>;
   readonly #onDidChange = new vscode.EventEmitter<string>();
-  readonly #subscription: vscode.Disposable;
+  readonly #subscriptions: readonly { dispose(): unknown }[];
+  /** In a browser, the key IDs of the accounts whose API keys this page knows, by account ID. */
+  #ofPage: Map<string, string | undefined> | undefined;
+  #isFirstRead: boolean;
+  /** The accounts whose API keys are being written by this window. */
+  readonly #writing = new Set<string>();
+  #outdated: readonly string[] = [];
 
-  /** Fires with the account ID after its key was stored or deleted, in this window or (on the desktop) in another. */
+  /** Fires with the account ID after its key was stored or deleted, in this window or another. */
   readonly onDidChange = this.#onDidChange.event;
 
-  /** @param readSubmissions reads the submissions of all accounts */
-  constructor(secrets: vscode.SecretStorage, readSubmissions: () => Promise<readonly Intent[]>) {
+  /**
+   * @param accounts the accounts, already read if they can be
+   * @param readSubmissions reads the submissions of all accounts
+   * @param isBrowser whether windows are pages of a browser
+   */
+  constructor(
+    secrets: vscode.SecretStorage,
+    accounts: AccountStore,
+    readSubmissions: () => Promise<readonly Intent[]>,
+    isBrowser: boolean,
+  ) {
     this.#secrets = secrets;
+    this.#accounts = accounts;
     this.#readSubmissions = readSubmissions;
-    this.#subscription = secrets.onDidChange(({ key }) => {
-      if (key.startsWith(PREFIX)) this.#onDidChange.fire(key.slice(PREFIX.length));
-    });
+    this.#ofPage = isBrowser ? this.#keyIds() : undefined;
+    this.#isFirstRead = accounts.isUnreadable;
+    this.#subscriptions = [
+      secrets.onDidChange(({ key }) => {
+        if (key.startsWith(PREFIX)) this.#onDidChange.fire(key.slice(PREFIX.length));
+      }),
+      accounts.onDidChange(() => this.#follow()),
+    ];
   }
 
-  /** Returns the API key of an account, if it was entered for this origin. */
+  /** Whether another page replaced the API key of an account. */
+  isOutdated(accountId: string): boolean {
+    return this.#outdatedIds().includes(accountId);
+  }
+
+  /**
+   * Ensures that this window knows the API keys, so that a write doesn't undo another window's.
+   * @param accountId the account that the user means, if any
+   * @throws KeyOutdatedError, KeysChangedError, AccountsUnreadableError
+   */
+  async requireCurrent(accountId?: string): Promise<void> {
+    if (this.#ofPage === undefined) return;
+    await this.#accounts.open();
+    if (accountId !== undefined && this.isOutdated(accountId)) throw new KeyOutdatedError();
+    if (this.#changedElsewhere().length > 0) throw new KeysChangedError();
+  }
+
+  /** Returns the API key of an account, if it was entered for this origin and not replaced since. */
   async read(owner: KeyOwner): Promise<StoredKey | undefined> {
+    if (this.isOutdated(owner.accountId)) return undefined;
     const text = await this.#secrets.get(PREFIX + owner.accountId);
     if (text === undefined) return undefined;
     try {
@@ -56,33 +101,55 @@ export class ApiKeys implements vscode.Disposable {
     }
   }
 
-  /** Stores an API key. A key that is stored, or with which an open submission was sent to the same origin, retains its ID. */
-  async store(owner: KeyOwner, apiKey: string): Promise<void> {
-    const known = await this.read(owner);
-    const sentAs = await this.#sentAs(owner, apiKey).catch(() => undefined);
-    const keyId = sentAs ?? (known?.apiKey === apiKey ? known.keyId : randomUUID());
-    await this.#secrets.store(
-      PREFIX + owner.accountId,
-      JSON.stringify({ origin: owner.origin, apiKey, keyId }),
+  /**
+   * Replaces the API key of an account.
+   * @throws KeyOutdatedError, KeysChangedError, and errors of the SecretStorage
+   */
+  async replace(owner: KeyOwner, apiKey: string): Promise<void> {
+    // The API key is stored, even if other pages can't learn of it.
+    await this.#store(owner, apiKey, (keyId) =>
+      this.#accounts.change(owner.accountId, { keyId }).catch(() => undefined),
     );
   }
 
   /**
-   * Stores the API key of an account before `make` adds the account, and deletes the key if `make` fails.
-   * @throws errors of `make` and of the SecretStorage
+   * Stores the API key of an account before `make` adds the account with the key's ID, and deletes the key if `make` fails.
+   * @throws KeysChangedError, and errors of `make` and of the SecretStorage
    */
-  async storeWith(owner: KeyOwner, apiKey: string, make: () => Promise<void>): Promise<void> {
-    await this.store(owner, apiKey);
-    try {
-      await make();
-    } catch (error) {
-      await this.delete(owner.accountId).catch(() => undefined);
-      throw error;
-    }
+  async storeWith(owner: KeyOwner, apiKey: string, make: (keyId: string) => Promise<void>): Promise<void> {
+    await this.#store(owner, apiKey, (keyId) =>
+      make(keyId).catch(async (error: unknown) => {
+        await this.delete(owner.accountId).catch(() => undefined);
+        throw error;
+      }),
+    );
   }
 
+  /** @throws KeysChangedError, and errors of the SecretStorage */
   async delete(accountId: string): Promise<void> {
+    this.#ofPage?.delete(accountId);
+    await this.requireCurrent();
     await this.#secrets.delete(PREFIX + accountId);
+  }
+
+  /**
+   * A key that is stored, or with which an open submission was sent to the same origin, retains its ID.
+   * @param record writes the ID to the accounts file
+   */
+  async #store(owner: KeyOwner, apiKey: string, record: (keyId: string) => Promise<void>): Promise<void> {
+    const { accountId, origin } = owner;
+    await this.requireCurrent(accountId);
+    const known = await this.read(owner);
+    const sentAs = await this.#sentAs(owner, apiKey).catch(() => undefined);
+    const keyId = sentAs ?? (known?.apiKey === apiKey ? known.keyId : randomUUID());
+    this.#writing.add(accountId);
+    try {
+      await this.#secrets.store(PREFIX + accountId, JSON.stringify({ origin, apiKey, keyId }));
+      await record(keyId);
+      this.#ofPage?.set(accountId, this.#keyIds().get(accountId));
+    } finally {
+      this.#writing.delete(accountId);
+    }
   }
 
   /** @throws if the submissions can't be read, which must not prevent signing in */
@@ -91,8 +158,38 @@ export class ApiKeys implements vscode.Disposable {
     return keyIdOfOpen(await this.#readSubmissions(), owner, apiKey);
   }
 
+  /** Reports the accounts whose API key another page just replaced. */
+  #follow(): void {
+    if (this.#isFirstRead && this.#ofPage !== undefined) this.#ofPage = this.#keyIds();
+    this.#isFirstRead = false;
+    const before = this.#outdated;
+    this.#outdated = this.#outdatedIds();
+    for (const id of this.#outdated) if (!before.includes(id)) this.#onDidChange.fire(id);
+  }
+
+  /** The IDs of the accounts whose API key another page replaced. */
+  #outdatedIds(): string[] {
+    const now = this.#keyIds();
+    return this.#changedElsewhere().filter((id) => now.has(id) && this.#ofPage?.has(id));
+  }
+
+  /** The IDs of the accounts whose API key another page stored, replaced, or deleted. */
+  #changedElsewhere(): string[] {
+    if (this.#ofPage === undefined) return [];
+    const ofPage = this.#ofPage;
+    const now = this.#keyIds();
+    return [...new Set([...ofPage.keys(), ...now.keys()])].filter(
+      (id) => ofPage.get(id) !== now.get(id) && !this.#writing.has(id),
+    );
+  }
+
+  #keyIds(): Map<string, string | undefined> {
+    const ofService = this.#accounts.accounts.filter((account) => account.kind === 'service');
+    return new Map(ofService.map(({ id, keyId }) => [id, keyId]));
+  }
+
   dispose(): void {
-    this.#subscription.dispose();
+    for (const subscription of this.#subscriptions) subscription.dispose();
     this.#onDidChange.dispose();
   }
 }

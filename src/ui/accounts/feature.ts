@@ -5,6 +5,7 @@ import {
   pendingWorkOf,
   type PendingSubmission,
 } from '../../core/submission/pendingSubmission.ts';
+import { KeyOutdatedError } from '../../core/accounts/errors.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { inBackground } from '../shared/log.ts';
@@ -14,7 +15,7 @@ import { updateWelcomeContext } from './welcomeContext.ts';
 /** Signing in and out, switching accounts, API keys, and the balance in the status bar. */
 export function activateAccounts(services: Services): void {
   const { accounts, apiKeys, createClient, disposables, downloads, journal, log, openJournal } = services;
-  const { commands, readSubmissions, sessions, submitter } = services;
+  const { commands, readSubmissions, reportError, sessions, submitter } = services;
   const readSpent = async (session: Session) => {
     const { spentLines } = await import('./spentLines.ts');
     await openJournal();
@@ -28,11 +29,14 @@ export function activateAccounts(services: Services): void {
       nowMs: serviceNowMs(session),
     });
   };
-  const notify = ({ account }: Session, state: 'key-missing' | 'key-rejected') =>
-    inBackground(
-      log,
-      import('./messages.ts').then((m) => m.notifyKeyNeeded(account, state)),
-    );
+  const notify = ({ account }: Session, state: 'key-missing' | 'key-rejected') => {
+    if (apiKeys.isOutdated(account.id)) reportError(new KeyOutdatedError(), () => undefined);
+    else
+      inBackground(
+        log,
+        import('./messages.ts').then((m) => m.notifyKeyNeeded(account, state)),
+      );
+  };
   /** The last state of the submission in progress when an account's key was rejected; its result may report that. */
   const sending = new Map<string, PendingSubmission>();
   disposables.add(showBalance(sessions, accounts, readSpent));

@@ -59,6 +59,7 @@ export async function signIn(
 ): Promise<void> {
   // Don't ask for an API key that could not be used.
   accounts.requireChangeable();
+  await apiKeys.requireCurrent();
   // If they cannot be read, nothing can be submitted either.
   const submitted = await submissions().catch(() => []);
   const draft = await askToSignIn(accounts, createClient, submitted);
@@ -66,7 +67,7 @@ export async function signIn(
   const { id = randomUUID(), name, baseUrl, apiKey, isVerified } = draft;
   const account: ServiceAccount = { kind: 'service', id, name, baseUrl };
   const owner = { accountId: id, origin: originOf(account) };
-  await apiKeys.storeWith(owner, apiKey, () => accounts.save(account));
+  await apiKeys.storeWith(owner, apiKey, (keyId) => accounts.save({ ...account, keyId }));
   (isVerified ? notifySignedIn : notifyKeyUnverified)(name);
 }
 
@@ -88,6 +89,7 @@ export async function replaceKey(
     return;
   }
   const { id, name, baseUrl } = account;
+  await apiKeys.requireCurrent(id);
   const place = { title: signInWords.replaceTitle(name), link: websiteLink(account) };
   let entered = '';
   let answer: VerifiedKey;
@@ -97,7 +99,7 @@ export async function replaceKey(
   } while (answer.kind === 'unreachable');
   if (answer.kind !== 'value') return;
   const { apiKey, isVerified } = answer.value;
-  await apiKeys.store({ accountId: id, origin: originOf(account) }, apiKey);
+  await apiKeys.replace({ accountId: id, origin: originOf(account) }, apiKey);
   (isVerified ? notifyKeyReplaced : notifyKeyUnverified)(name);
 }
 
@@ -112,6 +114,7 @@ export async function signOut(
   discardDownloads: (accountId: string) => Promise<void>,
 ): Promise<void> {
   const account = accounts.active;
+  await apiKeys.requireCurrent(account?.id);
   if (account === undefined || !(await confirmSignOut(account, unfinishedOf(account.id)))) return;
   // Remove the account first: a session that loses its key would ask for another one.
   await accounts.remove(account.id);

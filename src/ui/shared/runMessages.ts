@@ -180,7 +180,7 @@ function agoText({ run }: RunView, nowMs: number): string {
 /** Describes the problem with an account's API key; undefined if none is known. */
 export function keyProblem(state: SessionState): string | undefined {
   if (state === 'key-rejected') return l10n.t('The service rejected this account’s API key.');
-  return state === 'key-missing' ? l10n.t('This account’s API key is not on this machine.') : undefined;
+  return state === 'key-missing' ? l10n.t('This window doesn’t have this account’s API key.') : undefined;
 }
 
 /** For an account whose service can't be reached. */

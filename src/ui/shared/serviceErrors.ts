@@ -24,7 +24,7 @@ import { TERMS } from './termMessages.ts';
 /** The button of an error: runs a command, or with `again` repeats the failed operation from its first question. */
 interface Action {
   title: string;
-  command: CommandId | 'again';
+  command: CommandId | 'again' | typeof RELOAD_WINDOW;
 }
 
 /** An error as shown to the user. */
@@ -76,6 +76,8 @@ export function act({ command }: Action, again: () => void): void {
   else void commands.executeCommand(command);
 }
 
+const RELOAD_WINDOW = 'workbench.action.reloadWindow';
+
 const UNAVAILABLE: readonly number[] = [502, 503, 504];
 
 /** Returns the code under which the table lists an error; empty for codes outside the contract. */
@@ -102,6 +104,7 @@ const REFRESH_RUNS = button(l10n.t('Refresh Runs'), COMMANDS.refresh);
 const REFRESH_BALANCE = button(TERMS.refreshBalance, COMMANDS.refreshBalance);
 const REPLACE_KEY = button(TERMS.replaceApiKey, COMMANDS.replaceKey);
 const ENTER_KEY = button(TERMS.enterApiKey, COMMANDS.replaceKey);
+const RELOAD = button(TERMS.reloadWindow, RELOAD_WINDOW);
 const SHOW_LOG = button(TERMS.showLog, COMMANDS.showLog);
 
 const KEY_REJECTED = l10n.t('The service rejected this API key.');
@@ -141,6 +144,8 @@ const ERRORS: ReadonlyMap<string, Row> = new Map(
       l10n.t('The API key isn’t on this machine. If you entered it in another window, reload this one.'),
       ENTER_KEY,
     ],
+    'key-outdated': [l10n.t('The API key was replaced in another window.'), RELOAD],
+    'keys-changed': [l10n.t('API keys were changed in another window. Reload this one first.'), RELOAD],
     'sandbox-not-started': [l10n.t('The sandbox could not be started.')],
 
     // Submissions

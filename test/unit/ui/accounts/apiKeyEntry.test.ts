@@ -37,7 +37,11 @@ describe('API key entry', () => {
     const list = { active, accounts: [active ?? []].flat(), former };
     const accounts = { ...list, requireChangeable } as unknown as AccountStore;
     const store = (_owner: unknown, apiKey: string) => Promise.resolve(void stored.push(apiKey));
-    const apiKeys = { store, storeWith: store } as unknown as ApiKeys;
+    const apiKeys = {
+      replace: store,
+      storeWith: store,
+      requireCurrent: () => undefined,
+    } as unknown as ApiKeys;
     const client = () => ({ getBalance }) as unknown as Client;
     answers = command === 'signIn' ? ['https://service.test', 'Work', 'service_new'] : ['service_new'];
     answers.push(...further);

@@ -1,16 +1,29 @@
 import assert from 'node:assert/strict';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
 import type { SecretStorage } from 'vscode';
+import { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
 import type { ApiKeys } from '../../../../src/ui/accounts/apiKeys.ts';
+import { useFolder } from '../../../helpers/folder.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
 const { ApiKeys: createKeys } = await withVscode(() => import('../../../../src/ui/accounts/apiKeys.ts'));
 
 describe('ApiKeys', () => {
+  const folderOf = useFolder();
+  const stores: AccountStore[] = [];
   let stored: Map<string, string>;
   let keys: ApiKeys;
   const owner = { accountId: 'a', origin: 'https://service.test' };
 
-  beforeEach(() => {
+  async function openAccounts(): Promise<AccountStore> {
+    const accounts = new AccountStore(folderOf());
+    stores.push(accounts);
+    await accounts.open();
+    return accounts;
+  }
+
+  beforeEach(async () => {
     stored = new Map();
     const secrets = {
       get: (key: string) => Promise.resolve(stored.get(key)),
@@ -18,28 +31,31 @@ describe('ApiKeys', () => {
       delete: (key: string) => Promise.resolve(void stored.delete(key)),
       onDidChange: () => ({ dispose: () => undefined }),
     } as unknown as SecretStorage;
-    keys = new createKeys(secrets, () => Promise.resolve([]));
+    keys = new createKeys(secrets, await openAccounts(), () => Promise.resolve([]), false);
+  });
+  afterEach(() => {
+    for (const accounts of stores.splice(0)) accounts.dispose();
   });
 
   it('assigns a new random ID whenever the API key changes', async () => {
-    await keys.store(owner, 'service_one');
+    await keys.replace(owner, 'service_one');
     const first = await keys.read(owner);
     assert.match(first?.keyId ?? '', /^[0-9a-f-]{36}$/);
-    await keys.store(owner, 'service_two');
+    await keys.replace(owner, 'service_two');
     const second = await keys.read(owner);
     assert.equal(second?.apiKey, 'service_two');
     assert.notEqual(second.keyId, first?.keyId);
-    await keys.store(owner, 'service_one');
+    await keys.replace(owner, 'service_one');
     assert.notEqual((await keys.read(owner))?.keyId, first?.keyId);
   });
 
   it('retains the ID if the same API key is entered again for the same origin', async () => {
-    await keys.store(owner, 'service_one');
+    await keys.replace(owner, 'service_one');
     const first = await keys.read(owner);
-    await keys.store(owner, 'service_one');
+    await keys.replace(owner, 'service_one');
     assert.deepEqual(await keys.read(owner), first);
     const other = { ...owner, origin: 'https://other.test' };
-    await keys.store(other, 'service_one');
+    await keys.replace(other, 'service_one');
     assert.notEqual((await keys.read(other))?.keyId, first?.keyId);
     assert.equal(await keys.read(owner), undefined);
   });
@@ -51,5 +67,91 @@ describe('ApiKeys', () => {
       stored.set('fineTuning.apiKey.a', text);
       assert.equal(await keys.read(owner), undefined, text);
     }
+  });
+
+  describe('of a page of a browser, which reads the secrets once and writes all of them', () => {
+    /** What the browser stores for all pages. */
+    let browser: Readonly<Record<string, string>>;
+
+    beforeEach(() => {
+      browser = {};
+    });
+
+    async function open() {
+      let ofPage = browser;
+      const change = (next: Readonly<Record<string, string>>) => {
+        browser = ofPage = next;
+        return Promise.resolve();
+      };
+      const secrets = {
+        get: (key: string) => Promise.resolve(ofPage[key]),
+        store: (key: string, value: string) => change({ ...ofPage, [key]: value }),
+        delete: (key: string) =>
+          change(Object.fromEntries(Object.entries(ofPage).filter(([k]) => k !== key))),
+        onDidChange: () => ({ dispose: () => undefined }),
+      } as unknown as SecretStorage;
+      const accounts = await openAccounts().catch(() => stores.at(-1)!);
+      const pageKeys = new createKeys(secrets, accounts, () => Promise.resolve([]), true);
+      const changed: string[] = [];
+      pageKeys.onDidChange((id) => changed.push(id));
+      const add = (id: string, apiKey: string) =>
+        pageKeys.storeWith({ ...owner, accountId: id }, apiKey, (keyId) =>
+          accounts.save({ kind: 'service', id, name: id, baseUrl: owner.origin, keyId }),
+        );
+      const apiKeyOf = async (id: string) => (await pageKeys.read({ ...owner, accountId: id }))?.apiKey;
+      return { keys: pageKeys, accounts, add, apiKeyOf, changed };
+    }
+
+    it('are not used after another page replaced them, and not written after it changed any', async () => {
+      const first = await open();
+      await first.add('a', 'service_one');
+      const second = await open();
+      assert.equal(await second.apiKeyOf('a'), 'service_one');
+      await first.keys.replace(owner, 'service_two');
+      assert.deepEqual([await first.apiKeyOf('a'), first.changed], ['service_two', []]);
+      await second.accounts.open();
+      assert.deepEqual([second.changed, second.keys.isOutdated('a')], [['a'], true]);
+      assert.equal(await second.apiKeyOf('a'), undefined);
+      const writes = [
+        () => second.keys.replace(owner, 'service_late'),
+        () => second.add('b', 'service_b'),
+        () => second.keys.delete('b'),
+      ];
+      for (const [index, write] of writes.entries())
+        await assert.rejects(write(), { code: index === 0 ? 'key-outdated' : 'keys-changed' });
+      const reloaded = await open();
+      assert.equal(await reloaded.apiKeyOf('a'), 'service_two');
+      await reloaded.keys.replace(owner, 'service_three');
+      assert.equal(await (await open()).apiKeyOf('a'), 'service_three');
+    });
+
+    it('are not written after another page added or removed an account', async () => {
+      const first = await open();
+      const second = await open();
+      await first.add('a', 'service_a');
+      await assert.rejects(second.add('b', 'service_b'), { code: 'keys-changed' });
+      assert.deepEqual([second.keys.isOutdated('a'), second.changed], [false, []]);
+      const third = await open();
+      await first.accounts.remove('a');
+      await first.keys.delete('a');
+      await assert.rejects(third.add('b', 'service_b'), { code: 'keys-changed' });
+      assert.deepEqual([browser, third.changed], [{}, []]);
+      await first.add('b', 'service_b');
+      assert.equal(await (await open()).apiKeyOf('b'), 'service_b');
+    });
+
+    it('are written if the accounts could not be read at first', async () => {
+      await (await open()).add('a', 'service_a');
+      const file = path.join(folderOf(), 'accounts.json');
+      await rename(file, `${file}.aside`);
+      await mkdir(file);
+      const second = await open();
+      assert.equal(second.accounts.isUnreadable, true);
+      await rm(file, { recursive: true });
+      await rename(`${file}.aside`, file);
+      await second.accounts.open();
+      await second.keys.replace(owner, 'service_two');
+      assert.equal(await second.apiKeyOf('a'), 'service_two');
+    });
   });
 });

@@ -36,9 +36,8 @@ describe('The same API key entered again', () => {
       onDidChange: () => ({ dispose: () => undefined }),
     } as unknown as SecretStorage;
     const { journal } = stage.bench;
-    apiKeys = new createKeys(storage, () =>
-      isReadable ? Promise.resolve(journal.intents) : Promise.reject(new Error('EIO')),
-    );
+    const read = () => (isReadable ? Promise.resolve(journal.intents) : Promise.reject(new Error('EIO')));
+    apiKeys = new createKeys(storage, accounts, read, true);
   });
   afterEach(async () => {
     accounts.dispose();

@@ -34,6 +34,7 @@ describe('Sign In to a service that was used before', () => {
   const apiKeys = {
     storeWith: (_owner: unknown, _key: string, make: () => Promise<void>) => make(),
     delete: () => Promise.resolve(),
+    requireCurrent: () => Promise.resolve(),
   } as unknown as ApiKeys;
 
   /** Signs in with these entries and choices; returns the offered rows. */

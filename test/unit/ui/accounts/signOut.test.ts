@@ -9,6 +9,8 @@ const { signOut } = await withVscode(() => import('../../../../src/ui/accounts/s
 describe('Sign Out', () => {
   beforeEach(() => standIn.forget());
 
+  const current = { requireCurrent: () => Promise.resolve() };
+
   it('warns that unfinished downloads will be removed, and removes them after the account', async () => {
     const done: string[] = [];
     const step = (name: string) => (id: string) => Promise.resolve(void done.push(`${name} ${id}`));
@@ -16,7 +18,7 @@ describe('Sign Out', () => {
       active: { id: 'one', kind: 'service', name: 'Work' },
       remove: step('remove'),
     } as unknown as AccountStore;
-    const apiKeys = { delete: step('delete') } as unknown as ApiKeys;
+    const apiKeys = { delete: step('delete'), ...current } as unknown as ApiKeys;
     const run = () =>
       signOut(accounts, apiKeys, () => ({ submissions: undefined, hasDownloads: true }), step('forget'));
     await run();
@@ -32,7 +34,7 @@ describe('Sign Out', () => {
     for (const submissions of ['charge', 'kept'] as const)
       await signOut(
         accounts,
-        {} as unknown as ApiKeys,
+        current as unknown as ApiKeys,
         () => ({ submissions, hasDownloads: true }),
         () => assert.fail('not confirmed'),
       );
@@ -47,7 +49,7 @@ describe('Sign Out', () => {
     for (const submissions of [undefined, 'charge', 'kept'] as const)
       await signOut(
         accounts,
-        {} as unknown as ApiKeys,
+        current as unknown as ApiKeys,
         () => ({ submissions, hasDownloads: submissions === 'kept' }),
         () => assert.fail('not confirmed'),
       );
@@ -61,7 +63,7 @@ describe('Sign Out', () => {
       active: { id: 'one', kind: 'service', name: 'Work' },
       remove: () => Promise.resolve(),
     } as unknown as AccountStore;
-    const apiKeys = { delete: () => Promise.reject(new Error('locked')) } as unknown as ApiKeys;
+    const apiKeys = { delete: () => Promise.reject(new Error('locked')), ...current } as unknown as ApiKeys;
     const run = () =>
       signOut(
         accounts,

@@ -301,7 +301,7 @@ describe('SpendPage', () => {
     connection = undefined;
     session.reconnect();
     await session.runs.refresh().catch(() => undefined);
-    await shows('This account’s API key is not on this machine. Only the receipts');
+    await shows('This window doesn’t have this account’s API key. Only the receipts');
     account = undefined;
     changed.accounts.fire();
     await shows('signed out');
