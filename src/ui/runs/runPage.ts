@@ -9,7 +9,8 @@ import { AccountPage, type AccountPageParts } from '../shared/accountPage.ts';
 import { COMMANDS, PANELS } from '../shared/ids.ts';
 import { revealOf } from '../shared/open.ts';
 import { isRecord, isText, WebviewPanels } from '../shared/webview.ts';
-import { runPageState, runPageTitle, type FileNow, type RunPageView } from './pageMessages.ts';
+import type { FileNow, RunPageView } from './runPageFacts.ts';
+import { runPageState, runPageTitle } from './runPageView.ts';
 import { runLinkPath } from './runCommands.ts';
 import type {
   RunPageAction,

@@ -5,13 +5,13 @@ import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downlo
 import { phaseOf } from '../../../../src/core/runs/phase.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
-import type { RunPageView } from '../../../../src/ui/runs/pageMessages.ts';
+import type { RunPageView } from '../../../../src/ui/runs/runPageFacts.ts';
 import type { RunPageSection } from '../../../../src/ui/runs/protocol.ts';
 import { row } from '../../../helpers/runs/support.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf } from '../../../helpers/submissions.ts';
 
-const words = await withVscode(() => import('../../../../src/ui/runs/pageMessages.ts'));
+const words = await withVscode(() => import('../../../../src/ui/runs/runPageView.ts'));
 
 const NOON_MS = Date.UTC(2026, 0, 5, 12);
 const MINUTE = 60_000;

@@ -1,0 +1,111 @@
+import { isAdapter } from '../../core/downloads/localFiles.ts';
+import { l10n, Uri } from 'vscode';
+import type { ActiveDownload, DownloadRecord } from '../../core/downloads/types.ts';
+import { type ArtifactsState } from '../../core/submission/receipts.ts';
+import { compact, formatBytes, formatTime } from '../shared/format.ts';
+import { revealOf } from '../shared/open.ts';
+import { serviceText } from '../shared/runMessages.ts';
+import { factLine, TERMS } from '../shared/termMessages.ts';
+import type { RunPageDownload, RunPageFile, RunPageSection } from './protocol.ts';
+import { button, withLabel, type KnownRun } from './runPageFacts.ts';
+
+export function adapterSection({
+  artifacts,
+  downloads,
+  records,
+  phase,
+}: KnownRun): RunPageSection | undefined {
+  const isPromised = phase !== 'ended' || artifacts.kind !== 'not-known';
+  if (!isPromised && downloads.length + records.length === 0) return undefined;
+  return {
+    kind: 'adapter',
+    key: 'adapter',
+    title: l10n.t('Adapter'),
+    text: ADAPTERS[isPromised ? artifacts.kind : 'unknown'],
+    downloads: downloads.map(downloadOf),
+    files: records.map(fileOf),
+  };
+}
+
+const MAY_COME = l10n.t('If the run completes, its adapter appears here.');
+/** Whether there is an adapter to download. The timeline shows when it expires. */
+const ADAPTERS: Readonly<Record<ArtifactsState['kind'], string>> = {
+  'not-yet': MAY_COME,
+  'not-known': MAY_COME,
+  available: l10n.t('The adapter can be downloaded.'),
+  expired: l10n.t('This adapter has expired.'),
+  unknown: l10n.t('The service lists no adapter for this run.'),
+};
+
+/** The contract defines one type of artifact; others are shown with the service's name for the type. */
+function artifactName({ artifactType, filename }: Pick<DownloadRecord, 'artifactType' | 'filename'>): string {
+  const name = filename === undefined ? l10n.t('unnamed') : serviceText(filename);
+  return isAdapter(artifactType)
+    ? l10n.t('Adapter: {0}', name)
+    : l10n.t('Other file ({0}): {1}', serviceText(artifactType), name);
+}
+
+function downloadOf(download: ActiveDownload): RunPageDownload {
+  const { id, state, receivedBytes, totalBytes, isKept } = download;
+  const name = artifactName(download);
+  const isBusy = state !== 'interrupted';
+  const cancel = button('cancelDownload', id, isBusy ? TERMS.cancel : TERMS.discard);
+  return {
+    key: id,
+    name,
+    text: compact(downloadText(download), isKept === false && l10n.t('can’t be resumed')).join(' · '),
+    fraction: totalBytes === undefined || totalBytes === 0 ? undefined : receivedBytes / totalBytes,
+    isBusy,
+    buttons: [withLabel(name, cancel)],
+  };
+}
+
+function downloadText({ state, receivedBytes, totalBytes, target }: ActiveDownload): string {
+  const received = formatBytes(receivedBytes);
+  if (state === 'waiting') return l10n.t('Waiting for the network · {0}', target);
+  if (state === 'verifying') return l10n.t('Verifying {0} in {1}', received, target);
+  const amount =
+    totalBytes === undefined ? received : l10n.t('{0} of {1}', received, formatBytes(totalBytes));
+  return state === 'downloading'
+    ? l10n.t('{0} · {1}', amount, target)
+    : l10n.t('Interrupted at {0} · {1}', amount, target);
+}
+
+function fileOf(record: DownloadRecord): RunPageFile {
+  const { path, sha256, sizeBytes, completedAtMs, verified, isGone = false } = record;
+  const name = artifactName(record);
+  const reveal = revealOf(Uri.file(path));
+  return {
+    key: `${completedAtMs} ${path}`,
+    name,
+    lines: compact(
+      isGone && l10n.t('The file was moved or deleted.'),
+      l10n.t('{0}, downloaded {1}', formatBytes(sizeBytes), formatTime(completedAtMs)),
+      VERIFIED[verified],
+      factLine('SHA-256', sha256),
+    ),
+    path,
+    isGone,
+    buttons: compact(
+      !isGone && button('inspect', path, l10n.t('Inspect Adapter')),
+      !isGone && reveal.title !== TERMS.copyPath && button('reveal', path, reveal.title),
+      button('copy', path, TERMS.copyPath),
+      button('copy', sha256, l10n.t('Copy SHA-256')),
+    ).map((one) => withLabel(name, one)),
+  };
+}
+
+const CHECKSUMS_MATCH = l10n.t('Verified: its checksums match.');
+const SIZE_ONLY = l10n.t('Only its size could be verified.');
+
+/** The contract has no digest, so only the length and the archive's own checksums can be verified. */
+const VERIFIED: Readonly<Record<DownloadRecord['verified'], string>> = {
+  zip: CHECKSUMS_MATCH,
+  gzip: CHECKSUMS_MATCH,
+  tar: CHECKSUMS_MATCH,
+  safetensors: l10n.t('Verified: its lengths match.'),
+  unread: SIZE_ONLY,
+  length: SIZE_ONLY,
+  html: l10n.t('A web page, not an adapter.'),
+  damaged: l10n.t('Damaged. Download it again.'),
+};

@@ -1,0 +1,93 @@
+import { l10n } from 'vscode';
+import type { RunSummary } from '../../core/api/types.ts';
+import { type Estimate, type rangeAccuracy } from '../../core/money/estimate.ts';
+import type { ActiveDownload, DownloadRecord } from '../../core/downloads/types.ts';
+import type { KnownDetail } from '../../core/runs/detailStore.ts';
+import type { Phase } from '../../core/runs/phase.ts';
+import type { Session } from '../../core/runs/session.ts';
+import type { ChargedReceipt } from '../../core/submission/intent.ts';
+import { type ArtifactsState } from '../../core/submission/receipts.ts';
+import type { Loading } from '../shared/accountPage.ts';
+import { factLine, TERMS } from '../shared/termMessages.ts';
+import type { RunPageButton, RunPageFact, RunPageMemory, RunPageSection } from './protocol.ts';
+
+/** The current state of a file on disk. */
+export interface FileNow {
+  sizeBytes: number;
+  changedAtMs: number;
+}
+
+/** What is known about the run of a page. */
+export interface RunPageView extends RunPageMemory {
+  /** Undefined if the account is not on this machine. */
+  session: Session | undefined;
+  isActive: boolean;
+  /** As last read. */
+  detail: KnownDetail | undefined;
+  isReading: boolean;
+  receipt: ChargedReceipt | undefined;
+  receiptLoading: Loading;
+  /** The estimate before the charge, and how accurate ranges have been. */
+  estimate?: { before: Estimate; accuracy: ReturnType<typeof rangeAccuracy> } | undefined;
+  /** Of this run only. */
+  downloads: readonly ActiveDownload[];
+  /** Of this run only. */
+  records: readonly DownloadRecord[];
+  /** The submitted file as it is now; `null` if it is gone, undefined if not known yet. */
+  dataset?: FileNow | null | undefined;
+  link: string;
+  /** By the service's clock. */
+  nowMs: number;
+}
+
+export interface KnownRun extends RunPageView {
+  session: Session;
+  run: RunSummary;
+  details: Loading;
+  phase: Phase;
+  modelName: string;
+  artifacts: ArtifactsState;
+}
+
+/** The text for a missing value. @param mayCome whether the service may still provide it */
+export function missingText(loading: Loading, mayCome = false): string {
+  if (loading === 'loading') return l10n.t('loading…');
+  if (loading === 'failed') return l10n.t('could not be loaded');
+  return mayCome ? l10n.t('not provided yet') : l10n.t('not provided');
+}
+
+/** Whether values that the service didn't provide are left out: it will provide none for a run that reads as failed. */
+export function hidesMissing({ phase, details }: KnownRun): boolean {
+  return phase === 'ended' && details === 'loaded';
+}
+
+export function button(action: RunPageButton['action'], target: string, words: string): RunPageButton {
+  return { action, target, words };
+}
+
+export function retry(runId: string): RunPageButton {
+  return button('refresh', runId, TERMS.retry);
+}
+
+/** Adds a label for screen readers that names what the button acts on. */
+export function withLabel(name: string, { action, target, words }: RunPageButton): RunPageButton {
+  return { action, target, words, label: factLine(words, name) };
+}
+
+export function facts(
+  key: string,
+  title: string,
+  list: readonly RunPageFact[],
+  note?: string,
+): RunPageSection {
+  return { kind: 'facts', key, title, facts: list, note };
+}
+
+export function fact(key: string, name: string, value: string, ...buttons: RunPageButton[]): RunPageFact {
+  return { key, name, value, buttons };
+}
+
+/** A button that copies a fact. */
+export function copy(name: string, text: string): RunPageButton {
+  return { ...button('copy', text, TERMS.copy), label: l10n.t('Copy {0}', name) };
+}

@@ -1,0 +1,336 @@
+import { isAdapter } from '../../core/downloads/localFiles.ts';
+import { l10n } from 'vscode';
+import { currencyOf } from '../../core/money/estimate.ts';
+import { userLabel } from '../../core/runs/marker.ts';
+import type { ChargedReceipt } from '../../core/submission/intent.ts';
+import {
+  artifactsOf,
+  balanceEffectOf,
+  datasetStateOf,
+  type DatasetState,
+} from '../../core/submission/receipts.ts';
+import { keyAction } from '../shared/accountMessages.ts';
+import { compact, formatBytes, formatCount, formatMoney, formatTime, sandboxNote } from '../shared/format.ts';
+import { keyProblem, offlineText, runStatus, serviceText } from '../shared/runMessages.ts';
+import { asText, explain, isNotFound } from '../shared/serviceErrors.ts';
+import { estimateText, rangeTooltip, unexpectedPrice } from '../shared/moneyMessages.ts';
+import { sanitizeServiceText, sanitizeText } from '../shared/serviceText.ts';
+import { factLine, TERMS } from '../shared/termMessages.ts';
+import type {
+  RunPageButton,
+  RunPageFact,
+  RunPageHeading,
+  RunPageNotice,
+  RunPageSection,
+  RunPageState,
+} from './protocol.ts';
+import { priceText } from './runTooltip.ts';
+import { adapterSection } from './runAdapterSection.ts';
+import {
+  button,
+  copy,
+  fact,
+  facts,
+  hidesMissing,
+  missingText,
+  retry,
+  type KnownRun,
+  type RunPageView,
+} from './runPageFacts.ts';
+import { timeline } from './runTimeline.ts';
+
+/** How many characters of its ID name a run about which nothing else is known. */
+const SHORT_ID_LENGTH = 8;
+
+/** The title of the page's tab. */
+export function runPageTitle(view: RunPageView): string {
+  return l10n.t('Run: {0}', nameOf(view, knownRun(view)));
+}
+
+/** Everything that a run's page shows now. */
+export function runPageState(view: RunPageView): RunPageState {
+  const { accountId, runId, hasOwnTab } = view;
+  const known = knownRun(view);
+  const name = nameOf(view, known);
+  const content = known === undefined ? absent(view, name) : present(known, name);
+  const memory = { accountId, runId, ...(hasOwnTab === true && { hasOwnTab }) };
+  return { type: 'state', memory, actionsName: TERMS.actions, ...content };
+}
+
+type Content = Pick<RunPageState, 'heading' | 'notices' | 'actions' | 'sections'>;
+
+/** Returns undefined if the run is unknown, or if it must be hidden because the API key was rejected. */
+function knownRun(view: RunPageView): KnownRun | undefined {
+  const { session, runId, detail, nowMs } = view;
+  if (session === undefined || session.isLocked) return undefined;
+  const { runs, models } = session;
+  const run = runs.get(runId);
+  if (run === undefined) return undefined;
+  const isFailed = runs.detailFailure(runId) !== undefined;
+  return {
+    ...view,
+    session,
+    run,
+    details: detail !== undefined ? 'loaded' : isFailed ? 'failed' : 'loading',
+    phase: runs.phase(run),
+    modelName: models.nameOf(run.model_id),
+    artifacts: artifactsOf(run, detail, nowMs),
+  };
+}
+
+function nameOf({ runId }: RunPageView, known: KnownRun | undefined): string {
+  if (known === undefined) return runId.slice(0, SHORT_ID_LENGTH);
+  const label = userLabel(known.session.runs.label(runId));
+  return label === undefined ? known.modelName : serviceText(label);
+}
+
+/** The page without a run, which is loading, unknown, unreachable, or hidden. */
+function absent({ accountId, session, runId, isReading }: RunPageView, name: string): Content {
+  const because = (kind: RunPageNotice['kind'], text: string, ...buttons: RunPageButton[]): Content => ({
+    heading: { title: l10n.t('Run {0}', name), phase: 'none', status: '', lines: [] },
+    notices: [{ key: 'absent', kind, text, buttons }],
+    actions: [],
+    sections: [],
+  });
+  if (session === undefined) return because('info', l10n.t('This run’s account is not on this machine.'));
+  const [keyFault, newKey] = [keyProblem(session.state), keyAction(session.state)];
+  if (keyFault !== undefined && newKey !== undefined)
+    return because('error', keyFault, button('replaceKey', accountId, newKey));
+  const failure = session.runs.detailFailure(runId);
+  if (isNotFound(failure) && session.account.kind === 'sandbox')
+    return because('info', l10n.t('The sandbox no longer has this run.'));
+  if (isNotFound(failure))
+    return because(
+      'warning',
+      l10n.t('{0} has no such run. Try another account.', sanitizeServiceText(session.account.name)),
+      button('switchAccount', '', TERMS.switchAccount),
+      retry(runId),
+    );
+  if (failure !== undefined) return because('error', asText(explain(failure)), retry(runId));
+  return isReading
+    ? because('info', l10n.t('Loading the run…'))
+    : because('info', l10n.t('The service no longer lists this run.'), retry(runId));
+}
+
+function present(view: KnownRun, name: string): Content {
+  const { runId } = view;
+  return {
+    heading: heading(view, name),
+    notices: notices(view),
+    actions: [
+      ...adapterActions(view),
+      button('submitAgain', runId, TERMS.submitAgain),
+      button('copy', runId, TERMS.copyRunId),
+      button('refresh', runId, TERMS.refresh),
+    ],
+    sections: compact(
+      timeline(view),
+      adapterSection(view),
+      moneySection(view),
+      runSection(view),
+      ...receipt(view),
+    ),
+  };
+}
+
+function heading({ session, run, phase, modelName }: KnownRun, name: string): RunPageHeading {
+  const { account } = session;
+  const whose =
+    account.kind === 'sandbox' ? sandboxNote() : factLine(TERMS.account, sanitizeServiceText(account.name));
+  return {
+    title: name,
+    phase,
+    status: runStatus(run.status, phase),
+    lines: name === modelName ? [whose] : [factLine(TERMS.model, serviceText(modelName)), whose],
+  };
+}
+
+function notices(view: KnownRun): RunPageNotice[] {
+  const { session, runId, isActive } = view;
+  const failure = session.runs.detailFailure(runId);
+  const { id, name } = session.account;
+  const accountName = sanitizeServiceText(name);
+  const warning =
+    session.state === 'offline'
+      ? offlineText(session.offlineSince)
+      : failure !== undefined && l10n.t('Couldn’t load the details. {0}', asText(explain(failure)));
+  const ended = endedText(view);
+  return compact<RunPageNotice>(
+    ended && {
+      key: 'ended',
+      kind: 'warning',
+      text: ended,
+      buttons: [button('copy', runId, TERMS.copyRunId)],
+    },
+    warning && { key: 'warning', kind: 'warning', text: warning, buttons: [retry(runId)] },
+    !isActive && {
+      key: 'inactive',
+      kind: 'info',
+      text: l10n.t('Not updated: {0} is not the active account.', accountName),
+      buttons: [button('useAccount', id, l10n.t('Switch to {0}', accountName))],
+    },
+  );
+}
+
+/** What to do about a run that reads as failed: it was charged when it was submitted. */
+function endedText({ session, runId, phase, receipt, receiptLoading, detail, details }: KnownRun) {
+  if (phase !== 'ended') return undefined;
+  const price = priceText(receipt, detail);
+  const id = serviceText(runId);
+  if (price === undefined)
+    return details !== 'loading' && receiptLoading !== 'loading' && session.account.kind === 'service'
+      ? l10n.t('The price is unknown. Contact the service with run {0}.', id)
+      : undefined;
+  return session.account.kind === 'sandbox'
+    ? l10n.t('The run cost {0} of sandbox money.', price)
+    : l10n.t('Charged {0}. Contact the service with run {1}.', price, id);
+}
+
+/** Always returns the same two buttons; a button that can't be used now is disabled. */
+function adapterActions({ runId, artifacts: { kind }, downloads, records }: KnownRun) {
+  const here = records.filter(({ isGone }) => !isGone);
+  const adapter = here.find(
+    ({ artifactType, verified }) => isAdapter(artifactType) && verified !== 'html' && verified !== 'damaged',
+  );
+  const isBusy = downloads.some(({ state }) => state !== 'interrupted');
+  const words =
+    downloads.length > 0 && !isBusy
+      ? l10n.t('Resume Download…')
+      : here.length > 0
+        ? TERMS.downloadAgain
+        : TERMS.downloadAdapter;
+  const canDownload = (kind === 'available' || kind === 'unknown') && !isBusy;
+  return [
+    {
+      ...button('inspect', adapter?.path ?? '', l10n.t('Inspect Adapter')),
+      isFirst: adapter !== undefined,
+      isDisabled: adapter === undefined,
+    },
+    {
+      ...button('download', runId, words),
+      isFirst: canDownload && adapter === undefined,
+      isDisabled: !canDownload,
+    },
+  ];
+}
+
+function moneySection(view: KnownRun): RunPageSection | undefined {
+  const { session, phase, detail, details, receipt, estimate } = view;
+  const charged = receipt?.settled.run;
+  const priceCents = detail?.price_cents ?? charged?.price_cents;
+  const plan = detail?.plan ?? charged?.plan_name;
+  const expected = estimate && estimateText(estimate.before);
+  const currency = (receipt && currencyOf(receipt)) ?? detail?.assumedCurrency;
+  const missing = hidesMissing(view) ? undefined : missingText(details);
+  const price = priceText(receipt, detail) ?? missing;
+  const planName = plan === undefined ? missing : serviceText(plan);
+  const list = compact(
+    price && fact('price', TERMS.price, price),
+    planName && fact('plan', TERMS.plan, planName),
+    expected && fact('estimate', TERMS.estimate, expected),
+    ...(receipt === undefined ? [] : balanceFacts(receipt, priceCents, missing && missingText('loaded'))),
+  );
+  if (list.length === 0) return undefined;
+  const unexpected =
+    estimate && priceCents !== undefined ? unexpectedPrice(estimate.before, priceCents, currency) : undefined;
+  const note =
+    unexpected !== undefined
+      ? session.account.kind === 'sandbox'
+        ? l10n.t('Sandbox money: {0}.', unexpected)
+        : l10n.t('Charged {0}.', unexpected)
+      : // Users ask about the charge if a run's status is unclear; a notice answers it for one that reads as failed.
+        phase === 'active' && priceCents !== undefined
+        ? l10n.t('Charged when the run was submitted.')
+        : estimate?.before.kind === 'range'
+          ? rangeTooltip(estimate.accuracy)
+          : undefined;
+  return facts('money', l10n.t('Price and balance'), list, note);
+}
+
+/** @param missing the text for an unknown effect; undefined to leave it out */
+function balanceFacts(
+  receipt: ChargedReceipt,
+  priceCents: number | undefined,
+  missing: string | undefined,
+): RunPageFact[] {
+  const effect = balanceEffectOf(receipt, priceCents);
+  if (effect === undefined) return compact(missing && fact('effect', TERMS.balance, missing));
+  const { beforeCents, afterCents, otherCents = 0, currency } = effect;
+  const money = (cents: number) => formatMoney(cents, currency);
+  const change = l10n.t('{0} before, {1} after', money(beforeCents), money(afterCents));
+  return compact(
+    fact('effect', TERMS.balance, change),
+    otherCents !== 0 && fact('other', l10n.t('Other balance changes'), money(otherCents)),
+  );
+}
+
+function runSection(view: KnownRun): RunPageSection {
+  const { runId, run, modelName, detail, link, receipt, receiptLoading } = view;
+  const [idName, linkName] = [TERMS.runId, l10n.t('Link')];
+  const list = compact(
+    // The heading has the name.
+    modelName !== run.model_id && fact('model', l10n.t('Model ID'), serviceText(run.model_id)),
+    fact('label', TERMS.label, labelText(view)),
+    fact('status', TERMS.status, serviceText(detail?.status ?? run.status) || TERMS.unknown),
+    receipt && fact('queue', TERMS.queue, receipt.priority_processing ? TERMS.priority : TERMS.standard),
+    fact('run', idName, serviceText(runId), copy(idName, runId)),
+    fact('link', linkName, link, copy(linkName, link)),
+    receipt && fact('idempotency', 'Idempotency-Key', receipt.id, copy('Idempotency-Key', receipt.id)),
+  );
+  const isElsewhere = receipt === undefined && receiptLoading === 'loaded';
+  const note = isElsewhere ? l10n.t('Submitted elsewhere.') : undefined;
+  return facts('run', l10n.t('Run'), list, note);
+}
+
+function labelText({ session, runId, details }: KnownRun): string {
+  const label = session.runs.label(runId);
+  // Only the details have labels.
+  if (label === undefined && details !== 'loaded') return missingText(details);
+  if (label === undefined || label === '') return TERMS.none;
+  return serviceText(label);
+}
+
+/** The dataset and the consents, which only the submitting machine stores. */
+function receipt({ receipt, dataset: now }: KnownRun): RunPageSection[] {
+  if (receipt === undefined) return [];
+  const { path, sizeBytes, sha256, rows } = receipt.dataset;
+  const open = now != null && button('openDataset', path, l10n.t('Open Dataset'));
+  const fileName = l10n.t('File');
+  const state = now !== undefined && DATASET_STATES[datasetStateOf(receipt, now ?? undefined)];
+  const dataset = compact(
+    fact('path', fileName, sanitizeText(path), ...compact(open, copy(fileName, path))),
+    state && fact('now', l10n.t('Now'), state),
+    fact('rows', TERMS.rows, rows === undefined ? TERMS.unknown : formatCount(rows)),
+    fact('size', TERMS.size, formatBytes(sizeBytes)),
+    fact('sha256', 'SHA-256', sha256, copy('SHA-256', sha256)),
+  );
+  return [
+    facts('dataset', TERMS.dataset, dataset),
+    facts('consents', l10n.t('Consents'), consentFacts(receipt.consents)),
+  ];
+}
+
+const MODIFIED = l10n.t('modified since');
+const DATASET_STATES: Readonly<Record<DatasetState, string>> = {
+  same: l10n.t('unchanged (same size and time)'),
+  written: MODIFIED,
+  changed: MODIFIED,
+  gone: l10n.t('moved or deleted'),
+};
+
+function consentFacts({ model_terms, data_policy }: ChargedReceipt['consents']): RunPageFact[] {
+  const accepted = (at: string) => l10n.t('accepted {0}', formatTime(at));
+  const { urls, accepted_at } = model_terms;
+  // Two links are stored in the order in which they were shown; a single one may be either.
+  const names = urls.length === 2 ? [TERMS.licenseTerms, TERMS.usePolicy] : [];
+  const shown = l10n.t('Link shown');
+  const links = urls.map((url, index) => {
+    const name = names[index] ?? shown;
+    return fact(`link:${index}`, name, sanitizeText(url), copy(name, url));
+  });
+  return [
+    fact('terms', l10n.t('Terms of the provider'), accepted(accepted_at)),
+    ...(links.length > 0 ? links : [fact('link', shown, TERMS.none)]),
+    fact('data-policy', l10n.t('Data policy'), accepted(data_policy.accepted_at)),
+  ];
+}

@@ -1,0 +1,122 @@
+import { l10n } from 'vscode';
+import { isChargedOnce } from '../../core/submission/chargedOnce.ts';
+import { spanMs, timesOf, usualTime, type Span } from '../../core/submission/receipts.ts';
+import { compact, formatCount, formatDuration, formatLeft, formatTime } from '../shared/format.ts';
+import { leftText } from '../shared/runMessages.ts';
+import { survivedText } from '../shared/moneyMessages.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { TERMS } from '../shared/termMessages.ts';
+import type { RunPageEntry, RunPageSection } from './protocol.ts';
+import { priceText, queuedFor, trainedFor } from './runTooltip.ts';
+import { hidesMissing, missingText, type KnownRun } from './runPageFacts.ts';
+
+/** The events of a run in order, including future ones. */
+export function timeline(view: KnownRun): RunPageSection {
+  const { session, run, detail, details, phase, nowMs } = view;
+  const times = timesOf({ ...run, ...detail });
+  const { createdAtMs, startedAtMs, completedAtMs } = times;
+  const known = (session.runs.rows ?? []).flatMap((row) => session.runs.detail(row.run_id) ?? []);
+  const usually = (span: Span) => usualText(usualTime(span, run, known));
+  const withUsual = (text: string, span: Span) => {
+    const usual = usually(span);
+    return usual === undefined ? text : l10n.t('{0} ({1})', text, usual);
+  };
+  const took = (span: Span, say: (ms: number) => string) => {
+    const ms = spanMs(times, span);
+    return ms !== undefined && withUsual(say(ms), span);
+  };
+  const since = (atMs: number | undefined) => formatDuration(nowMs - (atMs ?? nowMs));
+  const isWaiting = phase === 'waiting';
+  // The contract doesn't say whether a time that doesn't apply yet is null or missing. Show "not yet" only if that is certain.
+  const toCome = isWaiting ? l10n.t('not yet') : missingText(details, phase === 'active');
+  const event = (
+    key: string,
+    name: string,
+    atMs: number | undefined,
+    notes: string[],
+    usual: string[] = [],
+  ) =>
+    atMs === undefined
+      ? entry(key, isWaiting ? 'next' : 'unknown', name, toCome, usual)
+      : entry(key, 'done', name, atMs, notes);
+  const soFar = isWaiting && withUsual(l10n.t('{0} so far', since(createdAtMs)), 'queue');
+  // No status in the contract shows whether the run is still training.
+  const ago = phase === 'active' && l10n.t('{0} ago', since(startedAtMs));
+  const events = compact(
+    submitted(view),
+    createdAtMs === undefined
+      ? entry('queued', 'unknown', TERMS.queued, missingText('loaded'))
+      : entry('queued', isWaiting ? 'now' : 'done', TERMS.queued, createdAtMs, compact(soFar)),
+    event('started', TERMS.started, startedAtMs, compact(took('queue', queuedFor), ago)),
+    event(
+      'completed',
+      TERMS.completed,
+      completedAtMs,
+      compact(took('training', trainedFor)),
+      compact(usually('training')),
+    ),
+    expiry(view),
+  );
+  const entries = hidesMissing(view) ? events.filter(({ state }) => state !== 'unknown') : events;
+  return { kind: 'timeline', key: 'timeline', title: l10n.t('Timeline'), entries };
+}
+
+/** Undefined for a run that was submitted elsewhere, as its section says. */
+function submitted({ session, detail, receipt, receiptLoading }: KnownRun): RunPageEntry | undefined {
+  const name = TERMS.submitted;
+  if (receipt === undefined)
+    return receiptLoading === 'loaded'
+      ? undefined
+      : entry('submitted', 'unknown', name, missingText(receiptLoading));
+  const { attempts, created, dataset, settled } = receipt;
+  const price = isChargedOnce(receipt, session.runs) ? priceText(receipt, detail) : undefined;
+  const survived = price && survivedText(receipt, price, session.account.kind === 'sandbox');
+  const isAnswered = settled.how === 'answered';
+  const notes = compact(
+    l10n.t('From this machine: {0}', sanitizeServiceText(dataset.filename)),
+    attempts.length > 1 && !(survived && isAnswered) && l10n.t('{0} attempts', formatCount(attempts.length)),
+    survived,
+    settled.furtherRuns &&
+      l10n.t(
+        'Another run has its marker: {0}',
+        sanitizeServiceText(settled.furtherRuns.map(({ run_id }) => run_id).join(', ')),
+      ),
+    settled.how === 'found' && !survived && l10n.t('Response lost; found by its marker'),
+    settled.how === 'recognised' && l10n.t('Response lost; you confirmed the run'),
+  );
+  return entry('submitted', 'done', name, created.localMs, notes);
+}
+
+function expiry({ artifacts: { kind, expiresAtMs }, phase, nowMs }: KnownRun): RunPageEntry {
+  const name = kind === 'expired' ? l10n.t('Adapter expired') : TERMS.adapterExpires;
+  if (kind === 'not-yet') return entry('adapter', 'next', name, l10n.t('not yet'));
+  if (expiresAtMs === undefined)
+    return entry('adapter', 'unknown', name, missingText('loaded', phase === 'active'));
+  if (kind === 'expired') return entry('adapter', 'over', name, expiresAtMs);
+  const left = leftText(formatLeft(expiresAtMs - nowMs));
+  return entry('adapter', 'next', name, expiresAtMs, [left]);
+}
+
+/** @param at milliseconds since the epoch, or the text for an unknown time */
+function entry(
+  key: string,
+  state: RunPageEntry['state'],
+  name: string,
+  at: number | string,
+  notes: readonly string[] = [],
+): RunPageEntry {
+  if (typeof at === 'string') return { key, state, name, when: at, notes };
+  return { key, state, name, when: formatTime(at), iso: new Date(at).toISOString(), notes };
+}
+
+/** `usually 12–18 min` */
+function usualText(usual: ReturnType<typeof usualTime>): string | undefined {
+  if (usual === undefined) return undefined;
+  const { fromMs, toMs } = usual;
+  const [from, to] = [formatDuration(fromMs), formatDuration(toMs)];
+  if (from === to) return l10n.t('usually {0}', from);
+  const minutes = [fromMs, toMs].map((ms) => Math.round(ms / 60_000));
+  return minutes.every((one) => one >= 1 && one < 60)
+    ? l10n.t('usually {0}–{1} min', ...minutes)
+    : l10n.t('usually {0} to {1}', from, to);
+}
