@@ -82,6 +82,8 @@ export interface ChargeFacts {
   /** The estimate before the charge. */
   before: Estimate | undefined;
   isFound: boolean;
+  /** The attempt that was answered, from 1. */
+  attempt: number;
   /** Its receipt, if the runs prove that it was charged once. */
   once: ChargedReceipt | undefined;
 }
@@ -115,7 +117,7 @@ export function chargedSentence(
   { balance_after_cents, currency, price_cents }: RunCreation,
   name: string,
   account: Account,
-  { balance, before, isFound, once }: ChargeFacts,
+  { attempt, balance, before, isFound, once }: ChargeFacts,
 ): string {
   const cents = balance_after_cents ?? balance?.balance_cents;
   const known = currency ?? balance?.currency;
@@ -127,9 +129,16 @@ export function chargedSentence(
       return isFound
         ? l10n.t('Sandbox: {0} was submitted after all. {1}.', label, survived)
         : l10n.t('Sandbox: submitted {0}. {1}.', label, survived);
-    return isFound
-      ? l10n.t('Sandbox: {0} was submitted after all. {1} of sandbox money.', label, price)
-      : l10n.t('Sandbox: submitted {0}. {1} of sandbox money; {2} left.', label, price, formatMoney(cents));
+    if (isFound) return l10n.t('Sandbox: {0} was submitted after all. {1} of sandbox money.', label, price);
+    const money = [price, formatMoney(cents)];
+    return attempt > 1
+      ? l10n.t(
+          'Sandbox: submitted {0} at attempt {1}. {2} of sandbox money; {3} left.',
+          label,
+          attempt,
+          ...money,
+        )
+      : l10n.t('Sandbox: submitted {0}. {1} of sandbox money; {2} left.', label, ...money);
   }
   const unexpected = price_cents !== undefined && before && unexpectedPrice(before, price_cents, known);
   const price =
@@ -144,14 +153,12 @@ export function chargedSentence(
     return isFound
       ? l10n.t('{0} was submitted to {1} after all. {2}.', ...values, survived)
       : l10n.t('Submitted {0} to {1}. {2}.', ...values, survived);
-  return isFound
-    ? l10n.t('{0} was submitted to {1} after all. Charged {2}.', ...values, unexpected || price)
-    : l10n.t(
-        'Submitted {0} to {1}. Charged {2}; balance {3}.',
-        ...values,
-        unexpected || price,
-        formatMoney(cents, known),
-      );
+  if (isFound)
+    return l10n.t('{0} was submitted to {1} after all. Charged {2}.', ...values, unexpected || price);
+  const money = [unexpected || price, formatMoney(cents, known)];
+  return attempt > 1
+    ? l10n.t('Submitted {0} to {1} at attempt {2}. Charged {3}; balance {4}.', ...values, attempt, ...money)
+    : l10n.t('Submitted {0} to {1}. Charged {2}; balance {3}.', ...values, ...money);
 }
 
 /** The sentence about a submission with several runs: the service charged more than once, or may have. */

@@ -187,6 +187,7 @@ async function reportCharged(
     balance: current,
     before,
     isFound,
+    attempt: receipt?.settled.how === 'answered' ? receipt.attempts.length : 1,
     once: isOnce ? receipt : undefined,
   });
   const target = { accountId: account.id, id: run.run_id };
