@@ -46,7 +46,9 @@ describe('A webview page', () => {
     const { html, options } = panel.webview;
     assert.deepEqual(JSON.parse(JSON.stringify(options)), {
       enableScripts: true,
-      localResourceRoots: [{ scheme: 'file', path: '/extension/dist/pages/run', fsPath: '/extension/dist/pages/run' }],
+      localResourceRoots: [
+        { scheme: 'file', path: '/extension/dist/pages/run', fsPath: '/extension/dist/pages/run' },
+      ],
     });
     const policy = /default-src &#39;none&#39;; style-src \S+; script-src &#39;nonce-([\da-f]{32})&#39;"/;
     const [, nonce] = policy.exec(html) ?? assert.fail(html);
