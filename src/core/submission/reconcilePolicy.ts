@@ -197,6 +197,17 @@ export function unfinishedUncertaintyOf(
   return marker === undefined ? 'no-marker' : undefined;
 }
 
+/**
+ * Whether the service may still be pricing an attempt that began and has no end, so that a check can't see its run yet. The
+ * upload may have taken a while; either clock may be wrong.
+ */
+export function mayStillBePriced({ attempts }: Intent, { localMs, serviceMs = -Infinity }: Moment): boolean {
+  return attempts
+    .filter(({ ended }) => ended === undefined)
+    .map(({ started }) => Math.min(localMs - started.localMs, serviceMs - (started.serviceMs ?? Infinity)))
+    .some((sinceMs) => sinceMs < PRICING_MS + MARGIN_MS);
+}
+
 /** Whether an intent may have been charged, and no checks have proven otherwise. */
 export function isUncertain(intent: Intent): boolean {
   return mayBeCharged(intent) && uncertaintyOf(intent) !== undefined;

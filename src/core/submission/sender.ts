@@ -32,13 +32,20 @@ import {
   localMoment,
   type ReconcileResult,
 } from './reconciler.ts';
-import { isUncertain, uncertaintyOf, unfinishedUncertaintyOf, withObservation } from './reconcilePolicy.ts';
+import {
+  isUncertain,
+  mayStillBePriced,
+  uncertaintyOf,
+  unfinishedUncertaintyOf,
+  withObservation,
+} from './reconcilePolicy.ts';
 import {
   isLostOwner,
   sendAttempts,
   stopped,
   type AttemptsEnd,
   type ResendCheck,
+  type Sending,
   type Time,
 } from './uploadAttempts.ts';
 
@@ -101,22 +108,28 @@ export class Sender {
         if (!mayBeCharged(owned.intent) && !lacksEnd(owned.intent))
           return this.#send(session, owned, anySignal);
         this.#pending.set(id, { state: 'checking' });
-        const { result: found, intent } = await this.#reconcile(session, owned, signal).catch(
-          async (error: unknown) => {
-            if (!isOpen) await this.#assertOwner(owned);
-            // The user knows that this machine can't tell. The service still knows the Idempotency-Key, if it was sent.
-            if (isOpen || signal.aborted || this.#mayBeForgotten(owned.intent)) throw error;
-            return { result: undefined, intent: owned.intent };
-          },
-        );
+        const {
+          result: found,
+          intent,
+          at,
+        } = await this.#reconcile(session, owned, signal).catch(async (error: unknown) => {
+          if (!isOpen) await this.#assertOwner(owned);
+          // The user knows that this machine can't tell. The service still knows the Idempotency-Key, if it was sent.
+          if (isOpen || signal.aborted || this.#mayBeForgotten(owned.intent)) throw error;
+          return { result: undefined, intent: owned.intent, at: undefined };
+        });
         if (found?.verdict === 'charged') return { kind: 'charged', run: found.run, found: true };
         if (!isOpen && found?.verdict === 'cannot-tell' && this.#mayBeForgotten(owned.intent))
           throw new SubmissionError('too-late');
         // The user must decide first about runs that were unknown when they asked to resend.
         if (hasNewCandidates(owned.intent, intent))
           return { kind: 'unknown', error: new SubmissionError('candidates') };
-        const isUnproven = !isOpen && found?.verdict !== 'not-charged';
-        return this.#send(session, { ...owned, intent }, anySignal, isUnproven);
+        return this.#send(
+          session,
+          { ...owned, intent },
+          anySignal,
+          isOpen ? 'known' : proofOf(intent, found, at),
+        );
       });
       return result ?? { kind: 'elsewhere' };
     } catch (error) {
@@ -266,7 +279,7 @@ export class Sender {
     owned: Owned,
     signal?: AbortSignal,
     quota?: RequestQuota,
-  ): Promise<{ result: ReconcileResult; intent: Intent; allRead: boolean }> {
+  ): Promise<{ result: ReconcileResult; intent: Intent; allRead: boolean; at?: Moment }> {
     const { lease, intent } = owned;
     const isUnfinished = lacksEnd(intent);
     if (!mayBeCharged(intent) && !isUnfinished)
@@ -290,7 +303,7 @@ export class Sender {
     const reason = isUnfinished ? unfinishedUncertaintyOf(intent, seen) : uncertaintyOf(next);
     const result: ReconcileResult =
       reason === undefined ? { verdict: 'not-charged' } : { verdict: 'cannot-tell', reason, candidates };
-    return { result, intent: next, allRead };
+    return { result, intent: next, allRead, at: seen.at };
   }
 
   /** Looks for the run of an intent before it is resent. @throws as `#reconcile` */
@@ -336,7 +349,7 @@ export class Sender {
     session: Session,
     owned: Owned,
     signal: AbortSignal,
-    isUnproven = false,
+    earlier: Sending['earlier'] = 'known',
   ): Promise<SubmissionResult> {
     const { id } = owned.intent;
     // What may have been charged was checked just now: it is sent, or reported, without another wait.
@@ -356,7 +369,7 @@ export class Sender {
         show,
         check,
         signal,
-        isUnproven,
+        earlier,
       });
     };
     let sent: AttemptsEnd | undefined;
@@ -366,7 +379,7 @@ export class Sender {
       this.#pending.set(id, { state: this.#stateBefore() });
       sent = await this.#uploads.run(upload, signal);
     } while (sent === undefined && !signal.aborted);
-    const end = sent ?? stopped(new CancelledError(), owned.intent);
+    const end = sent ?? stopped(new CancelledError(), owned.intent, earlier);
     const ended = { lease: owned.lease, intent: end.intent };
     const result = await this.#settleEnd(session, ended, end);
     // Check before reporting an unknown result, unless the service requested a pause, also if the user canceled during it.
@@ -462,6 +475,12 @@ export class Sender {
   #now(): Moment {
     return { localMs: this.#time.clock.nowMs() };
   }
+}
+
+/** What is known of attempts without an end. @param at when they were checked */
+function proofOf(intent: Intent, found: ReconcileResult | undefined, at?: Moment): Sending['earlier'] {
+  if (found?.verdict !== 'not-charged') return 'unproven';
+  return at === undefined || !mayStillBePriced(intent, at) ? 'known' : 'not-seen';
 }
 
 /** Not awaited and never rejects: the result is reported at once, and the data shows up once it is read. */

@@ -34,8 +34,11 @@ export interface Sending {
   /** Looks for the run of an intent, and settles it if it is found. Rejects if the service doesn't answer. */
   check: (intent: Intent) => Promise<ResendCheck>;
   signal: AbortSignal;
-  /** Whether its record may be an old copy, and no check proved that it was not charged. */
-  isUnproven: boolean;
+  /**
+   * What is known of an attempt without an end, whose record may be an old copy. `not-seen`: a check found no run, but the service
+   * may still be pricing it; `unproven`: no check could tell; `known`: that it was not charged, or there is no such attempt.
+   */
+  earlier: 'known' | 'not-seen' | 'unproven';
 }
 
 type Ended = { error: unknown; intent: Intent };
@@ -55,7 +58,7 @@ export type AttemptsEnd =
  */
 export async function sendAttempts(
   { lease, intent: owned }: Owned,
-  { session, journal, time: { clock, random }, show, check, signal, isUnproven }: Sending,
+  { session, journal, time: { clock, random }, show, check, signal, earlier }: Sending,
 ): Promise<AttemptsEnd> {
   let intent = owned;
   const clocksAgreeSinceStart = clockWatch(clock);
@@ -76,7 +79,7 @@ export async function sendAttempts(
       sameStatus = status === lastStatus ? sameStatus + 1 : 1;
       lastStatus = status;
       const next = nextStep(error, { closedBefore, closedNow, attempts, sameStatus }, random());
-      const step = isUnproven ? withoutProof(next, closedNow) : next;
+      const step = withoutProof(next, earlier, closedNow);
       const failure = await noteEnd(error, step, begun);
       const lost = [error, failure].find(isLostOwner);
       if (lost !== undefined) return { kind: 'lost', error: lost, intent };
@@ -105,13 +108,13 @@ export async function sendAttempts(
         await clock.sleep(pauseMs, signal);
         throwIfCancelled(signal);
       } catch (stop) {
-        return stopped(stop, intent);
+        return stopped(stop, intent, earlier);
       }
       if (checks === 0) continue;
       const found = await check(intent).catch(() => undefined);
       if (found?.kind === 'charged') return { kind: 'found', run: found.run, intent };
       intent = found?.intent ?? intent;
-      if (signal.aborted) return stopped(new CancelledError(), intent);
+      if (signal.aborted) return stopped(new CancelledError(), intent, earlier);
       if (found?.kind !== 'clear') return { kind: 'reconcile', waitMs: 0, error, intent };
     }
     return undefined;
@@ -244,8 +247,12 @@ export async function sendAttempts(
   }
 }
 
-/** After an attempt that may have been charged unnoticed, neither a refusal nor a cancel says that it was not. */
-function withoutProof(step: NextStep, closedNow: boolean): NextStep {
+/**
+ * After an attempt that may have been charged unnoticed, neither a refusal nor a cancel says that it was not – unless a check
+ * found no run, and the refusal answers the complete request: the service gives a repeat the answer of the first one.
+ */
+function withoutProof(step: NextStep, earlier: Sending['earlier'], closedNow: boolean): NextStep {
+  if (earlier === 'known' || (earlier === 'not-seen' && closedNow)) return step;
   if (step.kind !== 'refused' && step.kind !== 'dropped') return step;
   return { kind: closedNow ? 'reconcile' : 'unsent', waitMs: 0 };
 }
@@ -256,8 +263,9 @@ export function isLostOwner(error: unknown): boolean {
 }
 
 /** Returns the end of a submission that stopped between two attempts or before the first one. */
-export function stopped(error: unknown, intent: Intent): AttemptsEnd {
-  return { kind: mayBeCharged(intent) ? 'reconcile' : 'dropped', waitMs: 0, error, intent };
+export function stopped(error: unknown, intent: Intent, earlier: Sending['earlier']): AttemptsEnd {
+  const kind = mayBeCharged(intent) ? 'reconcile' : earlier === 'known' ? 'dropped' : 'unsent';
+  return { kind, waitMs: 0, error, intent };
 }
 
 /** Returns the intent with changes to its last attempt. */

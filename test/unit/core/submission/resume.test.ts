@@ -132,6 +132,21 @@ describe('Submitter, after the first attempts', () => {
       assert.notDeepEqual(stage.states(), ['refused']);
     });
 
+    it('is not refused before its bytes are complete while the service may still be pricing it', async () => {
+      const id = await rollBack();
+      withoutRuns(200);
+      stage.onHead = (_request, response) =>
+        sendJson(response, 402, { error: { code: 'insufficient_balance', message: '' } }, stage.date);
+      for (const [ms, state] of [
+        [29 * MINUTE, 'unsent'],
+        [MINUTE, 'refused'],
+      ] as const) {
+        stage.clock.pass(ms);
+        await stage.resume(id);
+        assert.deepEqual([stage.states(), stage.intent.attempts.at(-1)?.closed], [[state], undefined]);
+      }
+    });
+
     it('is sent without an answered check within 23 hours only', async () => {
       const id = await rollBack();
       withoutRuns(404);
