@@ -1,4 +1,6 @@
 // The service of a test: the sandbox behind a proxy that records requests, and can reject API keys, hold transfers, or be shut.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import {
@@ -16,6 +18,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import type { Balance, RunDetail, RunSummary } from '../../src/core/api/types.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
+import { form } from '../helpers/sandbox/stage.ts';
 
 /** A service on loopback with the test's API key. */
 export class Service {
@@ -82,6 +85,14 @@ export class Service {
     return Promise.all(
       data.map(async ({ run_id }) => (await this.#get<{ run: RunDetail }>(`/api/v1/runs/${run_id}`)).run),
     );
+  }
+
+  /** Submits a run as another client of the account does. */
+  async submitElsewhere(label: string): Promise<void> {
+    const headers = { authorization: `Bearer ${this.apiKey ?? ''}`, 'idempotency-key': randomUUID() };
+    const sent = { method: 'POST', headers, body: form({ label }) };
+    const { status } = await fetch(`${this.baseUrl}/api/v1/runs`, sent);
+    assert.equal(status, 201);
   }
 
   setBalance(cents: number): void {

@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { assertAccessible } from './accessible.ts';
 import { chooseScenario, enterSandbox, sandboxLedger, sandboxPrices } from './sandbox.ts';
+import { Service } from './service.ts';
+import { signIn } from './signingIn.ts';
 import { SpendPage } from './spendPage.ts';
 import { beginSubmission, charged, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
@@ -16,6 +18,7 @@ describe('spending', () => {
   let vscode: VSCode;
   let workbench: Workbench;
   let page: SpendPage;
+  let service: Service | undefined;
 
   before(async () => {
     vscode = await VSCode.start();
@@ -26,7 +29,10 @@ describe('spending', () => {
     await enterSandbox(workbench);
   });
 
-  after(() => vscode.close());
+  after(async () => {
+    await vscode.close();
+    await service?.close();
+  });
 
   const money = (cents: number) => `${(cents / 100).toLocaleString('en', { minimumFractionDigits: 2 })} USD`;
   const sum = (amounts: readonly number[]) => amounts.reduce((total, cents) => total + cents, 0);
@@ -179,5 +185,90 @@ describe('spending', () => {
     await workbench.screenshot('spend-unknown');
     await assertAccessible(page.frame);
     await page.button('Load All Runs').waitFor();
+  });
+
+  it('keeps three currencies and an unknown one apart, with a long name and every note', async () => {
+    const { quickInput } = workbench;
+    const apiKey = 'service_work_test';
+    service = await Service.start(apiKey);
+    const name = 'Research and Development Europe, bills 2026';
+    await signIn(workbench, { address: service.baseUrl, name, apiKey });
+    const balanceIn = async (currency: string) => {
+      service!.currency = currency;
+      await workbench.runCommand('Fine-Tuning: Refresh Balance');
+      await workbench.statusItem('balance').getByText(currency).waitFor();
+    };
+    for (const one of ['small', 'large']) {
+      await workbench.editors.open(vscode.file(`${one}.jsonl`));
+      await beginSubmission(workbench, `${one}.jsonl`);
+      await walkThroughSteps(workbench, { fileName: `${one}.jsonl`, model: 'Qwen3 8B' });
+      await workbench.dialogs.waitForToast(charged(one));
+      await workbench.clearNotifications();
+    }
+    // A run has the currency that the balance had when its details were first read.
+    await page.open();
+    for (const [currency, label] of [
+      ['EUR', 'elsewhere, read in an earlier version'],
+      ['EUR', 'elsewhere in euros'],
+    ] as const) {
+      await balanceIn(currency);
+      await service.submitElsewhere(label);
+      await page.button('Refresh').click();
+      await page
+        .run(label)
+        .getByText(/EUR\*$/)
+        .waitFor();
+    }
+    await workbench.runCommand('Fine-Tuning: Set Budget…');
+    await quickInput.waitForTitle(/^Budget of/);
+    await quickInput.fill('5');
+    await quickInput.waitForMessage(/Limit per month \(UTC\)/);
+    await quickInput.fill('20');
+    await workbench.dialogs.waitForToast(/^Budget of Research/);
+    await workbench.clearNotifications();
+    service.passTime(3_600_000);
+    await page.button('Refresh').click();
+    await page.button('Read Prices').click();
+    const [, unknown] = (await service.runs()).map(({ run_id }) => run_id);
+    await vscode.forgetCurrency(unknown ?? '');
+    service.currency = 'JPY';
+    await workbench.close();
+    workbench = await vscode.open();
+    page = new SpendPage(workbench);
+    await workbench.statusItem('balance').getByText('JPY').waitFor();
+    await page.open();
+    await workbench.setTheme('dark');
+    await page
+      .run('elsewhere, read in an earlier version')
+      .getByText(/^[\d.]+\*\*$/)
+      .waitFor();
+    const cents = (await service.runs()).map(({ price_cents = 0 }) => price_cents).reverse();
+    const text = (amount: number) => (amount / 100).toLocaleString('en', { minimumFractionDigits: 2 });
+    const [small = 0, large = 0, other = 0, euros = 0] = cents;
+    const all = `${text(euros)} EUR · ${text(other)} (currency unknown) · ${text(small + large)} USD`;
+    assert.equal(await page.fact(/^Total of 4 runs$/).innerText(), all);
+    assert.equal(await page.fact(/\(UTC\)$/).innerText(), all);
+    assert.match(await page.fact(/^Balance$/).innerText(), / JPY$/);
+    await assertAccessible(page.frame);
+    await workbench.screenshot('spend-currencies');
+    await workbench.page.setViewportSize({ width: 650, height: 1_400 });
+    const nameBox = await page.frame.locator('section.groups tbody th').first().boundingBox();
+    assert.ok((nameBox?.width ?? 0) > 60, 'a name is not broken into letters');
+    await workbench.screenshot('spend-currencies-narrow');
+    await workbench.page.setViewportSize({ width: 1_400, height: 900 });
+    service.setBalance(0);
+    await workbench.editors.open(vscode.file('small.jsonl'));
+    await beginSubmission(workbench, 'small.jsonl');
+    await walkThroughSteps(workbench, { fileName: 'small.jsonl', until: 'summary' });
+    const shown = async (row: string) =>
+      workbench.quickInput.item(row).first().locator('.label-description').innerText();
+    assert.equal(await shown('Price'), 'Not known until charged');
+    assert.equal(await shown('Budget'), 'Budget not checked: it is in EUR, this account is charged in JPY');
+    assert.equal(await shown('Balance'), '0.00 JPY');
+    await workbench.screenshot('summary-currencies');
+    await walkThroughSteps(workbench, { fileName: 'small.jsonl', until: 'confirm' });
+    await workbench.screenshot('confirm-currencies');
+    await workbench.dialogs.press('Cancel');
+    assert.equal(service.submissions, 4);
   });
 });

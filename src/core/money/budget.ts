@@ -1,6 +1,13 @@
 import type { AccountBudget } from '../accounts/account.ts';
 import { upperCents, type Estimate } from './estimate.ts';
-import { amountsOf, monthOf, startOfMonth, type ChargedRun, type KnownRuns } from './spending.ts';
+import {
+  amountsOf,
+  monthOf,
+  startOfMonth,
+  type Amounts,
+  type ChargedRun,
+  type KnownRuns,
+} from './spending.ts';
 
 /** The known charges of a month in one currency. */
 export interface MonthSpending {
@@ -11,6 +18,8 @@ export interface MonthSpending {
   /** The number of unknown prices, and of prices in an unknown currency. `spentCents` is a lower bound then. */
   unknownPrices: number;
   unknownCurrencies: number;
+  /** What the month cost in every currency; a budget counts only its own. */
+  amounts: Amounts;
   /** Whether every run of the month is loaded. */
   isComplete: boolean;
   /** The possible cost of unresolved submissions. */
@@ -43,14 +52,15 @@ export function monthSpending(
   const month = monthOf(nowMs);
   // A run without a time was just submitted.
   const ofMonth = charged.filter(({ createdAtMs }) => monthOf(createdAtMs ?? nowMs) === month);
-  const { sums, unknown } = amountsOf(ofMonth);
+  const amounts = amountsOf(ofMonth);
   const known = pendingPrices.filter((cents) => cents !== undefined);
   return {
     month,
     currency,
-    spentCents: sums.find((sum) => sum.currency === currency)?.cents ?? 0,
-    unknownPrices: unknown,
+    spentCents: amounts.sums.find((sum) => sum.currency === currency)?.cents ?? 0,
+    unknownPrices: amounts.unknown,
     unknownCurrencies: ofMonth.filter((run) => run.priceCents && run.currency === undefined).length,
+    amounts,
     isComplete: runs?.isCompleteSince(startOfMonth(month)) ?? false,
     pendingCents: known.reduce((sum, cents) => sum + cents, 0),
     pendingUnknown: pendingPrices.length - known.length,

@@ -1,7 +1,7 @@
 import { l10n } from 'vscode';
 import { accountMoneyOf, type MoneyFacts } from '../../core/money/accountMoney.ts';
 import { compact } from '../shared/format.ts';
-import { limitsText, monthText, spentText } from '../shared/moneyMessages.ts';
+import { limitsText, monthAmountsText, monthText } from '../shared/moneyMessages.ts';
 import { factLine, TERMS } from '../shared/termMessages.ts';
 
 /** Returns a line each about an account's spending this month and its budget. */
@@ -9,7 +9,7 @@ export function spentLines(facts: Omit<MoneyFacts, 'pending'>): string[] {
   const { spending } = accountMoneyOf({ ...facts, pending: [] });
   const { budget } = facts.account;
   return compact(
-    spending && l10n.t('Spent in {0}: {1}', monthText(spending.month), spentText(spending)),
+    spending && l10n.t('Spent in {0}: {1}', monthText(spending.month), monthAmountsText(spending)),
     budget && factLine(TERMS.budget, limitsText(budget)),
   );
 }

@@ -12,7 +12,6 @@ import {
   formatRuns,
   formatTime,
 } from '../shared/format.ts';
-import { formatKnown } from '../shared/moneyMessages.ts';
 import { runStatus, serviceText } from '../shared/runMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/termMessages.ts';
@@ -45,9 +44,12 @@ export function runsSection(
           ? l10n.t('{0} of {1} runs', ...counts)
           : formatRuns(listed.length),
     more: shown.length < listed.length ? button('showMore', TERMS.loadMore) : undefined,
-    note: shown.some(({ isCurrencyAssumed }) => isCurrencyAssumed)
-      ? l10n.t('* Currency assumed from the balance.')
-      : undefined,
+    note:
+      compact(
+        shown.some(({ isCurrencyAssumed }) => isCurrencyAssumed) &&
+          l10n.t('* Currency assumed from the balance.'),
+        shown.some(isCurrencyUnknown) && l10n.t('** Currency unknown.'),
+      ).join(' ') || undefined,
   };
 }
 
@@ -65,15 +67,19 @@ const COLUMN_NAMES: Readonly<Record<SpendColumn, string>> = {
 };
 export const COLUMNS = Object.keys(COLUMN_NAMES) as readonly SpendColumn[];
 
+function isCurrencyUnknown({ priceCents, currency }: ChargedRun): boolean {
+  return priceCents !== undefined && currency === undefined;
+}
+
 function rowOf(run: ChargedRun, session: Session | undefined): SpendRow {
   const { runId, createdAtMs, priceCents, currency, isCurrencyAssumed, label, modelId, plan, receipt } = run;
   const unknown = TERMS.unknown;
   const afterCents = receipt?.settled.run.balance_after_cents;
-  const price = priceCents === undefined ? unknown : formatKnown(priceCents, currency);
+  const mark = isCurrencyAssumed ? '*' : isCurrencyUnknown(run) ? '**' : '';
   const date = createdAtMs === undefined ? TERMS.justNow : formatTime(createdAtMs);
   const cells: Readonly<Record<SpendColumn, string>> = {
     date,
-    price: isCurrencyAssumed ? `${price}*` : price,
+    price: formatMoney(priceCents, currency) + mark,
     label: label === undefined ? '–' : serviceText(label),
     status: statusText(run) ?? unknown,
     model: modelName(modelId, session),

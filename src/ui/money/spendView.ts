@@ -11,7 +11,13 @@ import {
 import type { Session } from '../../core/runs/session.ts';
 import { keyAction } from '../shared/accountMessages.ts';
 import type { Loading } from '../shared/accountPage.ts';
-import { amountsText, limitsText, monthText, spentText, pendingAmount } from '../shared/moneyMessages.ts';
+import {
+  amountsText,
+  limitsText,
+  monthAmountsText,
+  monthText,
+  pendingAmount,
+} from '../shared/moneyMessages.ts';
 import {
   compact,
   formatCount,
@@ -159,7 +165,7 @@ function factsOf({ session, money: { spending, charged } }: SpendFacts): SpendSt
     budget.currency === spending?.currency &&
     spending.spentCents > budget.perMonthCents;
   return compact(
-    spending && fact('month', l10n.t('Spent in {0}', monthText(spending.month)), spentText(spending)),
+    spending && fact('month', l10n.t('Spent in {0}', monthText(spending.month)), monthAmountsText(spending)),
     pending && fact('pending', l10n.t('Pending'), pending),
     charged.length > 0 && fact('all', l10n.t('Total of {0}', formatRuns(charged.length)), total()),
     session && fact('balance', TERMS.balance, formatMoney(balance?.balance_cents, balance?.currency)),

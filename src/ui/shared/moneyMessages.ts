@@ -158,11 +158,17 @@ export function amountsText({ sums, unknown }: Amounts, isComplete = true): stri
 }
 
 /** Formats a price whose currency may be unknown. */
-export function formatKnown(cents: number, currency: string | undefined): string {
+function formatKnown(cents: number, currency: string | undefined): string {
   return currency === undefined ? formatPrice(cents, undefined) : formatMoney(cents, currency);
 }
 
-/** The known spending of a month. */
+/** The known spending of a month in every currency. */
+export function monthAmountsText({ amounts, currency, isComplete }: MonthSpending): string {
+  const sums = amounts.sums.length === 0 ? [{ currency, cents: 0 }] : amounts.sums;
+  return amountsText({ ...amounts, sums }, isComplete);
+}
+
+/** The known spending of a month in the currency of its budget. */
 export function spentText(spending: MonthSpending): string {
   const { spentCents, currency, unknownPrices, unknownCurrencies, isComplete } = spending;
   return leastText(formatMoney(spentCents, currency), isComplete, unknownPrices, unknownCurrencies);

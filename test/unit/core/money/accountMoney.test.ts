@@ -63,6 +63,14 @@ describe('money of an account', () => {
         spentCents: 800,
         unknownPrices: 1,
         unknownCurrencies: 0,
+        amounts: {
+          sums: [
+            { currency: 'EUR', cents: 500 },
+            { currency: 'USD', cents: 800 },
+          ],
+          unknown: 1,
+          runs: 4,
+        },
         isComplete: false,
         pendingCents: 0,
         pendingUnknown: 0,

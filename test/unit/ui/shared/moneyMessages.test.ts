@@ -11,6 +11,7 @@ const {
   overBudget,
   priceText,
   rangeTooltip,
+  monthAmountsText,
   spentText,
   pendingText,
   unexpectedPrice,
@@ -27,6 +28,7 @@ const spending: MonthSpending = {
   spentCents: 1_240,
   unknownPrices: 0,
   unknownCurrencies: 0,
+  amounts: { sums: [], unknown: 0, runs: 0 },
   isComplete: true,
   pendingCents: 410,
   pendingUnknown: 0,
@@ -48,6 +50,15 @@ describe('Budget messages', () => {
     const unknown = { currency: undefined, cents: 5 };
     assert.equal(amountsText({ sums: [unknown], unknown: 0, runs: 1 }), '0.05 (currency unknown)');
     assert.equal(amountsText({ sums: [], unknown: 1, runs: 1 }), '1 price unknown');
+    assert.equal(
+      monthAmountsText({ ...spending, isComplete: false }),
+      'at least 0.00 USD (not all runs loaded)',
+    );
+    const euros = { currency: 'EUR', cents: 5 };
+    assert.equal(
+      monthAmountsText({ ...spending, amounts: { sums: [usd, euros, unknown], unknown: 1, runs: 6 } }),
+      'at least 12.40 USD · 0.05 EUR · 0.05 (currency unknown) (1 price unknown)',
+    );
     assert.equal(
       spentText({ ...spending, unknownPrices: 1, isComplete: false }),
       'at least 12.40 USD (1 price unknown, not all runs loaded)',
