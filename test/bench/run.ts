@@ -5,10 +5,11 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { checkerFiles } from '../helpers/checker.ts';
 import { adapterFiles, chatFile, randomFile, worstCases } from './files.ts';
+import { memory } from './memory.ts';
 import { startup } from './startup.ts';
 import { bundled, inFolder, measure, say, type Job, type Row } from './measure.ts';
 
-const PARTS = { startup, adapter, dataset, download, upload };
+const PARTS = { startup, memory, adapter, dataset, download, upload };
 const MB = 1_000_000;
 const PYTHON_ROWS = 'import json, sys\nfor row in open(sys.argv[1], "rb"): json.loads(row)';
 /** The speed of a server that is as slow as a network. */

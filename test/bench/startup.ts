@@ -17,23 +17,13 @@ const EXTENSIONS = ['empty', 'fine-tuning'] as const;
 
 /** Takes about two minutes. */
 export async function startup(folder: string): Promise<void> {
-  await run(process.execPath, ['esbuild.js', '--minify'], { cwd: root, timeoutMs: 60_000, output: 'hide' });
-  await writeExtensions(folder);
-  const tests = path.join(folder, 'tests.cjs');
-  await build({
-    entryPoints: [path.join(import.meta.dirname, 'startupTests.ts')],
-    outfile: tests,
-    bundle: true,
-    platform: 'node',
-    format: 'cjs',
-    external: ['vscode'],
-    logLevel: 'warning',
-  });
+  const tests = await prepareHost(folder, 'startupTests.ts');
   await writeSection('Activation', async () => {
     const rounds: Startup[] = [];
     // From the second host on, there is a sandbox account with stored data.
     for (let host = 0; host <= HOSTS; host++) {
-      const one = await start(folder, tests, host % 2 === 0 ? EXTENSIONS : EXTENSIONS.toReversed());
+      const order = host % 2 === 0 ? EXTENSIONS : EXTENSIONS.toReversed();
+      const one = await inHost<Startup>(folder, tests, { STARTUP_ORDER: order.join() });
       say(`activation, host ${host} of ${HOSTS}, ms: ${JSON.stringify(one)}`);
       if (host > 0) rounds.push(one);
     }
@@ -53,6 +43,23 @@ comes first alternates.`,
       ),
     ].join('\n\n');
   });
+}
+
+/** Packs the extension and bundles a test that runs in the extension host; returns the test's path. */
+export async function prepareHost(folder: string, test: string): Promise<string> {
+  await run(process.execPath, ['esbuild.js', '--minify'], { cwd: root, timeoutMs: 60_000, output: 'hide' });
+  await writeExtensions(folder);
+  const outfile = path.join(folder, 'tests.cjs');
+  await build({
+    entryPoints: [path.join(import.meta.dirname, test)],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    external: ['vscode'],
+    logLevel: 'warning',
+  });
+  return outfile;
 }
 
 /** Milliseconds to open the existing store that all windows share. */
@@ -92,7 +99,8 @@ async function writeExtensions(folder: string): Promise<void> {
   );
 }
 
-async function start(folder: string, tests: string, order: readonly string[]): Promise<Startup> {
+/** Runs a test in a new extension host; returns what it wrote to the file BENCH_REPORT. */
+export async function inHost<T>(folder: string, tests: string, env: Record<string, string> = {}): Promise<T> {
   const report = path.join(folder, 'report.json');
   const userData = path.join(folder, 'user-data');
   await mkdir(path.join(folder, 'workspace'), { recursive: true });
@@ -101,9 +109,9 @@ async function start(folder: string, tests: string, order: readonly string[]): P
     vscodeExecutablePath: path.join(import.meta.dirname, '../env/vscode-in-browser.ts'),
     extensionDevelopmentPath: path.join(folder, 'fine-tuning'),
     extensionTestsPath: tests,
-    extensionTestsEnv: { STARTUP_REPORT: report, STARTUP_ORDER: order.join() },
+    extensionTestsEnv: { BENCH_REPORT: report, ...env },
     launchArgs: [path.join(folder, 'workspace'), '--server=vscode', `--user-data-dir=${userData}`],
   });
   if (code !== 0) throw new Error(`the extension host ended with ${code}`);
-  return JSON.parse(await readFile(report, 'utf8')) as Startup;
+  return JSON.parse(await readFile(report, 'utf8')) as T;
 }

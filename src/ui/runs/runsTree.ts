@@ -98,6 +98,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   getChildren(node?: RunsNode): RunsNode[] {
     if (node !== undefined) return this.#runsBelow(node);
     this.#updateRows();
+    this.#updates.fetched(this.#rows.length);
     return this.#roots();
   }
 
@@ -336,6 +337,10 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
 const FEW_ROWS = 1_000;
 /** How many rows VS Code draws per millisecond, roughly. */
 const ROWS_PER_MS = 10;
+/** How long VS Code may take to ask for the rows of a long list; a hidden view never asks. */
+const LONGEST_MS = 10_000;
+/** A row that is in no list. */
+const NO_ROW: Readonly<RunsNode> = { kind: 'none' };
 
 /**
  * Requests redraws from VS Code: of all rows only if some are added, removed, or moved. During a full refresh VS Code forgets its
@@ -347,6 +352,7 @@ class TreeUpdates implements Disposable {
   readonly #drawn = new Map<string, string>();
   #freeAtMs = 0;
   #timer: NodeJS.Timeout | undefined;
+  #release: NodeJS.Timeout | undefined;
 
   /** Fires with the rows to redraw, or with undefined for all. */
   readonly onDidChange = this.#onDidChange.event;
@@ -360,11 +366,24 @@ class TreeUpdates implements Disposable {
     return this.#drawn.has(runId) && this.#drawn.get(runId) !== text;
   }
 
-  /** Redraws all rows; a long list waits until the previous redraw is done. @param count the number of rows */
+  /** Redraws all rows; a long list waits until the previous redraw is done, which has the newest rows when VS Code asks for them. */
   list(count: number): void {
     const waitMs = this.#freeAtMs - performance.now();
     if (count <= FEW_ROWS || waitMs <= 0) this.#drawList(count);
     else this.#timer ??= setTimeout(() => this.#drawList(count), waitMs);
+  }
+
+  /** Called when VS Code asks for all rows. @param count their number */
+  fetched(count: number): void {
+    const waitMs = count / ROWS_PER_MS;
+    this.#freeAtMs = performance.now() + waitMs;
+    if (this.#timer !== undefined) {
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(() => this.#drawList(count), waitMs);
+    }
+    clearTimeout(this.#release);
+    // VS Code keeps the rows of the previous list until the next redraw: 2 KB each.
+    if (count > FEW_ROWS) this.#release = setTimeout(() => this.#onDidChange.fire([NO_ROW]), waitMs);
   }
 
   /** Redraws rows whose text changed. */
@@ -381,13 +400,14 @@ class TreeUpdates implements Disposable {
 
   dispose(): void {
     clearTimeout(this.#timer);
+    clearTimeout(this.#release);
     this.#onDidChange.dispose();
   }
 
   #drawList(count: number): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#freeAtMs = performance.now() + count / ROWS_PER_MS;
+    if (count > FEW_ROWS) this.#freeAtMs = performance.now() + LONGEST_MS;
     this.#onDidChange.fire(undefined);
   }
 }

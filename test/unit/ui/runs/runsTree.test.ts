@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { readFileSync } from 'node:fs';
 import type * as vscode from 'vscode';
 import { Emitter } from '../../../../src/core/base/event.ts';
@@ -471,6 +472,21 @@ describe('RunsTree', () => {
       for (let count = 10_001; count < 10_004; count++) await list(many(count));
       const seconds = (performance.now() - more) / 1_000;
       assert.ok(drawn.filter((node) => node === undefined).length <= 1 + seconds);
+    });
+
+    it('is redrawn only after VS Code asked for its rows, and then releases those of the previous list', async () => {
+      const lists = () => drawn.filter((node) => node === undefined).length;
+      await list(many(1_001));
+      assert.ok(!tree.getChildren().some(({ kind }) => kind === 'none'));
+      await until(() => drawn.at(-1)?.[0]?.kind === 'none');
+      drawn.length = 0;
+      await list(many(1_002));
+      await sleep(150);
+      await list(many(1_003));
+      await sleep(150);
+      assert.equal(lists(), 1);
+      tree.getChildren();
+      await until(() => lists() === 2);
     });
   });
 
