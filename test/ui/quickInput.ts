@@ -30,12 +30,12 @@ export class QuickInput {
   /** Opens the box with a key, types, and picks the item with this label once it appears. */
   async pickByKey(key: string, text: string, label: string): Promise<void> {
     // An open palette does not show commands that are registered later, such as an extension's in a new window, and a key
-    // is lost while the window changes its focus.
+    // is lost while the window changes its focus, which also closes the box: a page that is redrawn takes it.
     for (let attempt = 0; attempt < 20; attempt++) {
       await this.close();
       await this.#page.keyboard.press(key);
       if (!(await happens(this.#input.waitFor({ timeout: 1000 })))) continue;
-      await this.#input.fill(text);
+      if (!(await happens(this.#input.fill(text, { timeout: 1000 })))) continue;
       if (await happens(this.item(label).first().waitFor({ timeout: 1500 }))) return this.pick(label);
     }
     assert.fail(`the box of ${key} has no "${label}" here`);
