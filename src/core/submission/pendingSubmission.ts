@@ -224,12 +224,19 @@ export class PendingSubmissions implements Disposable {
     return true;
   }
 
-  /** Ends this window's work on an intent, which it has released. */
-  rest(id: string): void {
+  /**
+   * Ends this window's work on an intent, which it has released.
+   * @param isOwn false if another window took it over: what this one knows of it is old until it is read again
+   */
+  rest(id: string, isOwn = true): void {
     this.#cancels.delete(id);
     this.#live.delete(id);
     const intent = this.#journal.intents.find((open) => open.id === id);
-    if (intent !== undefined) this.#free.add(intent);
+    if (intent !== undefined && isOwn) this.#free.add(intent);
+    else if (intent !== undefined) {
+      this.#free.delete(intent);
+      this.#planProbe(SOON_MS);
+    }
     this.#publish();
   }
 

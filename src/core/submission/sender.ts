@@ -244,8 +244,9 @@ export class Sender {
       return isForeign
         ? Promise.resolve(undefined)
         : work(owned).catch((error: unknown) => {
-            if (isLostOwner(error)) return undefined;
-            throw error;
+            if (!isLostOwner(error)) throw error;
+            owned.lease.release();
+            return undefined;
           });
     });
   }
@@ -254,8 +255,10 @@ export class Sender {
     try {
       return await work();
     } finally {
+      // Whoever noticed that another window took over has released it.
+      const isOwn = lease.isHeld();
       lease.release();
-      this.#pending.rest(intent.id);
+      this.#pending.rest(intent.id, isOwn);
     }
   }
 
@@ -415,6 +418,7 @@ export class Sender {
     if (end.kind === 'found') return { kind: 'charged', run: end.run, found: true };
     const { error, kind } = end;
     // This window sent nothing that can be charged, but the current owner may be sending it.
+    if (kind === 'lost') owned.lease.release();
     if (kind === 'lost' && !isUncertain(end.intent)) return { kind: 'elsewhere' };
     if (kind === 'refused') {
       if (error instanceof ServiceError && error.code === 'insufficient_balance')
@@ -437,7 +441,9 @@ export class Sender {
       await this.#settle(owned, { kind: 'not-charged', at: this.#now() });
       return { kind: 'not-charged', error, kept: false };
     } catch (failure) {
-      return isLostOwner(failure) ? { kind: 'elsewhere' } : { kind: 'not-charged', error, kept: true };
+      if (!isLostOwner(failure)) return { kind: 'not-charged', error, kept: true };
+      owned.lease.release();
+      return { kind: 'elsewhere' };
     }
   }
 
