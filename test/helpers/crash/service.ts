@@ -106,6 +106,8 @@ export interface ServiceOptions {
   onPost?: (post: Post) => void;
   /** Limit of rows per page, regardless of the request. */
   pageRows?: number;
+  /** When the closing boundary of a submission was last released, by the service's clock; undefined if unknown. */
+  closedMs?: (idempotencyKey: string) => number | undefined;
   withoutDate?: boolean;
   /** How long a new run is missing from the list. */
   listLagMs?: number;
@@ -274,8 +276,9 @@ export class HostileService {
 
   #knownOf(key: string): Known | undefined {
     const known = this.#known.get(key);
-    const isForgotten =
-      this.#options.mode === 'forgets' && this.#clock.nowMs - (known?.firstMs ?? 0) >= FORGET_MS;
+    // A request that left before the machine slept was received before: no connection survives that.
+    const sentMs = Math.min(this.#clock.nowMs, this.#options.closedMs?.(key) ?? Infinity);
+    const isForgotten = this.#options.mode === 'forgets' && sentMs - (known?.firstMs ?? 0) >= FORGET_MS;
     if (!isForgotten) return known;
     this.ledger.repeats.add('forgets');
     this.#known.delete(key);

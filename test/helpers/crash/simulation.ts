@@ -139,6 +139,7 @@ export class Simulation implements Surroundings {
       faultOf: ({ window, ordinal }) => this.#faults.get(`${window}:${ordinal}`) ?? FAULTS.ok,
       readFault: (url) => this.#readFault(url),
       elsewhere: () => `${this.elsewhere.url}/api/v1/runs`,
+      closedMs: (key) => this.folder.intent(key)?.attempts.at(-1)?.closed?.serviceMs,
       onPost: (post) => this.#onPost(post),
       onPoint: (point, post) => this.#onPoint(point, post),
       withoutDate: cell.withoutDate === true,
