@@ -106,6 +106,8 @@ export class Simulation implements Surroundings {
   readonly killedAt: CrashPoint[] = [];
   /** Windows that were killed while they may not have stored an answer. */
   readonly cutOff = new Set<number>();
+  /** Windows whose submission waits: they have stored the last answer. */
+  readonly #waiting = new Set<number>();
   /** Earlier API keys of the account, which requests may still contain. */
   readonly formerApiKeys: string[] = [];
   /** Number of attempts per click. */
@@ -221,7 +223,7 @@ export class Simulation implements Surroundings {
   died({ number }: WindowProcess): void {
     const crash = this.#crashes.get(number);
     if (crash !== undefined) this.killedAt.push(crash.point);
-    if (crash?.point !== 'waiting') this.cutOff.add(number);
+    if (!this.#waiting.has(number)) this.cutOff.add(number);
     this.note(`  window ${number} was killed`);
   }
 
@@ -283,6 +285,8 @@ export class Simulation implements Surroundings {
 
   shown(window: WindowProcess, shown: Shown): void {
     this.claims.shown(window, shown);
+    if (shown.state === 'waiting') this.#waiting.add(window.number);
+    else this.#waiting.delete(window.number);
     const isAtPoint = this.#crashes.get(window.number)?.point === 'waiting';
     if (shown.state === 'waiting' && isAtPoint) void window.kill();
     const { cancelAt, cancelBy = 'cancel' } = this.cell;
