@@ -7,6 +7,7 @@ import { serviceOf, type Account } from '../accounts/account.ts';
 import { balance, cents, currency, IDEMPOTENCY_WINDOW_MS, optionalField } from '../api/types.ts';
 import type { Clock } from '../base/clock.ts';
 import { isMissing } from '../base/diskError.ts';
+import { withoutMarker } from '../runs/marker.ts';
 
 const text = v.pipe(v.string(), v.nonEmpty());
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -147,6 +148,12 @@ export type Draft = Pick<
   Intent,
   'dataset' | 'model_id' | 'label' | 'marker' | 'priority_processing' | 'consents' | 'balanceBefore'
 >;
+
+/** Returns the label as the user entered it, or the file name. */
+export function submissionName({ label, marker, dataset }: Pick<Draft, 'label' | 'marker' | 'dataset'>) {
+  const given = marker === undefined ? label : withoutMarker(label ?? '');
+  return given === undefined || given === '' ? dataset.filename : given;
+}
 
 /** The limit for resends; the service knows an Idempotency-Key for 24 hours (spec: "Limits"). */
 export const RESEND_MS = IDEMPOTENCY_WINDOW_MS - 60 * 60_000;

@@ -18,7 +18,8 @@ import { estimateText, likelyPrice } from '../shared/moneyMessages.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/termMessages.ts';
 import type { DatasetPlace } from './datasetPlace.ts';
-import { moneySentence, submissionMessages } from './resultMessages.ts';
+import { submissionMessages } from './resultMessages.ts';
+import { moneySentence } from './submissionMoney.ts';
 
 /** What the final question shows before anything is sent. */
 export interface Confirmation {

@@ -6,7 +6,7 @@ import { parametersOf } from '../../core/money/estimate.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { SubmissionError } from '../../core/submission/errors.ts';
-import { lacksEnd, type Intent } from '../../core/submission/intent.ts';
+import { lacksEnd, submissionName, type Intent } from '../../core/submission/intent.ts';
 import { mayBeForgotten } from '../../core/submission/nextStep.ts';
 import {
   canContinue,
@@ -24,7 +24,6 @@ import { moneyOf, readFacts } from './submissionFacts.ts';
 import { continueWithDataset } from './submitDataset.ts';
 import { RESEND_OBSTACLES, resolveMessages } from './resolveMessages.ts';
 import { presetOf } from './resultMessages.ts';
-import { submissionName } from './rowMessages.ts';
 import { reportEnd, reportResult, withSubmissionProgress, type ReportFoundRun } from './submissionResult.ts';
 
 /** What resolving an open submission needs. */

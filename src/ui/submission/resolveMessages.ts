@@ -1,7 +1,7 @@
 import { l10n } from 'vscode';
 import type { Balance, RunDetail } from '../../core/api/types.ts';
 import type { Session } from '../../core/runs/session.ts';
-import type { Intent } from '../../core/submission/intent.ts';
+import { submissionName, type Intent } from '../../core/submission/intent.ts';
 import {
   isUncertain,
   nextCheckAtMs,
@@ -27,7 +27,6 @@ import {
 import { askModal, showWarning } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/termMessages.ts';
-import { submissionName } from './rowMessages.ts';
 
 /** The texts of an open submission's dialog. */
 export const resolveMessages = {

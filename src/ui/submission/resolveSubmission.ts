@@ -1,7 +1,7 @@
 import type { RunDetail } from '../../core/api/types.ts';
 import { onDisk } from '../../core/base/diskError.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { mayBeCharged } from '../../core/submission/intent.ts';
+import { mayBeCharged, submissionName } from '../../core/submission/intent.ts';
 import {
   canCheck,
   canDiscard,
@@ -23,11 +23,12 @@ import {
   type Checked,
   type ResolveParts,
 } from './continueSubmission.ts';
-import { confirmDiscardRecord, damagedDescription, damagedMessages, damagedName } from './damagedMessages.ts';
+import { discardRecord } from './discardRecord.ts';
 import { confirmDiscard, confirmIsRun, factRows, resolveMessages } from './resolveMessages.ts';
-import { moneySentence, submissionMessages } from './resultMessages.ts';
-import { submissionDescription, submissionName } from './rowMessages.ts';
+import { submissionMessages } from './resultMessages.ts';
+import { moneySentence } from './submissionMoney.ts';
 import { reportEnd } from './submissionResult.ts';
+import { damagedDescription, damagedName, submissionDescription } from './submissionState.ts';
 
 /** The action of a dialog row on the submission's current state; resolves to whether the dialog is done. */
 type Action = (submission: PendingSubmission) => Promise<boolean>;
@@ -48,7 +49,7 @@ export async function resolveSubmission(
   const chosen = await chooseSubmission(parts, argument);
   if (chosen === undefined) return;
   if ('stamp' in chosen) {
-    await endDamaged(parts, chosen);
+    await discardRecord(parts, chosen);
     return;
   }
   const { id, accountId, intent } = chosen;
@@ -264,12 +265,6 @@ async function discard(
   if (now !== undefined && now.state !== 'elsewhere') return false;
   await reportEnd(id, { journal, sessions, submitter });
   return true;
-}
-
-async function endDamaged({ journal }: ResolveParts, record: UnreadRecord): Promise<void> {
-  if (!(await confirmDiscardRecord(record))) return;
-  if (await onDisk(journal.endDamaged(record), 'submissions')) return;
-  void showInformation(damagedMessages.changed(damagedName(record)));
 }
 
 /** Settles a submission with the run that the user recognized. */

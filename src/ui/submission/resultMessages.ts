@@ -9,8 +9,8 @@ import { KeyMissingError, KeyRejectedError, type Session } from '../../core/runs
 import { SubmissionError } from '../../core/submission/errors.ts';
 import {
   lacksEnd,
-  mayBeCharged,
   runsOf,
+  submissionName,
   type Receipt,
   type ChargedReceipt,
   type Draft,
@@ -27,7 +27,7 @@ import { revealOf } from '../shared/open.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/termMessages.ts';
-import { stateText, submissionName } from './rowMessages.ts';
+import { moneySentence } from './submissionMoney.ts';
 
 /** Buttons and simple sentences. */
 export const submissionMessages = {
@@ -46,34 +46,6 @@ export const submissionMessages = {
   resending: () =>
     l10n.t('Resending sends the same request ID; the service documents that this prevents a second charge.'),
 };
-
-/** The sentence about whether a submission was charged. */
-export function moneySentence(submission: PendingSubmission, nowMs: number): string {
-  const { intent, state } = submission;
-  switch (state) {
-    case 'unsent':
-      return l10n.t('Not charged, as far as this machine knows: the upload wasn’t completed.');
-    case 'not-charged':
-      return intent.lastCheck?.explained
-        ? l10n.t('Not charged: two checks found no such run, and your other runs explain the lower balance.')
-        : l10n.t('Not charged: two checks found no such run and no lower balance.');
-    case 'unknown':
-      return intent.attempts.at(-1)?.code === 'cancelled'
-        ? l10n.t('You may have been charged: you canceled after the upload finished.')
-        : l10n.t('You may have been charged: the service didn’t confirm it.');
-    case 'refused':
-      return stateText(submission, nowMs);
-    // This window may not know yet how far the other one got.
-    case 'elsewhere':
-      return mayBeCharged(intent)
-        ? l10n.t('You may have been charged. Continue in the other window.')
-        : l10n.t('Open in another window. Continue there.');
-    default:
-      return mayBeCharged(intent)
-        ? l10n.t('You may have been charged. {0}', stateText(submission, nowMs))
-        : l10n.t('Not charged so far. {0}', stateText(submission, nowMs));
-  }
-}
 
 /** What is known of a charge besides its run. */
 export interface ChargeFacts {

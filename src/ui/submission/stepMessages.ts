@@ -7,7 +7,7 @@ import type { Report } from '../../core/datasets/report.ts';
 import type { AccountMoney } from '../../core/money/accountMoney.ts';
 import type { DatasetSize, RunParameters } from '../../core/money/estimate.ts';
 import type { queueTimes, QueueTime } from '../../core/money/spending.ts';
-import type { Draft, Intent, Receipt } from '../../core/submission/intent.ts';
+import type { Draft, Receipt } from '../../core/submission/intent.ts';
 import { isRepeat, type Prior, type TrainedBefore } from '../../core/submission/receipts.ts';
 import {
   balanceNoteText,
@@ -37,13 +37,13 @@ import {
   inSandbox,
   sandboxNote,
 } from '../shared/format.ts';
-import { askModal, showWarning } from '../shared/notifications.ts';
 import { openServiceLink } from '../shared/open.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { ask, mapAnswer, pick, separator, type Answer, type Choice, type Place } from '../shared/steps.ts';
 import { factLine, TERMS } from '../shared/termMessages.ts';
 import { MAX_FOLDER_UNITS } from './confirmMessages.ts';
 import type { DatasetPlace } from './datasetPlace.ts';
+import type { OpenOne } from './openSubmissions.ts';
 
 /** Why a review starts again with the check. */
 export type Restart =
@@ -75,15 +75,6 @@ export interface SubmissionContext {
   /** Why the summary is shown again. */
   notice?: string | undefined;
 }
-
-/** An open submission of the same bytes, and what is known of its charge: in a sentence, and in few words. */
-export type OpenOne = Pick<Intent, 'id' | 'accountId' | 'model_id'> & {
-  money: string;
-  state: string;
-  modelName: string;
-  /** The account that it belongs to, if it isn't the active one. */
-  otherAccount: string | undefined;
-};
 
 /** What the user chose before consenting; the label without its marker. */
 export interface SubmissionChoices {
@@ -407,33 +398,4 @@ export function priorRows(
   const more = sorted.length - rows.length;
   const rest = l10n.t('{0} more', formatCount(more));
   return compact(...rows, more > 0 && { icon: 'history', label: TERMS.submittedBefore, description: rest });
-}
-
-/**
- * Asks about an open submission of the same dataset.
- * @param money what is known of its charge
- * @param isSame whether a second one is not allowed
- */
-export function askAboutOpen(
-  money: string,
-  fileName: string,
-  modelName: string,
-  isOtherAccount: boolean,
-  isSame: boolean,
-): Promise<'open' | 'back' | 'continue' | undefined> {
-  const name = sanitizeServiceText(fileName);
-  const facts = [money, sanitizeServiceText(modelName)];
-  return askModal(
-    showWarning,
-    isOtherAccount
-      ? l10n.t('Another account of this service has an open submission of {0}.', name)
-      : l10n.t('A submission of {0} is already open.', name),
-    isOtherAccount
-      ? l10n.t('{0}\nModel: {1}. If they are the same account, you could be charged twice.', ...facts)
-      : l10n.t('{0}\nModel: {1}. A run with another model is charged separately.', ...facts),
-    {
-      [l10n.t('Open It')]: 'open',
-      ...(isSame ? { [TERMS.backToSummary]: 'back' } : { [TERMS.submitAnyway]: 'continue' }),
-    },
-  );
 }

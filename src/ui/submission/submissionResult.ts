@@ -11,6 +11,7 @@ import {
   isCharged,
   isRunOf,
   runsOf,
+  submissionName,
   type ChargedReceipt,
   type Draft,
 } from '../../core/submission/intent.ts';
@@ -38,7 +39,7 @@ import {
   submissionMessages,
   warnMayBeCharged,
 } from './resultMessages.ts';
-import { stateText, submissionName } from './rowMessages.ts';
+import { stateText } from './submissionState.ts';
 
 /** How often the times until the next attempt and since validation began are updated. */
 const TICK_MS = 1_000;

@@ -1,6 +1,8 @@
+import path from 'node:path';
 import * as vscode from 'vscode';
+import { l10n } from 'vscode';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import { mayBeCharged } from '../../core/submission/intent.ts';
+import { mayBeCharged, submissionName } from '../../core/submission/intent.ts';
 import type { Journal } from '../../core/submission/journal.ts';
 import {
   canContinue,
@@ -10,16 +12,12 @@ import {
 } from '../../core/submission/pendingSubmission.ts';
 import type { Submitter } from '../../core/submission/submitter.ts';
 import type { UnreadRecord } from '../../core/submission/unreadRecord.ts';
+import { compact, formatBytes, formatTime } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { rowLabel, timesOfAlike, withTime } from '../shared/runMessages.ts';
 import { sanitizeText } from '../shared/serviceText.ts';
-import { damagedDescription, damagedName, damagedTooltip } from './damagedMessages.ts';
-import {
-  submissionAccessibleLabel,
-  submissionDescription,
-  submissionName,
-  submissionTooltip,
-} from './rowMessages.ts';
+import { factLine, TERMS } from '../shared/termMessages.ts';
+import { damagedDescription, damagedName, submissionDescription } from './submissionState.ts';
 
 const ICONS: Readonly<Record<SubmissionState, string>> = {
   queued: 'clockface',
@@ -142,4 +140,49 @@ export class SubmissionRows {
     item.command = { command: COMMANDS.resolveSubmission, title: '', arguments: [id] };
     return item;
   }
+}
+
+/** The text of a row for screen readers. @param time given if the row would read like another one */
+export function submissionAccessibleLabel(
+  submission: PendingSubmission,
+  nowMs: number,
+  accountName?: string,
+  time?: string,
+): string {
+  const names = new Set([submissionName(submission.intent), submission.intent.dataset.filename]);
+  const description = withTime(submissionDescription(submission, nowMs, accountName), time);
+  return [...names, description.replaceAll(' · ', ', ')].join(', ');
+}
+
+export function submissionTooltip(
+  submission: PendingSubmission,
+  modelName: string,
+  nowMs: number,
+  accountName?: string,
+): string {
+  const { intent, state } = submission;
+  const { created, dataset, label } = intent;
+  return compact(
+    dataset.filename,
+    // Only this machine's record says so.
+    state === 'unsent'
+      ? [l10n.t('Not charged, as far as this machine knows'), l10n.t('upload stopped')].join(' · ')
+      : submissionDescription(submission, nowMs),
+    accountName && factLine(TERMS.account, accountName),
+    factLine(TERMS.model, modelName),
+    label !== undefined && factLine(TERMS.label, label),
+    factLine(TERMS.size, formatBytes(dataset.sizeBytes)),
+    factLine(TERMS.started, formatTime(created.localMs)),
+  ).join('\n');
+}
+
+function damagedTooltip(record: UnreadRecord, accountName?: string): string {
+  const { file, hint } = record;
+  return compact(
+    hint?.dataset.filename,
+    damagedDescription(record),
+    accountName && factLine(TERMS.account, accountName),
+    hint?.marker && factLine(l10n.t('Marker'), hint.marker),
+    factLine(l10n.t('File'), path.basename(file)),
+  ).join('\n');
 }

@@ -2,7 +2,7 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { serviceOf, type Account } from '../../core/accounts/account.ts';
 import { sha256OfFile } from '../../core/api/dataset.ts';
-import { MAX_DATASET_BYTES, MAX_LABEL_LENGTH, type Model } from '../../core/api/types.ts';
+import { MAX_DATASET_BYTES, MAX_LABEL_LENGTH } from '../../core/api/types.ts';
 import { onDisk } from '../../core/base/diskError.ts';
 import { isStill } from '../../core/base/fileStamp.ts';
 import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
@@ -14,7 +14,6 @@ import type { Session } from '../../core/runs/session.ts';
 import type { Draft, Receipt } from '../../core/submission/intent.ts';
 import type { KnownSubmissions } from '../../core/submission/journal.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
-import { isHeld } from '../../core/submission/unreadRecord.ts';
 import { receiptOf, priorsOf, trainedBefore, type Prior } from '../../core/submission/receipts.ts';
 import type { Services } from '../../services.ts';
 import { askWhereToWork } from '../shared/accountMessages.ts';
@@ -26,17 +25,14 @@ import { openDataset, prepareDataset, type CheckedDataset } from '../shared/prep
 import { setting } from '../shared/settings.ts';
 import { placeOf, type DatasetPlace } from './datasetPlace.ts';
 import {
-  askAboutOpen,
   stepMessages,
-  type OpenOne,
   type Restart,
   type SubmissionChoices,
   type SubmissionContext,
 } from './stepMessages.ts';
 import { moneyOf, readBalance, readFacts, receiptsOf, type Facts } from './submissionFacts.ts';
-import { confirmUnread, damagedMessages } from './damagedMessages.ts';
-import { moneySentence, presetOf } from './resultMessages.ts';
-import { stateText } from './rowMessages.ts';
+import { OpenSubmissions } from './openSubmissions.ts';
+import { presetOf } from './resultMessages.ts';
 import { reportResult, withSubmissionProgress } from './submissionResult.ts';
 import { reviewSubmission, type Confirmed, type Review } from './submissionSteps.ts';
 
@@ -249,7 +245,7 @@ function reviewOf(
   shown: Pick<SubmissionContext, 'notice' | 'earlier'>,
   stop: AbortController,
 ): Review & { known: () => KnownSubmissions } {
-  const { journal, sessions, submitter } = services;
+  const { sessions, submitter } = services;
   let receipts = before;
   const filename = path.basename(file.path);
   const marker = setting('labelMarker') ? newMarker() : undefined;
@@ -258,10 +254,8 @@ function reviewOf(
   let isReconnected = false;
   const connecting = session.onDidChangeState((state) => (isReconnected ||= state === 'connecting'));
   stop.signal.addEventListener('abort', () => connecting.dispose());
-  const allowedDuplicates = new Set<string>();
-  const allowedUnread = new Set<string>();
   const namesOf = (prior: Prior) => runNames(prior, session, sessions);
-  const openOnes = (digest: string) => openOnesOf(digest, session, services);
+  const openOnes = new OpenSubmissions(session, services);
   return {
     context() {
       const { account, notBeforeMs: untilMs } = session;
@@ -281,7 +275,7 @@ function reviewOf(
         queueTimes: queueTimes(money.receipts, (runId) => session.runs.detail(runId)),
         marker,
         ...shown,
-        openOnesOf: openOnes,
+        openOnesOf: (digest) => openOnes.of(digest),
         priorsOf: (digest) =>
           priorsOf(receipts, serviceOf(account), digest).map((prior) => ({ ...prior, ...namesOf(prior) })),
         trainedBefore(digest) {
@@ -306,69 +300,12 @@ function reviewOf(
       const countOf = (known: readonly Receipt[]) => priorsOf(known, place, digest).length;
       return countOf(await receiptsOf(services)) > countOf(before) ? 'submitted-meanwhile' : undefined;
     },
-    async confirmDuplicates(digest, model) {
-      await journal.reload().catch(() => undefined);
-      const { damaged } = journal;
-      for (const one of openOnes(digest)) {
-        if (allowedDuplicates.has(one.id)) continue;
-        const answer = await confirmDuplicate(one, session, filename, model);
-        if (answer !== 'continue') return answer;
-        allowedDuplicates.add(one.id);
-      }
-      // The journal waits for those in use.
-      const [first, ...others] = damaged.filter(
-        (record) => record.hint === undefined && !isHeld(record) && !allowedUnread.has(record.stamp),
-      );
-      if (first === undefined) return 'continue';
-      const answer = await confirmUnread([first, ...others]);
-      if (answer === 'continue') for (const { stamp } of [first, ...others]) allowedUnread.add(stamp);
-      return answer;
-    },
+    confirmDuplicates: (digest, model) => openOnes.confirm(digest, filename, model),
     known: () => ({
-      duplicates: [...allowedDuplicates],
+      ...openOnes.agreed,
       receipts: receipts.map(({ id }) => id),
-      unread: [...allowedUnread],
     }),
   };
-}
-
-/** Returns the open submissions of a dataset to an account's service, also those whose records can't be read. */
-function openOnesOf(
-  sha256: string,
-  { account, models }: Session,
-  { journal, sessions, submitter }: Pick<Parts, 'journal' | 'sessions' | 'submitter'>,
-): OpenOne[] {
-  const nowMs = Date.now();
-  const known = submitter
-    .openOnesOf(account, sha256)
-    .map((one) => ({ ...one.intent, money: moneySentence(one, nowMs), state: stateText(one, nowMs) }));
-  const unread = journal.damaged
-    .flatMap(({ hint }) => hint ?? [])
-    .filter(({ origin, dataset }) => origin === serviceOf(account) && dataset.sha256 === sha256)
-    .map((hint) => ({ ...hint, ...damagedMessages.open() }));
-  return [...known, ...unread].map((one) => ({
-    ...one,
-    modelName: models.nameOf(one.model_id),
-    otherAccount: sessions.otherName(one.accountId),
-  }));
-}
-
-/**
- * Asks about an open submission of the same dataset. If the account and model are the same too, a second one is not allowed,
- * since the service would charge twice.
- */
-async function confirmDuplicate(
-  one: OpenOne,
-  { account }: Session,
-  filename: string,
-  { model_id }: Model,
-): Promise<'continue' | 'back' | undefined> {
-  const isOther = one.accountId !== account.id;
-  const isSame = !isOther && one.model_id === model_id;
-  const choice = await askAboutOpen(one.money, filename, one.modelName, isOther, isSame);
-  if (choice !== 'open') return choice;
-  await vscode.commands.executeCommand(COMMANDS.resolveSubmission, one.id);
-  return undefined;
 }
 
 /** The default model is the one last used with this account. The queue, which may cost extra, is not remembered. */

@@ -8,10 +8,13 @@ import type { RunNames } from '../../../../src/ui/shared/datasetTexts.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 
-const { submissionAccessibleLabel, submissionDescription, submissionTooltip } = await withVscode(
-  () => import('../../../../src/ui/submission/rowMessages.ts'),
+const { submissionDescription } = await withVscode(
+  () => import('../../../../src/ui/submission/submissionState.ts'),
 );
-const { moneySentence } = await withVscode(() => import('../../../../src/ui/submission/resultMessages.ts'));
+const { submissionAccessibleLabel, submissionTooltip } = await withVscode(
+  () => import('../../../../src/ui/submission/submissionRows.ts'),
+);
+const { moneySentence } = await withVscode(() => import('../../../../src/ui/submission/submissionMoney.ts'));
 const { factRows, UNCERTAINTIES } = await withVscode(
   () => import('../../../../src/ui/submission/resolveMessages.ts'),
 );

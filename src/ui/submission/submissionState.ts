@@ -1,23 +1,10 @@
+import path from 'node:path';
 import { l10n } from 'vscode';
-import { withoutMarker } from '../../core/runs/marker.ts';
-import type { Draft } from '../../core/submission/intent.ts';
 import type { PendingSubmission, SubmissionState } from '../../core/submission/pendingSubmission.ts';
-import {
-  compact,
-  formatBytes,
-  formatCount,
-  formatDuration,
-  formatMoment,
-  formatTime,
-} from '../shared/format.ts';
-import { leftText, withTime } from '../shared/runMessages.ts';
-import { factLine, TERMS } from '../shared/termMessages.ts';
-
-/** The label as the user entered it, or the file name. */
-export function submissionName({ label, marker, dataset }: Pick<Draft, 'label' | 'marker' | 'dataset'>) {
-  const given = marker === undefined ? label : withoutMarker(label ?? '');
-  return given === undefined || given === '' ? dataset.filename : given;
-}
+import type { UnreadRecord } from '../../core/submission/unreadRecord.ts';
+import { compact, formatCount, formatDuration, formatMoment } from '../shared/format.ts';
+import { leftText } from '../shared/runMessages.ts';
+import { TERMS } from '../shared/termMessages.ts';
 
 /** The state in one line, money first, since a narrow view cuts off the end. */
 export function stateText(submission: PendingSubmission, nowMs: number): string {
@@ -91,36 +78,17 @@ export function submissionDescription(
   return compact(stateText(submission, nowMs), accountName).join(' · ');
 }
 
-/** The text of a row for screen readers. @param time given if the row would read like another one */
-export function submissionAccessibleLabel(
-  submission: PendingSubmission,
-  nowMs: number,
-  accountName?: string,
-  time?: string,
-): string {
-  const names = new Set([submissionName(submission.intent), submission.intent.dataset.filename]);
-  const description = withTime(submissionDescription(submission, nowMs, accountName), time);
-  return [...names, description.replaceAll(' · ', ', ')].join(', ');
+/** The name of a record that can't be read: the dataset's if it is known, else that of its file. */
+export function damagedName({ file, hint }: UnreadRecord): string {
+  return hint?.dataset.filename ?? path.basename(file);
 }
 
-export function submissionTooltip(
-  submission: PendingSubmission,
-  modelName: string,
-  nowMs: number,
-  accountName?: string,
-): string {
-  const { intent, state } = submission;
-  const { created, dataset, label } = intent;
-  return compact(
-    dataset.filename,
-    // Only this machine's record says so.
-    state === 'unsent'
-      ? [l10n.t('Not charged, as far as this machine knows'), l10n.t('upload stopped')].join(' · ')
-      : submissionDescription(submission, nowMs),
-    accountName && factLine(TERMS.account, accountName),
-    factLine(TERMS.model, modelName),
-    label !== undefined && factLine(TERMS.label, label),
-    factLine(TERMS.size, formatBytes(dataset.sizeBytes)),
-    factLine(TERMS.started, formatTime(created.localMs)),
-  ).join('\n');
+/** What is known of a submission's charge if its record can't be read, in few words. */
+export function damagedState(): string {
+  return [TERMS.mayBeCharged, l10n.t('record damaged')].join(' · ');
+}
+
+/** The gray text of its row. @param accountName given unless the account is active or unknown */
+export function damagedDescription({ hint }: UnreadRecord, accountName?: string): string {
+  return compact(hint === undefined ? l10n.t('Record damaged') : damagedState(), accountName).join(' · ');
 }
