@@ -106,7 +106,9 @@ export async function confirmSignOut(
   const isSandbox = kind === 'sandbox';
   const left = {
     charge: l10n.t('You may be charged for an open submission. Sign in again to check it.'),
-    kept: l10n.t('Open submissions were not charged. Sign in again to continue them.'),
+    kept: l10n.t(
+      'Open submissions were not charged, as far as this machine knows. Sign in again to continue them.',
+    ),
   };
   const detail = compact(
     !isSandbox && submissions && left[submissions],

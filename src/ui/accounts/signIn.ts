@@ -116,6 +116,8 @@ export async function signOut(
   const account = accounts.active;
   await apiKeys.requireCurrent(account?.id);
   if (account === undefined || !(await confirmSignOut(account, unfinishedOf(account.id)))) return;
+  // Another window may have changed a key while the dialog was open; the account would go, and its API key stay.
+  await apiKeys.requireCurrent(account.id);
   // Remove the account first: a session that loses its key would ask for another one.
   await accounts.remove(account.id);
   try {

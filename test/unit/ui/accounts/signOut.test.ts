@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ApiKeys } from '../../../../src/ui/accounts/apiKeys.ts';
+import { KeysChangedError } from '../../../../src/core/accounts/errors.ts';
 import type { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
@@ -40,7 +41,35 @@ describe('Sign Out', () => {
       );
     const [charge, kept] = standIn.shown.details;
     assert.match(charge ?? '', /You may be charged.+Unfinished downloads will be removed\./);
-    assert.match(kept ?? '', /not charged.+Unfinished downloads will be removed\./);
+    assert.match(
+      kept ?? '',
+      /not charged, as far as this machine knows.+Unfinished downloads will be removed\./,
+    );
+  });
+
+  it('removes nothing if another window changed API keys while the dialog was open', async () => {
+    let isCurrent = true;
+    const accounts = {
+      active: { id: 'one', kind: 'service', name: 'Work' },
+      remove: () => assert.fail('removed'),
+    } as unknown as AccountStore;
+    const apiKeys = {
+      requireCurrent: () => (isCurrent ? Promise.resolve() : Promise.reject(new KeysChangedError())),
+    } as unknown as ApiKeys;
+    standIn.shown.answer = ([button]) => {
+      isCurrent = false;
+      return button;
+    };
+    const none = { submissions: undefined, hasDownloads: false };
+    await assert.rejects(
+      signOut(
+        accounts,
+        apiKeys,
+        () => none,
+        () => assert.fail('discarded'),
+      ),
+      { code: 'keys-changed' },
+    );
   });
 
   it('explains how to restore the sandbox, and mentions no API key', async () => {
