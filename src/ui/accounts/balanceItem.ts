@@ -9,9 +9,9 @@ import { followActive } from '../shared/activeSession.ts';
 import { compact, formatMoment, formatMoney, sandboxNote } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { onDidChangeSettings, setting } from '../shared/settings.ts';
-import { keyProblem } from '../shared/runMessages.ts';
+import { keyProblem } from '../shared/connectionText.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { factLine, TERMS } from '../shared/termMessages.ts';
+import { factLine, TERMS } from '../shared/terms.ts';
 
 /** A charge changes both runs and balance; spending is read once for all changes within this delay. */
 const SPENT_DELAY_MS = 500;

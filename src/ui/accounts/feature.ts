@@ -34,7 +34,7 @@ export function activateAccounts(services: Services): void {
     else
       inBackground(
         log,
-        import('./messages.ts').then((m) => m.notifyKeyNeeded(account, state)),
+        import('./enterApiKey.ts').then((m) => m.notifyKeyNeeded(account, state)),
       );
   };
   /** The last state of the submission in progress when an account's key was rejected; its result may report that. */
@@ -77,15 +77,15 @@ export function activateAccounts(services: Services): void {
       (await import('./signIn.ts')).signIn(accounts, apiKeys, createClient, readSubmissions),
     [COMMANDS.switchAccount]: async () => (await import('./switchAccount.ts')).switchAccount(accounts),
     [COMMANDS.replaceKey]: async (account) =>
-      (await import('./signIn.ts')).replaceKey(accounts, apiKeys, createClient, account),
+      (await import('./enterApiKey.ts')).replaceKey(accounts, apiKeys, createClient, account),
   });
   commands.add('account', {
     [COMMANDS.signOut]: async () =>
-      (await import('./signIn.ts')).signOut(accounts, apiKeys, unfinishedOf, (id) =>
+      (await import('./signOut.ts')).signOut(accounts, apiKeys, unfinishedOf, (id) =>
         downloads.discardAll(id),
       ),
     [COMMANDS.refreshBalance]: () => sessions.active?.balance.refresh(),
     [COMMANDS.openWebsite]: async () =>
-      (await import('../shared/accountMessages.ts')).websiteLink(accounts.active)?.open(),
+      (await import('../shared/open.ts')).websiteLink(accounts.active)?.open(),
   });
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { l10n } from 'vscode';
 import {
   formerAccountsOf,
   originOf,
@@ -6,34 +7,16 @@ import {
   type ServiceAccount,
 } from '../../core/accounts/account.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
-import { parseAddress, parseApiKey } from '../../core/api/address.ts';
-import type { Client, Connection } from '../../core/api/client.ts';
-import { isUnauthorized } from '../../core/api/errors.ts';
-import { API_KEY_PREFIX } from '../../core/api/types.ts';
-import { CancelledError } from '../../core/base/errors.ts';
+import { parseAddress, type AddressProblem } from '../../core/api/address.ts';
 import type { Intent } from '../../core/submission/intent.ts';
-import { notifySignedOut, websiteLink } from '../shared/accountMessages.ts';
-import { withLateProgress } from '../shared/notifications.ts';
+import { formatDay } from '../shared/format.ts';
+import { showInformation } from '../shared/notifications.ts';
+import { websiteLink } from '../shared/open.ts';
 import { setting } from '../shared/settings.ts';
-import { ask, mapAnswer, pick, runSteps, type Answer, type Place, type Step } from '../shared/steps.ts';
-import { TERMS } from '../shared/termMessages.ts';
+import { ask, mapAnswer, pick, runSteps, type Place, type Step } from '../shared/steps.ts';
+import { TERMS } from '../shared/terms.ts';
 import type { ApiKeys } from './apiKeys.ts';
-import {
-  apiKeyProblem,
-  confirmPrefix,
-  confirmSignOut,
-  confirmUnverifiedKey,
-  keyRefused,
-  notifyKeyReplaced,
-  notifyKeyUnverified,
-  notifySandboxHasNoKey,
-  notifySignedIn,
-  signInWords,
-  URL_PROBLEMS,
-  type Unfinished,
-} from './messages.ts';
-
-type CreateClient = (connection: Connection) => Pick<Client, 'getBalance'>;
+import { askForVerifiedKey, notifyKeyUnverified, type CreateClient } from './enterApiKey.ts';
 
 type FormerAccount = ReturnType<typeof formerAccountsOf>[number];
 
@@ -68,64 +51,8 @@ export async function signIn(
   const account: ServiceAccount = { kind: 'service', id, name, baseUrl };
   const owner = { accountId: id, origin: originOf(account) };
   await apiKeys.storeWith(owner, apiKey, (keyId) => accounts.save({ ...account, keyId }));
-  (isVerified ? notifySignedIn : notifyKeyUnverified)(name);
-}
-
-/** Replaces the API key of an account (by ID) or of the active one. The account keeps its ID and everything it owns. */
-export async function replaceKey(
-  accounts: AccountStore,
-  apiKeys: ApiKeys,
-  createClient: CreateClient,
-  argument?: unknown,
-): Promise<void> {
-  // A notification may be about an account that is not active.
-  const account = accounts.accounts.find(({ id }) => id === argument) ?? accounts.active;
-  if (account === undefined) {
-    notifySignedOut();
-    return;
-  }
-  if (account.kind === 'sandbox') {
-    notifySandboxHasNoKey();
-    return;
-  }
-  const { id, name, baseUrl } = account;
-  await apiKeys.requireCurrent(id);
-  const place = { title: signInWords.replaceTitle(name), link: websiteLink(account) };
-  let entered = '';
-  let answer: VerifiedKey;
-  do {
-    answer = await askForVerifiedKey(createClient, place, baseUrl, entered);
-    if (answer.kind === 'unreachable') entered = answer.apiKey;
-  } while (answer.kind === 'unreachable');
-  if (answer.kind !== 'value') return;
-  const { apiKey, isVerified } = answer.value;
-  await apiKeys.replace({ accountId: id, origin: originOf(account) }, apiKey);
-  (isVerified ? notifyKeyReplaced : notifyKeyUnverified)(name);
-}
-
-/**
- * Signs out of the active account, deletes its API key, and discards its unfinished downloads. Signing in to it again restores
- * its submissions, receipts, and download records.
- */
-export async function signOut(
-  accounts: AccountStore,
-  apiKeys: ApiKeys,
-  unfinishedOf: (accountId: string) => Unfinished,
-  discardDownloads: (accountId: string) => Promise<void>,
-): Promise<void> {
-  const account = accounts.active;
-  await apiKeys.requireCurrent(account?.id);
-  if (account === undefined || !(await confirmSignOut(account, unfinishedOf(account.id)))) return;
-  // Another window may have changed a key while the dialog was open; the account would go, and its API key stay.
-  await apiKeys.requireCurrent(account.id);
-  // Remove the account first: a session that loses its key would ask for another one.
-  await accounts.remove(account.id);
-  try {
-    await apiKeys.delete(account.id);
-  } finally {
-    // Also if the keyring fails, since the account is already removed.
-    await discardDownloads(account.id);
-  }
+  if (isVerified) void showInformation(l10n.t('Signed in to {0}.', name));
+  else notifyKeyUnverified(name);
 }
 
 /** The indices of the steps that ask for the service URL and the account. */
@@ -140,7 +67,7 @@ function askToSignIn(
   const steps: Step<Draft>[] = [
     async (draft, place) => {
       const answer = await ask(place, {
-        prompt: signInWords.url(),
+        prompt: l10n.t('Service URL (from your provider)'),
         placeholder: 'https://',
         value: draft.url,
         validate: (text) => {
@@ -160,9 +87,9 @@ function askToSignIn(
       const { id, name: known } = account?.value ?? {};
       if (known !== undefined) return { kind: 'value', value: { ...draft, id, name: known } };
       const answer = await ask(place, {
-        prompt: signInWords.name(),
+        prompt: l10n.t('A name for this account'),
         value: draft.name === '' ? new URL(draft.baseUrl).hostname : draft.name,
-        validate: (text) => (text.trim() === '' ? signInWords.noName() : undefined),
+        validate: (text) => (text.trim() === '' ? l10n.t('Enter a name.') : undefined),
       });
       // Go back to the list of accounts if it was shown.
       if (answer.kind === 'back' && account !== undefined)
@@ -187,6 +114,14 @@ function askToSignIn(
   return runSteps(TERMS.signIn, steps, empty);
 }
 
+const URL_PROBLEMS: Readonly<Record<AddressProblem, string>> = {
+  empty: l10n.t('Enter the service URL.'),
+  'not-a-url': l10n.t('This is not a URL.'),
+  'not-https': l10n.t('Use https://. http:// would expose your API key.'),
+  'has-credentials': l10n.t('Remove the user name and password.'),
+  'has-query': l10n.t('Remove “?” or “#” and what follows.'),
+};
+
 function formerOf({ former }: AccountStore, id: string | undefined): Account | undefined {
   return former.find((account) => account.id === id);
 }
@@ -194,87 +129,21 @@ function formerOf({ former }: AccountStore, id: string | undefined): Account | u
 /** Asks for an earlier account or a new one: submissions, receipts, and downloads belong to an account. */
 function pickAccount(place: Place, former: readonly FormerAccount[]) {
   return pick<Partial<FormerAccount>>(place, {
-    placeholder: signInWords.account(),
+    placeholder: l10n.t('Which account?'),
     items: [
       ...former.map((account) => ({
         icon: 'account',
-        label: signInWords.continueAs(account.name),
+        label:
+          account.name === undefined
+            ? l10n.t('Continue with an Earlier Account')
+            : l10n.t('Continue as “{0}”', account.name),
         ...(account.lastUsedMs !== undefined && {
-          description: signInWords.lastSubmission(account.lastUsedMs),
+          description: l10n.t('last submission: {0}', formatDay(account.lastUsedMs)),
         }),
-        detail: signInWords.keeps(),
+        detail: l10n.t('Keeps its submissions and downloads'),
         value: account,
       })),
-      { icon: 'add', label: signInWords.newAccount(), value: {} },
+      { icon: 'add', label: l10n.t('Add as a New Account'), value: {} },
     ],
   });
-}
-
-/** `unreachable`: the key could not be verified, and the user wants to change something. */
-type VerifiedKey = Answer<{ apiKey: string; isVerified: boolean }> | { kind: 'unreachable'; apiKey: string };
-
-/**
- * Asks for an API key until the service accepts one, or the user saves one that could not be verified (for example, offline).
- * @param entered what the box contains at first
- * @throws CancelledError
- */
-async function askForVerifiedKey(
-  createClient: CreateClient,
-  place: Place,
-  baseUrl: string,
-  entered: string,
-): Promise<VerifiedKey> {
-  let refused: Refused | undefined;
-  for (;;) {
-    const answer = await askForKey(place, baseUrl, refused?.apiKey ?? entered, refused);
-    if (answer.kind !== 'value') return answer;
-    const apiKey = answer.value;
-    const client = createClient({ baseUrl, apiKey, keyId: 'untried' });
-    try {
-      // A free request that needs the API key.
-      await withLateProgress(signInWords.verifying(), (signal) => client.getBalance({ signal }));
-      return { kind: 'value', value: { apiKey, isVerified: true } };
-    } catch (error) {
-      if (error instanceof CancelledError) throw error;
-      if (isUnauthorized(error)) {
-        refused = { apiKey, why: keyRefused(error) };
-        continue;
-      }
-      const choice = await confirmUnverifiedKey(error, baseUrl);
-      if (choice === 'back') return { kind: 'unreachable', apiKey };
-      return choice === 'save' ? { kind: 'value', value: { apiKey, isVerified: false } } : { kind: 'cancel' };
-    }
-  }
-}
-
-/** An API key that the service has just refused. */
-interface Refused {
-  apiKey: string;
-  why: string;
-}
-
-/** Asks for an API key, and for confirmation if it lacks the prefix of the service's keys. */
-async function askForKey(
-  place: Place,
-  baseUrl: string,
-  entered: string,
-  refused: Refused | undefined,
-): Promise<Answer<string>> {
-  for (;;) {
-    const answer = await ask(place, {
-      prompt: signInWords.apiKey(new URL(baseUrl).host),
-      placeholder: `${API_KEY_PREFIX}…`,
-      value: entered,
-      password: true,
-      validate: (text) => {
-        if (refused !== undefined && text.trim() === refused.apiKey) return refused.why;
-        const parsed = parseApiKey(text);
-        return parsed.ok ? undefined : apiKeyProblem(parsed.problem);
-      },
-    });
-    if (answer.kind !== 'value') return answer;
-    const parsed = parseApiKey(answer.value);
-    if (parsed.ok && (parsed.hasPrefix || (await confirmPrefix())))
-      return { kind: 'value', value: parsed.apiKey };
-  }
 }

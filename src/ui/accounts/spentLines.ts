@@ -1,8 +1,8 @@
 import { l10n } from 'vscode';
 import { accountMoneyOf, type MoneyFacts } from '../../core/money/accountMoney.ts';
 import { compact } from '../shared/format.ts';
-import { limitsText, monthAmountsText, monthText } from '../shared/moneyMessages.ts';
-import { factLine, TERMS } from '../shared/termMessages.ts';
+import { limitsText, monthAmountsText, monthText } from '../shared/spendingText.ts';
+import { factLine, TERMS } from '../shared/terms.ts';
 
 /** Returns a line each about an account's spending this month and its budget. */
 export function spentLines(facts: Omit<MoneyFacts, 'pending'>): string[] {

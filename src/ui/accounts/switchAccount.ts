@@ -2,11 +2,11 @@ import { commands, l10n } from 'vscode';
 import { originOf, websiteOf, type Account } from '../../core/accounts/account.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import { parseWebsite } from '../../core/api/address.ts';
-import { accountWords, websiteLink } from '../shared/accountMessages.ts';
+import { TERMS } from '../shared/terms.ts';
+import { websiteLink } from '../shared/open.ts';
 import { compact } from '../shared/format.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { ask, pick, separator, type Choice } from '../shared/steps.ts';
-import { TERMS } from '../shared/termMessages.ts';
 
 type Target = () => unknown;
 
@@ -49,12 +49,8 @@ function actionsOf(store: AccountStore): Choice<Target>[] {
     active && action('refresh', TERMS.refreshBalance, COMMANDS.refreshBalance),
     active && action('graph', l10n.t('Show Spending and Prices'), COMMANDS.showSpend),
     active && action('target', TERMS.setBudget, COMMANDS.setBudget),
-    action(
-      'sign-in',
-      active ? l10n.t('Sign In to Another Account…') : accountWords.signIn(),
-      COMMANDS.signIn,
-    ),
-    !hasSandbox && action('beaker', accountWords.useSandbox(), COMMANDS.useSandbox),
+    action('sign-in', active ? l10n.t('Sign In to Another Account…') : TERMS.signInMenu, COMMANDS.signIn),
+    !hasSandbox && action('beaker', TERMS.useSandbox, COMMANDS.useSandbox),
     active?.kind === 'service' && action('key', TERMS.replaceApiKey, COMMANDS.replaceKey),
     ...(active?.kind === 'service' ? websiteRows(store, active) : []),
     isSandbox && action('add', l10n.t('Add Sandbox Funds…'), COMMANDS.sandboxAddFunds),

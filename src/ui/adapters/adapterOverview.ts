@@ -3,7 +3,7 @@ import type { AdapterConfig } from '../../core/adapters/peftConfig.ts';
 import type { AdapterProblem, ArchiveFault, ProblemCode, VerdictCode } from '../../core/adapters/problems.ts';
 import type { AdapterReport, Measurements, WeightsReport } from '../../core/adapters/report.ts';
 import { compact, formatBytes, formatCount } from '../shared/format.ts';
-import { TERMS } from '../shared/termMessages.ts';
+import { TERMS } from '../shared/terms.ts';
 import type { AdapterFact, AdapterFiles, AdapterNote, AdapterSection, AdapterVerdict } from './protocol.ts';
 
 const MAX_NAMES = 20;

@@ -2,7 +2,7 @@ import { l10n } from 'vscode';
 import type { Progress } from '../../core/adapters/report.ts';
 import { diskSentence } from '../shared/datasetTexts.ts';
 import { formatBytes } from '../shared/format.ts';
-import { factLine, TERMS } from '../shared/termMessages.ts';
+import { factLine, TERMS } from '../shared/terms.ts';
 import type { AdapterPageState, AdapterWork } from './protocol.ts';
 import { knownFault } from './adapterOverview.ts';
 

@@ -5,14 +5,14 @@ import type { Downloads } from '../../core/downloads/downloads.ts';
 import { isAdapter } from '../../core/downloads/localFiles.ts';
 import type { DownloadRecord } from '../../core/downloads/types.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { notifySignedOut } from '../shared/accountMessages.ts';
+import { notifySignedOut } from '../shared/activeAccount.ts';
 import { filesOf, runChoices, runIdOf } from '../shared/arguments.ts';
 import { notOnDisk } from '../shared/datasetTexts.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { notify, showError, showInformation } from '../shared/notifications.ts';
 import { chooseFolder } from '../shared/open.ts';
 import { pick, type Choice } from '../shared/steps.ts';
-import { TERMS } from '../shared/termMessages.ts';
+import { TERMS } from '../shared/terms.ts';
 import { pathToInspect } from './adapterPlace.ts';
 
 /**

@@ -29,7 +29,7 @@ import {
 import type { Log } from '../shared/log.ts';
 import { filesOf } from '../shared/arguments.ts';
 import { chooseDataset, inspectOrRefuse, reportOrFailure } from '../shared/prepareDataset.ts';
-import { TERMS } from '../shared/termMessages.ts';
+import { TERMS } from '../shared/terms.ts';
 import { canShowProblems, openDocument } from './datasetProblems.ts';
 
 /**

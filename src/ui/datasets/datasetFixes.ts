@@ -17,7 +17,7 @@ import type { ProblemCode } from '../../core/datasets/problems.ts';
 import { isShownAsOne } from '../../core/datasets/report.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import { COMMANDS, EXTENSION_NAME, type CommandId } from '../shared/ids.ts';
-import { TERMS } from '../shared/termMessages.ts';
+import { TERMS } from '../shared/terms.ts';
 
 const { QuickFix } = vscode.CodeActionKind;
 

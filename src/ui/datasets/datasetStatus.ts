@@ -5,8 +5,8 @@ import { isConvertible, verdictOf, type Report, type Verdict } from '../../core/
 import { trainedPhrase, verdictLine } from '../shared/datasetTexts.ts';
 import { compact, formatRows } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { likelyPrice, rangeTooltip } from '../shared/moneyMessages.ts';
-import { TERMS } from '../shared/termMessages.ts';
+import { likelyPrice, rangeTooltip } from '../shared/priceText.ts';
+import { TERMS } from '../shared/terms.ts';
 import { onDidChangeSettings, setting } from '../shared/settings.ts';
 import { isDataset, openDocument } from './datasetProblems.ts';
 import type { DatasetRuns } from './datasetRuns.ts';

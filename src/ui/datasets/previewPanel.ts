@@ -7,7 +7,7 @@ import { RowList } from '../../core/datasets/rowList.ts';
 import { kindSentence, refusalSentence } from '../shared/datasetTexts.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
-import { TERMS } from '../shared/termMessages.ts';
+import { TERMS } from '../shared/terms.ts';
 import {
   isBoolean,
   isCount,

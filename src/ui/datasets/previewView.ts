@@ -20,8 +20,8 @@ import {
   verdictPhrase,
 } from '../shared/datasetTexts.ts';
 import { compact, formatBytes, formatCount, formatRows } from '../shared/format.ts';
-import { priceText } from '../shared/moneyMessages.ts';
-import { TERMS } from '../shared/termMessages.ts';
+import { priceText } from '../shared/priceText.ts';
+import { TERMS } from '../shared/terms.ts';
 import type { PastRuns } from './datasetRuns.ts';
 import { problemClassName, problemName } from './problemTexts.ts';
 import type { PreviewCard, PreviewChart, PreviewWord } from './protocol.ts';

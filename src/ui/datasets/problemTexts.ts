@@ -3,7 +3,7 @@ import type { ProblemClass, ProblemCode } from '../../core/datasets/problems.ts'
 import type { Format, ShownProblem } from '../../core/datasets/report.ts';
 import { formatName } from '../shared/datasetTexts.ts';
 import { formatCount } from '../shared/format.ts';
-import { TERMS } from '../shared/termMessages.ts';
+import { TERMS } from '../shared/terms.ts';
 
 /** The name of a class of problems where they are counted. */
 export function problemClassName(problemClass: ProblemClass): string {

@@ -4,7 +4,7 @@ import type { ActiveDownload } from '../../core/downloads/types.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { chooseRun, runIdOf } from '../shared/arguments.ts';
 import { askModal, showInformation, showWarning } from '../shared/notifications.ts';
-import { TERMS } from '../shared/termMessages.ts';
+import { TERMS } from '../shared/terms.ts';
 import { downloadShare, downloadText, type DownloadView } from './downloadProgress.ts';
 import { runNameOf } from './downloadReports.ts';
 

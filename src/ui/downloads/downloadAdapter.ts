@@ -19,7 +19,7 @@ import { runIdOf, chooseRun, runChoices } from '../shared/arguments.ts';
 import { formatTime } from '../shared/format.ts';
 import { revealOf } from '../shared/open.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { factLine, TERMS } from '../shared/termMessages.ts';
+import { factLine, TERMS } from '../shared/terms.ts';
 import { folderFor, freeTargets } from './downloadFolder.ts';
 import {
   downloadFraction,

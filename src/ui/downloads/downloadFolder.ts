@@ -14,7 +14,7 @@ import { chooseFolder } from '../shared/open.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { setting } from '../shared/settings.ts';
-import { TERMS } from '../shared/termMessages.ts';
+import { TERMS } from '../shared/terms.ts';
 
 /** Returns the folder to download to; undefined if the user canceled. */
 export async function folderFor(

@@ -13,7 +13,7 @@ import { notify, showError, showInformation, showWarning } from '../shared/notif
 import { revealOf } from '../shared/open.ts';
 import { act, asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { TERMS } from '../shared/termMessages.ts';
+import { TERMS } from '../shared/terms.ts';
 
 type Downloaded = Pick<DownloadRecord, 'runId' | 'path' | 'artifactType' | 'verified'>;
 type OfAccount = Pick<Session['account'], 'id' | 'kind'>;

@@ -8,7 +8,7 @@ import type { Services } from '../../services.ts';
 import { formatCount, formatRoughly, inSandbox } from '../shared/format.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { notify, showWarning } from '../shared/notifications.ts';
-import { TERMS } from '../shared/termMessages.ts';
+import { TERMS } from '../shared/terms.ts';
 import { runNameOf } from './downloadReports.ts';
 
 interface DueReminder {

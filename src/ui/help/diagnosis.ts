@@ -6,7 +6,7 @@ import { isUnauthorized, isWithoutTls, NetworkError, ServiceError } from '../../
 import { formatDuration } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
-import { TERMS } from '../shared/termMessages.ts';
+import { TERMS } from '../shared/terms.ts';
 
 /** Facts about the connection to the service of the active account or, without one, of the setting. */
 export interface Diagnosis {

@@ -2,7 +2,7 @@ import { l10n } from 'vscode';
 import type { AccountBudget } from '../../core/accounts/account.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import { limitsText } from '../shared/moneyMessages.ts';
+import { limitsText } from '../shared/spendingText.ts';
 import { notAnAmount, parseAmount } from '../shared/format.ts';
 import { showInformation } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';

@@ -12,9 +12,9 @@ import {
   formatRuns,
   formatTime,
 } from '../shared/format.ts';
-import { runStatus, serviceText } from '../shared/runMessages.ts';
-import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { TERMS } from '../shared/termMessages.ts';
+import { sanitizeServiceText, serviceText } from '../shared/serviceText.ts';
+import { runStatus } from '../shared/runText.ts';
+import { TERMS } from '../shared/terms.ts';
 import type { SpendButton, SpendColumn, SpendRow, SpendRuns, SpendView } from './protocol.ts';
 
 /** The table of runs: searched, sorted, and as far as shown. */

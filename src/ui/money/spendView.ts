@@ -9,7 +9,7 @@ import {
   type GroupBy,
 } from '../../core/money/spending.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { keyAction } from '../shared/accountMessages.ts';
+import { keyAction, keyProblem, offlineText } from '../shared/connectionText.ts';
 import type { Loading } from '../shared/accountPage.ts';
 import {
   amountsText,
@@ -17,7 +17,7 @@ import {
   monthAmountsText,
   monthText,
   pendingAmount,
-} from '../shared/moneyMessages.ts';
+} from '../shared/spendingText.ts';
 import {
   compact,
   formatCount,
@@ -27,9 +27,8 @@ import {
   formatTime,
   sandboxNote,
 } from '../shared/format.ts';
-import { keyProblem, offlineText, serviceText } from '../shared/runMessages.ts';
-import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { TERMS } from '../shared/termMessages.ts';
+import { sanitizeServiceText, serviceText } from '../shared/serviceText.ts';
+import { TERMS } from '../shared/terms.ts';
 import type {
   SpendBalance,
   SpendButton,

@@ -5,7 +5,8 @@ import type { Sessions } from '../../core/runs/sessions.ts';
 import { followActive } from '../shared/activeSession.ts';
 import { VIEWS } from '../shared/ids.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { skippedText, treeWords } from './messages.ts';
+import { compact } from '../shared/format.ts';
+import { skippedText } from './linesAboveRows.ts';
 
 /** Shows the base models of the active account by provider, and marks unavailable ones. */
 export class ModelsTree implements vscode.TreeDataProvider<ProviderItem | ModelItem>, Disposable {
@@ -64,12 +65,16 @@ class ProviderItem extends vscode.TreeItem {
   readonly models: ModelItem[];
 
   constructor(provider: string, models: readonly Model[]) {
-    const name = sanitizeServiceText(provider) || treeWords.unknownProvider();
+    const name = sanitizeServiceText(provider) || vscode.l10n.t('Provider unknown');
     super(name, vscode.TreeItemCollapsibleState.Expanded);
     this.models = models.map((model) => new ModelItem(model));
     this.id = `provider:${provider}`;
     this.iconPath = new vscode.ThemeIcon('organization');
-    this.accessibilityInformation = { label: treeWords.provider(name, models.length) };
+    const { length } = models;
+    this.accessibilityInformation = {
+      label:
+        length === 1 ? vscode.l10n.t('{0}, 1 model', name) : vscode.l10n.t('{0}, {1} models', name, length),
+    };
   }
 }
 
@@ -83,8 +88,10 @@ class ModelItem extends vscode.TreeItem {
     super(name);
     this.model = model;
     this.id = `model:${model_id}`;
-    this.description = available ? '' : treeWords.unavailable();
-    this.tooltip = treeWords.modelTooltip(name, sanitizeServiceText(model_id), available);
+    const unavailable = available ? '' : vscode.l10n.t('not available');
+    this.description = unavailable;
+    const nameAndId = vscode.l10n.t('{0} ({1})', name, sanitizeServiceText(model_id));
+    this.tooltip = compact(nameAndId, unavailable).join(', ');
     this.iconPath = available
       ? new vscode.ThemeIcon('symbol-misc')
       : new vscode.ThemeIcon('circle-slash', new vscode.ThemeColor('disabledForeground'));

@@ -4,10 +4,10 @@ import { CancelledError, unlessCancelled } from '../../core/base/errors.ts';
 import type { RunFilter } from '../../core/runs/runFilter.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import { notifySignedOut } from '../shared/accountMessages.ts';
+import { notifySignedOut } from '../shared/activeAccount.ts';
 import { chooseRun, modelOf, runChoices, runIdOf } from '../shared/arguments.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
-import { openServiceLink, notifyNoLink } from '../shared/open.ts';
+import { openServiceLink } from '../shared/open.ts';
 import {
   notify,
   showInformation,
@@ -18,9 +18,9 @@ import {
 } from '../shared/notifications.ts';
 import { asText, explain, isNotFound } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { TERMS } from '../shared/termMessages.ts';
+import { TERMS } from '../shared/terms.ts';
 import { formatCount, formatRuns } from '../shared/format.ts';
-import { phaseName } from './messages.ts';
+import { phaseName } from './linesAboveRows.ts';
 import { notifyRunIdCopied } from './showNotices.ts';
 import type { VisibleRuns } from './visibleRuns.ts';
 
@@ -117,7 +117,8 @@ export async function openModelLink(
   argument: unknown,
 ): Promise<void> {
   const url = modelOf(argument, session?.models.models ?? [])?.[field];
-  if (url === undefined || !(await openServiceLink(url))) notifyNoLink();
+  if (url === undefined || !(await openServiceLink(url)))
+    void showInformation(vscode.l10n.t('The service didn’t provide an https link for this.'));
 }
 
 /** Matches every ID that a service may reasonably use; the contract's are UUIDs (spec: "Run creation result"). */

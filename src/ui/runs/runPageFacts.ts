@@ -8,7 +8,7 @@ import type { Session } from '../../core/runs/session.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import { type ArtifactsState } from '../../core/submission/receipts.ts';
 import type { Loading } from '../shared/accountPage.ts';
-import { factLine, TERMS } from '../shared/termMessages.ts';
+import { factLine, TERMS } from '../shared/terms.ts';
 import type { RunPageButton, RunPageFact, RunPageMemory, RunPageSection } from './protocol.ts';
 
 /** The current state of a file on disk. */

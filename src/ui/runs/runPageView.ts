@@ -9,13 +9,13 @@ import {
   datasetStateOf,
   type DatasetState,
 } from '../../core/submission/receipts.ts';
-import { keyAction } from '../shared/accountMessages.ts';
+import { keyAction, keyProblem, offlineText } from '../shared/connectionText.ts';
 import { compact, formatBytes, formatCount, formatMoney, formatTime, sandboxNote } from '../shared/format.ts';
-import { keyProblem, offlineText, runStatus, serviceText } from '../shared/runMessages.ts';
+import { sanitizeServiceText, sanitizeText, serviceText } from '../shared/serviceText.ts';
+import { runStatus } from '../shared/runText.ts';
 import { asText, explain, isNotFound } from '../shared/serviceErrors.ts';
-import { estimateText, rangeTooltip, unexpectedPrice } from '../shared/moneyMessages.ts';
-import { sanitizeServiceText, sanitizeText } from '../shared/serviceText.ts';
-import { factLine, TERMS } from '../shared/termMessages.ts';
+import { estimateText, rangeTooltip, unexpectedPrice } from '../shared/priceText.ts';
+import { factLine, TERMS } from '../shared/terms.ts';
 import type {
   RunPageButton,
   RunPageFact,

@@ -3,23 +3,17 @@ import type { RunSummary } from '../../core/api/types.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
 import { isDamagedAdapter, isSoundAdapter } from '../../core/downloads/localFiles.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
+import { runState, type RunState } from '../../core/downloads/runState.ts';
 import type { ActiveDownload } from '../../core/downloads/types.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import { daysAgo, type RunDay } from '../../core/runs/runDays.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
-import {
-  rowLabel,
-  runDescription,
-  runState,
-  serviceText,
-  withTime,
-  type RunState,
-  type RunView,
-} from '../shared/runMessages.ts';
-import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { formatRuns } from '../shared/format.ts';
-import { dayName, runAccessibleLabel, treeWords } from './messages.ts';
+import { rowLabel, withTime } from '../shared/rowText.ts';
+import { sanitizeServiceText, serviceText } from '../shared/serviceText.ts';
+import { agoText, runWords, stateText, type RunView } from '../shared/runText.ts';
+import { compact, formatDay, formatRuns } from '../shared/format.ts';
+import { TERMS } from '../shared/terms.ts';
 
 /** A day is initially expanded if fewer runs than this are above it. */
 const EXPANDED_RUNS = 100;
@@ -103,10 +97,26 @@ export class RunItem extends vscode.TreeItem {
       new vscode.ThemeColor(isOffline ? 'disabledForeground' : color),
     );
     this.contextValue = contextOf(view, state);
-    this.command = { command: COMMANDS.showRun, title: treeWords.showRun(), arguments: [runId] };
+    this.command = { command: COMMANDS.showRun, title: TERMS.showRun, arguments: [runId] };
     if (isOffline)
       this.resourceUri = vscode.Uri.from({ scheme: OFFLINE_SCHEME, path: `/${encodeURIComponent(runId)}` });
   }
+}
+
+/** The text of a run's row for screen readers. @param time given if the row would read like another one */
+function runAccessibleLabel(view: RunView, nowMs: number, time?: string): string {
+  const words = compact(...runWords(view, nowMs), time);
+  return vscode.l10n.t('Run {0}, {1}', view.label ?? view.modelName, words.join(', '));
+}
+
+/** The gray text of a run's row. The most important words are first, since a narrow view truncates the end. */
+export function runDescription(view: RunView, nowMs: number): string {
+  const state = runState(view, nowMs);
+  const text = stateText(state, view, nowMs);
+  const ago = ['queued', 'downloading', 'verifying', 'stopped', 'damaged'].includes(state)
+    ? ''
+    : agoText(view, nowMs);
+  return ago === '' ? text : `${text} · ${ago}`;
 }
 
 /** No spinner for active runs: an unknown status may be final. */
@@ -141,6 +151,12 @@ export function dimOfflineRows(): Disposable {
   return vscode.window.registerFileDecorationProvider({
     provideFileDecoration: ({ scheme }) => (scheme === OFFLINE_SCHEME ? dimmed : undefined),
   });
+}
+
+/** The name of a day's row. @param daysAgo 0 is today; negative if the service's clock is ahead */
+function dayName(startMs: number, daysAgo: number): string {
+  if (daysAgo === 0) return vscode.l10n.t('Today');
+  return daysAgo === 1 ? vscode.l10n.t('Yesterday') : formatDay(startMs);
 }
 
 /** The row above the runs of a day. */

@@ -4,9 +4,10 @@ import { currencyOf, estimateBefore } from '../../core/money/estimate.ts';
 import type { KnownDetail } from '../../core/runs/detailStore.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import { compact, formatDuration, formatMoney, formatPrice, formatTime } from '../shared/format.ts';
-import { estimateText, unexpectedPrice } from '../shared/moneyMessages.ts';
-import { runStatus, serviceText, type RunView } from '../shared/runMessages.ts';
-import { factLine, TERMS } from '../shared/termMessages.ts';
+import { estimateText, unexpectedPrice } from '../shared/priceText.ts';
+import { serviceText } from '../shared/serviceText.ts';
+import { runStatus, type RunView } from '../shared/runText.ts';
+import { factLine, TERMS } from '../shared/terms.ts';
 
 export function queuedFor(ms: number): string {
   return l10n.t('after {0} in the queue', formatDuration(ms));

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { RunSummary } from '../../core/api/types.ts';
 import { instantOf } from '../../core/base/clock.ts';
-import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
+import type { Disposable } from '../../core/base/disposable.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
 import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import { startOfDay } from '../../core/runs/runDays.ts';
@@ -13,19 +13,23 @@ import type { Submitter } from '../../core/submission/submitter.ts';
 import type { Services } from '../../services.ts';
 import { followActive } from '../shared/activeSession.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
-import { notificationsSetting, onDidChangeSettings } from '../shared/settings.ts';
-import { rowLabel, runDescription, timesOfAlike, withTime, type RunView } from '../shared/runMessages.ts';
-import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { filterMessage, runsMessage, treeWords } from './messages.ts';
+import { rowLabel, timesOfAlike, withTime } from '../shared/rowText.ts';
 import {
   CommandItem,
   DayItem,
-  downloadsByRun,
-  RunItem,
-  runView,
   type DownloadsByRun,
+  downloadsByRun,
+  runDescription,
+  RunItem,
   type RunsNode,
+  runView,
 } from './runRows.ts';
+import type { RunView } from '../shared/runText.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { TERMS } from '../shared/terms.ts';
+import { filterMessage, runsMessage } from './linesAboveRows.ts';
+import { showRunsBadge } from './runsBadge.ts';
+import { TreeUpdates } from './treeUpdates.ts';
 import type { VisibleRuns, RowsOfRuns } from './visibleRuns.ts';
 
 /** How often relative times are redrawn while the view is visible. */
@@ -80,7 +84,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     this.#view = vscode.window.createTreeView(VIEWS.runs, { treeDataProvider: this, showCollapseAll: false });
     this.#subscriptions = [
       this.#view,
-      showRunsBadge(parts, this.#view),
+      showRunsBadge(sessions, parts.ledger, this.#view),
       followActive(sessions, (session) => this.#follow(session)),
       submitter.onDidChange((submission) => this.#drawSubmission(submission)),
       submissions.onDidChangeDamaged(() => this.#draw((row) => row.kind === 'submission')),
@@ -117,9 +121,14 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
       case 'run':
         return this.#runItem(node.runId);
       case 'more':
-        return new CommandItem('more', 'ellipsis', treeWords.loadMore(), COMMANDS.loadMoreRuns);
+        return new CommandItem('more', 'ellipsis', TERMS.loadMore, COMMANDS.loadMoreRuns);
       case 'none':
-        return new CommandItem('none', 'filter', treeWords.noneMatch(), COMMANDS.clearRunsFilter);
+        return new CommandItem(
+          'none',
+          'filter',
+          vscode.l10n.t('No loaded runs match. Select to clear the filter.'),
+          COMMANDS.clearRunsFilter,
+        );
     }
   }
 
@@ -214,7 +223,7 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
   #messageOf(session: Session | undefined): string {
     const { shown, submissions } = this.#parts;
     const hasSubmissions = submissions.rowIds.length > 0;
-    if (session === undefined) return hasSubmissions ? treeWords.noAccount() : '';
+    if (session === undefined) return hasSubmissions ? TERMS.noAccount : '';
     const filter = this.#list && shown.isFiltered && filterMessage(session, shown.filter, this.#list);
     return runsMessage(session, filter || undefined, hasSubmissions);
   }
@@ -331,119 +340,4 @@ export class RunsTree implements vscode.TreeDataProvider<RunsNode>, Disposable {
     this.#nodes.set(key, known);
     return known;
   }
-}
-
-/** VS Code draws up to this many rows without a noticeable delay. */
-const FEW_ROWS = 1_000;
-/** How many rows VS Code draws per millisecond, roughly. */
-const ROWS_PER_MS = 10;
-/** How long VS Code may take to ask for the rows of a long list; a hidden view never asks. */
-const LONGEST_MS = 10_000;
-/** A row that is in no list. */
-const NO_ROW: Readonly<RunsNode> = { kind: 'none' };
-
-/**
- * Requests redraws from VS Code: of all rows only if some are added, removed, or moved. During a full refresh VS Code forgets its
- * rows, and a button pressed then runs its command without one. Full refreshes of a long list are spaced out.
- */
-class TreeUpdates implements Disposable {
-  readonly #onDidChange = new vscode.EventEmitter<RunsNode[] | undefined>();
-  /** The text of each run's row when it was last drawn. */
-  readonly #drawn = new Map<string, string>();
-  #freeAtMs = 0;
-  #timer: NodeJS.Timeout | undefined;
-  #release: NodeJS.Timeout | undefined;
-
-  /** Fires with the rows to redraw, or with undefined for all. */
-  readonly onDidChange = this.#onDidChange.event;
-
-  drew(runId: string, text: string): void {
-    this.#drawn.set(runId, text);
-  }
-
-  /** Whether a run's row was last drawn with another text. */
-  isStale(runId: string, text: string): boolean {
-    return this.#drawn.has(runId) && this.#drawn.get(runId) !== text;
-  }
-
-  /** Redraws all rows; a long list waits until the previous redraw is done, which has the newest rows when VS Code asks for them. */
-  list(count: number): void {
-    const waitMs = this.#freeAtMs - performance.now();
-    if (count <= FEW_ROWS || waitMs <= 0) this.#drawList(count);
-    else this.#timer ??= setTimeout(() => this.#drawList(count), waitMs);
-  }
-
-  /** Called when VS Code asks for all rows. @param count their number */
-  fetched(count: number): void {
-    const waitMs = count / ROWS_PER_MS;
-    this.#freeAtMs = performance.now() + waitMs;
-    if (this.#timer !== undefined) {
-      clearTimeout(this.#timer);
-      this.#timer = setTimeout(() => this.#drawList(count), waitMs);
-    }
-    clearTimeout(this.#release);
-    // VS Code keeps the rows of the previous list until the next redraw: 2 KB each.
-    if (count > FEW_ROWS) this.#release = setTimeout(() => this.#onDidChange.fire([NO_ROW]), waitMs);
-  }
-
-  /** Redraws rows whose text changed. */
-  rows(nodes: readonly RunsNode[]): void {
-    const drawn = nodes.filter((node) => node.kind !== 'run' || this.#drawn.has(node.runId));
-    if (drawn.length > FEW_ROWS) this.list(drawn.length);
-    else if (drawn.length > 0) this.#onDidChange.fire(drawn);
-  }
-
-  /** Forgets what was drawn, when the account changes. */
-  forget(): void {
-    this.#drawn.clear();
-  }
-
-  dispose(): void {
-    clearTimeout(this.#timer);
-    clearTimeout(this.#release);
-    this.#onDidChange.dispose();
-  }
-
-  #drawList(count: number): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    if (count > FEW_ROWS) this.#freeAtMs = performance.now() + LONGEST_MS;
-    this.#onDidChange.fire(undefined);
-  }
-}
-
-/**
- * Shows the number on the Fine-Tuning icon: unseen ended runs if there are any and the notification setting is `badge`, else
- * active runs. Runs are seen when the view is visible in a focused window.
- */
-function showRunsBadge(
-  { sessions, ledger }: Pick<RunsTreeParts, 'sessions' | 'ledger'>,
-  view: vscode.TreeView<RunsNode>,
-): Disposable {
-  const badgeOf = ({ account, runs, isLocked }: Session): vscode.ViewBadge | undefined => {
-    // Hidden runs are not counted.
-    if (isLocked) return undefined;
-    const unseen = ledger.unseen(account.id);
-    if (unseen > 0 && view.visible && vscode.window.state.focused) void ledger.see(account.id);
-    else if (unseen > 0 && notificationsSetting() === 'badge')
-      return { value: unseen, tooltip: treeWords.unseen(unseen) };
-    const active = runs.activeCount;
-    return active === 0 ? undefined : { value: active, tooltip: treeWords.activeRuns(active) };
-  };
-  const draw = () => void (view.badge = sessions.active && badgeOf(sessions.active));
-  const store = new DisposableStore();
-  for (const one of [
-    ledger.onDidChangeUnseen(draw),
-    view.onDidChangeVisibility(draw),
-    vscode.window.onDidChangeWindowState(draw),
-    onDidChangeSettings(['notifications'], draw),
-    followActive(sessions, (session) => {
-      draw();
-      if (session === undefined) return [];
-      const { account, runs } = session;
-      return [ledger.follow(account.id), runs.onDidChange(draw), session.onDidChangeState(draw)];
-    }),
-  ])
-    store.add(one);
-  return store;
 }

@@ -12,7 +12,7 @@ import { COMMANDS, VIEWS, type CommandId } from '../shared/ids.ts';
 import { notify, showInformation, showWarning } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { notificationsSetting } from '../shared/settings.ts';
-import { TERMS } from '../shared/termMessages.ts';
+import { TERMS } from '../shared/terms.ts';
 import { priceText } from './runTooltip.ts';
 
 /** How long to wait for an unknown label or price. */

@@ -2,11 +2,10 @@ import { l10n } from 'vscode';
 import type { SandboxControl } from '../../sandbox/control.ts';
 import { MAX_SPEED, MIN_SPEED, SCENARIOS } from '../../sandbox/scenarios.ts';
 import type { Services } from '../../services.ts';
-import { accountWords } from '../shared/accountMessages.ts';
+import { TERMS } from '../shared/terms.ts';
 import { formatMoney, notAnAmount, parseAmount, sandboxNote } from '../shared/format.ts';
 import { askModal, showError, showInformation, showWarning } from '../shared/notifications.ts';
 import { ask, pick } from '../shared/steps.ts';
-import { TERMS } from '../shared/termMessages.ts';
 import { offeredScenarios } from './offeredScenarios.ts';
 
 type Parts = Pick<Services, 'accounts' | 'sandbox' | 'sessions'>;
@@ -14,7 +13,7 @@ type Parts = Pick<Services, 'accounts' | 'sandbox' | 'sessions'>;
 /** Starts the sandbox and makes it the active account. */
 export async function useSandbox({ accounts, sandbox }: Parts): Promise<void> {
   const { accountId } = await sandbox.start();
-  await accounts.save({ kind: 'sandbox', id: accountId, name: accountWords.sandboxName() });
+  await accounts.save({ kind: 'sandbox', id: accountId, name: l10n.t('Sandbox') });
   void showInformation(sandboxNote());
 }
 
@@ -30,7 +29,7 @@ async function controlOf(parts: Parts): Promise<SandboxControl | undefined> {
 /** Asks whether to switch to the sandbox, for a command that works only there. Modal: other extensions can run it. */
 async function offerSandbox(): Promise<boolean> {
   const detail = l10n.t('This command works only in the sandbox.');
-  const buttons = { [accountWords.useSandbox()]: true };
+  const buttons = { [TERMS.useSandbox]: true };
   return (await askModal(showInformation, l10n.t('Switch to the sandbox?'), detail, buttons)) === true;
 }
 

@@ -4,7 +4,8 @@ import { instantOf } from '../../core/base/clock.ts';
 import { userLabel } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { showInformation } from './notifications.ts';
-import { chooseRunWords, runWords, timesOfAlike, withTime } from './runMessages.ts';
+import { timesOfAlike, withTime } from './rowText.ts';
+import { runWords } from './runText.ts';
 import { pick } from './steps.ts';
 
 /** Returns the files of a command's arguments: the Explorer passes the clicked file, then all selected files. */
@@ -64,11 +65,11 @@ export async function chooseRun(argument: unknown, runs: readonly RunChoice[]): 
   const given = runIdOf(argument);
   if (given !== undefined) return given;
   if (runs.length === 0) {
-    void showInformation(chooseRunWords.none());
+    void showInformation(vscode.l10n.t('No matching runs yet.'));
     return undefined;
   }
   const answer = await pick(
-    { title: chooseRunWords.title() },
+    { title: vscode.l10n.t('Choose a Run') },
     {
       items: runs.map(({ runId, name, description }) => ({
         label: name,

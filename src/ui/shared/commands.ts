@@ -51,7 +51,7 @@ export class Commands {
       args = [first.id, ...rest];
     }
     if (needs === 'account' && this.#accounts.active === undefined)
-      (await import('./accountMessages.ts')).notifySignedOut();
+      (await import('./activeAccount.ts')).notifySignedOut();
     else await command(...args);
   }
 }
@@ -68,14 +68,5 @@ export async function ensureActiveAccount(
   accountId: string,
 ): Promise<boolean> {
   if (accounts.active?.id === accountId) return true;
-  const account = accounts.accounts.find(({ id }) => id === accountId);
-  const { notifyAccountGone, offerAccount } = await import('./accountMessages.ts');
-  if (account === undefined) {
-    notifyAccountGone(accounts.former.find(({ id }) => id === accountId)?.name);
-    return false;
-  }
-  if (!(await offerAccount(account.name))) return false;
-  await accounts.activate(accountId);
-  // The user may have signed out of the account meanwhile.
-  return accounts.active?.id === accountId;
+  return (await import('./activeAccount.ts')).offerAccount(accounts, accountId);
 }

@@ -19,7 +19,7 @@ import type { Sessions } from '../../core/runs/sessions.ts';
 import type { Prior, TrainedBefore } from '../../core/submission/receipts.ts';
 import { compact, formatCount, formatDay, formatMoney, formatRows } from './format.ts';
 import { sanitizeServiceText } from './serviceText.ts';
-import { TERMS } from './termMessages.ts';
+import { TERMS } from './terms.ts';
 
 type OtherKind = Exclude<FileKind, 'rows'>;
 

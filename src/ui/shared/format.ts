@@ -2,7 +2,7 @@ import { env, l10n } from 'vscode';
 import { instantOf } from '../../core/base/clock.ts';
 import { lazyBy } from '../../core/base/async.ts';
 import { sanitizeServiceText } from './serviceText.ts';
-import { TERMS } from './termMessages.ts';
+import { TERMS } from './terms.ts';
 
 /** A currency code has three letters, but the service may send a longer text. */
 export const MAX_CURRENCY_UNITS = 12;

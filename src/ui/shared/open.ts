@@ -1,7 +1,8 @@
 import { commands, env, l10n, UIKind, Uri, window, workspace } from 'vscode';
+import { websiteOf, type Account } from '../../core/accounts/account.ts';
 import { isOpenableUrl } from '../../core/api/address.ts';
-import { showInformation, showWarning } from './notifications.ts';
-import { TERMS } from './termMessages.ts';
+import { showWarning } from './notifications.ts';
+import { TERMS } from './terms.ts';
 
 /** A button that shows a file on the extension host's machine, with its action. */
 export interface Reveal {
@@ -52,6 +53,11 @@ export async function openServiceLink(url: string): Promise<boolean> {
   return isOpenableUrl(url) && env.openExternal(Uri.parse(new URL(url).href, true));
 }
 
-export function notifyNoLink(): void {
-  void showInformation(l10n.t('The service didn’t provide an https link for this.'));
+/** Returns a link to the website that the user entered for an account; undefined without one. */
+export function websiteLink(
+  account: Account | undefined,
+): { title: string; website: string; open: () => void } | undefined {
+  const website = account && websiteOf(account);
+  if (website === undefined) return undefined;
+  return { title: l10n.t('Open Website'), website, open: () => void openServiceLink(website) };
 }

@@ -24,7 +24,7 @@ import type { Log } from './log.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 import { pick, type Choice } from './steps.ts';
 import { tabsOf } from './tabs.ts';
-import { TERMS } from './termMessages.ts';
+import { TERMS } from './terms.ts';
 
 /** How often a dataset that changed after its check is checked again. */
 const MAX_RECHECKS = 2;

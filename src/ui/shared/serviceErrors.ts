@@ -19,7 +19,7 @@ import { COMMANDS, type CommandId } from './ids.ts';
 import { notify, showError } from './notifications.ts';
 import { revealOf } from './open.ts';
 import { sanitizeText } from './serviceText.ts';
-import { TERMS } from './termMessages.ts';
+import { TERMS } from './terms.ts';
 
 /** The button of an error: runs a command, or with `again` repeats the failed operation from its first question. */
 interface Action {

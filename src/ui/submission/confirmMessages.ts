@@ -14,9 +14,9 @@ import {
   MAX_CURRENCY_UNITS,
   sandboxNote,
 } from '../shared/format.ts';
-import { estimateText, likelyPrice } from '../shared/moneyMessages.ts';
+import { estimateText, likelyPrice } from '../shared/priceText.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { factLine, TERMS } from '../shared/termMessages.ts';
+import { factLine, TERMS } from '../shared/terms.ts';
 import type { DatasetPlace } from './datasetPlace.ts';
 import { submissionMessages } from './resultMessages.ts';
 import { moneySentence } from './submissionMoney.ts';

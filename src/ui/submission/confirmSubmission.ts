@@ -1,4 +1,4 @@
-import { overBudget } from '../shared/moneyMessages.ts';
+import { overBudget } from './budgetText.ts';
 import { askModal, showWarning } from '../shared/notifications.ts';
 import { confirmMessages, type Confirmation } from './confirmMessages.ts';
 

@@ -6,7 +6,7 @@ import type { UnreadRecord } from '../../core/submission/unreadRecord.ts';
 import { askModal, showInformation, showWarning } from '../shared/notifications.ts';
 import { revealOf } from '../shared/open.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { TERMS } from '../shared/termMessages.ts';
+import { TERMS } from '../shared/terms.ts';
 import { damagedName } from './submissionState.ts';
 
 /** Discards a record that can't be read, if the user confirms it. @throws DiskError */

@@ -11,7 +11,7 @@ import { COMMANDS } from '../shared/ids.ts';
 import { askModal, showWarning } from '../shared/notifications.ts';
 import { revealOf } from '../shared/open.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { TERMS } from '../shared/termMessages.ts';
+import { TERMS } from '../shared/terms.ts';
 import { moneySentence } from './submissionMoney.ts';
 import { damagedState, stateText } from './submissionState.ts';
 

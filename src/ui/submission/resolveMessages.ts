@@ -26,7 +26,7 @@ import {
 } from '../shared/format.ts';
 import { askModal, showWarning } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { TERMS } from '../shared/termMessages.ts';
+import { TERMS } from '../shared/terms.ts';
 
 /** The texts of an open submission's dialog. */
 export const resolveMessages = {

@@ -12,9 +12,9 @@ import { isUncertain } from '../../core/submission/reconcilePolicy.ts';
 import type { UnreadRecord } from '../../core/submission/unreadRecord.ts';
 import type { Services } from '../../services.ts';
 import { showInformation } from '../shared/notifications.ts';
-import { timesOfAlike, withTime } from '../shared/runMessages.ts';
+import { timesOfAlike, withTime } from '../shared/rowText.ts';
 import { pick, separator, type Choice } from '../shared/steps.ts';
-import { TERMS } from '../shared/termMessages.ts';
+import { TERMS } from '../shared/terms.ts';
 import {
   checkSubmission,
   continueSubmission,

@@ -18,15 +18,14 @@ import {
 } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { isCheckedAutomatically } from '../../core/submission/reconcilePolicy.ts';
-import { websiteLink } from '../shared/accountMessages.ts';
+import { revealOf, websiteLink } from '../shared/open.ts';
 import { formatCount, formatMoney, formatPrice, inSandbox } from '../shared/format.ts';
 import { COMMANDS, VIEWS, type CommandId } from '../shared/ids.ts';
 import { notify, showWarning } from '../shared/notifications.ts';
-import { survivedText, unexpectedPrice } from '../shared/moneyMessages.ts';
-import { revealOf } from '../shared/open.ts';
+import { survivedText, unexpectedPrice } from '../shared/priceText.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { TERMS } from '../shared/termMessages.ts';
+import { TERMS } from '../shared/terms.ts';
 import { moneySentence } from './submissionMoney.ts';
 
 /** Buttons and simple sentences. */

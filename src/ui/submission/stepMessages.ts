@@ -9,13 +9,8 @@ import type { DatasetSize, RunParameters } from '../../core/money/estimate.ts';
 import type { queueTimes, QueueTime } from '../../core/money/spending.ts';
 import type { Draft, Receipt } from '../../core/submission/intent.ts';
 import { isRepeat, type Prior, type TrainedBefore } from '../../core/submission/receipts.ts';
-import {
-  balanceNoteText,
-  budgetText,
-  overBudget,
-  priceText,
-  queueTimeText,
-} from '../shared/moneyMessages.ts';
+import { balanceNoteText, budgetText, overBudget, queueTimeText } from './budgetText.ts';
+import { priceText } from '../shared/priceText.ts';
 import {
   checkRows,
   priorName,
@@ -40,7 +35,7 @@ import {
 import { openServiceLink } from '../shared/open.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { ask, mapAnswer, pick, separator, type Answer, type Choice, type Place } from '../shared/steps.ts';
-import { factLine, TERMS } from '../shared/termMessages.ts';
+import { factLine, TERMS } from '../shared/terms.ts';
 import { MAX_FOLDER_UNITS } from './confirmMessages.ts';
 import type { DatasetPlace } from './datasetPlace.ts';
 import type { OpenOne } from './openSubmissions.ts';

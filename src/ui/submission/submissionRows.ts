@@ -14,9 +14,9 @@ import type { Submitter } from '../../core/submission/submitter.ts';
 import type { UnreadRecord } from '../../core/submission/unreadRecord.ts';
 import { compact, formatBytes, formatTime } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { rowLabel, timesOfAlike, withTime } from '../shared/runMessages.ts';
+import { rowLabel, timesOfAlike, withTime } from '../shared/rowText.ts';
 import { sanitizeText } from '../shared/serviceText.ts';
-import { factLine, TERMS } from '../shared/termMessages.ts';
+import { factLine, TERMS } from '../shared/terms.ts';
 import { damagedDescription, damagedName, submissionDescription } from './submissionState.ts';
 
 const ICONS: Readonly<Record<SubmissionState, string>> = {

@@ -3,8 +3,8 @@ import { l10n } from 'vscode';
 import type { PendingSubmission, SubmissionState } from '../../core/submission/pendingSubmission.ts';
 import type { UnreadRecord } from '../../core/submission/unreadRecord.ts';
 import { compact, formatCount, formatDuration, formatMoment } from '../shared/format.ts';
-import { leftText } from '../shared/runMessages.ts';
-import { TERMS } from '../shared/termMessages.ts';
+import { leftText } from '../shared/runText.ts';
+import { TERMS } from '../shared/terms.ts';
 
 /** The state in one line, money first, since a narrow view cuts off the end. */
 export function stateText(submission: PendingSubmission, nowMs: number): string {

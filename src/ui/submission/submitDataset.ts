@@ -16,7 +16,7 @@ import type { KnownSubmissions } from '../../core/submission/journal.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { receiptOf, priorsOf, trainedBefore, type Prior } from '../../core/submission/receipts.ts';
 import type { Services } from '../../services.ts';
-import { askWhereToWork } from '../shared/accountMessages.ts';
+import { askWhereToWork } from './signInFirst.ts';
 import { modelOf, chooseRun, runChoices } from '../shared/arguments.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { showWarning, withViewProgress } from '../shared/notifications.ts';

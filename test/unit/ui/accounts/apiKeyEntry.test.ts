@@ -7,7 +7,7 @@ import { withVscode } from '../../../helpers/standInForVscode.ts';
 
 const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
 const { signIn } = await withVscode(() => import('../../../../src/ui/accounts/signIn.ts'));
-const { replaceKey } = await withVscode(() => import('../../../../src/ui/accounts/signIn.ts'));
+const { replaceKey } = await withVscode(() => import('../../../../src/ui/accounts/enterApiKey.ts'));
 
 describe('API key entry', () => {
   let stored: string[];

@@ -11,9 +11,9 @@ import { codeOf, conflict, created, MINUTE, Stage, tooPoor } from '../../../help
 
 const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
 const { ApiKeys: createKeys } = await withVscode(() => import('../../../../src/ui/accounts/apiKeys.ts'));
-const { replaceKey, signIn, signOut } = await withVscode(
-  () => import('../../../../src/ui/accounts/signIn.ts'),
-);
+const { signIn } = await withVscode(() => import('../../../../src/ui/accounts/signIn.ts'));
+const { replaceKey } = await withVscode(() => import('../../../../src/ui/accounts/enterApiKey.ts'));
+const { signOut } = await withVscode(() => import('../../../../src/ui/accounts/signOut.ts'));
 
 describe('The same API key entered again', () => {
   let stage: Stage;

@@ -12,7 +12,7 @@ import { silent } from '../../../helpers/runs/support.ts';
 const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
 const { signIn } = await withVscode(() => import('../../../../src/ui/accounts/signIn.ts'));
 const { notifyUnreadable } = await withVscode(() => import('../../../../src/ui/shared/notifyUnreadable.ts'));
-const { signOut } = await withVscode(() => import('../../../../src/ui/accounts/signIn.ts'));
+const { signOut } = await withVscode(() => import('../../../../src/ui/accounts/signOut.ts'));
 
 describe('Sign In to a service that was used before', () => {
   let stage: Stage;

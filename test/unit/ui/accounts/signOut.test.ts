@@ -5,7 +5,7 @@ import type { AccountStore } from '../../../../src/core/accounts/accountStore.ts
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
 const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
-const { signOut } = await withVscode(() => import('../../../../src/ui/accounts/signIn.ts'));
+const { signOut } = await withVscode(() => import('../../../../src/ui/accounts/signOut.ts'));
 
 describe('Sign Out', () => {
   beforeEach(() => standIn.forget());

@@ -7,7 +7,7 @@ import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const { switchAccount } = await withVscode(() => import('../../../../src/ui/accounts/switchAccount.ts'));
-const { notifyKeyNeeded } = await withVscode(() => import('../../../../src/ui/accounts/messages.ts'));
+const { notifyKeyNeeded } = await withVscode(() => import('../../../../src/ui/accounts/enterApiKey.ts'));
 
 describe('Account menu', () => {
   const work: ServiceAccount = { kind: 'service', id: 'w', name: 'Work', baseUrl: 'https://service.test' };

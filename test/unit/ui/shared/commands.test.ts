@@ -13,7 +13,7 @@ const { Commands, ensureActiveAccount } = await withVscode(
 const { modelOf, runChoices, runIdOf } = await withVscode(
   () => import('../../../../src/ui/shared/arguments.ts'),
 );
-await withVscode(() => import('../../../../src/ui/shared/accountMessages.ts'));
+await withVscode(() => import('../../../../src/ui/shared/activeAccount.ts'));
 
 describe('Commands', () => {
   const folder = useFolder();

@@ -2,39 +2,10 @@ import { l10n } from 'vscode';
 import type { Phase } from '../../core/runs/phase.ts';
 import type { RunFilter } from '../../core/runs/runFilter.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { compact, formatCount, formatDay, formatRuns, sandboxNote } from '../shared/format.ts';
-import { keyProblem, offlineText, runWords, type RunView } from '../shared/runMessages.ts';
+import { keyProblem, offlineText } from '../shared/connectionText.ts';
+import { compact, formatCount, sandboxNote } from '../shared/format.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { TERMS } from '../shared/termMessages.ts';
-
-// The texts of the views' rows and of the messages above them. All other texts are loaded at their first use.
-
-export const treeWords = {
-  loadMore: () => TERMS.loadMore,
-  showRun: () => TERMS.showRun,
-  noneMatch: () => l10n.t('No loaded runs match. Select to clear the filter.'),
-  noAccount: () => TERMS.noAccount,
-  activeRuns: (count: number) => l10n.t('{0} active', formatRuns(count)),
-  unseen: (count: number) => l10n.t('{0} ended', formatRuns(count)),
-  unavailable: () => l10n.t('not available'),
-  modelTooltip: (name: string, id: string, isAvailable: boolean) =>
-    compact(l10n.t('{0} ({1})', name, id), !isAvailable && treeWords.unavailable()).join(', '),
-  unknownProvider: () => l10n.t('Provider unknown'),
-  provider: (name: string, count: number) =>
-    count === 1 ? l10n.t('{0}, 1 model', name) : l10n.t('{0}, {1} models', name, count),
-};
-
-/** The text of a run's row for screen readers. @param time given if the row would read like another one */
-export function runAccessibleLabel(view: RunView, nowMs: number, time?: string): string {
-  const words = compact(...runWords(view, nowMs), time);
-  return l10n.t('Run {0}, {1}', view.label ?? view.modelName, words.join(', '));
-}
-
-/** The name of a day's row. @param daysAgo 0 is today; negative if the service's clock is ahead */
-export function dayName(startMs: number, daysAgo: number): string {
-  if (daysAgo === 0) return l10n.t('Today');
-  return daysAgo === 1 ? l10n.t('Yesterday') : formatDay(startMs);
-}
+import { TERMS } from '../shared/terms.ts';
 
 const PHASES: Readonly<Record<Phase, () => string>> = {
   waiting: () => TERMS.queued,

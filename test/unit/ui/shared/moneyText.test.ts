@@ -3,19 +3,15 @@ import type { BudgetCheck, MonthSpending } from '../../../../src/core/money/budg
 import type { Estimate } from '../../../../src/core/money/estimate.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
-const {
-  amountsText,
-  budgetText,
-  estimateText,
-  likelyPrice,
-  overBudget,
-  priceText,
-  rangeTooltip,
-  monthAmountsText,
-  spentText,
-  pendingText,
-  unexpectedPrice,
-} = await withVscode(() => import('../../../../src/ui/shared/moneyMessages.ts'));
+const { estimateText, likelyPrice, priceText, rangeTooltip, unexpectedPrice } = await withVscode(
+  () => import('../../../../src/ui/shared/priceText.ts'),
+);
+const { amountsText, monthAmountsText, spentText } = await withVscode(
+  () => import('../../../../src/ui/shared/spendingText.ts'),
+);
+const { budgetText, overBudget, pendingText } = await withVscode(
+  () => import('../../../../src/ui/submission/budgetText.ts'),
+);
 
 const currency = 'USD';
 const atMs = Date.UTC(2026, 4, 3, 12);

@@ -60,6 +60,8 @@ export const TERMS = {
   showProblems: l10n.t('Show Problems'),
   showRun: l10n.t('Show Run'),
   signIn: l10n.t('Sign In'),
+  /** Of the command, which asks for more. */
+  signInMenu: l10n.t('Sign In…'),
   size: l10n.t('Size'),
   standard: l10n.t('Standard'),
   started: l10n.t('Started'),
@@ -72,6 +74,7 @@ export const TERMS = {
   trainedBefore: l10n.t('Trained before'),
   unknown: l10n.t('unknown'),
   usePolicy: l10n.t('Use policy'),
+  useSandbox: l10n.t('Use the Sandbox'),
 } as const;
 
 /** A named fact on a line. */

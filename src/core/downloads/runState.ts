@@ -1,0 +1,53 @@
+import type { RunSummary } from '../api/types.ts';
+import { instantOf } from '../base/clock.ts';
+import type { Phase } from '../runs/phase.ts';
+import type { DownloadState } from './types.ts';
+
+/** An adapter that is not downloaded counts as expiring this long before it expires. */
+const EXPIRING_MS = 72 * 3_600_000;
+
+/** What is known of a run and its adapter. */
+export interface RunKnown {
+  run: RunSummary;
+  phase: Phase;
+  isDownloaded?: boolean;
+  /** The file on disk is damaged. */
+  isDamaged?: boolean;
+  /** A download that is not complete; `fraction` from 0 to 1 if known; `isKept` as in `ActiveDownload`. */
+  download?: { state: DownloadState; fraction?: number; isKept?: false } | undefined;
+}
+
+/** The most important fact about a run. */
+export type RunState =
+  | 'queued'
+  | 'active'
+  | 'ended'
+  | 'available'
+  | 'expiring'
+  | 'expired'
+  | 'no-adapter'
+  | 'downloading'
+  | 'verifying'
+  | 'stopped'
+  | 'downloaded'
+  | 'damaged';
+
+export function runState(known: RunKnown, nowMs: number): RunState {
+  const { run, phase, isDownloaded, isDamaged, download } = known;
+  const leftMs = adapterLeftMs(run, nowMs);
+  if (download?.state === 'verifying') return 'verifying';
+  if (download !== undefined && download.state !== 'interrupted') return 'downloading';
+  if (isDownloaded === true) return 'downloaded';
+  // An interrupted download can be resumed as long as the service has the adapter.
+  const isGone = !run.artifacts_available || leftMs <= 0;
+  if (download !== undefined && !isGone) return 'stopped';
+  if (isDamaged === true && !isGone) return 'damaged';
+  if (phase !== 'finished') return phase === 'waiting' ? 'queued' : phase;
+  if (isGone) return leftMs <= 0 ? 'expired' : 'no-adapter';
+  return leftMs <= EXPIRING_MS ? 'expiring' : 'available';
+}
+
+/** For how long the service keeps the adapter; NaN if it provides no time. */
+export function adapterLeftMs(run: RunSummary, nowMs: number): number {
+  return instantOf(run.artifacts_expires_at) - nowMs;
+}

@@ -1,0 +1,61 @@
+import { l10n } from 'vscode';
+import type { AccountStore } from '../../core/accounts/accountStore.ts';
+import { compact } from '../shared/format.ts';
+import { askModal, showWarning } from '../shared/notifications.ts';
+import { TERMS } from '../shared/terms.ts';
+import type { ApiKeys } from './apiKeys.ts';
+
+/** The unfinished work of an account. */
+export interface Unfinished {
+  /** `charge`: a submission may be charged; `kept`: submissions can be continued. */
+  submissions: 'charge' | 'kept' | undefined;
+  hasDownloads: boolean;
+}
+
+/**
+ * Signs out of the active account, deletes its API key, and discards its unfinished downloads. Signing in to it again restores
+ * its submissions, receipts, and download records.
+ */
+export async function signOut(
+  accounts: AccountStore,
+  apiKeys: ApiKeys,
+  unfinishedOf: (accountId: string) => Unfinished,
+  discardDownloads: (accountId: string) => Promise<void>,
+): Promise<void> {
+  const account = accounts.active;
+  await apiKeys.requireCurrent(account?.id);
+  if (account === undefined || !(await confirmSignOut(account, unfinishedOf(account.id)))) return;
+  // Another window may have changed a key while the dialog was open; the account would go, and its API key stay.
+  await apiKeys.requireCurrent(account.id);
+  // Remove the account first: a session that loses its key would ask for another one.
+  await accounts.remove(account.id);
+  try {
+    await apiKeys.delete(account.id);
+  } finally {
+    // Also if the keyring fails, since the account is already removed.
+    await discardDownloads(account.id);
+  }
+}
+
+/** Asks whether to sign out, and explains the consequences. */
+async function confirmSignOut(
+  { kind, name }: { kind: 'service' | 'sandbox'; name: string },
+  { submissions, hasDownloads }: Unfinished,
+): Promise<boolean> {
+  const isSandbox = kind === 'sandbox';
+  const left = {
+    charge: l10n.t('You may be charged for an open submission. Sign in again to check it.'),
+    kept: l10n.t(
+      'Open submissions were not charged, as far as this machine knows. Sign in again to continue them.',
+    ),
+  };
+  const detail = compact(
+    !isSandbox && submissions && left[submissions],
+    hasDownloads && l10n.t('Unfinished downloads will be removed.'),
+    isSandbox
+      ? l10n.t('“{0}” brings back its runs and downloads.', TERMS.useSandbox)
+      : l10n.t('Its API key will be deleted from this machine. Runs continue.'),
+  ).join(' ');
+  const buttons = { [l10n.t('Sign Out')]: true };
+  return (await askModal(showWarning, l10n.t('Sign out of {0}?', name), detail, buttons)) === true;
+}

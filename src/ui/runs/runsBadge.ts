@@ -1,0 +1,47 @@
+import * as vscode from 'vscode';
+import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
+import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
+import type { Session } from '../../core/runs/session.ts';
+import type { Sessions } from '../../core/runs/sessions.ts';
+import { followActive } from '../shared/activeSession.ts';
+import { formatRuns } from '../shared/format.ts';
+import { notificationsSetting, onDidChangeSettings } from '../shared/settings.ts';
+
+/**
+ * Shows the number on the Fine-Tuning icon: unseen ended runs if there are any and the notification setting is `badge`, else
+ * active runs. Runs are seen when the view is visible in a focused window.
+ */
+export function showRunsBadge(
+  sessions: Sessions,
+  ledger: Pick<NotificationLedger, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>,
+  view: vscode.TreeView<unknown>,
+): Disposable {
+  const badgeOf = ({ account, runs, isLocked }: Session): vscode.ViewBadge | undefined => {
+    // Hidden runs are not counted.
+    if (isLocked) return undefined;
+    const unseen = ledger.unseen(account.id);
+    if (unseen > 0 && view.visible && vscode.window.state.focused) void ledger.see(account.id);
+    else if (unseen > 0 && notificationsSetting() === 'badge')
+      return { value: unseen, tooltip: vscode.l10n.t('{0} ended', formatRuns(unseen)) };
+    const active = runs.activeCount;
+    return active === 0
+      ? undefined
+      : { value: active, tooltip: vscode.l10n.t('{0} active', formatRuns(active)) };
+  };
+  const draw = () => void (view.badge = sessions.active && badgeOf(sessions.active));
+  const store = new DisposableStore();
+  for (const one of [
+    ledger.onDidChangeUnseen(draw),
+    view.onDidChangeVisibility(draw),
+    vscode.window.onDidChangeWindowState(draw),
+    onDidChangeSettings(['notifications'], draw),
+    followActive(sessions, (session) => {
+      draw();
+      if (session === undefined) return [];
+      const { account, runs } = session;
+      return [ledger.follow(account.id), runs.onDidChange(draw), session.onDidChangeState(draw)];
+    }),
+  ])
+    store.add(one);
+  return store;
+}

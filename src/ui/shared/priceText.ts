@@ -1,0 +1,124 @@
+import { env, l10n } from 'vscode';
+import { isWithin, type Estimate, type PriceRange } from '../../core/money/estimate.ts';
+import type { ChargedReceipt } from '../../core/submission/intent.ts';
+import { amountText, formatBytes, formatCount, formatDay, formatMoney } from './format.ts';
+
+/** Describes a price before it is charged, as the value of a row. */
+export function priceText(estimate: Estimate): string {
+  switch (estimate.kind) {
+    case 'none':
+      return notKnown();
+    case 'range':
+      return l10n.t('Likely {0} · from {1} runs', rangeText(estimate), formatCount(estimate.runs));
+    case 'same':
+      return l10n.t('{0} last time ({1})', money(estimate), formatDay(estimate.atMs));
+    case 'one':
+      return notKnown(
+        l10n.t('your one run ({0}) cost {1}', formatBytes(estimate.sizeBytes), money(estimate)),
+      );
+    case 'changed':
+      return notKnown(
+        l10n.t(
+          'the last price was outside its range ({0} on {1})',
+          money(estimate),
+          formatDay(estimate.atMs),
+        ),
+      );
+    case 'far':
+      return notKnown(farText(estimate));
+    case 'priority':
+      return l10n.t(
+        '{0} in the standard queue · priority costs extra unless your plan includes it',
+        rangeText(estimate),
+      );
+    case 'free':
+      return notKnown(l10n.t('your nearest run cost nothing'));
+  }
+}
+
+/** @param reason why there is no estimate */
+function notKnown(...reason: string[]): string {
+  return [l10n.t('Not known until charged'), ...reason].join(' · ');
+}
+
+/** Returns the estimate for a CodeLens and the final confirmation; undefined if there is none. */
+export function likelyPrice(estimate: Estimate): string | undefined {
+  return estimate.kind === 'range' ? l10n.t('likely {0}', rangeText(estimate)) : estimateText(estimate);
+}
+
+/** Returns the estimate to show next to a price; undefined if there is none. */
+export function estimateText(estimate: Estimate): string | undefined {
+  switch (estimate.kind) {
+    case 'range':
+      return rangeText(estimate);
+    case 'same':
+      return l10n.t('{0} last time', money(estimate));
+    case 'priority':
+      return l10n.t('{0} in the standard queue', rangeText(estimate));
+    default:
+      return undefined;
+  }
+}
+
+/** Explains the basis of a range, and how many of the latest ranges were correct. */
+export function rangeTooltip({ correct, of }: { correct: number; of: number }): string {
+  const assumption = l10n.t(
+    'Assumes that a larger dataset costs at least as much, and at most in proportion.',
+  );
+  // A single run proves nothing.
+  if (of < 2) return assumption;
+  return [assumption, l10n.t('Such a range held for {0} of your last {1} runs.', correct, of)].join(' ');
+}
+
+/** Describes a price that differs from its estimate; undefined for any other price, or in another currency. */
+export function unexpectedPrice(
+  before: Estimate,
+  priceCents: number,
+  currency: string | undefined,
+): string | undefined {
+  if (!('currency' in before) || before.currency !== currency) return undefined;
+  const price = formatMoney(priceCents, currency);
+  if (before.kind === 'range' && !isWithin(before, priceCents))
+    return l10n.t('{0}, outside the estimate of {1}', price, rangeText(before));
+  if (before.kind === 'same' && before.priceCents !== priceCents)
+    return l10n.t('{0} instead of {1} last time', price, money(before));
+  return undefined;
+}
+
+/**
+ * What was survived, if the runs prove that a submission was charged once. Undefined if nothing was: its first attempt was
+ * answered.
+ */
+export function survivedText(
+  { attempts, settled }: ChargedReceipt,
+  price: string,
+  isSandbox: boolean,
+): string | undefined {
+  const paid = isSandbox ? l10n.t('{0} of sandbox money', price) : price;
+  if (settled.how === 'found')
+    return l10n.t('Charged {0} once: the response was lost, but its run was found', paid);
+  if (settled.how !== 'answered' || attempts.length < 2) return undefined;
+  return l10n.t('Charged {0} once; the answer came at attempt {1}', paid, formatCount(attempts.length));
+}
+
+function rangeText({ lowCents, highCents, currency }: Omit<PriceRange, 'kind' | 'runs'>): string {
+  if (lowCents === highCents) return formatMoney(highCents, currency);
+  return l10n.t('{0}–{1}', amountText(lowCents, env.language) ?? '', formatMoney(highCents, currency));
+}
+
+function farText({
+  ratio,
+  isLarger,
+  measure,
+  sizeBytes,
+  ...nearest
+}: Extract<Estimate, { kind: 'far' }>): string {
+  const [size, price] = [formatBytes(sizeBytes), money(nearest)];
+  return isLarger && measure === 'bytes'
+    ? l10n.t('{0} times the size of your nearest run ({1}, {2})', formatCount(Math.round(ratio)), size, price)
+    : l10n.t('your nearest run differs in size ({0}, {1})', size, price);
+}
+
+function money({ priceCents, currency }: { priceCents: number; currency: string }): string {
+  return formatMoney(priceCents, currency);
+}

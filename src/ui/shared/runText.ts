@@ -1,0 +1,85 @@
+import { l10n } from 'vscode';
+import { instantOf } from '../../core/base/clock.ts';
+import { adapterLeftMs, runState, type RunKnown, type RunState } from '../../core/downloads/runState.ts';
+import type { Phase } from '../../core/runs/phase.ts';
+import { formatAgo, formatLeft, formatRoughly } from './format.ts';
+import { sanitizeServiceText, serviceText } from './serviceText.ts';
+import { TERMS } from './terms.ts';
+
+/** What a run's row shows. */
+export interface RunView extends RunKnown {
+  modelName: string;
+  label?: string | undefined;
+}
+
+/** `Queued`, `Completed`, or the service's status, since it uses many for active and failed runs. */
+export function runStatus(status: string, phase: Phase): string {
+  if (phase === 'waiting') return TERMS.queued;
+  return phase === 'finished'
+    ? TERMS.completed
+    : capitalized(serviceText(status)) || l10n.t('Status unknown');
+}
+
+/** A status is a word of the service's, beside others that begin with a capital. */
+function capitalized(text: string): string {
+  const [first = ''] = text;
+  return first.toUpperCase() + text.slice(first.length);
+}
+
+/** The facts of a run without omissions, for screen readers and where there is room. */
+export function runWords(view: RunView, nowMs: number): string[] {
+  const state = runState(view, nowMs);
+  const { run, phase, label, modelName } = view;
+  return [
+    runStatus(run.status, phase),
+    label === undefined ? '' : modelName,
+    agoText(view, nowMs),
+    ['queued', 'active', 'ended'].includes(state) ? '' : stateText(state, view, nowMs),
+  ].filter((word) => word !== '');
+}
+
+/** The state of a run in its row. */
+export function stateText(state: RunState, { run, download }: RunView, nowMs: number): string {
+  const percent = download?.fraction === undefined ? undefined : Math.floor(download.fraction * 100);
+  const leftMs = adapterLeftMs(run, nowMs);
+  switch (state) {
+    case 'queued': {
+      const queuedMs = nowMs - instantOf(run.created_at);
+      return queuedMs >= 60_000 ? l10n.t('Queued {0}', formatRoughly(queuedMs)) : TERMS.queued;
+    }
+    case 'active':
+    case 'ended':
+      return capitalized(sanitizeServiceText(run.status)) || l10n.t('Status unknown');
+    case 'available':
+    case 'expiring':
+      return Number.isNaN(leftMs) ? l10n.t('Not downloaded') : leftText(formatLeft(leftMs));
+    case 'expired':
+      return l10n.t('Expired');
+    case 'no-adapter':
+      return l10n.t('No adapter');
+    case 'downloading':
+      if (download?.isKept === false)
+        return percent === undefined
+          ? l10n.t('Downloading… · can’t be resumed')
+          : l10n.t('Download {0}% · can’t be resumed', percent);
+      return percent === undefined ? l10n.t('Downloading…') : l10n.t('Download {0}%', percent);
+    case 'verifying':
+      return l10n.t('Verifying…');
+    case 'stopped':
+      return percent === undefined ? l10n.t('Download stopped') : l10n.t('Stopped at {0}%', percent);
+    case 'downloaded':
+      return l10n.t('Downloaded');
+    case 'damaged':
+      return l10n.t('Damaged · Download again');
+  }
+}
+
+export function leftText(duration: string): string {
+  return l10n.t('{0} left', duration);
+}
+
+/** When a run was created; empty if the service provides no time. */
+export function agoText({ run }: RunView, nowMs: number): string {
+  const createdAtMs = instantOf(run.created_at);
+  return Number.isNaN(createdAtMs) ? '' : formatAgo(createdAtMs, nowMs);
+}
