@@ -127,12 +127,17 @@ export class AccountStore implements Disposable {
     try {
       const folder = path.dirname(this.#file);
       await mkdir(folder, { recursive: true });
-      this.#watch ??= new FolderWatch(folder, path.basename(this.#file), () => this.#reload());
-      await this.#reload();
+      this.#watch ??= new FolderWatch(folder, path.basename(this.#file), () => this.reload());
+      await this.reload();
     } catch (error) {
       this.#isUnreadable = true;
       throw error instanceof AccountsUnreadableError ? error : new AccountsUnreadableError(this.#file, error);
     }
+  }
+
+  /** Reads the file again. Without a file watcher, only this shows other windows' changes. @throws AccountsUnreadableError */
+  reload(): Promise<void> {
+    return this.#inTurn(async () => this.#accept(await this.#read()));
   }
 
   /** Whether `open` failed and nothing has been read since. */
@@ -235,11 +240,6 @@ export class AccountStore implements Disposable {
     } finally {
       lease?.release();
     }
-  }
-
-  /** @throws AccountsUnreadableError */
-  #reload(): Promise<void> {
-    return this.#inTurn(async () => this.#accept(await this.#read()));
   }
 
   #accept(next: Content): void {

@@ -66,6 +66,10 @@ export class ApiKeys implements vscode.Disposable {
         if (key.startsWith(PREFIX)) this.#onDidChange.fire(key.slice(PREFIX.length));
       }),
       accounts.onDidChange(() => this.#follow()),
+      vscode.window.onDidChangeWindowState(({ focused }) => {
+        // The system may have no file watcher for this page.
+        if (isBrowser && focused) void accounts.reload().catch(() => undefined);
+      }),
     ];
   }
 

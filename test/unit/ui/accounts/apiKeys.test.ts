@@ -1,17 +1,23 @@
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { SecretStorage } from 'vscode';
 import { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
 import type { ApiKeys } from '../../../../src/ui/accounts/apiKeys.ts';
 import { useFolder } from '../../../helpers/folder.ts';
+import { until } from '../../../helpers/runs/support.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
+const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
 const { ApiKeys: createKeys } = await withVscode(() => import('../../../../src/ui/accounts/apiKeys.ts'));
 
 describe('ApiKeys', () => {
   const folderOf = useFolder();
   const stores: AccountStore[] = [];
+  const pages: ApiKeys[] = [];
   let stored: Map<string, string>;
   let keys: ApiKeys;
   const owner = { accountId: 'a', origin: 'https://service.test' };
@@ -34,7 +40,7 @@ describe('ApiKeys', () => {
     keys = new createKeys(secrets, await openAccounts(), () => Promise.resolve([]), false);
   });
   afterEach(() => {
-    for (const accounts of stores.splice(0)) accounts.dispose();
+    for (const one of [...pages.splice(0), ...stores.splice(0)]) one.dispose();
   });
 
   it('assigns a new random ID whenever the API key changes', async () => {
@@ -92,6 +98,7 @@ describe('ApiKeys', () => {
       } as unknown as SecretStorage;
       const accounts = await openAccounts().catch(() => stores.at(-1)!);
       const pageKeys = new createKeys(secrets, accounts, () => Promise.resolve([]), true);
+      pages.push(pageKeys);
       const changed: string[] = [];
       pageKeys.onDidChange((id) => changed.push(id));
       const add = (id: string, apiKey: string) =>
@@ -123,6 +130,25 @@ describe('ApiKeys', () => {
       assert.equal(await reloaded.apiKeyOf('a'), 'service_two');
       await reloaded.keys.replace(owner, 'service_three');
       assert.equal(await (await open()).apiKeyOf('a'), 'service_three');
+    });
+
+    it('are not used once the page gets the focus, if the system has no file watcher for it', async () => {
+      const first = await open();
+      await first.add('a', 'service_one');
+      const { watch } = fs;
+      fs.watch = () => {
+        throw new Error('ENOSPC');
+      };
+      syncBuiltinESMExports();
+      const second = await open();
+      fs.watch = watch;
+      syncBuiltinESMExports();
+      await first.keys.replace(owner, 'service_two');
+      await delay(200);
+      assert.equal(second.keys.isOutdated('a'), false);
+      standIn.focus.changed.fire({ focused: true });
+      await until(() => second.keys.isOutdated('a'));
+      assert.deepEqual([await second.apiKeyOf('a'), second.changed], [undefined, ['a']]);
     });
 
     it('are not written after another page added or removed an account', async () => {
