@@ -193,6 +193,8 @@ function verifyBounds(simulation: Simulation): void {
       if (idempotencyKey !== post.idempotencyKey || post.atMs >= notBeforeMs - 1) continue;
       // A window that was killed may not have stored the answer.
       if (window !== post.window && simulation.cutOff.has(window)) continue;
+      // Nor one that gave up at a full disk, which may be a moment before it reads an early answer.
+      if (simulation.hasFullDisk(window)) continue;
       // Nor one whose user stopped waiting for it.
       if (simulation.cell.cancelAt === 'validating' && simulation.cell.cancelBy === 'abort') continue;
       const earlyMs = notBeforeMs - post.atMs;

@@ -227,6 +227,10 @@ export class Simulation implements Surroundings {
     this.note(`  window ${number} was killed`);
   }
 
+  hasFullDisk(window: number): boolean {
+    return this.#crashes.get(window)?.by === 'disk full';
+  }
+
   /** Opens a window of another account that tries forbidden actions. */
   async visitOtherAccount(): Promise<void> {
     await this.otherService.start();
