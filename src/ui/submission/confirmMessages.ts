@@ -18,8 +18,7 @@ import { estimateText, likelyPrice } from '../shared/priceText.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
 import type { DatasetPlace } from './datasetPlace.ts';
-import { submissionMessages } from './resultMessages.ts';
-import { moneySentence } from './submissionMoney.ts';
+import { moneySentence, RESENDING } from './submissionMoney.ts';
 
 /** What the final question shows before anything is sent. */
 export interface Confirmation {
@@ -243,5 +242,5 @@ function resentSentence(submission: PendingSubmission, isUnproven = false): stri
   if (submission.state === 'unsent') return moneySentence(submission, Date.now());
   const money =
     submission.state === 'not-charged' ? l10n.t('Not charged so far.') : l10n.t('You may have been charged.');
-  return [money, submissionMessages.resending()].join(' ');
+  return [money, RESENDING].join(' ');
 }

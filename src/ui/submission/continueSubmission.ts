@@ -18,13 +18,14 @@ import type { ReconcileResult } from '../../core/submission/reconciler.ts';
 import type { Services } from '../../services.ts';
 import { showWarning, withLateProgress } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
+import type { ReportFoundRun } from './chargeReport.ts';
 import { confirmSubmission } from './confirmSubmission.ts';
 import { placeOf } from './datasetPlace.ts';
 import { moneyOf, readFacts } from './submissionFacts.ts';
 import { continueWithDataset } from './submitDataset.ts';
 import { RESEND_OBSTACLES, resolveMessages } from './resolveMessages.ts';
-import { presetOf } from './resultMessages.ts';
-import { reportEnd, reportResult, withSubmissionProgress, type ReportFoundRun } from './submissionResult.ts';
+import { presetOf } from './preset.ts';
+import { reportEnd, reportResult, withSubmissionProgress } from './submissionResult.ts';
 
 /** What resolving an open submission needs. */
 export type ResolveParts = Pick<

@@ -5,13 +5,13 @@ import type { Services } from '../../services.ts';
 import { followActive } from '../shared/activeSession.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { inBackground } from '../shared/log.ts';
-import type { ReportFoundRun } from './submissionResult.ts';
+import type { ReportFoundRun } from './chargeReport.ts';
 
 /** Activates submitting a dataset, which is charged at most once, and resolving submissions with a lost response. */
 export function activateSubmission(services: Services): void {
   const { disposables, journal, log, openJournal, commands, reportError } = services;
   const { sessions, submitter } = services;
-  const reporter = lazy(async () => (await import('./submissionResult.ts')).foundRunReporter(journal));
+  const reporter = lazy(async () => (await import('./chargeReport.ts')).foundRunReporter(journal));
   const reportFoundRun: ReportFoundRun = async (...found) => (await reporter())(...found);
   const parts = { ...services, reportFoundRun };
   commands.add('nothing', {
@@ -36,8 +36,8 @@ export function activateSubmission(services: Services): void {
   });
   // Needed once there is an open submission or an unreported charge.
   const notices = lazy(async () => {
-    const { watchSubmissions } = await import('./submissionNotices.ts');
-    return disposables.add(watchSubmissions({ ...services, reportFoundRun: await reporter() }));
+    const { SubmissionNotices } = await import('./submissionNotices.ts');
+    return disposables.add(new SubmissionNotices({ ...services, reportFoundRun: await reporter() }));
   });
   const started = lazy(async () => {
     await onDisk(openJournal(), 'submissions');

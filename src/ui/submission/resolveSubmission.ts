@@ -25,8 +25,7 @@ import {
 } from './continueSubmission.ts';
 import { discardRecord } from './discardRecord.ts';
 import { confirmDiscard, confirmIsRun, factRows, resolveMessages } from './resolveMessages.ts';
-import { submissionMessages } from './resultMessages.ts';
-import { moneySentence } from './submissionMoney.ts';
+import { BUTTONS, moneySentence, RESENDING } from './submissionMoney.ts';
 import { reportEnd } from './submissionResult.ts';
 import { damagedDescription, damagedName, submissionDescription } from './submissionState.ts';
 
@@ -225,8 +224,7 @@ function actionRows(
   const rows: Choice<'check' | Action | undefined>[] = [];
   const add = (icon: string, label: string, detail: string, value?: 'check' | Action) =>
     rows.push({ icon, label, detail, value });
-  if (canCheck(submission))
-    add('search', submissionMessages.checkNow(), resolveMessages.checkDetail(), 'check');
+  if (canCheck(submission)) add('search', BUTTONS.checkNow, resolveMessages.checkDetail(), 'check');
   for (const run of candidates) {
     const facts = resolveMessages.runDetail(run, intent.balanceBefore?.currency);
     add('pass', resolveMessages.run(run), facts, (now) => adopt(parts, session, now, run));
@@ -239,8 +237,8 @@ function actionRows(
   if (obstacle !== undefined) add('circle-slash', resolveMessages.cantSend(mayBeCharged(intent)), obstacle);
   else if (canDiscard(submission)) {
     const [label, detail] = mayBeCharged(intent)
-      ? [submissionMessages.resend(), submissionMessages.resending()]
-      : [submissionMessages.continue(), resolveMessages.continueDetail(state === 'refused')];
+      ? [BUTTONS.resend, RESENDING]
+      : [BUTTONS.continue, resolveMessages.continueDetail(state === 'refused')];
     add('play', label, detail, ({ id }) => continueSubmission(parts, id));
   }
   if (canDiscard(submission)) {

@@ -3,6 +3,18 @@ import { mayBeCharged } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { stateText } from './submissionState.ts';
 
+/** Buttons of an open submission, in its dialog and in notifications. */
+export const BUTTONS = {
+  checkNow: l10n.t('Check Now'),
+  continue: l10n.t('Continue…'),
+  resend: l10n.t('Resend…'),
+} as const;
+
+/** Why a resend is safe. */
+export const RESENDING = l10n.t(
+  'Resending sends the same request ID; the service documents that this prevents a second charge.',
+);
+
 /** The sentence about whether a submission was charged. */
 export function moneySentence(submission: PendingSubmission, nowMs: number): string {
   const { intent, state } = submission;

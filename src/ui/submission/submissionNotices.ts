@@ -1,21 +1,29 @@
-import * as vscode from 'vscode';
+import { commands, l10n } from 'vscode';
 import { watchLockOf } from '../../core/accounts/account.ts';
-import { DisposableStore } from '../../core/base/disposable.ts';
+import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { Lease } from '../../core/storage/lease.ts';
-import { mayBeCharged, type ChargedReceipt } from '../../core/submission/intent.ts';
-import { canCheck, canContinue, type FoundRun } from '../../core/submission/pendingSubmission.ts';
+import {
+  mayBeCharged,
+  submissionName,
+  type ChargedReceipt,
+  type Intent,
+} from '../../core/submission/intent.ts';
+import {
+  canCheck,
+  canContinue,
+  type FoundRun,
+  type PendingSubmission,
+} from '../../core/submission/pendingSubmission.ts';
 import type { Services } from '../../services.ts';
 import { followActive } from '../shared/activeSession.ts';
+import { formatCount, inSandbox } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { notify, showInformation } from '../shared/notifications.ts';
-import {
-  leftOpenSentence,
-  noChargeFoundSentence,
-  submissionMessages,
-  warnMayBeCharged,
-} from './resultMessages.ts';
-import type { ReportFoundRun } from './submissionResult.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
+import type { ReportFoundRun } from './chargeReport.ts';
+import { checkingText, unconfirmedSentence, warnMayBeCharged } from './mayBeCharged.ts';
+import { BUTTONS } from './submissionMoney.ts';
 
 /** How long an overdue check waits: the account's quota was used up, or another window is checking. */
 const OVERDUE_MS = 5_000;
@@ -34,39 +42,91 @@ type Parts = Pick<Services, 'journal' | 'runsFolder' | 'sessions' | 'submitter'>
  * Checks the open submissions of all accounts when due, each with its own session, while the service responds. Notifies the user of the
  * results, of submissions that an earlier window left open, and of charges that it could not report. Sends nothing.
  */
-export function watchSubmissions({ sessions, submitter, journal, runsFolder, reportFoundRun }: Parts) {
-  const store = new DisposableStore();
+export class SubmissionNotices implements Disposable {
+  readonly #parts: Parts;
+  readonly #store = new DisposableStore();
   /** The accounts whose submissions are being checked. */
-  const checking = new Set<string>();
+  readonly #checking = new Set<string>();
   /** By account: the submissions that earlier windows left open and that the user was not yet notified of. */
-  const leftOpen = new Map<string, string[]>();
-  let firstCheck: NodeJS.Timeout | undefined;
-  let later: NodeJS.Timeout | undefined;
-  let nextCheck: NodeJS.Timeout | undefined;
+  readonly #leftOpen = new Map<string, string[]>();
+  #firstCheck: NodeJS.Timeout | undefined;
+  #later: NodeJS.Timeout | undefined;
+  #nextCheck: NodeJS.Timeout | undefined;
 
-  /** The sessions of accounts with open submissions. */
-  const openSessions = () =>
-    [...new Set(submitter.pending.map(({ accountId }) => accountId))].flatMap(
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    const { sessions, submitter } = parts;
+    for (const one of [
+      {
+        dispose: () => {
+          clearTimeout(this.#nextCheck);
+          clearTimeout(this.#firstCheck);
+          clearTimeout(this.#later);
+        },
+      },
+      followActive(sessions, (session) => {
+        this.#planLeftOpen(session);
+        this.#checkAll();
+        return session && [session.runs.onDidChange(() => void this.#settleMarked(session))];
+      }),
+      sessions.onDidChangeState(({ session }) => void this.#check(session)),
+      submitter.onDidChange(({ id, accountId, state }) => {
+        // The window that settled it may have been killed.
+        if (this.#find(id) === undefined) this.#reportLater();
+        if (state !== 'unknown') return;
+        void this.#check(sessions.find(accountId));
+        this.#planCheck();
+      }),
+    ])
+      this.#store.add(one);
+  }
+
+  /** Called when the journal was read: what is open now was left open by an earlier window. Never rejects. */
+  async start(): Promise<void> {
+    const { sessions, submitter } = this.#parts;
+    void this.#reportUnreported();
+    // Another window may be sending one right now.
+    await submitter.probe();
+    for (const { id, accountId, state } of submitter.pending)
+      if (state === 'unknown' || state === 'checking' || state === 'unsent')
+        this.#leftOpen.set(accountId, [...(this.#leftOpen.get(accountId) ?? []), id]);
+    this.#planLeftOpen(sessions.active);
+    this.#checkAll();
+  }
+
+  dispose(): void {
+    this.#store.dispose();
+  }
+
+  /** Returns the sessions of accounts with open submissions. */
+  #openSessions(): Session[] {
+    const { sessions, submitter } = this.#parts;
+    return [...new Set(submitter.pending.map(({ accountId }) => accountId))].flatMap(
       (accountId) => sessions.find(accountId) ?? [],
     );
-  const find = (id: string) => submitter.pending.find((pending) => pending.id === id);
+  }
+
+  #find(id: string): PendingSubmission | undefined {
+    return this.#parts.submitter.pending.find((pending) => pending.id === id);
+  }
 
   /** Reports the runs of submissions that a check or a label settled. */
-  const reportFound = (session: Session, found: readonly FoundRun[]) => {
-    for (const { intent, run } of found) void reportFoundRun(run, intent, session);
-  };
+  #reportFound(session: Session, found: readonly FoundRun[]): void {
+    for (const { intent, run } of found) void this.#parts.reportFoundRun(run, intent, session);
+  }
 
-  const reportNotCharged = ({ account, keyId }: Session, id: string) => {
-    const now = find(id);
+  #reportNotCharged({ account, keyId }: Session, id: string): void {
+    const now = this.#find(id);
     if (now?.state !== 'not-charged') return;
     const text = noChargeFoundSentence(now.intent, account.kind === 'sandbox');
-    const resend = () => vscode.commands.executeCommand(COMMANDS.continueSubmission, id);
+    const resend = () => commands.executeCommand(COMMANDS.continueSubmission, id);
     const isPossible = canContinue(now, Date.now(), keyId);
-    notify(showInformation, text, isPossible ? { [submissionMessages.resend()]: resend } : {});
-  };
+    notify(showInformation, text, isPossible ? { [BUTTONS.resend]: resend } : {});
+  }
 
   /** Reports charges that no other window has reported, such as one that was killed. Never rejects. */
-  const reportUnreported = async () => {
+  async #reportUnreported(): Promise<void> {
+    const { sessions, journal, reportFoundRun } = this.#parts;
     const report = async ({ settled, ...intent }: ChargedReceipt) => {
       const session = sessions.find(intent.accountId);
       if (session !== undefined && Math.abs(Date.now() - settled.at.localMs) < REPORTING_MS) return false;
@@ -76,19 +136,20 @@ export function watchSubmissions({ sessions, submitter, journal, runsFolder, rep
     const reported = await journal.reportAlone(async () =>
       Promise.all((await journal.unreported().catch(() => [])).map(report)),
     );
-    if (reported?.every(Boolean) !== true) reportLater();
-  };
-  const reportLater = () => {
-    clearTimeout(later);
-    if (!store.disposed) later = setTimeout(() => void reportUnreported(), REPORTING_MS);
-  };
+    if (reported?.every(Boolean) !== true) this.#reportLater();
+  }
+
+  #reportLater(): void {
+    clearTimeout(this.#later);
+    if (!this.#store.disposed) this.#later = setTimeout(() => void this.#reportUnreported(), REPORTING_MS);
+  }
 
   /** Notifies the user of submissions left open, once per account, when it is active. */
-  const reportLeftOpen = (session: Session) => {
-    clearTimeout(firstCheck);
+  #reportLeftOpen(session: Session): void {
+    clearTimeout(this.#firstCheck);
     const { id: accountId } = session.account;
-    const open = (leftOpen.get(accountId) ?? []).flatMap((id) => find(id) ?? []);
-    leftOpen.delete(accountId);
+    const open = (this.#leftOpen.get(accountId) ?? []).flatMap((id) => this.#find(id) ?? []);
+    this.#leftOpen.delete(accountId);
     const unsent = open.filter(({ state }) => state === 'unsent');
     const unknown = open.filter(
       ({ state, intent }) =>
@@ -100,25 +161,64 @@ export function watchSubmissions({ sessions, submitter, journal, runsFolder, rep
     const text = leftOpenSentence([first.intent, ...others.map(({ intent }) => intent)], isUnknown, session);
     // If there are several, the user chooses.
     const id = others.length === 0 ? first.id : undefined;
-    const resume = () => vscode.commands.executeCommand(COMMANDS.continueSubmission, id);
+    const resume = () => commands.executeCommand(COMMANDS.continueSubmission, id);
     if (isUnknown) warnMayBeCharged(text, id);
-    else notify(showInformation, text, { [submissionMessages.continue()]: resume });
-  };
+    else notify(showInformation, text, { [BUTTONS.continue]: resume });
+  }
 
   /** Reports at once, or after the first check if any may have been charged: a found run needs no warning. */
-  const planLeftOpen = (session: Session | undefined) => {
-    clearTimeout(firstCheck);
-    const ids = session && leftOpen.get(session.account.id);
+  #planLeftOpen(session: Session | undefined): void {
+    clearTimeout(this.#firstCheck);
+    const ids = session && this.#leftOpen.get(session.account.id);
     if (session === undefined || ids === undefined) return;
-    if (ids.every((id) => find(id)?.state === 'unsent')) reportLeftOpen(session);
-    else firstCheck = setTimeout(() => reportLeftOpen(session), FIRST_CHECK_MS);
-  };
+    if (ids.every((id) => this.#find(id)?.state === 'unsent')) this.#reportLeftOpen(session);
+    else this.#firstCheck = setTimeout(() => this.#reportLeftOpen(session), FIRST_CHECK_MS);
+  }
+
+  /** Plans the next check of any account. */
+  #planCheck(): void {
+    clearTimeout(this.#nextCheck);
+    if (this.#store.disposed) return;
+    const { submitter } = this.#parts;
+    const able = this.#openSessions().filter(({ isLocked }) => !isLocked);
+    const leftMs = Math.min(...able.map(({ account }) => submitter.nextCheckMs(account.id))) - Date.now();
+    if (leftMs === Infinity) return;
+    const waitMs = leftMs <= 0 ? OVERDUE_MS : Math.min(leftMs, LONGEST_WAIT_MS);
+    this.#nextCheck = setTimeout(() => this.#checkAll(), waitMs).unref();
+  }
+
+  #checkAll(): void {
+    for (const session of this.#openSessions()) void this.#check(session);
+    this.#planCheck();
+  }
+
+  /** Never rejects. */
+  async #check(session: Session | undefined): Promise<void> {
+    if (session === undefined) return;
+    const { sessions, submitter } = this.#parts;
+    const { id } = session.account;
+    // Only the active account's state shows whether the service responds; nothing polls the others.
+    const mayCheck = session === sessions.active ? session.state === 'ready' : !session.isLocked;
+    if (!mayCheck || this.#checking.has(id) || submitter.nextCheckMs(id) > Date.now()) return;
+    const unknown = submitter.pending.filter((one) => one.accountId === id && one.state === 'unknown');
+    this.#checking.add(id);
+    try {
+      this.#reportFound(session, await this.#checkDue(session));
+    } finally {
+      this.#checking.delete(id);
+    }
+    this.#planCheck();
+    // If it is still due, the window that polls the account checks it.
+    if (session === sessions.active && submitter.nextCheckMs(id) > Date.now()) this.#reportLeftOpen(session);
+    for (const submission of unknown) this.#reportNotCharged(session, submission.id);
+  }
 
   /**
    * Only the window that polls an account may send it automatic requests. If this window shows another account, it takes that
    * role while it checks, unless a window that shows the account has it. Never rejects.
    */
-  const checkDue = async (session: Session) => {
+  async #checkDue(session: Session): Promise<readonly FoundRun[]> {
+    const { sessions, submitter, runsFolder } = this.#parts;
     if (session === sessions.active) return submitter.checkDue(session);
     // Without locks, each window polls for itself.
     const lease = await Lease.take(watchLockOf(runsFolder, session.account.id), 1).catch(() => null);
@@ -128,85 +228,44 @@ export function watchSubmissions({ sessions, submitter, journal, runsFolder, rep
     session.quota.close();
     lease?.release();
     return found;
-  };
-
-  /** Plans the next check of any account. */
-  const planCheck = () => {
-    clearTimeout(nextCheck);
-    if (store.disposed) return;
-    const able = openSessions().filter(({ isLocked }) => !isLocked);
-    const leftMs = Math.min(...able.map(({ account }) => submitter.nextCheckMs(account.id))) - Date.now();
-    if (leftMs === Infinity) return;
-    const waitMs = leftMs <= 0 ? OVERDUE_MS : Math.min(leftMs, LONGEST_WAIT_MS);
-    nextCheck = setTimeout(checkAll, waitMs).unref();
-  };
-
-  /** Never rejects. */
-  const check = async (session: Session | undefined) => {
-    if (session === undefined) return;
-    const { id } = session.account;
-    // Only the active account's state shows whether the service responds; nothing polls the others.
-    const mayCheck = session === sessions.active ? session.state === 'ready' : !session.isLocked;
-    if (!mayCheck || checking.has(id) || submitter.nextCheckMs(id) > Date.now()) return;
-    const unknown = submitter.pending.filter((one) => one.accountId === id && one.state === 'unknown');
-    checking.add(id);
-    try {
-      reportFound(session, await checkDue(session));
-    } finally {
-      checking.delete(id);
-    }
-    planCheck();
-    // If it is still due, the window that polls the account checks it.
-    if (session === sessions.active && submitter.nextCheckMs(id) > Date.now()) reportLeftOpen(session);
-    for (const submission of unknown) reportNotCharged(session, submission.id);
-  };
-  const checkAll = () => {
-    for (const session of openSessions()) void check(session);
-    planCheck();
-  };
+  }
 
   /** Settles submissions whose run's label was read, which makes a check unnecessary. Never rejects. */
-  const settleMarked = async (session: Session) => {
+  async #settleMarked(session: Session): Promise<void> {
+    const { submitter } = this.#parts;
     const isNeeded = submitter.pending.some((one) => one.accountId === session.account.id && canCheck(one));
-    if (isNeeded) reportFound(session, await submitter.settleMarked(session));
-  };
+    if (isNeeded) this.#reportFound(session, await submitter.settleMarked(session));
+  }
+}
 
-  for (const one of [
-    {
-      dispose() {
-        clearTimeout(nextCheck);
-        clearTimeout(firstCheck);
-        clearTimeout(later);
-      },
-    },
-    followActive(sessions, (session) => {
-      planLeftOpen(session);
-      checkAll();
-      return session && [session.runs.onDidChange(() => void settleMarked(session))];
-    }),
-    sessions.onDidChangeState(({ session }) => void check(session)),
-    submitter.onDidChange(({ id, accountId, state }) => {
-      // The window that settled it may have been killed.
-      if (find(id) === undefined) reportLater();
-      if (state !== 'unknown') return;
-      void check(sessions.find(accountId));
-      planCheck();
-    }),
-  ])
-    store.add(one);
+function noChargeFoundSentence({ lastCheck, ...draft }: Intent, isSandbox: boolean): string {
+  const name = sanitizeServiceText(submissionName(draft));
+  const text = lastCheck?.explained
+    ? l10n.t(
+        'Not charged for {0}: two checks found no such run, and your other runs explain the lower balance.',
+        name,
+      )
+    : l10n.t('Not charged for {0}: two checks found no such run and no lower balance.', name);
+  return inSandbox(text, isSandbox);
+}
 
-  return {
-    /** Called when the journal was read: what is open now was left open by an earlier window. Never rejects. */
-    async start(): Promise<void> {
-      void reportUnreported();
-      // Another window may be sending one right now.
-      await submitter.probe();
-      for (const { id, accountId, state } of submitter.pending)
-        if (state === 'unknown' || state === 'checking' || state === 'unsent')
-          leftOpen.set(accountId, [...(leftOpen.get(accountId) ?? []), id]);
-      planLeftOpen(sessions.active);
-      checkAll();
-    },
-    dispose: () => store.dispose(),
-  };
+/** The sentence about one or more submissions that an earlier window left open. */
+function leftOpenSentence(
+  intents: readonly [Intent, ...Intent[]],
+  isUnknown: boolean,
+  session: Pick<Session, 'account' | 'state'>,
+): string {
+  if (isUnknown) return unconfirmedSentence(intents, checkingText(session, intents), session);
+  const [{ dataset }, ...others] = intents;
+  const text =
+    others.length === 0
+      ? l10n.t(
+          'Not charged, as far as this machine knows: the upload of {0} was interrupted.',
+          sanitizeServiceText(dataset.filename),
+        )
+      : l10n.t(
+          'Not charged, as far as this machine knows: {0} uploads were interrupted.',
+          formatCount(intents.length),
+        );
+  return inSandbox(text, session.account.kind === 'sandbox');
 }

@@ -1,60 +1,39 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import * as vscode from 'vscode';
+import { commands, l10n } from 'vscode';
 import { asDiskError } from '../../core/base/diskError.ts';
-import type { RunCreation } from '../../core/api/types.ts';
 import { CancelledError } from '../../core/base/errors.ts';
-import { readChargedOnce } from '../../core/submission/chargedOnce.ts';
-import { currencyOf, estimateBefore } from '../../core/money/estimate.ts';
 import type { Session } from '../../core/runs/session.ts';
 import {
-  chargedReceiptsOf,
   isCharged,
-  isRunOf,
-  runsOf,
+  lacksEnd,
   submissionName,
-  type ChargedReceipt,
   type Draft,
+  type Receipt,
 } from '../../core/submission/intent.ts';
-import type { Journal } from '../../core/submission/journal.ts';
 import type {
   PendingSubmission,
   Submission,
   SubmissionResult,
 } from '../../core/submission/pendingSubmission.ts';
 import type { Services } from '../../services.ts';
-import { COMMANDS, VIEWS } from '../shared/ids.ts';
-import {
-  notify,
-  showError,
-  showInformation,
-  showWarning,
-  withCancellableProgress,
-} from '../shared/notifications.ts';
-import {
-  chargedSentence,
-  chargedTwiceSentence,
-  endSentence,
-  mayBeChargedSentence,
-  notChargedNotification,
-  submissionMessages,
-  warnMayBeCharged,
-} from './resultMessages.ts';
+import { inSandbox } from '../shared/format.ts';
+import { COMMANDS } from '../shared/ids.ts';
+import { showInformation, withCancellableProgress } from '../shared/notifications.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { removeOnceSeen, reportCharged } from './chargeReport.ts';
+import { mayBeChargedSentence, warnMayBeCharged } from './mayBeCharged.ts';
+import { reportNotCharged } from './notCharged.ts';
+import { moneySentence } from './submissionMoney.ts';
 import { stateText } from './submissionState.ts';
 
 /** How often the times until the next attempt and since validation began are updated. */
 const TICK_MS = 1_000;
-/** How long a notification of a charge waits for the balance, and for the proof that there is one charge. */
-const READ_WAIT_MS = 5_000;
-/** How long a notification of a charge must be visible. With the wait for what is read, less than `REPORTING_MS`. */
-const SEEN_MS = 3_000;
-
 /** Shows the progress of a submission while it is sent. */
 export function withSubmissionProgress(
   { account }: Session,
   { dataset }: Draft,
   send: (signal: AbortSignal) => Submission,
 ): Thenable<{ id: string; result: SubmissionResult }> {
-  const title = submissionMessages.submitting(dataset.filename, account.name);
+  const title = l10n.t('Submitting {0} to {1}', dataset.filename, account.name);
   return withCancellableProgress(title, async (signal, report) => {
     const { id, onProgress, result } = send(signal);
     let last: PendingSubmission | undefined;
@@ -92,7 +71,6 @@ export async function reportResult(
     submitter,
   }: Pick<Services, 'ensureActiveAccount' | 'journal' | 'log' | 'sessions' | 'submitted' | 'submitter'>,
 ): Promise<void> {
-  const isSandbox = session.account.kind === 'sandbox';
   switch (result.kind) {
     case 'charged':
       void removeOnceSeen(
@@ -103,14 +81,14 @@ export async function reportResult(
       return;
     case 'not-charged': {
       if (result.error instanceof CancelledError) {
-        void showInformation(submissionMessages.canceled(draft.dataset.filename, isSandbox));
+        const filename = sanitizeServiceText(draft.dataset.filename);
+        const text = l10n.t('Not charged: the upload of {0} was canceled.', filename);
+        void showInformation(inSandbox(text, session.account.kind === 'sandbox'));
         return;
       }
       log.error('not-submitted', result.error);
       const error = asDiskError(result.error, 'submissions');
-      const { kept } = result;
-      const { text, buttons } = notChargedNotification(error, id, draft, session, kept, ensureActiveAccount);
-      notify(showError, text, buttons);
+      reportNotCharged({ id, draft, error, isKept: result.kept }, session, ensureActiveAccount);
       return;
     }
     case 'unknown': {
@@ -127,7 +105,7 @@ export async function reportResult(
       return;
     }
     case 'open':
-      await vscode.commands.executeCommand(COMMANDS.resolveSubmission, result.id);
+      await commands.executeCommand(COMMANDS.resolveSubmission, result.id);
       return;
     case 'elsewhere':
       await reportEnd(id, { journal, sessions, submitter });
@@ -152,75 +130,27 @@ export async function reportEnd(
   void removeOnceSeen(journal, await reportCharged(run, receipt, session, journal, how !== 'answered'));
 }
 
-/**
- * @param isFound whether a check found the run, which reveals less about the charge than the response would
- * @returns the receipt, as reported
- */
-async function reportCharged(
-  run: RunCreation,
-  draft: Draft,
-  { account, balance, runs }: Session,
-  journal: Pick<Journal, 'receipts'>,
-  isFound: boolean,
-): Promise<ChargedReceipt | undefined> {
-  const read = <T>(what: Promise<T>) =>
-    Promise.race([what.catch(() => undefined), delay(READ_WAIT_MS, undefined, { ref: false })]);
-  const known = async () => chargedReceiptsOf(await journal.receipts().catch(() => []), account.id);
-  const isReceipt = (one: ChargedReceipt) => isRunOf(one, run.run_id);
-  const sent = (await known()).find(isReceipt);
-  const wasHard = sent !== undefined && (sent.attempts.length > 1 || sent.settled.how === 'found');
-  const [current, isOnce] = await Promise.all([
-    run.balance_after_cents === undefined ? read(balance.refresh()) : undefined,
-    wasHard && read(readChargedOnce(sent, runs)),
-  ]);
-  // What was read may have a further run.
-  const receipts = await known();
-  const receipt = receipts.find(isReceipt);
-  if (receipt?.settled.furtherRuns !== undefined) {
-    const show = () => vscode.commands.executeCommand(`${VIEWS.runs}.focus`);
-    notify(showWarning, chargedTwiceSentence(receipt, account), { [submissionMessages.showRuns()]: show });
-    return receipt;
-  }
-  const before = receipt && estimateBefore(receipts, receipt);
-  // The details of a found run have no currency, and the balance may have another one by now.
-  const charged = { ...run, currency: run.currency ?? (receipt && currencyOf(receipt)) };
-  const text = chargedSentence(charged, submissionName(draft), account, {
-    balance: current,
-    before,
-    isFound,
-    attempt: receipt?.settled.how === 'answered' ? receipt.attempts.length : 1,
-    once: isOnce ? receipt : undefined,
-  });
-  const target = { accountId: account.id, id: run.run_id };
-  const show = () => vscode.commands.executeCommand(COMMANDS.showRun, target);
-  notify(showInformation, text, { [submissionMessages.showRun()]: show });
-  return receipt;
-}
-
-/** Removes the notice of a charge once the user can have seen it: if the window is killed before, the next start reports it. */
-async function removeOnceSeen(
-  journal: Pick<Journal, 'removeNotice'>,
-  receipt: ChargedReceipt | undefined,
-): Promise<void> {
-  if (receipt === undefined) return;
-  await new Promise((resolve) => setTimeout(resolve, SEEN_MS).unref());
-  await journal.removeNotice(receipt);
-}
-
-/** Notifies the user that the run of a submission was found, and so charged. Resolves once the user can have seen it. */
-export type ReportFoundRun = (run: RunCreation, draft: Draft, session: Session) => Promise<void>;
-
-/** Returns a function that reports each run once, since an automatic and a manual check can find the same run. */
-export function foundRunReporter(journal: Pick<Journal, 'receipts' | 'removeNotice'>): ReportFoundRun {
-  const reported = new Set<string>();
-  return async (run, draft, session) => {
-    const receipts = chargedReceiptsOf(await journal.receipts().catch(() => []), session.account.id);
-    const receipt = receipts.find((one) => isRunOf(one, run.run_id));
-    // A further run of the same submission is another fact.
-    const runs = receipt === undefined ? [run] : runsOf(receipt.settled);
-    const key = runs.map(({ run_id }) => run_id).join(' ');
-    if (reported.has(key)) return;
-    reported.add(key);
-    await removeOnceSeen(journal, await reportCharged(run, draft, session, journal, true));
+/** The sentence about a submission that this window could not act on. A charge is reported as a charge. */
+function endSentence(
+  receipt: Receipt | undefined,
+  open: PendingSubmission | undefined,
+  nowMs: number,
+): string {
+  const intent = receipt ?? open?.intent;
+  const name = intent && sanitizeServiceText(submissionName(intent));
+  const text = () => {
+    if (name === undefined) return undefined;
+    if (receipt === undefined) return open && l10n.t('{0}: {1}', name, moneySentence(open, nowMs));
+    if (receipt.settled.kind === 'discarded')
+      return l10n.t('You may have been charged for {0}: the submission was discarded.', name);
+    if (receipt.settled.kind === 'charged') return undefined;
+    return lacksEnd(receipt)
+      ? l10n.t(
+          'Not charged, as far as this machine knows: the submission of {0} was canceled or discarded.',
+          name,
+        )
+      : l10n.t('Not charged: the submission of {0} was canceled or discarded.', name);
   };
+  const sentence = text() ?? l10n.t('This submission is already resolved.');
+  return inSandbox(sentence, intent?.origin === 'sandbox');
 }

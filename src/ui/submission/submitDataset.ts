@@ -32,23 +32,9 @@ import {
 } from './stepMessages.ts';
 import { moneyOf, readBalance, readFacts, receiptsOf, type Facts } from './submissionFacts.ts';
 import { OpenSubmissions } from './openSubmissions.ts';
-import { presetOf } from './resultMessages.ts';
+import { presetFrom, presetOf, type Preset } from './preset.ts';
 import { reportResult, withSubmissionProgress } from './submissionResult.ts';
 import { reviewSubmission, type Confirmed, type Review } from './submissionSteps.ts';
-
-/** What "Submit Again…" and a refused submission start with. */
-interface Preset {
-  modelId?: string | undefined;
-  /** Without its marker; the default is the file name. */
-  label?: string | undefined;
-  priority?: boolean;
-  /** The refused submission that this one replaces. */
-  replaces?: string | undefined;
-  /** The run whose dataset is submitted again. */
-  again?: string | undefined;
-  /** The account that this was chosen for, which may no longer be active. */
-  accountId?: string | undefined;
-}
 
 type Parts = Pick<
   Services,
@@ -201,20 +187,6 @@ async function presetOfRun(runs: RunStore, runId: string): Promise<Preset> {
     if (row === undefined) throw error;
     return { modelId: row.model_id };
   }
-}
-
-/** Validates the preset, since any extension can call a command with anything. */
-function presetFrom(value: unknown): Preset {
-  const given = { ...(value as Record<string, unknown> | undefined) };
-  const text = (field: keyof Preset) => (typeof given[field] === 'string' ? given[field] : undefined);
-  return {
-    modelId: text('modelId'),
-    label: text('label'),
-    priority: given['priority'] === true,
-    replaces: text('replaces'),
-    again: text('again'),
-    accountId: text('accountId'),
-  };
 }
 
 /** Only accepts a refused submission of the same account, since any extension can pass any ID. */

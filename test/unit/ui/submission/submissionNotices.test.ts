@@ -18,19 +18,19 @@ import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 import { executed, forget, shown } from '../../../helpers/vscodeStandIn.ts';
 
-const { watchSubmissions } = await withVscode(
+const { SubmissionNotices } = await withVscode(
   () => import('../../../../src/ui/submission/submissionNotices.ts'),
 );
 const { activateSubmission } = await withVscode(() => import('../../../../src/ui/submission/feature.ts'));
 // Load what the feature imports on demand.
-await withVscode(() => import('../../../../src/ui/submission/submissionResult.ts'));
+await withVscode(() => import('../../../../src/ui/submission/chargeReport.ts'));
 
-type Parts = Parameters<typeof watchSubmissions>[0];
+type Parts = ConstructorParameters<typeof SubmissionNotices>[0];
 /** How long the warning waits for the first check. */
 const FIRST_CHECK_MS = 5_000;
 
-describe('watchSubmissions', () => {
-  let notices: ReturnType<typeof watchSubmissions> | undefined;
+describe('SubmissionNotices', () => {
+  let notices: InstanceType<typeof SubmissionNotices> | undefined;
   let pending: PendingSubmission[];
   /** The receipts that no window has reported. */
   let unreported: ChargedReceipt[];
@@ -163,7 +163,7 @@ describe('watchSubmissions', () => {
   const begin = async (active = 'account-1') => {
     notices?.dispose();
     dueAtMs = new Map();
-    notices = watchSubmissions(partsOf(active));
+    notices = new SubmissionNotices(partsOf(active));
     await notices.start();
     await later();
   };

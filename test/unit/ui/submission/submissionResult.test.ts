@@ -18,6 +18,7 @@ import { chargedAt, intentOf, pendingOf, uploadedAttempt } from '../../../helper
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const module = await withVscode(() => import('../../../../src/ui/submission/submissionResult.ts'));
+const { foundRunReporter } = await withVscode(() => import('../../../../src/ui/submission/chargeReport.ts'));
 
 const TOO_LOW = new ServiceError('insufficient_balance', 402);
 const BROKEN = new NetworkError('reset');
@@ -55,7 +56,7 @@ describe('reportResult', () => {
   /** Reports as `foundRunReporter` does, until the user has seen it. */
   const reporterOf = (known: () => Receipt[]) => {
     mock.timers.enable({ apis: ['setTimeout'] });
-    const reportFound = module.foundRunReporter({ removeNotice, receipts: () => Promise.resolve(known()) });
+    const reportFound = foundRunReporter({ removeNotice, receipts: () => Promise.resolve(known()) });
     return async (run: RunCreation) => {
       const reported = reportFound(run, draft, sessionOf());
       for (let turns = 0; turns < 8; turns++) await turn();

@@ -1,0 +1,126 @@
+import { commands, l10n, Uri } from 'vscode';
+import { ServiceError } from '../../core/api/errors.ts';
+import { KeyMissingError, KeyRejectedError, type Session } from '../../core/runs/session.ts';
+import { SubmissionError } from '../../core/submission/errors.ts';
+import { submissionName, type Draft } from '../../core/submission/intent.ts';
+import { inSandbox } from '../shared/format.ts';
+import { COMMANDS, type CommandId } from '../shared/ids.ts';
+import { notify, showError } from '../shared/notifications.ts';
+import { revealOf, websiteLink } from '../shared/open.ts';
+import { asText, explain } from '../shared/serviceErrors.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { TERMS } from '../shared/terms.ts';
+import { presetOf } from './preset.ts';
+import { BUTTONS } from './submissionMoney.ts';
+
+/** A submission that was not charged. */
+export interface NotCharged {
+  id: string;
+  draft: Draft;
+  error: unknown;
+  /** Whether it is still in the Runs view and can be continued. */
+  isKept: boolean;
+}
+
+type Buttons = Readonly<Record<string, () => unknown>>;
+
+/** Notifies the user that a submission was not charged, and why, and offers what helps. No button sends anything. */
+export function reportNotCharged(
+  { id, draft, error, isKept }: NotCharged,
+  { account, models }: Pick<Session, 'account' | 'models'>,
+  ensureActiveAccount: (accountId: string) => Promise<boolean>,
+): void {
+  const filename = sanitizeServiceText(draft.dataset.filename);
+  const accountName = sanitizeServiceText(account.name);
+  const isSandbox = account.kind === 'sandbox';
+  const explanation = explain(error);
+  const { action } = explanation;
+  const file = Uri.file(draft.dataset.path);
+  const say = (sentence: string, buttons: Buttons) =>
+    notify(showError, inSandbox(sentence, isSandbox), buttons);
+  const go = (command: CommandId, ...args: unknown[]) => commands.executeCommand(command, ...args);
+  // The account may have been switched since the notification appeared.
+  const goInAccount = async (command: CommandId, ...args: unknown[]) => {
+    if (await ensureActiveAccount(account.id)) await go(command, ...args);
+  };
+  const submitAgain = () => goInAccount(COMMANDS.submitDataset, file, undefined, presetOf(draft));
+  const further: Buttons = isKept
+    ? { [BUTTONS.continue]: () => go(COMMANDS.continueSubmission, id) }
+    : action.command === 'again'
+      ? { [TERMS.submitAgain]: submitAgain }
+      : {};
+  switch (codeOf(error)) {
+    case 'insufficient_balance': {
+      const name = sanitizeServiceText(submissionName(draft));
+      const website = websiteLink(account);
+      const funds: Buttons = isSandbox
+        ? { [TERMS.addSandboxFunds]: () => goInAccount(COMMANDS.sandboxAddFunds) }
+        : website
+          ? { [website.title]: website.open }
+          : {};
+      say(
+        l10n.t(
+          'Not charged: the balance of {0} is too low for {1}. Add funds, then continue.',
+          accountName,
+          name,
+        ),
+        { ...funds, ...further },
+      );
+      return;
+    }
+    case 'validation_failed': {
+      const sentence = l10n.t('Not charged: the service rejected {0} as invalid.', filename);
+      const check = () => go(COMMANDS.checkDataset, file);
+      say(asText({ ...explanation, sentence }), { [TERMS.checkDataset]: check });
+      return;
+    }
+    case 'model_not_available': {
+      const modelName = sanitizeServiceText(models.nameOf(draft.model_id));
+      say(l10n.t('Not charged: {0} isn’t available.', modelName), further);
+      return;
+    }
+    case 'invalid_api_key':
+      say(keySentence(error, accountName, filename), {
+        [action.title]: () => go(COMMANDS.replaceKey, account.id),
+      });
+      return;
+    case 'consent_required': {
+      const reason = asText(explanation);
+      say(l10n.t('Not charged: the service rejected the submission of {0}. {1}', filename, reason), further);
+      return;
+    }
+    default:
+      say(l10n.t('Not charged: the upload of {0} failed. {1}', filename, asText(explanation)), {
+        ...further,
+        ...folderButton(error),
+        [TERMS.showLog]: () => go(COMMANDS.showLog),
+      });
+  }
+}
+
+/** The service's code; a key that is missing needs the same as one that was rejected. */
+function codeOf(error: unknown): string | undefined {
+  if (error instanceof KeyMissingError || error instanceof KeyRejectedError) return 'invalid_api_key';
+  return error instanceof ServiceError ? error.code : undefined;
+}
+
+function keySentence(error: unknown, accountName: string, filename: string): string {
+  return error instanceof KeyMissingError
+    ? l10n.t(
+        'Not charged: the API key of {0} is not on this machine. Enter it, then continue {1}.',
+        accountName,
+        filename,
+      )
+    : l10n.t(
+        'Not charged: the service rejected the API key of {0}. Replace it, then continue {1}.',
+        accountName,
+        filename,
+      );
+}
+
+/** Opens the folder of a record that prevented the submission. */
+function folderButton(error: unknown): Buttons {
+  if (!(error instanceof SubmissionError) || error.file === undefined) return {};
+  const { title, show } = revealOf(Uri.file(error.file));
+  return { [title]: show };
+}
