@@ -153,3 +153,8 @@ export function mayPass(error: unknown, lasting: readonly NetworkErrorReason[]):
 export function isForLater(httpStatus: number): boolean {
   return httpStatus === 408 || httpStatus === 425 || httpStatus === 429 || httpStatus >= 500;
 }
+
+/** Whether the service reports that the account has no such run (spec: "GET /api/v1/runs/{run_id}"). */
+export function isNotFound(error: unknown): boolean {
+  return error instanceof ServiceError && error.httpStatus === 404;
+}

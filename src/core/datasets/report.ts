@@ -133,6 +133,20 @@ export class CheckError extends ExpectedError {
   }
 }
 
+/** Awaits a check and returns its report, or why it failed. @throws CancelledError */
+export async function reportOrFailure(
+  check: Promise<Report>,
+  log: { error(subject: string, error: unknown): void },
+): Promise<Report | CheckFailure> {
+  try {
+    return await check;
+  } catch (error) {
+    if (!(error instanceof CheckError)) throw error;
+    log.error('not-checked', error);
+    return error.code;
+  }
+}
+
 /** If a code has more problems than this, they are shown as one. */
 const MOST_OF_A_CODE = 20;
 /** Fewer problems are shown separately, even in a file with few rows. */

@@ -4,10 +4,11 @@ import type { Reports } from '../../core/datasets/reports.ts';
 import {
   CheckError,
   isConvertible,
-  shownProblems,
-  verdictOf,
   type Report,
+  reportOrFailure,
+  shownProblems,
   type Verdict,
+  verdictOf,
 } from '../../core/datasets/report.ts';
 import type { Rewriting } from '../../core/datasets/rewrite.ts';
 import {
@@ -28,7 +29,7 @@ import {
 } from '../shared/notifications.ts';
 import type { Log } from '../shared/log.ts';
 import { filesOf } from '../shared/arguments.ts';
-import { chooseDataset, inspectOrRefuse, reportOrFailure } from '../shared/prepareDataset.ts';
+import { chooseDataset, inspectOrRefuse } from '../shared/chooseDataset.ts';
 import { TERMS } from '../shared/terms.ts';
 import { canShowProblems, openDocument } from './datasetProblems.ts';
 

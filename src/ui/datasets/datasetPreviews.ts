@@ -4,7 +4,7 @@ import { RowFile, rowOfLine } from '../../core/datasets/rowFile.ts';
 import { EDITORS } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
 import { filesOf } from '../shared/arguments.ts';
-import { chooseDataset } from '../shared/prepareDataset.ts';
+import { chooseDataset } from '../shared/chooseDataset.ts';
 import { isRecord, isText } from '../shared/webview.ts';
 import { PreviewDocument, type PreviewChecks } from './previewDocument.ts';
 import { isRow, PreviewPanel, type PreviewTarget } from './previewPanel.ts';

@@ -4,11 +4,10 @@ import { hasDatasetRows } from '../../core/datasets/fileKind.ts';
 import type { Problem } from '../../core/datasets/problems.ts';
 import { type Report, shownProblems } from '../../core/datasets/report.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
-import { datasetFileSetting, onDidChangeSettings } from '../shared/settings.ts';
+import { onDidChangeSettings, setting } from '../shared/settings.ts';
 import { EXTENSION_NAME } from '../shared/ids.ts';
-import { kindSentence } from '../shared/datasetTexts.ts';
+import { kindSentence, problemSentence } from './problemTexts.ts';
 import { formatCount } from '../shared/format.ts';
-import { problemSentence } from './problemTexts.ts';
 
 /** Maximum UTF-16 units of a document that VS Code syncs to extensions and shows diagnostics in. */
 export const MAX_SYNCED_UNITS = 50 * 1024 * 1024;
@@ -91,4 +90,16 @@ export function isDataset(reports: Reports, uri: vscode.Uri): boolean {
   if (reports.isAskedFor(uri.fsPath)) return true;
   const report = reports.get(uri.fsPath)?.report;
   return datasetFileSetting(uri) ?? (report !== undefined && hasDatasetRows(report));
+}
+
+/** Whether the setting treats a file as a dataset: the last matching glob decides; undefined if none matches. */
+function datasetFileSetting(uri: vscode.Uri): boolean | undefined {
+  const globs = Object.entries(setting('datasetFiles', uri));
+  const folder = globs.length === 0 ? undefined : vscode.workspace.getWorkspaceFolder(uri);
+  // `match` reads only these two properties.
+  const document = { uri, languageId: 'jsonl' } as vscode.TextDocument;
+  return globs.findLast(([glob]) => {
+    const pattern = folder === undefined ? glob : new vscode.RelativePattern(folder, glob);
+    return vscode.languages.match({ pattern }, document) > 0;
+  })?.[1];
 }

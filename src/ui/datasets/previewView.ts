@@ -6,6 +6,7 @@ import {
   type Report,
   type Role,
   type RowLengths,
+  type Statistics,
 } from '../../core/datasets/report.ts';
 import type { RowFile } from '../../core/datasets/rowFile.ts';
 import type { RowList } from '../../core/datasets/rowList.ts';
@@ -13,9 +14,8 @@ import {
   diskSentence,
   failureSentence,
   formatName,
-  sizePhrase,
-  tokensPhrase,
   priorName,
+  sizePhrase,
   trainedPhrase,
   verdictPhrase,
 } from '../shared/datasetTexts.ts';
@@ -294,4 +294,10 @@ function problemsOf({ problems }: Report): NonNullable<PreviewCard['problems']> 
       })),
     })),
   };
+}
+
+/** The estimated number of tokens, rounded to two digits. */
+function tokensPhrase({ estimatedTokens }: Statistics): string {
+  const rounded = Number(estimatedTokens.toPrecision(2));
+  return l10n.t('about {0} tokens (estimate)', formatCount(rounded));
 }

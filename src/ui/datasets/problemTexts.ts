@@ -1,9 +1,15 @@
 import { l10n } from 'vscode';
 import type { ProblemClass, ProblemCode } from '../../core/datasets/problems.ts';
-import type { Format, ShownProblem } from '../../core/datasets/report.ts';
-import { formatName } from '../shared/datasetTexts.ts';
+import type { FileKind, Format, ShownProblem } from '../../core/datasets/report.ts';
+import { formatName, KINDS } from '../shared/datasetTexts.ts';
 import { formatCount } from '../shared/format.ts';
 import { TERMS } from '../shared/terms.ts';
+
+/** Says what a file without rows is, and what to do. */
+export function kindSentence(kind: Exclude<FileKind, 'rows'>): string {
+  const [name, advice] = KINDS[kind];
+  return [l10n.t('The file is {0}.', name), advice].join(' ');
+}
 
 /** The name of a class of problems where they are counted. */
 export function problemClassName(problemClass: ProblemClass): string {

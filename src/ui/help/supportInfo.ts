@@ -2,7 +2,7 @@ import os from 'node:os';
 import * as vscode from 'vscode';
 import type { Services } from '../../services.ts';
 import { API_KEY_PREFIX, API_VERSION } from '../../core/api/types.ts';
-import { redact } from '../shared/log.ts';
+import { redact } from '../../core/base/redact.ts';
 import { showInformation } from '../shared/notifications.ts';
 import { proxySettings } from '../shared/settings.ts';
 

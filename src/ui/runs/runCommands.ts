@@ -16,7 +16,8 @@ import {
   withProgress,
   withViewProgress,
 } from '../shared/notifications.ts';
-import { asText, explain, isNotFound } from '../shared/serviceErrors.ts';
+import { isNotFound } from '../../core/api/errors.ts';
+import { asText, explain } from '../shared/serviceErrors.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/terms.ts';
 import { formatCount, formatRuns } from '../shared/format.ts';

@@ -13,7 +13,8 @@ import { keyAction, keyProblem, offlineText } from '../shared/connectionText.ts'
 import { compact, formatBytes, formatCount, formatMoney, formatTime, sandboxNote } from '../shared/format.ts';
 import { sanitizeServiceText, sanitizeText, serviceText } from '../shared/serviceText.ts';
 import { runStatus } from '../shared/runText.ts';
-import { asText, explain, isNotFound } from '../shared/serviceErrors.ts';
+import { isNotFound } from '../../core/api/errors.ts';
+import { asText, explain } from '../shared/serviceErrors.ts';
 import { estimateText, rangeTooltip, unexpectedPrice } from '../shared/priceText.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
 import type {

@@ -4,13 +4,11 @@ import {
   countOf,
   countProblems,
   isBlank,
-  verdictOf,
   type CheckFailure,
   type FileKind,
   type Format,
   type ProblemCounts,
   type Report,
-  type Statistics,
 } from '../../core/datasets/report.ts';
 import type { DatasetProblem } from '../../core/datasets/fileKind.ts';
 import { phaseOf, type Phase } from '../../core/runs/phase.ts';
@@ -73,12 +71,6 @@ export function privacyPhrase(report: Report): string {
     emailAddresses > 0 && l10n.t('email addresses ({0})', formatCount(emailAddresses)),
     cardNumbers > 0 && l10n.t('payment card numbers ({0})', formatCount(cardNumbers)),
   ).join(', ');
-}
-
-/** The estimated number of tokens, rounded to two digits. */
-export function tokensPhrase({ estimatedTokens }: Statistics): string {
-  const rounded = Number(estimatedTokens.toPrecision(2));
-  return l10n.t('about {0} tokens (estimate)', formatCount(rounded));
 }
 
 /** An earlier run in a sentence: "May 3, 2026 with Qwen3 8B, 5.17 USD", with the payer if it isn't the active account. */
@@ -144,33 +136,6 @@ export function trainedPhrase(
   return more === 0
     ? l10n.t('{0}; changed since', phrase)
     : l10n.t('{0}; changed since ({1})', phrase, `${more > 0 ? '+' : '−'}${formatRows(Math.abs(more))}`);
-}
-
-/** An informational row in a list of choices. */
-export interface Fact {
-  icon: string;
-  label: string;
-  description: string;
-}
-
-/** Returns what a check adds to the summary of a submission: problems and possible personal data. */
-export function checkRows(check: Report | 'unchecked'): Fact[] {
-  const label = l10n.t('Check');
-  if (check === 'unchecked')
-    return [{ icon: 'warning', label, description: l10n.t('skipped, the check failed') }];
-  const privacy = privacyPhrase(check);
-  const verdict = verdictOf(check);
-  const icon = verdict === 'errors' ? 'error' : 'warning';
-  return compact(
-    verdict !== 'clean' && { icon, label, description: verdictPhrase(check) },
-    privacy !== '' && { icon: 'eye', label: l10n.t('Personal data'), description: privacy },
-  );
-}
-
-/** Says what a file without rows is, and what to do. */
-export function kindSentence(kind: OtherKind): string {
-  const [name, advice] = KINDS[kind];
-  return [l10n.t('The file is {0}.', name), advice].join(' ');
 }
 
 const TO_UTF_8 = l10n.t('Convert it to UTF-8.');

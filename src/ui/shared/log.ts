@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { CancelledError, ExpectedError } from '../../core/base/errors.ts';
+import { redact } from '../../core/base/redact.ts';
 
 /** Owns the extension's log. Everything is redacted before it is written; none of it is user-facing text. */
 export class Log implements vscode.Disposable {
@@ -33,25 +34,6 @@ function describe(error: unknown): string {
   // Class names are minified, so log the code.
   const code = error instanceof ExpectedError ? `${error.code}: ` : '';
   return `${code}${error.stack ?? `${error.name}: ${error.message}`}${cause}`;
-}
-
-/**
- * Redacts a text for the log: masks API keys, authorization values, credentials in URLs, and query strings (signatures) of URLs
- * and paths. Masks too much rather than too little.
- */
-export function redact(text: string): string {
-  return text
-    .replace(/\b(bearer|basic)\s+\S+/gi, '$1 ***')
-    .replace(/service_\S+/g, 'service_***')
-    .replace(/(https?:\/\/)[^\s/?#]*@/gi, '$1***@')
-    .replace(/\S+/g, withoutQuery);
-}
-
-function withoutQuery(word: string): string {
-  const path = word.indexOf('/');
-  if (path === -1) return word;
-  const query = word.slice(path).search(/[?#]./);
-  return query === -1 ? word : `${word.slice(0, path + query)}?***`;
 }
 
 /** Logs and reports the error of an operation that the user requested, unless it was canceled; `again` retries it. */

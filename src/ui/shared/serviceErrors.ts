@@ -53,11 +53,6 @@ export function asText({ sentence, serviceMessage }: Explanation): string {
   );
 }
 
-/** Whether the service reports that the account has no such run (spec: "GET /api/v1/runs/{run_id}"). */
-export function isNotFound(error: unknown): boolean {
-  return error instanceof ServiceError && error.httpStatus === 404;
-}
-
 /** Shows an error with its button, and one for the folder of a file that it names; `again` repeats the failed operation. */
 export function notifyFailed(error: unknown, again: () => void): void {
   const explanation = explain(error);

@@ -24,18 +24,6 @@ export function onDidChangeSettings(
   });
 }
 
-/** Whether the setting treats a file as a dataset: the last matching glob decides; undefined if none matches. */
-export function datasetFileSetting(uri: vscode.Uri): boolean | undefined {
-  const globs = Object.entries(setting('datasetFiles', uri));
-  const folder = globs.length === 0 ? undefined : vscode.workspace.getWorkspaceFolder(uri);
-  // `match` reads only these two properties.
-  const document = { uri, languageId: 'jsonl' } as vscode.TextDocument;
-  return globs.findLast(([glob]) => {
-    const pattern = folder === undefined ? glob : new vscode.RelativePattern(folder, glob);
-    return vscode.languages.match({ pattern }, document) > 0;
-  })?.[1];
-}
-
 /** Returns which changes of runs to notify about: all, only their ends, or none (only the badge shows them). */
 export function notificationsSetting(): 'all' | 'finished' | 'badge' {
   const value = setting('notifications');

@@ -11,15 +11,8 @@ import type { Draft, Receipt } from '../../core/submission/intent.ts';
 import { isRepeat, type Prior, type TrainedBefore } from '../../core/submission/receipts.ts';
 import { balanceNoteText, budgetText, overBudget, queueTimeText } from './budgetText.ts';
 import { priceText } from '../shared/priceText.ts';
-import {
-  checkRows,
-  priorName,
-  priorPhrase,
-  sizePhrase,
-  trainedPhrase,
-  type Fact,
-  type RunNames,
-} from '../shared/datasetTexts.ts';
+import { checkRows, type Fact } from './checkRows.ts';
+import { priorName, priorPhrase, type RunNames, sizePhrase, trainedPhrase } from '../shared/datasetTexts.ts';
 import {
   compact,
   formatAgo,

@@ -21,7 +21,8 @@ import { modelOf, chooseRun, runChoices } from '../shared/arguments.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { showWarning, withViewProgress } from '../shared/notifications.ts';
 import { runNames } from '../shared/datasetTexts.ts';
-import { openDataset, prepareDataset, type CheckedDataset } from '../shared/prepareDataset.ts';
+import { type CheckedDataset, prepareDataset } from './prepareDataset.ts';
+import { openDataset } from '../shared/chooseDataset.ts';
 import { setting } from '../shared/settings.ts';
 import { placeOf, type DatasetPlace } from './datasetPlace.ts';
 import {

@@ -5,7 +5,6 @@ import { withVscode } from '../../../helpers/standInForVscode.ts';
 const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
 const notifications = await withVscode(() => import('../../../../src/ui/shared/notifications.ts'));
 const format = await withVscode(() => import('../../../../src/ui/shared/format.ts'));
-const { redact } = await withVscode(() => import('../../../../src/ui/shared/log.ts'));
 
 const HOSTILE = '[Continue](command:workbench.action.quit) $(check) \u202etxt';
 const HARMLESS = '[Continue] (command:workbench.action.quit) $ (check) <U+202E>txt';
@@ -122,48 +121,6 @@ describe('Texts', () => {
       } finally {
         standIn.env.language = 'en';
       }
-    });
-  });
-
-  describe('redact', () => {
-    const CANARY = 'CaNaRy';
-
-    it('masks API keys, authorization values, and signatures', () => {
-      for (const text of [
-        `authorization: Bearer ${CANARY}`,
-        `authorization: bearer   ${CANARY}+/=`,
-        `{"authorization":"Bearer ${CANARY}","accept":"*/*"}`,
-        `Proxy-Authorization: Basic ${CANARY}==`,
-        `Bearer a$b%${CANARY}`,
-        `Bearer\n${CANARY}`,
-        `key service_${CANARY} was refused`,
-        `service_a!b#c$${CANARY}`,
-        `service_a(${CANARY})`,
-        `"service_${CANARY}"`,
-        `https://storage.test/a.zip?X-Signature=${CANARY}&x=1`,
-        `https://storage.test?sig=${CANARY}`,
-        `(https://storage.test/a?x=1&sig=${CANARY})`,
-        `https://storage.test/a?sig='${CANARY}'`,
-        `https://storage.test/a#token=${CANARY}`,
-        `HTTP://127.0.0.1:1234/artifacts/a?expires=1&signature=${CANARY}`,
-        `GET /artifacts/a.zip?signature=${CANARY} failed`,
-        `https://user:${CANARY}@proxy.test:8080`,
-        `https://${CANARY}@proxy.test/`,
-        `https://user:p@ss-${CANARY}@proxy.test/`,
-        `first https://a.test/?x=${CANARY} and then https://b.test/?y=${CANARY} and service_${CANARY}`,
-      ])
-        assert.doesNotMatch(redact(text), new RegExp(CANARY), text);
-    });
-
-    it('keeps everything else', () => {
-      for (const text of [
-        'the service answered 422 model_not_available',
-        'https://api.test:8443/prefix/api/v1/runs was refused (ECONNREFUSED)',
-        'Error: x\n    at Client.#send (/opt/extension/dist/extension.cjs:12:34)',
-        'charged? not known',
-      ])
-        assert.equal(redact(text), text);
-      assert.equal(redact('GET https://a.test/x?sig=1 403'), 'GET https://a.test/x?*** 403');
     });
   });
 });

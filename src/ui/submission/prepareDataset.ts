@@ -1,36 +1,29 @@
-import path from 'node:path';
 import * as vscode from 'vscode';
-import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
 import { isSameStamp } from '../../core/base/fileStamp.ts';
+import type { DatasetFile } from '../../core/datasets/fileKind.ts';
 import {
-  CheckError,
   countProblems,
   isBlank,
   isConvertible,
   isUnread,
+  reportOrFailure,
   verdictOf,
   type CheckFailure,
   type Report,
 } from '../../core/datasets/report.ts';
-import { inspectDataset, type DatasetFile } from '../../core/datasets/fileKind.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import type { Intent } from '../../core/submission/intent.ts';
-import { filesOf } from './arguments.ts';
-import { checkingTitle, failureSentence, foundCounts, KINDS, refusalSentence } from './datasetTexts.ts';
-import { compact, formatRows } from './format.ts';
-import { COMMANDS } from './ids.ts';
-import { askModal, showError, showWarning, withLateProgress } from './notifications.ts';
-import type { Log } from './log.ts';
-import { sanitizeServiceText } from './serviceText.ts';
-import { pick, type Choice } from './steps.ts';
-import { tabsOf } from './tabs.ts';
-import { TERMS } from './terms.ts';
+import { chooseDataset, inspectOrRefuse, nameOf } from '../shared/chooseDataset.ts';
+import { checkingTitle, failureSentence, foundCounts, KINDS } from '../shared/datasetTexts.ts';
+import { compact, formatRows } from '../shared/format.ts';
+import { COMMANDS } from '../shared/ids.ts';
+import type { Log } from '../shared/log.ts';
+import { askModal, showError, showWarning, withLateProgress } from '../shared/notifications.ts';
+import { tabsOf } from '../shared/tabs.ts';
+import { TERMS } from '../shared/terms.ts';
 
 /** How often a dataset that changed after its check is checked again. */
 const MAX_RECHECKS = 2;
-
-/** Leaves room for the rest of a sentence. */
-const MAX_NAME_UNITS = 60;
 
 /** A dataset that may be submitted: only the bytes that the file had when it was checked. */
 export interface CheckedDataset {
@@ -85,85 +78,6 @@ export async function prepareDataset(
   return undefined;
 }
 
-/**
- * Returns the file of the menu's argument, else that of the active tab, else one that the user picks. VS Code doesn't sync files
- * over 50 MiB to extensions: there is no `activeTextEditor` for them, but their tabs provide the URI.
- * @param active which file of the active tab: of JSONL by its ending or language, or any
- */
-export async function chooseDataset(
-  argument: unknown,
-  selection?: unknown,
-  active: 'jsonl' | 'any' = 'jsonl',
-): Promise<vscode.Uri | undefined> {
-  const files = filesOf(argument, selection);
-  return files.length > 1 ? pickOne(files) : (files[0] ?? activeTabUri(active) ?? offerDatasets());
-}
-
-function activeTabUri(active: 'jsonl' | 'any'): vscode.Uri | undefined {
-  const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
-  const uri =
-    input instanceof vscode.TabInputText || input instanceof vscode.TabInputCustom ? input.uri : undefined;
-  if (uri === undefined || active === 'any') return uri;
-  const document = vscode.window.activeTextEditor?.document;
-  const isJsonl = document?.uri.toString() === uri.toString() && document.languageId === 'jsonl';
-  return isJsonl || /\.(jsonl|ndjson)$/i.test(uri.path) ? uri : undefined;
-}
-
-/** The user doesn't have to wait longer, even if the workspace is large. */
-const SEARCH_MS = 2_000;
-const MAX_OFFERED = 200;
-
-/** Offers the JSONL files of the workspace, and any other file. */
-async function offerDatasets(): Promise<vscode.Uri | undefined> {
-  const search = new vscode.CancellationTokenSource();
-  const timer = setTimeout(() => search.cancel(), SEARCH_MS);
-  const found = await vscode.workspace.findFiles(
-    '**/*.{jsonl,ndjson}',
-    '**/node_modules/**',
-    MAX_OFFERED,
-    search.token,
-  );
-  clearTimeout(timer);
-  search.dispose();
-  return found.length === 0 ? openDataset() : pickOne(found.toSorted(byPath), openDataset);
-}
-
-function byPath(one: vscode.Uri, other: vscode.Uri): number {
-  return one.path < other.path ? -1 : 1;
-}
-
-/** Asks the user for a file. */
-export async function openDataset(): Promise<vscode.Uri | undefined> {
-  const chosen = await vscode.window.showOpenDialog({
-    title: vscode.l10n.t('Choose a Dataset'),
-    openLabel: vscode.l10n.t('Use as Dataset'),
-    filters: { JSONL: ['jsonl', 'ndjson'], [TERMS.allFiles]: ['*'] },
-    canSelectMany: false,
-  });
-  return chosen?.[0];
-}
-
-/** @param other asks for another file, if the list is to offer that */
-async function pickOne(
-  uris: readonly vscode.Uri[],
-  other?: () => Promise<vscode.Uri | undefined>,
-): Promise<vscode.Uri | undefined> {
-  const items: Choice<vscode.Uri | undefined>[] = uris.map((uri) => ({
-    icon: 'file',
-    label: nameOf(uri),
-    description: path.posix.dirname(vscode.workspace.asRelativePath(uri)).replace(/^\.$/, ''),
-    value: uri,
-  }));
-  if (other !== undefined)
-    items.push({ icon: 'folder-opened', label: vscode.l10n.t('Choose Another File…'), value: undefined });
-  const answer = await pick(
-    { title: vscode.l10n.t('Choose a Dataset') },
-    { placeholder: vscode.l10n.t('A run trains on one file. Which one?'), items },
-  );
-  if (answer.kind !== 'value') return undefined;
-  return answer.value ?? other?.();
-}
-
 /** Asks to save unsaved changes, or where to save an untitled file; undefined if the user declined. */
 async function saveIfNeeded(uri: vscode.Uri): Promise<vscode.Uri | undefined> {
   if (uri.scheme === 'untitled') return vscode.workspace.save(uri);
@@ -183,14 +97,6 @@ async function confirmSave(name: string): Promise<boolean> {
   return (
     (await askModal(showWarning, question, detail, { [vscode.l10n.t('Save and Continue')]: true })) === true
   );
-}
-
-/** Returns the file, or undefined after an error message if it can't be a dataset. */
-export async function inspectOrRefuse(uri: vscode.Uri): Promise<DatasetFile | undefined> {
-  const file = uri.scheme === 'file' ? await inspectDataset(uri.fsPath, MAX_DATASET_BYTES) : 'not-on-disk';
-  if (typeof file !== 'string') return file;
-  void showError(refusalSentence(nameOf(uri), file));
-  return undefined;
 }
 
 /** Checks the file until there is a verdict or the user continues without one; undefined if the submission ends here. */
@@ -286,21 +192,3 @@ async function confirmUnchecked(
 }
 
 const NOTHING_SENT = vscode.l10n.t('Nothing has been sent.');
-
-/** Awaits a check and returns its report, or why it failed. @throws CancelledError */
-export async function reportOrFailure(
-  check: Promise<Report>,
-  log: Pick<Log, 'error'>,
-): Promise<Report | CheckFailure> {
-  try {
-    return await check;
-  } catch (error) {
-    if (!(error instanceof CheckError)) throw error;
-    log.error('not-checked', error);
-    return error.code;
-  }
-}
-
-function nameOf(uri: vscode.Uri): string {
-  return sanitizeServiceText(path.posix.basename(uri.path), MAX_NAME_UNITS);
-}

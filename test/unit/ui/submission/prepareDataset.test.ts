@@ -10,7 +10,8 @@ import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const messages = await withVscode(() => import('../../../../src/ui/shared/datasetTexts.ts'));
-const { prepareDataset } = await withVscode(() => import('../../../../src/ui/shared/prepareDataset.ts'));
+const { checkRows } = await withVscode(() => import('../../../../src/ui/submission/checkRows.ts'));
+const { prepareDataset } = await withVscode(() => import('../../../../src/ui/submission/prepareDataset.ts'));
 
 const TEXT = '{"prompt":"a","completion":"b"}\n';
 const ROW = [{ row: 1 }];
@@ -155,7 +156,7 @@ describe('prepareDataset', () => {
     assert.equal(messages.verdictPhrase(many), '7,473 rows of question/answer, 1,200 warnings');
     assert.equal(line({ format: undefined }), '10 rows · no problems');
     assert.deepEqual(
-      messages.checkRows(reportOf(address)).map(({ description }) => description),
+      checkRows(reportOf(address)).map(({ description }) => description),
       ['10 rows of chat, 13 warnings', 'email addresses (12), payment card numbers (1)'],
     );
     assert.deepEqual(

@@ -1,0 +1,105 @@
+import path from 'node:path';
+import * as vscode from 'vscode';
+import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
+import { inspectDataset, type DatasetFile } from '../../core/datasets/fileKind.ts';
+import { filesOf } from './arguments.ts';
+import { refusalSentence } from './datasetTexts.ts';
+import { showError } from './notifications.ts';
+import { sanitizeServiceText } from './serviceText.ts';
+import { pick, type Choice } from './steps.ts';
+import { TERMS } from './terms.ts';
+
+/** Leaves room for the rest of a sentence. */
+const MAX_NAME_UNITS = 60;
+
+/**
+ * Returns the file of the menu's argument, else that of the active tab, else one that the user picks. VS Code doesn't sync files
+ * over 50 MiB to extensions: there is no `activeTextEditor` for them, but their tabs provide the URI.
+ * @param active which file of the active tab: of JSONL by its ending or language, or any
+ */
+export async function chooseDataset(
+  argument: unknown,
+  selection?: unknown,
+  active: 'jsonl' | 'any' = 'jsonl',
+): Promise<vscode.Uri | undefined> {
+  const files = filesOf(argument, selection);
+  return files.length > 1 ? pickOne(files) : (files[0] ?? activeTabUri(active) ?? offerDatasets());
+}
+
+function activeTabUri(active: 'jsonl' | 'any'): vscode.Uri | undefined {
+  const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
+  const uri =
+    input instanceof vscode.TabInputText || input instanceof vscode.TabInputCustom ? input.uri : undefined;
+  if (uri === undefined || active === 'any') return uri;
+  const document = vscode.window.activeTextEditor?.document;
+  const isJsonl = document?.uri.toString() === uri.toString() && document.languageId === 'jsonl';
+  return isJsonl || /\.(jsonl|ndjson)$/i.test(uri.path) ? uri : undefined;
+}
+
+/** The user doesn't have to wait longer, even if the workspace is large. */
+const SEARCH_MS = 2_000;
+const MAX_OFFERED = 200;
+
+/** Offers the JSONL files of the workspace, and any other file. */
+async function offerDatasets(): Promise<vscode.Uri | undefined> {
+  const search = new vscode.CancellationTokenSource();
+  const timer = setTimeout(() => search.cancel(), SEARCH_MS);
+  const found = await vscode.workspace.findFiles(
+    '**/*.{jsonl,ndjson}',
+    '**/node_modules/**',
+    MAX_OFFERED,
+    search.token,
+  );
+  clearTimeout(timer);
+  search.dispose();
+  return found.length === 0 ? openDataset() : pickOne(found.toSorted(byPath), openDataset);
+}
+
+function byPath(one: vscode.Uri, other: vscode.Uri): number {
+  return one.path < other.path ? -1 : 1;
+}
+
+/** Asks the user for a file. */
+export async function openDataset(): Promise<vscode.Uri | undefined> {
+  const chosen = await vscode.window.showOpenDialog({
+    title: vscode.l10n.t('Choose a Dataset'),
+    openLabel: vscode.l10n.t('Use as Dataset'),
+    filters: { JSONL: ['jsonl', 'ndjson'], [TERMS.allFiles]: ['*'] },
+    canSelectMany: false,
+  });
+  return chosen?.[0];
+}
+
+/** @param other asks for another file, if the list is to offer that */
+async function pickOne(
+  uris: readonly vscode.Uri[],
+  other?: () => Promise<vscode.Uri | undefined>,
+): Promise<vscode.Uri | undefined> {
+  const items: Choice<vscode.Uri | undefined>[] = uris.map((uri) => ({
+    icon: 'file',
+    label: nameOf(uri),
+    description: path.posix.dirname(vscode.workspace.asRelativePath(uri)).replace(/^\.$/, ''),
+    value: uri,
+  }));
+  if (other !== undefined)
+    items.push({ icon: 'folder-opened', label: vscode.l10n.t('Choose Another File…'), value: undefined });
+  const answer = await pick(
+    { title: vscode.l10n.t('Choose a Dataset') },
+    { placeholder: vscode.l10n.t('A run trains on one file. Which one?'), items },
+  );
+  if (answer.kind !== 'value') return undefined;
+  return answer.value ?? other?.();
+}
+
+/** Returns the file, or undefined after an error message if it can't be a dataset. */
+export async function inspectOrRefuse(uri: vscode.Uri): Promise<DatasetFile | undefined> {
+  const file = uri.scheme === 'file' ? await inspectDataset(uri.fsPath, MAX_DATASET_BYTES) : 'not-on-disk';
+  if (typeof file !== 'string') return file;
+  void showError(refusalSentence(nameOf(uri), file));
+  return undefined;
+}
+
+/** Returns the name of a dataset for display. */
+export function nameOf(uri: vscode.Uri): string {
+  return sanitizeServiceText(path.posix.basename(uri.path), MAX_NAME_UNITS);
+}
