@@ -1,3 +1,4 @@
+import { l10n } from 'vscode';
 import type { RunCreation } from '../../core/api/types.ts';
 import { assertSameDataset } from '../../core/api/dataset.ts';
 import { asDiskError } from '../../core/base/diskError.ts';
@@ -23,7 +24,6 @@ import { confirmSubmission } from './confirmSubmission.ts';
 import { placeOf } from './datasetPlace.ts';
 import { moneyOf, readFacts } from './submissionFacts.ts';
 import { continueWithDataset } from './submitDataset.ts';
-import { RESEND_OBSTACLES, resolveMessages } from './resolveMessages.ts';
 import { presetOf } from './preset.ts';
 import { reportEnd, reportResult, withSubmissionProgress } from './submissionResult.ts';
 
@@ -48,7 +48,7 @@ export async function checkSubmission(
   { id, intent }: PendingSubmission,
 ): Promise<Checked> {
   try {
-    const title = resolveMessages.checking(submissionName(intent));
+    const title = l10n.t('Checking whether {0} was charged', submissionName(intent));
     const finding = await withLateProgress(title, (signal) => submitter.check(session, id, signal));
     return { finding };
   } catch (error) {
@@ -57,6 +57,12 @@ export async function checkSubmission(
     return { failure: asText(explain(asDiskError(error, 'submissions'))) };
   }
 }
+
+/** Why a submission can't be resent. */
+const RESEND_OBSTACLES: Readonly<Record<NonNullable<ReturnType<typeof resendObstacle>>, string>> = {
+  'key-replaced': l10n.t('It was first sent with another API key.'),
+  'too-late': l10n.t('More than 23 hours have passed: you could be charged twice.'),
+};
 
 /**
  * Returns why an open submission can't be sent again; undefined if it can. A refused one starts again with the file as it is.
@@ -72,9 +78,8 @@ export async function obstacleOf(
   if (obstacle !== undefined) return RESEND_OBSTACLES[obstacle];
   const { dataset } = intent;
   try {
-    await withLateProgress(resolveMessages.comparing(dataset.filename), (signal) =>
-      assertSameDataset(dataset, signal),
-    );
+    const title = l10n.t('Comparing {0} with what was submitted', dataset.filename);
+    await withLateProgress(title, (signal) => assertSameDataset(dataset, signal));
     return undefined;
   } catch (error) {
     // The upload compares it in any case.

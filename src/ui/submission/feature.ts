@@ -18,7 +18,7 @@ export function activateSubmission(services: Services): void {
     [COMMANDS.submitDataset]: async (argument, selection, preset) =>
       (await import('./submitDataset.ts')).submitDataset(services, argument, selection, preset),
     [COMMANDS.cancelUpload]: async (submission) =>
-      (await import('./resolveSubmission.ts')).cancelUpload(services, submission),
+      (await import('./cancelUpload.ts')).cancelUpload(services, submission),
   });
   const resolve = async (submission: unknown) =>
     (await import('./resolveSubmission.ts')).resolveSubmission(parts, submission);

@@ -1,3 +1,4 @@
+import { l10n } from 'vscode';
 import type { RunDetail } from '../../core/api/types.ts';
 import { onDisk } from '../../core/base/diskError.ts';
 import type { Session } from '../../core/runs/session.ts';
@@ -7,14 +8,16 @@ import {
   canDiscard,
   isCancellable,
   type PendingSubmission,
+  type SubmissionState,
 } from '../../core/submission/pendingSubmission.ts';
 import { isUncertain } from '../../core/submission/reconcilePolicy.ts';
-import type { UnreadRecord } from '../../core/submission/unreadRecord.ts';
-import type { Services } from '../../services.ts';
-import { showInformation } from '../shared/notifications.ts';
-import { timesOfAlike, withTime } from '../shared/rowText.ts';
+import { compact, formatMoney, formatTime } from '../shared/format.ts';
+import { askModal, showWarning } from '../shared/notifications.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { pick, separator, type Choice } from '../shared/steps.ts';
 import { TERMS } from '../shared/terms.ts';
+import { cancelNow } from './cancelUpload.ts';
+import { chooseSubmission, findSubmission } from './chooseSubmission.ts';
 import {
   checkSubmission,
   continueSubmission,
@@ -24,10 +27,9 @@ import {
   type ResolveParts,
 } from './continueSubmission.ts';
 import { discardRecord } from './discardRecord.ts';
-import { confirmDiscard, confirmIsRun, factRows, resolveMessages } from './resolveMessages.ts';
+import { factRows } from './resolveFacts.ts';
 import { BUTTONS, moneySentence, RESENDING } from './submissionMoney.ts';
 import { reportEnd } from './submissionResult.ts';
-import { damagedDescription, damagedName, submissionDescription } from './submissionState.ts';
 
 /** The action of a dialog row on the submission's current state; resolves to whether the dialog is done. */
 type Action = (submission: PendingSubmission) => Promise<boolean>;
@@ -65,7 +67,7 @@ export async function resolveSubmission(
       reportRun(parts, session, intent, checked.finding.run);
       return;
     }
-    const submission = find(submitter, id);
+    const submission = findSubmission(submitter, id);
     if (submission === undefined) {
       await reportEnd(id, parts);
       return;
@@ -74,106 +76,10 @@ export async function resolveSubmission(
     const action = await ask(parts, session, submission, { ...checked, obstacle });
     if (action === undefined) return;
     // Another window may have changed it meanwhile.
-    const now = find(submitter, id) ?? submission;
+    const now = findSubmission(submitter, id) ?? submission;
     if (action === 'check') checked = await check(parts, session, now);
     else if (await action(now)) return;
   }
-}
-
-/**
- * Cancels an upload before it is complete; the command that started it reports the result. Without a row, which VS Code doesn't
- * always pass when its button is pressed, it cancels the only upload or the one that the user picks.
- */
-export async function cancelUpload(
-  { sessions, submitter }: Pick<Services, 'sessions' | 'submitter'>,
-  argument?: unknown,
-): Promise<void> {
-  const given = submissionIdOf(argument);
-  const { pending } = submitter;
-  if (given !== undefined) {
-    const submission = find(submitter, given);
-    if (submission !== undefined) cancel(submitter, submission);
-    return;
-  }
-  const uploads = pending.filter(isCancellable);
-  const [only] = uploads;
-  if (only === undefined) {
-    void showInformation(resolveMessages.noUpload());
-    return;
-  }
-  // The user may have meant a submission whose upload was just completed.
-  const isClear = uploads.length === 1 && pending.every(({ state }) => state !== 'validating');
-  const chosen = isClear ? only : await pickSubmission(uploads, sessions);
-  if (chosen !== undefined) cancel(submitter, chosen);
-}
-
-function cancel(submitter: Services['submitter'], { id, intent }: PendingSubmission): void {
-  if (submitter.cancel(id)) return;
-  const isLate = find(submitter, id)?.state === 'validating';
-  void showInformation(isLate ? resolveMessages.tooLate(intent) : resolveMessages.noUpload());
-}
-
-function find({ pending }: Services['submitter'], id: string | undefined): PendingSubmission | undefined {
-  return pending.find((one) => one.id === id);
-}
-
-/** Returns the ID of the submission that a command was called with, as a row or as an ID. */
-function submissionIdOf(argument: unknown): string | undefined {
-  const id = typeof argument === 'object' && argument !== null && 'id' in argument ? argument.id : argument;
-  return typeof id === 'string' ? id : undefined;
-}
-
-async function chooseSubmission(
-  { journal, sessions, submitter }: ResolveParts,
-  argument: unknown,
-): Promise<PendingSubmission | UnreadRecord | undefined> {
-  const { pending } = submitter;
-  const { damaged } = journal;
-  const given = submissionIdOf(argument);
-  if (given !== undefined) {
-    const found = find(submitter, given) ?? damaged.find(({ id }) => id === given);
-    if (found === undefined) await reportEnd(given, { journal, sessions, submitter });
-    return found;
-  }
-  const signedIn = pending.filter(({ accountId }) => sessions.find(accountId) !== undefined);
-  const reachable = [...signedIn, ...damaged];
-  if (reachable.length > 1) return pickSubmission(reachable, sessions);
-  if (reachable.length === 0)
-    void showInformation(pending.length === 0 ? resolveMessages.noneOpen() : resolveMessages.onlySignedOut());
-  return reachable[0];
-}
-
-async function pickSubmission<T extends PendingSubmission | UnreadRecord>(
-  submissions: readonly T[],
-  sessions: Services['sessions'],
-): Promise<T | undefined> {
-  const otherAccount = (accountId: string) =>
-    accountId === sessions.active?.account.id
-      ? undefined
-      : (sessions.find(accountId)?.account.name ?? resolveMessages.signedOut());
-  const row = (one: PendingSubmission | UnreadRecord) =>
-    'stamp' in one
-      ? {
-          label: damagedName(one),
-          description: damagedDescription(one, one.hint && otherAccount(one.hint.accountId)),
-          atMs: NaN,
-        }
-      : {
-          label: submissionName(one.intent),
-          description: submissionDescription(one, Date.now(), otherAccount(one.accountId)),
-          atMs: one.intent.created.localMs,
-        };
-  const rows = submissions.map((one) => ({ ...row(one), value: one }));
-  const times = timesOfAlike(
-    rows.map(({ label, description, atMs, value }) => ({ id: value.id, text: label + description, atMs })),
-  );
-  const items = rows.map(({ label, description, value }) => ({
-    label,
-    description: withTime(description, times.get(value.id)),
-    value,
-  }));
-  const answer = await pick<T>({ title: resolveMessages.choose() }, { items });
-  return answer.kind === 'value' ? answer.value : undefined;
 }
 
 /** Checks a submission that may have been charged. */
@@ -197,7 +103,7 @@ async function ask(
   const candidates = state === 'unknown' ? (uncertain?.candidates ?? []) : [];
   const actions = actionRows(parts, session, submission, candidates, obstacle);
   const answer = await pick<'check' | Action | undefined>(
-    { title: resolveMessages.title(intent.dataset.filename) },
+    { title: l10n.t('Submission of {0}', intent.dataset.filename) },
     {
       placeholder: moneySentence(submission, nowMs),
       items: [
@@ -224,41 +130,66 @@ function actionRows(
   const rows: Choice<'check' | Action | undefined>[] = [];
   const add = (icon: string, label: string, detail: string, value?: 'check' | Action) =>
     rows.push({ icon, label, detail, value });
-  if (canCheck(submission)) add('search', BUTTONS.checkNow, resolveMessages.checkDetail(), 'check');
+  if (canCheck(submission))
+    add('search', BUTTONS.checkNow, l10n.t('Reads your runs and balance. Nothing is sent.'), 'check');
   for (const run of candidates) {
-    const facts = resolveMessages.runDetail(run, intent.balanceBefore?.currency);
-    add('pass', resolveMessages.run(run), facts, (now) => adopt(parts, session, now, run));
+    const label = l10n.t('This Is the Run: {0}', run.label || l10n.t('no label'));
+    const facts = runFacts(run, intent.balanceBefore?.currency);
+    add('pass', label, facts, (now) => adopt(parts, session, now, run));
   }
-  if (isCancellable(submission))
-    add('close', resolveMessages.cancel(), resolveMessages.cancelDetail(mayBeCharged(intent)), (now) => {
-      cancel(submitter, now);
+  if (isCancellable(submission)) {
+    const detail = mayBeCharged(intent)
+      ? l10n.t('Stops resending. You may have been charged already.')
+      : l10n.t('Not charged if canceled before the upload completes.');
+    add('close', l10n.t('Cancel Upload'), detail, (now) => {
+      cancelNow(submitter, now);
       return Promise.resolve(true);
     });
-  if (obstacle !== undefined) add('circle-slash', resolveMessages.cantSend(mayBeCharged(intent)), obstacle);
+  }
+  // Stands in place of the action that can't work.
+  if (obstacle !== undefined)
+    add('circle-slash', mayBeCharged(intent) ? l10n.t('Can’t resend') : l10n.t('Can’t continue'), obstacle);
   else if (canDiscard(submission)) {
     const [label, detail] = mayBeCharged(intent)
       ? [BUTTONS.resend, RESENDING]
-      : [BUTTONS.continue, resolveMessages.continueDetail(state === 'refused')];
+      : [
+          BUTTONS.continue,
+          state === 'refused'
+            ? l10n.t('Review and consent again, then submit.')
+            : l10n.t('Asks first, then uploads the same dataset.'),
+        ];
     add('play', label, detail, ({ id }) => continueSubmission(parts, id));
   }
   if (canDiscard(submission)) {
-    const detail = resolveMessages.discardDetail(state);
-    add('trash', resolveMessages.discard(), detail, (now) => discard(parts, now));
+    const detail =
+      state === 'unknown'
+        ? l10n.t('Stops checking. You may have been charged.')
+        : [notCharged(state), l10n.t('Removes it from the list.')].join(' ');
+    add('trash', l10n.t('Discard…'), detail, (now) => discard(parts, now));
   }
   return rows;
+}
+
+/** An upload that stopped is known from this machine's record alone. */
+function notCharged(state: SubmissionState): string {
+  return state === 'unsent' ? l10n.t('Not charged, as far as this machine knows.') : l10n.t('Not charged.');
 }
 
 async function discard(
   { journal, sessions, submitter }: ResolveParts,
   submission: PendingSubmission,
 ): Promise<boolean> {
-  const { id, intent } = submission;
+  const { id, intent, state } = submission;
   if (!canDiscard(submission)) return false;
   const isOpen = isUncertain(intent);
-  if (!(await confirmDiscard(submission))) return false;
+  const question = l10n.t('Discard the submission of {0}?', submissionName(intent));
+  const detail = isOpen
+    ? l10n.t('You may have been charged, and checks will stop. Compare your balance and runs first.')
+    : [notCharged(state), l10n.t('The dataset is not deleted.')].join(' ');
+  if ((await askModal(showWarning, question, detail, { [TERMS.discard]: true })) !== true) return false;
   const confirmed = isOpen ? 'may-be-charged' : 'not-charged';
   if (await onDisk(submitter.discard(id, confirmed), 'submissions')) return true;
-  const now = find(submitter, id);
+  const now = findSubmission(submitter, id);
   // It may have been charged meanwhile, so the user decides again with what is known now.
   if (now !== undefined && now.state !== 'elsewhere') return false;
   await reportEnd(id, { journal, sessions, submitter });
@@ -272,11 +203,27 @@ async function adopt(
   { id, intent }: PendingSubmission,
   run: RunDetail,
 ): Promise<boolean> {
-  const name = submissionName(intent);
-  const facts = resolveMessages.runDetail(run, session.balance.current?.currency);
-  if (!(await confirmIsRun(name, run, facts))) return false;
+  const question = l10n.t('Is this the run of {0}?', submissionName(intent));
+  const facts = runFacts(run, session.balance.current?.currency);
+  // Cut the label, so that the rest stays readable.
+  const what = compact(run.label && sanitizeServiceText(run.label), facts).join(' · ');
+  const detail = l10n.t('{0}. If it is, you were charged for it.', what);
+  const yes = { [l10n.t('This Is the Run')]: true };
+  if ((await askModal(showWarning, question, detail, yes)) !== true) return false;
   if (await onDisk(parts.submitter.adopt(session, id, run.run_id), 'submissions'))
     reportRun(parts, session, intent, run);
   else await reportEnd(id, parts);
   return true;
+}
+
+function runFacts(
+  { created_at, model_id, price_cents, run_id }: RunDetail,
+  currency: string | undefined,
+): string {
+  return [
+    model_id,
+    created_at === undefined ? l10n.t('time unknown') : formatTime(created_at),
+    price_cents === undefined ? l10n.t('price not provided') : formatMoney(price_cents, currency),
+    run_id,
+  ].join(' · ');
 }

@@ -16,7 +16,7 @@ const { submissionAccessibleLabel, submissionTooltip } = await withVscode(
 );
 const { moneySentence } = await withVscode(() => import('../../../../src/ui/submission/submissionMoney.ts'));
 const { factRows, UNCERTAINTIES } = await withVscode(
-  () => import('../../../../src/ui/submission/resolveMessages.ts'),
+  () => import('../../../../src/ui/submission/resolveFacts.ts'),
 );
 const { priorRows } = await withVscode(() => import('../../../../src/ui/submission/stepMessages.ts'));
 const { formatMoment } = await withVscode(() => import('../../../../src/ui/shared/format.ts'));

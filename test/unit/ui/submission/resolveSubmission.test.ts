@@ -25,6 +25,7 @@ import {
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const module = await withVscode(() => import('../../../../src/ui/submission/resolveSubmission.ts'));
+const { cancelUpload } = await withVscode(() => import('../../../../src/ui/submission/cancelUpload.ts'));
 type Resolve = typeof module;
 
 const HOUR = 60 * 60_000;
@@ -616,7 +617,7 @@ describe('commands for open submissions', () => {
   });
 
   describe('cancelUpload', () => {
-    const cancel = (argument?: unknown) => module.cancelUpload(parts, argument);
+    const cancel = (argument?: unknown) => cancelUpload(parts, argument);
 
     beforeEach(() => {
       pending = [

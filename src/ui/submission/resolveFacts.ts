@@ -1,18 +1,13 @@
 import { l10n } from 'vscode';
-import type { Balance, RunDetail } from '../../core/api/types.ts';
+import type { Balance } from '../../core/api/types.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { submissionName, type Intent } from '../../core/submission/intent.ts';
+import type { Intent } from '../../core/submission/intent.ts';
+import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import {
-  isUncertain,
   nextCheckAtMs,
   uncertaintyOf,
   type UncertaintyReason,
 } from '../../core/submission/reconcilePolicy.ts';
-import type {
-  PendingSubmission,
-  resendObstacle,
-  SubmissionState,
-} from '../../core/submission/pendingSubmission.ts';
 import {
   compact,
   formatBytes,
@@ -20,82 +15,9 @@ import {
   formatMoment,
   formatMoney,
   formatRows,
-  formatTime,
-  inSandbox,
   sandboxNote,
 } from '../shared/format.ts';
-import { askModal, showWarning } from '../shared/notifications.ts';
-import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/terms.ts';
-
-/** The texts of an open submission's dialog. */
-export const resolveMessages = {
-  title: (fileName: string) => l10n.t('Submission of {0}', fileName),
-  checking: (name: string) => l10n.t('Checking whether {0} was charged', name),
-  checkDetail: () => l10n.t('Reads your runs and balance. Nothing is sent.'),
-  run: ({ label }: RunDetail) => l10n.t('This Is the Run: {0}', label || l10n.t('no label')),
-  runDetail: ({ created_at, model_id, price_cents, run_id }: RunDetail, currency: string | undefined) =>
-    [
-      model_id,
-      created_at === undefined ? l10n.t('time unknown') : formatTime(created_at),
-      price_cents === undefined ? l10n.t('price not provided') : formatMoney(price_cents, currency),
-      run_id,
-    ].join(' · '),
-  cancel: () => l10n.t('Cancel Upload'),
-  cancelDetail: (mayBeCharged: boolean) =>
-    mayBeCharged
-      ? l10n.t('Stops resending. You may have been charged already.')
-      : l10n.t('Not charged if canceled before the upload completes.'),
-  tooLate: ({ dataset, origin }: Intent) =>
-    inSandbox(
-      l10n.t('{0} is fully uploaded and can no longer be canceled.', dataset.filename),
-      origin === 'sandbox',
-    ),
-  noUpload: () => l10n.t('No upload to cancel.'),
-  continueDetail: (isRefused: boolean) =>
-    isRefused
-      ? l10n.t('Review and consent again, then submit.')
-      : l10n.t('Asks first, then uploads the same dataset.'),
-  /** Stands in place of the action that can't work. */
-  cantSend: (isResend: boolean) => (isResend ? l10n.t('Can’t resend') : l10n.t('Can’t continue')),
-  comparing: (fileName: string) => l10n.t('Comparing {0} with what was submitted', fileName),
-  discard: () => l10n.t('Discard…'),
-  discardDetail: (state: SubmissionState) =>
-    state === 'unknown'
-      ? l10n.t('Stops checking. You may have been charged.')
-      : [notCharged(state), l10n.t('Removes it from the list.')].join(' '),
-  choose: () => l10n.t('Choose a Submission'),
-  signedOut: () => l10n.t('a signed-out account'),
-  noneOpen: () => l10n.t('No submission needs your attention.'),
-  onlySignedOut: () => l10n.t('Sign in to resolve the submissions of signed-out accounts.'),
-};
-
-export async function confirmIsRun(name: string, run: RunDetail, facts: string): Promise<boolean> {
-  // Cut the label, so that the rest stays readable.
-  const what = compact(run.label && sanitizeServiceText(run.label), facts).join(' · ');
-  const detail = l10n.t('{0}. If it is, you were charged for it.', what);
-  const yes = { [l10n.t('This Is the Run')]: true };
-  return (await askModal(showWarning, l10n.t('Is this the run of {0}?', name), detail, yes)) === true;
-}
-
-/** An upload that stopped is known from this machine's record alone. */
-function notCharged(state: SubmissionState): string {
-  return state === 'unsent' ? l10n.t('Not charged, as far as this machine knows.') : l10n.t('Not charged.');
-}
-
-export async function confirmDiscard({ intent, state }: PendingSubmission): Promise<boolean> {
-  const question = l10n.t('Discard the submission of {0}?', submissionName(intent));
-  const detail = isUncertain(intent)
-    ? l10n.t('You may have been charged, and checks will stop. Compare your balance and runs first.')
-    : [notCharged(state), l10n.t('The dataset is not deleted.')].join(' ');
-  return (await askModal(showWarning, question, detail, { [TERMS.discard]: true })) === true;
-}
-
-/** Why a submission can't be resent. */
-export const RESEND_OBSTACLES: Readonly<Record<NonNullable<ReturnType<typeof resendObstacle>>, string>> = {
-  'key-replaced': l10n.t('It was first sent with another API key.'),
-  'too-late': l10n.t('More than 23 hours have passed: you could be charged twice.'),
-};
 
 /** Why a check can't determine whether there was a charge. */
 export const UNCERTAINTIES: Readonly<Record<UncertaintyReason, string>> = {

@@ -1,0 +1,86 @@
+import { l10n } from 'vscode';
+import { submissionName } from '../../core/submission/intent.ts';
+import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
+import type { UnreadRecord } from '../../core/submission/unreadRecord.ts';
+import type { Services } from '../../services.ts';
+import { showInformation } from '../shared/notifications.ts';
+import { timesOfAlike, withTime } from '../shared/rowText.ts';
+import { pick } from '../shared/steps.ts';
+import { reportEnd } from './submissionResult.ts';
+import { damagedDescription, damagedName, submissionDescription } from './submissionState.ts';
+
+/** Returns an open submission; undefined if it is resolved. */
+export function findSubmission(
+  { pending }: Services['submitter'],
+  id: string | undefined,
+): PendingSubmission | undefined {
+  return pending.find((one) => one.id === id);
+}
+
+/** Returns the ID of the submission that a command was called with, as a row or as an ID. */
+export function submissionIdOf(argument: unknown): string | undefined {
+  const id = typeof argument === 'object' && argument !== null && 'id' in argument ? argument.id : argument;
+  return typeof id === 'string' ? id : undefined;
+}
+
+/**
+ * Returns the submission or record that a command was called with, or the only one that can be resolved, or the one that the user picks;
+ * undefined, after a notification, if there is none.
+ */
+export async function chooseSubmission(
+  { journal, sessions, submitter }: Pick<Services, 'journal' | 'sessions' | 'submitter'>,
+  argument: unknown,
+): Promise<PendingSubmission | UnreadRecord | undefined> {
+  const { pending } = submitter;
+  const { damaged } = journal;
+  const given = submissionIdOf(argument);
+  if (given !== undefined) {
+    const found = findSubmission(submitter, given) ?? damaged.find(({ id }) => id === given);
+    if (found === undefined) await reportEnd(given, { journal, sessions, submitter });
+    return found;
+  }
+  const signedIn = pending.filter(({ accountId }) => sessions.find(accountId) !== undefined);
+  const reachable = [...signedIn, ...damaged];
+  if (reachable.length > 1) return pickSubmission(reachable, sessions);
+  if (reachable.length === 0)
+    void showInformation(
+      pending.length === 0
+        ? l10n.t('No submission needs your attention.')
+        : l10n.t('Sign in to resolve the submissions of signed-out accounts.'),
+    );
+  return reachable[0];
+}
+
+/** Shows their rows, with times where two would read alike. */
+export async function pickSubmission<T extends PendingSubmission | UnreadRecord>(
+  submissions: readonly T[],
+  sessions: Services['sessions'],
+): Promise<T | undefined> {
+  const otherAccount = (accountId: string) =>
+    accountId === sessions.active?.account.id
+      ? undefined
+      : (sessions.find(accountId)?.account.name ?? l10n.t('a signed-out account'));
+  const row = (one: PendingSubmission | UnreadRecord) =>
+    'stamp' in one
+      ? {
+          label: damagedName(one),
+          description: damagedDescription(one, one.hint && otherAccount(one.hint.accountId)),
+          atMs: NaN,
+        }
+      : {
+          label: submissionName(one.intent),
+          description: submissionDescription(one, Date.now(), otherAccount(one.accountId)),
+          atMs: one.intent.created.localMs,
+        };
+  const rows = submissions.map((one) => ({ ...row(one), value: one }));
+  const times = timesOfAlike(
+    rows.map(({ label, description, atMs, value }) => ({ id: value.id, text: label + description, atMs })),
+  );
+  const items = rows.map(({ label, description, value }) => ({
+    label,
+    description: withTime(description, times.get(value.id)),
+    value,
+  }));
+  const answer = await pick<T>({ title: l10n.t('Choose a Submission') }, { items });
+  return answer.kind === 'value' ? answer.value : undefined;
+}
