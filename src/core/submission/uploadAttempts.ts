@@ -5,6 +5,7 @@ import type { Clock } from '../base/clock.ts';
 import { CancelledError, ExpectedError, throwIfCancelled } from '../base/errors.ts';
 import { SubmissionError } from './errors.ts';
 import { mayBeCharged, type Attempt, type Intent, type Moment } from './intent.ts';
+import type { Lease } from '../storage/lease.ts';
 import type { Journal, Owned } from './journal.ts';
 import type { Live } from './pendingSubmission.ts';
 import { assertMayResend, assertNotTooEarly, nextStep, type NextStep } from './nextStep.ts';
@@ -56,37 +57,56 @@ export type AttemptsEnd =
  * Sends an intent until it is charged, refused, or may not be retried automatically. Every attempt uses the
  * same Idempotency-Key and bytes. Never rejects.
  */
-export async function sendAttempts(
-  { lease, intent: owned }: Owned,
-  { session, journal, time: { clock, random }, show, check, signal, earlier }: Sending,
-): Promise<AttemptsEnd> {
-  let intent = owned;
-  const clocksAgreeSinceStart = clockWatch(clock);
-  /** Whether the clocks agree since the service last sent its time. */
-  let clocksAgreeSinceRead = clocksAgreeSinceStart;
+export function sendAttempts(owned: Owned, sending: Sending): Promise<AttemptsEnd> {
+  return new Attempts(owned, sending).send();
+}
 
-  let sameStatus = 0;
-  let lastStatus: number | undefined;
-  for (let attempts = 1; ; attempts++) {
-    const closedBefore = mayBeCharged(intent);
-    const { length } = intent.attempts;
-    try {
-      return { kind: 'charged', run: await session.call(attempt), intent };
-    } catch (error) {
-      const begun = intent.attempts.length > length;
-      const closedNow = begun && intent.attempts.at(-1)?.closed !== undefined;
-      const status = statusOf(error);
-      sameStatus = status === lastStatus ? sameStatus + 1 : 1;
-      lastStatus = status;
-      const next = nextStep(error, { closedBefore, closedNow, attempts, sameStatus }, random());
-      const step = withoutProof(next, earlier, closedNow);
-      const failure = await noteEnd(error, step, begun);
-      const lost = [error, failure].find(isLostOwner);
-      if (lost !== undefined) return { kind: 'lost', error: lost, intent };
-      if (step.kind === 'refused') return { kind: 'refused', error, kept: failure === undefined, intent };
-      if (step.kind !== 'retry') return { ...step, error, intent };
-      const end = await waitAndCheck(step, error);
-      if (end !== undefined) return end;
+/** Owns an intent while it is sent. */
+class Attempts {
+  readonly #lease: Lease;
+  readonly #sending: Sending;
+  readonly #clock: Clock;
+  readonly #clocksAgreeSinceStart: () => boolean;
+  /** Whether the clocks agree since the service last sent its time. */
+  #clocksAgreeSinceRead: () => boolean;
+  /** As it was written last, or is about to be written. */
+  #intent: Intent;
+
+  constructor({ lease, intent }: Owned, sending: Sending) {
+    this.#lease = lease;
+    this.#intent = intent;
+    this.#sending = sending;
+    this.#clock = sending.time.clock;
+    this.#clocksAgreeSinceStart = this.#clocksAgreeSinceRead = clockWatch(this.#clock);
+  }
+
+  async send(): Promise<AttemptsEnd> {
+    const { session, time, earlier } = this.#sending;
+    let sameStatus = 0;
+    let lastStatus: number | undefined;
+    for (let attempts = 1; ; attempts++) {
+      const closedBefore = mayBeCharged(this.#intent);
+      const { length } = this.#intent.attempts;
+      try {
+        const run = await session.call((client) => this.#attempt(client));
+        return { kind: 'charged', run, intent: this.#intent };
+      } catch (error) {
+        const begun = this.#intent.attempts.length > length;
+        const closedNow = begun && this.#intent.attempts.at(-1)?.closed !== undefined;
+        const status = statusOf(error);
+        sameStatus = status === lastStatus ? sameStatus + 1 : 1;
+        lastStatus = status;
+        const next = nextStep(error, { closedBefore, closedNow, attempts, sameStatus }, time.random());
+        const step = withoutProof(next, earlier, closedNow);
+        const failure = await this.#noteEnd(error, step, begun);
+        const intent = this.#intent;
+        const lost = [error, failure].find(isLostOwner);
+        if (lost !== undefined) return { kind: 'lost', error: lost, intent };
+        if (step.kind === 'refused') return { kind: 'refused', error, kept: failure === undefined, intent };
+        if (step.kind !== 'retry') return { ...step, error, intent };
+        const end = await this.#waitAndCheck(step, error);
+        if (end !== undefined) return end;
+      }
     }
   }
 
@@ -95,49 +115,51 @@ export async function sendAttempts(
    * take its time, and not every service knows an Idempotency-Key again.
    * @returns how it ends if nothing may be sent automatically
    */
-  async function waitAndCheck(
+  async #waitAndCheck(
     { afterMs, waitMs, checks }: Extract<NextStep, { kind: 'retry' }>,
     error: unknown,
   ): Promise<AttemptsEnd | undefined> {
-    const retryAtMs = clock.nowMs() + afterMs;
+    const { show, check, signal, earlier } = this.#sending;
+    const retryAtMs = this.#clock.nowMs() + afterMs;
     const firstMs = checks === 2 ? Math.max(waitMs, afterMs / 2) : afterMs;
     const pauses = checks === 2 ? [firstMs, afterMs - firstMs] : [firstMs];
     for (const pauseMs of pauses) {
       show({ state: 'waiting', retryAtMs, isAsked: false });
       try {
-        await clock.sleep(pauseMs, signal);
+        await this.#clock.sleep(pauseMs, signal);
         throwIfCancelled(signal);
       } catch (stop) {
-        return stopped(stop, intent, earlier);
+        return stopped(stop, this.#intent, earlier);
       }
       if (checks === 0) continue;
-      const found = await check(intent).catch(() => undefined);
-      if (found?.kind === 'charged') return { kind: 'found', run: found.run, intent };
-      intent = found?.intent ?? intent;
-      if (signal.aborted) return stopped(new CancelledError(), intent, earlier);
-      if (found?.kind !== 'clear') return { kind: 'reconcile', waitMs: 0, error, intent };
+      const found = await check(this.#intent).catch(() => undefined);
+      if (found?.kind === 'charged') return { kind: 'found', run: found.run, intent: this.#intent };
+      this.#intent = found?.intent ?? this.#intent;
+      if (signal.aborted) return stopped(new CancelledError(), this.#intent, earlier);
+      if (found?.kind !== 'clear') return { kind: 'reconcile', waitMs: 0, error, intent: this.#intent };
     }
     return undefined;
   }
 
   /** @throws the error that ended the attempt without a run */
-  async function attempt(client: Client): Promise<RunCreation> {
+  async #attempt(client: Client): Promise<RunCreation> {
+    const { show, signal, journal } = this.#sending;
     throwIfCancelled(signal);
     // The service may have requested a wait after an earlier attempt.
-    assertNotTooEarly(intent, moment(client));
+    assertNotTooEarly(this.#intent, this.#moment(client));
     // Derived while the balance is read, once per connection, so it delays nothing.
-    const [keyCheck] = await Promise.all([client.keyCheck(), readBalanceBefore(client)]);
-    assertMaySend(client, intent);
-    assertNotTooEarly(intent, moment(client));
-    await begin(client, keyCheck);
-    show({ state: 'uploading', startedAtMs: clock.nowMs(), sentBytes: 0 });
-    const unclosed = intent;
+    const [keyCheck] = await Promise.all([client.keyCheck(), this.#readBalanceBefore(client)]);
+    this.#assertMaySend(client, this.#intent);
+    assertNotTooEarly(this.#intent, this.#moment(client));
+    const unclosed = await this.#begin(client, keyCheck);
+    show({ state: 'uploading', startedAtMs: this.#clock.nowMs(), sentBytes: 0 });
     const closing = { done: Promise.resolve(), isDecided: false, hasLeft: false };
     try {
-      return await client.createRun(submissionOf(intent), {
+      return await client.createRun(submissionOf(unclosed), {
         signal,
         onProgress: (sentBytes, totalBytes) => show({ sentBytes, totalBytes }),
-        beforeClose: () => (closing.done = beforeClose(client, () => (closing.isDecided = true))),
+        beforeClose: () =>
+          (closing.done = this.#beforeClose(client, unclosed, () => (closing.isDecided = true))),
         onClosed: () => {
           closing.hasLeft = true;
           show({ state: 'validating' });
@@ -147,7 +169,7 @@ export async function sendAttempts(
       // The connection may fail while the mark is being written.
       await closing.done.catch(() => undefined);
       // The attempt was marked as closed before the boundary could be sent. It wasn't sent, so undo the mark.
-      if (!closing.hasLeft) intent = unclosed;
+      if (!closing.hasLeft) this.#intent = unclosed;
       if (!closing.hasLeft && closing.isDecided) await journal.reopen(unclosed);
       throw error;
     }
@@ -157,76 +179,76 @@ export async function sendAttempts(
    * Reads the service's time before each attempt and, as long as nothing can have been charged, the balance.
    * @throws errors that make it pointless to send the dataset
    */
-  async function readBalanceBefore(client: Client): Promise<void> {
-    const agree = clockWatch(clock);
+  async #readBalanceBefore(client: Client): Promise<void> {
+    const agree = clockWatch(this.#clock);
     try {
-      const balanceBefore = await client.getBalance({ signal });
-      if (!mayBeCharged(intent)) intent = { ...intent, balanceBefore };
+      const balanceBefore = await client.getBalance({ signal: this.#sending.signal });
+      if (!mayBeCharged(this.#intent)) this.#intent = { ...this.#intent, balanceBefore };
     } catch (error) {
       const isAnswer = error instanceof ServiceError && error.httpStatus !== 429;
       if (!isAnswer || isUnauthorized(error)) throw error;
     }
-    clocksAgreeSinceRead = agree;
+    this.#clocksAgreeSinceRead = agree;
   }
 
   /** @throws SubmissionError `key-replaced`, `too-late`, `clocks-disagree` */
-  function assertMaySend(client: Client, before: Intent): void {
+  #assertMaySend(client: Client, before: Intent): void {
     if (!mayBeCharged(before)) return;
     if (client.keyId !== before.keyId) throw new SubmissionError('key-replaced');
-    if (!clocksAgreeSinceStart()) throw new SubmissionError('clocks-disagree');
-    assertMayResend(before, moment(client));
+    if (!this.#clocksAgreeSinceStart()) throw new SubmissionError('clocks-disagree');
+    assertMayResend(before, this.#moment(client));
   }
 
-  /** Records the attempt durably before the dataset is sent. */
-  async function begin(client: Client, keyCheck: Intent['keyCheck']): Promise<void> {
-    const attempts = [...intent.attempts, { started: moment(client) }];
-    const next = { ...intent, keyId: client.keyId, keyCheck, attempts };
-    await journal.write(lease, next);
-    intent = next;
+  /** Records the attempt durably before the dataset is sent. @returns the intent with it */
+  async #begin(client: Client, keyCheck: Intent['keyCheck']): Promise<Intent> {
+    const attempts = [...this.#intent.attempts, { started: this.#moment(client) }];
+    const next = { ...this.#intent, keyId: client.keyId, keyCheck, attempts };
+    await this.#sending.journal.write(this.#lease, next);
+    return (this.#intent = next);
   }
 
   /** The point of no return: what is written here is durable before the boundary is sent. */
-  async function beforeClose(client: Client, onDecided: () => void): Promise<void> {
-    const before = intent;
-    const closingMs = clock.monotonicMs();
-    assertMaySend(client, before);
+  async #beforeClose(client: Client, before: Intent, onDecided: () => void): Promise<void> {
+    const closingMs = this.#clock.monotonicMs();
+    this.#assertMaySend(client, before);
     // Earlier observations say nothing about a charge that may happen now.
-    intent = withLast(withoutObservations(before), { closed: moment(client) });
-    await journal.close(lease, before, intent);
+    this.#intent = withLast(withoutObservations(before), { closed: this.#moment(client) });
+    await this.#sending.journal.close(this.#lease, before, this.#intent);
     onDecided();
     // While the intent was written, the machine may have slept or the folder may have been replaced.
-    assertMaySend(client, before);
-    if (!clocksAgreeSinceRead()) throw new SubmissionError('clocks-disagree');
+    this.#assertMaySend(client, before);
+    if (!this.#clocksAgreeSinceRead()) throw new SubmissionError('clocks-disagree');
     // A process that was stopped for long may be late: another window may have checked meanwhile.
-    if (clock.monotonicMs() - closingMs > AGREEMENT_MS) throw new SubmissionError('lease-lost');
-    if (!lease.isHeld()) throw new SubmissionError('lease-lost');
+    if (this.#clock.monotonicMs() - closingMs > AGREEMENT_MS) throw new SubmissionError('lease-lost');
+    if (!this.#lease.isHeld()) throw new SubmissionError('lease-lost');
   }
 
   /**
    * Records how an attempt ended. If that fails, the file still says "in progress", which is safe.
    * @returns why it was not written
    */
-  async function noteEnd(error: unknown, step: NextStep, begun: boolean): Promise<unknown> {
+  async #noteEnd(error: unknown, step: NextStep, begun: boolean): Promise<unknown> {
     // What the owner writes now must not be replaced.
     if (error instanceof SubmissionError && error.code === 'not-owner') return error;
-    const ended = now();
+    const ended = this.#now();
     const waitMs = 'waitMs' in step ? step.waitMs : 0;
     const httpStatus = statusOf(error);
     if (begun)
-      intent = withLast(intent, {
+      this.#intent = withLast(this.#intent, {
         ended,
         code: error instanceof ExpectedError ? error.code : 'unexpected',
         ...(httpStatus !== undefined && { httpStatus }),
         ...(waitMs > 0 && { notBefore: later(ended, waitMs) }),
       });
+    const { journal } = this.#sending;
+    let written: Promise<void>;
     // One write: a crash between two would leave a refusal that checks like a charge. Stores no service text.
-    if (step.kind === 'refused')
-      intent = {
-        ...intent,
-        refused: { at: ended, code: error instanceof ServiceError ? error.code : '' },
-      };
-    else if (!begun) return undefined;
-    const written = step.kind === 'refused' ? journal.refuse(lease, intent) : journal.write(lease, intent);
+    if (step.kind === 'refused') {
+      const code = error instanceof ServiceError ? error.code : '';
+      this.#intent = { ...this.#intent, refused: { at: ended, code } };
+      written = journal.refuse(this.#lease, this.#intent);
+    } else if (begun) written = journal.write(this.#lease, this.#intent);
+    else return undefined;
     return written.then(
       () => undefined,
       (failure: unknown) => failure,
@@ -234,15 +256,15 @@ export async function sendAttempts(
   }
 
   /** The service's time comes from a response. It is unknown after a clock was set or the machine slept. */
-  function moment(client: Client): Moment {
-    return clocksAgreeSinceRead() ? momentOf(client, clock) : localMoment(clock);
+  #moment(client: Client): Moment {
+    return this.#clocksAgreeSinceRead() ? momentOf(client, this.#clock) : localMoment(this.#clock);
   }
 
   /** Uses the clock skew from the beginning of the attempt, if the clocks still agree. */
-  function now(): Moment {
-    const local = localMoment(clock);
-    const started = intent.attempts.at(-1)?.started;
-    if (started?.serviceMs === undefined || !clocksAgreeSinceRead()) return local;
+  #now(): Moment {
+    const local = localMoment(this.#clock);
+    const started = this.#intent.attempts.at(-1)?.started;
+    if (started?.serviceMs === undefined || !this.#clocksAgreeSinceRead()) return local;
     return { ...local, serviceMs: local.localMs + started.serviceMs - started.localMs };
   }
 }
