@@ -110,7 +110,7 @@ export function assertMayResend(intent: Intent, now: Moment): void {
 }
 
 /** Whether the service may have forgotten the Idempotency-Key, by this machine's clocks alone. */
-export function mayBeForgotten({ attempts }: Intent, now: Moment): boolean {
+export function mayBeForgotten({ attempts }: Pick<Intent, 'attempts'>, now: Moment): boolean {
   const first = attempts[0]?.started;
   if (first === undefined) return false;
   const localMs = now.localMs - first.localMs;

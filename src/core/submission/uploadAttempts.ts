@@ -8,7 +8,7 @@ import { mayBeCharged, type Attempt, type Intent, type Moment } from './intent.t
 import type { Lease } from '../storage/lease.ts';
 import type { Journal, Owned } from './journal.ts';
 import type { Live } from './pendingSubmission.ts';
-import { assertMayResend, assertNotTooEarly, nextStep, type NextStep } from './nextStep.ts';
+import { assertMayResend, assertNotTooEarly, mayBeForgotten, nextStep, type NextStep } from './nextStep.ts';
 import { localMoment, momentOf } from './reconciler.ts';
 import { withoutObservations } from './reconcilePolicy.ts';
 import type { Session } from '../runs/session.ts';
@@ -193,6 +193,10 @@ class Attempts {
 
   /** @throws SubmissionError `key-replaced`, `too-late`, `clocks-disagree` */
   #assertMaySend(client: Client, before: Intent): void {
+    // What may have been charged unnoticed may be forgotten by now: the machine may have slept since it was checked.
+    const attempts = before.attempts.filter(({ ended }) => ended === undefined);
+    if (this.#sending.earlier !== 'known' && mayBeForgotten({ attempts }, this.#moment(client)))
+      throw new SubmissionError('too-late');
     if (!mayBeCharged(before)) return;
     if (client.keyId !== before.keyId) throw new SubmissionError('key-replaced');
     if (!this.#clocksAgreeSinceStart()) throw new SubmissionError('clocks-disagree');

@@ -158,6 +158,24 @@ describe('Submitter, after the first attempts', () => {
       assert.equal((await stage.resume(id)).kind, 'charged');
       assert.equal(stage.posts.length, 2);
     });
+
+    it('is not sent if 23 hours pass after a check that proved nothing', async () => {
+      for (const status of [404, 200]) {
+        const id = await rollBack();
+        const posts = stage.posts.length;
+        withoutRuns(status);
+        // The machine sleeps between two attempts.
+        stage.onHead = ({ socket }) => {
+          stage.onHead = () => undefined;
+          stage.clock.pass(23 * HOUR);
+          socket.destroy();
+        };
+        const late = await stage.resume(id);
+        assert.deepEqual([late.kind, codeOf(late), stage.posts.length], ['not-charged', 'too-late', posts]);
+        await stage.submitter.discard(id, 'not-charged');
+        stage.onGet = () => false;
+      }
+    });
   });
 
   describe('a run with the marker of a settled submission', () => {
