@@ -1,6 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { isMissing } from '../base/diskError.ts';
+import type { Disposable } from '../base/disposable.ts';
+import { Emitter } from '../base/event.ts';
+import { FolderWatch } from '../storage/folderWatch.ts';
 import { decisionAbout, withClosing } from './closing.ts';
 import { isSettled, readJournalFile, type Intent, type Receipt, type SameDataset } from './intent.ts';
 import type { SubmissionHints } from './submissionHints.ts';
@@ -24,16 +28,33 @@ export interface FolderOptions {
   onDecided: (file: string) => void;
   /** What is known of submissions whose records cannot be read. */
   hints?: SubmissionHints;
+  /** When a record in use is read again. */
+  readAgainMs: number;
 }
 
-/** Owns reading the journal's files. Moves and changes none: a damaged record stays until the user ends it. */
-export class JournalFolder {
+/**
+ * Owns reading the journal's files, and what this window knows of them. Moves and changes none: a damaged record stays until
+ * the user ends it.
+ */
+export class JournalFolder implements Disposable {
   readonly #directory: string;
   readonly #isOwned: (id: string) => Promise<boolean>;
   readonly #options: FolderOptions;
   readonly #reported = new Set<string>();
   /** The receipts as last read, by file. `stamp`: of the file, which another window may replace. */
   readonly #receipts = new Map<string, { stamp: string; receipt: Receipt }>();
+  readonly #onDidChange = new Emitter<void>();
+  readonly #onDidChangeDamaged = new Emitter<void>();
+  #intents: readonly Intent[] = [];
+  #damaged: readonly UnreadRecord[] = [];
+  #reload: (() => Promise<void>) | undefined;
+  #watch: FolderWatch | undefined;
+  #readAgain: NodeJS.Timeout | undefined;
+  #disposed = false;
+
+  /** Fires when what this window knows of open intents changed. */
+  readonly onDidChange = this.#onDidChange.event;
+  readonly onDidChangeDamaged = this.#onDidChangeDamaged.event;
 
   /** @param isOwned whether a running window owns a submission */
   constructor(directory: string, isOwned: (id: string) => Promise<boolean>, options: FolderOptions) {
@@ -42,13 +63,93 @@ export class JournalFolder {
     this.#options = options;
   }
 
+  /**
+   * Reads the folder, and again when another window changes it.
+   * @param reload calls `read` in turn with what this window writes
+   */
+  async watch(reload: () => Promise<void>): Promise<void> {
+    if (this.#disposed) return;
+    this.#reload = reload;
+    // Watch before the first read, so that no change is missed in between.
+    this.#watch?.dispose();
+    this.#watch = new FolderWatch(this.#directory, '.json', reload);
+    await reload();
+    this.#onDidChange.fire();
+  }
+
+  /** The open intents as last read or written, oldest first. */
+  get intents(): readonly Intent[] {
+    return this.#intents;
+  }
+
+  /** The unread records that no running window owns. */
+  get damaged(): readonly UnreadRecord[] {
+    return this.#damaged;
+  }
+
   /** The readable receipts as last read. */
   get receipts(): readonly Receipt[] {
     return [...this.#receipts.values()].map(({ receipt }) => receipt);
   }
 
-  /** Reads the open intents and the new receipts. */
+  /** Reads the open intents and the new receipts. An unread record of a known intent counts as that intent, which keeps its bytes and model. */
   async read(): Promise<FolderContent> {
+    const content = await this.#readFiles();
+    this.#watch?.renew();
+    const known = this.#intents.filter(({ id }) =>
+      content.unread.some((record) => record.id === id && record.state !== 'damaged'),
+    );
+    const unread = content.unread.filter(({ id }) => !known.some((intent) => intent.id === id));
+    this.#accept([...content.open, ...known]);
+    this.#acceptDamaged(unread.filter(({ state }) => state !== 'owned'));
+    clearTimeout(this.#readAgain);
+    // No change of the folder says that a record is no longer in use.
+    if (!this.#disposed && content.unread.some(isHeld))
+      this.#readAgain = setTimeout(
+        () => void this.#reload?.().catch(() => undefined),
+        this.#options.readAgainMs,
+      ).unref();
+    return { ...content, unread };
+  }
+
+  /** Accepts an intent that this window wrote. @param intent undefined if it is no longer open */
+  replace(id: string, intent: Intent | undefined): void {
+    const others = this.#intents.filter((other) => other.id !== id);
+    this.#accept(intent === undefined ? others : [...others, intent]);
+  }
+
+  dispose(): void {
+    this.#disposed = true;
+    this.#watch?.dispose();
+    clearTimeout(this.#readAgain);
+    this.#onDidChange.dispose();
+    this.#onDidChangeDamaged.dispose();
+  }
+
+  #accept(intents: readonly Intent[]): void {
+    const next = intents
+      .map((intent) => this.#known(intent))
+      .sort((one, other) => (isEarlier(one, other) ? -1 : 1));
+    if (next.length === this.#intents.length && next.every((intent, at) => intent === this.#intents[at]))
+      return;
+    this.#intents = next;
+    this.#onDidChange.fire();
+  }
+
+  /** Returns the known object for an unchanged intent, so that state keyed by the object remains valid. */
+  #known(intent: Intent): Intent {
+    const known = this.#intents.find(({ id }) => id === intent.id);
+    return known !== undefined && isDeepStrictEqual(known, intent) ? known : intent;
+  }
+
+  #acceptDamaged(records: readonly UnreadRecord[]): void {
+    const sorted = records.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+    if (isDeepStrictEqual(sorted, this.#damaged)) return;
+    this.#damaged = sorted;
+    this.#onDidChangeDamaged.fire();
+  }
+
+  async #readFiles(): Promise<FolderContent> {
     const names = await namesIn(this.#directory);
     const files = names
       .filter((name) => name.endsWith('.json'))
@@ -132,4 +233,10 @@ export async function namesIn(folder: string): Promise<string[]> {
     if (isMissing(error)) return [];
     throw error;
   }
+}
+
+/** Whether an intent was created before another one; of two at once, one always was. */
+export function isEarlier(one: Intent, other: Intent): boolean {
+  const ms = one.created.localMs - other.created.localMs;
+  return ms === 0 ? one.id < other.id : ms < 0;
 }
