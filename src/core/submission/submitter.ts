@@ -102,7 +102,7 @@ export class Submitter implements Disposable {
    * @throws ApiError, CancelledError, KeyMissingError
    */
   async check(session: Session, id: string, signal?: AbortSignal): Promise<ReconcileResult | undefined> {
-    return (await this.#sender()).check(session, id, signal);
+    return (await this.#sender()).settler.check(session, id, signal);
   }
 
   /** Returns when the next automatic check of an account is due, by this machine's clock; Infinity if none is. */
@@ -121,7 +121,7 @@ export class Submitter implements Disposable {
     const isDue = this.nextCheckMs(session.account.id) <= this.#clock.nowMs();
     if (!isDue || !session.quota.canTake || session.notBeforeMs !== undefined) return [];
     const sender = await this.#sender().catch(() => undefined);
-    return (await sender?.checkDue(session)) ?? [];
+    return (await sender?.settler.checkDue(session)) ?? [];
   }
 
   /**
@@ -131,7 +131,7 @@ export class Submitter implements Disposable {
    */
   async settleMarked(session: Session): Promise<readonly FoundRun[]> {
     const sender = await this.#sender().catch(() => undefined);
-    return (await sender?.settleMarked(session)) ?? [];
+    return (await sender?.settler.settleMarked(session)) ?? [];
   }
 
   /**
@@ -155,7 +155,7 @@ export class Submitter implements Disposable {
         isFromThen(receipt, row, isCharged(receipt))
       )
         try {
-          const linked = await (await this.#sender()).link(session, receipt.id, row.run_id);
+          const linked = await (await this.#sender()).settler.link(session, receipt.id, row.run_id);
           if (linked !== undefined) changed.push(linked);
         } catch {
           // Tried again when the runs change.
@@ -172,7 +172,7 @@ export class Submitter implements Disposable {
    * @throws ApiError, KeyMissingError if the run cannot be read
    */
   async adopt(session: Session, id: string, runId: string): Promise<boolean> {
-    return (await (await this.#sender()).adopt(session, id, runId, 'recognised')) !== undefined;
+    return (await (await this.#sender()).settler.adopt(session, id, runId, 'recognised')) !== undefined;
   }
 
   /**
@@ -182,7 +182,7 @@ export class Submitter implements Disposable {
    * @throws write errors
    */
   async discard(id: string, confirmed: 'may-be-charged' | 'not-charged'): Promise<boolean> {
-    return (await this.#sender()).discard(id, confirmed);
+    return (await this.#sender()).settler.discard(id, confirmed);
   }
 
   /**

@@ -193,11 +193,13 @@ class Attempts {
 
   /** @throws SubmissionError `key-replaced`, `too-late`, `clocks-disagree` */
   #assertMaySend(client: Client, before: Intent): void {
-    // What may have been charged unnoticed may be forgotten by now: the machine may have slept since it was checked.
-    const attempts = before.attempts.filter(({ ended }) => ended === undefined);
-    if (this.#sending.earlier !== 'known' && mayBeForgotten({ attempts }, this.#moment(client)))
-      throw new SubmissionError('too-late');
-    if (!mayBeCharged(before)) return;
+    if (!mayBeCharged(before)) {
+      // Unless its record is an old one: then the service may have forgotten it, if the machine slept since the check.
+      const attempts = before.attempts.filter(({ ended }) => ended === undefined);
+      const isForgotten = () => mayBeForgotten({ attempts }, this.#moment(client));
+      if (this.#sending.earlier !== 'known' && isForgotten()) throw new SubmissionError('too-late');
+      return;
+    }
     if (client.keyId !== before.keyId) throw new SubmissionError('key-replaced');
     if (!this.#clocksAgreeSinceStart()) throw new SubmissionError('clocks-disagree');
     assertMayResend(before, this.#moment(client));
