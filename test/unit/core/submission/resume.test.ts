@@ -92,8 +92,8 @@ describe('Submitter, after the first attempts', () => {
       rmSync(file.replace('.json', '.0.closing'));
       writeFileSync(file, text);
       await stage.bench.journal.reload();
-      await stage.submitter.probe();
-      assert.deepEqual(stage.states(), ['unsent']);
+      // A probe that is running may have begun before the record was old.
+      await until(() => stage.states()[0] === 'unsent');
       return stage.intent.id;
     };
     const withoutRuns = (status: number) => {
