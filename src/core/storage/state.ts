@@ -4,9 +4,18 @@ import path from 'node:path';
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Disposable } from '../base/disposable.ts';
-import { CancelledError, ExpectedError } from '../base/errors.ts';
+import { CancelledError } from '../base/errors.ts';
 import { FolderWatch } from './folderWatch.ts';
-import { hasLocks, identityOf, isBusy, Lease, primaryCodeOf } from './lease.ts';
+import { hasLocks, identityOf, isBusy, Lease } from './lease.ts';
+import { MIGRATIONS, migrate, rollBack } from './migrations.ts';
+import {
+  isDamaged,
+  isOfFile,
+  MOVED,
+  problemOf,
+  StateUnavailableError,
+  type StateProblem,
+} from './stateProblem.ts';
 
 const FILE = 'state.sqlite';
 /** A statement blocks the extension host at most this long; further waiting is asynchronous. */
@@ -14,80 +23,6 @@ const BUSY_MS = 20;
 const RETRY_FOR_MS = 5_000;
 const RETRY_EVERY_MS = 25;
 const TICK_MS = 5_000;
-/** SQLite result codes. */
-const READONLY = 8;
-const CORRUPT = 11;
-const CANNOT_OPEN = 14;
-const NOT_A_DATABASE = 26;
-const MOVED = 1032;
-
-/**
- * All tables of `state.sqlite`, in order. Append only: a file's version is its number of migrations. A
- * migration only adds, so older versions of the extension can still use the file. If they would corrupt the
- * new data, it sets `min_reader` in `meta` to its own number to exclude them. One module owns all queries of
- * a table and always names the columns. Tables are STRICT; the first column is the account's ID.
- */
-export const MIGRATIONS: readonly string[] = [
-  // core/downloads/downloadStore.ts
-  `CREATE TABLE download (
-        account TEXT NOT NULL, path TEXT NOT NULL, run TEXT NOT NULL, type TEXT NOT NULL, filename TEXT,
-        size INTEGER NOT NULL, sha256 TEXT NOT NULL, verified TEXT NOT NULL, completed_ms INTEGER NOT NULL,
-        PRIMARY KEY (account, path)
-      ) STRICT;
-      CREATE TABLE unfinished_download (
-        account TEXT NOT NULL, id TEXT NOT NULL, run TEXT NOT NULL, type TEXT NOT NULL, filename TEXT,
-        target TEXT NOT NULL, discarded INTEGER NOT NULL, PRIMARY KEY (account, id)
-      ) STRICT`,
-  // core/runs/storedRuns.ts
-  'CREATE TABLE run_list (account TEXT PRIMARY KEY, list TEXT NOT NULL) STRICT',
-  // core/runs/storedDetails.ts
-  `CREATE TABLE run_detail (
-      account TEXT NOT NULL,
-      id INTEGER PRIMARY KEY AUTOINCREMENT,
-      run_id TEXT NOT NULL,
-      listed TEXT NOT NULL,
-      detail TEXT NOT NULL,
-      UNIQUE (account, run_id)
-    ) STRICT`,
-  // core/runs/notificationLedger.ts
-  `CREATE TABLE notification (
-      account TEXT NOT NULL,
-      key TEXT NOT NULL,
-      claimed_at_ms INTEGER NOT NULL,
-      is_unseen INTEGER NOT NULL,
-      PRIMARY KEY (account, key)
-    ) STRICT`,
-  // core/submission/submissionHints.ts
-  `CREATE TABLE submission (
-      account TEXT NOT NULL,
-      id TEXT NOT NULL,
-      origin TEXT NOT NULL,
-      model TEXT NOT NULL,
-      marker TEXT,
-      filename TEXT NOT NULL,
-      sha256 TEXT NOT NULL,
-      is_open INTEGER NOT NULL,
-      PRIMARY KEY (account, id)
-    ) STRICT`,
-];
-
-/**
- * Why windows cannot share state. `newer`: a later version of the extension excluded this one. Only `busy`,
- * when another window holds the lock, is retried.
- */
-export type StateProblem =
-  'module-missing' | 'no-locks' | 'read-only' | 'newer' | 'corrupt' | 'busy' | 'failed';
-
-/** There is no usable store, so windows cannot coordinate. */
-export class StateUnavailableError extends ExpectedError {
-  readonly code = 'state-unavailable';
-  readonly problem: StateProblem;
-
-  constructor(problem: StateProblem, cause?: unknown) {
-    super(`state.sqlite: ${problem}`, { cause });
-    this.problem = problem;
-  }
-}
 
 /** The tables within one transaction. Statements are cached by their SQL, so pass values as parameters. */
 export class Tables {
@@ -152,7 +87,7 @@ interface Opened {
  *     });
  *     state.follow('runs', id, () => void reread()); // another window touched it, or the file was replaced
  *
- * Add tables to `MIGRATIONS`, with one module for all queries of a table. Every write syncs the disk, which
+ * Add tables to `MIGRATIONS` (`migrations.ts`), with one module for all queries of a table. Every write syncs the disk, which
  * blocks the extension host, so don't write progress or unchanged data. Only this module may open, read, or
  * copy the file: closing any of its descriptors drops this process's lock.
  */
@@ -455,61 +390,6 @@ export class StateStore implements Disposable {
     if (this.#opened?.database.isOpen === true) this.#opened.database.close();
     this.#opened = undefined;
   }
-}
-
-/** @throws StateUnavailableError if a later version excluded this one */
-function migrate(database: DatabaseSync, migrations: readonly string[]): void {
-  // Begin even without pending migrations, to fail if the file cannot be locked or written.
-  database.exec('BEGIN IMMEDIATE');
-  try {
-    database.exec(`
-      CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;
-      CREATE TABLE IF NOT EXISTS revision (
-        account TEXT NOT NULL, topic TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (account, topic)
-      ) STRICT`);
-    const read = database.prepare('SELECT value FROM meta WHERE key = ?');
-    const meta = (key: string) => Number(read.get(key)?.['value'] ?? 0);
-    if (meta('min_reader') > migrations.length) throw new StateUnavailableError('newer');
-    const version = meta('version');
-    for (const sql of migrations.slice(version)) database.exec(sql);
-    if (version < migrations.length)
-      database
-        .prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('version', ?)")
-        .run(migrations.length);
-    database.exec('COMMIT');
-  } catch (error) {
-    rollBack(database);
-    throw error;
-  }
-}
-
-/** Some errors have already ended the transaction, and a damaged file cannot roll back. */
-function rollBack(database: DatabaseSync): void {
-  try {
-    if (database.isOpen && database.isTransaction) database.exec('ROLLBACK');
-  } catch {
-    database.close();
-  }
-}
-
-function problemOf(error: unknown): StateUnavailableError {
-  if (error instanceof StateUnavailableError) return error;
-  if (isBusy(error)) return new StateUnavailableError('no-locks', error);
-  if (isDamaged(error)) return new StateUnavailableError('corrupt', error);
-  const { code } = error as NodeJS.ErrnoException;
-  const isReadOnly = [READONLY, CANNOT_OPEN].includes(primaryCodeOf(error) ?? 0);
-  if (isReadOnly || code === 'EACCES' || code === 'EROFS' || code === 'EPERM')
-    return new StateUnavailableError('read-only', error);
-  return new StateUnavailableError('failed', error);
-}
-
-function isDamaged(error: unknown): boolean {
-  return [CORRUPT, NOT_A_DATABASE].includes(primaryCodeOf(error) ?? 0);
-}
-
-/** Whether a new connection may help. */
-function isOfFile(error: unknown): boolean {
-  return isDamaged(error) || (error as { errcode?: unknown }).errcode === MOVED;
 }
 
 function keyOf(topic: string, accountId: string): string {

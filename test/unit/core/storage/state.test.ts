@@ -21,7 +21,8 @@ import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
-import { MIGRATIONS, StateStore } from '../../../../src/core/storage/state.ts';
+import { MIGRATIONS } from '../../../../src/core/storage/migrations.ts';
+import { StateStore } from '../../../../src/core/storage/state.ts';
 import { TEST_TABLES } from '../../../helpers/storage/testTables.ts';
 import { readSources } from '../../house/sources.ts';
 
@@ -370,7 +371,7 @@ describe('state.sqlite', () => {
     );
     assert.deepEqual(
       naming.map(({ file }) => file),
-      ['src/core/storage/state.ts'],
+      ['src/core/storage/state.ts', 'src/core/storage/stateProblem.ts'],
     );
   });
 });
