@@ -57,102 +57,127 @@ type Dispatch = Pick<Dispatcher, 'dispatch'>;
  * @param throughProxy whether a failure before the connection is the proxy's
  * @throws NetworkError, CancelledError, and errors of the request's body
  */
-export async function exchange(
-  { method, url, headers, body, streamed, signal }: HttpRequest,
+export function exchange(
+  request: HttpRequest,
   timeouts: Timeouts,
   throughProxy: boolean,
   dispatcher: Dispatch,
 ): Promise<HttpAnswer> {
+  return new Exchange(request, timeouts, throughProxy).run(dispatcher);
+}
+
+class Exchange {
+  readonly #request: HttpRequest;
+  readonly #timeouts: Timeouts;
+  readonly #throughProxy: boolean;
   /** Its reason is thrown by the exchange. */
-  const stop = new AbortController();
-  const cancel = () => stop.abort(new CancelledError());
-  let stage: 'sending' | 'receiving' | 'over' = 'sending';
-  let timer: NodeJS.Timeout | undefined;
-  let isConnected = false;
-  let bodyFailure: { error: unknown } | undefined;
+  readonly #stop = new AbortController();
+  readonly #cancel = () => this.#stop.abort(new CancelledError());
+  #stage: 'sending' | 'receiving' | 'over' = 'sending';
+  #timer: NodeJS.Timeout | undefined;
+  #isConnected = false;
+  #bodyFailure: { error: unknown } | undefined;
 
-  /** Restarts the timer unless another stage has begun; without a limit, stops it. */
-  const limit = (of: 'sending' | 'receiving', limitMs?: number, reason: NetworkErrorReason = 'stalled') => {
-    if (of !== stage) return;
-    clearTimeout(timer);
-    if (limitMs !== undefined) timer = setTimeout(() => stop.abort(new NetworkError(reason)), limitMs);
-  };
-  const end = () => {
-    stage = 'over';
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', cancel);
-  };
-  const asOurs = (error: unknown): unknown => {
-    if (stop.signal.aborted) return stop.signal.reason;
-    return bodyFailure?.error ?? toNetworkError(error, throughProxy && !isConnected);
-  };
+  constructor(request: HttpRequest, timeouts: Timeouts, throughProxy: boolean) {
+    this.#request = request;
+    this.#timeouts = timeouts;
+    this.#throughProxy = throughProxy;
+  }
 
-  async function* sent(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  async run(dispatcher: Dispatch): Promise<HttpAnswer> {
+    const { streamed, signal } = this.#request;
+    const { connectMs, stallMs, bodyMs } = this.#timeouts;
+    this.#stop.signal.addEventListener('abort', () => this.#end(), { once: true });
+    signal?.addEventListener('abort', this.#cancel, { once: true });
+    if (signal?.aborted) this.#cancel();
+    this.#limit('sending', connectMs, 'connect-timeout');
     try {
-      for await (const chunk of chunks) {
-        limit('sending', timeouts.stallMs);
-        yield chunk;
-        limit('sending');
-      }
-      limit('sending', timeouts.pricingMs, 'answer-timeout');
+      // undici only observes a signal once it has a connection.
+      const answer = await unlessCancelled(this.#answer(dispatcher), this.#stop.signal);
+      if (!this.#stop.signal.aborted) this.#stage = 'receiving';
+      if (streamed) this.#limit('receiving', stallMs);
+      else this.#limit('receiving', bodyMs, 'answer-timeout');
+      return {
+        httpStatus: answer.statusCode,
+        header: (name) => [answer.headers[name] ?? []].flat().join(', ') || undefined,
+        body: this.#received(answer.body),
+        discard: () => {
+          this.#end();
+          answer.body.on('error', () => undefined).destroy();
+        },
+      };
     } catch (error) {
-      bodyFailure = { error };
-      throw error;
+      this.#end();
+      throw this.#asOurs(error);
     }
   }
 
-  async function* received(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    try {
-      for await (const chunk of chunks) {
-        if (streamed) limit('receiving'); // how long the reader takes is not the network's fault
-        yield chunk;
-        if (streamed) limit('receiving', timeouts.stallMs);
-      }
-    } catch (error) {
-      throw asOurs(error);
-    } finally {
-      end();
-    }
-  }
-
-  stop.signal.addEventListener('abort', end, { once: true });
-  signal?.addEventListener('abort', cancel, { once: true });
-  if (signal?.aborted) cancel();
-  limit('sending', timeouts.connectMs, 'connect-timeout');
-  try {
-    const answering = send.call(
+  #answer(dispatcher: Dispatch): Promise<Dispatcher.ResponseData> {
+    const { method, url, headers, body } = this.#request;
+    return send.call(
       announcing(dispatcher, () => {
-        isConnected = true;
+        this.#isConnected = true;
         // With a body, the timer starts with its first byte.
-        if (body === undefined) limit('sending', timeouts.answerMs, 'answer-timeout');
+        if (body === undefined) this.#limit('sending', this.#timeouts.answerMs, 'answer-timeout');
       }),
       {
         origin: url.origin,
         path: url.pathname + url.search,
         method,
         headers,
-        signal: stop.signal,
+        signal: this.#stop.signal,
         // `request` accepts any async iterable, although its type only lists Readable.
-        ...(body && { body: sent(body) as unknown as Dispatcher.RequestOptions['body'] }),
+        ...(body && { body: this.#sent(body) as unknown as Dispatcher.RequestOptions['body'] }),
       },
     );
-    // undici only observes a signal once it has a connection.
-    const answer = await unlessCancelled(answering, stop.signal);
-    if (!stop.signal.aborted) stage = 'receiving';
-    if (streamed) limit('receiving', timeouts.stallMs);
-    else limit('receiving', timeouts.bodyMs, 'answer-timeout');
-    return {
-      httpStatus: answer.statusCode,
-      header: (name) => [answer.headers[name] ?? []].flat().join(', ') || undefined,
-      body: received(answer.body),
-      discard: () => {
-        end();
-        answer.body.on('error', () => undefined).destroy();
-      },
-    };
-  } catch (error) {
-    end();
-    throw asOurs(error);
+  }
+
+  async *#sent(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const chunk of chunks) {
+        this.#limit('sending', this.#timeouts.stallMs);
+        yield chunk;
+        this.#limit('sending');
+      }
+      this.#limit('sending', this.#timeouts.pricingMs, 'answer-timeout');
+    } catch (error) {
+      this.#bodyFailure = { error };
+      throw error;
+    }
+  }
+
+  async *#received(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    const { streamed } = this.#request;
+    try {
+      for await (const chunk of chunks) {
+        if (streamed) this.#limit('receiving'); // how long the reader takes is not the network's fault
+        yield chunk;
+        if (streamed) this.#limit('receiving', this.#timeouts.stallMs);
+      }
+    } catch (error) {
+      throw this.#asOurs(error);
+    } finally {
+      this.#end();
+    }
+  }
+
+  /** Restarts the timer unless another stage has begun; without a limit, stops it. */
+  #limit(of: 'sending' | 'receiving', limitMs?: number, reason: NetworkErrorReason = 'stalled'): void {
+    if (of !== this.#stage) return;
+    clearTimeout(this.#timer);
+    if (limitMs !== undefined)
+      this.#timer = setTimeout(() => this.#stop.abort(new NetworkError(reason)), limitMs);
+  }
+
+  #end(): void {
+    this.#stage = 'over';
+    clearTimeout(this.#timer);
+    this.#request.signal?.removeEventListener('abort', this.#cancel);
+  }
+
+  #asOurs(error: unknown): unknown {
+    if (this.#stop.signal.aborted) return this.#stop.signal.reason;
+    return this.#bodyFailure?.error ?? toNetworkError(error, this.#throughProxy && !this.#isConnected);
   }
 }
 
