@@ -2,26 +2,26 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { originOf, type Account } from './core/accounts/account.ts';
 import { AccountStore } from './core/accounts/accountStore.ts';
+import { ApiKeys, type KeyOwner } from './core/accounts/apiKeys.ts';
 import { Client, type Connection } from './core/api/client.ts';
 import type { RateGate } from './core/api/rateGate.ts';
 import { Transport } from './core/api/transport.ts';
-import { DisposableStore } from './core/base/disposable.ts';
 import { lazy } from './core/base/async.ts';
+import { DisposableStore } from './core/base/disposable.ts';
+import type { Reports } from './core/datasets/reports.ts';
 import { Downloads } from './core/downloads/downloads.ts';
-import { Sessions } from './core/runs/sessions.ts';
 import { NotificationLedger } from './core/runs/notificationLedger.ts';
+import { Sessions } from './core/runs/sessions.ts';
 import { StateStore } from './core/storage/state.ts';
-import type { Intent } from './core/submission/intent.ts';
 import { Journal } from './core/submission/journal.ts';
 import { SubmissionHints } from './core/submission/submissionHints.ts';
 import { Submitter } from './core/submission/submitter.ts';
-import { ApiKeys } from './ui/accounts/apiKeys.ts';
 import { LazySandbox } from './ui/sandbox/lazySandbox.ts';
 import { Commands, ensureActiveAccount as ensureActive } from './ui/shared/commands.ts';
 import { Log, reportError as report } from './ui/shared/log.ts';
+import type { RowsAboveRuns } from './ui/shared/rowText.ts';
 import { onDidChangeSettings, proxySettings } from './ui/shared/settings.ts';
 import { UnreadableFiles } from './ui/shared/unreadableFiles.ts';
-import { SubmissionRows } from './ui/submission/submissionRows.ts';
 
 /** The stores of core and VS Code's context, for every feature. All are disposed with the extension. */
 export type Services = Awaited<ReturnType<typeof createServices>>;
@@ -30,33 +30,26 @@ export async function createServices(context: vscode.ExtensionContext) {
   const disposables = new DisposableStore();
   context.subscriptions.push(disposables);
   const storage = context.globalStorageUri.fsPath;
-  const dist = (file: string) => path.join(context.extensionPath, 'dist', file);
   const log = disposables.add(new Log());
   const unreadable = new UnreadableFiles(log);
   // Everything that windows share, except for money. Created first, so that it is closed last.
   const state = disposables.add(new StateStore(storage, unreadable.of('state')));
   state.requireShared().catch((error: unknown) => log.warn(String(error)));
-
-  // Clients get the transport for each request, because it is replaced when proxy settings change.
-  let transport = new Transport(proxySettings());
-  disposables.add({ dispose: () => transport.dispose() });
-  const createClient = (connection: Connection, gate?: RateGate) =>
-    new Client(connection, () => transport, { gate });
+  const transport = disposables.add(new CurrentTransport());
 
   // Accounts, their API keys, and one session for each.
-  /** Reads the open submissions and the receipts of all accounts. */
-  const readSubmissions = async (): Promise<readonly Intent[]> => {
-    await openJournal();
-    const receipts = await journal.receipts();
-    return [...journal.intents, ...receipts];
-  };
   const sandbox = disposables.add(new LazySandbox(storage, log));
   const accounts = disposables.add(new AccountStore(storage, unreadable.of('accounts')));
   const openAccounts = (): Promise<void> =>
     accounts.open().catch((error: unknown) => report(log, error, () => void openAccounts()));
   await openAccounts();
   const isBrowser = vscode.env.uiKind === vscode.UIKind.Web;
-  const apiKeys = disposables.add(new ApiKeys(context.secrets, accounts, readSubmissions, isBrowser));
+  const keyIdOfSent = async (owner: KeyOwner, apiKey: string) => {
+    const { keyIdOfOpen } = await import('./core/submission/enteredKey.ts');
+    return keyIdOfOpen(await submissions.readSubmissions(), owner, apiKey);
+  };
+  const onDidChangeFocus = isBrowser ? vscode.window.onDidChangeWindowState : undefined;
+  const apiKeys = disposables.add(new ApiKeys(context.secrets, accounts, keyIdOfSent, onDidChangeFocus));
   const connect = async (account: Account): Promise<Connection | undefined> => {
     if (account.kind === 'sandbox') {
       const { baseUrl, apiKey } = await sandbox.start();
@@ -66,90 +59,129 @@ export async function createServices(context: vscode.ExtensionContext) {
     const key = await apiKeys.read({ accountId: account.id, origin: originOf(account) });
     return key === undefined ? undefined : { baseUrl: account.baseUrl, ...key };
   };
+  const createClient = (connection: Connection, gate?: RateGate) =>
+    new Client(connection, () => transport.current, { gate });
   const sessions = disposables.add(new Sessions(accounts, connect, createClient));
   disposables.add(apiKeys.onDidChange((accountId) => sessions.reconnect(accountId)));
   disposables.add(
-    onDidChangeSettings(['http'], () => {
-      const old = transport;
-      transport = new Transport(proxySettings());
-      old.dispose();
+    transport.onDidChange(() => {
       const { active } = sessions;
       if (active?.state === 'offline') sessions.reconnect(active.account.id);
     }),
   );
+  /** Reports an error that ended a user's action, unless the session's state already shows it. */
+  const reportError = (error: unknown, retry: () => void): void => {
+    if (!sessions.isReportedByState(error)) report(log, error, retry);
+  };
 
-  // Submissions: the journal outlives this window.
-  const folder = path.join(storage, 'submissions');
+  const submissions = submissionStores(disposables, { log, state, storage, unreadable });
+  const runs = runStores(disposables, { sessions, state, storage, transport });
+  return {
+    ...{ context, disposables, log, state, accounts, apiKeys, sandbox, sessions, connect, createClient },
+    ...submissions,
+    ...runs,
+    ...contributions(disposables),
+    /** Returns the path of a built file. */
+    dist: (file: string) => path.join(context.extensionPath, 'dist', file),
+    ensureActiveAccount: (accountId: string) => ensureActive(accounts, accountId),
+    reportError,
+    commands: new Commands(accounts, reportError),
+  };
+}
+
+/** The submissions of all accounts, which outlive this window. */
+function submissionStores(
+  disposables: DisposableStore,
+  parts: { log: Log; state: StateStore; storage: string; unreadable: UnreadableFiles },
+) {
+  const { log, state, storage, unreadable } = parts;
   const journal = disposables.add(
-    new Journal(folder, {
+    new Journal(path.join(storage, 'submissions'), {
       onUnreadable: unreadable.of('submission'),
       onDecided: (file) => log.info(`record-not-read: ${path.basename(file)}`),
       hints: new SubmissionHints(state),
     }),
   );
   const openJournal = lazy(() => journal.open());
-  const submitter = disposables.add(new Submitter(journal));
-  const submissionRows = new SubmissionRows(sessions, submitter, journal);
+  return {
+    journal,
+    openJournal,
+    /** Reads the open submissions and the receipts of all accounts. */
+    readSubmissions: async () => {
+      await openJournal();
+      const receipts = await journal.receipts();
+      return [...journal.intents, ...receipts];
+    },
+    submitter: disposables.add(new Submitter(journal)),
+  };
+}
 
-  // Data of each account's runs that all windows share.
+/** Data of each account's runs that all windows share. */
+function runStores(
+  disposables: DisposableStore,
+  parts: { sessions: Sessions; state: StateStore; storage: string; transport: CurrentTransport },
+) {
+  const { sessions, state, storage, transport } = parts;
   const runsFolder = path.join(storage, 'runs');
   const ledger = disposables.add(new NotificationLedger(state));
   const downloads = disposables.add(
     new Downloads({
       runsFolder,
       state,
-      transport: () => transport,
+      transport: () => transport.current,
       sessionOf: (accountId) => sessions.find(accountId),
       verify: async (file, options) =>
         (await import('./core/adapters/archive/openArchive.ts')).verifyArchive(file, options),
     }),
   );
+  return { runsFolder, ledger, downloads };
+}
 
-  /** Fires when a dataset check that the user requested has ended. */
-  const checked = disposables.add(new vscode.EventEmitter<void>());
-  /** Dataset checks, their evaluation against earlier runs, and the display of problems in the editor. */
-  const datasets = lazy(async () => {
-    const { startChecks } = await import('./ui/datasets/checks.ts');
-    const files = { worker: dist('datasetWorker.cjs'), scanner: dist('scanner.wasm') };
-    const parts = { journal, log, openJournal, sessions };
-    const { reports, runs } = startChecks(disposables, files, parts);
-    reports.onDidCheck(() => checked.fire());
-    return { reports, runs };
+/** What features tell each other. */
+function contributions(disposables: DisposableStore) {
+  const datasetReports = new Provided<() => Promise<Reports>>();
+  return {
+    rowsAboveRuns: new Provided<RowsAboveRuns>(),
+    datasetReports,
+    /** Loads the dataset checks at the first use. */
+    reports: () => datasetReports.get()(),
+    /** Fires when a dataset check that the user requested has ended. */
+    checked: disposables.add(new vscode.EventEmitter<void>()),
+    /** Fires when a run was charged, so that the Runs view shows it. */
+    submitted: disposables.add(new vscode.EventEmitter<{ runId: string }>()),
+  };
+}
+
+/** Owns the transport of all clients, which get it for each request: it is replaced when proxy settings change. */
+class CurrentTransport implements vscode.Disposable {
+  readonly #onDidChange = new vscode.EventEmitter<void>();
+  readonly #subscription = onDidChangeSettings(['http'], () => {
+    const old = this.current;
+    this.current = new Transport(proxySettings());
+    old.dispose();
+    this.#onDidChange.fire();
   });
 
-  /** Reports an error that ended a user's action, unless the session's state already shows it. */
-  const reportError = (error: unknown, retry: () => void): void => {
-    if (!sessions.isReportedByState(error)) report(log, error, retry);
-  };
-  /** Fires when a run was charged, so that the Runs view shows it. */
-  const submitted = disposables.add(new vscode.EventEmitter<{ runId: string }>());
+  readonly onDidChange = this.#onDidChange.event;
+  current = new Transport(proxySettings());
 
-  return {
-    context,
-    disposables,
-    log,
-    state,
-    accounts,
-    apiKeys,
-    sandbox,
-    sessions,
-    connect,
-    createClient,
-    journal,
-    openJournal,
-    readSubmissions,
-    submitter,
-    submissionRows,
-    submitted,
-    runsFolder,
-    ledger,
-    downloads,
-    datasets,
-    checked,
-    reports: async () => (await datasets()).reports,
-    dist,
-    ensureActiveAccount: (accountId: string) => ensureActive(accounts, accountId),
-    reportError,
-    commands: new Commands(accounts, reportError),
-  };
+  dispose(): void {
+    this.#subscription.dispose();
+    this.#onDidChange.dispose();
+    this.current.dispose();
+  }
+}
+
+/** What one feature provides to others, which know only its type. In the table of `start.ts`, it comes before them. */
+class Provided<T> {
+  #value: T | undefined;
+
+  provide(value: T): void {
+    this.#value = value;
+  }
+
+  get(): T {
+    if (this.#value === undefined) throw new ReferenceError();
+    return this.#value;
+  }
 }

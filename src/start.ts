@@ -14,8 +14,9 @@ import type { Commands } from './ui/shared/commands.ts';
 /** Each registers its commands and views, and loads their code at first use. */
 const FEATURES: readonly ((services: Services) => void)[] = [
   activateAccounts,
-  activateRuns,
+  // Provides rows of the Runs view.
   activateSubmission,
+  activateRuns,
   activateMoney,
   activateDownloads,
   activateDatasets,

@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict';
-import { EventEmitter } from 'node:events';
 import * as vscode from 'vscode';
-import type { AccountStore } from '../../src/core/accounts/accountStore.ts';
-import { ApiKeys } from '../../src/ui/accounts/apiKeys.ts';
 import { messagesOf } from './messages.ts';
 
 const run = (command: string, ...args: unknown[]) =>
@@ -64,36 +61,5 @@ describe('sandbox commands called with arguments', () => {
     assert.deepEqual(await texts('sandbox.clockSpeed', 10), []);
     assert.match((await texts('sandbox.addFunds', 1)).join(), /is now 1,000\.01 USD/);
     await messagesOf(() => run('sandbox.reset'), 'Reset');
-  });
-});
-
-describe('API keys', () => {
-  it('are stored before their account is created, and removed if that fails', async () => {
-    const stored = new Map<string, string>();
-    const changes = new EventEmitter();
-    const secrets = {
-      get: (key: string) => Promise.resolve(stored.get(key)),
-      store: (key: string, value: string) => Promise.resolve(void stored.set(key, value)),
-      delete: (key: string) => Promise.resolve(void stored.delete(key)),
-      onDidChange: (listener: () => void) => {
-        changes.on('change', listener);
-        return { dispose: () => changes.off('change', listener) };
-      },
-    } as unknown as vscode.SecretStorage;
-    const accounts = { accounts: [], onDidChange: () => ({ dispose: () => undefined }) };
-    const keys = new ApiKeys(secrets, accounts as unknown as AccountStore, () => Promise.resolve([]), false);
-    const owner = { accountId: 'a', origin: 'https://service.test' };
-    let during: string | undefined;
-    await keys.storeWith(owner, 'service_x', async () => {
-      during = (await keys.read(owner))?.apiKey;
-    });
-    assert.deepEqual([during, (await keys.read(owner))?.apiKey], ['service_x', 'service_x']);
-    const full = new Error('disk full');
-    await assert.rejects(
-      keys.storeWith({ ...owner, accountId: 'b' }, 'service_y', () => Promise.reject(full)),
-      full,
-    );
-    assert.equal(stored.size, 1);
-    keys.dispose();
   });
 });

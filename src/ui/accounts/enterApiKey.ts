@@ -13,7 +13,7 @@ import { websiteLink } from '../shared/open.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { ask, type Answer, type Place } from '../shared/steps.ts';
 import { TERMS } from '../shared/terms.ts';
-import type { ApiKeys } from './apiKeys.ts';
+import type { ApiKeys } from '../../core/accounts/apiKeys.ts';
 
 export type CreateClient = (connection: Connection) => Pick<Client, 'getBalance'>;
 

@@ -15,7 +15,7 @@ import { websiteLink } from '../shared/open.ts';
 import { setting } from '../shared/settings.ts';
 import { ask, mapAnswer, pick, runSteps, type Place, type Step } from '../shared/steps.ts';
 import { TERMS } from '../shared/terms.ts';
-import type { ApiKeys } from './apiKeys.ts';
+import type { ApiKeys } from '../../core/accounts/apiKeys.ts';
 import { askForVerifiedKey, notifyKeyUnverified, type CreateClient } from './enterApiKey.ts';
 
 type FormerAccount = ReturnType<typeof formerAccountsOf>[number];

@@ -3,7 +3,7 @@ import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import { compact } from '../shared/format.ts';
 import { askModal, showWarning } from '../shared/notifications.ts';
 import { TERMS } from '../shared/terms.ts';
-import type { ApiKeys } from './apiKeys.ts';
+import type { ApiKeys } from '../../core/accounts/apiKeys.ts';
 
 /** The unfinished work of an account. */
 export interface Unfinished {

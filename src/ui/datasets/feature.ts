@@ -6,7 +6,17 @@ import type { PreviewDocument } from './previewDocument.ts';
 
 /** Registers the dataset commands and the preview, and loads the checks. */
 export function activateDatasets(services: Services): void {
-  const { context, datasets, disposables, log, commands, reports } = services;
+  const { context, checked, commands, disposables, dist, journal, log, openJournal, sessions } = services;
+  /** Dataset checks, their evaluation against earlier runs, and the display of problems in the editor. */
+  const datasets = lazy(async () => {
+    const { startChecks } = await import('./checks.ts');
+    const files = { worker: dist('datasetWorker.cjs'), scanner: dist('scanner.wasm') };
+    const loaded = startChecks(disposables, files, { journal, log, openJournal, sessions });
+    loaded.reports.onDidCheck(() => checked.fire());
+    return loaded;
+  });
+  const reports = async () => (await datasets()).reports;
+  services.datasetReports.provide(reports);
   const previews = lazy(async () => {
     const { DatasetPreviews } = await import('./datasetPreviews.ts');
     return disposables.add(new DatasetPreviews(context.extensionUri, await datasets(), log));

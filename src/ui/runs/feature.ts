@@ -18,7 +18,7 @@ import { RunsTree } from './runsTree.ts';
 export function activateRuns(services: Services): void {
   const { accounts, context, disposables, downloads, journal, ledger, log, openJournal, sessions } = services;
   const { ensureActiveAccount, commands, reportError, submitted, submitter } = services;
-  const { submissionRows: submissions } = services;
+  const submissions = services.rowsAboveRuns.get();
 
   const shown = disposables.add(new VisibleRuns(sessions, context.globalState));
   disposables.add(dimOfflineRows());

@@ -5,7 +5,7 @@ import type { Moved } from '../../core/runs/runStore.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { followActive } from '../shared/activeSession.ts';
-import { notificationsSetting } from '../shared/settings.ts';
+import { notificationsSetting } from './runsBadge.ts';
 import type { Notice, NoticeParts } from './showNotices.ts';
 
 /** How long to wait for more notices to show together. */

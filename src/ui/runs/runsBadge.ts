@@ -5,7 +5,7 @@ import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { followActive } from '../shared/activeSession.ts';
 import { formatRuns } from '../shared/format.ts';
-import { notificationsSetting, onDidChangeSettings } from '../shared/settings.ts';
+import { onDidChangeSettings, setting } from '../shared/settings.ts';
 
 /**
  * Shows the number on the Fine-Tuning icon: unseen ended runs if there are any and the notification setting is `badge`, else
@@ -44,4 +44,10 @@ export function showRunsBadge(
   ])
     store.add(one);
   return store;
+}
+
+/** Returns which changes of runs to notify about: all, only their ends, or none (only the badge shows them). */
+export function notificationsSetting(): 'all' | 'finished' | 'badge' {
+  const value = setting('notifications');
+  return value === 'all' || value === 'badge' ? value : 'finished';
 }

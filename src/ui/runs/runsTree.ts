@@ -10,10 +10,9 @@ import type { Sessions } from '../../core/runs/sessions.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { Submitter } from '../../core/submission/submitter.ts';
-import type { Services } from '../../services.ts';
 import { followActive } from '../shared/activeSession.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
-import { rowLabel, timesOfAlike, withTime } from '../shared/rowText.ts';
+import { rowLabel, timesOfAlike, withTime, type RowsAboveRuns } from '../shared/rowText.ts';
 import {
   CommandItem,
   DayItem,
@@ -46,7 +45,7 @@ export interface RunsTreeParts {
   /** Runs of its submissions in progress are hidden. */
   submitter: Pick<Submitter, 'pending' | 'onDidChange'>;
   /** The rows of open submissions, above the runs. */
-  submissions: Services['submissionRows'];
+  submissions: RowsAboveRuns;
   downloads: Pick<Downloads, 'active' | 'records' | 'onDidChange'>;
   ledger: Pick<NotificationLedger, 'unseen' | 'see' | 'follow' | 'onDidChangeUnseen'>;
   shown: VisibleRuns;

@@ -11,7 +11,7 @@ import { compact, formatCount, formatLeft, formatRuns, inSandbox } from '../shar
 import { COMMANDS, VIEWS, type CommandId } from '../shared/ids.ts';
 import { notify, showInformation, showWarning } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { notificationsSetting } from '../shared/settings.ts';
+import { notificationsSetting } from './runsBadge.ts';
 import { TERMS } from '../shared/terms.ts';
 import { priceText } from './runTooltip.ts';
 

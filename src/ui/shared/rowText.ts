@@ -1,3 +1,5 @@
+import type * as vscode from 'vscode';
+import type { Event } from '../../core/base/event.ts';
 import { formatTimesOfDay } from './format.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 
@@ -32,4 +34,15 @@ export function timesOfAlike(
     for (const [index, { id }] of alike.entries()) times.set(id, texts[index] ?? '');
   }
   return times;
+}
+
+/** The rows above the runs in the Runs view. */
+export interface RowsAboveRuns {
+  /** Fires when rows were added, changed, or removed, except those of the submitter's submissions, which has its own event. */
+  readonly onDidChangeDamaged: Event<void>;
+  /** In the order of the rows. */
+  readonly rowIds: readonly string[];
+  /** The rows whose text changes every second, without an event. */
+  readonly tickingIds: readonly string[];
+  item(id: string): vscode.TreeItem;
 }

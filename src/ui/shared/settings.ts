@@ -24,12 +24,6 @@ export function onDidChangeSettings(
   });
 }
 
-/** Returns which changes of runs to notify about: all, only their ends, or none (only the badge shows them). */
-export function notificationsSetting(): 'all' | 'finished' | 'badge' {
-  const value = setting('notifications');
-  return value === 'all' || value === 'badge' ? value : 'finished';
-}
-
 /** Returns what to do when a run's adapter becomes available. */
 export function downloadWhenCompleteSetting(): 'off' | 'ask' | 'always' {
   const value = setting('downloadWhenComplete');

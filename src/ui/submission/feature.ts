@@ -6,11 +6,13 @@ import { followActive } from '../shared/activeSession.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { inBackground } from '../shared/log.ts';
 import type { ReportFoundRun } from './chargeReport.ts';
+import { SubmissionRows } from './submissionRows.ts';
 
 /** Activates submitting a dataset, which is charged at most once, and resolving submissions with a lost response. */
 export function activateSubmission(services: Services): void {
   const { disposables, journal, log, openJournal, commands, reportError } = services;
-  const { sessions, submitter } = services;
+  const { rowsAboveRuns, sessions, submitter } = services;
+  rowsAboveRuns.provide(new SubmissionRows(sessions, submitter, journal));
   const reporter = lazy(async () => (await import('./chargeReport.ts')).foundRunReporter(journal));
   const reportFoundRun: ReportFoundRun = async (...found) => (await reporter())(...found);
   const parts = { ...services, reportFoundRun };

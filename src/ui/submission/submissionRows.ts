@@ -14,7 +14,7 @@ import type { Submitter } from '../../core/submission/submitter.ts';
 import type { UnreadRecord } from '../../core/submission/unreadRecord.ts';
 import { compact, formatBytes, formatTime } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
-import { rowLabel, timesOfAlike, withTime } from '../shared/rowText.ts';
+import { rowLabel, timesOfAlike, withTime, type RowsAboveRuns } from '../shared/rowText.ts';
 import { sanitizeText } from '../shared/serviceText.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
 import { damagedDescription, damagedName, submissionDescription } from './submissionState.ts';
@@ -36,7 +36,7 @@ const ICONS: Readonly<Record<SubmissionState, string>> = {
  * The rows of open submissions in the Runs view: those of the active account, those of the others, and those whose records
  * can't be read.
  */
-export class SubmissionRows {
+export class SubmissionRows implements RowsAboveRuns {
   readonly #sessions: Pick<Sessions, 'active' | 'find'>;
   readonly #submitter: Pick<Submitter, 'pending'>;
   readonly #journal: Pick<Journal, 'damaged' | 'onDidChangeDamaged'>;
@@ -51,12 +51,10 @@ export class SubmissionRows {
     this.#journal = journal;
   }
 
-  /** Fires when rows of damaged records were added, changed, or removed; the submitter has the event of all others. */
   get onDidChangeDamaged(): Journal['onDidChangeDamaged'] {
     return this.#journal.onDidChangeDamaged;
   }
 
-  /** The IDs in the order of the rows. */
   get rowIds(): readonly string[] {
     const active = this.#sessions.active?.account.id;
     // Submissions of a signed-out account can be neither checked nor sent.
@@ -68,7 +66,6 @@ export class SubmissionRows {
     return [...shown.filter(isOwn), ...others, ...this.#journal.damaged].map(({ id }) => id);
   }
 
-  /** The rows whose text changes every second, without an event. */
   get tickingIds(): readonly string[] {
     const isTicking = ({ state }: PendingSubmission) => state === 'waiting' || state === 'uploading';
     return this.#submitter.pending.filter(isTicking).map(({ id }) => id);

@@ -43,7 +43,7 @@ function ruleOf(room: string): Rule | undefined {
 }
 
 /** A ratchet: what has one user moves to it, and what has no text to `core`. */
-const MOST_SHARED_LINES = 2_725;
+const MOST_SHARED_LINES = 2_731;
 
 /** Files outside the rooms, which may import every room. */
 const COMPOSITION_ROOT = ['src/extension.ts', 'src/services.ts', 'src/start.ts'];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Client } from '../../../../src/core/api/client.ts';
 import { NetworkError, ServiceError } from '../../../../src/core/api/errors.ts';
-import type { ApiKeys } from '../../../../src/ui/accounts/apiKeys.ts';
+import type { ApiKeys } from '../../../../src/core/accounts/apiKeys.ts';
 import type { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { SecretStorage } from 'vscode';
 import { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
 import type { Client } from '../../../../src/core/api/client.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
-import type { ApiKeys } from '../../../../src/ui/accounts/apiKeys.ts';
+import { ApiKeys, type KeyOwner } from '../../../../src/core/accounts/apiKeys.ts';
+import { Emitter } from '../../../../src/core/base/event.ts';
+import { keyIdOfOpen } from '../../../../src/core/submission/enteredKey.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { codeOf, conflict, created, MINUTE, Stage, tooPoor } from '../../../helpers/runs/stage.ts';
 
 const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
-const { ApiKeys: createKeys } = await withVscode(() => import('../../../../src/ui/accounts/apiKeys.ts'));
 const { signIn } = await withVscode(() => import('../../../../src/ui/accounts/signIn.ts'));
 const { replaceKey } = await withVscode(() => import('../../../../src/ui/accounts/enterApiKey.ts'));
 const { signOut } = await withVscode(() => import('../../../../src/ui/accounts/signOut.ts'));
@@ -34,10 +34,11 @@ describe('The same API key entered again', () => {
       store: (key: string, value: string) => Promise.resolve(void secrets.set(key, value)),
       delete: (key: string) => Promise.resolve(void secrets.delete(key)),
       onDidChange: () => ({ dispose: () => undefined }),
-    } as unknown as SecretStorage;
+    };
     const { journal } = stage.bench;
     const read = () => (isReadable ? Promise.resolve(journal.intents) : Promise.reject(new Error('EIO')));
-    apiKeys = new createKeys(storage, accounts, read, true);
+    const keyIdOfSent = async (owner: KeyOwner, apiKey: string) => keyIdOfOpen(await read(), owner, apiKey);
+    apiKeys = new ApiKeys(storage, accounts, keyIdOfSent, new Emitter<{ focused: boolean }>().event);
   });
   afterEach(async () => {
     accounts.dispose();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Client } from '../../../../src/core/api/client.ts';
-import type { ApiKeys } from '../../../../src/ui/accounts/apiKeys.ts';
+import type { ApiKeys } from '../../../../src/core/accounts/apiKeys.ts';
 import { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
 import { useFolderSyncs } from '../../../helpers/folderSyncs.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ApiKeys } from '../../../../src/ui/accounts/apiKeys.ts';
+import type { ApiKeys } from '../../../../src/core/accounts/apiKeys.ts';
 import { KeysChangedError } from '../../../../src/core/accounts/errors.ts';
 import type { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';

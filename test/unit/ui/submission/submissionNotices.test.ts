@@ -153,6 +153,7 @@ describe('SubmissionNotices', () => {
       submitter,
       journal,
       runsFolder,
+      rowsAboveRuns: { provide: () => undefined },
       reportFoundRun: ({ run_id }: RunCreation, { dataset }: Draft, of: Session) => {
         reported.push(`${run_id} ${dataset.filename} ${of.account.id}`);
         unreported = unreported.filter(({ settled }) => settled.run.run_id !== run_id);

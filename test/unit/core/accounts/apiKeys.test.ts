@@ -4,20 +4,17 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { SecretStorage } from 'vscode';
 import { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
-import type { ApiKeys } from '../../../../src/ui/accounts/apiKeys.ts';
+import { ApiKeys } from '../../../../src/core/accounts/apiKeys.ts';
+import { Emitter } from '../../../../src/core/base/event.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { until } from '../../../helpers/runs/support.ts';
-import { withVscode } from '../../../helpers/standInForVscode.ts';
-
-const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
-const { ApiKeys: createKeys } = await withVscode(() => import('../../../../src/ui/accounts/apiKeys.ts'));
 
 describe('ApiKeys', () => {
   const folderOf = useFolder();
   const stores: AccountStore[] = [];
   const pages: ApiKeys[] = [];
+  const focus = new Emitter<{ focused: boolean }>();
   let stored: Map<string, string>;
   let keys: ApiKeys;
   const owner = { accountId: 'a', origin: 'https://service.test' };
@@ -36,11 +33,25 @@ describe('ApiKeys', () => {
       store: (key: string, value: string) => Promise.resolve(void stored.set(key, value)),
       delete: (key: string) => Promise.resolve(void stored.delete(key)),
       onDidChange: () => ({ dispose: () => undefined }),
-    } as unknown as SecretStorage;
-    keys = new createKeys(secrets, await openAccounts(), () => Promise.resolve([]), false);
+    };
+    keys = new ApiKeys(secrets, await openAccounts(), () => Promise.resolve(undefined), undefined);
   });
   afterEach(() => {
     for (const one of [...pages.splice(0), ...stores.splice(0)]) one.dispose();
+  });
+
+  it('are stored before their account is created, and removed if that fails', async () => {
+    let during: string | undefined;
+    await keys.storeWith(owner, 'service_x', async () => {
+      during = (await keys.read(owner))?.apiKey;
+    });
+    assert.deepEqual([during, (await keys.read(owner))?.apiKey], ['service_x', 'service_x']);
+    const full = new Error('disk full');
+    await assert.rejects(
+      keys.storeWith({ ...owner, accountId: 'b' }, 'service_y', () => Promise.reject(full)),
+      full,
+    );
+    assert.equal(stored.size, 1);
   });
 
   it('assigns a new random ID whenever the API key changes', async () => {
@@ -95,9 +106,9 @@ describe('ApiKeys', () => {
         delete: (key: string) =>
           change(Object.fromEntries(Object.entries(ofPage).filter(([k]) => k !== key))),
         onDidChange: () => ({ dispose: () => undefined }),
-      } as unknown as SecretStorage;
+      };
       const accounts = await openAccounts().catch(() => stores.at(-1)!);
-      const pageKeys = new createKeys(secrets, accounts, () => Promise.resolve([]), true);
+      const pageKeys = new ApiKeys(secrets, accounts, () => Promise.resolve(undefined), focus.event);
       pages.push(pageKeys);
       const changed: string[] = [];
       pageKeys.onDidChange((id) => changed.push(id));
@@ -146,7 +157,7 @@ describe('ApiKeys', () => {
       await first.keys.replace(owner, 'service_two');
       await delay(200);
       assert.equal(second.keys.isOutdated('a'), false);
-      standIn.focus.changed.fire({ focused: true });
+      focus.fire({ focused: true });
       await until(() => second.keys.isOutdated('a'));
       assert.deepEqual([await second.apiKeyOf('a'), second.changed], [undefined, ['a']]);
     });

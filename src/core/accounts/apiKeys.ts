@@ -1,11 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import * as vscode from 'vscode';
-import type { AccountStore } from '../../core/accounts/accountStore.ts';
-import { KeyOutdatedError, KeysChangedError } from '../../core/accounts/errors.ts';
-import type { Intent } from '../../core/submission/intent.ts';
+import { DisposableStore, type Disposable } from '../base/disposable.ts';
+import { Emitter, type Event } from '../base/event.ts';
+import type { AccountStore } from './accountStore.ts';
+import { KeyOutdatedError, KeysChangedError } from './errors.ts';
+
+/** What is used of VS Code's SecretStorage. */
+interface Secrets {
+  get(key: string): PromiseLike<string | undefined>;
+  store(key: string, value: string): PromiseLike<void>;
+  delete(key: string): PromiseLike<void>;
+  readonly onDidChange: Event<{ key: string }>;
+}
 
 /** The account of an API key, and the only origin that the key may be sent to. */
-interface KeyOwner {
+export interface KeyOwner {
   accountId: string;
   origin: string;
 }
@@ -29,12 +37,12 @@ const PREFIX = 'fineTuning.apiKey.';
  * In a browser, VS Code reads its secrets once per page, and each write stores all of them: a page that doesn't know another
  * page's change must neither use its own API key nor write any. It learns of the change by the `keyId` in the accounts file.
  */
-export class ApiKeys implements vscode.Disposable {
-  readonly #secrets: vscode.SecretStorage;
+export class ApiKeys implements Disposable {
+  readonly #secrets: Secrets;
   readonly #accounts: AccountStore;
-  readonly #readSubmissions: () => Promise<readonly Intent[]>;
-  readonly #onDidChange = new vscode.EventEmitter<string>();
-  readonly #subscriptions: readonly { dispose(): unknown }[];
+  readonly #keyIdOfSent: (owner: KeyOwner, apiKey: string) => Promise<string | undefined>;
+  readonly #onDidChange = new Emitter<string>();
+  readonly #subscriptions = new DisposableStore();
   /** In a browser, the key IDs of the accounts whose API keys this page knows, by account ID. */
   #ofPage: Map<string, string | undefined> | undefined;
   #isFirstRead: boolean;
@@ -47,30 +55,32 @@ export class ApiKeys implements vscode.Disposable {
 
   /**
    * @param accounts the accounts, already read if they can be
-   * @param readSubmissions reads the submissions of all accounts
-   * @param isBrowser whether windows are pages of a browser
+   * @param keyIdOfSent returns the ID of an API key with which an open submission was sent to the same origin; it may fail, which
+   *   must not prevent signing in
+   * @param onDidChangeFocus of this window; given if windows are pages of a browser
    */
   constructor(
-    secrets: vscode.SecretStorage,
+    secrets: Secrets,
     accounts: AccountStore,
-    readSubmissions: () => Promise<readonly Intent[]>,
-    isBrowser: boolean,
+    keyIdOfSent: (owner: KeyOwner, apiKey: string) => Promise<string | undefined>,
+    onDidChangeFocus: Event<{ focused: boolean }> | undefined,
   ) {
     this.#secrets = secrets;
     this.#accounts = accounts;
-    this.#readSubmissions = readSubmissions;
-    this.#ofPage = isBrowser ? this.#keyIds() : undefined;
+    this.#keyIdOfSent = keyIdOfSent;
+    this.#ofPage = onDidChangeFocus && this.#keyIds();
     this.#isFirstRead = accounts.isUnreadable;
-    this.#subscriptions = [
+    this.#subscriptions.add(
       secrets.onDidChange(({ key }) => {
         if (key.startsWith(PREFIX)) this.#onDidChange.fire(key.slice(PREFIX.length));
       }),
-      accounts.onDidChange(() => this.#follow()),
-      vscode.window.onDidChangeWindowState(({ focused }) => {
-        // The system may have no file watcher for this page.
-        if (isBrowser && focused) void accounts.reload().catch(() => undefined);
-      }),
-    ];
+    );
+    this.#subscriptions.add(accounts.onDidChange(() => this.#follow()));
+    // The system may have no file watcher for this page.
+    const followFocus = onDidChangeFocus?.(({ focused }) => {
+      if (focused) void accounts.reload().catch(() => undefined);
+    });
+    if (followFocus !== undefined) this.#subscriptions.add(followFocus);
   }
 
   /** Whether another page replaced the API key of an account. */
@@ -144,7 +154,7 @@ export class ApiKeys implements vscode.Disposable {
     const { accountId, origin } = owner;
     await this.requireCurrent(accountId);
     const known = await this.read(owner);
-    const sentAs = await this.#sentAs(owner, apiKey).catch(() => undefined);
+    const sentAs = await this.#keyIdOfSent(owner, apiKey).catch(() => undefined);
     const keyId = sentAs ?? (known?.apiKey === apiKey ? known.keyId : randomUUID());
     this.#writing.add(accountId);
     try {
@@ -154,12 +164,6 @@ export class ApiKeys implements vscode.Disposable {
     } finally {
       this.#writing.delete(accountId);
     }
-  }
-
-  /** @throws if the submissions can't be read, which must not prevent signing in */
-  async #sentAs(owner: KeyOwner, apiKey: string): Promise<string | undefined> {
-    const { keyIdOfOpen } = await import('../../core/submission/enteredKey.ts');
-    return keyIdOfOpen(await this.#readSubmissions(), owner, apiKey);
   }
 
   /** Reports the accounts whose API key another page just replaced. */
@@ -193,7 +197,7 @@ export class ApiKeys implements vscode.Disposable {
   }
 
   dispose(): void {
-    for (const subscription of this.#subscriptions) subscription.dispose();
+    this.#subscriptions.dispose();
     this.#onDidChange.dispose();
   }
 }
