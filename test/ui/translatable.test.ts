@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import type { Locator } from 'playwright-core';
+import { smallDataset } from './datasets.ts';
+import { zipOf } from '../helpers/adapters/support.ts';
+import { trainedAdapter } from './adapterFiles.ts';
+import { KEYS } from './keys.ts';
+import { inPseudoLanguage as pseudo, translateExtension, whyUntranslatable } from './pseudoLanguage.ts';
+import { VSCode } from './vscode.ts';
+import type { Workbench } from './workbench.ts';
+
+/** What comes from the service, the user, or VS Code, and names that are the same in each language. */
+const DATA = [
+  /\bPEFT \/ Transformers\b/g,
+  /https?:\/\/\S*|code-oss:\S+|[\w~.-]*\/[\w/.-]*|\b[\da-f]{64}\b|\b[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\b|\bft-[\da-z]{8}\b/g,
+  /\b(Qwen|Llama|Gemma|Mistral)[\w. ]*|\b(qwen|llama|gemma|mistral)[\w.-]*|Alibaba Cloud|\bGoogle\b/g,
+  /\b(rows|sample-dataset)(\.jsonl)?\b|\blora\.zip\b|\b([Qq]ueued|[Rr]unning)\b|Sandbox \(nothing is trained\)/g,
+  /\b(USD|[kMG]B|AM|PM|LoRA|SHA-256|Idempotency-Key|Fine-Tuning)\b/g,
+  /\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d+/g,
+  /\b(vLLM|Ollama|CAUSAL_LM|[a-z]+_proj|F32|zip)\b/g,
+  // What VS Code adds.
+  /\bAa\b|\(Press 'Enter' to confirm or 'Escape' to cancel\)|^Welcome$|, has actions$|: Not completed$|Inspect this in the accessible view.*|^Tip: Use keyboard shortcut$|^Shift\+F4$|^Shift$|^F4$/g,
+];
+
+/** As much of the DOM as `textsOf` needs. */
+interface Dom {
+  ownerDocument: {
+    createTreeWalker(
+      root: Dom,
+      what: 4,
+    ): { nextNode(): unknown; currentNode: { data: string; parentElement: Dom } };
+  };
+  querySelectorAll(selector: string): Iterable<Dom>;
+  closest(selector: string): unknown;
+  checkVisibility(): boolean;
+  getAttribute(name: string): string | null;
+}
+
+/** Runs in the page: the texts and labels of an element and what it contains, by text node, so that a glued sentence is one text. */
+function textsOf(element: unknown): string[] {
+  const root = element as Dom;
+  const texts: (string | null)[] = [];
+  const nodes = root.ownerDocument.createTreeWalker(root, 4);
+  while (nodes.nextNode() !== null) {
+    const { data, parentElement: parent } = nodes.currentNode;
+    if (parent.closest('script, style, pre, code, textarea') === null && parent.checkVisibility())
+      texts.push(data);
+  }
+  const labels = ['aria-label', 'title', 'placeholder', 'alt', 'aria-description', 'aria-roledescription'];
+  for (const one of [root, ...root.querySelectorAll('*')])
+    if (one.checkVisibility()) texts.push(...labels.map((name) => one.getAttribute(name)));
+  return texts.map((text) => text?.trim() ?? '').filter((text) => text !== '');
+}
+
+describe('every text is translatable', () => {
+  let vscode: VSCode;
+  let workbench: Workbench;
+  const found: string[] = [];
+
+  before(async () => {
+    vscode = await VSCode.start({ extensions: await translateExtension() });
+    await writeFile(vscode.file('rows.jsonl'), ['a', 'b', 'c'].map(smallDataset).join(''));
+    await writeFile(vscode.file('lora.zip'), zipOf(trainedAdapter()));
+    workbench = await vscode.open();
+  });
+
+  after(() => vscode.close());
+
+  const command = (title: string) => workbench.runCommand(`Fine-Tuning: ${pseudo(title)}`);
+  const runs = () => workbench.sideBar.view(pseudo('Runs'));
+  const panel = () => workbench.webview('panel');
+  const box = () =>
+    workbench.page.locator(
+      '.quick-input-widget :is(.quick-input-title, .quick-input-message, .quick-input-box input, .quick-input-list :is(.label-name, .label-description, .quick-input-list-label-meta))',
+    );
+
+  /** Reads what is on the screen there, and remembers what is not translatable. */
+  async function read(place: string, on: Locator): Promise<void> {
+    await on.first().waitFor();
+    const texts: string[] = [];
+    for (const one of await on.all()) texts.push(...(await one.evaluate(textsOf)));
+    assert.ok(
+      texts.some((text) => text.includes(pseudo('').charAt(0))),
+      `${place} has no sentence of ours`,
+    );
+    for (const text of new Set(texts)) {
+      const why = whyUntranslatable(text, DATA);
+      if (why !== undefined) found.push(`${place}: ${why}: ${text}`);
+    }
+    await workbench.screenshot(`pseudo-${place.replaceAll(' ', '-')}`);
+  }
+
+  async function readToast(place: string, text: RegExp): Promise<void> {
+    const toast = workbench.dialogs.toast(text).first();
+    await toast.hover();
+    await read(
+      place,
+      toast.locator('.notification-list-item-message, .notification-list-item-buttons-container'),
+    );
+    await workbench.clearNotifications();
+  }
+
+  it('in the welcome, the status bar and the palette', async () => {
+    const { page, quickInput, sideBar } = workbench;
+    await sideBar.open('Fine-Tuning');
+    await read('welcome', runs().root.locator('.welcome-view-content'));
+    await runs().welcomeButton(pseudo('Use the Sandbox')).click();
+    await workbench.statusItem('balance').waitFor();
+    await workbench.clearNotifications();
+    await read('status bar', page.locator('[id^="fine-tuning-tools.fine-tuning."]'));
+    await page.keyboard.press('F1');
+    await quickInput.type('>Fine-Tuning: ');
+    await read(
+      'palette',
+      page.locator('.quick-input-list .label-name').filter({ hasText: /^Fine-Tuning: / }),
+    );
+    await quickInput.close();
+  });
+
+  it('in a dataset, its problems and its preview', async () => {
+    const { editors, page } = workbench;
+    await command('Open Sample Dataset');
+    await editors.activeTab('sample-dataset.jsonl').waitFor();
+    await readToast('dataset check', /8 rows/);
+    await read('code lens', page.locator('.codelens-decoration a'));
+    await workbench.runCommand('Problems: Focus on Problems View');
+    await read('problems', page.locator('.markers-panel .marker-message-line > *:first-child'));
+    await command('Preview Dataset');
+    await panel().locator('aside .verdict').waitFor();
+    await read('preview', panel().locator('header, aside, .status, article h2'));
+    await editors.closeAll();
+  });
+
+  it('in each step of a submission', async () => {
+    const { dialogs, editors, quickInput } = workbench;
+    await editors.open(vscode.file('rows.jsonl'));
+    await command('Submit Dataset for Training…');
+    await quickInput.item('Qwen3 8B').waitFor();
+    await read('models', box());
+    await quickInput.pick('Qwen3 8B');
+    await quickInput.item(pseudo('Continue')).waitFor();
+    await read('summary', box());
+    await quickInput.pickUntil(pseudo('Continue'), quickInput.item(pseudo('Accept and Continue')));
+    await read('terms', box());
+    await quickInput.pickUntil(pseudo('Accept and Continue'), dialogs.modal);
+    const submit = (await dialogs.modalButtons()).find((button) => button.includes('Submit')) ?? '';
+    await read(
+      'final question',
+      dialogs.modal.locator(
+        '.dialog-message-text, .dialog-message-detail, .monaco-button:has-text("Submit")',
+      ),
+    );
+    await dialogs.press(submit);
+    await readToast('charge', /sandbox money/);
+    await editors.closeAll();
+  });
+
+  it('in the views and the pages', async () => {
+    const { page, quickInput, sideBar } = workbench;
+    await quickInput.openByKey(KEYS['fineTuning.sandbox.clockSpeed'], pseudo('Sandbox Clock Speed'));
+    await read('clock speed', box());
+    await quickInput.pick(pseudo('100×'));
+    await sideBar.open('Fine-Tuning');
+    await read('runs', runs().root.locator('[role=treeitem], .pane-header .title'));
+    await runs().row(/rows/).first().click();
+    await panel().getByRole('heading', { level: 1 }).waitFor();
+    await panel()
+      .getByText(/^.?Completed.?$/)
+      .first()
+      .waitFor();
+    await read('run page', panel().locator('main'));
+    await command('Show Spending and Prices');
+    await panel().locator('section.runs tbody tr').first().waitFor();
+    await read('spend page', panel().locator('main'));
+    const explorer = await sideBar.explorer();
+    await explorer.chooseInContextMenu('lora.zip', pseudo('Inspect Adapter'));
+    await panel().locator('.verdict .title').waitFor();
+    await read('adapter page', panel().locator('main'));
+    await sideBar.open('Fine-Tuning');
+    await page
+      .locator('.pane-header')
+      .filter({ hasText: pseudo('Models') })
+      .press('Enter');
+    await read('models view', sideBar.view(pseudo('Models')).root.locator('[role=treeitem]'));
+    await command('Open Walkthrough');
+    await read(
+      'walkthrough',
+      page.locator('.getting-started-step :is(.step-title, .step-description-container)'),
+    );
+  });
+
+  it('in the boxes', async () => {
+    const { quickInput } = workbench;
+    for (const title of [
+      'Sign In…',
+      'Switch Account…',
+      'Set Budget…',
+      'Diagnose Connection',
+      'Filter Runs…',
+      'Sandbox Scenario…',
+    ]) {
+      await command(title);
+      await box().first().waitFor();
+      await read(title, box());
+      await quickInput.close();
+    }
+  });
+
+  it('all of them', () => assert.deepEqual(found, []));
+});
