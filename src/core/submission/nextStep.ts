@@ -109,12 +109,14 @@ export function assertMayResend(intent: Intent, now: Moment): void {
   if (Math.max(serviceMs, passedMs(first, now) ?? 0) >= RESEND_MS) throw new SubmissionError('too-late');
 }
 
-/** Whether the service may have forgotten the Idempotency-Key, by this machine's clocks alone. */
+/** Whether the service may have forgotten the Idempotency-Key, by any clock that is known. */
 export function mayBeForgotten({ attempts }: Pick<Intent, 'attempts'>, now: Moment): boolean {
   const first = attempts[0]?.started;
   if (first === undefined) return false;
   const localMs = now.localMs - first.localMs;
-  return localMs < 0 || Math.max(localMs, passedMs(first, now) ?? 0) >= RESEND_MS;
+  // A machine that was set back may have its clocks of then.
+  const serviceMs = (now.serviceMs ?? -Infinity) - (first.serviceMs ?? Infinity);
+  return localMs < 0 || Math.max(localMs, serviceMs, passedMs(first, now) ?? 0) >= RESEND_MS;
 }
 
 function isRefusal(error: unknown): boolean {

@@ -159,6 +159,16 @@ describe('Submitter, after the first attempts', () => {
       assert.equal(stage.posts.length, 2);
     });
 
+    it('is not sent if only the service knows that 23 hours have passed', async () => {
+      const id = await rollBack();
+      withoutRuns(404);
+      // A machine that is set back has its clocks of then, until they are set.
+      stage.clock.sleepMachine(24 * HOUR);
+      stage.clock.setWall(-24 * HOUR);
+      const late = await stage.resume(id);
+      assert.deepEqual([late.kind, codeOf(late), stage.posts.length], ['not-charged', 'too-late', 1]);
+    });
+
     it('is not sent if 23 hours pass after a check that proved nothing', async () => {
       for (const status of [404, 200]) {
         const id = await rollBack();
