@@ -1,6 +1,7 @@
 import type { Account } from '../accounts/account.ts';
 import type { Balance } from '../api/types.ts';
 import { hasMarker } from '../runs/marker.ts';
+import { serviceNowMs, type Session } from '../runs/session.ts';
 import { chargedReceiptsOf, type ChargedReceipt, type Receipt } from '../submission/intent.ts';
 import { mayBecomeCharge, type PendingSubmission } from '../submission/pendingSubmission.ts';
 import { checkBudget, monthSpending, type BudgetCheck, type MonthSpending } from './budget.ts';
@@ -89,4 +90,15 @@ export function accountMoneyOf({
       return most !== undefined && cents < most ? 'may-be-too-low' : undefined;
     },
   };
+}
+
+/** Returns what is now known about the money of a session's account. @param pending all submissions except the one about to be sent */
+export function moneyOf(
+  session: Session,
+  receipts: readonly Receipt[],
+  pending: readonly PendingSubmission[],
+): AccountMoney {
+  const { account, balance, runs } = session;
+  const nowMs = serviceNowMs(session);
+  return accountMoneyOf({ account, receipts, runs, pending, balance: balance.current, nowMs });
 }

@@ -56,6 +56,11 @@ export class Submitter implements Disposable {
     });
   }
 
+  /** The time by the clock of the records; milliseconds since the epoch. */
+  get nowMs(): number {
+    return this.#clock.nowMs();
+  }
+
   /** The pending submissions, oldest first. */
   get pending(): readonly PendingSubmission[] {
     return this.#pending.all;

@@ -1,9 +1,6 @@
 import { l10n } from 'vscode';
-import type { Balance } from '../../core/api/types.ts';
-import type { BalanceNote } from '../../core/money/accountMoney.ts';
 import type { BudgetCheck, LimitCheck, MonthSpending } from '../../core/money/budget.ts';
-import type { QueueTime } from '../../core/money/spending.ts';
-import { compact, formatCount, formatDuration, formatMoney } from '../shared/format.ts';
+import { compact, formatMoney } from '../shared/format.ts';
 import { priceText } from '../shared/priceText.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { monthText, pendingAmount, spentText } from '../shared/spendingText.ts';
@@ -66,23 +63,4 @@ export function overBudget(
       ? l10n.t('This run may exceed the monthly budget of {0}.', name)
       : l10n.t('This run may exceed the per-run budget of {0}.', name);
   return { message, detail: lines.join('\n') };
-}
-
-/** Warns about the balance before anything is uploaded. */
-export function balanceNoteText(
-  note: NonNullable<BalanceNote>,
-  { balance_cents, currency }: Balance,
-  isSandbox: boolean,
-): string {
-  if (note === 'probably-too-low') return l10n.t('The balance is probably too low for this run.');
-  if (note === 'may-be-too-low') return l10n.t('The balance may be too low for this run.');
-  const money = formatMoney(balance_cents, currency);
-  return isSandbox
-    ? l10n.t('The balance is {0} of sandbox money. The sandbox will refuse this run.', money)
-    : l10n.t('The balance is {0}. The service will refuse this run unless your plan includes it.', money);
-}
-
-/** How long the runs of a queue waited. */
-export function queueTimeText({ medianMs, runs }: QueueTime): string {
-  return l10n.t('waited {0} (median of {1} runs)', formatDuration(medianMs), formatCount(runs));
 }

@@ -3,6 +3,7 @@ import type { RunCreation } from '../../core/api/types.ts';
 import { assertSameDataset } from '../../core/api/dataset.ts';
 import { asDiskError } from '../../core/base/diskError.ts';
 import { CancelledError } from '../../core/base/errors.ts';
+import { moneyOf } from '../../core/money/accountMoney.ts';
 import { parametersOf } from '../../core/money/estimate.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
@@ -22,8 +23,8 @@ import { asText, explain } from '../shared/serviceErrors.ts';
 import type { ReportFoundRun } from './chargeReport.ts';
 import { confirmSubmission } from './confirmSubmission.ts';
 import { placeOf } from './datasetPlace.ts';
-import { moneyOf, readFacts } from './submissionFacts.ts';
-import { continueWithDataset } from './submitDataset.ts';
+import { readFacts } from './readFacts.ts';
+import { continueWithDataset } from './submitAgain.ts';
 import { presetOf } from './preset.ts';
 import { reportEnd, reportResult, withSubmissionProgress } from './submissionResult.ts';
 

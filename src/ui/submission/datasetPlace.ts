@@ -1,6 +1,8 @@
 import { lstat, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
+import type { DatasetSize } from '../../core/money/estimate.ts';
+import { compact, formatBytes, formatRows } from '../shared/format.ts';
 
 /** Where a dataset really is: relative to the workspace if it is inside, else absolute. */
 export interface DatasetPlace {
@@ -8,6 +10,19 @@ export interface DatasetPlace {
   folder: string;
   /** Whether the dataset is a link to a file of another name. */
   isLink: boolean;
+}
+
+/** The longest folder that the final question shows uncut. */
+export const MAX_FOLDER_UNITS = 44;
+
+/** Whether the final question cuts the folder, so that the summary shows it in a row of its own. */
+export function isLongFolder({ folder }: DatasetPlace): boolean {
+  return folder.length > MAX_FOLDER_UNITS;
+}
+
+/** The size of a dataset, as the summary, the final question and the dialog of an open submission show it. */
+export function sizeFacts({ bytes, rows }: DatasetSize): string[] {
+  return compact(formatBytes(bytes), rows !== undefined && formatRows(rows));
 }
 
 /** Resolves links, which could make two datasets look the same. Never rejects. */

@@ -34,7 +34,7 @@ export function activateSubmission(services: Services): void {
       (await import('./resolveSubmission.ts')).resolveSubmission(parts, submission, 'continue'),
   });
   commands.add('account', {
-    [COMMANDS.submitAgain]: async (run) => (await import('./submitDataset.ts')).submitAgain(services, run),
+    [COMMANDS.submitAgain]: async (run) => (await import('./submitAgain.ts')).submitAgain(services, run),
   });
   // Needed once there is an open submission or an unreported charge.
   const notices = lazy(async () => {

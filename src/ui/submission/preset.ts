@@ -1,5 +1,11 @@
+import path from 'node:path';
+import { MAX_LABEL_LENGTH } from '../../core/api/types.ts';
+import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
-import type { Draft } from '../../core/submission/intent.ts';
+import type { Draft, Receipt } from '../../core/submission/intent.ts';
+import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
+import { modelOf } from '../shared/arguments.ts';
+import type { SubmissionChoices, SubmissionContext } from './review.ts';
 
 /** What "Submit Again…" and a refused submission start with. */
 export interface Preset {
@@ -31,5 +37,27 @@ export function presetFrom(value: unknown): Preset {
     replaces: text('replaces'),
     again: text('again'),
     accountId: text('accountId'),
+  };
+}
+
+/** The default model is the one last used with this account. The queue, which may cost extra, is not remembered. */
+export function initialChoices(
+  { account, dataset: { filename }, models }: SubmissionContext,
+  argument: unknown,
+  preset: Preset,
+  receipts: readonly Receipt[],
+  pending: readonly PendingSubmission[],
+): SubmissionChoices {
+  const [last] = [...receipts, ...pending.map(({ intent }) => intent)]
+    .filter(({ accountId }) => accountId === account.id)
+    .sort((a, b) => b.created.localMs - a.created.localMs);
+  const model =
+    preset.modelId === undefined
+      ? (modelOf(argument, models) ?? modelOf(last?.model_id, models))
+      : modelOf(preset.modelId, models);
+  return {
+    model,
+    label: cutAtWholeCharacters(preset.label ?? path.parse(filename).name, MAX_LABEL_LENGTH),
+    priority: preset.priority ?? false,
   };
 }

@@ -8,16 +8,9 @@ import {
   uncertaintyOf,
   type UncertaintyReason,
 } from '../../core/submission/reconcilePolicy.ts';
-import {
-  compact,
-  formatBytes,
-  formatCount,
-  formatMoment,
-  formatMoney,
-  formatRows,
-  sandboxNote,
-} from '../shared/format.ts';
+import { formatCount, formatMoment, formatMoney, sandboxNote } from '../shared/format.ts';
 import { TERMS } from '../shared/terms.ts';
+import { sizeFacts } from './datasetPlace.ts';
 
 /** Why a check can't determine whether there was a charge. */
 export const UNCERTAINTIES: Readonly<Record<UncertaintyReason, string>> = {
@@ -72,8 +65,7 @@ export function factRows(
   const time = (ms: number) => formatMoment(ms, nowMs);
   const uploaded = attempts.flatMap(({ closed }) => (closed === undefined ? [] : time(closed.localMs)));
   const [first] = attempts;
-  const { filename, rows: count, sizeBytes } = dataset;
-  const facts = compact(filename, formatBytes(sizeBytes), count !== undefined && formatRows(count));
+  const facts = [dataset.filename, ...sizeFacts({ bytes: dataset.sizeBytes, rows: dataset.rows })];
   const rows: [icon: string, name: string, value: string | undefined | false][] = [
     ['credit-card', l10n.t('Balance before'), balanceText(intent, balance, nowMs)],
     [

@@ -18,7 +18,7 @@ const { moneySentence } = await withVscode(() => import('../../../../src/ui/subm
 const { factRows, UNCERTAINTIES } = await withVscode(
   () => import('../../../../src/ui/submission/resolveFacts.ts'),
 );
-const { priorRows } = await withVscode(() => import('../../../../src/ui/submission/stepMessages.ts'));
+const { priorRows } = await withVscode(() => import('../../../../src/ui/submission/summary.ts'));
 const { formatMoment } = await withVscode(() => import('../../../../src/ui/shared/format.ts'));
 
 const now = new Date(2026, 4, 1, 14, 30).getTime();

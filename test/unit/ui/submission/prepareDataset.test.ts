@@ -10,7 +10,7 @@ import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const messages = await withVscode(() => import('../../../../src/ui/shared/datasetTexts.ts'));
-const { checkRows } = await withVscode(() => import('../../../../src/ui/submission/checkRows.ts'));
+const { checkRows } = await withVscode(() => import('../../../../src/ui/submission/summary.ts'));
 const { prepareDataset } = await withVscode(() => import('../../../../src/ui/submission/prepareDataset.ts'));
 
 const TEXT = '{"prompt":"a","completion":"b"}\n';

@@ -7,7 +7,7 @@ import { Bench, row } from '../../../helpers/runs/support.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
-const { submitAgain } = await withVscode(() => import('../../../../src/ui/submission/submitDataset.ts'));
+const { submitAgain } = await withVscode(() => import('../../../../src/ui/submission/submitAgain.ts'));
 
 describe('submitAgain', () => {
   let bench: Bench;

@@ -87,6 +87,9 @@ describe('submitDataset', () => {
       },
       submitter: {
         probe: () => Promise.resolve(),
+        get nowMs() {
+          return Date.now();
+        },
         get pending() {
           return pending;
         },

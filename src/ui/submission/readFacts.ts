@@ -1,13 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
-import { accountMoneyOf, type AccountMoney } from '../../core/money/accountMoney.ts';
-import { serviceNowMs, type Session } from '../../core/runs/session.ts';
+import type { Session } from '../../core/runs/session.ts';
 import type { Receipt } from '../../core/submission/intent.ts';
-import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { Services } from '../../services.ts';
 import { inSandbox } from '../shared/format.ts';
 import { showWarning, withProgress } from '../shared/notifications.ts';
-import { stepMessages } from './stepMessages.ts';
 
 type Parts = Pick<Services, 'journal' | 'log'>;
 
@@ -36,12 +33,13 @@ export async function readFacts(session: Session, parts: Parts, mayBeCharged = f
     }
   };
   const [models, late, receipts] = await withProgress(
-    { location: vscode.ProgressLocation.Window, title: stepMessages.preparing() },
+    { location: vscode.ProgressLocation.Window, title: vscode.l10n.t('Loading models and balance…') },
     () => Promise.all([readModels(), readBalance(session), receiptsOf(parts)]),
   );
   const available = models.filter((model) => model.available);
   if (available.length > 0 || mayBeCharged) return { models: available, late, receipts };
-  void showWarning(inSandbox(stepMessages.noModels(), session.account.kind === 'sandbox'));
+  const text = vscode.l10n.t('No base models are available. Nothing was submitted.');
+  void showWarning(inSandbox(text, session.account.kind === 'sandbox'));
   return undefined;
 }
 
@@ -61,22 +59,5 @@ export function receiptsOf({ journal, log }: Parts): Promise<readonly Receipt[]>
   return journal.receipts().catch((error: unknown) => {
     log.error('receipts', error);
     return [];
-  });
-}
-
-/** What is now known about an account's money. @param pending all submissions except the one about to be sent */
-export function moneyOf(
-  session: Session,
-  receipts: readonly Receipt[],
-  pending: readonly PendingSubmission[],
-): AccountMoney {
-  const { account, balance, runs } = session;
-  return accountMoneyOf({
-    account,
-    receipts,
-    runs,
-    pending,
-    balance: balance.current,
-    nowMs: serviceNowMs(session),
   });
 }

@@ -1,0 +1,67 @@
+import { l10n } from 'vscode';
+import { modelLinks } from '../../core/api/address.ts';
+import type { Model } from '../../core/api/types.ts';
+import type { Draft } from '../../core/submission/intent.ts';
+import { compact } from '../shared/format.ts';
+import { openServiceLink } from '../shared/open.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { pick, type Choice } from '../shared/steps.ts';
+import { factLine, TERMS } from '../shared/terms.ts';
+import type { Review } from './review.ts';
+
+/**
+ * Asks to accept the terms of the model's provider. Links come first and accepting last, so that Enter alone accepts nothing.
+ * @returns the time of acceptance and the links that could be opened
+ */
+export async function acceptTerms(
+  model: Model,
+  review: Pick<Review, 'nowMs' | 'ready'>,
+): Promise<Draft['consents']['model_terms'] | 'back' | undefined> {
+  const { terms, policy } = modelLinks(model);
+  type Row = 'accept' | 'stay' | { url: string };
+  // Addresses are in the labels: the hover of a description would lie over the row that accepts, and take its click.
+  const link = (label: string, url: string): Choice<Row> => ({
+    icon: 'link-external',
+    label: factLine(label, url),
+    value: { url },
+  });
+  // The user can still read an address that isn't opened.
+  const unopened = (label: string, url: string): Choice<Row> => ({
+    icon: 'warning',
+    label: factLine(label, l10n.t('{0} (not opened: not https)', sanitizeServiceText(url, 200))),
+    value: 'stay',
+  });
+  const noTerms = l10n.t('The service gives no license link for this model');
+  const [name, provider] = [sanitizeServiceText(model.name), sanitizeServiceText(model.provider)];
+  let accepted_at = '';
+  const answer = await pick<Row>(
+    {
+      title: provider === '' ? l10n.t('Terms for {0}', name) : l10n.t('Terms of {0} for {1}', provider, name),
+      hasBack: true,
+    },
+    {
+      placeholder: l10n.t('Read the terms, then accept. Nothing has been sent yet.'),
+      items: compact<Choice<Row>>(
+        terms !== undefined
+          ? link(l10n.t('Open license terms'), terms)
+          : model.terms_url
+            ? unopened(TERMS.licenseTerms, model.terms_url)
+            : { icon: 'warning', label: noTerms, value: 'stay' },
+        policy !== undefined
+          ? link(l10n.t('Open use policy'), policy)
+          : model.use_policy_url && unopened(TERMS.usePolicy, model.use_policy_url),
+        { icon: 'check', label: l10n.t('Accept and Continue'), value: 'accept' },
+      ),
+      stays: (row) => {
+        if (typeof row === 'object') void openServiceLink(row.url);
+        return row !== 'accept';
+      },
+      settle: () => {
+        accepted_at = new Date(review.nowMs()).toISOString();
+        return review.ready();
+      },
+    },
+  );
+  if (answer.kind !== 'value') return answer.kind === 'back' ? 'back' : undefined;
+  return { accepted_at, urls: compact(terms, policy) };
+}

@@ -1,0 +1,193 @@
+import path from 'node:path';
+import { serviceOf, type Account } from '../../core/accounts/account.ts';
+import { sha256OfFile } from '../../core/api/dataset.ts';
+import type { Balance, Model } from '../../core/api/types.ts';
+import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
+import { isStill } from '../../core/base/fileStamp.ts';
+import type { Report } from '../../core/datasets/report.ts';
+import { moneyOf, type AccountMoney } from '../../core/money/accountMoney.ts';
+import type { DatasetSize, RunParameters } from '../../core/money/estimate.ts';
+import { queueTimes } from '../../core/money/spending.ts';
+import { newMarker, withMarker } from '../../core/runs/marker.ts';
+import type { Session } from '../../core/runs/session.ts';
+import type { Receipt } from '../../core/submission/intent.ts';
+import type { KnownSubmissions } from '../../core/submission/journal.ts';
+import { priorsOf, trainedBefore, type Prior, type TrainedBefore } from '../../core/submission/receipts.ts';
+import type { Services } from '../../services.ts';
+import { runNames, type RunNames } from '../shared/datasetTexts.ts';
+import { setting } from '../shared/settings.ts';
+import type { DatasetPlace } from './datasetPlace.ts';
+import { OpenSubmissions, type OpenOne } from './openSubmissions.ts';
+import type { CheckedDataset } from './prepareDataset.ts';
+import { readBalance, receiptsOf, type Facts } from './readFacts.ts';
+
+/** Why a review starts again with the check. */
+export type Restart =
+  'account-changed' | 'dataset-changed' | 'other-dataset' | 'reconnected' | 'submitted-meanwhile';
+
+/** What a review shows but doesn't change. */
+export interface SubmissionContext {
+  account: Account;
+  dataset: { filename: string; place: DatasetPlace; size: DatasetSize };
+  /** Undefined if an earlier check was reused. */
+  check?: Report | 'unchecked';
+  models: readonly Model[];
+  balance: Balance | undefined;
+  /** Given while the service asks to wait: until when, and when the balance was read. */
+  held?: { untilMs: number; balanceReadAtMs: number | undefined } | undefined;
+  money: AccountMoney;
+  /** How long runs waited in each queue, if enough is known. */
+  queueTimes: ReturnType<typeof queueTimes>;
+  /** Added to the label; undefined if the setting is off. */
+  marker: string | undefined;
+  /** Earlier submissions of the same bytes to the same service. */
+  priorsOf: (sha256: string) => readonly (Prior & RunNames)[];
+  /** The open submissions of the same bytes to the same service. */
+  openOnesOf: (sha256: string) => readonly OpenOne[];
+  /** The last run of this file. */
+  trainedBefore: (sha256: string) => (TrainedBefore & RunNames) | undefined;
+  /** The receipt of the run that is submitted again. */
+  earlier?: Receipt | undefined;
+  /** Why the summary is shown again. */
+  notice?: string | undefined;
+}
+
+/** What the user chose before consenting; the label without its marker. */
+export interface SubmissionChoices {
+  model: Model | undefined;
+  label: string;
+  priority: boolean;
+}
+
+/** The facts and the questions of a review, as its steps see it. */
+export type Review = Pick<
+  DatasetReview,
+  'confirmDuplicates' | 'context' | 'late' | 'nowMs' | 'ready' | 'restart' | 'sha256'
+>;
+
+type Parts = Pick<Services, 'journal' | 'log' | 'sessions' | 'submitter'>;
+
+/** Owns what is known while the user reviews a dataset for an account, and its hash, which is computed meanwhile. */
+export class DatasetReview implements Disposable {
+  /** Of the dataset. Rejects with DatasetChangedError, CancelledError. */
+  readonly sha256: Promise<string>;
+  readonly #dataset: CheckedDataset & { place: DatasetPlace };
+  readonly #session: Session;
+  readonly #facts: Facts;
+  readonly #services: Parts;
+  readonly #shown: Pick<SubmissionContext, 'notice' | 'earlier'>;
+  readonly #marker = setting('labelMarker') ? newMarker() : undefined;
+  readonly #open: OpenSubmissions;
+  readonly #store = new DisposableStore();
+  #receipts: readonly Receipt[];
+  #isReconnected = false;
+
+  constructor(
+    dataset: CheckedDataset & { place: DatasetPlace },
+    session: Session,
+    facts: Facts,
+    services: Parts,
+    shown: Pick<SubmissionContext, 'notice' | 'earlier'>,
+  ) {
+    this.#dataset = dataset;
+    this.#session = session;
+    this.#facts = facts;
+    this.#services = services;
+    this.#shown = shown;
+    this.#receipts = facts.receipts;
+    this.#open = new OpenSubmissions(session, services);
+    const stop = new AbortController();
+    this.sha256 = sha256OfFile(dataset.file, stop.signal);
+    this.sha256.catch(() => undefined);
+    this.#store.add(session.onDidChangeState((state) => (this.#isReconnected ||= state === 'connecting')));
+    this.#store.add({ dispose: () => stop.abort() });
+  }
+
+  /** Late data; the summary is updated when each resolves. They never reject. */
+  get late(): readonly Promise<unknown>[] {
+    return this.#facts.late;
+  }
+
+  /** What the user can have seen, and the open submissions that they agreed to. */
+  get known(): KnownSubmissions {
+    return { ...this.#open.agreed, receipts: this.#receipts.map(({ id }) => id) };
+  }
+
+  /** Returns the time by the clock of the records. */
+  nowMs(): number {
+    return this.#services.submitter.nowMs;
+  }
+
+  /** Returns what is known now: balance and spending may change while the user reads. */
+  context(): SubmissionContext {
+    const { file, place, check, counts } = this.#dataset;
+    const { account, balance, notBeforeMs: untilMs, runs } = this.#session;
+    const { sessions, submitter } = this.#services;
+    const money = moneyOf(this.#session, this.#receipts, submitter.pending);
+    const named = (prior: Prior) => runNames(prior, this.#session, sessions);
+    return {
+      account,
+      dataset: { filename: path.basename(file.path), place, size: { bytes: file.sizeBytes, ...counts } },
+      check,
+      models: this.#facts.models,
+      balance: balance.current,
+      held: untilMs === undefined ? undefined : { untilMs, balanceReadAtMs: balance.readAtMs },
+      money,
+      queueTimes: queueTimes(money.receipts, (runId) => runs.detail(runId)),
+      marker: this.#marker,
+      ...this.#shown,
+      openOnesOf: (sha256) => this.#open.of(sha256),
+      priorsOf: (sha256) =>
+        priorsOf(this.#receipts, serviceOf(account), sha256).map((prior) => ({ ...prior, ...named(prior) })),
+      trainedBefore: (sha256) => {
+        const trained = trainedBefore(this.#receipts, serviceOf(account), file, sha256);
+        return trained && { ...trained, ...named(trained.run) };
+      },
+    };
+  }
+
+  /** Resolves when the digest is known or failed, and the balance and receipts were reread. Never rejects. */
+  async ready(): Promise<void> {
+    // A pending submission may have been charged by now; then only its receipt has the price.
+    const read = receiptsOf(this.#services).then((now) => {
+      if (now.length > 0) this.#receipts = now;
+    });
+    await Promise.allSettled([this.sha256, readBalance(this.#session), read]);
+  }
+
+  /** Returns what has changed since the review began, if anything. */
+  async restart(sha256: string): Promise<Restart | undefined> {
+    const { file, sha256: checkedSha256 } = this.#dataset;
+    if (this.#services.sessions.active !== this.#session) return 'account-changed';
+    if (this.#isReconnected) return 'reconnected';
+    const isChecked = checkedSha256 === undefined || checkedSha256 === sha256;
+    if (!isChecked || !(await isStill(file.path, file))) return 'dataset-changed';
+    const place = serviceOf(this.#session.account);
+    const countOf = (known: readonly Receipt[]) => priorsOf(known, place, sha256).length;
+    const now = await receiptsOf(this.#services);
+    return countOf(now) > countOf(this.#facts.receipts) ? 'submitted-meanwhile' : undefined;
+  }
+
+  /** Asks about open submissions of the same bytes. @returns `continue` to submit anyway */
+  confirmDuplicates(sha256: string, model: Model): Promise<'continue' | 'back' | undefined> {
+    return this.#open.confirm(sha256, path.basename(this.#dataset.file.path), model);
+  }
+
+  dispose(): void {
+    this.#store.dispose();
+  }
+}
+
+/** The parameters of the chosen run that determine price and budget checks. */
+export function runParameters(
+  { dataset }: SubmissionContext,
+  { priority }: Pick<SubmissionChoices, 'priority'>,
+  sha256: string | undefined,
+): RunParameters {
+  return { size: dataset.size, priority, sha256 };
+}
+
+/** Returns the label as it will be sent. */
+export function sentLabel({ marker }: SubmissionContext, label: string): string {
+  return marker === undefined ? label : withMarker(label, marker);
+}

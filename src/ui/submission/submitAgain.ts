@@ -1,0 +1,72 @@
+import { commands, l10n, Uri } from 'vscode';
+import type { Account } from '../../core/accounts/account.ts';
+import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
+import { onDisk } from '../../core/base/diskError.ts';
+import { inspectDataset } from '../../core/datasets/fileKind.ts';
+import { withoutMarker } from '../../core/runs/marker.ts';
+import type { RunStore } from '../../core/runs/runStore.ts';
+import { receiptOf } from '../../core/submission/receipts.ts';
+import type { Services } from '../../services.ts';
+import { chooseRun, runChoices } from '../shared/arguments.ts';
+import { openDataset } from '../shared/chooseDataset.ts';
+import { inSandbox } from '../shared/format.ts';
+import { COMMANDS, VIEWS } from '../shared/ids.ts';
+import { showWarning, withViewProgress } from '../shared/notifications.ts';
+import { presetOf, type Preset } from './preset.ts';
+import { receiptsOf } from './readFacts.ts';
+
+/**
+ * Starts a new submission with the model and label of an earlier run, and with its queue and dataset if the receipt is on this
+ * machine. The user consents again.
+ * @throws ApiError, KeyMissingError for a run that is not loaded and cannot be read
+ */
+export async function submitAgain(
+  services: Pick<Services, 'journal' | 'log' | 'openJournal' | 'sessions'>,
+  argument: unknown,
+): Promise<void> {
+  const { openJournal, sessions } = services;
+  const session = sessions.active;
+  if (session === undefined) return;
+  const runId = await chooseRun(argument, runChoices(session));
+  if (runId === undefined) return;
+  const { account } = session;
+  await onDisk(openJournal(), 'submissions');
+  const receipt = receiptOf(await receiptsOf(services), account.id, runId);
+  const preset: Preset =
+    receipt === undefined
+      ? await withViewProgress(VIEWS.runs, () => presetOfRun(session.runs, runId))
+      : { ...presetOf(receipt), again: runId };
+  await continueWithDataset(receipt?.dataset, { ...preset, accountId: account.id }, account);
+}
+
+/** Starts a submission of an earlier dataset; if the file is gone or unknown, the user chooses one. */
+export async function continueWithDataset(
+  dataset: { path: string; filename: string } | undefined,
+  preset: Preset,
+  account: Account,
+): Promise<void> {
+  const found = dataset && (await inspectDataset(dataset.path, MAX_DATASET_BYTES));
+  let file = dataset && Uri.file(dataset.path);
+  if (dataset === undefined || found === 'missing' || found === 'folder' || found === 'not-a-file') {
+    if (dataset !== undefined) {
+      const text = l10n.t('{0} is not where it was. Choose the dataset to submit.', dataset.filename);
+      void showWarning(inSandbox(text, account.kind === 'sandbox'));
+    }
+    file = await openDataset();
+  }
+  if (file !== undefined) await commands.executeCommand(COMMANDS.submitDataset, file, undefined, preset);
+}
+
+/** Reads the details if necessary, since the list has no labels. */
+async function presetOfRun(runs: RunStore, runId: string): Promise<Preset> {
+  const row = runs.get(runId);
+  const known = runs.label(runId);
+  if (row !== undefined && known !== undefined) return { modelId: row.model_id, label: withoutMarker(known) };
+  try {
+    const { model_id, label } = runs.detail(runId) ?? (await runs.loadDetail(runId));
+    return { modelId: model_id, ...(label === undefined ? {} : { label: withoutMarker(label) }) };
+  } catch (error) {
+    if (row === undefined) throw error;
+    return { modelId: row.model_id };
+  }
+}

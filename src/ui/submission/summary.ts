@@ -1,0 +1,271 @@
+import { l10n } from 'vscode';
+import { websiteOf, type Account } from '../../core/accounts/account.ts';
+import type { Balance } from '../../core/api/types.ts';
+import { verdictOf, type Report } from '../../core/datasets/report.ts';
+import type { BalanceNote } from '../../core/money/accountMoney.ts';
+import type { RunParameters } from '../../core/money/estimate.ts';
+import { isRepeat, type Prior } from '../../core/submission/receipts.ts';
+import {
+  priorName,
+  priorPhrase,
+  privacyPhrase,
+  sizePhrase,
+  trainedPhrase,
+  verdictPhrase,
+  type RunNames,
+} from '../shared/datasetTexts.ts';
+import {
+  compact,
+  formatAgo,
+  formatCount,
+  formatDay,
+  formatMoment,
+  formatMoney,
+  sandboxNote,
+} from '../shared/format.ts';
+import { openServiceLink } from '../shared/open.ts';
+import { priceText } from '../shared/priceText.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { pick, separator, type Choice } from '../shared/steps.ts';
+import { TERMS } from '../shared/terms.ts';
+import { budgetText, overBudget } from './budgetText.ts';
+import { EXTRA_COST } from './changeChoice.ts';
+import { isLongFolder, sizeFacts } from './datasetPlace.ts';
+import type { OpenOne } from './openSubmissions.ts';
+import {
+  runParameters,
+  sentLabel,
+  type Review,
+  type SubmissionChoices,
+  type SubmissionContext,
+} from './review.ts';
+
+/** The target of a row in the summary. */
+export type SummaryTarget = 'continue' | 'model' | 'label' | 'queue' | 'dataset' | 'website';
+
+/** Returns the title of the summary and the boxes of its rows. */
+export function titleOf({ account, dataset }: SubmissionContext): string {
+  const filename = sanitizeServiceText(dataset.filename);
+  return account.kind === 'sandbox'
+    ? l10n.t('Submit {0} to the sandbox', filename)
+    : l10n.t('Submit {0} to {1}', filename, sanitizeServiceText(account.name));
+}
+
+/** Shows what will be sent, who pays, and what is known about the price. @returns the chosen row */
+export async function showSummary(
+  review: Review,
+  choices: SubmissionChoices,
+  active: SummaryTarget,
+): Promise<SummaryTarget | undefined> {
+  const context = review.context();
+  const sent = { ...choices, label: sentLabel(context, choices.label) };
+  let sha256: string | undefined;
+  const items = () => summaryRows(review.context(), sent, sha256);
+  const answer = await pick<SummaryTarget | undefined>(
+    { title: titleOf(context) },
+    {
+      placeholder: context.notice ?? l10n.t('Review before submitting. Nothing has been sent yet.'),
+      items: items(),
+      active,
+      later: [review.sha256.then((digest) => (sha256 = digest)), ...review.late].map((known) =>
+        known.then(items),
+      ),
+      settle: (target) => (target === 'continue' ? review.ready() : undefined),
+      stays: (target) => {
+        if (target === 'website') void openServiceLink(websiteOf(context.account) ?? '');
+        return target === undefined || target === 'website';
+      },
+    },
+  );
+  return answer.kind === 'value' ? answer.value : undefined;
+}
+
+/** An informational row in a list of choices. */
+interface Fact {
+  icon: string;
+  label: string;
+  description: string;
+}
+
+/** `undefined` is for rows that only show something. */
+type SummaryRow = Choice<SummaryTarget | undefined>;
+
+/** The rows about what will be sent, who pays, and the known price. @param sha256 of the dataset, once known */
+function summaryRows(
+  context: SubmissionContext,
+  choices: SubmissionChoices,
+  sha256: string | undefined,
+): SummaryRow[] {
+  const { account, money } = context;
+  const { model, label, priority } = choices;
+  const { folder } = context.dataset.place;
+  const wanted = runParameters(context, choices, sha256);
+  const budget = budgetText(money.checkBudget(wanted));
+  const website = websiteOf(account);
+  const notes = noteRows(context, choices, sha256);
+  const row = (icon: string, label: string, description: string, value?: SummaryTarget): SummaryRow => ({
+    icon,
+    label,
+    description,
+    value,
+  });
+  return compact<SummaryRow>(
+    { icon: 'arrow-right', label: l10n.t('Continue'), value: 'continue' },
+    separator(l10n.t('Run · Enter changes a row')),
+    row('symbol-misc', TERMS.model, compact(model?.name, model?.provider).join(', '), 'model'),
+    row('tag', TERMS.label, label || TERMS.none, 'label'),
+    row('rocket', TERMS.queue, priority ? [TERMS.priority, EXTRA_COST].join(' · ') : TERMS.standard, 'queue'),
+    row('file', TERMS.dataset, datasetText(context, sha256), 'dataset'),
+    isLongFolder(context.dataset.place) && row('folder', l10n.t('Folder'), folder),
+    separator(l10n.t('Money')),
+    row('account', TERMS.account, payerText(account)),
+    row('graph', TERMS.price, pricePhrase(context, wanted)),
+    row('credit-card', TERMS.balance, balanceText(context)),
+    budget && row('target', TERMS.budget, budget),
+    website && row('globe', l10n.t('Website'), website, 'website'),
+    notes.length > 0 && separator(l10n.t('Notes')),
+    ...notes.map((note) => ({ ...note, value: undefined })),
+  );
+}
+
+/** The estimate; while there is none of these bytes, what another account paid for them. */
+function pricePhrase({ money, priorsOf }: SubmissionContext, wanted: RunParameters): string {
+  const { priority, sha256 } = wanted;
+  const estimate = money.estimate(wanted);
+  const others = sha256 === undefined || estimate.kind === 'same' ? [] : priorsOf(sha256);
+  const paid = others.find(
+    (one) => one.otherAccount !== undefined && one.priority === priority && one.priceCents,
+  );
+  if (paid?.otherAccount === undefined) return priceText(estimate);
+  const price = l10n.t(
+    '{0} last time, with {1}',
+    formatMoney(paid.priceCents, paid.currency),
+    sanitizeServiceText(paid.otherAccount),
+  );
+  return 'lowCents' in estimate ? [price, priceText(estimate)].join(' · ') : price;
+}
+
+function payerText(account: Account): string {
+  return account.kind === 'sandbox'
+    ? sandboxNote()
+    : l10n.t('{0} ({1})', account.name, new URL(account.baseUrl).host);
+}
+
+function balanceText({ balance, held }: SubmissionContext): string {
+  const text = formatMoney(balance?.balance_cents, balance?.currency);
+  return held?.balanceReadAtMs === undefined
+    ? text
+    : l10n.t('{0} (read {1})', text, formatMoment(held.balanceReadAtMs, Date.now()));
+}
+
+function datasetText(context: SubmissionContext, sha256: string | undefined): string {
+  const { dataset, earlier } = context;
+  const { filename, place, size } = dataset;
+  const path = isLongFolder(place) ? filename : place.file;
+  const file = place.isLink ? l10n.t('{0} (link to {1})', filename, place.file) : path;
+  const facts = [file, ...sizeFacts(size)];
+  if (earlier !== undefined && sha256 !== undefined) {
+    const day = formatDay(earlier.created.localMs);
+    if (earlier.dataset.sha256 === sha256) facts.push(l10n.t('unchanged since {0}', day));
+    // A file with another name is another dataset, which the user chose.
+    else if (earlier.dataset.filename === dataset.filename) facts.push(l10n.t('changed since {0}', day));
+  }
+  return facts.join(' · ');
+}
+
+/** Only facts that the user may not expect. */
+function noteRows(
+  context: SubmissionContext,
+  { model, priority }: SubmissionChoices,
+  sha256: string | undefined,
+): Fact[] {
+  const { account, balance, check, dataset, held, money, openOnesOf, priorsOf, trainedBefore } = context;
+  const size = sizePhrase(dataset.size.bytes);
+  const wanted = runParameters(context, { priority }, sha256);
+  const note = money.balanceNote(wanted);
+  const over = overBudget(money.checkBudget(wanted), account.name);
+  const chosen = { modelId: model?.model_id, priority };
+  const trained = sha256 === undefined ? undefined : trainedBefore(sha256);
+  const changed = trained?.kind === 'changed' && trainedPhrase(trained, dataset.size.rows);
+  return compact(
+    ...(sha256 === undefined ? [] : openOnesOf(sha256).map(openRow)),
+    over && { icon: 'warning', label: l10n.t('Over budget'), description: over.message },
+    held && {
+      icon: 'watch',
+      label: l10n.t('Upload'),
+      description: l10n.t('Waits until {0}, as the service asked.', formatMoment(held.untilMs, Date.now())),
+    },
+    note &&
+      balance && {
+        icon: 'warning',
+        label: TERMS.balance,
+        description: balanceNoteText(note, balance, account.kind === 'sandbox'),
+      },
+    ...(sha256 === undefined ? [] : priorRows(priorsOf(sha256), chosen, Date.now())),
+    changed && { icon: 'history', label: priorName(trained), description: changed },
+    ...(check === undefined ? [] : checkRows(check)),
+    size && { icon: 'warning', label: TERMS.size, description: size },
+  );
+}
+
+/** An open submission, money first; after the summary, a question about it follows. */
+function openRow({ state, modelName, otherAccount }: OpenOne): Fact {
+  return {
+    icon: 'warning',
+    label: l10n.t('Open submission'),
+    description: compact(state, modelName, otherAccount).join(' · '),
+  };
+}
+
+/** Further rows are only counted. */
+const MAX_PRIOR_ROWS = 3;
+
+/** Earlier submissions of the same dataset, likely repeats before all others. @param priors newest first */
+export function priorRows(
+  priors: readonly (Prior & RunNames)[],
+  chosen: { modelId: string | undefined; priority: boolean },
+  nowMs: number,
+): Fact[] {
+  const isSame = (prior: Prior) => isRepeat(chosen, prior, nowMs);
+  const sorted = [...priors.filter(isSame), ...priors.filter((prior) => !isSame(prior))];
+  const rows = sorted.slice(0, MAX_PRIOR_ROWS).map((prior) => {
+    const { modelName, otherAccount, submittedAtMs } = prior;
+    const time = isSame(prior) ? formatAgo(submittedAtMs, nowMs) : formatDay(submittedAtMs);
+    return {
+      icon: isSame(prior) ? 'warning' : 'history',
+      label: priorName(prior, isSame(prior)),
+      description: priorPhrase(prior, modelName, otherAccount, time),
+    };
+  });
+  const more = sorted.length - rows.length;
+  const rest = l10n.t('{0} more', formatCount(more));
+  return compact(...rows, more > 0 && { icon: 'history', label: TERMS.submittedBefore, description: rest });
+}
+
+/** Returns what a check adds to the summary of a submission: problems and possible personal data. */
+export function checkRows(check: Report | 'unchecked'): Fact[] {
+  const label = l10n.t('Check');
+  if (check === 'unchecked')
+    return [{ icon: 'warning', label, description: l10n.t('skipped, the check failed') }];
+  const privacy = privacyPhrase(check);
+  const verdict = verdictOf(check);
+  const icon = verdict === 'errors' ? 'error' : 'warning';
+  return compact(
+    verdict !== 'clean' && { icon, label, description: verdictPhrase(check) },
+    privacy !== '' && { icon: 'eye', label: l10n.t('Personal data'), description: privacy },
+  );
+}
+
+/** Warns about the balance before anything is uploaded. */
+function balanceNoteText(
+  note: NonNullable<BalanceNote>,
+  { balance_cents, currency }: Balance,
+  isSandbox: boolean,
+): string {
+  if (note === 'probably-too-low') return l10n.t('The balance is probably too low for this run.');
+  if (note === 'may-be-too-low') return l10n.t('The balance may be too low for this run.');
+  const money = formatMoney(balance_cents, currency);
+  return isSandbox
+    ? l10n.t('The balance is {0} of sandbox money. The sandbox will refuse this run.', money)
+    : l10n.t('The balance is {0}. The service will refuse this run unless your plan includes it.', money);
+}
