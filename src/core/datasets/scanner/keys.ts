@@ -60,7 +60,7 @@ export function takeKey(object: u32, from: usize, to: usize, escaped: bool): voi
   keys++;
 }
 
-/** Returns the slot of the key, or the free slot where it belongs. */
+/** Returns the slot of the key, or the free slot where it belongs. Six numbers: an object would be allocated. */
 function find(table: usize, slots: u32, object: u32, hash: u32, start: usize, end: usize): usize {
   let index = hash & (slots - 1);
   while (true) {
