@@ -1,19 +1,19 @@
-import * as v from 'valibot';
 import {
   MAX_PAGE_SIZE,
-  runSummary,
   type RunCreation,
   type RunDetail,
   type RunPage,
   type RunSummary,
 } from '../api/types.ts';
+import { shared, type Shared } from '../base/async.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
-import { shared, type Shared } from '../base/async.ts';
 import { DetailStore, type Call, type KnownDetail } from './detailStore.ts';
+import { isListed, LoadedRuns, type ListChange, type Moved } from './loadedRuns.ts';
 import { UNKNOWN_WATCHED_MS, type RequestQuota } from './pacing.ts';
 import { phaseOf, type Phase } from './phase.ts';
-import { createdAtMs, mergeFirstPage, mergeLaterPage, oldestMs, PageSearch } from './runPages.ts';
+import { createdAtMs, PageSearch } from './runPages.ts';
+import type { SavedRuns } from './savedRuns.ts';
 
 /** How many pages are read to close the gap to the loaded rows, or to find a new row. */
 const MAX_GAP_PAGES = 10;
@@ -24,47 +24,13 @@ const MAX_SAVED_ROWS = 200;
 /** How long to wait for artifacts after a run was first seen as finished without them. */
 const ARTIFACTS_WATCHED_MS = 60 * 60_000;
 
-/** A known run (also from before this window started) whose status or artifact availability changed. */
-export interface Moved {
-  runId: string;
-  before: RunSummary;
-  after: RunSummary;
-}
-
+/** How the known runs changed. */
 export interface RunChange {
   added: readonly string[];
   /** IDs with a changed row, detail, or label; includes the moved runs. */
   changed: readonly string[];
   moved: readonly Moved[];
 }
-
-/** Schema of a map's entries. */
-export const pairs = <T>(value: v.GenericSchema<unknown, T>) => v.array(v.tuple([v.string(), value]));
-
-/** The stored runs of an account, shared with other windows. */
-export const savedRuns = v.object({
-  /** The newest and all active runs, except those without a time, which no list has contained yet. */
-  rows: v.array(runSummary),
-  /** How many of the first rows have no gap between them. The remaining rows are older active runs. */
-  contiguous: v.number(),
-  /** Whether the service has runs older than the contiguous ones. */
-  hasMore: v.boolean(),
-  skipped: v.number(),
-  /** By run ID. */
-  labels: pairs(v.string()),
-  /** When each active run was last seen to change. */
-  changedAtMs: pairs(v.number()),
-});
-export type SavedRuns = v.InferOutput<typeof savedRuns>;
-
-/** The end of the loaded list. */
-interface ListEnd {
-  hasMore: boolean;
-  /** The cursor of the next page; undefined despite `hasMore` if the rows came from another window. */
-  cursor: string | undefined;
-  isIncomplete: boolean;
-}
-const ALL: Readonly<ListEnd> = { hasMore: false, cursor: undefined, isIncomplete: false };
 
 /**
  * Owns the known runs of an account, newest first: the loaded part of the service's list and where it
@@ -76,16 +42,7 @@ export class RunStore implements Disposable {
   readonly #onDidChange = new Emitter<RunChange>();
   readonly #details: DetailStore;
   readonly #labels = new Map<string, string>();
-  #rows: readonly RunSummary[] | undefined;
-  #byId = new Map<string, RunSummary>();
-  /** When runs were last seen to change, by this machine's clock. */
-  readonly #changedAtMs = new Map<string, number>();
-  /** Runs known to have ended from their detail only, which doesn't say whether there are artifacts. */
-  readonly #endedUnlisted = new Set<string>();
-  /** The time since which every run is listed. Older rows were added individually and may have gaps. */
-  #listedSinceMs = Infinity;
-  #end: Readonly<ListEnd> = ALL;
-  #skipped = 0;
+  readonly #loaded: LoadedRuns;
   #readAtMs = 0;
   #failed = false;
   /** The number of the latest read of the newest rows; responses to earlier reads are ignored. */
@@ -110,6 +67,7 @@ export class RunStore implements Disposable {
   constructor(call: Call, now: () => number, currencyNow: () => string | undefined) {
     this.#call = call;
     this.#now = now;
+    this.#loaded = new LoadedRuns(now);
     this.#details = new DetailStore(call, currencyNow, (runId, detail) => this.#acceptDetail(runId, detail));
     this.refresh = shared(() => this.#readNewest());
     this.loadMore = shared((isCurrent) => this.#readOlder(isCurrent));
@@ -131,27 +89,26 @@ export class RunStore implements Disposable {
 
   /** Undefined until the first page was read. */
   get rows(): readonly RunSummary[] | undefined {
-    return this.#rows;
+    return this.#loaded.rows;
   }
 
   get hasMore(): boolean {
-    return this.#end.hasMore;
+    return this.#loaded.hasMore;
   }
 
   /** Whether the service claimed more runs but sent no new ones or no cursor; `loadMore` retries. */
   get isIncomplete(): boolean {
-    return this.#end.isIncomplete;
+    return this.#loaded.isIncomplete;
   }
 
   /** The number of unreadable rows in the last pages. */
   get skipped(): number {
-    return this.#skipped;
+    return this.#loaded.skipped;
   }
 
   /** Whether every run created since `timeMs` (milliseconds since the epoch) is loaded. */
   isCompleteSince(timeMs: number): boolean {
-    if (this.#rows === undefined || this.#skipped > 0) return false;
-    return !this.hasMore || this.#listedSinceMs < timeMs;
+    return this.#loaded.isCompleteSince(timeMs);
   }
 
   /** When the last answered read of the newest rows started, in this window or the one that polls. */
@@ -160,7 +117,7 @@ export class RunStore implements Disposable {
   }
 
   get(runId: string): RunSummary | undefined {
-    return this.#byId.get(runId);
+    return this.#loaded.get(runId);
   }
 
   detail(runId: string): KnownDetail | undefined {
@@ -183,7 +140,7 @@ export class RunStore implements Disposable {
 
   /** The number of waiting and active runs. An unknown status may be final, so it counts for a week. */
   get activeCount(): number {
-    return (this.#rows ?? []).filter((run) => this.phase(run) !== 'ended' && this.#isGoing(run)).length;
+    return (this.rows ?? []).filter((run) => this.phase(run) !== 'ended' && this.#isGoing(run)).length;
   }
 
   /** The loaded runs that are expected to change. */
@@ -192,8 +149,8 @@ export class RunStore implements Disposable {
     const lacksArtifacts = ({ run_id, artifacts_available, artifacts_expires_at }: RunSummary) =>
       !artifacts_available &&
       artifacts_expires_at === undefined &&
-      nowMs - (this.#changedAtMs.get(run_id) ?? -Infinity) < ARTIFACTS_WATCHED_MS;
-    return (this.#rows ?? []).filter((run) =>
+      nowMs - (this.#loaded.seenToChangeMs(run_id) ?? -Infinity) < ARTIFACTS_WATCHED_MS;
+    return (this.rows ?? []).filter((run) =>
       this.phase(run) === 'finished' ? lacksArtifacts(run) : this.#isGoing(run),
     );
   }
@@ -201,23 +158,20 @@ export class RunStore implements Disposable {
   /** When a run was last seen to change, or else created: milliseconds since the epoch, local clock. */
   changedAtMs(run: RunSummary): number {
     // The clock may have been set back since.
-    return Math.min(this.#now(), this.#changedAtMs.get(run.run_id) ?? createdAtMs(run));
+    return Math.min(this.#now(), this.#loaded.seenToChangeMs(run.run_id) ?? createdAtMs(run));
   }
 
   /** Returns what to store for other windows; undefined until something was read. */
   save(): SavedRuns | undefined {
-    if (this.#rows === undefined) return undefined;
-    const isListed = (row: RunSummary) => createdAtMs(row) !== Infinity;
-    const newest = this.#rows
-      .slice(0, MAX_SAVED_ROWS)
-      .filter((row) => isListed(row) && createdAtMs(row) >= this.#listedSinceMs);
+    if (this.rows === undefined) return undefined;
+    const newest = this.#loaded.newest(MAX_SAVED_ROWS);
     const watched = this.watched.filter(isListed);
     const rows = [...new Set([...newest, ...watched])];
     return {
       rows,
       contiguous: newest.length,
-      hasMore: this.hasMore || this.#rows.length > MAX_SAVED_ROWS,
-      skipped: this.#skipped,
+      hasMore: this.hasMore || this.rows.length > MAX_SAVED_ROWS,
+      skipped: this.skipped,
       labels: rows.flatMap(({ run_id }) => {
         const label = this.label(run_id);
         return label === undefined ? [] : [[run_id, label]];
@@ -234,13 +188,7 @@ export class RunStore implements Disposable {
     this.#readAtMs = readAtMs;
     // A read in progress here may be older.
     if (!this.refresh.isRunning()) this.#reading++;
-    const { hasMore, skipped, contiguous } = saved;
-    const newest = { data: saved.rows.slice(0, contiguous), has_more: hasMore, skipped };
-    const alone = { ...newest, data: saved.rows.slice(contiguous) };
-    const { rows, restarted } = mergeFirstPage(this.#rows ?? [], newest);
-    this.#extendListed(newest.data, restarted);
-    const end = restarted ? { ...ALL, hasMore } : this.#end;
-    this.#publish(mergeLaterPage(rows, alone), saved.rows, skipped, end, new Map(saved.changedAtMs));
+    this.#publish(this.#loaded.acceptSaved(saved));
   }
 
   /**
@@ -260,12 +208,12 @@ export class RunStore implements Disposable {
   /** Adds details that were read earlier; for runs with a detail, only its currency. */
   addDetails(details: readonly KnownDetail[]): void {
     const known = details.filter((detail) => this.#details.know(detail));
-    this.#haveChanged(known.map(({ run_id }) => run_id).filter((runId) => this.#byId.has(runId)));
+    this.#haveChanged(known.map(({ run_id }) => run_id).filter((runId) => this.#loaded.has(runId)));
   }
 
   /** Called when the balance was read: assumes its currency for details that were read before it. */
   learnCurrency(): void {
-    this.#haveChanged(this.#details.learnCurrency().filter((runId) => this.#byId.has(runId)));
+    this.#haveChanged(this.#details.learnCurrency().filter((runId) => this.#loaded.has(runId)));
   }
 
   /** Allows details that could not be read to be read again, at the user's request. */
@@ -277,7 +225,7 @@ export class RunStore implements Disposable {
   insertCreated(run: RunCreation, modelId: string, label: string | undefined): void {
     if (label !== undefined) this.#labels.set(run.run_id, label);
     const { run_id, status = 'queued' } = run;
-    if (this.#byId.has(run_id)) this.#haveChanged([run_id]);
+    if (this.#loaded.has(run_id)) this.#haveChanged([run_id]);
     else this.#insert({ run_id, status, model_id: modelId, artifacts_available: false });
   }
 
@@ -285,7 +233,7 @@ export class RunStore implements Disposable {
   addLabels(labels: Iterable<readonly [runId: string, label: string]>): void {
     const news = [...labels].filter(([runId]) => this.label(runId) === undefined);
     for (const [runId, label] of news) this.#labels.set(runId, label);
-    this.#haveChanged(news.map(([runId]) => runId).filter((runId) => this.#byId.has(runId)));
+    this.#haveChanged(news.map(([runId]) => runId).filter((runId) => this.#loaded.has(runId)));
   }
 
   /** Discards reads in progress, because the API key or the address changed. */
@@ -299,12 +247,8 @@ export class RunStore implements Disposable {
   /** Forgets everything, including reads in progress, after the sandbox was reset. */
   clear(): void {
     this.drop();
-    for (const one of [this.#details, this.#byId, this.#changedAtMs, this.#endedUnlisted, this.#labels])
-      one.clear();
-    this.#rows = undefined;
-    this.#listedSinceMs = Infinity;
-    this.#end = ALL;
-    this.#skipped = this.#readAtMs = 0;
+    for (const one of [this.#details, this.#loaded, this.#labels]) one.clear();
+    this.#readAtMs = 0;
     this.#fire();
   }
 
@@ -324,7 +268,7 @@ export class RunStore implements Disposable {
     const counts = () => reading === this.#reading;
     const startedMs = this.#now();
     const watched = this.watched;
-    const search = new PageSearch(this.#rows ?? [], watched, MAX_GAP_PAGES);
+    const search = new PageSearch(this.rows ?? [], watched, MAX_GAP_PAGES);
     // Only plenty of quota allows a search for old active runs, so that new ones are polled often.
     const goesDeep = quota?.hasPlenty(this.#pagesTo(watched.at(-1)) - 1) ?? true;
     let cursor: string | undefined;
@@ -335,7 +279,8 @@ export class RunStore implements Disposable {
       } catch (error) {
         if (!counts() && quota !== undefined) return;
         // The rows between the new and the loaded ones won't be read now.
-        if (counts() && pages > 1 && !search.touches) this.#acceptNewest(search, [], cursor, cursor, false);
+        if (counts() && pages > 1 && !search.touches)
+          this.#publish(this.#loaded.acceptNewest(search, [], { cursor, next: cursor }, false));
         if (counts()) this.#setFailed();
         throw error;
       }
@@ -345,7 +290,7 @@ export class RunStore implements Disposable {
       const next = cursorAfter(page, cursor);
       const mayContinue = goesDeep || !search.touches;
       const continues = next !== undefined && pages < MAX_PAGES && mayContinue && search.continues;
-      this.#acceptNewest(search, page.data, cursor, next, continues);
+      this.#publish(this.#loaded.acceptNewest(search, page.data, { cursor, next }, continues));
       if (next === undefined || !continues) break;
       cursor = next;
       quota?.owe();
@@ -354,28 +299,23 @@ export class RunStore implements Disposable {
 
   /** Estimates on which page of the list a loaded run is. */
   #pagesTo(run: RunSummary | undefined): number {
-    const index = run === undefined ? 0 : (this.#rows ?? []).indexOf(run);
+    const index = run === undefined ? 0 : (this.rows ?? []).indexOf(run);
     return Math.floor(Math.max(0, index) / MAX_PAGE_SIZE) + 1;
   }
 
   async #readOlder(isCurrent: () => boolean): Promise<void> {
     for (let pages = 1; this.hasMore && pages <= MAX_GAP_PAGES; pages++) {
       // Only a read from the start of the list provides the cursor.
-      if (this.#end.cursor === undefined) await this.refresh();
-      const { cursor } = this.#end;
+      if (this.#loaded.cursor === undefined) await this.refresh();
+      const { cursor } = this.#loaded;
       if (cursor === undefined) return;
       const page = await this.#list(cursor, false);
       // The list was read from its start meanwhile, so this page would leave a gap before it.
-      if (!isCurrent() || this.#end.cursor !== cursor) return;
-      const isAnyNew = page.data.some(({ run_id }) => !this.#byId.has(run_id));
-      const end = endAt(page.has_more, cursor, cursorAfter(page, cursor));
+      if (!isCurrent() || this.#loaded.cursor !== cursor) return;
+      const isAnyNew = page.data.some(({ run_id }) => !this.#loaded.has(run_id));
       // The service may continue like this forever.
       const isEndless = page.has_more && !isAnyNew && pages === MAX_GAP_PAGES;
-      this.#extendListed(page.data);
-      this.#publish(mergeLaterPage(this.#rows ?? [], page), page.data, page.skipped, {
-        ...end,
-        isIncomplete: end.isIncomplete || isEndless,
-      });
+      this.#publish(this.#loaded.acceptOlder(page, cursorAfter(page, cursor), isEndless));
       if (isAnyNew || this.isIncomplete) return;
     }
   }
@@ -384,84 +324,20 @@ export class RunStore implements Disposable {
     return this.#call((client) => client.listRuns({ limit: MAX_PAGE_SIZE, cursor }, { isBackground }));
   }
 
-  /**
-   * @param cursor of the last page that was read
-   * @param next the cursor after that page
-   * @param continues whether the next page will be read now
-   */
-  #acceptNewest(
-    { listed, touches }: PageSearch,
-    rowsNow: readonly RunSummary[],
-    cursor: string | undefined,
-    next: string | undefined,
-    continues: boolean,
-  ): void {
-    const { rows, restarted } = mergeFirstPage(this.#rows ?? [], listed, continues || touches);
-    this.#extendListed(listed.data, restarted);
-    // The cursor of the oldest loaded page stays valid while the rows of older pages are kept.
-    const isNewEnd = restarted || (this.hasMore && this.#end.cursor === undefined);
-    this.#publish(rows, rowsNow, listed.skipped, isNewEnd ? endAt(listed.has_more, cursor, next) : this.#end);
-  }
-
-  /** @param restarted whether previously listed rows are no longer loaded, or are behind a gap */
-  #extendListed(rows: readonly RunSummary[], restarted = false): void {
-    this.#listedSinceMs = Math.min(restarted ? Infinity : this.#listedSinceMs, oldestMs(rows));
-  }
-
-  /**
-   * Replaces the list by a merged one.
-   * @param listed the rows that were just read; the others are unchanged
-   * @param changedAtMs when some of them changed, as seen by another window
-   */
-  #publish(
-    rows: readonly RunSummary[],
-    listed: readonly RunSummary[],
-    skipped: number,
-    end: Readonly<ListEnd>,
-    changedAtMs: ReadonlyMap<string, number> = new Map(),
-  ): void {
-    const isFirst = this.#rows === undefined;
-    const isNews = isFirst || this.#failed || end.isIncomplete !== this.#end.isIncomplete;
-    const { added, changed, moved } = this.#compare(listed, changedAtMs);
-    const isAnyRemoved = this.#byId.size > rows.length;
-    if (isAnyRemoved) {
-      this.#byId = new Map(rows.map((row) => [row.run_id, row]));
-      for (const runId of this.#changedAtMs.keys())
-        if (!this.#byId.has(runId)) this.#changedAtMs.delete(runId);
-    }
-    this.#rows = rows;
-    this.#skipped = skipped;
-    this.#end = end;
+  /** Forgets what the change made stale, and reports it. */
+  #publish({ added, changed, moved, isAnyRemoved, isNews }: ListChange): void {
+    const wasFailed = this.#failed;
     this.#failed = false;
     // All runs are gone: another window reset the sandbox, whose runs may reuse their IDs.
-    if (isAnyRemoved && rows.length === 0 && !end.hasMore && skipped === 0) this.#details.clear();
+    const isEmpty = this.rows?.length === 0 && !this.hasMore && this.skipped === 0;
+    if (isAnyRemoved && isEmpty) this.#details.clear();
     // The detail of a changed run is stale. That of a finished run stays valid when its artifacts go.
     for (const { runId, before, after } of moved)
       if (before.status !== after.status) this.#forgetDetail(runId);
     // The service answers again, so failed details may be retried.
     const retried = this.#details.forgetFailures(true).filter((runId) => !changed.includes(runId));
-    if (isNews || isAnyRemoved || added.length + changed.length + retried.length > 0)
+    if (isNews || wasFailed || isAnyRemoved || added.length + changed.length + retried.length > 0)
       this.#fire({ added, changed: [...changed, ...retried], moved });
-  }
-
-  /** Stores rows, and determines what changed since they were last read. */
-  #compare(listed: readonly RunSummary[], changedAtMs: ReadonlyMap<string, number>) {
-    const change = { added: [] as string[], changed: [] as string[], moved: [] as Moved[] };
-    for (const row of listed) {
-      const { run_id: runId, status, artifacts_available } = row;
-      const before = this.#byId.get(runId);
-      this.#byId.set(runId, row);
-      const wasEnded = this.#endedUnlisted.delete(runId) && phaseOf(row) === 'finished';
-      const isMoved = before?.status !== status || before.artifacts_available !== artifacts_available;
-      if (before === undefined) change.added.push(runId);
-      else if (isMoved && !wasEnded) change.moved.push({ runId, before, after: row });
-      const isSame = () => !isMoved && JSON.stringify(before) === JSON.stringify(row);
-      if (before !== undefined && !isSame()) change.changed.push(runId);
-      const isSeen = before === undefined ? createdAtMs(row) === Infinity : isMoved && !wasEnded;
-      const seenAtMs = changedAtMs.get(runId) ?? (isSeen ? this.#now() : undefined);
-      if (seenAtMs !== undefined) this.#changedAtMs.set(runId, seenAtMs);
-    }
-    return change;
   }
 
   #setFailed(): void {
@@ -472,21 +348,19 @@ export class RunStore implements Disposable {
 
   /** Adds a row for a run that no page contained yet. */
   #acceptDetail(runId: string, detail: RunDetail): void {
-    if (this.#byId.has(runId)) {
+    if (this.#loaded.has(runId)) {
       this.#haveChanged([runId]);
       return;
     }
     const { run_id, status, model_id, created_at } = detail;
     const made = created_at === undefined ? {} : { created_at };
     const row: RunSummary = { run_id, status, model_id, ...made, artifacts_available: false };
-    this.#insert(row);
-    if (phaseOf(row, detail) === 'finished') this.#endedUnlisted.add(runId);
+    this.#insert(row, phaseOf(row, detail) === 'finished');
   }
 
   /** Adds a single run that didn't come with a page. */
-  #insert(row: RunSummary): void {
-    this.#compare([row], new Map());
-    this.#rows = mergeLaterPage(this.#rows ?? [], { data: [row], has_more: false, skipped: 0 });
+  #insert(row: RunSummary, hasEnded = false): void {
+    this.#loaded.insert(row, hasEnded);
     this.#fire({ added: [row.run_id] });
   }
 
@@ -503,11 +377,6 @@ export class RunStore implements Disposable {
   #fire(change: Partial<RunChange> = {}): void {
     this.#onDidChange.fire({ added: [], changed: [], moved: [], ...change });
   }
-}
-
-/** @param next undefined if the service sent no valid cursor; the previous page is then read again later */
-function endAt(hasMore: boolean, cursor: string | undefined, next: string | undefined): Readonly<ListEnd> {
-  return hasMore ? { hasMore, cursor: next ?? cursor, isIncomplete: next === undefined } : ALL;
 }
 
 /** Returns the cursor if the service says that there is more (spec: "Pagination envelope") and it is new. */

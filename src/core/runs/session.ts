@@ -12,12 +12,18 @@ import type { Call } from './detailStore.ts';
 import { RequestQuota } from './pacing.ts';
 import { RunStore } from './runStore.ts';
 
-/** The state of the connection: not known yet, working, unreachable, or with an unusable API key. */
-export type SessionState = 'connecting' | 'ready' | 'offline' | 'key-rejected' | 'key-missing';
+/** The connection: not known yet, working, unreachable, or with an unusable API key. */
+type ConnectionState =
+  | { kind: 'connecting' | 'ready' | 'key-rejected' | 'key-missing' }
+  /** In milliseconds since the epoch. */
+  | { kind: 'offline'; sinceMs: number };
+export type SessionState = ConnectionState['kind'];
 
 type SharedState = Partial<Pick<Session, 'notBeforeMs' | 'readsNotBeforeMs'>> & {
   offlineSinceMs?: number | undefined;
 };
+
+const CONNECTING: Readonly<ConnectionState> = { kind: 'connecting' };
 
 /** The account's API key is not on this machine: deleted from the keyring, or entered for another origin. */
 export class KeyMissingError extends ExpectedError {
@@ -57,8 +63,7 @@ export class Session implements Disposable {
   #opened: Client | undefined;
   /** The clock skew of the previous connection. */
   #clockSkewMs: number | undefined;
-  #state: SessionState = 'connecting';
-  #offlineSince: number | undefined;
+  #state: Readonly<ConnectionState> = CONNECTING;
   /** Since when the service was unreachable for the last window, until it answers this one. */
   #lastOfflineSince: number | undefined;
   /** The 401 errors that caused the state `key-rejected`. */
@@ -89,12 +94,12 @@ export class Session implements Disposable {
   }
 
   get state(): SessionState {
-    return this.#state;
+    return this.#state.kind;
   }
 
   /** Since when the service is unreachable, in milliseconds since the epoch. */
   get offlineSince(): number | undefined {
-    return this.#offlineSince;
+    return this.#state.kind === 'offline' ? this.#state.sinceMs : undefined;
   }
 
   /**
@@ -140,7 +145,7 @@ export class Session implements Disposable {
    */
   async call<T>(work: (client: Client) => Promise<T>): Promise<T> {
     if (this.#disposables.disposed) throw new KeyMissingError();
-    if (this.#state === 'key-rejected') throw new KeyRejectedError();
+    if (this.state === 'key-rejected') throw new KeyRejectedError();
     const pending = (this.#client ??= this.#open());
     const client = await this.#openedOf(pending);
     // `reconnect` replaced the connection meanwhile, so nothing is sent with the old one.
@@ -168,7 +173,7 @@ export class Session implements Disposable {
 
   /** Whether no stored API key works. Data read with an earlier key is hidden then. */
   get isLocked(): boolean {
-    return this.#state === 'key-rejected' || this.#state === 'key-missing';
+    return this.state === 'key-rejected' || this.state === 'key-missing';
   }
 
   /**
@@ -182,8 +187,7 @@ export class Session implements Disposable {
     this.runs.drop();
     this.models.refresh.drop();
     this.balance.refresh.drop();
-    this.#state = 'connecting';
-    this.#offlineSince = undefined;
+    this.#state = CONNECTING;
     this.#onDidChangeState.fire('connecting');
   }
 
@@ -223,20 +227,19 @@ export class Session implements Disposable {
     else if (error instanceof ServiceError) this.#setState('ready');
   }
 
-  #setState(state: SessionState, sinceMs = this.#clock.nowMs()): void {
+  #setState(kind: SessionState, sinceMs = this.#clock.nowMs()): void {
     // A rejected API key stays rejected until `reconnect`, however pending requests end.
-    if (state === this.#state || this.#state === 'key-rejected') return;
-    this.#state = state;
-    this.#offlineSince = state === 'offline' ? (this.#lastOfflineSince ?? sinceMs) : undefined;
-    if (state === 'ready') this.#lastOfflineSince = undefined;
-    this.#onDidChangeState.fire(state);
+    if (kind === this.state || this.state === 'key-rejected') return;
+    this.#state = kind === 'offline' ? { kind, sinceMs: this.#lastOfflineSince ?? sinceMs } : { kind };
+    if (kind === 'ready') this.#lastOfflineSince = undefined;
+    this.#onDidChangeState.fire(kind);
   }
 
   #continueOffline(sinceMs = Infinity): void {
-    if (this.#state === 'ready' || sinceMs > (this.#offlineSince ?? this.#clock.nowMs())) return;
+    if (this.state === 'ready' || sinceMs > (this.offlineSince ?? this.#clock.nowMs())) return;
     this.#lastOfflineSince = sinceMs;
-    if (this.#state !== 'offline') return;
-    this.#offlineSince = sinceMs;
+    if (this.state !== 'offline') return;
+    this.#state = { kind: 'offline', sinceMs };
     this.#onDidChangeState.fire('offline');
   }
 }

@@ -6,7 +6,8 @@ import { instantOf } from '../base/clock.ts';
 import type { StateStore, Tables } from '../storage/state.ts';
 import type { KnownDetail } from './detailStore.ts';
 import { phaseOf } from './phase.ts';
-import type { Moved, RunStore } from './runStore.ts';
+import type { Moved } from './loadedRuns.ts';
+import type { RunStore } from './runStore.ts';
 
 /** How many details are stored per account; the oldest are deleted first. */
 const MAX_STORED = 2_000;

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { balance, type Balance } from '../api/types.ts';
 import { sequencer } from '../base/async.ts';
 import type { StateStore } from '../storage/state.ts';
-import { pairs, savedRuns } from './runStore.ts';
+import { pairs, savedRuns } from './savedRuns.ts';
 import type { Session } from './session.ts';
 
 /** What the polling window of an account stores for other and later windows. Times are by the local clock. */

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
 import { phaseOf } from '../../core/runs/phase.ts';
-import type { Moved } from '../../core/runs/runStore.ts';
+import type { Moved } from '../../core/runs/loadedRuns.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { followActive } from '../shared/activeSession.ts';

@@ -11,7 +11,7 @@ import type { RunSummary } from '../../../src/core/api/types.ts';
 import { readList } from '../../../src/core/runs/storedRuns.ts';
 import type { SavedList } from '../../../src/core/runs/storedRuns.ts';
 import { StateStore } from '../../../src/core/storage/state.ts';
-import type { Moved } from '../../../src/core/runs/runStore.ts';
+import type { Moved } from '../../../src/core/runs/loadedRuns.ts';
 import { Session } from '../../../src/core/runs/session.ts';
 import { Watcher } from '../../../src/core/runs/watcher.ts';
 import { SteppedClock } from './steppedClock.ts';
