@@ -4,7 +4,7 @@ import { CancelledError, ExpectedError } from '../../core/base/errors.ts';
 import { KeyMissingError, KeyRejectedError, type Session } from '../../core/runs/session.ts';
 import { submissionName, type Draft, type Intent } from '../../core/submission/intent.ts';
 import { isCheckedAutomatically } from '../../core/submission/reconcilePolicy.ts';
-import { formatCount, inSandbox } from '../shared/format.ts';
+import { compact, formatCount, inSandbox } from '../shared/format.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { notify, showWarning } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
@@ -15,41 +15,40 @@ import { BUTTONS } from './submissionMoney.ts';
 /** Errors that mean a lost response. How it was lost says nothing about the charge. */
 const UNINFORMATIVE = [CancelledError, NetworkError, UnexpectedAnswerError] as const;
 
-/** Whether automatic checks follow, or what prevents them; undefined after the last one. */
-export function checkingText(
-  { state }: Pick<Session, 'state'>,
-  intents: readonly Intent[],
-): string | undefined {
-  if (state === 'key-rejected') return asText(explain(new KeyRejectedError()));
-  if (state === 'key-missing') return asText(explain(new KeyMissingError()));
-  const nowMs = Date.now();
-  const isChecked = intents.every((intent) => isCheckedAutomatically(intent, nowMs));
-  return isChecked ? l10n.t('We’ll keep checking.') : undefined;
-}
-
 /**
- * Gives the reason only if it prevents the user from resending, or the extension from checking.
+ * Warns of a submission. Gives the reason only if it prevents the user from resending, or the extension from checking.
  * @param intent undefined if it has been resolved meanwhile
  */
-export function mayBeChargedSentence(
+export function warnMayBeCharged(
+  id: string,
   draft: Draft,
   intent: Intent | undefined,
   error: unknown,
   session: Pick<Session, 'account' | 'state'>,
-): string {
+): void {
   const isReason =
     error instanceof ServiceError
       ? error.code === 'invalid_api_key'
       : error instanceof ExpectedError && !UNINFORMATIVE.some((type) => error instanceof type);
   const known = intent && checkingText(session, [intent]);
-  return unconfirmedSentence([draft], isReason ? asText(explain(error)) : known, session);
+  warn([draft], isReason ? asText(explain(error)) : known, id, session);
 }
 
-export function unconfirmedSentence(
+/** Warns of the submissions that an earlier window left open. */
+export function warnLeftUnknown(
+  intents: readonly [Intent, ...Intent[]],
+  session: Pick<Session, 'account' | 'state'>,
+): void {
+  // If there are several, the user chooses.
+  warn(intents, checkingText(session, intents), intents.length === 1 ? intents[0].id : undefined, session);
+}
+
+function warn(
   [first, ...others]: readonly [Draft, ...Draft[]],
   rest: string | undefined,
+  id: string | undefined,
   { account }: Pick<Session, 'account'>,
-): string {
+): void {
   const text =
     others.length === 0
       ? l10n.t(
@@ -60,13 +59,17 @@ export function unconfirmedSentence(
           'You may have been charged for {0} submissions: the service didn’t confirm them.',
           formatCount(others.length + 1),
         );
-  return inSandbox(rest === undefined ? text : `${text} ${rest}`, account.kind === 'sandbox');
-}
-
-/** @param id undefined if there are several, so that the user chooses */
-export function warnMayBeCharged(text: string, id: string | undefined): void {
-  notify(showWarning, text, {
+  notify(showWarning, inSandbox(compact(text, rest).join(' '), account.kind === 'sandbox'), {
     [BUTTONS.checkNow]: () => commands.executeCommand(COMMANDS.resolveSubmission, id),
     [TERMS.show]: () => commands.executeCommand(`${VIEWS.runs}.focus`),
   });
+}
+
+/** Whether automatic checks follow, or what prevents them; undefined after the last one. */
+function checkingText({ state }: Pick<Session, 'state'>, intents: readonly Intent[]): string | undefined {
+  if (state === 'key-rejected') return asText(explain(new KeyRejectedError()));
+  if (state === 'key-missing') return asText(explain(new KeyMissingError()));
+  const nowMs = Date.now();
+  const isChecked = intents.every((intent) => isCheckedAutomatically(intent, nowMs));
+  return isChecked ? l10n.t('We’ll keep checking.') : undefined;
 }

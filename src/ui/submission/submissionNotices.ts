@@ -22,7 +22,7 @@ import { COMMANDS } from '../shared/ids.ts';
 import { notify, showInformation } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import type { ReportFoundRun } from './chargeReport.ts';
-import { checkingText, unconfirmedSentence, warnMayBeCharged } from './mayBeCharged.ts';
+import { warnLeftUnknown } from './mayBeCharged.ts';
 import { BUTTONS } from './submissionMoney.ts';
 
 /** How long an overdue check waits: the account's quota was used up, or another window is checking. */
@@ -158,12 +158,15 @@ export class SubmissionNotices implements Disposable {
     const isUnknown = unknown.length > 0;
     const [first, ...others] = isUnknown ? unknown : unsent;
     if (first === undefined) return;
-    const text = leftOpenSentence([first.intent, ...others.map(({ intent }) => intent)], isUnknown, session);
+    const intents = [first.intent, ...others.map(({ intent }) => intent)] as const;
+    if (isUnknown) {
+      warnLeftUnknown(intents, session);
+      return;
+    }
     // If there are several, the user chooses.
     const id = others.length === 0 ? first.id : undefined;
     const resume = () => commands.executeCommand(COMMANDS.continueSubmission, id);
-    if (isUnknown) warnMayBeCharged(text, id);
-    else notify(showInformation, text, { [BUTTONS.continue]: resume });
+    notify(showInformation, interruptedSentence(intents, session), { [BUTTONS.continue]: resume });
   }
 
   /** Reports at once, or after the first check if any may have been charged: a found run needs no warning. */
@@ -249,14 +252,11 @@ function noChargeFoundSentence({ lastCheck, ...draft }: Intent, isSandbox: boole
   return inSandbox(text, isSandbox);
 }
 
-/** The sentence about one or more submissions that an earlier window left open. */
-function leftOpenSentence(
-  intents: readonly [Intent, ...Intent[]],
-  isUnknown: boolean,
-  session: Pick<Session, 'account' | 'state'>,
+/** The sentence about one or more uploads that an earlier window left open. */
+function interruptedSentence(
+  [{ dataset }, ...others]: readonly [Intent, ...Intent[]],
+  { account }: Pick<Session, 'account'>,
 ): string {
-  if (isUnknown) return unconfirmedSentence(intents, checkingText(session, intents), session);
-  const [{ dataset }, ...others] = intents;
   const text =
     others.length === 0
       ? l10n.t(
@@ -265,7 +265,7 @@ function leftOpenSentence(
         )
       : l10n.t(
           'Not charged, as far as this machine knows: {0} uploads were interrupted.',
-          formatCount(intents.length),
+          formatCount(others.length + 1),
         );
-  return inSandbox(text, session.account.kind === 'sandbox');
+  return inSandbox(text, account.kind === 'sandbox');
 }

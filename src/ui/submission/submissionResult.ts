@@ -20,13 +20,14 @@ import { COMMANDS } from '../shared/ids.ts';
 import { showInformation, withCancellableProgress } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { removeOnceSeen, reportCharged } from './chargeReport.ts';
-import { mayBeChargedSentence, warnMayBeCharged } from './mayBeCharged.ts';
+import { warnMayBeCharged } from './mayBeCharged.ts';
 import { reportNotCharged } from './notCharged.ts';
 import { moneySentence } from './submissionMoney.ts';
 import { stateText } from './submissionState.ts';
 
 /** How often the times until the next attempt and since validation began are updated. */
 const TICK_MS = 1_000;
+
 /** Shows the progress of a submission while it is sent. */
 export function withSubmissionProgress(
   { account }: Session,
@@ -101,7 +102,7 @@ export async function reportResult(
         await reportEnd(id, { journal, sessions, submitter });
         return;
       }
-      warnMayBeCharged(mayBeChargedSentence(draft, intent, error, session), id);
+      warnMayBeCharged(id, draft, intent, error, session);
       return;
     }
     case 'open':

@@ -24,7 +24,7 @@ const { formatMoment } = await withVscode(() => import('../../../../src/ui/share
 const now = new Date(2026, 4, 1, 14, 30).getTime();
 const minutesAgo = (minutes: number) => now - minutes * 60_000;
 
-describe('submission messages', () => {
+describe('texts of a submission', () => {
   const unknown = (changes: Partial<Intent> = {}) =>
     pendingOf('unknown', intentOf({ attempts: [uploadedAttempt(minutesAgo(125))], ...changes }));
   const checked = (changes: Partial<NonNullable<Intent['lastCheck']>> = {}) => ({
