@@ -114,9 +114,10 @@ export function mayBeForgotten({ attempts }: Pick<Intent, 'attempts'>, now: Mome
   const first = attempts[0]?.started;
   if (first === undefined) return false;
   const localMs = now.localMs - first.localMs;
-  // A machine that was set back may have its clocks of then.
-  const serviceMs = (now.serviceMs ?? -Infinity) - (first.serviceMs ?? Infinity);
-  return localMs < 0 || Math.max(localMs, serviceMs, passedMs(first, now) ?? 0) >= RESEND_MS;
+  const serviceMs = (now.serviceMs ?? NaN) - (first.serviceMs ?? NaN);
+  // A machine that was set back has its clocks of then; one whose clock was set back has only the service's.
+  if (Number.isNaN(serviceMs) && localMs < 0) return true;
+  return Math.max(localMs, serviceMs || 0, passedMs(first, now) ?? 0) >= RESEND_MS;
 }
 
 function isRefusal(error: unknown): boolean {

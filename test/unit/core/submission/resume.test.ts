@@ -169,6 +169,13 @@ describe('Submitter, after the first attempts', () => {
       assert.deepEqual([late.kind, codeOf(late), stage.posts.length], ['not-charged', 'too-late', 1]);
     });
 
+    it('is sent by the service’s time if this machine’s clock was set back', async () => {
+      const id = await rollBack();
+      withoutRuns(200);
+      stage.clock.setWall(-24 * HOUR);
+      assert.deepEqual([(await stage.resume(id)).kind, stage.posts.length], ['charged', 2]);
+    });
+
     it('is not sent if 23 hours pass after a check that proved nothing', async () => {
       for (const status of [404, 200]) {
         const id = await rollBack();
