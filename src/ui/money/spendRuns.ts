@@ -12,8 +12,8 @@ import {
   formatRuns,
   formatTime,
 } from '../shared/format.ts';
-import { sanitizeServiceText, serviceText } from '../shared/serviceText.ts';
-import { runStatus } from '../shared/runText.ts';
+import { runStatus, serviceText } from '../shared/runText.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/terms.ts';
 import type { SpendButton, SpendColumn, SpendRow, SpendRuns, SpendView } from './protocol.ts';
 

@@ -27,7 +27,8 @@ import {
   formatTime,
   sandboxNote,
 } from '../shared/format.ts';
-import { sanitizeServiceText, serviceText } from '../shared/serviceText.ts';
+import { serviceText } from '../shared/runText.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/terms.ts';
 import type {
   SpendBalance,

@@ -4,7 +4,7 @@ import type { ActiveDownload, DownloadRecord } from '../../core/downloads/types.
 import { type ArtifactsState } from '../../core/submission/receipts.ts';
 import { compact, formatBytes, formatTime } from '../shared/format.ts';
 import { revealOf } from '../shared/open.ts';
-import { serviceText } from '../shared/serviceText.ts';
+import { serviceText } from '../shared/runText.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
 import type { RunPageDownload, RunPageFile, RunPageSection } from './protocol.ts';
 import { button, withLabel, type KnownRun } from './runPageFacts.ts';

@@ -11,8 +11,8 @@ import {
 } from '../../core/submission/receipts.ts';
 import { keyAction, keyProblem, offlineText } from '../shared/connectionText.ts';
 import { compact, formatBytes, formatCount, formatMoney, formatTime, sandboxNote } from '../shared/format.ts';
-import { sanitizeServiceText, sanitizeText, serviceText } from '../shared/serviceText.ts';
-import { runStatus } from '../shared/runText.ts';
+import { runStatus, serviceText } from '../shared/runText.ts';
+import { sanitizeServiceText, sanitizeText } from '../shared/serviceText.ts';
 import { isNotFound } from '../../core/api/errors.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import { estimateText, rangeTooltip, unexpectedPrice } from '../shared/priceText.ts';

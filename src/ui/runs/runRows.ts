@@ -10,8 +10,8 @@ import { daysAgo, type RunDay } from '../../core/runs/runDays.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { rowLabel, withTime } from '../shared/rowText.ts';
-import { sanitizeServiceText, serviceText } from '../shared/serviceText.ts';
-import { agoText, runWords, stateText, type RunView } from '../shared/runText.ts';
+import { agoText, type RunView, runWords, serviceText, stateText } from '../shared/runText.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { compact, formatDay, formatRuns } from '../shared/format.ts';
 import { TERMS } from '../shared/terms.ts';
 

@@ -5,8 +5,7 @@ import type { KnownDetail } from '../../core/runs/detailStore.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import { compact, formatDuration, formatMoney, formatPrice, formatTime } from '../shared/format.ts';
 import { estimateText, unexpectedPrice } from '../shared/priceText.ts';
-import { serviceText } from '../shared/serviceText.ts';
-import { runStatus, type RunView } from '../shared/runText.ts';
+import { runStatus, type RunView, serviceText } from '../shared/runText.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
 
 export function queuedFor(ms: number): string {

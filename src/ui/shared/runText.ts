@@ -1,15 +1,21 @@
 import { l10n } from 'vscode';
+import { MAX_LABEL_LENGTH } from '../../core/api/types.ts';
 import { instantOf } from '../../core/base/clock.ts';
 import { adapterLeftMs, runState, type RunKnown, type RunState } from '../../core/downloads/runState.ts';
 import type { Phase } from '../../core/runs/phase.ts';
 import { formatAgo, formatLeft, formatRoughly } from './format.ts';
-import { sanitizeServiceText, serviceText } from './serviceText.ts';
+import { sanitizeServiceText } from './serviceText.ts';
 import { TERMS } from './terms.ts';
 
 /** What a run's row shows. */
 export interface RunView extends RunKnown {
   modelName: string;
   label?: string | undefined;
+}
+
+/** Sanitizes a text from the service or another client that may be as long as a label. */
+export function serviceText(text: string): string {
+  return sanitizeServiceText(text, MAX_LABEL_LENGTH);
 }
 
 /** `Queued`, `Completed`, or the service's status, since it uses many for active and failed runs. */

@@ -1,4 +1,3 @@
-import { MAX_LABEL_LENGTH } from '../../core/api/types.ts';
 import { cutAtWholeCharacters, replaceHidden } from '../../core/base/plainText.ts';
 
 /**
@@ -14,11 +13,6 @@ export function sanitizeServiceText(text: string, maxUnits = 60): string {
   if (line.length <= maxUnits) return line;
   const tail = lastWholeCharacters(line, Math.floor((maxUnits - 1) / 2)).trimStart();
   return `${cutAtWholeCharacters(line, maxUnits - 1 - tail.length).trimEnd()}…${tail}`;
-}
-
-/** Sanitizes a text from the service or another client that may be as long as a label. */
-export function serviceText(text: string): string {
-  return sanitizeServiceText(text, MAX_LABEL_LENGTH);
 }
 
 /** Like `sanitizeServiceText`, but for a multiline text that includes untrusted parts, and without truncation. */
