@@ -5,7 +5,8 @@ import { phaseOf, type Phase } from '../runs/phase.ts';
 import { userLabel } from '../runs/marker.ts';
 import type { RunStore } from '../runs/runStore.ts';
 import { runsOf, type ChargedReceipt, type ReceiptRun } from '../submission/intent.ts';
-import { balanceReadAt, chargedAt, spanMs, timeOf, timesOf } from '../submission/receipts.ts';
+import { spanMs, timeOf, timesOf } from '../runs/runTimes.ts';
+import { balanceReadAt, chargedAt } from '../submission/receipts.ts';
 import { currencyOf } from './estimate.ts';
 
 /** A charged run of an account, submitted from this machine or elsewhere. */

@@ -6,7 +6,7 @@ import type { KnownDetail } from '../../core/runs/detailStore.ts';
 import type { Phase } from '../../core/runs/phase.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
-import { type ArtifactsState } from '../../core/submission/receipts.ts';
+import type { ArtifactsState } from '../../core/runs/runTimes.ts';
 import type { Loading } from '../shared/accountPage.ts';
 import { factLine, TERMS } from '../shared/terms.ts';
 import type { RunPageButton, RunPageFact, RunPageMemory, RunPageSection } from './protocol.ts';

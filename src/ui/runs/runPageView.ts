@@ -3,12 +3,8 @@ import { l10n } from 'vscode';
 import { currencyOf } from '../../core/money/estimate.ts';
 import { userLabel } from '../../core/runs/marker.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
-import {
-  artifactsOf,
-  balanceEffectOf,
-  datasetStateOf,
-  type DatasetState,
-} from '../../core/submission/receipts.ts';
+import { artifactsOf } from '../../core/runs/runTimes.ts';
+import { balanceEffectOf, type DatasetState, datasetStateOf } from '../../core/submission/receipts.ts';
 import { keyAction, keyProblem, offlineText } from '../shared/connectionText.ts';
 import { compact, formatBytes, formatCount, formatMoney, formatTime, sandboxNote } from '../shared/format.ts';
 import { runStatus, serviceText } from '../shared/runText.ts';

@@ -1,0 +1,78 @@
+import type { RunDetail, RunSummary } from '../api/types.ts';
+import { instantOf } from '../base/clock.ts';
+import { phaseOf } from './phase.ts';
+
+/** The timed phases of a run. */
+export type Span = 'queue' | 'training';
+
+/** Timestamps in milliseconds since the epoch; undefined if the service sent no valid time. */
+export interface RunTimes {
+  createdAtMs: number | undefined;
+  startedAtMs: number | undefined;
+  completedAtMs: number | undefined;
+}
+
+export function timesOf(run: Pick<RunDetail, 'created_at' | 'started_at' | 'completed_at'>): RunTimes {
+  return {
+    createdAtMs: timeOf(run.created_at),
+    startedAtMs: timeOf(run.started_at),
+    completedAtMs: timeOf(run.completed_at),
+  };
+}
+
+/** Returns milliseconds since the epoch, or undefined if the text is not a valid time. */
+export function timeOf(text: string | undefined): number | undefined {
+  const ms = instantOf(text);
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+/** Returns the duration of a phase; undefined if an end is unknown or precedes the beginning. */
+export function spanMs(times: RunTimes, span: Span): number | undefined {
+  const beginMs = span === 'queue' ? times.createdAtMs : times.startedAtMs;
+  const endMs = span === 'queue' ? times.startedAtMs : times.completedAtMs;
+  if (beginMs === undefined || endMs === undefined || endMs < beginMs) return undefined;
+  return endMs - beginMs;
+}
+
+/** The typical duration of a phase. */
+export interface UsualTime {
+  fromMs: number;
+  toMs: number;
+}
+
+/** The minimum number of runs for a typical duration. */
+const ENOUGH_RUNS = 3;
+
+/** Returns the middle half of a phase's durations in other runs: of the same model if enough, else all. */
+export function usualTime(
+  span: Span,
+  { run_id, model_id }: Pick<RunDetail, 'run_id' | 'model_id'>,
+  details: readonly RunDetail[],
+): UsualTime | undefined {
+  const others = details.filter((other) => other.run_id !== run_id);
+  const spans = (runs: readonly RunDetail[]) => runs.flatMap((other) => spanMs(timesOf(other), span) ?? []);
+  const ofModel = spans(others.filter((other) => other.model_id === model_id));
+  const sorted = (ofModel.length < ENOUGH_RUNS ? spans(others) : ofModel).sort((a, b) => a - b);
+  if (sorted.length < ENOUGH_RUNS) return undefined;
+  const at = (share: number) => sorted[Math.round((sorted.length - 1) * share)] ?? 0;
+  return { fromMs: at(0.25), toMs: at(0.75) };
+}
+
+/**
+ * The state of a run's artifacts. `unknown`: the run finished, but the list doesn't say that they are
+ * available or expired, or has not shown the run yet. `not-known`: the contract doesn't name the run's
+ * status, so it may have ended without artifacts.
+ */
+export interface ArtifactsState {
+  kind: 'not-yet' | 'not-known' | 'available' | 'expired' | 'unknown';
+  expiresAtMs: number | undefined;
+}
+
+export function artifactsOf(run: RunSummary, detail: RunDetail | undefined, nowMs: number): ArtifactsState {
+  const expiresAtMs = timeOf(run.artifacts_expires_at);
+  const isOver = expiresAtMs !== undefined && expiresAtMs <= nowMs;
+  if (isOver) return { kind: 'expired', expiresAtMs };
+  if (run.artifacts_available) return { kind: 'available', expiresAtMs };
+  const kinds = { waiting: 'not-yet', active: 'not-known', finished: 'unknown', ended: 'not-known' } as const;
+  return { kind: kinds[phaseOf(run, detail)], expiresAtMs };
+}
