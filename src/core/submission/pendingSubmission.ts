@@ -100,7 +100,7 @@ const IDLE_STATES: ReadonlySet<SubmissionState> = new Set(['unsent', 'unknown', 
 
 /**
  * Returns why a submission that awaits the user can't be resent, by this machine's clock; the actual resend is
- * decided by the service's. What can't have been charged can always be sent.
+ * decided by the service's. What can't have been charged can always be sent, unless its record may be an old copy.
  * @param keyId of the account's current API key, if known
  */
 export function resendObstacle(
@@ -108,8 +108,9 @@ export function resendObstacle(
   nowMs: number,
   keyId: string | undefined,
 ): 'key-replaced' | 'too-late' | undefined {
-  if (!mayBeCharged(intent)) return undefined;
-  if (keyId !== undefined && keyId !== intent.keyId) return 'key-replaced';
+  const isCharged = mayBeCharged(intent);
+  if ((isCharged || lacksEnd(intent)) && keyId !== undefined && keyId !== intent.keyId) return 'key-replaced';
+  if (!isCharged) return undefined;
   const [first] = intent.attempts;
   return first === undefined || nowMs - first.started.localMs >= RESEND_MS ? 'too-late' : undefined;
 }

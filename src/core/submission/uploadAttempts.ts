@@ -194,8 +194,10 @@ class Attempts {
   /** @throws SubmissionError `key-replaced`, `too-late`, `clocks-disagree` */
   #assertMaySend(client: Client, before: Intent): void {
     if (!mayBeCharged(before)) {
-      // Unless its record is an old one: then the service may have forgotten it, if the machine slept since the check.
+      // Unless its record is an old one: then another API key may be charged again, and the service may have forgotten it, if
+      // the machine slept since the check.
       const attempts = before.attempts.filter(({ ended }) => ended === undefined);
+      if (attempts.length > 0 && client.keyId !== before.keyId) throw new SubmissionError('key-replaced');
       const isForgotten = () => mayBeForgotten({ attempts }, this.#moment(client));
       if (this.#sending.earlier !== 'known' && isForgotten()) throw new SubmissionError('too-late');
       return;

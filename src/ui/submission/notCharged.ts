@@ -20,13 +20,15 @@ export interface NotCharged {
   error: unknown;
   /** Whether it is still in the Runs view and can be continued. */
   isKept: boolean;
+  /** Whether its record proves nothing (`lacksEnd`). */
+  isUnproven: boolean;
 }
 
 type Buttons = Readonly<Record<string, () => unknown>>;
 
 /** Notifies the user that a submission was not charged, and why, and offers what helps. No button sends anything. */
 export function reportNotCharged(
-  { id, draft, error, isKept }: NotCharged,
+  { id, draft, error, isKept, isUnproven }: NotCharged,
   { account, models }: Pick<Session, 'account' | 'models'>,
   ensureActiveAccount: (accountId: string) => Promise<boolean>,
 ): void {
@@ -49,6 +51,14 @@ export function reportNotCharged(
     : action.command === 'again'
       ? { [TERMS.submitAgain]: submitAgain }
       : {};
+  if (isUnproven) {
+    const reason = asText(explanation);
+    say(
+      l10n.t('Not charged, as far as this machine knows: the upload of {0} failed. {1}', filename, reason),
+      further,
+    );
+    return;
+  }
   switch (codeOf(error)) {
     case 'insufficient_balance': {
       const name = sanitizeServiceText(submissionName(draft));

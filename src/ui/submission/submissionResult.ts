@@ -7,6 +7,7 @@ import {
   lacksEnd,
   submissionName,
   type Draft,
+  type Intent,
   type Receipt,
 } from '../../core/submission/intent.ts';
 import type {
@@ -81,15 +82,19 @@ export async function reportResult(
       submitted.fire({ runId: result.run.run_id });
       return;
     case 'not-charged': {
+      const record = await recordOf(id, journal);
+      const isUnproven = record !== undefined && lacksEnd(record);
       if (result.error instanceof CancelledError) {
         const filename = sanitizeServiceText(draft.dataset.filename);
-        const text = l10n.t('Not charged: the upload of {0} was canceled.', filename);
+        const text = isUnproven
+          ? l10n.t('Not charged, as far as this machine knows: the upload of {0} was canceled.', filename)
+          : l10n.t('Not charged: the upload of {0} was canceled.', filename);
         void showInformation(inSandbox(text, session.account.kind === 'sandbox'));
         return;
       }
       log.error('not-submitted', result.error);
       const error = asDiskError(result.error, 'submissions');
-      reportNotCharged({ id, draft, error, isKept: result.kept }, session, ensureActiveAccount);
+      reportNotCharged({ id, draft, error, isKept: result.kept, isUnproven }, session, ensureActiveAccount);
       return;
     }
     case 'unknown': {
@@ -111,6 +116,11 @@ export async function reportResult(
     case 'elsewhere':
       await reportEnd(id, { journal, sessions, submitter });
   }
+}
+
+async function recordOf(id: string, journal: Services['journal']): Promise<Intent | undefined> {
+  const isIt = (one: Intent) => one.id === id;
+  return journal.intents.find(isIt) ?? (await journal.receipts().catch(() => [])).find(isIt);
 }
 
 /** Notifies the user what became of a submission that this window could not act on, since another one did, or still does. */

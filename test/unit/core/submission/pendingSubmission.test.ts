@@ -23,6 +23,7 @@ describe('resendObstacle', () => {
   it('is another API key or 23 hours, but only if there may be a charge', () => {
     const hour = 3_600_000;
     const sent = intentOf({ keyId: 'first', attempts: [uploadedAttempt(0)] });
+    const begun = { started: { localMs: 0 } };
     const refused = { at: { localMs: 0 }, code: 'invalid_api_key' };
     for (const [intent, hours, keyId, expected] of [
       [sent, 22.9, 'first', undefined],
@@ -30,7 +31,8 @@ describe('resendObstacle', () => {
       [sent, 23, 'first', 'too-late'],
       [sent, 1, 'second', 'key-replaced'],
       [{ ...sent, refused }, 30, 'second', undefined],
-      [intentOf({ keyId: 'first', attempts: [{ started: { localMs: 0 } }] }), 30, 'second', undefined],
+      [intentOf({ keyId: 'first', attempts: [begun] }), 30, 'second', 'key-replaced'],
+      [intentOf({ keyId: 'first', attempts: [{ ...begun, ended: begun.started }] }), 30, 'second', undefined],
     ] as const)
       assert.equal(resendObstacle({ intent }, hours * hour, keyId), expected);
   });

@@ -147,6 +147,16 @@ describe('Submitter, after the first attempts', () => {
       }
     });
 
+    it('is not sent with another API key, which may be charged again', async () => {
+      const id = await rollBack();
+      withoutRuns(200);
+      const outcome = await stage.resume(id, stage.session('account-1', 'key-2'));
+      assert.deepEqual(
+        [outcome.kind, codeOf(outcome), stage.posts.length],
+        ['not-charged', 'key-replaced', 1],
+      );
+    });
+
     it('is sent without an answered check within 23 hours only', async () => {
       const id = await rollBack();
       withoutRuns(404);

@@ -251,6 +251,25 @@ describe('reportResult', () => {
     }
   });
 
+  it('says no more than this machine knows of a submission whose record may be an old copy', async () => {
+    const at = { localMs: 1 };
+    receipts = () =>
+      Promise.resolve([
+        { ...draft, id: 'old', attempts: [{ started: at }], settled: { kind: 'not-charged', at } },
+      ]);
+    for (const [error, kept] of [
+      [new CancelledError(), false],
+      [TOO_LOW, true],
+      [BROKEN, true],
+    ] as const) {
+      const { text } = await report(notCharged(error, kept), undefined, sessionOf(), true, 'old');
+      assert.match(
+        text,
+        /^Not charged, as far as this machine knows: the upload of train\.jsonl (was canceled|failed)\./,
+      );
+    }
+  });
+
   it('says that a submission without an answer was charged if another window has found its run', async () => {
     receipts = () => Promise.resolve([{ ...chargedAt(draft, 1), id: 'gone' }]);
     const { text } = await report({ kind: 'unknown', error: BROKEN }, undefined, sessionOf(), true, 'gone');
