@@ -116,7 +116,8 @@ export class Settler {
     const isDone = await this.owning(id, undefined, async (owned) => {
       const isOpen = isUncertain(owned.intent);
       if (isOpen && confirmed === 'not-charged') return false;
-      await this.settle(owned, { kind: isOpen ? 'discarded' : 'not-charged', at: this.now() });
+      const isUnproven = lacksEnd(owned.intent) && confirmed === 'may-be-charged';
+      await this.settle(owned, { kind: isOpen || isUnproven ? 'discarded' : 'not-charged', at: this.now() });
       return true;
     });
     return isDone ?? false;

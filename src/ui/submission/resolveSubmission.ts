@@ -2,7 +2,7 @@ import { l10n } from 'vscode';
 import type { RunDetail } from '../../core/api/types.ts';
 import { onDisk } from '../../core/base/diskError.ts';
 import type { Session } from '../../core/runs/session.ts';
-import { mayBeCharged, submissionName } from '../../core/submission/intent.ts';
+import { lacksEnd, mayBeCharged, submissionName } from '../../core/submission/intent.ts';
 import {
   canCheck,
   canDiscard,
@@ -101,7 +101,9 @@ async function ask(
   const modelName = session.models.nameOf(intent.model_id);
   const facts = factRows(submission, session, modelName, failure, nowMs);
   const candidates = state === 'unknown' ? (uncertain?.candidates ?? []) : [];
-  const actions = actionRows(parts, session, submission, candidates, obstacle);
+  // An old copy of a record proves nothing, unless the check did.
+  const isUnproven = lacksEnd(intent) && finding?.verdict !== 'not-charged';
+  const actions = actionRows(parts, session, submission, { candidates, obstacle, isUnproven });
   const answer = await pick<'check' | Action | undefined>(
     { title: l10n.t('Submission of {0}', intent.dataset.filename) },
     {
@@ -122,8 +124,11 @@ function actionRows(
   parts: ResolveParts,
   session: Session,
   submission: PendingSubmission,
-  candidates: readonly RunDetail[],
-  obstacle: string | undefined,
+  {
+    candidates,
+    obstacle,
+    isUnproven,
+  }: { candidates: readonly RunDetail[]; obstacle: string | undefined; isUnproven: boolean },
 ): Choice<'check' | Action | undefined>[] {
   const { submitter } = parts;
   const { intent, state } = submission;
@@ -165,7 +170,7 @@ function actionRows(
       state === 'unknown'
         ? l10n.t('Stops checking. You may have been charged.')
         : [notCharged(state), l10n.t('Removes it from the list.')].join(' ');
-    add('trash', l10n.t('Discard…'), detail, (now) => discard(parts, now));
+    add('trash', l10n.t('Discard…'), detail, (now) => discard(parts, now, isUnproven));
   }
   return rows;
 }
@@ -178,6 +183,7 @@ function notCharged(state: SubmissionState): string {
 async function discard(
   { journal, sessions, submitter }: ResolveParts,
   submission: PendingSubmission,
+  isUnproven: boolean,
 ): Promise<boolean> {
   const { id, intent, state } = submission;
   if (!canDiscard(submission)) return false;
@@ -185,9 +191,11 @@ async function discard(
   const question = l10n.t('Discard the submission of {0}?', submissionName(intent));
   const detail = isOpen
     ? l10n.t('You may have been charged, and checks will stop. Compare your balance and runs first.')
-    : [notCharged(state), l10n.t('The dataset is not deleted.')].join(' ');
+    : isUnproven
+      ? l10n.t('This machine can’t tell whether it was charged. Compare your balance and runs first.')
+      : [notCharged(state), l10n.t('The dataset is not deleted.')].join(' ');
   if ((await askModal(showWarning, question, detail, { [TERMS.discard]: true })) !== true) return false;
-  const confirmed = isOpen ? 'may-be-charged' : 'not-charged';
+  const confirmed = isOpen || isUnproven ? 'may-be-charged' : 'not-charged';
   if (await onDisk(submitter.discard(id, confirmed), 'submissions')) return true;
   const now = findSubmission(submitter, id);
   // It may have been charged meanwhile, so the user decides again with what is known now.

@@ -189,7 +189,7 @@ export class User {
   }
 
   async #discard(window: WindowProcess, item: Shown): Promise<void> {
-    await discard(this.#simulation, window, item);
+    await discard(this.#simulation, window, item, this.#isUnproven);
   }
 
   async #read(window: WindowProcess, { kind, error }: ShownResult): Promise<void> {
@@ -276,8 +276,10 @@ async function discard(
   simulation: Simulation,
   window: WindowProcess,
   { id, state, intent }: Shown,
+  isUnproven = false,
 ): Promise<void> {
-  const isUnknown = isUncertain(intent);
+  // The dialog says so if its check proved nothing.
+  const isUnknown = isUncertain(intent) || (lacksEnd(intent) && isUnproven);
   const isDone = await window.call('discard', id, isUnknown ? 'may-be-charged' : 'not-charged');
   // Its record may be an old copy, which the user was told.
   const isRisky = isUnknown || (simulation.cell.rollsBack === true && lacksEnd(intent));

@@ -147,6 +147,11 @@ describe('Submitter, after the first attempts', () => {
       }
     });
 
+    it('is discarded as what may have been charged if no check proved otherwise', async () => {
+      assert.equal(await stage.submitter.discard(await rollBack(), 'may-be-charged'), true);
+      assert.deepEqual(await stage.receipts(), ['discarded']);
+    });
+
     it('is not sent with another API key, which may be charged again', async () => {
       const id = await rollBack();
       withoutRuns(200);

@@ -399,6 +399,20 @@ describe('commands for open submissions', () => {
       assert.deepEqual(standIn.shown.isModal, Array(5).fill(true));
     });
 
+    it('discards one whose record may be an old copy as not charged only if a check proves it', async () => {
+      const attempts = [{ started: { localMs: 1 } }];
+      pending = [pendingOf('unsent', intentOf({ id: 'one', attempts }))];
+      for (finding of [new Error('offline'), { verdict: 'not-charged' }] as const) {
+        choose('Discard');
+        press('Discard');
+        await resolve('one');
+      }
+      const [unproven = '', proven = ''] = standIn.shown.details;
+      assert.match(unproven, /^This machine can’t tell whether it was charged\. /);
+      assert.match(proven, /^Not charged, as far as this machine knows\. /);
+      assert.deepEqual(callsOf('discard'), ['discard one as may-be-charged', 'discard one as not-charged']);
+    });
+
     it('doesn’t discard a submission that changed while the dialog was open', async () => {
       for (const state of ['elsewhere', 'checking'] as const) {
         pending = [unknown()];
