@@ -8,22 +8,14 @@ import type { RunRow, Service } from './service.ts';
 
 /** POST /runs/{run_id}/artifacts/download. @throws Refusal `not_found`, also before completion and after expiry */
 export function offerArtifacts(service: Service, runId: string): Reply {
-  const run = findWithArtifacts(service, runId);
-  const { store, now, apiKey, baseUrl } = service;
-  const { scenario } = store.account;
-  const lifetimeS = scenario === 'expired-url' ? 0 : URL_LIFETIME_S;
-  const expires = Math.floor(now() / 1000) + lifetimeS;
-  const artifactOf = (type: string, filename: string): Required<Artifact> => {
-    const query = `expires=${expires}&signature=${signature(apiKey, run.run_id, filename, expires)}`;
-    const url = `${baseUrl}/artifacts/${run.run_id}/${filename}?${query}`;
-    return { artifact_type: type, url, expires_in: URL_LIFETIME_S, filename };
-  };
-  const adapter = artifactOf('model', archiveName(run.run_id));
-  // The contract shows only the type `model` (spec: "Artifact"), so a client must handle any other.
-  const log = artifactOf('training_log', logName(run.run_id));
-  return jsonReply(200, {
-    artifacts: scenario === 'several-artifacts' ? [log, adapter] : [adapter],
-  });
+  findWithArtifacts(service, runId);
+  const { now, apiKey, baseUrl } = service;
+  const expires = Math.floor(now() / 1000) + URL_LIFETIME_S;
+  const filename = archiveName(runId);
+  const query = `expires=${expires}&signature=${signature(apiKey, runId, filename, expires)}`;
+  const url = `${baseUrl}/artifacts/${runId}/${filename}?${query}`;
+  const artifact: Artifact = { artifact_type: 'model', url, expires_in: URL_LIFETIME_S, filename };
+  return jsonReply(200, { artifacts: [artifact] });
 }
 
 /** GET of a signed URL: returns the archive or its rest. @throws Refusal */
@@ -34,7 +26,6 @@ export async function sendArtifact(
   query: URLSearchParams,
 ): Promise<Reply> {
   const { store, everyOther, now, apiKey } = service;
-  const { scenario } = store.account;
   const expires = Number(query.get('expires'));
   const expected = Buffer.from(signature(apiKey, runId, filename, expires));
   const given = Buffer.from(query.get('signature') ?? '');
@@ -43,19 +34,20 @@ export async function sendArtifact(
   if (!isRight || !isInTime)
     throw new Refusal(403, 'url_expired', 'The download address is expired or not valid.');
   const run = findWithArtifacts(service, runId);
-  const isLog = filename === logName(run.run_id);
-  const file = isLog ? Buffer.from(trainingLog(run)) : await buildArchive(run.run_id, run.model_id);
-  const reply = fileReply(file, filename, headers);
-  if (scenario === 'slow-download') return { ...reply, fault: 'slow' };
-  const cut = scenario === 'cut-download' && everyOther.strikes(`download ${runId}`);
+  const reply = archiveReply(await buildArchive(run.run_id, run.model_id), filename, headers);
+  const cut = store.account.scenario === 'cut-download' && everyOther.strikes(`download ${runId}`);
   return cut ? { ...reply, fault: 'cut-in-half' } : reply;
 }
 
 /** The only range is `bytes=N-`, which continues a download; others are ignored (RFC 9110, 14.2). */
-function fileReply(archive: Buffer, filename: string, { range, 'if-range': ifRange }: IncomingHttpHeaders) {
+function archiveReply(
+  archive: Buffer,
+  filename: string,
+  { range, 'if-range': ifRange }: IncomingHttpHeaders,
+) {
   const etag = `"${createHash('sha256').update(archive).digest('hex')}"`;
   const headers = {
-    'content-type': filename.endsWith('.zip') ? 'application/zip' : 'application/octet-stream',
+    'content-type': 'application/zip',
     'content-disposition': `attachment; filename="${filename}"`,
     'cache-control': 'private, no-store',
     'accept-ranges': 'bytes',
@@ -75,14 +67,6 @@ function fileReply(archive: Buffer, filename: string, { range, 'if-range': ifRan
     headers: { ...headers, 'content-range': `bytes ${first}-${archive.length - 1}/${archive.length}` },
     body: archive.subarray(first),
   };
-}
-
-function logName(runId: string): string {
-  return `training-log-${runId.slice(0, 8)}.jsonl`;
-}
-
-function trainingLog(run: RunRow): string {
-  return `${JSON.stringify({ run_id: run.run_id, note: 'Sandbox: nothing was trained.' })}\n`;
 }
 
 function findWithArtifacts({ store, now }: Service, runId: string): RunRow {

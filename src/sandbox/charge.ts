@@ -1,18 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { RunCreation } from '../core/api/types.ts';
 import { CURRENCY, findModel } from './catalog.ts';
 import { planRun } from './runs.ts';
-import type { Scenario } from './scenarios.ts';
-import { jsonReply, Refusal, refuse, type Reply } from './server.ts';
-import type { Course, FirstUse, Service } from './service.ts';
+import { jsonReply, refuse, type Reply } from './server.ts';
+import type { Course, Service } from './service.ts';
 import { fingerprint, readSubmission, type Submission } from './submission.ts';
 
 /**
  * Prices, charges, and queues a run. Looking up the Idempotency-Key, charging, creating the run, and
  * recording the key are one transaction, so windows that race on the same key charge once.
  * @returns the response, and whether it replays an earlier use, for which nothing is charged now
- * @throws Refusal with nothing charged and the Idempotency-Key still unused
+ * @throws Refusal with nothing charged and the Idempotency-Key as it was
  */
 function chargeRun(service: Service, submission: Submission) {
   const { store, now, priceOf } = service;
@@ -22,15 +20,19 @@ function chargeRun(service: Service, submission: Submission) {
     const createdAt = now();
     const request = fingerprint(submission);
     const firstUse = idempotencyKey && store.firstUse(idempotencyKey, createdAt);
-    if (firstUse) return { creation: repeat(firstUse, request, scenario), replayed: true };
-
-    if (!findModel(modelId)?.listed.available || scenario === 'model-withdrawn') {
+    if (firstUse) {
+      // The contract doesn't define the response to a repeat: it is the first one again.
+      if (firstUse.fingerprint === request) return { creation: firstUse.answer, replayed: true };
+      throw refuse('idempotency_conflict', 'The Idempotency-Key was already used with different parameters.');
+    }
+    if (!findModel(modelId)?.listed.available) {
       throw refuse('model_not_available', 'The model is not available in the sandbox.');
     }
     const { cents, plan } = priceOf(dataset.bytes, priority);
     if (cents > balanceCents || scenario === 'insufficient-balance') {
       throw refuse('insufficient_balance', "The sandbox's balance does not cover this run.");
     }
+    const course: Course = scenario === 'failed-run' || scenario === 'short-retention' ? scenario : 'plain';
     const run = {
       run_id: randomUUID(),
       model_id: modelId,
@@ -38,9 +40,9 @@ function chargeRun(service: Service, submission: Submission) {
       price_cents: cents,
       plan,
       ...planRun(createdAt, dataset.bytes, priority, speed),
-      course: courseUnder(scenario),
+      course,
     };
-    store.insertRuns([run]);
+    store.insertRun(run);
     const creation = {
       run_id: run.run_id,
       status: 'queued',
@@ -55,29 +57,6 @@ function chargeRun(service: Service, submission: Submission) {
   });
 }
 
-/** Repeats the first response unless a scenario requires another; the contract doesn't define this. */
-function repeat(
-  { fingerprint, answer }: FirstUse,
-  request: string,
-  scenario: Scenario,
-): Required<RunCreation> {
-  if (scenario === 'error-on-replay')
-    throw new Refusal(500, 'internal_error', 'The sandbox simulates a failure.');
-  if (fingerprint !== request || scenario === 'conflict-on-replay') {
-    throw refuse('idempotency_conflict', 'The Idempotency-Key was already used with different parameters.');
-  }
-  return answer;
-}
-
-function courseUnder(scenario: Scenario): Course {
-  const isCourse =
-    scenario === 'unknown-statuses' || scenario === 'failed-run' || scenario === 'short-retention';
-  return isCourse ? scenario : 'plain';
-}
-
-/** Scenarios in which a charge gets no response; they differ in the response to a repeated Idempotency-Key. */
-const LOSES_ANSWER: ReadonlySet<Scenario> = new Set(['answer-lost', 'conflict-on-replay', 'error-on-replay']);
-
 /** POST /runs. @throws Refusal, ClientGone */
 export async function submitRun(service: Service, request: IncomingMessage): Promise<Reply> {
   const submission = await readSubmission(request);
@@ -88,6 +67,6 @@ export async function submitRun(service: Service, request: IncomingMessage): Pro
     return { ...jsonReply(201, {}), fault: 'no-answer' };
   const { creation, replayed } = chargeRun(service, submission);
   const reply = jsonReply(201, creation);
-  const isLost = LOSES_ANSWER.has(service.store.account.scenario) && !replayed;
+  const isLost = service.store.account.scenario === 'answer-lost' && !replayed;
   return isLost ? { ...reply, fault: 'no-answer' } : reply;
 }

@@ -1,7 +1,5 @@
-import { defaultPrice, MODELS } from './catalog.ts';
-import { planRun } from './runs.ts';
 import { MAX_SPEED, MIN_SPEED, type Scenario } from './scenarios.ts';
-import type { RunRow, Service } from './service.ts';
+import type { Service } from './service.ts';
 
 /** Controls beyond the contract. They are stored in the database and so apply to all windows. */
 export type SandboxControl = ReturnType<typeof createControl>;
@@ -11,11 +9,7 @@ export function createControl({ store, everyOther, now }: Service) {
     getScenario: () => store.account.scenario,
 
     setScenario(scenario: Scenario) {
-      store.transaction(() => {
-        store.set('scenario', scenario);
-        store.deleteGeneratedRuns();
-        if (scenario === 'many-runs') store.insertRuns(manyRuns(now()), true);
-      });
+      store.set('scenario', scenario);
       everyOther.clear();
     },
 
@@ -47,26 +41,4 @@ export function createControl({ store, everyOther, now }: Service) {
       });
     },
   };
-}
-
-const RUNS = 10_000;
-const APART_MS = 60 * 60 * 1000;
-
-/** Creates the past runs of the scenario `many-runs`: one per hour back from now, all ended. */
-function manyRuns(now: number): RunRow[] {
-  return Array.from({ length: RUNS }, (_, index) => {
-    const age = RUNS - index;
-    const number = age.toString(16).padStart(8, '0');
-    const datasetBytes = age * 1_000;
-    const { cents, plan } = defaultPrice(datasetBytes, false);
-    return {
-      run_id: `${number}-0000-4000-8000-0000${number}`,
-      model_id: MODELS[age % MODELS.length]?.listed.model_id ?? '',
-      label: `Past run ${age}`,
-      price_cents: cents,
-      plan,
-      ...planRun(now - age * APART_MS, datasetBytes, false, 10),
-      course: age % 50 === 0 ? 'failed-run' : 'plain',
-    };
-  });
 }

@@ -123,12 +123,10 @@ export function artifactsAvailable(run: Timeline, now: number): boolean {
 }
 
 /**
- * Returns the status as spelled in the run list. The contract names only `queued` and `complete`: `running`,
- * `failed`, and the statuses of the scenario are the sandbox's own.
+ * Returns the status as spelled in the run list. The contract names only `queued` and `complete`: `running` and
+ * `failed` are the sandbox's own.
  */
 function statusInList(run: Timeline, now: number): string {
   if (now >= run.completes_at) return run.course === 'failed-run' ? 'failed' : 'complete';
-  if (run.course !== 'unknown-statuses') return now < run.starts_at ? 'queued' : 'running';
-  if (now < run.starts_at) return now < (run.created_at + run.starts_at) / 2 ? 'queued' : 'warming_up';
-  return now < (run.starts_at + run.completes_at) / 2 ? 'calibrating' : 'evaluating';
+  return now < run.starts_at ? 'queued' : 'running';
 }

@@ -1,21 +1,13 @@
-/** The faults that the sandbox can simulate, one at a time and for all windows. */
+/** The faults that users can try, one at a time and for all windows, in the order of their menu. */
 export const SCENARIOS = [
   'none',
   'answer-lost',
   'connection-lost',
   'rate-limited',
   'insufficient-balance',
-  'model-withdrawn',
-  'unknown-statuses',
   'failed-run',
-  'expired-url',
   'cut-download',
-  'slow-download',
-  'several-artifacts',
   'short-retention',
-  'many-runs',
-  'conflict-on-replay',
-  'error-on-replay',
 ] as const;
 export type Scenario = (typeof SCENARIOS)[number];
 

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { ErrorCode } from '../core/api/types.ts';
 
 interface ServerOptions {
@@ -62,8 +61,8 @@ export interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** A scenario's fault: no response, a body that is cut in half, or one that takes 20 s. */
-  readonly fault?: 'no-answer' | 'cut-in-half' | 'slow';
+  /** A scenario's fault: no response, or a body that is cut in half. */
+  readonly fault?: 'no-answer' | 'cut-in-half';
 }
 
 /** Creates a JSON response. The API has no others. */
@@ -82,8 +81,6 @@ function refusalReply({ status, code, message, headers }: Refusal): Reply {
 
 /** How long a client may continue to send a body after the response. */
 const DRAIN_MS = 5_000;
-const SLOW_PIECES = 40;
-const SLOW_PIECE_MS = 500;
 
 /** Sends the response. A client that is still sending its body gets time to read it. */
 async function sendReply(
@@ -106,22 +103,12 @@ async function sendReply(
   if (reply.fault === 'cut-in-half') {
     const half = reply.body.subarray(0, Math.floor(reply.body.length / 2));
     response.write(half, () => request.socket.destroy());
-  } else if (reply.fault === 'slow') await sendSlowly(response, reply.body);
-  else if (early) {
+  } else if (early) {
     // Ending here would close the socket with unread bytes, and the reset could overtake the response.
     response.write(reply.body);
     await drain(request);
     response.end();
   } else response.end(reply.body);
-}
-
-async function sendSlowly(response: ServerResponse, body: Buffer): Promise<void> {
-  const pieceBytes = Math.ceil(body.length / SLOW_PIECES);
-  for (let at = 0; at < body.length && !response.destroyed; at += pieceBytes) {
-    response.write(body.subarray(at, at + pieceBytes));
-    await delay(SLOW_PIECE_MS, undefined, { ref: false });
-  }
-  response.end();
 }
 
 function isStillSending(request: IncomingMessage): boolean {

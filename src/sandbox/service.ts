@@ -7,7 +7,7 @@ import { primaryCodeOf } from '../core/storage/lease.ts';
 import { type PriceOf, STARTING_BALANCE_CENTS } from './catalog.ts';
 import { DEFAULT_SPEED, type EveryOther, type Scenario } from './scenarios.ts';
 
-const SCHEMA_VERSION = 3;
+const SCHEMA_VERSION = 4;
 const BUSY_TIMEOUT_MS = 5_000;
 /** SQLite's primary result codes for an invalid database file, as opposed to temporary errors. */
 const SQLITE_CORRUPT = 11;
@@ -31,8 +31,7 @@ const SCHEMA = `
     created_at INTEGER NOT NULL,
     starts_at INTEGER NOT NULL,
     completes_at INTEGER NOT NULL,
-    course TEXT NOT NULL,
-    generated INTEGER NOT NULL
+    course TEXT NOT NULL
   ) STRICT;
   CREATE INDEX runs_newest_first ON runs (created_at DESC, sequence DESC);
   CREATE TABLE used_idempotency_keys (
@@ -64,7 +63,7 @@ interface AccountRow {
 }
 
 /** The course of a run, decided on submission. */
-export type Course = 'plain' | 'unknown-statuses' | 'failed-run' | 'short-retention';
+export type Course = 'plain' | 'failed-run' | 'short-retention';
 
 /** The times of a run, in ms since 1970. */
 export interface Timeline {
@@ -148,16 +147,13 @@ class Store {
     this.#run('UPDATE account SET balance_cents = ?, scenario = ?, speed = ?', ...first);
   }
 
-  /** @param generated whether a scenario created them; they are removed when it ends */
-  insertRuns(runs: readonly RunRow[], generated = false): void {
-    const statement = this.#database.prepare(`
-      INSERT INTO runs (run_id, model_id, label, price_cents, plan, created_at, starts_at, completes_at, course, generated)
-      VALUES (:run_id, :model_id, :label, :price_cents, :plan, :created_at, :starts_at, :completes_at, :course, :generated)`);
-    for (const run of runs) statement.run({ ...run, generated: Number(generated) });
-  }
-
-  deleteGeneratedRuns(): void {
-    this.#run('DELETE FROM runs WHERE generated = 1');
+  insertRun(run: RunRow): void {
+    this.#database
+      .prepare(
+        `INSERT INTO runs (run_id, model_id, label, price_cents, plan, created_at, starts_at, completes_at, course)
+         VALUES (:run_id, :model_id, :label, :price_cents, :plan, :created_at, :starts_at, :completes_at, :course)`,
+      )
+      .run({ ...run });
   }
 
   findRun(runId: string): RunRow | undefined {

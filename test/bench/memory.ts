@@ -1,4 +1,5 @@
 // Measures how much memory of the extension host 10,000 runs hold, in a real window that shows them.
+import path from 'node:path';
 import { cell, median, say, table, writeSection } from './measure.ts';
 import type { Memory } from './memoryTests.ts';
 import { inHost, prepareHost } from './startup.ts';
@@ -9,10 +10,12 @@ const MAX_GROWTH_MB = 60;
 /** Takes about two minutes. */
 export async function memory(folder: string): Promise<void> {
   const tests = await prepareHost(folder, 'memoryTests.ts');
+  const storage = 'user-data/data/User/globalStorage/fine-tuning-tools.fine-tuning';
+  const env = { BENCH_SANDBOX: path.join(folder, storage, 'sandbox') };
   await writeSection('Memory of 10,000 runs', async () => {
     const rounds: Memory[] = [];
     for (let host = 1; host <= HOSTS; host++) {
-      const one = await inHost<Memory>(folder, tests);
+      const one = await inHost<Memory>(folder, tests, env);
       say(`memory, host ${host} of ${HOSTS}: ${JSON.stringify(one)}`);
       rounds.push(one);
     }

@@ -122,7 +122,7 @@ describe('accounts', () => {
   });
 
   it('the status bar’s menu switches between accounts', async () => {
-    home.control.setScenario('many-runs');
+    home.addPastRuns(10);
     await workbench.runCommand('Fine-Tuning: Refresh');
     await runs()
       .row(/Completed/)

@@ -185,7 +185,8 @@ describe('downloads', () => {
 
     it('include only the selected artifacts', async () => {
       const where = await newFolder('several');
-      service.control.setScenario('several-artifacts');
+      service.control.setScenario('none');
+      service.offersLogs = true;
       await press('maths');
       await workbench.dialogs.waitForModal('The adapter for maths is already downloaded.');
       await workbench.dialogs.press('Download Again…');
@@ -200,7 +201,19 @@ describe('downloads', () => {
       await workbench.quickInput.choosePath(where);
       await workbench.dialogs.waitForToast(/Downloaded 2 files to /);
       assert.equal((await readdir(where)).length, 2);
-      service.control.setScenario('none');
+      service.offersLogs = false;
+    });
+
+    it('report an expired URL, and leave nothing', async () => {
+      const where = await newFolder('expired');
+      service.signsExpiredUrls = true;
+      await downloadAgain(where);
+      await workbench.dialogs.waitForToast(
+        /Download of maths failed\. The download server returned an error \(403\)\./,
+      );
+      await workbench.screenshot('link-expired');
+      await isEmpty(where);
+      service.signsExpiredUrls = false;
     });
 
     it('are offered by a reminder before the adapter expires', async () => {

@@ -12,23 +12,11 @@ export const KEYS = {
   'fineTuning.signIn': 'Shift+F4',
 } as const;
 
-/** Key bindings for scenarios of the sandbox that its menu doesn't offer, by ID. */
-export const SCENARIO_KEYS: Readonly<Record<string, string>> = {
-  'conflict-on-replay': 'Shift+F1',
-  'expired-url': 'Shift+F2',
-  'many-runs': 'Shift+F3',
-  'unknown-statuses': 'Shift+F11',
-};
-
 /** Every key binding of the tests. */
-export const BINDINGS: readonly KeyBinding[] = [
-  ...Object.entries(KEYS).map(([command, key]) => ({ key, command })),
-  ...Object.entries(SCENARIO_KEYS).map(([args, key]) => ({
-    key,
-    command: 'fineTuning.sandbox.scenario',
-    args,
-  })),
-];
+export const BINDINGS: readonly KeyBinding[] = Object.entries(KEYS).map(([command, key]) => ({
+  key,
+  command,
+}));
 
 /** Presses a key until an element appears or disappears, because a key is lost while the window changes its focus. */
 export async function pressUntil(

@@ -255,7 +255,7 @@ describe('open submissions', () => {
     const OPEN = /^(twin|gone), more\.jsonl, May be charged, 1 possible run$/;
 
     it('with a lost response stay open, and their row shows facts and actions', async () => {
-      await chooseScenario(workbench, 'conflict-on-replay');
+      await chooseScenario(workbench, 'Response lost after the charge');
       await lose('Qwen3 8B', 'twin');
       await workbench.screenshot('unknown');
       await workbench.clearNotifications();

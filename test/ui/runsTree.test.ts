@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chooseScenario, enterSandbox } from './sandbox.ts';
+import { addRunsElsewhere, enterSandbox } from './sandbox.ts';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
 import { SpendPage } from './spendPage.ts';
@@ -40,7 +40,7 @@ describe('the Runs view', () => {
 
   describe('with 10,000 runs', () => {
     before(async () => {
-      await chooseScenario(workbench, 'many-runs');
+      addRunsElsewhere(vscode);
       await command('Refresh');
       await runs()
         .row(/^Run .+, Completed, (.+, )?(59 min|1 h) ago/)
@@ -175,38 +175,39 @@ describe('the Runs view', () => {
     });
   });
 
-  describe('of an offline account', () => {
-    it('is dimmed, and shows since when it is offline', async () => {
-      const service = await Service.start(API_KEY);
-      try {
-        service.control.setScenario('many-runs');
-        await signIn(workbench, { address: service.baseUrl, name: 'Work', apiKey: API_KEY });
-        // Created an hour before the scenario was chosen, by a clock that is only known to the second.
-        const row = runs().row(
-          /^Run (Past run 1|Llama 3\.2 1B Instruct), Completed, (.+, )?(59 min|1 h) ago/,
-        );
-        await row.waitFor();
-        const label = '.sidebar [role="treeitem"][aria-label^="Run "] .label-name';
-        const color = () =>
-          workbench.page.evaluate<string>(`getComputedStyle(document.querySelector('${label}')).color`);
-        const bright = await color();
-        await service.shut();
-        await command('Refresh');
-        // Only the user's own refresh leads to a notification, not the watcher's.
-        await workbench.dialogs.waitForToast(/Can’t reach the service\. Check its URL/);
-        await workbench.clearNotifications();
-        await message(/^Offline since .+\. This may be out of date\./).waitFor({ timeout: 30_000 });
-        // VS Code requests colors a moment after the rows.
-        await until('the color changes', async () => (await color()) !== bright);
-        await pictures('offline');
-        assert.deepEqual(await workbench.dialogs.toastTexts(), []);
-        await service.reopen();
-        await command('Refresh');
-        await message(/^Offline/).waitFor({ state: 'hidden' });
-        await until('the color is back', async () => (await color()) === bright);
-      } finally {
-        await service.close();
-      }
+  describe('of a service', () => {
+    let service: Service;
+
+    before(async () => {
+      service = await Service.start(API_KEY);
+      service.addPastRuns(100);
+      await signIn(workbench, { address: service.baseUrl, name: 'Work', apiKey: API_KEY });
+    });
+
+    after(() => service.close());
+
+    it('are dimmed while it is offline, and say since when', async () => {
+      // Created an hour before the runs were added, by a clock that is only known to the second.
+      const row = runs().row(/^Run (Past run 1|Llama 3\.2 1B Instruct), Completed, (.+, )?(59 min|1 h) ago/);
+      await row.waitFor();
+      const label = '.sidebar [role="treeitem"][aria-label^="Run "] .label-name';
+      const color = () =>
+        workbench.page.evaluate<string>(`getComputedStyle(document.querySelector('${label}')).color`);
+      const bright = await color();
+      await service.shut();
+      await command('Refresh');
+      // Only the user's own refresh leads to a notification, not the watcher's.
+      await workbench.dialogs.waitForToast(/Can’t reach the service\. Check its URL/);
+      await workbench.clearNotifications();
+      await message(/^Offline since .+\. This may be out of date\./).waitFor({ timeout: 30_000 });
+      // VS Code requests colors a moment after the rows.
+      await until('the color changes', async () => (await color()) !== bright);
+      await pictures('offline');
+      assert.deepEqual(await workbench.dialogs.toastTexts(), []);
+      await service.reopen();
+      await command('Refresh');
+      await message(/^Offline/).waitFor({ state: 'hidden' });
+      await until('the color is back', async () => (await color()) === bright);
     });
   });
 });

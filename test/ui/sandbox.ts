@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { KEYS, pressUntil, SCENARIO_KEYS } from './keys.ts';
+import { addPastRuns } from '../helpers/sandbox/pastRuns.ts';
+import { KEYS } from './keys.ts';
 import type { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -12,19 +13,11 @@ export async function enterSandbox(workbench: Workbench): Promise<void> {
   await workbench.clearNotifications();
 }
 
-/** Chooses a sandbox scenario by its name in the menu, or by its ID if the menu doesn't offer it. */
 export async function chooseScenario(workbench: Workbench, name: string): Promise<void> {
-  const { dialogs, page, quickInput } = workbench;
-  const chosen = dialogs.toast(`Sandbox scenario: ${name}.`).first();
-  const key = SCENARIO_KEYS[name];
-  if (key === undefined) {
-    await quickInput.openByKey(KEYS['fineTuning.sandbox.scenario'], 'Sandbox Scenario');
-    await quickInput.pick(name);
-    await chosen.waitFor();
-  } else {
-    await quickInput.close();
-    await pressUntil(page, key, chosen, 'visible');
-  }
+  const { dialogs, quickInput } = workbench;
+  await quickInput.openByKey(KEYS['fineTuning.sandbox.scenario'], 'Sandbox Scenario');
+  await quickInput.pick(name);
+  await dialogs.toast(`Sandbox scenario: ${name}.`).first().waitFor();
   await workbench.clearNotifications();
 }
 
@@ -32,6 +25,11 @@ export async function chooseClockSpeed(workbench: Workbench, speed: 1 | 10 | 100
   await workbench.quickInput.openByKey(KEYS['fineTuning.sandbox.clockSpeed'], 'Sandbox Clock Speed');
   await workbench.quickInput.pick(`${speed}×`);
   await workbench.quickInput.waitUntilClosed();
+}
+
+/** Adds 10,000 past runs to the sandbox, as if they had been submitted elsewhere. */
+export function addRunsElsewhere(vscode: VSCode): void {
+  addPastRuns(path.join(vscode.globalStorage, 'sandbox'), 10_000);
 }
 
 /** The prices in the sandbox's own database, oldest first, in cents. */

@@ -1,4 +1,5 @@
-// The service of a test: the sandbox behind a proxy that records requests, and can reject API keys, hold transfers, or be shut.
+// The service of a test: the sandbox behind a proxy that records requests, and can reject API keys, change responses, hold
+// transfers, or be shut.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -16,8 +17,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
-import type { Balance, RunDetail, RunSummary } from '../../src/core/api/types.ts';
+import type { Artifact, Balance, RunDetail, RunSummary } from '../../src/core/api/types.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
+import { addPastRuns } from '../helpers/sandbox/pastRuns.ts';
 import { form } from '../helpers/sandbox/stage.ts';
 
 /** A service on loopback with the test's API key. */
@@ -32,6 +34,12 @@ export class Service {
   holdsAnswers = false;
   /** The currency of the balance. */
   currency = 'USD';
+  /** While set, the status of every run that has not ended. */
+  status: string | undefined;
+  /** While set, signed URLs are expired from the start. */
+  signsExpiredUrls = false;
+  /** While set, a log is offered before each adapter. */
+  offersLogs = false;
   /** While set, downloads stop in the middle until `release`. */
   holdsDownloads = false;
   /** The only API key that is accepted; undefined rejects all. */
@@ -95,6 +103,11 @@ export class Service {
     assert.equal(status, 201);
   }
 
+  /** Adds past runs, one per hour back from now. */
+  addPastRuns(count: number): void {
+    addPastRuns(this.#directory, count);
+  }
+
   setBalance(cents: number): void {
     const database = new DatabaseSync(path.join(this.#directory, 'sandbox.sqlite'), { timeout: 5_000 });
     database.prepare('UPDATE account SET balance_cents = ?').run(cents);
@@ -147,7 +160,6 @@ export class Service {
   #pass(request: IncomingMessage, response: ServerResponse): void {
     const { method = '', url = '' } = request;
     const isSubmission = method === 'POST' && url === '/api/v1/runs';
-    const isSigning = method === 'POST' && url.endsWith('/artifacts/download');
     const isDownload = method === 'GET' && url.startsWith('/artifacts/');
     this.requests.push(`${method} ${url.split('?')[0] ?? ''}`);
     if (isSubmission) this.idempotencyKeys.push(String(request.headers['idempotency-key']));
@@ -172,14 +184,10 @@ export class Service {
         });
       };
       if (isSubmission && this.holdsAnswers) this.#held.push(pass);
-      // Signed URLs go through the proxy.
-      else if (isSigning)
-        void passChanged(answer, response, (body) => body.replaceAll(this.#sandbox.baseUrl, this.baseUrl));
-      else if (url === '/api/v1/balance')
-        void passChanged(answer, response, (body) => body.replace('"USD"', `"${this.currency}"`));
       else if (isDownload && this.holdsDownloads)
         holdTheHalf(answer, response, (goOn) => this.#held.push(goOn));
-      else pass();
+      else if (isDownload || isSubmission) pass();
+      else passChanged(answer, response, (body) => this.#changed(url, body)).catch(() => response.destroy());
     });
     onward.on('error', () => response.destroy());
     request.pipe(onward);
@@ -187,6 +195,29 @@ export class Service {
       if (!request.complete) onward.destroy();
     });
     if (isSubmission && this.holdsUploads) holdInTheMiddle(request, onward, (goOn) => this.#held.push(goOn));
+  }
+
+  /** Returns the body of a response with what the test changes. */
+  #changed(url: string, body: string): string {
+    if (url.endsWith('/artifacts/download')) return this.#changedOffer(body);
+    if (url === '/api/v1/balance') return body.replace('"USD"', `"${this.currency}"`);
+    return this.status === undefined
+      ? body
+      : body.replaceAll(/"status":"(queued|running)"/g, `"status":"${this.status}"`);
+  }
+
+  #changedOffer(body: string): string {
+    // Signed URLs go through the proxy.
+    const offer = body.replaceAll(this.#sandbox.baseUrl, this.baseUrl);
+    const signed = this.signsExpiredUrls ? offer.replaceAll(/expires=\d+/g, 'expires=0') : offer;
+    if (!this.offersLogs) return signed;
+    const { artifacts } = JSON.parse(signed) as { artifacts: Artifact[] };
+    const logs = artifacts.map((adapter) => ({
+      ...adapter,
+      artifact_type: 'training_log',
+      filename: adapter.filename?.replace(/^adapter-(.+)\.zip$/, 'training-log-$1.jsonl'),
+    }));
+    return JSON.stringify({ artifacts: [...logs, ...artifacts] });
   }
 
   async #get<T>(where: string): Promise<T> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { assertAccessible } from './accessible.ts';
-import { chooseScenario, enterSandbox, sandboxLedger, sandboxPrices } from './sandbox.ts';
+import { addRunsElsewhere, enterSandbox, sandboxLedger, sandboxPrices } from './sandbox.ts';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
 import { SpendPage } from './spendPage.ts';
@@ -178,7 +178,7 @@ describe('spending', () => {
   });
 
   it('shows what is unknown about runs submitted elsewhere, and offers to load them', async () => {
-    await chooseScenario(workbench, 'many-runs');
+    addRunsElsewhere(vscode);
     await page.button('Refresh').click();
     await page.frame.getByText('Not all runs are loaded, so sums may be too low.').waitFor();
     await page.waitForFact(/^Total of/, /^at least .+ prices unknown, not all runs loaded\)$/);

@@ -41,12 +41,11 @@ export async function setScenario(parts: Parts, argument: unknown): Promise<void
   if (id === undefined) return;
   const scenario = SCENARIOS.find((known) => known === id);
   if (scenario === undefined) {
-    const names = Object.keys(offeredScenarios()).join(', ');
-    void showError(l10n.t('Unknown sandbox scenario. Available: {0}.', names));
+    void showError(l10n.t('Unknown sandbox scenario. Available: {0}.', SCENARIOS.join(', ')));
     return;
   }
   control.setScenario(scenario);
-  const name = offeredScenarios()[scenario]?.label ?? scenario;
+  const name = offeredScenarios()[scenario].label;
   void showInformation(
     scenario === 'none'
       ? l10n.t('Sandbox scenario: {0}.', name)
@@ -58,10 +57,7 @@ export async function setScenario(parts: Parts, argument: unknown): Promise<void
 /** Asks which fault the sandbox should simulate. */
 async function chooseScenario(current: string): Promise<string | undefined> {
   const offered = offeredScenarios();
-  const items = SCENARIOS.flatMap((value) => {
-    const texts = offered[value];
-    return texts === undefined ? [] : [{ value, ...texts }];
-  });
+  const items = SCENARIOS.map((value) => ({ value, ...offered[value] }));
   return choose(
     {
       title: l10n.t('Sandbox Scenario'),

@@ -1,8 +1,8 @@
 import { l10n } from 'vscode';
 import type { Scenario } from '../../sandbox/scenarios.ts';
 
-/** Returns name and effect of the scenarios that users are offered; the others are only arguments of the command. */
-export function offeredScenarios(): Partial<Record<Scenario, { label: string; detail: string }>> {
+/** Returns name and effect of each scenario. */
+export function offeredScenarios(): Record<Scenario, { label: string; detail: string }> {
   return {
     none: {
       label: l10n.t('No fault'),

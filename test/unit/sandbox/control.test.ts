@@ -20,7 +20,7 @@ describe('sandbox control', () => {
     const key = randomUUID();
     const first = await bench().submit({}, key);
     control().setSpeed(3);
-    control().setScenario('many-runs');
+    control().setScenario('failed-run');
     control().reset();
     assert.deepEqual((await bench().get('/runs')).body.data, []);
     assert.equal((await bench().get('/balance')).body.balance_cents, STARTING_BALANCE_CENTS);

@@ -14,7 +14,6 @@ describe('sandbox idempotency', () => {
     await bench().start();
     bench().time += DAY - 1;
     bench().leaveBalance(0);
-    bench().sandbox.control.setScenario('model-withdrawn');
     for (const again of [key, key.toUpperCase()]) {
       const repeat = await bench().submit({}, again);
       assert.deepEqual([repeat.status, repeat.body], [201, first.body]);

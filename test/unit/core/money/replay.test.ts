@@ -30,8 +30,10 @@ const SEED = Number(process.env['REPLAY_SEED'] ?? 20_310_508);
 
 const ACCOUNT = 'account-1';
 const FAULTS: readonly Scenario[] = [
-  ...(['answer-lost', 'connection-lost', 'conflict-on-replay', 'error-on-replay'] as const),
-  ...(['insufficient-balance', 'model-withdrawn', 'rate-limited'] as const),
+  'answer-lost',
+  'connection-lost',
+  'insufficient-balance',
+  'rate-limited',
 ];
 /** A run that the plan includes is free. */
 const PRICES: readonly PriceOf[] = [
@@ -104,13 +106,15 @@ class Replay {
     const label = random.of(LABELS);
     const balanceBefore = await this.session.balance.refresh().catch(() => undefined);
     const draft = await bench.draft(1 + random.below(4_000), `${index}.jsonl`, {
-      model_id: random.of(['qwen3-8b', 'gemma-2-2b-it']),
+      // The last one isn't available.
+      model_id: random.chance(0.95) ? random.of(['qwen3-8b', 'gemma-2-2b-it']) : 'gemma-2-9b-it',
       priority_processing: random.chance(0.3),
       label: marker === undefined ? label : withMarker(label, marker),
       ...(marker !== undefined && { marker }),
       ...(balanceBefore !== undefined && { balanceBefore }),
     });
     await this.#mayDie(() => this.submitter.submit(this.session, draft, silent()).result);
+    if (random.chance(0.5)) this.#spoilKeys();
     for (let steps = 0; this.submitter.pending.length > 0; steps++) {
       assert.ok(steps < 30, `never ends: ${JSON.stringify(this.submitter.pending)}`);
       if (random.chance(0.3)) control.setScenario('none');
@@ -136,6 +140,14 @@ class Replay {
     const account = database.prepare('SELECT balance_cents FROM account').get();
     database.close();
     return { runs, balanceCents: Number(account?.['balance_cents']) };
+  }
+
+  /** Makes the service answer 409 or 500 to a repeat of any Idempotency-Key so far. */
+  #spoilKeys(): void {
+    const database = new DatabaseSync(path.join(this.bench.folder, 'sandbox-0', 'sandbox.sqlite'));
+    const spoiled = this.random.of(["fingerprint = 'of another request'", "answer = 'unreadable'"]);
+    database.exec(`UPDATE used_idempotency_keys SET ${spoiled}`);
+    database.close();
   }
 
   /** Runs `work` in a window that may be killed meanwhile; returns undefined if it was, or if `work` threw. */

@@ -50,30 +50,26 @@ describe('Submitter', () => {
       assert.equal(own.runs.rows?.length, 1);
     });
 
-    for (const [scenario, code] of [
-      ['insufficient-balance', 'insufficient_balance'],
-      ['model-withdrawn', 'model_not_available'],
-    ] as const)
-      it(`is not charged after ${code}; the next submission replaces the stored draft`, async () => {
-        const sandbox = await stage.bench.sandbox();
-        stage.own = stage.bench.session(sandbox);
-        sandbox.control.setScenario(scenario);
-        const refused = await stage.submit(await draft());
-        assert.deepEqual([codeOf(refused), stage.states()], [code, ['refused']]);
-        assert.ok(refused.kind === 'not-charged' && refused.kept);
-        const { id } = stage.intent;
-        assert.equal(stage.intent.refused?.code, code);
-        sandbox.control.setScenario('none');
-        stage.clock.pass(1);
-        assert.equal((await stage.resume(id)).kind, 'elsewhere');
-        assert.equal((await stage.submit(await draft())).kind, 'charged');
-        await until(() => stage.submitter.pending.length === 0);
-        const receipts = await stage.bench.journal.receipts();
-        assert.equal(receipts.find((one) => one.id === id)?.settled.kind, 'not-charged');
-        assert.deepEqual((await stage.receipts()).sort(), ['charged', 'not-charged']);
-        await stage.own.runs.refresh();
-        assert.equal(stage.own.runs.rows?.length, 1);
-      });
+    it('is not charged if the balance is too low; the next submission replaces the stored draft', async () => {
+      const sandbox = await stage.bench.sandbox();
+      stage.own = stage.bench.session(sandbox);
+      sandbox.control.setScenario('insufficient-balance');
+      const refused = await stage.submit(await draft());
+      assert.deepEqual([codeOf(refused), stage.states()], ['insufficient_balance', ['refused']]);
+      assert.ok(refused.kind === 'not-charged' && refused.kept);
+      const { id } = stage.intent;
+      assert.equal(stage.intent.refused?.code, 'insufficient_balance');
+      sandbox.control.setScenario('none');
+      stage.clock.pass(1);
+      assert.equal((await stage.resume(id)).kind, 'elsewhere');
+      assert.equal((await stage.submit(await draft())).kind, 'charged');
+      await until(() => stage.submitter.pending.length === 0);
+      const receipts = await stage.bench.journal.receipts();
+      assert.equal(receipts.find((one) => one.id === id)?.settled.kind, 'not-charged');
+      assert.deepEqual((await stage.receipts()).sort(), ['charged', 'not-charged']);
+      await stage.own.runs.refresh();
+      assert.equal(stage.own.runs.rows?.length, 1);
+    });
   });
 
   it('reports a charge after any 2xx with a run_id', async () => {

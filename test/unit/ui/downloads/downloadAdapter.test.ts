@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import type http from 'node:http';
 import path from 'node:path';
+import type { Artifact } from '../../../../src/core/api/types.ts';
 import { DownloadStage, type Window } from '../../../helpers/runs/downloadStage.ts';
 import { until } from '../../../helpers/runs/support.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
@@ -11,6 +13,14 @@ const commands = await withVscode(() => import('../../../../src/ui/downloads/dow
 const HOUR = 3_600_000;
 const { cancelDownload } = await withVscode(() => import('../../../../src/ui/downloads/cancelDownload.ts'));
 type Parts = Parameters<typeof commands.downloadAdapter>[0];
+
+/** Sends the first half of a file, and then nothing more. */
+async function sendHalf(url: string, response: http.ServerResponse): Promise<void> {
+  const answer = await fetch(url);
+  const file = Buffer.from(await answer.arrayBuffer());
+  response.writeHead(200, Object.fromEntries(answer.headers));
+  response.write(file.subarray(0, file.length / 2));
+}
 
 describe('downloadAdapter', () => {
   let stage: DownloadStage;
@@ -41,9 +51,21 @@ describe('downloadAdapter', () => {
   const cancel = (argument: unknown) => cancelDownload(window.sessions, window.downloads, argument);
   const active = () => window.downloads.active;
 
-  /** Starts a slow download. @returns its end, in an object so that it is not awaited here */
+  /** Changes which artifacts the service offers to this window. */
+  const changeOffer = (change: (offered: Artifact[]) => Artifact[]) =>
+    window.session.call((client) => {
+      const offer = client.createArtifactDownloads.bind(client);
+      client.createArtifactDownloads = async (...call) => change(await offer(...call));
+      return Promise.resolve();
+    });
+
+  /** Starts a download that stops halfway. @returns its end, in an object so that it is not awaited here */
   async function begin(): Promise<{ ended: Promise<void> }> {
-    stage.sandbox.control.setScenario('slow-download');
+    const { baseUrl } = stage.sandbox;
+    const slow = await stage.bench.serve(({ url = '' }, response) => void sendHalf(baseUrl + url, response));
+    await changeOffer((offered) =>
+      offered.map((one) => ({ ...one, url: one.url.replace(baseUrl, slow.url) })),
+    );
     const ended = download(runId);
     await until(() => active().some(({ receivedBytes }) => receivedBytes > 0));
     return { ended };
@@ -54,7 +76,6 @@ describe('downloadAdapter', () => {
     const { ended } = await begin();
     await window.downloads.dispose();
     await ended;
-    stage.sandbox.control.setScenario('none');
     window = stage.window();
     await window.downloads.open('account-1');
     assert.deepEqual(
@@ -150,7 +171,10 @@ describe('downloadAdapter', () => {
   });
 
   it('reports why a download failed and offers the matching action', async () => {
-    stage.sandbox.control.setScenario('expired-url');
+    await changeOffer((offered) => {
+      stage.pass(HOUR);
+      return offered;
+    });
     await download(runId);
     assert.match(
       said()[0] ?? '',
@@ -162,7 +186,9 @@ describe('downloadAdapter', () => {
 
   describe('with several artifacts', () => {
     const log = () => `training-log-${runId.slice(0, 8)}.jsonl`;
-    beforeEach(() => stage.sandbox.control.setScenario('several-artifacts'));
+    beforeEach(() =>
+      changeOffer(([adapter]) => [{ ...adapter!, artifact_type: 'training_log', filename: log() }, adapter!]),
+    );
 
     it('asks which to download, with the adapter first and preselected', async () => {
       let rows: unknown;
