@@ -209,5 +209,19 @@ describe('the Runs view', () => {
       await message(/^Offline/).waitFor({ state: 'hidden' });
       await until('the color is back', async () => (await color()) === bright);
     });
+
+    it('show an unknown status unchanged, and count as active', async () => {
+      service.status = 'warming_up';
+      await service.submitElsewhere('strange');
+      await command('Refresh');
+      await runs()
+        .row(/^Run (strange|Qwen3 8B), Warming_up, /)
+        .waitFor();
+      await workbench.page
+        .locator('.activitybar')
+        .getByRole('tab', { name: /^Fine-Tuning.* - 1 run active$/ })
+        .waitFor();
+      await workbench.screenshot('unknown-status');
+    });
   });
 });
