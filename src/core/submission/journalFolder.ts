@@ -193,7 +193,9 @@ export class JournalFolder implements Disposable {
         const decision = await decisionAbout(this.#directory, found.intent);
         open.push(decision === 'closing' ? withClosing(found.intent) : found.intent);
       }
-      if (found.kind !== 'foreign') return;
+      // An open one of a later version, of which not even the bytes are known, may be for any dataset.
+      const isUnknown = found.kind === 'later' && found.key === undefined && !found.isDecided;
+      if (found.kind !== 'foreign' && !isUnknown) return;
     } catch (error) {
       cause = error;
       state = (await this.#isOwnedNow(id)) ? 'owned' : isBusyFile(error) ? 'busy' : 'unreadable';

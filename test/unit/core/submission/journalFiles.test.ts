@@ -154,6 +154,17 @@ describe('journal files', () => {
     );
   });
 
+  it('counts an open file of a later version as unread if its dataset isn’t recognized', async () => {
+    const later = { ...sampleIntent(), version: 2, dataset: undefined };
+    writeFileSync(fileOf(later), JSON.stringify(later));
+    const journal = await opened();
+    assert.deepEqual(
+      journal.damaged.map(({ id }) => id),
+      [later.id],
+    );
+    await assert.rejects(journal.create(sampleIntent()), { code: 'journal-unreadable' });
+  });
+
   it('leaves files of a later version, reports each open one once, and creates no duplicate of it', async () => {
     const good = sampleIntent();
     const later = { ...sampleIntent(), version: 2, more: true, attempts: 'other' };
