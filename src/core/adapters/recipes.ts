@@ -214,7 +214,7 @@ function factsOf({ config, weights }: AdapterReport, { folder, platform }: Recip
 }
 
 /**
- * A table, whatever its length: what each tool is told stands in one place, with its source.
+ * A table, whatever its length: what each tool is given stands in one place, with its source.
  * PEFT: huggingface/transformers docs/source/en/peft.md, huggingface/peft docs/source/quicktour.md and
  * package_reference/lora ("Merge LoRA weights into the base model"). vLLM: vllm-project/vllm docs/features/lora.md.
  * llama.cpp: ggml-org/llama.cpp convert_lora_to_gguf.py, convert_hf_to_gguf.py, tools/server/README.md; in
