@@ -96,7 +96,7 @@ export function survivedText(
 ): string | undefined {
   const paid = isSandbox ? l10n.t('{0} of sandbox money', price) : price;
   if (settled.how === 'found')
-    return l10n.t('Charged {0} once: the response was lost, but its run was found', paid);
+    return l10n.t('Charged {0} once: the response was lost, but the run was found', paid);
   if (settled.how !== 'answered' || attempts.length < 2) return undefined;
   return l10n.t('Charged {0} once; the answer came at attempt {1}', paid, formatCount(attempts.length));
 }

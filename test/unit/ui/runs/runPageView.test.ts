@@ -245,7 +245,7 @@ describe('runPageState', () => {
       );
       assert.equal(
         note({}, 'found'),
-        '2 attempts, Charged 2.50 USD once: the response was lost, but its run was found',
+        '2 attempts, Charged 2.50 USD once: the response was lost, but the run was found',
       );
       const others = [DETAIL, { ...DETAIL, run_id: 'twin' }];
       assert.equal(note({ others }), '2 attempts');

@@ -88,6 +88,7 @@ describe('commands for open submissions', () => {
   const done = (call: string) => Promise.resolve(calls.push(call) > 0);
   const parts = {
     journal: {
+      intents: [],
       get damaged() {
         return damaged;
       },

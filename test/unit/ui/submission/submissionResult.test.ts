@@ -176,7 +176,7 @@ describe('reportResult', () => {
       [
         true,
         {},
-        'My run was submitted to Work after all. Charged 1.01 USD once: the response was lost, but its run was found.',
+        'My run was submitted to Work after all. Charged 1.01 USD once: the response was lost, but the run was found.',
       ],
       [
         false,

@@ -102,6 +102,7 @@ describe('submitDataset', () => {
         },
       },
       journal: {
+        intents: [],
         get damaged() {
           return damaged;
         },
