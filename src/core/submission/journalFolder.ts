@@ -196,6 +196,7 @@ export class JournalFolder implements Disposable {
       // An open one of a later version, of which not even the bytes are known, may be for any dataset.
       const isUnknown = found.kind === 'later' && found.key === undefined && !found.isDecided;
       if (found.kind !== 'foreign' && !isUnknown) return;
+      if (isUnknown && (await this.#isOwnedNow(id))) state = 'owned';
     } catch (error) {
       cause = error;
       state = (await this.#isOwnedNow(id)) ? 'owned' : isBusyFile(error) ? 'busy' : 'unreadable';

@@ -38,8 +38,14 @@ export function reportNotCharged(
   const explanation = explain(error);
   const { action } = explanation;
   const file = Uri.file(draft.dataset.path);
+  const unproven = () =>
+    l10n.t(
+      'Not charged, as far as this machine knows: the upload of {0} failed. {1}',
+      filename,
+      asText(explanation),
+    );
   const say = (sentence: string, buttons: Buttons) =>
-    notify(showError, inSandbox(sentence, isSandbox), buttons);
+    notify(showError, inSandbox(isUnproven ? unproven() : sentence, isSandbox), buttons);
   const go = (command: CommandId, ...args: unknown[]) => commands.executeCommand(command, ...args);
   // The account may have been switched since the notification appeared.
   const goInAccount = async (command: CommandId, ...args: unknown[]) => {
@@ -51,14 +57,6 @@ export function reportNotCharged(
     : action.command === 'again'
       ? { [TERMS.submitAgain]: submitAgain }
       : {};
-  if (isUnproven) {
-    const reason = asText(explanation);
-    say(
-      l10n.t('Not charged, as far as this machine knows: the upload of {0} failed. {1}', filename, reason),
-      further,
-    );
-    return;
-  }
   switch (codeOf(error)) {
     case 'insufficient_balance': {
       const name = sanitizeServiceText(submissionName(draft));

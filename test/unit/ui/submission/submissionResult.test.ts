@@ -262,12 +262,16 @@ describe('reportResult', () => {
       [TOO_LOW, true],
       [BROKEN, true],
     ] as const) {
-      const { text } = await report(notCharged(error, kept), undefined, sessionOf(), true, 'old');
+      const { text, buttons } = await report(notCharged(error, kept), undefined, sessionOf(), true, 'old');
+      assert.equal(buttons.includes('Continue…'), kept);
       assert.match(
         text,
         /^Not charged, as far as this machine knows: the upload of train\.jsonl (was canceled|failed)\./,
       );
     }
+    const rejected = notCharged(new ServiceError('invalid_api_key', 401), true);
+    const { buttons } = await report(rejected, undefined, sessionOf(), true, 'old');
+    assert.deepEqual(buttons, ['Replace API Key…']);
   });
 
   it('says that a submission without an answer was charged if another window has found its run', async () => {
