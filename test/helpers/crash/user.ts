@@ -280,11 +280,13 @@ async function discard(
 ): Promise<void> {
   // The dialog says so if its check proved nothing.
   const isUnknown = isUncertain(intent) || (lacksEnd(intent) && isUnproven);
-  const isDone = await window.call('discard', id, isUnknown ? 'may-be-charged' : 'not-charged');
   // Its record may be an old copy, which the user was told.
   const isRisky = isUnknown || (simulation.cell.rollsBack === true && lacksEnd(intent));
+  // The user has confirmed it, even if the window is killed before it answers.
+  if (isRisky) simulation.riskedCharges += 1;
+  const isDone = await window.call('discard', id, isUnknown ? 'may-be-charged' : 'not-charged');
   simulation.note(`  discards what is ${state}: ${isDone}`);
-  if (isDone && isRisky) simulation.riskedCharges += 1;
+  if (!isDone && isRisky) simulation.riskedCharges -= 1;
 }
 
 /** Returns the tree's rows once none belongs to another window, or after half a second. */
