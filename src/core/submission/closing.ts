@@ -3,6 +3,7 @@ import path from 'node:path';
 import { isMissing } from '../base/diskError.ts';
 import { syncDirectory } from '../storage/durableFile.ts';
 import { isClosed, type Intent } from './intent.ts';
+import { withoutObservations } from './reconcilePolicy.ts';
 
 /**
  * What was decided about an intent's next closing boundary. `closing`: it may be sent. `ended`: it never will be,
@@ -66,9 +67,15 @@ export async function decisionAbout(directory: string, intent: Intent): Promise<
   return intent.refused === undefined ? decisionOf(decisionFile(directory, intent)) : undefined;
 }
 
-/** Returns an intent whose record lacks the mark of a closing boundary that may have been sent. */
+/**
+ * Returns an intent whose record lacks the mark of a closing boundary that may have been sent. If its last attempt has one,
+ * its record is an old copy, or a window was killed while it decided: what is known of the earlier attempts proves nothing.
+ */
 export function withClosing(intent: Intent): Intent {
   const last = intent.attempts.at(-1);
   if (last === undefined) return intent;
-  return { ...intent, attempts: [...intent.attempts.slice(0, -1), { ...last, closed: last.started }] };
+  if (!isClosed(last))
+    return { ...intent, attempts: [...intent.attempts.slice(0, -1), { ...last, closed: last.started }] };
+  const { started, closed } = last;
+  return withoutObservations({ ...intent, attempts: [...intent.attempts, { started, closed }] });
 }

@@ -422,11 +422,13 @@ class CellFolder {
     this.#remembered = [file, textOf(file) ?? ''];
   }
 
-  /** Sets the folder back to then. */
+  /** Sets the folder back to then: what was created since is gone, such as a next submission that was not sent yet. */
   async rollBack(): Promise<void> {
     if (this.#remembered === undefined) return;
-    for (const name of await readdir(this.#journal))
-      if (name.endsWith('.closing')) await rm(path.join(this.#journal, name));
+    const isSince = (name: string) =>
+      name.endsWith('.closing') || (name.endsWith('.json') && !this.#sent.has(name.slice(0, -5)));
+    for (const name of (await readdir(this.#journal)).filter(isSince))
+      await rm(path.join(this.#journal, name));
     await rm(path.join(this.#journal, 'notices'), { recursive: true });
     await writeFile(...this.#remembered);
   }

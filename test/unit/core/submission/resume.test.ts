@@ -76,6 +76,24 @@ describe('Submitter, after the first attempts', () => {
     return id;
   };
 
+  it('can still be discarded and sent again after a window was killed while it decided to end it', async () => {
+    for (const decision of ['', 'closing']) {
+      const id = await leaveNotCharged();
+      writeFileSync(path.join(stage.bench.journalFolder, `${id}.1.closing`), decision);
+      await stage.bench.journal.reload();
+      await until(() => stage.states()[0] === 'unknown');
+      assert.equal(await stage.submitter.discard(id, 'not-charged'), false);
+      // The end of its connection is not known: from the first check on, the service has its time to price it.
+      assert.equal(verdictOf(await findNothing(id)), 'too-early');
+      assert.equal(verdictOf(await findNothing(id)), 'not-charged');
+      if (decision === '') assert.equal(await stage.submitter.discard(id, 'not-charged'), true);
+      else {
+        stage.answers = [created];
+        assert.equal((await stage.resume(id)).kind, 'charged');
+      }
+    }
+  });
+
   describe('a submission with an attempt that has no end', () => {
     /** Leaves a charged submission, and its record as it was before the closing boundary was sent. */
     const rollBack = async (): Promise<string> => {
