@@ -2,7 +2,7 @@ import { ServiceError } from '../api/errors.ts';
 import type { Artifact, RunDetail } from '../api/types.ts';
 import { throwIfCancelled } from '../base/errors.ts';
 import type { Session } from '../runs/session.ts';
-import { numberedFileName } from './downloadTarget.ts';
+import { numberedFileName } from '../base/fileNames.ts';
 import { DownloadError } from './errors.ts';
 import type { ArtifactName } from './types.ts';
 

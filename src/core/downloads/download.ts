@@ -20,7 +20,7 @@ import { RETRIES, retryDelayMs } from '../base/retry.ts';
 import type { Session } from '../runs/session.ts';
 import { artifactNamed, listArtifacts } from './artifacts.ts';
 import type { DownloadStore } from './downloadStore.ts';
-import { numberedFileName } from './downloadTarget.ts';
+import { numberedFileName } from '../base/fileNames.ts';
 import { isAdapter } from './localFiles.ts';
 import { isSameFile, partPlaceOf, PartFile, syncFolder, type PartPlace } from './partFile.ts';
 import { DownloadError } from './errors.ts';

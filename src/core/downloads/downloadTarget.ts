@@ -1,19 +1,15 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { DEVICE_NAME } from '../adapters/archive/entryNames.ts';
+import { cutToBytes, MAX_NAME_BYTES, numberedFileName, safeFileName } from '../base/fileNames.ts';
 import { withoutMarker } from '../runs/marker.ts';
 import { isAdapter } from './localFiles.ts';
 import type { ActiveDownload, ArtifactName } from './types.ts';
 
-/** Longest file name of common file systems in UTF-8 bytes, minus room for ` (99)` and `.damaged`. */
-const MAX_NAME_BYTES = 240;
 /** Extensions that adapters, logs and metrics have. Others may run something, even if the file is only listed. */
 const EXTENSIONS: ReadonlySet<string> = new Set(
   'zip tar tgz gz safetensors gguf json bin pt pth model txt log csv jsonl md yaml'.split(' '),
 );
 const PLAIN = '.bin';
-/** UTF-16 units used from each end of a name: normalizing a megabyte of accents would take minutes. */
-const KEPT_UNITS = 1024;
 /** Characters of the label used in the name of a run's folder. */
 const MAX_LABEL_LENGTH = 60;
 
@@ -82,35 +78,4 @@ export function placeIn(
   let number = 2;
   while (isTaken(numberedFileName(name, number))) number += 1;
   return { name, other: numberedFileName(name, number), isFile: isFile(name) };
-}
-
-/**
- * Reduces an untrusted file name to a safe base name: no folder, not hidden, no device name, no characters
- * that a platform rejects, at most 240 UTF-8 bytes including the extension.
- */
-export function safeFileName(text: string | undefined, fallback: string): string {
-  const base = (text ?? '').split(/[/\\]/).at(-1) ?? '';
-  const cut = base.length > 2 * KEPT_UNITS ? base.slice(0, KEPT_UNITS) + base.slice(-KEPT_UNITS) : base;
-  const cleaned = cut
-    .normalize('NFC')
-    .replace(/[\p{Cc}\p{Cf}\p{Cs}<>:"|?*]/gu, '')
-    .replace(/^[.\s]+|(?<![.\s])[.\s]+$/gu, '');
-  if (cleaned === '') return fallback;
-  const extension = path.extname(cleaned);
-  const stem = cleaned.slice(0, cleaned.length - extension.length);
-  const safeStem = DEVICE_NAME.test(cleaned) ? `${fallback}-${stem}` : stem;
-  const keptExtension = Buffer.byteLength(extension) <= 32 ? extension : '';
-  const cutStem = cutToBytes(safeStem, MAX_NAME_BYTES - Buffer.byteLength(keptExtension));
-  return cutStem.replace(/(?<![.\s])[.\s]+$/u, '') + keptExtension;
-}
-
-/** `adapter.zip` → `adapter (2).zip`. */
-export function numberedFileName(name: string, number: number): string {
-  const extension = path.extname(name);
-  return `${name.slice(0, name.length - extension.length)} (${number})${extension}`;
-}
-
-/** Never cuts a character in two. */
-function cutToBytes(text: string, maxBytes: number): string {
-  return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(maxBytes)).read);
 }

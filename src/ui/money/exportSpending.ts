@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { l10n, Uri, window, workspace } from 'vscode';
-import { safeFileName } from '../../core/downloads/downloadTarget.ts';
+import { safeFileName } from '../../core/base/fileNames.ts';
 import { toCsv, toJsonl } from '../../core/money/exports.ts';
 import type { ChargedRun } from '../../core/money/spending.ts';
 import { formatRuns } from '../shared/format.ts';

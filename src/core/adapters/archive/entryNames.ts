@@ -1,3 +1,4 @@
+import { DEVICE_NAME } from '../../base/fileNames.ts';
 import { BrokenArchiveError } from '../problems.ts';
 
 /** Limit of entries in an archive or folder. */
@@ -5,8 +6,6 @@ export const MAX_ENTRIES = 10_000;
 const MAX_PART_BYTES = 255;
 const MAX_PARTS = 32;
 const MAX_NAME_LENGTH = 1024;
-/** Names that Windows reserves for devices, also if blanks or an extension follow. */
-export const DEVICE_NAME = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\.|$)/i;
 /** Control characters, and characters that some platform rejects or treats specially. */
 const ODD_CHARACTER = /[\p{Cc}\p{Cs}\\:*?"<>|]/u;
 
