@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+
+const folder = new URL('../golden/', import.meta.url);
+
+/** What the user is shown in a case: lines, of which those that are undefined are left out. */
+export type Shown = string | undefined | readonly (string | undefined)[];
+
+/**
+ * Compares what the user is shown in each case with `test/golden/<name>.txt`. With `GOLDEN=write` in the environment it writes
+ * the file instead; its diff is then read like code.
+ */
+export function golden(name: string, cases: Readonly<Record<string, Shown>>): void {
+  const text = Object.entries(cases)
+    .map(([title, shown]) => `${caseText(visible(title), shown)}\n`)
+    .join('');
+  const file = new URL(`${name}.txt`, folder);
+  if (process.env['GOLDEN'] === 'write') {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(file, text);
+    return;
+  }
+  assert.ok(existsSync(file), `test/golden/${name}.txt is missing. GOLDEN=write writes it.`);
+  // Git may have written other line ends.
+  const expected = readFileSync(file, 'utf8').replaceAll('\r\n', '\n');
+  assert.equal(
+    text,
+    expected,
+    `test/golden/${name}.txt differs. If that is right, GOLDEN=write rewrites it.`,
+  );
+}
+
+/** The lines that are in only one of two texts, for a case that differs little from another. */
+export function changedLines(lines: readonly string[], from: readonly string[]): string[] {
+  const [now, before] = [new Set(lines), new Set(from)];
+  return [
+    ...from.filter((line) => !now.has(line)).map((line) => `- ${line}`),
+    ...lines.filter((line) => !before.has(line)).map((line) => `+ ${line}`),
+  ];
+}
+
+/** A button of a page. */
+export function buttonText(button: {
+  words: string;
+  action: string;
+  target: string;
+  label?: string | undefined;
+  isDisabled?: boolean | undefined;
+}): string {
+  const { words, action, target, label = words, isDisabled = false } = button;
+  return `[${label} → ${isDisabled ? 'disabled' : `${action} ${target}`.trim()}]`;
+}
+
+function caseText(title: string, shown: Shown): string {
+  const lines = [shown ?? 'nothing']
+    .flat()
+    .flatMap((one) => (one === undefined ? [] : visible(one).split('\n')));
+  const [first = 'nothing', ...more] = lines;
+  return more.length === 0
+    ? `${title}: ${first}`
+    : [title, ...lines.map((line) => `  ${line}`.trimEnd())].join('\n');
+}
+
+/** Names the characters that a diff would hide; the space in a time differs between versions of ICU. */
+function visible(text: string): string {
+  return text
+    .replace(/[\u00a0\u202f]/g, ' ')
+    .replace(/[^\P{C}\n]/gu, (one) => `\\u{${one.codePointAt(0)?.toString(16) ?? ''}}`);
+}
