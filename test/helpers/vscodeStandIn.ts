@@ -114,6 +114,17 @@ export const registered = new Map<string, (...args: unknown[]) => Promise<unknow
 
 /** The values of `vscode.workspace.getConfiguration`; initially empty. */
 export const settings = new Map<string, unknown>();
+const settingsChanged = new EventEmitter<{ affectsConfiguration: (section: string) => boolean }>();
+
+/** Sets `fineTuning.<name>` as the user does: with an event. */
+export function changeSetting(name: string, value: unknown): void {
+  const changed = `fineTuning.${name}`;
+  settings.set(changed, value);
+  settingsChanged.fire({
+    affectsConfiguration: (section) => section === changed || section === 'fineTuning',
+  });
+}
+
 /** A file system watcher; `change` fires its events. */
 export interface WatcherStandIn {
   base: { fsPath: string };
@@ -158,7 +169,7 @@ export const workspace = {
     const dispose = () => void watchers.splice(watchers.indexOf(watcher), 1);
     return { onDidChange: changed.event, onDidCreate: changed.event, onDidDelete: changed.event, dispose };
   },
-  onDidChangeConfiguration: () => ({ dispose: () => undefined }),
+  onDidChangeConfiguration: settingsChanged.event,
   getConfiguration: (section: string) => ({
     get: (name: string, fallback: unknown) =>
       settings.has(`${section}.${name}`) ? settings.get(`${section}.${name}`) : fallback,

@@ -62,6 +62,17 @@ describe('showBalance', () => {
     assert.equal(standIn.statusItems.at(-1)?.text, '$(credit-card) account-1 12.34 EUR');
   });
 
+  it('warns below the threshold as soon as the setting changes', async () => {
+    const color = () => standIn.statusItems.at(-1)?.backgroundColor?.id;
+    standIn.settings.clear();
+    await session.balance.refresh();
+    assert.equal(color(), undefined);
+    standIn.changeSetting('lowBalance', 13);
+    assert.equal(color(), 'statusBarItem.warningBackground');
+    standIn.changeSetting('lowBalance', 12);
+    assert.equal(color(), undefined);
+  });
+
   it('reads spending once for several changes, and hides it when the API key is rejected', async () => {
     const tooltip = () => standIn.statusItems.at(-1)?.tooltip ?? '';
     await session.balance.refresh();
