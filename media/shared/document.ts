@@ -1,4 +1,4 @@
-// Shared by the pages of an account, run and spend. They show the state they receive, and send clicks.
+// Shared by the pages of an account. They show the state they receive, and send clicks.
 import type { PageAct, PageButton, PageNotice } from '../../src/ui/shared/protocol.ts';
 import type { Client } from './client.ts';
 import { copyButton, element, icon } from './dom.ts';

@@ -18,7 +18,7 @@ export type AccountPageParts = Pick<
 export type Loading = 'loaded' | 'loading' | 'failed';
 
 /**
- * Base of the run page and the spend page: follows the account's session and receipts, posts the page's state when it changes,
+ * Base of an account's pages: follows the account's session and receipts, posts the page's state when it changes,
  * and runs only actions whose buttons the page shows.
  */
 export abstract class AccountPage<

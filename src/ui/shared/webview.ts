@@ -1,5 +1,5 @@
 /**
- * The extension's webview pages: the run page, the dataset preview, the adapter page, and the spend page.
+ * The extension's webview pages.
  *
  * A feature with a page has
  * - `src/ui/<feature>/protocol.ts`, types only: the messages to the page and its requests, each with a `type`;

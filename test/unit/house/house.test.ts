@@ -43,8 +43,9 @@ function ruleOf(room: string): Rule | undefined {
   return feature && { ...feature, rooms: [...feature.rooms, ...(own?.rooms ?? [])] };
 }
 
-/** A ratchet: what has one user moves to it, and what has no text to `core`. */
-const MOST_SHARED_LINES = 2_731;
+/** A ratchet: what has one user moves to it, and what has no text to `core`. The list of IDs may grow with each feature. */
+const MOST_SHARED_LINES = 2_616;
+const IDS = 'src/ui/shared/ids.ts';
 
 /** Files outside the rooms, which may import every room. */
 const COMPOSITION_ROOT = ['src/extension.ts', 'src/services.ts', 'src/start.ts'];
@@ -131,8 +132,10 @@ describe('the source code', () => {
       shared.filter((one) => !isShared(one, sources)).map(({ file }) => file),
       [],
     );
-    const lines = shared.reduce((sum, { tree }) => sum + tree.getLineStarts().length - 1, 0);
-    assert.ok(lines <= MOST_SHARED_LINES, `ui/shared has ${lines} lines`);
+    const counted = shared.filter(({ file }) => file !== IDS);
+    assert.equal(counted.length, shared.length - 1);
+    const lines = counted.reduce((sum, { tree }) => sum + tree.getLineStarts().length - 1, 0);
+    assert.ok(lines <= MOST_SHARED_LINES, `ui/shared has ${lines} lines besides the IDs`);
   });
 
   it('makes VS Code wait for nothing but text and buttons', () => {

@@ -149,6 +149,14 @@ describe('package.json', () => {
     );
   });
 
+  it('contributes exactly the settings that the README lists', () => {
+    const readme = readFileSync(new URL('README.md', ROOT), 'utf8');
+    assert.deepEqual(
+      sorted([...readme.matchAll(/^\| `(fineTuning\.\w+)` /gm)].map(([, name = '']) => name)),
+      sorted(Object.keys(contributes.configuration.properties)),
+    );
+  });
+
   it('lets a workspace change only settings without influence on money, URLs, or paths', () => {
     const settings = Object.entries(contributes.configuration.properties);
     const ofWorkspaces = settings.filter(([, { scope }]) => scope !== 'application');
