@@ -5,6 +5,13 @@ import { messagesOf } from './messages.ts';
 const run = (command: string, ...args: unknown[]) =>
   vscode.commands.executeCommand(`fineTuning.${command}`, ...args);
 
+/** Runs a command, and presses no button. */
+async function resultOf(work: () => Thenable<unknown>): Promise<unknown> {
+  let result: unknown;
+  await messagesOf(async () => (result = await work()));
+  return result;
+}
+
 describe('commands without an active account', () => {
   before(async () => {
     await messagesOf(() => run('useSandbox'));
@@ -29,6 +36,14 @@ describe('commands without an active account', () => {
         { text: 'No account is active.', buttons: ['Sign In…', 'Use the Sandbox'] },
       ]);
     });
+
+  it('they return that nothing can be done', async () => {
+    for (const command of ['showRun', 'submitAgain', 'refreshBalance', 'resolveSubmission'])
+      assert.deepEqual(await resultOf(() => run(command, 'some-id')), { outcome: 'unavailable' });
+    assert.deepEqual(await resultOf(() => run('showRun', { accountId: 'no-such', id: 'some-id' })), {
+      outcome: 'unavailable',
+    });
+  });
 
   it('resolveSubmission works, because it handles submissions of every account', async () => {
     assert.deepEqual(await messagesOf(() => run('resolveSubmission', 'some-id')), [
@@ -55,6 +70,20 @@ describe('sandbox commands called with arguments', () => {
         'Nothing was added: enter a positive whole number of cents.',
       ]);
     assert.match((await texts('sandbox.scenario', 'no-such')).join(), /Unknown sandbox scenario.*none/);
+  });
+
+  it('return how they ended', async () => {
+    for (const [outcome, command, ...args] of [
+      ['done', 'sandbox.clockSpeed', 10],
+      ['failed', 'sandbox.clockSpeed', 0],
+      // Its modal dialog is closed.
+      ['cancelled', 'sandbox.reset'],
+      ['done', 'showLog'],
+      ['unavailable', 'cancelDownload'],
+      ['unavailable', 'copyRunId'],
+      ['failed', 'checkDataset', vscode.Uri.file('/no/such.jsonl')],
+    ] as const)
+      assert.deepEqual(await resultOf(() => run(command, ...args)), { outcome }, command);
   });
 
   it('accept valid ones', async () => {

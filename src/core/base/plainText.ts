@@ -53,6 +53,11 @@ export function toPlainLine(text: string, maxUnits: number): string {
   return cutAtWholeCharacters(replaceHidden(visible, () => '').trim(), maxUnits);
 }
 
+/** Whether a text is an ID that a service may reasonably use; the contract's are UUIDs (spec: "Run creation result"). */
+export function isPlainId(text: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/.test(text);
+}
+
 /** How much of a text is compared: normalizing a megabyte of stacked accents takes minutes. */
 const MAX_FOLDED_UNITS = 1024;
 

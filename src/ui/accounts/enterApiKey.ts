@@ -7,6 +7,7 @@ import { isUnauthorized } from '../../core/api/errors.ts';
 import { API_KEY_PREFIX } from '../../core/api/types.ts';
 import { CancelledError } from '../../core/base/errors.ts';
 import { notifySignedOut } from '../shared/activeAccount.ts';
+import type { CommandResult } from '../shared/commands.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { askModal, notify, showInformation, showWarning, withLateProgress } from '../shared/notifications.ts';
 import { websiteLink } from '../shared/open.ts';
@@ -37,16 +38,16 @@ export async function replaceKey(
   apiKeys: ApiKeys,
   createClient: CreateClient,
   argument?: unknown,
-): Promise<void> {
+): Promise<CommandResult | undefined> {
   // A notification may be about an account that is not active.
   const account = accounts.accounts.find(({ id }) => id === argument) ?? accounts.active;
   if (account === undefined) {
     notifySignedOut();
-    return;
+    return { outcome: 'unavailable' };
   }
   if (account.kind === 'sandbox') {
     void showInformation(l10n.t('The sandbox creates its own API key.'));
-    return;
+    return { outcome: 'unavailable' };
   }
   const { id, name, baseUrl } = account;
   await apiKeys.requireCurrent(id);
@@ -57,7 +58,7 @@ export async function replaceKey(
     answer = await askForVerifiedKey(createClient, place, baseUrl, entered);
     if (answer.kind === 'unreachable') entered = answer.apiKey;
   } while (answer.kind === 'unreachable');
-  if (answer.kind !== 'value') return;
+  if (answer.kind !== 'value') return { outcome: 'cancelled' };
   const { apiKey, isVerified } = answer.value;
   await apiKeys.replace({ accountId: id, origin: originOf(account) }, apiKey);
   if (isVerified) void showInformation(l10n.t('Replaced the API key of {0}.', name));

@@ -84,7 +84,9 @@ export function activateAccounts(services: Services): void {
       (await import('./signOut.ts')).signOut(accounts, apiKeys, unfinishedOf, (id) =>
         downloads.discardAll(id),
       ),
-    [COMMANDS.refreshBalance]: () => sessions.active?.balance.refresh(),
+    [COMMANDS.refreshBalance]: async () => {
+      await sessions.active?.balance.refresh();
+    },
     [COMMANDS.openWebsite]: async () =>
       (await import('../shared/open.ts')).websiteLink(accounts.active)?.open(),
   });

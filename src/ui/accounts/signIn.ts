@@ -9,6 +9,7 @@ import {
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import { parseAddress, type AddressProblem } from '../../core/api/address.ts';
 import type { Intent } from '../../core/submission/intent.ts';
+import type { CommandResult } from '../shared/commands.ts';
 import { formatDay } from '../shared/format.ts';
 import { showInformation } from '../shared/notifications.ts';
 import { websiteLink } from '../shared/open.ts';
@@ -39,14 +40,14 @@ export async function signIn(
   apiKeys: ApiKeys,
   createClient: CreateClient,
   submissions: () => Promise<readonly Intent[]>,
-): Promise<void> {
+): Promise<CommandResult | undefined> {
   // Don't ask for an API key that could not be used.
   accounts.requireChangeable();
   await apiKeys.requireCurrent();
   // If they cannot be read, nothing can be submitted either.
   const submitted = await submissions().catch(() => []);
   const draft = await askToSignIn(accounts, createClient, submitted);
-  if (draft === undefined) return;
+  if (draft === undefined) return { outcome: 'cancelled' };
   const { id = randomUUID(), name, baseUrl, apiKey, isVerified } = draft;
   const account: ServiceAccount = { kind: 'service', id, name, baseUrl };
   const owner = { accountId: id, origin: originOf(account) };

@@ -1,5 +1,6 @@
 import { l10n } from 'vscode';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
+import type { CommandResult } from '../shared/commands.ts';
 import { compact } from '../shared/format.ts';
 import { askModal, showWarning } from '../shared/notifications.ts';
 import { TERMS } from '../shared/terms.ts';
@@ -21,10 +22,11 @@ export async function signOut(
   apiKeys: ApiKeys,
   unfinishedOf: (accountId: string) => Unfinished,
   discardDownloads: (accountId: string) => Promise<void>,
-): Promise<void> {
+): Promise<CommandResult | undefined> {
   const account = accounts.active;
   await apiKeys.requireCurrent(account?.id);
-  if (account === undefined || !(await confirmSignOut(account, unfinishedOf(account.id)))) return;
+  if (account === undefined || !(await confirmSignOut(account, unfinishedOf(account.id))))
+    return { outcome: 'cancelled' };
   // Another window may have changed a key while the dialog was open; the account would go, and its API key stay.
   await apiKeys.requireCurrent(account.id);
   // Remove the account first: a session that loses its key would ask for another one.

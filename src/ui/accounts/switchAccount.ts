@@ -4,16 +4,15 @@ import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import { parseWebsite } from '../../core/api/address.ts';
 import { TERMS } from '../shared/terms.ts';
 import { websiteLink } from '../shared/open.ts';
+import type { Command, CommandResult } from '../shared/commands.ts';
 import { compact } from '../shared/format.ts';
 import { COMMANDS, type CommandId } from '../shared/ids.ts';
 import { ask, pick, separator, type Choice } from '../shared/steps.ts';
 
-type Target = () => unknown;
-
 /** Shows the account menu: first the accounts, so that switching takes one click, then actions. */
-export async function switchAccount(accounts: AccountStore): Promise<void> {
+export async function switchAccount(accounts: AccountStore): Promise<CommandResult | undefined> {
   const { active } = accounts;
-  const rows = accounts.accounts.map((account): Choice<Target> => {
+  const rows = accounts.accounts.map((account): Choice<Command> => {
     const isSandbox = account.kind === 'sandbox';
     const isActive = account.id === active?.id;
     const where = isSandbox ? l10n.t('no training, no charges') : originOf(account);
@@ -24,7 +23,7 @@ export async function switchAccount(accounts: AccountStore): Promise<void> {
       value: () => accounts.activate(account.id),
     };
   });
-  const answer = await pick<Target>(
+  const answer = await pick<Command>(
     { title: TERMS.account },
     {
       items:
@@ -33,15 +32,16 @@ export async function switchAccount(accounts: AccountStore): Promise<void> {
           : actionsOf(accounts),
     },
   );
-  if (answer.kind === 'value') await answer.value();
+  if (answer.kind !== 'value') return { outcome: 'cancelled' };
+  return (await answer.value()) ?? undefined;
 }
 
-function actionsOf(store: AccountStore): Choice<Target>[] {
+function actionsOf(store: AccountStore): Choice<Command>[] {
   const { accounts, active } = store;
-  const action = (icon: string, label: string, command: CommandId): Choice<Target> => ({
+  const action = (icon: string, label: string, command: CommandId): Choice<Command> => ({
     icon,
     label,
-    value: async () => commands.executeCommand(command),
+    value: async () => commands.executeCommand<CommandResult>(command),
   });
   const hasSandbox = accounts.some((account) => account.kind === 'sandbox');
   const isSandbox = active?.kind === 'sandbox';
@@ -61,7 +61,7 @@ function actionsOf(store: AccountStore): Choice<Target>[] {
   );
 }
 
-function websiteRows(store: AccountStore, account: Account): Choice<Target>[] {
+function websiteRows(store: AccountStore, account: Account): Choice<Command>[] {
   const link = websiteLink(account);
   const change = () => askForWebsite(store, account);
   if (link === undefined) return [{ icon: 'globe', label: l10n.t('Add Website…'), value: change }];
@@ -71,7 +71,7 @@ function websiteRows(store: AccountStore, account: Account): Choice<Target>[] {
   ];
 }
 
-async function askForWebsite(store: AccountStore, account: Account): Promise<void> {
+async function askForWebsite(store: AccountStore, account: Account): Promise<CommandResult | undefined> {
   const answer = await ask(
     { title: l10n.t('Website of {0}', account.name) },
     {
@@ -84,5 +84,6 @@ async function askForWebsite(store: AccountStore, account: Account): Promise<voi
           : l10n.t('Enter an https:// address without a user name or password.'),
     },
   );
-  if (answer.kind === 'value') await store.change(account.id, { website: parseWebsite(answer.value) });
+  if (answer.kind !== 'value') return { outcome: 'cancelled' };
+  await store.change(account.id, { website: parseWebsite(answer.value) });
 }

@@ -8,6 +8,7 @@ import type { Session } from '../../core/runs/session.ts';
 import { notifySignedOut } from '../shared/activeAccount.ts';
 import { filesOf, runChoices, runIdOf } from '../shared/arguments.ts';
 import { notOnDisk } from '../shared/datasetTexts.ts';
+import type { CommandResult } from '../shared/commands.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { notify, showError, showInformation } from '../shared/notifications.ts';
 import { chooseFolder } from '../shared/open.ts';
@@ -26,17 +27,18 @@ export function inspectAdapter(
   showPage: (file: string) => Promise<void>,
 ) {
   const show = async (file: string) => showPage(await pathToInspect(file));
-  return async (argument?: unknown, selection?: unknown): Promise<void> => {
+  return async (argument?: unknown, selection?: unknown): Promise<CommandResult | undefined> => {
     const uris = filesOf(argument, selection);
     for (const uri of uris) {
       if (uri.scheme === 'file') await show(uri.fsPath);
       else void showError(notOnDisk(path.posix.basename(uri.path)));
     }
-    if (uris.length > 0) return;
+    if (uris.length > 0)
+      return { outcome: uris.every(({ scheme }) => scheme === 'file') ? 'done' : 'failed' };
     const given = runIdOf(argument);
     if (given !== undefined && path.isAbsolute(given)) {
       await show(given);
-      return;
+      return undefined;
     }
     const session = sessions.active;
     if (session !== undefined) await downloads.open(session.account.id);
@@ -47,13 +49,18 @@ export function inspectAdapter(
       const chosen = await chooseAdapter(
         existing.map(({ path: file, runId }) => ({ file, description: names.get(runId) ?? runId })),
       );
-      if (chosen !== undefined) await show(chosen);
-    } else if (session === undefined) notifySignedOut();
-    else {
-      const found = fileOf(given, session, records);
-      if (typeof found === 'string') await show(found);
-      else reportNotDownloaded(given, found.missing);
+      if (chosen === undefined) return { outcome: 'cancelled' };
+      await show(chosen);
+      return { outcome: 'done' };
     }
+    const found = session && fileOf(given, session, records);
+    if (typeof found === 'string') {
+      await show(found);
+      return { outcome: 'done', id: given };
+    }
+    if (found === undefined) notifySignedOut();
+    else reportNotDownloaded(given, found.missing);
+    return { outcome: 'unavailable', id: given };
   };
 }
 

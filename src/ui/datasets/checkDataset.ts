@@ -29,6 +29,7 @@ import {
 } from '../shared/notifications.ts';
 import type { Log } from '../shared/log.ts';
 import { filesOf } from '../shared/arguments.ts';
+import type { CommandResult } from '../shared/commands.ts';
 import { chooseDataset, inspectOrRefuse } from '../shared/chooseDataset.ts';
 import { TERMS } from '../shared/terms.ts';
 import { canShowProblems, openDocument } from './datasetProblems.ts';
@@ -42,27 +43,26 @@ export async function checkDataset(
   log: Log,
   argument?: unknown,
   selection?: unknown,
-): Promise<void> {
+): Promise<CommandResult> {
   const selected = filesOf(argument, selection);
-  if (selected.length > 1) {
-    await checkSeveral(reports, selected, log);
-    return;
-  }
+  if (selected.length > 1) return checkSeveral(reports, selected, log);
   const uri = await chooseDataset(argument, undefined, 'any');
-  if (uri === undefined || (await inspectOrRefuse(uri)) === undefined) return;
+  if (uri === undefined) return { outcome: 'cancelled' };
+  if ((await inspectOrRefuse(uri)) === undefined) return { outcome: 'failed' };
   const name = path.posix.basename(uri.path);
   const found = await withLateProgress(checkingTitle(name), (signal, onProgress) =>
     reportOrFailure(reports.check(uri.fsPath, signal, onProgress), log),
   );
   if (typeof found !== 'string') {
     showVerdict(uri, name, found);
-    return;
+    return { outcome: 'done' };
   }
   const again = () => vscode.commands.executeCommand(COMMANDS.checkDataset, uri);
   notify(showError, failureSentence(name, found), found === 'missing' ? {} : { [TERMS.checkAgain]: again });
+  return { outcome: 'failed' };
 }
 
-async function checkSeveral(reports: Reports, uris: readonly vscode.Uri[], log: Log): Promise<void> {
+async function checkSeveral(reports: Reports, uris: readonly vscode.Uri[], log: Log): Promise<CommandResult> {
   const checked: Report[] = [];
   let failed = 0;
   await withLateProgress(
@@ -80,12 +80,13 @@ async function checkSeveral(reports: Reports, uris: readonly vscode.Uri[], log: 
     },
   );
   // An error was shown for each skipped file.
-  if (checked.length + failed === 0) return;
+  if (checked.length + failed === 0) return { outcome: 'failed' };
   const verdicts = checked.map(verdictOf);
   const isClean = verdicts.every((verdict) => verdict === 'clean');
   const show = () => vscode.commands.executeCommand('workbench.panel.markers.view.focus');
   const text = verdictsSentence(verdicts, failed);
   notify(showInformation, text, isClean ? {} : { [TERMS.showProblems]: show });
+  return { outcome: checked.length < uris.length ? 'failed' : 'done' };
 }
 
 function showVerdict(uri: vscode.Uri, name: string, report: Report): void {
@@ -126,36 +127,40 @@ function verdictsSentence(verdicts: readonly Verdict[], failed: number): string 
 }
 
 /** Shows a file's problems in its editor, or in the preview if it is too large. Checks a file without a report. */
-export async function showDatasetProblems(reports: Reports, uri?: unknown): Promise<void> {
-  if (!(uri instanceof vscode.Uri)) return;
+export async function showDatasetProblems(
+  reports: Reports,
+  uri?: unknown,
+): Promise<CommandResult | undefined> {
+  if (!(uri instanceof vscode.Uri)) return { outcome: 'unavailable' };
   const report = reports.get(uri.fsPath)?.report;
-  if (report === undefined) {
-    await vscode.commands.executeCommand(COMMANDS.checkDataset, uri);
-  } else if (!canShowProblems(uri.fsPath, report.sizeBytes)) {
-    await vscode.commands.executeCommand(COMMANDS.previewDataset, uri);
-  } else {
-    // Binary files don't open in a text editor.
-    if (report.kind !== 'binary') {
-      const { line = 1, column = 1 } =
-        (report.kind === 'rows' ? shownProblems(report, 1).shown[0] : undefined) ?? {};
-      const place = new vscode.Position(line - 1, column - 1);
-      await vscode.window.showTextDocument(uri, {
-        selection: new vscode.Range(place, place),
-        preserveFocus: true,
-      });
-    }
-    await vscode.commands.executeCommand('workbench.panel.markers.view.focus');
+  if (report === undefined) return vscode.commands.executeCommand<CommandResult>(COMMANDS.checkDataset, uri);
+  if (!canShowProblems(uri.fsPath, report.sizeBytes))
+    return vscode.commands.executeCommand<CommandResult>(COMMANDS.previewDataset, uri);
+  // Binary files don't open in a text editor.
+  if (report.kind !== 'binary') {
+    const { line = 1, column = 1 } =
+      (report.kind === 'rows' ? shownProblems(report, 1).shown[0] : undefined) ?? {};
+    const place = new vscode.Position(line - 1, column - 1);
+    await vscode.window.showTextDocument(uri, {
+      selection: new vscode.Range(place, place),
+      preserveFocus: true,
+    });
   }
+  await vscode.commands.executeCommand('workbench.panel.markers.view.focus');
 }
 
 /**
  * Writes a changed copy next to a dataset, such as that in the active editor, and opens the copy. Called as `(uri?)`.
  * @throws CancelledError
  */
-export async function rewriteDatasetBeside(rewriting: Rewriting, argument?: unknown): Promise<void> {
+export async function rewriteDatasetBeside(
+  rewriting: Rewriting,
+  argument?: unknown,
+): Promise<CommandResult | undefined> {
   const uri = await chooseDataset(argument, undefined, 'any');
-  const source = uri && (await inspectOrRefuse(uri));
-  if (source === undefined) return;
+  if (uri === undefined) return { outcome: 'cancelled' };
+  const source = await inspectOrRefuse(uri);
+  if (source === undefined) return { outcome: 'failed' };
   const name = path.basename(source.path);
   const { NotJsonError, rewriteDataset } = await import('../../core/datasets/rewrite.ts');
   let written: string;
@@ -171,7 +176,7 @@ export async function rewriteDatasetBeside(rewriting: Rewriting, argument?: unkn
     else if ((error as NodeJS.ErrnoException).errno !== undefined)
       void showError(vscode.l10n.t('Couldn’t copy {0}. Check permissions and free space.', name));
     else throw error;
-    return;
+    return { outcome: 'failed' };
   }
   void showInformation(vscode.l10n.t('Created {0}. {1} is unchanged.', path.basename(written), name));
   // Open any size: VS Code asks before it shows a very large file.

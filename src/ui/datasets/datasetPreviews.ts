@@ -5,6 +5,7 @@ import { EDITORS } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
 import { filesOf } from '../shared/arguments.ts';
 import { chooseDataset } from '../shared/chooseDataset.ts';
+import type { CommandResult } from '../shared/commands.ts';
 import { isRecord, isText } from '../shared/webview.ts';
 import { PreviewDocument, type PreviewChecks } from './previewDocument.ts';
 import { isRow, PreviewPanel, type PreviewTarget } from './previewPanel.ts';
@@ -44,16 +45,21 @@ export class DatasetPreviews implements vscode.CustomReadonlyEditorProvider<Prev
    * Previews one or more selected datasets. Called as `(uri?, uris?)` from menus, optionally with a `PreviewTarget` as the
    * third argument. Without one, starts at the cursor's row if the active text editor shows the file.
    */
-  async preview(argument?: unknown, selection?: unknown, options?: unknown): Promise<void> {
+  async preview(
+    argument?: unknown,
+    selection?: unknown,
+    options?: unknown,
+  ): Promise<CommandResult | undefined> {
     const selected = filesOf(argument, selection);
     if (selected.length > 1) {
       for (const uri of selected) await this.#show(uri, {});
-      return;
+      return undefined;
     }
     // Read this before a dialog takes the focus.
     const editor = vscode.window.activeTextEditor;
     const uri = await chooseDataset(argument);
-    if (uri !== undefined) await this.#show(uri, startIn(options) ?? { row: await rowOfCursor(editor, uri) });
+    if (uri === undefined) return { outcome: 'cancelled' };
+    await this.#show(uri, startIn(options) ?? { row: await rowOfCursor(editor, uri) });
   }
 
   async #show(uri: vscode.Uri, start: PreviewTarget): Promise<void> {

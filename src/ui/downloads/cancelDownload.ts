@@ -3,6 +3,7 @@ import type { Downloads } from '../../core/downloads/downloads.ts';
 import type { ActiveDownload } from '../../core/downloads/types.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { chooseRun, runIdOf } from '../shared/arguments.ts';
+import type { CommandResult } from '../shared/commands.ts';
 import { askModal, showInformation, showWarning } from '../shared/notifications.ts';
 import { TERMS } from '../shared/terms.ts';
 import { downloadShare, downloadText, type DownloadView } from './downloadProgress.ts';
@@ -17,12 +18,19 @@ export async function cancelDownload(
   sessions: Pick<Sessions, 'active'>,
   downloads: Downloads,
   argument: unknown,
-): Promise<void> {
+): Promise<CommandResult> {
   const given = runIdOf(argument);
-  const discard = async (meant: readonly ActiveDownload[]) => {
+  const discard = async (meant: readonly ActiveDownload[]): Promise<CommandResult> => {
+    const id = meant[0]?.runId;
+    if (id === undefined) {
+      void showInformation(l10n.t('No download to cancel.'));
+      return { outcome: 'unavailable' };
+    }
     const interrupted = meant.find(({ state }) => state === 'interrupted');
-    if (interrupted !== undefined && !(await confirmDiscard(nameOf(interrupted.runId), interrupted))) return;
-    for (const { id } of meant) await downloads.discard(id);
+    if (interrupted !== undefined && !(await confirmDiscard(nameOf(interrupted.runId), interrupted)))
+      return { outcome: 'cancelled', id };
+    for (const download of meant) await downloads.discard(download.id);
+    return { outcome: 'done', id };
   };
   const session = sessions.active;
   const nameOf = (runId: string) => runNameOf(session?.runs ?? { label: () => undefined }, runId);
@@ -31,10 +39,7 @@ export async function cancelDownload(
   if (session !== undefined) await downloads.open(session.account.id);
   const all = () => downloads.active.filter(({ accountId }) => accountId === session?.account.id);
   const [first] = all();
-  if (session === undefined || first === undefined) {
-    void showInformation(l10n.t('No download to cancel.'));
-    return;
-  }
+  if (session === undefined || first === undefined) return discard([]);
   const isClear = all().every(({ runId, state }) => runId === first.runId && state !== 'interrupted');
   const choices = all().map((download) => ({
     runId: download.runId,
@@ -42,10 +47,8 @@ export async function cancelDownload(
     description: downloadText(download),
   }));
   const chosen = given ?? (isClear ? first.runId : await chooseRun(undefined, choices));
-  if (chosen === undefined) return;
-  const meant = all().filter(({ id, runId }) => runId === chosen || id === chosen);
-  if (meant.length === 0) void showInformation(l10n.t('No download to cancel.'));
-  await discard(meant);
+  if (typeof chosen === 'object') return chosen;
+  return discard(all().filter(({ id, runId }) => runId === chosen || id === chosen));
 }
 
 /** Asks whether to discard what was downloaded of an interrupted download. */

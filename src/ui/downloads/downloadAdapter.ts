@@ -7,6 +7,7 @@ import { isAdapter, localAdapter } from '../../core/downloads/localFiles.ts';
 import type { ArtifactName, DownloadRecord, DownloadState } from '../../core/downloads/types.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Services } from '../../services.ts';
+import type { CommandResult } from '../shared/commands.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import {
   askModal,
@@ -46,17 +47,21 @@ interface Job {
  * @param mode `resume`: resumes without asking
  * @throws the same errors as `list` and `discard` of `Downloads`
  */
-export async function downloadAdapter(parts: Parts, argument?: unknown, mode?: unknown): Promise<void> {
+export async function downloadAdapter(
+  parts: Parts,
+  argument?: unknown,
+  mode?: unknown,
+): Promise<CommandResult> {
   const { downloads } = parts;
   const session = parts.sessions.active;
-  if (session === undefined) return;
+  if (session === undefined) return { outcome: 'unavailable' };
   const runId = runIdOf(argument);
   if (runId === undefined) {
     const choices = runChoices(session, (run) => run.artifacts_available);
     const chosen = await chooseRun(argument, choices);
+    if (typeof chosen === 'object') return chosen;
     // Call the command again with the run, so that a retry doesn't ask for it.
-    if (chosen !== undefined) await vscode.commands.executeCommand(COMMANDS.downloadAdapter, chosen);
-    return;
+    return vscode.commands.executeCommand<CommandResult>(COMMANDS.downloadAdapter, chosen);
   }
   const { id: accountId } = session.account;
   await downloads.check(accountId);
@@ -75,14 +80,15 @@ export async function downloadAdapter(parts: Parts, argument?: unknown, mode?: u
         target,
         run: (signal: AbortSignal) => downloads.resume(id, signal),
       }));
-      await runJobs(parts, session, runId, jobs);
+      return runJobs(parts, session, runId, jobs);
     }
-    if (choice !== 'restart') return;
+    if (choice !== 'restart') return { outcome: 'cancelled', id: runId };
     for (const { id } of interrupted) await downloads.discard(id);
   }
   const record = localAdapter(downloads.records(accountId), runId);
-  if (record === undefined || (await askDownloadAgain(runNameOf(session.runs, runId), record)))
-    await downloadNew(parts, session, runId);
+  if (record !== undefined && !(await askDownloadAgain(runNameOf(session.runs, runId), record)))
+    return { outcome: 'cancelled', id: runId };
+  return downloadNew(parts, session, runId);
 }
 
 /** Asks what to do with a run's interrupted downloads: `view` is of the first, `targets` are the paths of all. */
@@ -121,7 +127,7 @@ async function loadLabel({ runs }: Session, runId: string): Promise<void> {
   if (runs.label(runId) === undefined) await runs.loadDetail(runId).catch(() => undefined);
 }
 
-async function downloadNew(parts: Parts, session: Session, runId: string): Promise<void> {
+async function downloadNew(parts: Parts, session: Session, runId: string): Promise<CommandResult> {
   const { downloads } = parts;
   // List first: if the run is not completed or its adapter expired, no folder is needed.
   const listed = await withProgress(
@@ -146,19 +152,19 @@ async function downloadNew(parts: Parts, session: Session, runId: string): Promi
       downloadText(running),
     );
     notify(showInformation, text, { [vscode.l10n.t('Cancel Download')]: cancel });
-    return;
+    return { outcome: 'unavailable', id: runId };
   }
   const artifacts = await chooseArtifacts(name, free);
-  if (artifacts.length === 0) return;
+  if (artifacts.length === 0) return { outcome: 'cancelled', id: runId };
   const folder = await folderFor(session, runId);
-  if (folder === undefined) return;
+  if (folder === undefined) return { outcome: 'cancelled', id: runId };
   try {
     const targets = await freeTargets(downloads, runId, artifacts, folder.path);
     const jobs = targets.map(({ artifact, target }) => ({
       target,
       run: (signal: AbortSignal) => downloads.start({ session, runId, artifact, target }, signal),
     }));
-    await runJobs(parts, session, runId, jobs);
+    return await runJobs(parts, session, runId, jobs);
   } finally {
     // Remove the new folder if it is empty.
     if (folder.wasMade) await rmdir(folder.path).catch(() => undefined);
@@ -197,8 +203,8 @@ async function runJobs(
   session: Session,
   runId: string,
   jobs: readonly Job[],
-): Promise<void> {
-  if (jobs.length === 0) return;
+): Promise<CommandResult> {
+  if (jobs.length === 0) return { outcome: 'cancelled', id: runId };
   const records: DownloadRecord[] = [];
   try {
     await withCancellableProgress(
@@ -223,11 +229,13 @@ async function runJobs(
         }
       },
     );
+    return { outcome: 'done', id: runId };
   } catch (error) {
-    if (error instanceof CancelledError) return;
+    if (error instanceof CancelledError) return { outcome: 'cancelled', id: runId };
     log.error('not-downloaded', error);
     // The account's state already shows this error.
     if (!session.isReportedByState(error)) reportDownloadFailed(session, downloads, runId, error);
+    return { outcome: 'failed', id: runId };
   } finally {
     reportDownloaded(records, session.account);
   }

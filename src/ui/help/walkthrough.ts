@@ -3,6 +3,7 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { isSoundAdapter } from '../../core/downloads/localFiles.ts';
 import type { Services } from '../../services.ts';
+import type { CommandResult } from '../shared/commands.ts';
 import { COMMANDS, CONTEXT_KEYS } from '../shared/ids.ts';
 import { inBackground } from '../shared/log.ts';
 
@@ -81,15 +82,15 @@ export async function openWalkthrough({ extension }: Pick<vscode.ExtensionContex
 /** Opens and checks the user's copy of the sample, which is created in the workspace or where the user chooses. */
 export async function openSampleDataset({
   extensionUri,
-}: Pick<vscode.ExtensionContext, 'extensionUri'>): Promise<void> {
+}: Pick<vscode.ExtensionContext, 'extensionUri'>): Promise<CommandResult> {
   const sample = vscode.Uri.joinPath(extensionUri, 'media/walkthrough', SAMPLE);
   const folder = vscode.workspace.workspaceFolders?.find(({ uri }) => uri.scheme === 'file')?.uri;
   const inFolder = folder && copyUnlessThere(sample, vscode.Uri.joinPath(folder, SAMPLE));
   // The folder may be read-only.
   const file = (await inFolder?.catch(() => undefined)) ?? (await copyWhereChosen(sample));
-  if (file === undefined) return;
+  if (file === undefined) return { outcome: 'cancelled' };
   await vscode.window.showTextDocument(file, { preview: false });
-  await vscode.commands.executeCommand(COMMANDS.checkDataset, file);
+  return vscode.commands.executeCommand<CommandResult>(COMMANDS.checkDataset, file);
 }
 
 async function copyWhereChosen(sample: vscode.Uri): Promise<vscode.Uri | undefined> {

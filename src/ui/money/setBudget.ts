@@ -2,6 +2,7 @@ import { l10n } from 'vscode';
 import type { AccountBudget } from '../../core/accounts/account.ts';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
+import type { CommandResult } from '../shared/commands.ts';
 import { limitsText } from '../shared/spendingText.ts';
 import { notAnAmount, parseAmount } from '../shared/format.ts';
 import { showInformation } from '../shared/notifications.ts';
@@ -11,9 +12,12 @@ import { ask, mapAnswer, runSteps, type Answer, type Place } from '../shared/ste
 type Limits = Pick<AccountBudget, 'perRunCents' | 'perMonthCents'>;
 
 /** Asks for the active account's spending limits per run and per month; empty input means no limit. */
-export async function setBudget(accounts: AccountStore, sessions: Sessions): Promise<void> {
+export async function setBudget(
+  accounts: AccountStore,
+  sessions: Sessions,
+): Promise<CommandResult | undefined> {
   const session = sessions.active;
-  if (session === undefined) return;
+  if (session === undefined) return { outcome: 'unavailable' };
   const { id, name, budget } = session.account;
   const { currency } = session.balance.current ?? (await session.balance.refresh());
   // Limits in another currency don't apply to this one.
@@ -26,7 +30,7 @@ export async function setBudget(accounts: AccountStore, sessions: Sessions): Pro
     ],
     { perRunCents, perMonthCents },
   );
-  if (limits === undefined) return;
+  if (limits === undefined) return { outcome: 'cancelled' };
   const isNone = limits.perRunCents === undefined && limits.perMonthCents === undefined;
   const set = isNone ? undefined : { ...limits, currency };
   await accounts.change(id, { budget: set });

@@ -1,11 +1,13 @@
 import * as vscode from 'vscode';
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
 import { CancelledError, unlessCancelled } from '../../core/base/errors.ts';
+import { isPlainId } from '../../core/base/plainText.ts';
 import type { RunFilter } from '../../core/runs/runFilter.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { notifySignedOut } from '../shared/activeAccount.ts';
 import { chooseRun, modelOf, runChoices, runIdOf } from '../shared/arguments.ts';
+import type { CommandResult } from '../shared/commands.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { openServiceLink } from '../shared/open.ts';
 import {
@@ -52,12 +54,15 @@ export async function loadMoreRuns({ active: session }: Active): Promise<void> {
 }
 
 /** Loads older runs until there are no more, the service sends no new ones, or the user cancels. Loaded runs stay. */
-export async function loadAllRuns(sessions: Pick<Sessions, 'active' | 'isReportedByState'>): Promise<void> {
+export async function loadAllRuns(
+  sessions: Pick<Sessions, 'active' | 'isReportedByState'>,
+): Promise<CommandResult | undefined> {
   const session = sessions.active;
-  if (session === undefined) return;
+  if (session === undefined) return { outcome: 'unavailable' };
   const { runs } = session;
   const retry = () => void vscode.commands.executeCommand(COMMANDS.loadAllRuns);
-  await withCancellableProgress(vscode.l10n.t('Loading all runs'), async (signal, report) => {
+  const title = vscode.l10n.t('Loading all runs');
+  return withCancellableProgress<CommandResult | undefined>(title, async (signal, report) => {
     try {
       if (runs.rows === undefined) await runs.refresh();
       while (runs.hasMore && !signal.aborted && sessions.active === session) {
@@ -65,11 +70,14 @@ export async function loadAllRuns(sessions: Pick<Sessions, 'active' | 'isReporte
         await unlessCancelled(runs.loadMore(), signal);
         if (!runs.isIncomplete) continue;
         notifyMayBeIncomplete(runs.rows?.length ?? 0, retry);
-        return;
+        return { outcome: 'failed' };
       }
+      return { outcome: runs.hasMore ? 'cancelled' : 'done' };
     } catch (error) {
-      if (error instanceof CancelledError || sessions.isReportedByState(error)) return;
-      notifyNotAllLoaded(runs.rows?.length ?? 0, asText(explain(error)), retry);
+      if (error instanceof CancelledError) return { outcome: 'cancelled' };
+      if (!sessions.isReportedByState(error))
+        notifyNotAllLoaded(runs.rows?.length ?? 0, asText(explain(error)), retry);
+      return { outcome: 'failed' };
     }
   });
 }
@@ -94,21 +102,24 @@ export async function showRun(
   { active: session }: Active,
   show: (accountId: string, runId: string) => Promise<void>,
   argument: unknown,
-): Promise<void> {
-  if (session === undefined) return;
-  const runId = await chooseRun(argument, runChoices(session));
-  if (runId !== undefined) await show(session.account.id, runId);
+): Promise<CommandResult> {
+  if (session === undefined) return { outcome: 'unavailable' };
+  const id = await chooseRun(argument, runChoices(session));
+  if (typeof id === 'object') return id;
+  await show(session.account.id, id);
+  return { outcome: 'done', id };
 }
 
 /** Copies the ID of a known run, since another extension could pass any text. */
-export async function copyRunId({ active: session }: Active, argument: unknown): Promise<void> {
-  if (session === undefined) return;
+export async function copyRunId({ active: session }: Active, argument: unknown): Promise<CommandResult> {
+  if (session === undefined) return { outcome: 'unavailable' };
   const given = runIdOf(argument) ?? '';
   const isKnown = !session.isLocked && session.runs.get(given) !== undefined;
-  const runId = isKnown ? given : await chooseRun(undefined, runChoices(session));
-  if (runId === undefined) return;
-  await vscode.env.clipboard.writeText(runId);
+  const id = isKnown ? given : await chooseRun(undefined, runChoices(session));
+  if (typeof id === 'object') return id;
+  await vscode.env.clipboard.writeText(id);
   notifyRunIdCopied();
+  return { outcome: 'done', id };
 }
 
 /** Opens the license terms or the use policy of a model, if the service provides an https link. */
@@ -116,14 +127,13 @@ export async function openModelLink(
   { active: session }: Active,
   field: 'terms_url' | 'use_policy_url',
   argument: unknown,
-): Promise<void> {
+): Promise<CommandResult> {
   const url = modelOf(argument, session?.models.models ?? [])?.[field];
-  if (url === undefined || !(await openServiceLink(url)))
-    void showInformation(vscode.l10n.t('The service didn’t provide an https link for this.'));
+  if (url !== undefined && (await openServiceLink(url))) return { outcome: 'done' };
+  void showInformation(vscode.l10n.t('The service didn’t provide an https link for this.'));
+  return { outcome: 'unavailable' };
 }
 
-/** Matches every ID that a service may reasonably use; the contract's are UUIDs (spec: "Run creation result"). */
-const PLAIN_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
 const RUN_PATH = '/run/';
 
 export interface RunLinkParts {
@@ -152,7 +162,7 @@ export async function followRunLink(
   const session = parts.sessions.active;
   const isKnown = session !== undefined && !session.isLocked && session.runs.get(runId) !== undefined;
   // Any other ID may be text that the link's author wants shown, so don't repeat it.
-  if (!isKnown && !PLAIN_ID.test(runId)) {
+  if (!isKnown && !isPlainId(runId)) {
     void showWarning(vscode.l10n.t('Unsupported link. Fine-Tuning links can only open a run.'));
     return;
   }
@@ -186,21 +196,23 @@ export async function filterRuns(
   sessions: Active,
   shown: Pick<VisibleRuns, 'filter' | 'filterBy'>,
   argument: unknown,
-): Promise<void> {
+): Promise<CommandResult> {
   const session = sessions.active;
-  if (session === undefined) return;
+  if (session === undefined) return { outcome: 'unavailable' };
   if (typeof argument === 'string') {
     shown.filterBy({ text: argument.trim(), modelIds: [], phases: [] });
-    return;
+    return { outcome: 'done' };
   }
   // Don't offer what was read with a rejected API key.
   if (session.isLocked || (session.runs.rows ?? []).length === 0) {
     void showInformation(vscode.l10n.t('No runs are loaded yet.'));
-    return;
+    return { outcome: 'unavailable' };
   }
   const filter = await askForFilter(session, shown.filter);
   // Another account has other models.
-  if (filter !== undefined && sessions.active === session) shown.filterBy(filter);
+  if (filter === undefined || sessions.active !== session) return { outcome: 'cancelled' };
+  shown.filterBy(filter);
+  return { outcome: 'done' };
 }
 
 type FilterItem = vscode.QuickPickItem & Partial<Pick<RunFilter, 'modelIds' | 'phases'>>;

@@ -2,6 +2,7 @@ import { l10n } from 'vscode';
 import type { SandboxControl } from '../../sandbox/control.ts';
 import { MAX_SPEED, MIN_SPEED, SCENARIOS } from '../../sandbox/scenarios.ts';
 import type { Services } from '../../services.ts';
+import type { CommandResult } from '../shared/commands.ts';
 import { TERMS } from '../shared/terms.ts';
 import { formatMoney, notAnAmount, parseAmount, sandboxNote } from '../shared/format.ts';
 import { askModal, showError, showInformation, showWarning } from '../shared/notifications.ts';
@@ -34,15 +35,15 @@ async function offerSandbox(): Promise<boolean> {
 }
 
 /** Sets the fault that the sandbox simulates: the argument, or the user's choice. */
-export async function setScenario(parts: Parts, argument: unknown): Promise<void> {
+export async function setScenario(parts: Parts, argument: unknown): Promise<CommandResult | undefined> {
   const control = await controlOf(parts);
-  if (control === undefined) return;
+  if (control === undefined) return { outcome: 'cancelled' };
   const id = typeof argument === 'string' ? argument : await chooseScenario(control.getScenario());
-  if (id === undefined) return;
+  if (id === undefined) return { outcome: 'cancelled' };
   const scenario = SCENARIOS.find((known) => known === id);
   if (scenario === undefined) {
     void showError(l10n.t('Unknown sandbox scenario. Available: {0}.', SCENARIOS.join(', ')));
-    return;
+    return { outcome: 'failed' };
   }
   control.setScenario(scenario);
   const name = offeredScenarios()[scenario].label;
@@ -69,9 +70,9 @@ async function chooseScenario(current: string): Promise<string | undefined> {
 }
 
 /** Deletes the sandbox's runs, and resets its balance, scenario, and clock. */
-export async function reset(parts: Parts): Promise<void> {
+export async function reset(parts: Parts): Promise<CommandResult | undefined> {
   const control = await controlOf(parts);
-  if (control === undefined || !(await confirmReset())) return;
+  if (control === undefined || !(await confirmReset())) return { outcome: 'cancelled' };
   control.reset();
   const { active } = parts.sessions;
   active?.runs.clear();
@@ -88,17 +89,17 @@ async function confirmReset(): Promise<boolean> {
 }
 
 /** Adds to the sandbox's balance: the cents in the argument, or the amount that the user enters. */
-export async function addFunds(parts: Parts, argument: unknown): Promise<void> {
+export async function addFunds(parts: Parts, argument: unknown): Promise<CommandResult | undefined> {
   const control = await controlOf(parts);
-  if (control === undefined) return;
+  if (control === undefined) return { outcome: 'cancelled' };
   const balance = parts.sessions.active?.balance;
   const { currency } = balance?.current ?? (await balance?.refresh()) ?? { currency: '' };
   const cents = typeof argument === 'number' ? argument : await askForFunds(currency);
-  if (cents === undefined) return;
+  if (cents === undefined) return { outcome: 'cancelled' };
   const balanceCents = unlessOutOfRange(() => control.addFunds(cents));
   if (balanceCents === undefined) {
     void showError(l10n.t('Nothing was added: enter a positive whole number of cents.'));
-    return;
+    return { outcome: 'failed' };
   }
   const text = formatMoney(balanceCents, currency);
   void showInformation(l10n.t('The balance is now {0} of sandbox money.', text));
@@ -119,17 +120,20 @@ async function askForFunds(currency: string): Promise<number | undefined> {
 }
 
 /** Sets the speed of the sandbox's clock: the factor in the argument, or the user's choice. */
-export async function setClockSpeed(parts: Parts, argument: unknown): Promise<void> {
+export async function setClockSpeed(parts: Parts, argument: unknown): Promise<CommandResult | undefined> {
   const control = await controlOf(parts);
-  if (control === undefined) return;
+  if (control === undefined) return { outcome: 'cancelled' };
   const speed = typeof argument === 'number' ? argument : await chooseClockSpeed(control.getSpeed());
-  if (speed === undefined) return;
+  if (speed === undefined) return { outcome: 'cancelled' };
   const isSet = unlessOutOfRange(() => {
     control.setSpeed(speed);
     return true;
   });
-  if (isSet) await parts.sessions.active?.runs.refresh();
-  else void showError(l10n.t('The clock speed must be from {0} to {1}.', MIN_SPEED, MAX_SPEED));
+  if (!isSet) {
+    void showError(l10n.t('The clock speed must be from {0} to {1}.', MIN_SPEED, MAX_SPEED));
+    return { outcome: 'failed' };
+  }
+  await parts.sessions.active?.runs.refresh();
 }
 
 /** Asks for the speed of the sandbox's clock. */

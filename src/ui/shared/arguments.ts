@@ -3,6 +3,7 @@ import type { Model, RunSummary } from '../../core/api/types.ts';
 import { instantOf } from '../../core/base/clock.ts';
 import { userLabel } from '../../core/runs/marker.ts';
 import type { Session } from '../../core/runs/session.ts';
+import type { CommandResult } from './commands.ts';
 import { showInformation } from './notifications.ts';
 import { timesOfAlike, withTime } from './rowText.ts';
 import { runWords } from './runText.ts';
@@ -60,13 +61,19 @@ export function runChoices(
   }));
 }
 
-/** Returns the run ID of the argument. Without one, as from the Command Palette, asks the user to pick a run. */
-export async function chooseRun(argument: unknown, runs: readonly RunChoice[]): Promise<string | undefined> {
+/**
+ * Returns the run ID of the argument. Without one, as from the Command Palette, asks the user to pick a run.
+ * @returns the end of the command if there is none
+ */
+export async function chooseRun(
+  argument: unknown,
+  runs: readonly RunChoice[],
+): Promise<string | CommandResult> {
   const given = runIdOf(argument);
   if (given !== undefined) return given;
   if (runs.length === 0) {
     void showInformation(vscode.l10n.t('No matching runs yet.'));
-    return undefined;
+    return { outcome: 'unavailable' };
   }
   const answer = await pick(
     { title: vscode.l10n.t('Choose a Run') },
@@ -79,5 +86,5 @@ export async function chooseRun(argument: unknown, runs: readonly RunChoice[]): 
       })),
     },
   );
-  return answer.kind === 'value' ? answer.value : undefined;
+  return answer.kind === 'value' ? answer.value : { outcome: 'cancelled' };
 }

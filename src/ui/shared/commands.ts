@@ -1,4 +1,6 @@
 import type { AccountStore } from '../../core/accounts/accountStore.ts';
+import { CancelledError } from '../../core/base/errors.ts';
+import { isPlainId } from '../../core/base/plainText.ts';
 import type { CommandId } from './ids.ts';
 
 /** The object of a command with its account, since notifications and pages outlive a switch of accounts. */
@@ -8,8 +10,20 @@ export interface Target {
   id: string;
 }
 
-/** The function of a command; features load its code at the first use. */
-export type Command = (...args: unknown[]) => unknown;
+/**
+ * What a command returns to other extensions, which can all run it: never money, paths, labels, keys, or text of rows. The codes are
+ * a contract, explained in docs/commands.md.
+ */
+export interface CommandResult {
+  outcome: 'done' | 'cancelled' | 'unavailable' | 'failed' | 'charged' | 'not-charged' | 'unknown';
+  /** A `run_id`, or the ID of a submission. */
+  id?: string;
+}
+
+type Nothing = void | Promise<void>;
+
+/** The function of a command; features load its code at the first use. It may return nothing if it did what it is for. */
+export type Command = (...args: unknown[]) => Nothing | Promise<CommandResult | undefined>;
 
 /** What a command requires. `account`: an active account; `accounts`: a readable list of accounts. */
 export type Needs = 'nothing' | 'accounts' | 'account';
@@ -33,26 +47,36 @@ export class Commands {
     for (const [id, command] of Object.entries(commands)) this.#byId.set(id, { command, needs });
   }
 
-  async run(id: CommandId, args: unknown[]): Promise<void> {
+  /** Runs a command and reports its error. Never rejects. */
+  async run(id: CommandId, args: unknown[]): Promise<CommandResult> {
     try {
-      await this.#run(id, args);
+      const { outcome, id: about } = await this.#run(id, args);
+      // Nothing else leaves, whatever the command returned. A service may use any text as an ID.
+      return { outcome, ...(about !== undefined && isPlainId(about) && { id: about }) };
     } catch (error) {
       this.#reportError(error, () => void this.run(id, args));
+      return { outcome: error instanceof CancelledError ? 'cancelled' : 'failed' };
     }
   }
 
-  async #run(id: CommandId, args: unknown[]): Promise<void> {
+  async #run(id: CommandId, args: unknown[]): Promise<CommandResult> {
     const { command, needs } = this.#byId.get(id) ?? {};
     if (command === undefined) throw new RangeError(id);
     if (needs !== 'nothing' && this.#accounts.isUnreadable) await this.#accounts.open();
     const [first, ...rest] = args;
     if (isTarget(first)) {
-      if (needs === 'account' && !(await ensureActiveAccount(this.#accounts, first.accountId))) return;
+      if (needs === 'account' && !(await ensureActiveAccount(this.#accounts, first.accountId))) {
+        const isKnown = this.#accounts.accounts.some((account) => account.id === first.accountId);
+        return { outcome: isKnown ? 'cancelled' : 'unavailable' };
+      }
       args = [first.id, ...rest];
     }
-    if (needs === 'account' && this.#accounts.active === undefined)
+    if (needs === 'account' && this.#accounts.active === undefined) {
       (await import('./activeAccount.ts')).notifySignedOut();
-    else await command(...args);
+      return { outcome: 'unavailable' };
+    }
+    const result = await command(...args);
+    return typeof result === 'object' ? result : { outcome: 'done' };
   }
 }
 

@@ -3,6 +3,7 @@ import { submissionName } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { UnreadRecord } from '../../core/submission/unreadRecord.ts';
 import type { Services } from '../../services.ts';
+import type { CommandResult } from '../shared/commands.ts';
 import { showInformation } from '../shared/notifications.ts';
 import { timesOfAlike, withTime } from '../shared/rowText.ts';
 import { pick } from '../shared/steps.ts';
@@ -25,30 +26,30 @@ export function submissionIdOf(argument: unknown): string | undefined {
 
 /**
  * Returns the submission or record that a command was called with, or the only one that can be resolved, or the one that the user picks;
- * undefined, after a notification, if there is none.
+ * else the end of the command, after a notification if there is none.
  */
 export async function chooseSubmission(
   { journal, sessions, submitter }: Pick<Services, 'journal' | 'sessions' | 'submitter'>,
   argument: unknown,
-): Promise<PendingSubmission | UnreadRecord | undefined> {
+): Promise<PendingSubmission | UnreadRecord | CommandResult> {
   const { pending } = submitter;
   const { damaged } = journal;
   const given = submissionIdOf(argument);
   if (given !== undefined) {
     const found = findSubmission(submitter, given) ?? damaged.find(({ id }) => id === given);
-    if (found === undefined) await reportEnd(given, { journal, sessions, submitter });
-    return found;
+    return found ?? reportEnd(given, { journal, sessions, submitter });
   }
   const signedIn = pending.filter(({ accountId }) => sessions.find(accountId) !== undefined);
   const reachable = [...signedIn, ...damaged];
-  if (reachable.length > 1) return pickSubmission(reachable, sessions);
-  if (reachable.length === 0)
-    void showInformation(
-      pending.length === 0
-        ? l10n.t('No submission needs your attention.')
-        : l10n.t('Sign in to resolve the submissions of signed-out accounts.'),
-    );
-  return reachable[0];
+  if (reachable.length > 1) return (await pickSubmission(reachable, sessions)) ?? { outcome: 'cancelled' };
+  const [only] = reachable;
+  if (only !== undefined) return only;
+  void showInformation(
+    pending.length === 0
+      ? l10n.t('No submission needs your attention.')
+      : l10n.t('Sign in to resolve the submissions of signed-out accounts.'),
+  );
+  return { outcome: 'unavailable' };
 }
 
 /** Shows their rows, with times where two would read alike. */

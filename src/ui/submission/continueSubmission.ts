@@ -18,6 +18,7 @@ import {
 } from '../../core/submission/pendingSubmission.ts';
 import type { ReconcileResult } from '../../core/submission/reconciler.ts';
 import type { Services } from '../../services.ts';
+import type { CommandResult } from '../shared/commands.ts';
 import { showWarning, withLateProgress } from '../shared/notifications.ts';
 import { asText, explain } from '../shared/serviceErrors.ts';
 import type { ReportFoundRun } from './chargeReport.ts';
@@ -91,33 +92,32 @@ export async function obstacleOf(
 /**
  * Resends the same bytes with the same Idempotency-Key after the final question; a refused submission repeats the steps. Reads
  * the current state before it asks, since a notification or a dialog may have been open for a while.
- * @returns false if the dialog of the submission is to be shown
+ * @returns the end of the command; undefined if the dialog of the submission is to be shown
  */
-export async function continueSubmission(parts: ResolveParts, id: string): Promise<boolean> {
+export async function continueSubmission(
+  parts: ResolveParts,
+  id: string,
+): Promise<CommandResult | undefined> {
   const { ensureActiveAccount, sessions, submitter } = parts;
   const find = () => submitter.pending.find((one) => one.id === id);
   const asked = find();
-  if (asked !== undefined && !(await ensureActiveAccount(asked.accountId))) return true;
+  if (asked !== undefined && !(await ensureActiveAccount(asked.accountId)))
+    return { outcome: 'cancelled', id };
   const submission = find();
-  if (submission === undefined) {
-    await reportEnd(id, parts);
-    return true;
-  }
+  if (submission === undefined) return reportEnd(id, parts);
   const { accountId, intent, state } = submission;
   const session = sessions.find(accountId);
-  if (session === undefined) return true;
-  if (!canContinue(submission, Date.now(), session.keyId)) return false;
+  if (session === undefined) return { outcome: 'unavailable', id };
+  if (!canContinue(submission, Date.now(), session.keyId)) return undefined;
   const { dataset, model_id } = intent;
-  if (state === 'refused') {
-    await continueWithDataset(dataset, { ...presetOf(intent), replaces: id, accountId }, session.account);
-    return true;
-  }
-  if ((await obstacleOf(submission, session)) !== undefined) return false;
+  if (state === 'refused')
+    return continueWithDataset(dataset, { ...presetOf(intent), replaces: id, accountId }, session.account);
+  if ((await obstacleOf(submission, session)) !== undefined) return undefined;
   const knowledge = await whatIsKnown(parts, session, submission);
-  if (knowledge === 'done') return true;
+  if (typeof knowledge === 'object') return knowledge;
   // The consents name the provider and the policy from the list of models.
   const facts = await readFacts(session, parts, state === 'unknown');
-  if (facts === undefined) return true;
+  if (facts === undefined) return { outcome: 'unavailable', id };
   const { models, balance } = session;
   const model = models.models?.find((one) => one.model_id === model_id) ?? { name: models.nameOf(model_id) };
   const place = await placeOf(dataset.path);
@@ -139,40 +139,40 @@ export async function continueSubmission(parts: ResolveParts, id: string): Promi
       isUnproven: knowledge === 'unproven',
     };
   });
-  if (answer !== 'submit') return answer === undefined;
+  if (answer !== 'submit') return answer === 'back' ? undefined : { outcome: 'cancelled', id };
   const { result } = await withSubmissionProgress(session, intent, (signal) =>
     submitter.resume(session, id, signal),
   );
-  await reportResult(result, id, intent, session, parts);
-  return true;
+  return reportResult(result, id, intent, session, parts);
 }
 
 /**
  * Looks for the run of an upload that stopped without an end: after a rollback of the machine, its record proves nothing.
- * @returns `done` if it was charged, or if nothing may be sent without an answered check
+ * @returns the end of the command if it was charged, or if nothing may be sent without an answered check
  */
 async function whatIsKnown(
   parts: ResolveParts,
   session: Session,
   submission: PendingSubmission,
-): Promise<'as-recorded' | 'unproven' | 'done'> {
+): Promise<'as-recorded' | 'unproven' | CommandResult> {
   const { intent, state } = submission;
   if (state !== 'unsent' || !lacksEnd(intent)) return 'as-recorded';
   const { finding } = await checkSubmission(parts, session, submission);
   if (finding?.verdict === 'not-charged') return 'as-recorded';
-  if (finding?.verdict === 'charged') reportRun(parts, session, intent, finding.run);
-  else if (!mayBeForgotten(intent, { localMs: Date.now() })) return 'unproven';
-  else void showWarning(asText(explain(new SubmissionError('too-late'))));
-  return 'done';
+  if (finding?.verdict === 'charged') return reportRun(parts, session, intent, finding.run);
+  if (!mayBeForgotten(intent, { localMs: Date.now() })) return 'unproven';
+  void showWarning(asText(explain(new SubmissionError('too-late'))));
+  return { outcome: 'unknown', id: intent.id };
 }
 
-/** Reports the run of a submission that a check found. */
+/** Reports the run of a submission that a check found. @returns the end of the command */
 export function reportRun(
   { reportFoundRun, submitted }: Pick<ResolveParts, 'reportFoundRun' | 'submitted'>,
   session: Session,
   intent: Intent,
   run: RunCreation,
-): void {
+): CommandResult {
   void reportFoundRun(run, intent, session);
   submitted.fire({ runId: run.run_id });
+  return { outcome: 'charged', id: run.run_id };
 }

@@ -3,6 +3,7 @@ import { l10n, Uri } from 'vscode';
 import { onDisk } from '../../core/base/diskError.ts';
 import type { Journal } from '../../core/submission/journal.ts';
 import type { UnreadRecord } from '../../core/submission/unreadRecord.ts';
+import type { CommandResult } from '../shared/commands.ts';
 import { askModal, showInformation, showWarning } from '../shared/notifications.ts';
 import { revealOf } from '../shared/open.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
@@ -13,10 +14,11 @@ import { damagedName } from './submissionState.ts';
 export async function discardRecord(
   { journal }: { journal: Pick<Journal, 'endDamaged'> },
   record: UnreadRecord,
-): Promise<void> {
-  if (!(await confirmDiscardRecord(record))) return;
-  if (await onDisk(journal.endDamaged(record), 'submissions')) return;
+): Promise<CommandResult> {
+  if (!(await confirmDiscardRecord(record))) return { outcome: 'cancelled' };
+  if (await onDisk(journal.endDamaged(record), 'submissions')) return { outcome: 'done' };
   void showInformation(l10n.t('The record of {0} has changed and was not discarded.', damagedName(record)));
+  return { outcome: 'failed' };
 }
 
 /**

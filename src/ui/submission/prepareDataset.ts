@@ -14,6 +14,7 @@ import {
 import type { Reports } from '../../core/datasets/reports.ts';
 import type { Intent } from '../../core/submission/intent.ts';
 import { chooseDataset, inspectOrRefuse, nameOf } from '../shared/chooseDataset.ts';
+import type { CommandResult } from '../shared/commands.ts';
 import { checkingTitle, failureSentence, foundCounts, KINDS } from '../shared/datasetTexts.ts';
 import { compact, formatRows } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
@@ -45,7 +46,7 @@ export interface DatasetChecks {
 
 /**
  * Chooses a dataset, saves it, and checks it. The user must confirm errors and secrets twice.
- * @returns undefined if the user canceled, or was shown why there is nothing to submit
+ * @returns the end of the command if the user canceled, or was shown why there is nothing to submit
  * @throws CancelledError
  */
 export async function prepareDataset(
@@ -53,11 +54,12 @@ export async function prepareDataset(
   selection: unknown,
   accountName: string,
   checks: DatasetChecks,
-): Promise<CheckedDataset | undefined> {
+): Promise<CheckedDataset | CommandResult> {
   const chosen = await chooseDataset(argument, selection);
   const uri = chosen && (await saveIfNeeded(chosen));
-  let file = uri && (await inspectOrRefuse(uri));
-  if (uri === undefined || file === undefined) return undefined;
+  if (uri === undefined) return { outcome: 'cancelled' };
+  let file = await inspectOrRefuse(uri);
+  if (file === undefined) return { outcome: 'failed' };
   const { known } = checks;
   if (known?.path === file.path && isSameStamp(known, file)) {
     const { rows, characters, sha256 } = known;
@@ -67,15 +69,16 @@ export async function prepareDataset(
   checks.reports.markRequested(uri.fsPath);
   for (let recheck = 0; recheck <= MAX_RECHECKS; recheck += 1) {
     const check = await passGate(uri, accountName, checks);
-    file = check && (await inspectOrRefuse(uri));
-    if (check === undefined || file === undefined) return undefined;
+    if (check === undefined) return { outcome: 'cancelled' };
+    file = await inspectOrRefuse(uri);
+    if (file === undefined) return { outcome: 'failed' };
     if (check === 'unchecked') return { file, check, counts: {} };
     const { kind, rows, statistics } = check;
     if (isSameStamp(check, file))
       return { file, check, counts: kind === 'rows' ? { rows, characters: statistics.characters } : {} };
   }
   void showError(failureSentence(name, 'changing'));
-  return undefined;
+  return { outcome: 'failed' };
 }
 
 /** Asks to save unsaved changes, or where to save an untitled file; undefined if the user declined. */

@@ -12,6 +12,7 @@ import {
 } from '../../core/submission/pendingSubmission.ts';
 import { isUncertain } from '../../core/submission/reconcilePolicy.ts';
 import { compact, formatMoney, formatTime } from '../shared/format.ts';
+import type { CommandResult } from '../shared/commands.ts';
 import { askModal, showWarning } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { pick, separator, type Choice } from '../shared/steps.ts';
@@ -31,8 +32,8 @@ import { factRows } from './resolveFacts.ts';
 import { BUTTONS, moneySentence, RESENDING } from './submissionMoney.ts';
 import { reportEnd } from './submissionResult.ts';
 
-/** The action of a dialog row on the submission's current state; resolves to whether the dialog is done. */
-type Action = (submission: PendingSubmission) => Promise<boolean>;
+/** The action of a dialog row on the submission's current state; resolves to nothing if the dialog is to be shown again. */
+type Action = (submission: PendingSubmission) => Promise<CommandResult | undefined>;
 
 /**
  * Shows what is known about an open submission, money first, and does what the user decides. If it may have been charged, it is
@@ -45,40 +46,36 @@ export async function resolveSubmission(
   parts: ResolveParts,
   argument?: unknown,
   begin?: 'continue',
-): Promise<void> {
+): Promise<CommandResult> {
   const { ensureActiveAccount, sessions, submitter } = parts;
   const chosen = await chooseSubmission(parts, argument);
-  if (chosen === undefined) return;
-  if ('stamp' in chosen) {
-    await discardRecord(parts, chosen);
-    return;
-  }
+  if ('outcome' in chosen) return chosen;
+  if ('stamp' in chosen) return discardRecord(parts, chosen);
   const { id, accountId, intent } = chosen;
   const session = sessions.find(accountId);
   if (session === undefined) {
     // Notifies the user that the account is signed out.
     await ensureActiveAccount(accountId);
-    return;
+    return { outcome: 'unavailable', id };
   }
-  if (begin === 'continue' && canDiscard(chosen) && (await continueSubmission(parts, id))) return;
+  const begun = begin === 'continue' && canDiscard(chosen) ? await continueSubmission(parts, id) : undefined;
+  if (begun !== undefined) return begun;
   let checked = await check(parts, session, chosen);
   for (;;) {
-    if (checked.finding?.verdict === 'charged') {
-      reportRun(parts, session, intent, checked.finding.run);
-      return;
-    }
+    if (checked.finding?.verdict === 'charged') return reportRun(parts, session, intent, checked.finding.run);
     const submission = findSubmission(submitter, id);
-    if (submission === undefined) {
-      await reportEnd(id, parts);
-      return;
-    }
+    if (submission === undefined) return reportEnd(id, parts);
     const obstacle = await obstacleOf(submission, session);
     const action = await ask(parts, session, submission, { ...checked, obstacle });
-    if (action === undefined) return;
+    if (action === undefined) return { outcome: 'cancelled', id };
     // Another window may have changed it meanwhile.
     const now = findSubmission(submitter, id) ?? submission;
-    if (action === 'check') checked = await check(parts, session, now);
-    else if (await action(now)) return;
+    if (action === 'check') {
+      checked = await check(parts, session, now);
+      continue;
+    }
+    const end = await action(now);
+    if (end !== undefined) return end;
   }
 }
 
@@ -146,10 +143,7 @@ function actionRows(
     const detail = mayBeCharged(intent)
       ? l10n.t('Stops resending. You may have been charged already.')
       : l10n.t('Not charged if canceled before the upload completes.');
-    add('close', l10n.t('Cancel Upload'), detail, (now) => {
-      cancelNow(submitter, now);
-      return Promise.resolve(true);
-    });
+    add('close', l10n.t('Cancel Upload'), detail, (now) => Promise.resolve(cancelNow(submitter, now)));
   }
   // Stands in place of the action that can't work.
   if (obstacle !== undefined)
@@ -184,9 +178,9 @@ async function discard(
   { journal, sessions, submitter }: ResolveParts,
   submission: PendingSubmission,
   isUnproven: boolean,
-): Promise<boolean> {
+): Promise<CommandResult | undefined> {
   const { id, intent, state } = submission;
-  if (!canDiscard(submission)) return false;
+  if (!canDiscard(submission)) return undefined;
   const isOpen = isUncertain(intent);
   const question = l10n.t('Discard the submission of {0}?', submissionName(intent));
   const detail = isOpen
@@ -194,14 +188,14 @@ async function discard(
     : isUnproven
       ? l10n.t('This machine can’t tell whether it was charged. Compare your balance and runs first.')
       : [notCharged(state), l10n.t('The dataset is not deleted.')].join(' ');
-  if ((await askModal(showWarning, question, detail, { [TERMS.discard]: true })) !== true) return false;
+  if ((await askModal(showWarning, question, detail, { [TERMS.discard]: true })) !== true) return undefined;
   const confirmed = isOpen || isUnproven ? 'may-be-charged' : 'not-charged';
-  if (await onDisk(submitter.discard(id, confirmed), 'submissions')) return true;
+  if (await onDisk(submitter.discard(id, confirmed), 'submissions'))
+    return { outcome: confirmed === 'not-charged' ? 'not-charged' : 'unknown', id };
   const now = findSubmission(submitter, id);
   // It may have been charged meanwhile, so the user decides again with what is known now.
-  if (now !== undefined && now.state !== 'elsewhere') return false;
-  await reportEnd(id, { journal, sessions, submitter });
-  return true;
+  if (now !== undefined && now.state !== 'elsewhere') return undefined;
+  return reportEnd(id, { journal, sessions, submitter });
 }
 
 /** Settles a submission with the run that the user recognized. */
@@ -210,18 +204,16 @@ async function adopt(
   session: Session,
   { id, intent }: PendingSubmission,
   run: RunDetail,
-): Promise<boolean> {
+): Promise<CommandResult | undefined> {
   const question = l10n.t('Is this the run of {0}?', submissionName(intent));
   const facts = runFacts(run, session.balance.current?.currency);
   // Cut the label, so that the rest stays readable.
   const what = compact(run.label && sanitizeServiceText(run.label), facts).join(' · ');
   const detail = l10n.t('{0}. If it is, you were charged for it.', what);
   const yes = { [l10n.t('This Is the Run')]: true };
-  if ((await askModal(showWarning, question, detail, yes)) !== true) return false;
-  if (await onDisk(parts.submitter.adopt(session, id, run.run_id), 'submissions'))
-    reportRun(parts, session, intent, run);
-  else await reportEnd(id, parts);
-  return true;
+  if ((await askModal(showWarning, question, detail, yes)) !== true) return undefined;
+  const isAdopted = await onDisk(parts.submitter.adopt(session, id, run.run_id), 'submissions');
+  return isAdopted ? reportRun(parts, session, intent, run) : reportEnd(id, parts);
 }
 
 function runFacts(

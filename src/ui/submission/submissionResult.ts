@@ -10,12 +10,14 @@ import {
   type Intent,
   type Receipt,
 } from '../../core/submission/intent.ts';
-import type {
-  PendingSubmission,
-  Submission,
-  SubmissionResult,
+import {
+  mayBecomeCharge,
+  type PendingSubmission,
+  type Submission,
+  type SubmissionResult,
 } from '../../core/submission/pendingSubmission.ts';
 import type { Services } from '../../services.ts';
+import type { CommandResult } from '../shared/commands.ts';
 import { inSandbox } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { showInformation, withCancellableProgress } from '../shared/notifications.ts';
@@ -58,7 +60,10 @@ export function withSubmissionProgress(
   });
 }
 
-/** Notifies the user whether a submission was charged, and offers the next steps. No button sends anything. */
+/**
+ * Notifies the user whether a submission was charged, and offers the next steps. No button sends anything.
+ * @returns the end of the command
+ */
 export async function reportResult(
   result: SubmissionResult,
   id: string,
@@ -72,30 +77,34 @@ export async function reportResult(
     submitted,
     submitter,
   }: Pick<Services, 'ensureActiveAccount' | 'journal' | 'log' | 'sessions' | 'submitted' | 'submitter'>,
-): Promise<void> {
+): Promise<CommandResult> {
   switch (result.kind) {
     case 'charged':
-      void removeOnceSeen(
-        journal,
-        await reportCharged(result.run, draft, session, journal, result.found === true),
-      );
+      try {
+        const isFound = result.found === true;
+        void removeOnceSeen(journal, await reportCharged(result.run, draft, session, journal, isFound));
+      } catch (error) {
+        // No failure of the submission. The charge keeps its notice, so the next window reports it.
+        log.error('charge-not-reported', error);
+      }
       submitted.fire({ runId: result.run.run_id });
-      return;
+      return { outcome: 'charged', id: result.run.run_id };
     case 'not-charged': {
       const record = await recordOf(id, journal);
       const isUnproven = record !== undefined && lacksEnd(record);
+      const end = { outcome: isUnproven ? 'unknown' : 'not-charged', id } as const;
       if (result.error instanceof CancelledError) {
         const filename = sanitizeServiceText(draft.dataset.filename);
         const text = isUnproven
           ? l10n.t('Not charged, as far as this machine knows: the upload of {0} was canceled.', filename)
           : l10n.t('Not charged: the upload of {0} was canceled.', filename);
         void showInformation(inSandbox(text, session.account.kind === 'sandbox'));
-        return;
+        return end;
       }
       log.error('not-submitted', result.error);
       const error = asDiskError(result.error, 'submissions');
       reportNotCharged({ id, draft, error, isKept: result.kept, isUnproven }, session, ensureActiveAccount);
-      return;
+      return end;
     }
     case 'unknown': {
       log.error('outcome-unknown', result.error);
@@ -103,18 +112,15 @@ export async function reportResult(
       const intent = journal.intents.find((one) => one.id === id);
       // Another window may have found the run meanwhile.
       const receipts = intent === undefined ? await journal.receipts().catch(() => []) : [];
-      if (receipts.some((one) => one.id === id && isCharged(one))) {
-        await reportEnd(id, { journal, sessions, submitter });
-        return;
-      }
+      if (receipts.some((one) => one.id === id && isCharged(one)))
+        return reportEnd(id, { journal, sessions, submitter });
       warnMayBeCharged(id, draft, intent, error, session);
-      return;
+      return { outcome: 'unknown', id };
     }
     case 'open':
-      await commands.executeCommand(COMMANDS.resolveSubmission, result.id);
-      return;
+      return commands.executeCommand<CommandResult>(COMMANDS.resolveSubmission, result.id);
     case 'elsewhere':
-      await reportEnd(id, { journal, sessions, submitter });
+      return reportEnd(id, { journal, sessions, submitter });
   }
 }
 
@@ -123,22 +129,38 @@ async function recordOf(id: string, journal: Services['journal']): Promise<Inten
   return journal.intents.find(isIt) ?? (await journal.receipts().catch(() => [])).find(isIt);
 }
 
-/** Notifies the user what became of a submission that this window could not act on, since another one did, or still does. */
+/**
+ * Notifies the user what became of a submission that this window could not act on, since another one did, or still does.
+ * @returns the end of the command
+ */
 export async function reportEnd(
   id: string,
   { journal, sessions, submitter }: Pick<Services, 'journal' | 'sessions' | 'submitter'>,
-): Promise<void> {
+): Promise<CommandResult> {
   // Another window's work is known once its lease was probed.
   await submitter.probe();
   const receipt = (await journal.receipts().catch(() => [])).find((one) => one.id === id);
   const session = receipt && sessions.find(receipt.accountId);
+  const open = submitter.pending.find((one) => one.id === id);
+  const end = endOf(id, receipt, open);
   if (receipt === undefined || !isCharged(receipt) || session === undefined) {
-    const open = submitter.pending.find((one) => one.id === id);
     void showInformation(endSentence(receipt, open, Date.now()));
-    return;
+    return end;
   }
   const { run, how } = receipt.settled;
   void removeOnceSeen(journal, await reportCharged(run, receipt, session, journal, how !== 'answered'));
+  return end;
+}
+
+/** What is known of a submission's charge. `not-charged` only if its record proves it. */
+function endOf(id: string, receipt: Receipt | undefined, open: PendingSubmission | undefined): CommandResult {
+  if (receipt !== undefined && isCharged(receipt))
+    return { outcome: 'charged', id: receipt.settled.run.run_id };
+  const intent = receipt ?? open?.intent;
+  if (intent === undefined) return { outcome: 'unavailable' };
+  const isNotCharged =
+    receipt?.settled.kind === 'not-charged' || (open !== undefined && !mayBecomeCharge(open.state));
+  return { outcome: isNotCharged && !lacksEnd(intent) ? 'not-charged' : 'unknown', id };
 }
 
 /** The sentence about a submission that this window could not act on. A charge is reported as a charge. */

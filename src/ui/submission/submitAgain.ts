@@ -10,6 +10,7 @@ import type { Services } from '../../services.ts';
 import { chooseRun, runChoices } from '../shared/arguments.ts';
 import { openDataset } from '../shared/chooseDataset.ts';
 import { inSandbox } from '../shared/format.ts';
+import type { CommandResult } from '../shared/commands.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { showWarning, withViewProgress } from '../shared/notifications.ts';
 import { presetOf, type Preset } from './preset.ts';
@@ -23,12 +24,12 @@ import { receiptsOf } from './readFacts.ts';
 export async function submitAgain(
   services: Pick<Services, 'journal' | 'log' | 'openJournal' | 'sessions'>,
   argument: unknown,
-): Promise<void> {
+): Promise<CommandResult> {
   const { openJournal, sessions } = services;
   const session = sessions.active;
-  if (session === undefined) return;
+  if (session === undefined) return { outcome: 'unavailable' };
   const runId = await chooseRun(argument, runChoices(session));
-  if (runId === undefined) return;
+  if (typeof runId === 'object') return runId;
   const { account } = session;
   await onDisk(openJournal(), 'submissions');
   const receipt = receiptOf(await receiptsOf(services), account.id, runId);
@@ -36,7 +37,7 @@ export async function submitAgain(
     receipt === undefined
       ? await withViewProgress(VIEWS.runs, () => presetOfRun(session.runs, runId))
       : { ...presetOf(receipt), again: runId };
-  await continueWithDataset(receipt?.dataset, { ...preset, accountId: account.id }, account);
+  return continueWithDataset(receipt?.dataset, { ...preset, accountId: account.id }, account);
 }
 
 /** Starts a submission of an earlier dataset; if the file is gone or unknown, the user chooses one. */
@@ -44,7 +45,7 @@ export async function continueWithDataset(
   dataset: { path: string; filename: string } | undefined,
   preset: Preset,
   account: Account,
-): Promise<void> {
+): Promise<CommandResult> {
   const found = dataset && (await inspectDataset(dataset.path, MAX_DATASET_BYTES));
   let file = dataset && Uri.file(dataset.path);
   if (dataset === undefined || found === 'missing' || found === 'folder' || found === 'not-a-file') {
@@ -54,7 +55,8 @@ export async function continueWithDataset(
     }
     file = await openDataset();
   }
-  if (file !== undefined) await commands.executeCommand(COMMANDS.submitDataset, file, undefined, preset);
+  if (file === undefined) return { outcome: 'cancelled' };
+  return commands.executeCommand<CommandResult>(COMMANDS.submitDataset, file, undefined, preset);
 }
 
 /** Reads the details if necessary, since the list has no labels. */

@@ -8,6 +8,7 @@ import type { PendingSubmission } from '../../core/submission/pendingSubmission.
 import { receiptOf } from '../../core/submission/receipts.ts';
 import type { Services } from '../../services.ts';
 import { openDataset } from '../shared/chooseDataset.ts';
+import type { CommandResult } from '../shared/commands.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { askModal, showInformation } from '../shared/notifications.ts';
 import { TERMS } from '../shared/terms.ts';
@@ -43,14 +44,14 @@ export async function submitDataset(
   argument?: unknown,
   selection?: unknown,
   given?: unknown,
-): Promise<void> {
+): Promise<CommandResult> {
   const { log, openJournal, reports, sessions, submitter } = services;
   let preset = presetFrom(given);
   let chosen: { file: unknown; selection?: unknown } = { file: argument, selection };
   let restarted: Restart | undefined;
   for (;;) {
     const session = sessions.active ?? (await startSomewhere(sessions));
-    if (session === undefined) return;
+    if (session === undefined) return { outcome: 'cancelled' };
     await onDisk(openJournal(), 'submissions');
     const { id, name } = session.account;
     if (preset.accountId !== undefined && preset.accountId !== id) restarted ??= 'account-changed';
@@ -61,8 +62,9 @@ export async function submitDataset(
       log,
       known: refused?.intent.dataset,
     });
-    const facts = checked && (await readFacts(session, services));
-    if (checked === undefined || facts === undefined) return;
+    if ('outcome' in checked) return checked;
+    const facts = await readFacts(session, services);
+    if (facts === undefined) return { outcome: 'unavailable' };
     const filename = path.basename(checked.file.path);
     const notice = restarted && restartNotice(restarted, filename, name);
     const earlier = receiptOf(facts.receipts, id, preset.again ?? '');
@@ -71,11 +73,10 @@ export async function submitDataset(
     const context = review.context();
     const initial = initialChoices(context, argument, preset, facts.receipts, submitter.pending);
     const result = await reviewSubmission(review, initial).finally(() => review.dispose());
-    if (result === undefined) return;
+    if (result === undefined) return { outcome: 'cancelled' };
     if (result.kind === 'confirmed') {
       const draft = draftOf(checked, review.context(), result);
-      await send(services, session, draft, review.known, preset.replaces);
-      return;
+      return send(services, session, draft, review.known, preset.replaces);
     }
     restarted = result.reason;
     const { model, label, priority } = result.choices;
@@ -95,7 +96,7 @@ async function send(
   draft: Draft,
   known: KnownSubmissions,
   replaces: string | undefined,
-): Promise<void> {
+): Promise<CommandResult> {
   const { submitter } = services;
   const { id, result } = await withSubmissionProgress(session, draft, (signal) =>
     submitter.submit(session, draft, signal, known),
@@ -104,7 +105,7 @@ async function send(
   const replaced = isBegun ? refusedOf(submitter, session.account.id, replaces) : undefined;
   if (replaced !== undefined && isDatasetOf(replaced.intent, draft))
     await submitter.discard(replaced.id, 'not-charged').catch(() => false);
-  await reportResult(result, id, draft, session, services);
+  return reportResult(result, id, draft, session, services);
 }
 
 /** Whether two drafts have the same dataset, by bytes or name. If it was gone, the user may have chosen any other. */

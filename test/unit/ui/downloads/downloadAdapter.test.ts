@@ -60,7 +60,7 @@ describe('downloadAdapter', () => {
     });
 
   /** Starts a download that stops halfway. @returns its end, in an object so that it is not awaited here */
-  async function begin(): Promise<{ ended: Promise<void> }> {
+  async function begin(): Promise<{ ended: Promise<unknown> }> {
     const { baseUrl } = stage.sandbox;
     const slow = await stage.bench.serve(({ url = '' }, response) => void sendHalf(baseUrl + url, response));
     await changeOffer((offered) =>

@@ -3,6 +3,7 @@ import { mkdir, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
 import type { Model } from '../../../../src/core/api/types.ts';
+import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
@@ -81,6 +82,32 @@ describe('Commands', () => {
     ]);
   });
 
+  it('return how they ended and a plain ID, and nothing else to whoever runs them', async () => {
+    standIn.shown.answer = () => undefined;
+    const { accounts } = accountsOf(true);
+    const commands = new Commands(accounts as unknown as AccountStore, () => undefined);
+    const end = async (
+      command: () => unknown,
+      needs: 'nothing' | 'account' = 'nothing',
+      ...args: unknown[]
+    ) => {
+      commands.add(needs, { 'fineTuning.showRun': command as never });
+      return commands.run('fineTuning.showRun', args);
+    };
+    assert.deepEqual(await end(() => undefined), { outcome: 'done' });
+    const full = { outcome: 'charged', id: 'run-1', price_cents: 517, path: '/x', label: 'My run' };
+    assert.deepEqual(await end(() => Promise.resolve(full)), { outcome: 'charged', id: 'run-1' });
+    for (const id of ['/home/me/x.jsonl', 'My run', 'x'.repeat(200), '', 'a\n', undefined])
+      assert.deepEqual(await end(() => ({ outcome: 'done', id })), { outcome: 'done' });
+    assert.deepEqual(await end(() => Promise.reject(new Error('/home/me'))), { outcome: 'failed' });
+    assert.deepEqual(await end(() => Promise.reject(new CancelledError())), { outcome: 'cancelled' });
+    const ofAccount = (accountId: string) => end(() => undefined, 'account', { accountId, id: 'a' });
+    assert.deepEqual(await ofAccount('two'), { outcome: 'cancelled' });
+    assert.deepEqual(await ofAccount('gone'), { outcome: 'unavailable' });
+    Object.assign(accounts, { active: undefined });
+    assert.deepEqual(await end(() => undefined, 'account'), { outcome: 'unavailable' });
+  });
+
   it('read unreadable accounts again, and run as soon as they are readable', async () => {
     const file = path.join(folder(), 'accounts.json');
     await mkdir(file);
@@ -89,8 +116,8 @@ describe('Commands', () => {
     const ran: string[] = [];
     const errors: unknown[] = [];
     const commands = new Commands(accounts, (error) => errors.push((error as { code: unknown }).code));
-    commands.add('accounts', { 'fineTuning.signIn': () => ran.push('signIn') });
-    commands.add('nothing', { 'fineTuning.showLog': () => ran.push('showLog') });
+    commands.add('accounts', { 'fineTuning.signIn': () => void ran.push('signIn') });
+    commands.add('nothing', { 'fineTuning.showLog': () => void ran.push('showLog') });
     try {
       await commands.run('fineTuning.signIn', []);
       await commands.run('fineTuning.showLog', []);

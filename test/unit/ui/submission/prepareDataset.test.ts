@@ -38,7 +38,7 @@ describe('prepareDataset', () => {
     standIn.shown.answer = (buttons) => buttons.find((button) => presses.includes(button));
     const stamp = stampOf(await stat(file, { bigint: true }));
     let checks = 0;
-    const dataset = await prepareDataset(standIn.Uri.file(file), undefined, 'Work', {
+    const prepared = await prepareDataset(standIn.Uri.file(file), undefined, 'Work', {
       reports: {
         markRequested: () => undefined,
         currentReport: () => {
@@ -50,7 +50,14 @@ describe('prepareDataset', () => {
       },
       log: { error: () => undefined },
     });
-    return { dataset, checks, sentences: [...standIn.shown.sentences], buttons: [...standIn.shown.buttons] };
+    const [dataset, end] = 'outcome' in prepared ? [undefined, prepared] : [prepared, undefined];
+    return {
+      dataset,
+      end,
+      checks,
+      sentences: [...standIn.shown.sentences],
+      buttons: [...standIn.shown.buttons],
+    };
   }
   const [problems, convert, anywayNext, anyway] = [
     'Show Problems',
@@ -74,10 +81,10 @@ describe('prepareDataset', () => {
       [{ rows: 3, blankRows: 3 }, 'it has only blank rows'],
       [{ kind: 'utf-16' }, 'UTF-16, not UTF-8'],
     ] as const) {
-      const { dataset, sentences, buttons } = await prepare([found]);
+      const { end, sentences, buttons } = await prepare([found]);
       assert.deepEqual(
-        [dataset, sentences, buttons],
-        [undefined, [`rows.jsonl is not ready to submit: ${why}.`], [[problems, anywayNext]]],
+        [end, sentences, buttons],
+        [{ outcome: 'cancelled' }, [`rows.jsonl is not ready to submit: ${why}.`], [[problems, anywayNext]]],
       );
       assert.deepEqual(standIn.shown.isModal, [true]);
     }
@@ -131,8 +138,8 @@ describe('prepareDataset', () => {
 
   it('refuses a file that changes during every check', async () => {
     for (const other of [{ sizeBytes: 1 }, { mtimeMs: 1 }, { ctimeMs: 1 }]) {
-      const { dataset, checks, sentences } = await prepare([other]);
-      assert.deepEqual([dataset, checks], [undefined, 3]);
+      const { end, checks, sentences } = await prepare([other]);
+      assert.deepEqual([end, checks], [{ outcome: 'failed' }, 3]);
       assert.deepEqual(sentences, [messages.failureSentence('rows.jsonl', 'changing')]);
     }
   });

@@ -181,6 +181,39 @@ describe('commands for open submissions', () => {
     });
   });
 
+  it('return what became of the submission, or that the user closed the dialog', async () => {
+    const of = async (one: PendingSubmission, ...rows: string[]) => {
+      pending = [one];
+      choose(...rows);
+      return resolve('one');
+    };
+    const [cancelled, open] = [
+      { outcome: 'cancelled', id: 'one' },
+      pendingOf('unsent', intentOf({ id: 'one' })),
+    ];
+    assert.deepEqual(await resolve(), { outcome: 'unavailable' });
+    assert.deepEqual(await resolve('gone'), { outcome: 'unavailable' });
+    assert.deepEqual(await of(unknown()), cancelled);
+    assert.deepEqual(await of(open, 'Discard…'), cancelled);
+    press('Discard');
+    assert.deepEqual(await of(open, 'Discard…'), { outcome: 'not-charged', id: 'one' });
+    assert.deepEqual(await of(unknown(), 'Discard…'), { outcome: 'unknown', id: 'one' });
+    press('Submit and Pay');
+    assert.deepEqual(await of(unknown(), 'Resend…'), { outcome: 'unknown', id: 'one' });
+    assert.deepEqual(callsOf('resume'), ['resume one in Work']);
+    assert.deepEqual(await of(pendingOf('uploading', intentOf({ id: 'one' })), 'Cancel Upload'), {
+      outcome: 'done',
+      id: 'one',
+    });
+    finding = { verdict: 'charged', run: { run_id: 'run-9' } };
+    assert.deepEqual(await of(unknown()), { outcome: 'charged', id: 'run-9' });
+    damaged = [damagedRecord('lost', intentOf())];
+    press('Discard');
+    assert.deepEqual(await resolve('lost'), { outcome: 'done' });
+    press();
+    assert.deepEqual(await resolve('lost'), { outcome: 'cancelled' });
+  });
+
   describe('an upload without an end, whose record may be an old copy', () => {
     const unfinished = () =>
       pendingOf('unsent', intentOf({ id: 'one', attempts: [{ started: { localMs: Date.now() - HOUR } }] }));

@@ -75,7 +75,7 @@ describe('reportResult', () => {
   ) {
     standIn.forget();
     standIn.shown.answer = (buttons) => buttons.find((button) => button === press);
-    await module.reportResult(result, id, draft, session, {
+    const end = await module.reportResult(result, id, draft, session, {
       ensureActiveAccount: () => Promise.resolve(isActive),
       journal: {
         removeNotice,
@@ -89,7 +89,7 @@ describe('reportResult', () => {
     } as unknown as Parameters<typeof module.reportResult>[4]);
     await turn();
     const [text = ''] = standIn.shown.sentences;
-    return { text, buttons: standIn.shown.buttons[0] ?? [], executed: standIn.executed };
+    return { text, buttons: standIn.shown.buttons[0] ?? [], executed: standIn.executed, end };
   }
   const notCharged = (error: unknown, kept: boolean) => ({ kind: 'not-charged', error, kept }) as const;
 
@@ -110,6 +110,46 @@ describe('reportResult', () => {
         (await report({ kind: 'unknown', error })).text,
         /^You may have been charged for My run: /,
       );
+  });
+
+  it('returns the outcome to the command, and never “not charged” or a failure for what may be charged', async () => {
+    const endOf = async (result: SubmissionResult, id?: string) =>
+      (await report(result, undefined, undefined, undefined, id)).end;
+    const run = { run_id: 'r', price_cents: 517 };
+    const charged = { outcome: 'charged', id: 'r' };
+    assert.deepEqual(await endOf({ kind: 'charged', run }), charged);
+    const broken = Object.defineProperty({ run_id: 'r' }, 'price_cents', {
+      enumerable: true,
+      get: () => assert.fail(),
+    });
+    assert.deepEqual(await endOf({ kind: 'charged', run: broken }), charged);
+    assert.deepEqual(logged, ['charge-not-reported']);
+    assert.deepEqual(await endOf(notCharged(TOO_LOW, true)), { outcome: 'not-charged', id: 'id-1' });
+    assert.deepEqual(await endOf({ kind: 'unknown', error: BROKEN }), { outcome: 'unknown', id: 'id-1' });
+    const unproven = intentOf({ id: 'old', attempts: [{ started: { localMs: sentMs } }] });
+    const settled = (how: object, intent = intentOf({ id: 'old' })) =>
+      [{ ...intent, settled: { at: { localMs: sentMs }, ...how } }] as unknown as Receipt[];
+    const unknown = { outcome: 'unknown', id: 'old' };
+    for (const [known, end] of [
+      [[chargedReceipt({ id: 'old', run: { run_id: 'run-1' } })], { outcome: 'charged', id: 'run-1' }],
+      [settled({ kind: 'not-charged' }), { outcome: 'not-charged', id: 'old' }],
+      [settled({ kind: 'not-charged' }, unproven), unknown],
+      [settled({ kind: 'discarded' }), unknown],
+      [[], { outcome: 'unavailable' }],
+    ] as const) {
+      receipts = () => Promise.resolve([...known]);
+      assert.deepEqual(await endOf({ kind: 'elsewhere' }, 'old'), end);
+    }
+    for (const [one, end] of [
+      [pendingOf('unsent', intentOf({ id: 'old' })), { outcome: 'not-charged', id: 'old' }],
+      [pendingOf('unsent', unproven), unknown],
+      [pendingOf('elsewhere', intentOf({ id: 'old' })), unknown],
+    ] as const) {
+      open = [one];
+      assert.deepEqual(await endOf({ kind: 'elsewhere' }, 'old'), end);
+    }
+    receipts = () => Promise.resolve(settled({ kind: 'not-charged' }, unproven));
+    assert.deepEqual(await endOf(notCharged(new CancelledError(), false), 'old'), unknown);
   });
 
   it('names the price, the account, and the balance, which is read if the response had none', async () => {
