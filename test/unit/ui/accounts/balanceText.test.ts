@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Account } from '../../../../src/core/accounts/account.ts';
 import type { Receipt } from '../../../../src/core/submission/intent.ts';
+import { golden } from '../../../helpers/golden.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf } from '../../../helpers/submissions.ts';
 
@@ -8,7 +9,6 @@ const { balanceText, balanceTooltip } = await withVscode(
   () => import('../../../../src/ui/accounts/balanceItem.ts'),
 );
 const { spentLines } = await withVscode(() => import('../../../../src/ui/accounts/spentLines.ts'));
-const { formatMoment } = await withVscode(() => import('../../../../src/ui/shared/format.ts'));
 
 type View = Parameters<typeof balanceText>[0];
 
@@ -33,55 +33,36 @@ describe('Balance in the status bar', () => {
     ...changes,
   });
 
-  it('shows the name of the account if there are several accounts or no balance', () => {
+  it('shows the balance, and the account if there are several or no balance; its tooltip shows the rest', () => {
     const long = { ...work, name: 'Research and Development' };
-    for (const [changes, text] of [
-      [{}, '$(credit-card) 37.50 USD'],
-      [{ hasOthers: true }, '$(credit-card) Work 37.50 USD'],
-      [{ hasOthers: true, account: long }, '$(credit-card) Research…lopment 37.50 USD'],
-      [{ account: sandbox }, '$(beaker) Sandbox 37.50 USD'],
-      [{ account: sandbox, balance: undefined }, '$(beaker) Sandbox'],
-      [{ balance: undefined }, '$(credit-card) Work'],
-      [{ state: 'offline' }, '$(credit-card) 37.50 USD'],
-      [{ state: 'key-rejected', balance: undefined }, '$(key) Work'],
-      [{ state: 'key-missing', balance: undefined }, '$(key) Work'],
-    ] satisfies [Partial<View>, string][])
-      assert.equal(balanceText(viewOf(changes)), text);
-  });
-
-  it('has a tooltip with the account, the host, and the balance with its time', () => {
-    const linesOf = (changes: Partial<View>) => balanceTooltip(viewOf(changes)).split('\n');
-    assert.deepEqual(linesOf({}), [
-      'Fine-Tuning account: Work',
-      'Service: service.test:8443',
-      `Balance: 37.50 USD (read ${formatMoment(readAtMs, Date.now())})`,
-      'Click for the account menu.',
-    ]);
-    assert.equal(linesOf({ account: sandbox })[1], 'Sandbox: no training, no charges.');
-    assert.deepEqual(linesOf({ isLow: true, spent: ['Spent', 'Budget'] }).slice(3, 6), [
-      'Spent',
-      'Budget',
-      'Below your low-balance threshold.',
-    ]);
-  });
-
-  it('has a tooltip with the spending of this month and the budget', () => {
+    const shown = (changes: Partial<View>) => {
+      const view = viewOf(changes);
+      return [
+        balanceText(view),
+        ...balanceTooltip(view)
+          .replace(/\(read .+\)/, '(read …)')
+          .split('\n'),
+      ];
+    };
     const balance = { balance_cents: 3_750, currency: 'USD' };
     const receipts = [charged('2026-11-03T12:00:00Z', 517), charged('2026-10-31T12:00:00Z', 900)];
-    const facts = {
-      account: work,
-      receipts,
-      runs: undefined,
-      balance,
-      nowMs: Date.UTC(2026, 10, 30),
-    };
-    assert.deepEqual(spentLines(facts), ['Spent in November (UTC): at least 5.17 USD (not all runs loaded)']);
+    const facts = { account: work, receipts, runs: undefined, balance, nowMs: Date.UTC(2026, 10, 30) };
     const budget = { perRunCents: 500, perMonthCents: 2_000, currency: 'USD' };
-    assert.equal(
-      spentLines({ ...facts, account: { ...work, budget } })[1],
-      'Budget: 5.00 USD per run · 20.00 USD per month',
-    );
-    assert.deepEqual(spentLines({ ...facts, receipts: [], balance: undefined }), []);
+    golden('balance', {
+      'one account': shown({}),
+      'several accounts': shown({ hasOthers: true }),
+      'a long name': shown({ hasOthers: true, account: long }),
+      sandbox: shown({ account: sandbox }),
+      'sandbox without a balance': shown({ account: sandbox, balance: undefined }),
+      'no balance': shown({ balance: undefined }),
+      offline: shown({ state: 'offline' }),
+      'a rejected API key': shown({ state: 'key-rejected', balance: undefined }),
+      'a missing API key': shown({ state: 'key-missing', balance: undefined }),
+      'a low balance': shown({ isLow: true, spent: ['Spent', 'Budget'] }),
+      'spent this month': spentLines(facts),
+      'spent, with a budget': spentLines({ ...facts, account: { ...work, budget } }),
+      'nothing known': spentLines({ ...facts, receipts: [], balance: undefined }),
+    });
   });
 
   it('sanitizes the account name and the currency', () => {

@@ -6,7 +6,7 @@ import {
   FAULTS,
   type ArchiveFault,
 } from '../../../../src/core/adapters/problems.ts';
-import type { Recipe, RecipeNote } from '../../../../src/core/adapters/recipes.ts';
+import type { Recipe } from '../../../../src/core/adapters/recipes.ts';
 import type {
   AdapterReport,
   LoraPair,
@@ -14,11 +14,15 @@ import type {
   PairMeasure,
   WeightsReport,
 } from '../../../../src/core/adapters/report.ts';
+import type { AdapterNote, AdapterTool } from '../../../../src/ui/adapters/protocol.ts';
+import { golden, type Shown } from '../../../helpers/golden.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
 const reports = await withVscode(() => import('../../../../src/ui/adapters/adapterOverview.ts'));
 const recipes = await withVscode(() => import('../../../../src/ui/adapters/adapterRecipes.ts'));
 const pictures = await withVscode(() => import('../../../../src/ui/adapters/adapterPicture.ts'));
+type WorkEnd = Parameters<typeof words.workResult>[2];
+
 const words = await withVscode(() => import('../../../../src/ui/adapters/adapterPageView.ts'));
 
 const report: AdapterReport = {
@@ -62,7 +66,7 @@ const weights: WeightsReport = {
   hasBias: false,
 };
 
-describe('adapter page messages', () => {
+describe('the adapter page', () => {
   const problem = (code: ProblemCode, more: Partial<AdapterProblem> = {}): AdapterProblem => ({
     code,
     severity: 'warning',
@@ -70,169 +74,127 @@ describe('adapter page messages', () => {
     examples: ['x'],
     ...more,
   });
-  const verdict = (more: Partial<AdapterReport>, measured?: Partial<Measurements>) =>
+  const error = problem('rank-missing', { severity: 'error' });
+  const noteText = ({ severity, text, examples, more }: AdapterNote) =>
+    [severity, text, ...(examples ?? []), ...(more === undefined ? [] : [more])].join(' | ');
+  const verdictOf = (more: Partial<AdapterReport>, measured?: Partial<Measurements>) =>
     reports.adapterVerdict({ ...report, ...more }, measured && { ...measurements, ...measured });
+  const verdict = (...given: Parameters<typeof verdictOf>) => {
+    const { kind, title, sentences } = verdictOf(...given);
+    return [`${kind}: ${title}`, ...sentences].join(' | ');
+  };
+  const overview = (more: Partial<AdapterReport>) => {
+    const { sections, files } = reports.adapterOverview({ ...report, ...more }, undefined);
+    return [
+      verdict(more),
+      ...sections.flatMap(({ title, facts = [], notes = [] }) => [
+        `# ${title}`,
+        ...notes.map(noteText),
+        ...facts.map(({ name, value, hasCopy }) => `${name}: ${value}${hasCopy === true ? ' [Copy]' : ''}`),
+      ]),
+      ...(files === undefined ? [] : [`# ${files.title}`]),
+      ...(files?.rows ?? []).map(({ name, size, note }) => [name, size, note].join(' | ')),
+      files?.more,
+    ];
+  };
 
-  it('describe each archive fault and name the entry', () => {
-    for (const fault of Object.keys(FAULTS) as ArchiveFault[]) {
-      const sentence = reports.knownFault(fault) ?? '';
-      assert.match(sentence, /^[A-Z].*\.$/, fault);
-      const { sentences } = verdict({ verdict: { code: 'unsafe', fault, entry: '../evil' } });
-      assert.ok(sentences.includes(sentence), fault);
-      assert.ok(sentences.some((text) => text.endsWith('../evil')));
-    }
+  it('says what a file is, and never calls an adapter complete that has errors, broken values or no effect', () => {
+    const faults = Object.keys(FAULTS) as ArchiveFault[];
+    const unused = problem('target-without-weights', { severity: 'info', examples: ['v_proj'] });
+    golden('adapter-verdicts', {
+      ...Object.fromEntries(
+        faults.map((fault) => [
+          `unsafe: ${fault}`,
+          verdict({ verdict: { code: 'unsafe', fault, entry: '../evil' } }),
+        ]),
+      ),
+      'an unknown tensor type': verdict({
+        verdict: { code: 'unsupported', fault: 'dtype', entry: 'a', detail: 'F7' },
+      }),
+      'no problems': verdict({}),
+      'embeddings are saved': verdict({ problems: [problem('embeddings-saved', { severity: 'info' })] }),
+      'modules of the config without weights': verdict({ problems: [unused] }),
+      'a warning': verdict({ problems: [problem('base-changed')] }),
+      'an error': verdict({ problems: [error] }),
+      'no effect': verdict({}, { hasNoEffect: true }),
+      'no effect, with NaN': verdict({}, { hasNoEffect: true, nans: 1 }),
+      infinities: verdict({}, { infinities: 1 }),
+      'an error without effect': verdict({ problems: [error] }, { hasNoEffect: true }),
+    });
     for (const code of ['ENOENT', 'toString']) assert.equal(reports.knownFault(code), undefined);
   });
 
-  it('have a unique sentence for each problem, and count further examples', () => {
-    const sentences = Object.values(reports.problemSentences(problem('rank-missing')));
-    assert.equal(new Set(sentences).size, sentences.length);
-    assert.ok(sentences.every((text) => /^\S.{15,}[.:]$/.test(text)));
-    const more = (count: number, examples: string[]) =>
-      reports.problemNote(problem('partner-missing', { count, examples })).more;
-    assert.match(more(1_300, ['a', 'b']) ?? '', /1,298/);
-    assert.equal(more(2, ['a', 'b']) ?? more(2, []), undefined);
-  });
-
-  it('never call an adapter complete if it has errors, broken values or no effect', () => {
-    const error = problem('rank-missing', { severity: 'error' });
-    for (const [problems, measured, kind] of [
-      [[], undefined, 'clean'],
-      [[problem('base-changed')], undefined, 'warning'],
-      [[error], undefined, 'error'],
-      [[], { hasNoEffect: true }, 'warning'],
-      [[], { hasNoEffect: true, nans: 1 }, 'error'],
-      [[], { infinities: 1 }, 'error'],
-      [[error], { hasNoEffect: true }, 'error'],
-    ] as const)
-      assert.equal(verdict({ problems }, measured).kind, kind);
-  });
-
-  it('say that the weights match the config only if all of its modules have weights', () => {
-    const unused = problem('target-without-weights', { severity: 'info', examples: ['v_proj'] });
-    const shown = (problems: AdapterProblem[]) => {
-      const { kind, sentences } = verdict({ problems });
-      return [kind, sentences.some((text) => text.includes('match the config'))];
-    };
-    assert.deepEqual(shown([]), ['clean', true]);
-    assert.deepEqual(shown([problem('embeddings-saved', { severity: 'info' })]), ['clean', true]);
-    assert.deepEqual(shown([unused]), ['clean', false]);
-    assert.deepEqual(shown([problem('width-differs')]), ['warning', false]);
-    const titleOf = (problems: AdapterProblem[]) =>
-      reports.adapterOverview({ ...report, problems }, undefined).sections[0]?.title;
-    assert.deepEqual([titleOf([unused]), titleOf([unused, problem('width-differs')])], ['Notes', 'Problems']);
-    const texts = [unused, problem('width-differs', { layer: 7, module: 'q_proj' })].map(reports.problemNote);
-    assert.deepEqual(
-      texts.map(({ text, examples }) => [text, examples]),
-      [
-        ['v_proj is in the config, but has no weights.', []],
-        ['Layer 7’s q_proj has another width than the others; it loads only if the base model’s does.', []],
-      ],
-    );
-    assert.deepEqual(reports.problemNote({ ...unused, count: 2, examples: ['a', 'b'] }).examples, ['a', 'b']);
-  });
-
-  it('say once what loads an adapter of another type', () => {
-    const other = problem('not-lora', { actual: 'IA3', examples: [] });
-    const none = { ...weights, pairs: [], modules: [], layers: [] };
-    const { verdict: shown, sections } = reports.adapterOverview(
-      { ...report, problems: [other], weights: none },
-      undefined,
-    );
-    assert.ok(sections.every(({ facts = [] }) => facts.every(({ name }) => name !== 'Adapted modules')));
-    assert.deepEqual(shown, {
-      kind: 'warning',
-      title: 'Not a LoRA adapter',
-      sentences: ['Only PEFT loads adapters of its type, IA3.'],
+  it('has a sentence for each problem, and counts further examples', () => {
+    const codes = Object.keys(reports.problemSentences(error)) as ProblemCode[];
+    const shown = (code: ProblemCode, more?: Partial<AdapterProblem>) =>
+      noteText(reports.problemNote(problem(code, more)));
+    golden('adapter-problems', {
+      ...Object.fromEntries(codes.map((code) => [code, shown(code)])),
+      'more than are named': shown('partner-missing', { count: 1_300, examples: ['a', 'b'] }),
+      'as many as are named': shown('partner-missing', { count: 2, examples: ['a', 'b'] }),
+      'none named': shown('partner-missing', { count: 2, examples: [] }),
+      'two modules without weights': shown('target-without-weights', { count: 2, examples: ['a', 'b'] }),
+      'a layer of another width': shown('width-differs', { layer: 7, module: 'q_proj' }),
     });
-    assert.ok(sections.every(({ notes = [] }) => notes.length === 0));
   });
 
-  it('name an unknown tensor type, and do not ask to unpack the file', () => {
-    const { title, sentences } = verdict({
-      verdict: { code: 'unsupported', fault: 'dtype', entry: 'a', detail: 'F7' },
-    });
-    assert.deepEqual(
-      [title, ...sentences],
-      ['Unsupported weights', 'A tensor has an unknown type.', 'Type: F7', 'Entry: a'],
-    );
-  });
-
-  const toolOf = (changes: Partial<Recipe>, baseModel?: string) =>
-    recipes.adapterTool({ tool: 'vllm', blocks: [], warnings: [], notes: [], ...changes }, baseModel);
-
-  it('have a unique sentence for each note, and show only the refusal if a tool refuses', () => {
-    const texts = Object.values(recipes.noteSentences('vLLM'));
-    assert.equal(new Set(texts).size, texts.length);
-    assert.ok(texts.every((text) => /^\S.{20,}\.$/.test(text)));
-    const block = { purpose: 'serve', text: 'a', placeholders: [] } as const;
-    const rest: Partial<Recipe> = { blocks: [block], warnings: ['needs-wsl'], notes: ['model-name'] };
-    const shown = (refusal: RecipeNote) => {
-      const { warnings, blocks, notes } = toolOf({ ...rest, refusal });
-      return [warnings[0]?.severity, warnings.length, blocks.length, notes.length];
-    };
-    assert.deepEqual(shown('dora'), ['error', 1, 0, 0]);
-    // The commands help once the file exists.
-    assert.deepEqual(shown('config-missing'), ['error', 2, 1, 1]);
-  });
-
-  it('show notes for all tools once, and title commands by their purpose', () => {
-    const { notes } = recipes.adapterRecipes({ notes: ['same-base'], tools: [] }, undefined, '/a', undefined);
-    assert.deepEqual(notes, [{ severity: 'info', text: recipes.noteSentences('')['same-base'] }]);
-    const block = { text: 'a', placeholders: [] } as const;
-    const { blocks } = toolOf({
-      blocks: [
-        { ...block, purpose: 'load' },
-        { ...block, purpose: 'load-and-run' },
-      ],
-    });
-    assert.deepEqual(
-      blocks.map(({ title }) => title),
-      ['Load', 'Load and run'],
-    );
-  });
-
-  it('name a base model that is not a repository, the placeholders and the shell', () => {
-    const base = (name?: string) => toolOf({ notes: ['base-unknown'] }, name).notes[0]?.text ?? '';
-    assert.match(base('Qwen3 8B'), /“Qwen3 8B”.*BASE_MODEL/);
-    assert.ok(base() === base('') && !base().includes('“'));
-    const create = { purpose: 'create', text: 'a', placeholders: ['BASE', 'NAME'] } as const;
-    const run = { purpose: 'run', text: 'd', placeholders: [] } as const;
-    const [first, last] = toolOf({ blocks: [{ ...create, shell: 'PowerShell' }, run] }).blocks;
-    assert.match(first?.title ?? '', /\(PowerShell\)$/);
-    assert.ok(first?.hint?.includes('BASE, NAME') && last?.hint === undefined && !last?.title.includes('('));
-  });
-
-  it('show facts, and both values if config and weights differ', () => {
+  it('shows facts, both values if config and weights differ, and once what loads another type', () => {
     const config = {
-      peftType: 'LORA',
-      baseModel: 'org/base',
-      rank: 16,
-      alpha: 32,
-      useRslora: true,
-      useDora: true,
-      isAlora: true,
-      targetModules: ['q_proj'],
-      modulesToSave: ['lm_head'],
+      ...{ peftType: 'LORA', baseModel: 'org/base', rank: 16, alpha: 32, useRslora: true, useDora: true },
+      ...{ isAlora: true, targetModules: ['q_proj'], modulesToSave: ['lm_head'] },
     } as unknown as AdapterConfig;
-    const { sections } = reports.adapterOverview({ ...report, config, weights }, undefined);
-    const facts = new Map(
-      sections.flatMap((section) => section.facts ?? []).map(({ name, value }) => [name, value]),
-    );
-    for (const [name, value] of [
-      ['Type', 'LoRA, rsLoRA, DoRA, aLoRA'],
-      ['Rank', '8 in the weights, 16 in the config'],
-      ['Scaling', '2 (alpha ÷ √rank)'],
-      ['Fully saved modules', 'lm_head'],
-      ['Layers', '1: 0'],
-      ['Parameters', '1,234'],
-      ['Path', '/a.zip'],
-    ])
-      assert.equal(facts.get(name!), value);
-    const entries: AdapterReport['entries'] = [{ name: 'a.bin', sizeBytes: 5, kind: 'pickle' }];
-    const { files } = reports.adapterOverview({ ...report, entries, entryCount: 300 }, undefined);
-    assert.match(files?.rows[0]?.note ?? '', /not opened/);
-    assert.match(files?.more ?? '', /299/);
+    const unused = problem('target-without-weights', { severity: 'info', examples: ['v_proj'] });
+    golden('adapter-overview', {
+      'config and weights differ': overview({ config, weights }),
+      'another type': overview({
+        problems: [problem('not-lora', { actual: 'IA3', examples: [] })],
+        weights: { ...weights, pairs: [], modules: [], layers: [] },
+      }),
+      'only notes': overview({ problems: [unused] }),
+      'notes and problems': overview({
+        problems: [unused, problem('width-differs', { layer: 7, module: 'q_proj' })],
+      }),
+      'many entries': overview({
+        entries: [{ name: 'a.bin', sizeBytes: 5, kind: 'pickle' }],
+        entryCount: 300,
+      }),
+    });
+  });
+
+  it('has a sentence for each note on a tool, and shows only the refusal if a tool refuses', () => {
+    const block = { purpose: 'serve', text: 'a', placeholders: [] } as const;
+    const full: Partial<Recipe> = { blocks: [block], warnings: ['needs-wsl'], notes: ['model-name'] };
+    const toolText = ({ warnings, blocks, notes }: AdapterTool): Shown => [
+      ...warnings.map(noteText),
+      ...blocks.map(({ title, hint }) => [`# ${title}`, ...(hint === undefined ? [] : [hint])].join(' | ')),
+      ...notes.map(noteText),
+    ];
+    const shown = (changes: Partial<Recipe>, baseModel?: string) =>
+      toolText(
+        recipes.adapterTool({ tool: 'vllm', blocks: [], warnings: [], notes: [], ...changes }, baseModel),
+      );
+    const every = Object.entries(recipes.noteSentences('vLLM'));
+    const { notes } = recipes.adapterRecipes({ notes: ['same-base'], tools: [] }, undefined, '/a', undefined);
+    const bare = { text: 'a', placeholders: [] } as const;
+    golden('adapter-recipe-notes', {
+      ...Object.fromEntries(every),
+      'for all tools': notes.map(noteText),
+      'a refusal': shown({ ...full, refusal: 'dora' }),
+      // The commands help once the file exists.
+      'a missing config': shown({ ...full, refusal: 'config-missing' }),
+      'no refusal': shown(full),
+      'titles, placeholders and the shell': shown({
+        blocks: [
+          { ...bare, purpose: 'load' },
+          { ...bare, purpose: 'load-and-run' },
+          { ...bare, purpose: 'create', placeholders: ['BASE', 'NAME'], shell: 'PowerShell' },
+          { ...bare, purpose: 'run' },
+        ],
+      }),
+      'a base that is not a repository': shown({ notes: ['base-unknown'] }, 'Qwen3 8B'),
+      'a base without a name': shown({ notes: ['base-unknown'] }, ''),
+      'no base': shown({ notes: ['base-unknown'] }),
+    });
   });
 
   /** @param paths layers and modules, such as `0 q_proj`, with `-` for modules outside of layers */
@@ -260,29 +222,30 @@ describe('adapter page messages', () => {
     return pictures.adapterPicture({ ...weights, pairs, layers }, all, true);
   };
 
-  it('shade each cell by its state, and list only used shades in the legend', () => {
+  it('shades each cell by its state, and lists only used shades in the legend', () => {
     const two = ['0 experts.*.w', '0 experts.*.w'];
-    for (const [paths, measures, shade, legend, value] of [
-      [['0 q'], undefined, 'adapted', ['adapted'], 'r 8'],
-      [['0 q'], [{ norm: 3 }], 1, [0.1, 1], '3'],
-      [['0 q'], [{ norm: 0, isZero: true }], 'zero', ['zero'], '0'],
-      [['0 q'], [{ nonFinite: 2 }], 'bad', ['bad'], 'NaN or infinity'],
-      [['0 q'], [{}], 'unknown', ['unknown'], 'norm unknown'],
+    const shown = (...given: Parameters<typeof pictureOf>) => {
+      const { rows, legend, findings } = pictureOf(...given);
+      const { shade, value, text } = rows[0]!.cells[0]!;
+      return [
+        `${shade} | ${value} | ${text}`,
+        ...legend.map((one) => `legend: ${one.shade} | ${one.text}`),
+        ...findings.map(noteText),
+      ];
+    };
+    golden('adapter-picture', {
+      'not measured': shown(['0 q']),
+      'a norm': shown(['0 q'], [{ norm: 3 }]),
+      'half of a pair': shown(['0 q'], [{ norm: 3 }], { isHalf: true }),
+      'only zeros': shown(['0 q'], [{ norm: 0, isZero: true }]),
+      'broken values': shown(['0 q'], [{ nonFinite: 2 }]),
+      'no norm': shown(['0 q'], [{}]),
       // A cell's norm is the root of the sum of squares.
-      [two, [{ norm: 3 }, { norm: 4, isZero: true }], 1, [0.1, 1], '5'],
-    ] as const) {
-      const { rows, legend: shown, findings } = pictureOf([...paths], measures && [...measures]);
-      const [cell] = rows[0]!.cells;
-      assert.deepEqual([cell?.shade, shown.map((one) => one.shade), cell?.value], [shade, legend, value]);
-      const isError = findings.some(({ severity }) => severity === 'error');
-      assert.equal(isError, shade === 'bad');
-    }
-    assert.equal(pictureOf(['0 q'], [{ norm: 3 }], { isHalf: true }).rows[0]?.cells[0]?.shade, 'half');
-    const text = pictureOf(['0 q'], [{ norm: 3 }]).rows[0]?.cells[0]?.text;
-    assert.equal(text, 'q, layer 0: rank 8, 1,234 parameters, norm 3');
+      'two experts': shown(two, [{ norm: 3 }, { norm: 4, isZero: true }]),
+    });
   });
 
-  it('draw layers in order and experts of a kind together, up to the limits of the page', () => {
+  it('draws layers in order and experts of a kind together, up to the limits of the page', () => {
     const drawn = (...paths: string[]) => {
       const { columns, rows } = pictureOf(paths);
       const cells = rows.map(({ name, cells }) => [
@@ -310,16 +273,18 @@ describe('adapter page messages', () => {
     assert.match(experts.rows[0]?.cells[0]?.text ?? '', /150,000/);
   });
 
-  it('describe how work ended, by the error code of the disk or the archive', () => {
-    const texts = (['unpack', 'measure'] as const).flatMap((kind) => [
-      ...['disk-full', 'no-permission', 'folder-exists', 'not-an-adapter', 'checksum', ''].map(
-        (code) => words.workResult('a.zip', kind, { outcome: 'failed', folder: '/a', code }).text,
+  it('describes how work ended, by the error code of the disk or the archive', () => {
+    const codes = ['disk-full', 'no-permission', 'folder-exists', 'not-an-adapter', 'checksum', ''];
+    const ended = (kind: 'unpack' | 'measure', end: WorkEnd) => words.workResult('a.zip', kind, end).text;
+    const cases = (['unpack', 'measure'] as const).flatMap((kind) => [
+      ...codes.map(
+        (code) => [`${kind} ${code}`, ended(kind, { outcome: 'failed', folder: '/a', code })] as const,
       ),
-      words.workResult('a.zip', kind, { outcome: 'cancelled' }).text,
+      [`${kind} canceled`, ended(kind, { outcome: 'cancelled' })] as const,
     ]);
-    assert.equal(new Set(texts.slice(0, 7)).size, 7);
-    assert.ok(texts[4]!.includes(reports.knownFault('checksum')!));
-    const done = words.workResult('a', 'unpack', { outcome: 'done', folder: '/a', leftOut: ['x.bin'] });
-    assert.match(done.text, /\/a.*x\.bin/);
+    golden('adapter-work', {
+      ...Object.fromEntries(cases),
+      unpacked: ended('unpack', { outcome: 'done', folder: '/a', leftOut: ['x.bin'] }),
+    });
   });
 });
