@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { DownloadRecord } from '../../../../src/core/downloads/types.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
+import { sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
@@ -29,7 +30,7 @@ describe('inspectAdapter', () => {
     records = [];
     opened = [];
     shown = [];
-    session = {
+    session = sessionOf({
       account: { id: 'account' },
       runs: {
         rows: [
@@ -40,7 +41,7 @@ describe('inspectAdapter', () => {
         label: (runId: string) => (runId === 'run-1' ? 'Tütor ft-7k3m9qpx' : undefined),
       },
       models: { nameOf: () => 'Modell' },
-    } as unknown as Session;
+    });
   });
 
   const record = (runId: string, at: string, artifactType = 'model'): DownloadRecord => ({

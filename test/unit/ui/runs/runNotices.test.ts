@@ -4,10 +4,9 @@ import type { RunSummary } from '../../../../src/core/api/types.ts';
 import type { Disposable } from '../../../../src/core/base/disposable.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { RunChange } from '../../../../src/core/runs/runStore.ts';
-import type { Session } from '../../../../src/core/runs/session.ts';
-import type { Sessions } from '../../../../src/core/runs/sessions.ts';
 import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
 import { row } from '../../../helpers/runs/support.ts';
+import { servicesOf, sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
@@ -89,15 +88,15 @@ describe('RunNotices', () => {
 
   function open(kind: 'service' | 'sandbox' = 'service') {
     const runs = new Runs();
-    const session = {
-      account: { id: 'account-1', kind },
+    const session = sessionOf({
+      account: { kind },
       runs,
       quota: { takeSpare: () => spare-- > 0 },
       models: { nameOf: (modelId: string) => `Model ${modelId}` },
-    } as unknown as Session;
+    });
     const left = new Emitter<undefined>();
     const notices = new RunNotices({
-      sessions: { active: session, onDidChangeActive: left.event } as unknown as Sessions,
+      sessions: servicesOf({ sessions: { active: session, onDidChangeActive: left.event } }).sessions,
       ledger: {
         claim: (accountId, runId, what, isUnseen) => {
           const key = [accountId, runId, what].join();

@@ -8,6 +8,7 @@ import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
 import type { RunPageView } from '../../../../src/ui/runs/runPageFacts.ts';
 import { buttonText, changedLines, golden } from '../../../helpers/golden.ts';
 import { row } from '../../../helpers/runs/support.ts';
+import { sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf } from '../../../helpers/submissions.ts';
 
@@ -85,7 +86,7 @@ describe('runPageState', () => {
     const detail = 'detail' in view ? view.detail : DETAIL;
     const account = { kind: kind ?? 'service', id: 'account-1', name: 'Work', baseUrl: 'https://x.test' };
     const details = new Map(others.map((one) => [one.run_id, one]));
-    const session = {
+    const session = sessionOf({
       account,
       state: sessionState,
       isLocked: sessionState.startsWith('key-'),
@@ -99,10 +100,9 @@ describe('runPageState', () => {
         detailFailure: () => failure,
         label: () => detail?.label,
         readAtMs: NOON_MS,
-        isCompleteSince: () => true,
         phase: (one: RunSummary) => phaseOf(one, detail),
       },
-    } as unknown as Session;
+    });
     return {
       accountId: 'account-1',
       runId: 'r',

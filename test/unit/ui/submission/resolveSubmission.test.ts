@@ -13,6 +13,7 @@ import type {
 } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { UnreadRecord } from '../../../../src/core/submission/unreadRecord.ts';
 import { useFolder } from '../../../helpers/folder.ts';
+import { servicesOf, sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import {
@@ -26,7 +27,6 @@ import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const module = await withVscode(() => import('../../../../src/ui/submission/resolveSubmission.ts'));
 const { cancelUpload } = await withVscode(() => import('../../../../src/ui/submission/cancelUpload.ts'));
-type Resolve = typeof module;
 
 const HOUR = 60 * 60_000;
 const TEXT = '{"prompt":"a","completion":"b"}\n';
@@ -66,42 +66,39 @@ describe('commands for open submissions', () => {
     Object.assign(active, { keyId: undefined });
   });
 
-  const sessionOf = (id: string, name: string) => ({
-    account: { id, kind: 'service', name, baseUrl: 'https://api.test/v1' },
-    runs: { rows: undefined, detail: () => undefined, label: () => undefined, isCompleteSince: () => true },
-    models: {
-      models: undefined as object[] | undefined,
-      nameOf: (modelId: string) => `Model ${modelId}`,
-      refresh(): Promise<object> {
-        if (models instanceof Error) return Promise.reject(models);
-        return Promise.resolve({ data: (this.models = models) });
+  const accountOf = (id: string, name: string) =>
+    sessionOf({
+      account: { id, name },
+      models: {
+        models: undefined as object[] | undefined,
+        nameOf: (modelId: string) => `Model ${modelId}`,
+        refresh(this: { models: unknown }): Promise<object> {
+          if (models instanceof Error) return Promise.reject(models);
+          return Promise.resolve({ data: (this.models = models) });
+        },
       },
-    },
-    balance: {
-      current: { balance_cents: 500, currency: 'USD' },
-      refresh() {
-        return Promise.resolve((this.current = { balance_cents: 400, currency: 'USD' }));
+      balance: {
+        current: { balance_cents: 500, currency: 'USD' },
+        refresh(this: { current: unknown }) {
+          return Promise.resolve((this.current = { balance_cents: 400, currency: 'USD' }));
+        },
       },
-    },
-  });
-  const [active, second] = [sessionOf('account-1', 'Work'), sessionOf('account-2', 'Home')];
+    });
+  const [active, second] = [accountOf('account-1', 'Work'), accountOf('account-2', 'Home')];
   const done = (call: string) => Promise.resolve(calls.push(call) > 0);
-  const parts = {
+  const services = servicesOf({
     journal: {
-      intents: [],
       get damaged() {
         return damaged;
       },
       endDamaged: ({ id }: UnreadRecord) => done(`end ${id}`).then(() => !isRefusing),
       receipts: () => Promise.resolve(receipts),
-      removeNotice: () => Promise.resolve(),
     },
     sessions: { active, find: (id: string) => [active, second].find(({ account }) => account.id === id) },
     submitter: {
       get pending() {
         return pending;
       },
-      probe: () => Promise.resolve(),
       resume: (session: typeof active, id: string) => {
         calls.push(`resume ${id} in ${session.account.name}`);
         return { id, onProgress: new Emitter<PendingSubmission>().event, result: Promise.resolve(result) };
@@ -127,9 +124,11 @@ describe('commands for open submissions', () => {
       return done(`activate ${id}`).then(() => id !== 'account-3');
     },
     submitted: { fire: ({ runId }: { runId: string }) => void calls.push(`reveal ${runId}`) },
-    reportFoundRun: ({ run_id }: { run_id: string }) => done(`report ${run_id}`),
-    log: { error: () => undefined },
-  } as unknown as Parameters<Resolve['resolveSubmission']>[0];
+  });
+  const parts = {
+    ...services,
+    reportFoundRun: ({ run_id }: { run_id: string }) => done(`report ${run_id}`).then(() => undefined),
+  };
   const resolve = (argument?: unknown, action?: 'continue') =>
     module.resolveSubmission(parts, argument, action);
 
@@ -571,7 +570,7 @@ describe('commands for open submissions', () => {
         standIn.forget();
         press('Submit and Pay');
         [pending, calls] = [[submission], []];
-        active.models.models = undefined;
+        Object.assign(active.models, { models: undefined });
         models = new NetworkError('refused');
         const isOpen = submission.state === 'unknown';
         if (isOpen) await resolve('one', 'continue');

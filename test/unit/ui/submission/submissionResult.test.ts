@@ -5,7 +5,7 @@ import { DatasetChangedError, NetworkError, ServiceError } from '../../../../src
 import type { RunCreation } from '../../../../src/core/api/types.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { Emitter } from '../../../../src/core/base/event.ts';
-import { KeyMissingError, KeyRejectedError, type Session } from '../../../../src/core/runs/session.ts';
+import { KeyMissingError, KeyRejectedError } from '../../../../src/core/runs/session.ts';
 import type { ChargedReceipt, Receipt } from '../../../../src/core/submission/intent.ts';
 import type {
   PendingSubmission,
@@ -14,6 +14,7 @@ import type {
 import { SubmissionError } from '../../../../src/core/submission/errors.ts';
 import { golden } from '../../../helpers/golden.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
+import { servicesOf, sessionOf as anySession } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { chargedAt, intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
@@ -45,12 +46,9 @@ describe('reportResult', () => {
 
   const draft = intentOf({ label: 'My run ft-7k3m9qpx', marker: 'ft-7k3m9qpx', priority_processing: true });
   const preset = { modelId: 'qwen3-8b', label: 'My run', priority: true };
-  const sessionOf = (account: object = {}, refresh?: () => Promise<unknown>) =>
-    ({
-      account: { id: 'account-1', name: 'Work', kind: 'service', baseUrl: 'https://x.test', ...account },
-      models: { nameOf: () => 'Qwen 3 8B' },
-      balance: { refresh: refresh ?? (() => Promise.resolve({ balance_cents: 150, currency: 'USD' })) },
-    }) as unknown as Session;
+  const usd = () => Promise.resolve({ balance_cents: 150, currency: 'USD' });
+  const sessionOf = (account: object = {}, refresh: () => Promise<unknown> = usd) =>
+    anySession({ account, balance: { refresh } });
 
   const removeNotice = ({ settled }: ChargedReceipt) =>
     Promise.resolve(void removed.push(settled.run.run_id));
@@ -76,18 +74,24 @@ describe('reportResult', () => {
   ) {
     standIn.forget();
     standIn.shown.answer = (buttons) => buttons.find((button) => button === press);
-    const end = await module.reportResult(result, id, draft, session, {
-      ensureActiveAccount: () => Promise.resolve(isActive),
-      journal: {
-        removeNotice,
-        receipts: () => receipts(),
-        intents: [intentOf({ id: 'id-1', attempts: [uploadedAttempt(sentMs)] })],
-      },
-      log: { error: (what: string) => void logged.push(what) },
-      sessions: { find: (accountId: string) => (accountId === session.account.id ? session : undefined) },
-      submitter: { pending: open, probe: () => Promise.resolve() },
-      submitted: { fire: ({ runId }: { runId: string }) => void revealed.push(runId) },
-    } as unknown as Parameters<typeof module.reportResult>[4]);
+    const end = await module.reportResult(
+      result,
+      id,
+      draft,
+      session,
+      servicesOf({
+        ensureActiveAccount: () => Promise.resolve(isActive),
+        journal: {
+          removeNotice,
+          receipts: () => receipts(),
+          intents: [intentOf({ id: 'id-1', attempts: [uploadedAttempt(sentMs)] })],
+        },
+        log: { error: (what: string) => void logged.push(what) },
+        sessions: { find: (accountId: string) => (accountId === session.account.id ? session : undefined) },
+        submitter: { pending: open },
+        submitted: { fire: ({ runId }: { runId: string }) => void revealed.push(runId) },
+      }),
+    );
     await turn();
     const [text = ''] = standIn.shown.sentences;
     return { text, buttons: standIn.shown.buttons[0] ?? [], executed: standIn.executed, end };

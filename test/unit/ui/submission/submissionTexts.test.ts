@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { Balance } from '../../../../src/core/api/types.ts';
-import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Intent } from '../../../../src/core/submission/intent.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { Prior } from '../../../../src/core/submission/receipts.ts';
 import type { RunNames } from '../../../../src/ui/shared/datasetTexts.ts';
 import { changedLines, golden } from '../../../helpers/golden.ts';
+import { sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 
@@ -120,18 +120,12 @@ describe('texts of a submission', () => {
       attempts: [{ started: { localMs: minutesAgo(130) } }, uploadedAttempt(minutesAgo(125))],
       ...checked({ balance_cents: 900 }),
     });
-    const account = {
-      id: 'account-1',
-      kind: 'service',
-      name: 'Work',
-      baseUrl: 'https://service.test',
-    } as const;
     const rowsOf = (
       shown: PendingSubmission,
       balance: { current?: Balance; readAtMs?: number } = {},
       failure?: string,
     ) =>
-      factRows(shown, { account, balance } as unknown as Session, 'Qwen 3 8B', failure, now).map(
+      factRows(shown, sessionOf({ balance }), 'Qwen 3 8B', failure, now).map(
         ({ label, description }) => `${label}: ${description.replace(shown.id, 'ID')}`,
       );
     const usd = { balance_cents: 225_000, currency: 'USD' };

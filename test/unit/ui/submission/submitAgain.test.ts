@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { Receipt } from '../../../../src/core/submission/intent.ts';
 import { sendJson } from '../../../helpers/httpServer.ts';
+import { servicesOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { Bench, row } from '../../../helpers/runs/support.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
@@ -33,11 +34,10 @@ describe('submitAgain', () => {
     session = bench.session({ baseUrl: server.url, apiKey: 'service_test', keyId: 'key-1' });
     receipts = [];
     standIn.shown.folder = () => '/chosen.jsonl';
-    parts = {
+    parts = servicesOf({
       sessions: { active: session },
       journal: { receipts: () => Promise.resolve(receipts) },
-      openJournal: () => Promise.resolve(),
-    } as unknown as typeof parts;
+    });
   });
   afterEach(() => bench.end());
 

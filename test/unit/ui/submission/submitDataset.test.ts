@@ -20,6 +20,7 @@ import { useFolder } from '../../../helpers/folder.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { Bench } from '../../../helpers/runs/support.ts';
 import { reportOf } from '../../../helpers/report.ts';
+import { servicesOf, sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { damagedRecord, intentOf, pendingOf } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
@@ -68,28 +69,16 @@ describe('submitDataset', () => {
       currentReport: async (name: string) =>
         reportOf({ path: name, ...stampOf(await stat(name, { bigint: true })), rows: 1 }),
     };
-    parts = {
-      sessions: {
-        find: () => parts.sessions.active,
-        otherName: () => undefined,
-        active: {
-          account: { id: 'account-1', kind: 'service', name: 'Work', baseUrl: 'https://service.test' },
-          models: { refresh: () => Promise.resolve({ data: [model] }), nameOf: () => 'Model M' },
-          balance,
-          onDidChangeState: reconnected.event,
-          runs: {
-            get: () => undefined,
-            detail: (runId: string) => details.get(runId),
-            label: () => undefined,
-            isCompleteSince: () => true,
-          },
-        },
-      },
+    const active = sessionOf({
+      models: { refresh: () => Promise.resolve({ data: [model] }), nameOf: () => 'Model M' },
+      onDidChangeState: reconnected.event,
+      runs: { detail: (runId: string) => details.get(runId) },
+    });
+    // The tests change it.
+    Object.assign(active, { balance });
+    parts = servicesOf({
+      sessions: { find: () => parts.sessions.active, active },
       submitter: {
-        probe: () => Promise.resolve(),
-        get nowMs() {
-          return Date.now();
-        },
         get pending() {
           return pending;
         },
@@ -102,20 +91,13 @@ describe('submitDataset', () => {
         },
       },
       journal: {
-        intents: [],
         get damaged() {
           return damaged;
         },
-        reload: () => Promise.resolve(),
         receipts: () => Promise.resolve(receipts),
-        removeNotice: () => Promise.resolve(),
       },
-      openJournal: () => Promise.resolve(),
       reports: () => Promise.resolve(reports),
-      ensureActiveAccount: () => Promise.resolve(true),
-      submitted: { fire: () => undefined },
-      log: { error: () => undefined },
-    } as unknown as Parts;
+    });
   });
 
   /** Submits the file with these answers in the steps, and presses these buttons. */

@@ -1,0 +1,66 @@
+import type { Session } from '../../src/core/runs/session.ts';
+import type { Services } from '../../src/services.ts';
+
+/** What a test says of a part. The names are checked; what a test doesn't call may be missing. */
+type Given<T> = { [K in keyof T]?: { [L in keyof T[K]]?: unknown } | undefined };
+
+/** The session of the account "Work", which has no runs and no balance, except for what a test says. */
+export function sessionOf(given: Given<Session> = {}): Session {
+  const defaults = {
+    account: { id: 'account-1', kind: 'service', name: 'Work', baseUrl: 'https://service.test' },
+    state: 'ready',
+    isLocked: false,
+    models: { models: undefined, nameOf: () => 'Qwen 3 8B' },
+    balance: { current: undefined },
+    runs: {
+      rows: undefined,
+      get: () => undefined,
+      detail: () => undefined,
+      detailFailure: () => undefined,
+      label: () => undefined,
+      isCompleteSince: () => true,
+    },
+  };
+  return merged(defaults, given) as Session;
+}
+
+/** The services of a window with nothing stored and nothing running, except for what a test says. */
+export function servicesOf(given: Given<Services> = {}): Services {
+  const defaults = {
+    sessions: { active: undefined, find: () => undefined, otherName: () => undefined },
+    journal: {
+      intents: [],
+      damaged: [],
+      receipts: () => Promise.resolve([]),
+      removeNotice: () => Promise.resolve(),
+      reload: () => Promise.resolve(),
+    },
+    openJournal: () => Promise.resolve(),
+    submitter: {
+      pending: [],
+      probe: () => Promise.resolve(),
+      get nowMs() {
+        return Date.now();
+      },
+    },
+    submitted: { fire: () => undefined },
+    ensureActiveAccount: () => Promise.resolve(true),
+    log: { error: () => undefined },
+  };
+  return merged(defaults, given) as Services;
+}
+
+/** Adds to or replaces in the defaults, at any depth of plain objects. Getters stay getters. */
+function merged(defaults: object, given: object): object {
+  for (const [key, property] of Object.entries(Object.getOwnPropertyDescriptors(given))) {
+    const before: unknown = Reflect.get(defaults, key);
+    const value: unknown = property.value;
+    if (isPlain(before) && isPlain(value)) merged(before, value);
+    else Object.defineProperty(defaults, key, { ...property, configurable: true });
+  }
+  return defaults;
+}
+
+function isPlain(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+}
