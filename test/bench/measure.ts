@@ -102,7 +102,9 @@ function timed({ command, args, isOurs }: Job): Promise<Report> {
     child.once('error', (error) => (isOurs ? reject(error) : resolve({ ms: NaN })));
     child.once('close', (code) => {
       const ms = performance.now() - startedMs;
-      if (code !== 0) reject(new Error(`${command} ${args.join(' ')} failed (${code})`));
+      // A shell's code for a program that isn't installed.
+      if (code === 127 && !isOurs) resolve({ ms: NaN });
+      else if (code !== 0) reject(new Error(`${command} ${args.join(' ')} failed (${code})`));
       else resolve(isOurs ? (JSON.parse(output) as Report) : { ms });
     });
   });
