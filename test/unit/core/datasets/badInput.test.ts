@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { appendFile, mkdir, truncate, writeFile } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
+import { appendFile, mkdir, truncate, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { verdictOf } from '../../../../src/core/datasets/report.ts';
 import { MAX_ROW_BYTES } from '../../../../src/core/datasets/segments.ts';
@@ -41,10 +42,15 @@ describe('DatasetChecker with bad input', () => {
     shrinks: (file: string) => truncate(file, 1000),
     'is emptied': (file: string) => truncate(file, 0),
     'is rewritten': (file: string) => writeFile(file, '{"text":"b"}\n'.repeat(MB)),
+    'is rewritten and gets its former time': (file: string) => {
+      writeFileSync(file, '{"text":"b"}\n'.repeat(MB));
+      return utimes(file, 1, 1);
+    },
   }))
     it(`throws for a file that ${what} while it is read`, async () => {
       const file = path.join(folder(), 'changing.jsonl');
       await writeFile(file, '{"text":"a"}\n'.repeat(MB));
+      await utimes(file, 1, 1);
       let changed: Promise<void> | undefined;
       const checked = checker().check(file, { onProgress: () => void (changed ??= change(file)) });
       await assert.rejects(checked, { code: 'changing' });

@@ -28,10 +28,10 @@ describe('Downloads to a disk that fails', () => {
 
   /** An `open` that modifies each handle. */
   const opening =
-    (change: (handle: Awaited<ReturnType<typeof open>>) => void): typeof open =>
+    (change: (handle: Awaited<ReturnType<typeof open>>, file: string) => void): typeof open =>
     async (...args) => {
       const handle = await open(...args);
-      change(handle);
+      change(handle, String(args[0]));
       return handle;
     };
   const failure = (code: string) => Object.assign(new Error(code), { code });
@@ -67,15 +67,16 @@ describe('Downloads to a disk that fails', () => {
     assert.deepEqual(await readFile(bench.target), bench.server.bytes);
   });
 
-  it('leaves nothing if the part cannot be made durable', async () => {
-    window = bench.window({
-      openFile: opening((handle) => {
-        handle.datasync = () => Promise.reject(failure('EIO'));
-      }),
+  for (const ending of ['.part', '.part.json'])
+    it(`leaves nothing if its ${ending} cannot be made durable`, async () => {
+      window = bench.window({
+        openFile: opening((handle, file) => {
+          if (file.endsWith(ending)) handle.datasync = () => Promise.reject(failure('EIO'));
+        }),
+      });
+      await assertRefused('disk');
+      assert.deepEqual(await bench.left(), []);
     });
-    await assertRefused('disk');
-    assert.deepEqual(await bench.left(), []);
-  });
 
   it('leaves nothing if the process reaches its file size limit', async function () {
     if (process.platform === 'win32') this.skip();

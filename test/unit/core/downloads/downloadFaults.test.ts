@@ -249,6 +249,7 @@ describe('Downloads from a faulty storage', () => {
       ['not before', 1800, 25 * 60_000 - 1_001, 1],
       ['of the contract where the service does not say when it ends', undefined, 25 * 60_000, 2],
       ['at half of a short life', 60, 30_000, 2],
+      ['not before that', 60, 30_000 - 1_001, 1],
     ] as const)
       it(`resumes with a fresh one ${name}`, async () => {
         bench.server.expiresInS = expiresInS;

@@ -236,6 +236,9 @@ describe('estimate', () => {
       assert.deepEqual(range([paid(4, 12_345), paid(4, 12_345)], wanted(4)), [9_800, 16_000]);
       assert.deepEqual(range([paid(4, 7), paid(4, 7)], wanted(4)), [5, 9]);
       assert.deepEqual(range([paid(4, 1), paid(4, 1)], wanted(4)), [0, 2]);
+      // Both are exact, but not as floating-point numbers.
+      assert.deepEqual(range([paid(10, 400), paid(10, 400)], wanted(11)), [400, 550]);
+      assert.deepEqual(range([paid(22, 11_000), paid(22, 11_000)], wanted(15)), [6_000, 11_000]);
     });
 
     it('replays receipts in the order of their charges', () => {

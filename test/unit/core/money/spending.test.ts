@@ -59,12 +59,20 @@ describe('spending', () => {
       const receipt = ofRun('a', { run: { price_cents: 100, currency: 'USD' } });
       const furtherRuns = [{ run_id: 'b', price_cents: 30, currency: 'USD' }];
       const twice = { ...receipt, settled: { ...receipt.settled, furtherRuns } };
-      for (const runs of [undefined, known([row('a'), row('b')])])
-        assert.deepEqual(amountsOf(chargedRunsOf([twice], runs)), {
+      for (const runs of [undefined, known([row('a'), row('b')])]) {
+        const charged = chargedRunsOf([twice], runs);
+        assert.deepEqual(amountsOf(charged), {
           sums: [{ currency: 'USD', cents: 130 }],
           unknown: 0,
           runs: 2,
         });
+        // The dataset and the balances of the submission are those of its first run only.
+        const ofSubmission = charged.filter(({ receipt }) => receipt !== undefined);
+        assert.deepEqual(
+          ofSubmission.map(({ runId }) => runId),
+          ['a'],
+        );
+      }
     });
 
     it('prefers the receipt’s price over the details’, whose currency is that of the balance then', () => {

@@ -7,7 +7,7 @@ import { useFolderSyncs } from '../../../helpers/folderSyncs.ts';
 
 describe('writeFileDurably', () => {
   const folder = useFolder();
-  const failFolderSyncs = useFolderSyncs();
+  const failSyncs = useFolderSyncs();
 
   it('replaces a file in a new folder, readable by its owner only', async () => {
     const file = path.join(folder(), 'new', 'folder', 'state.json');
@@ -53,16 +53,25 @@ describe('writeFileDurably', () => {
     assert.equal(await readFile(file, 'utf8'), 'mine');
   });
 
+  it('keeps the old text if the new one cannot be made durable', async () => {
+    const file = path.join(folder(), 'state.json');
+    await writeFileDurably(file, 'old');
+    failSyncs('EIO', 'file');
+    await assert.rejects(writeFileDurably(file, 'new'), { code: 'EIO' });
+    assert.equal(await readFile(file, 'utf8'), 'old');
+    assert.deepEqual(await readdir(folder()), ['state.json']);
+  });
+
   it('succeeds where folders cannot be synced, but not if syncing fails', async function () {
     if (process.platform === 'win32') this.skip();
     const file = path.join(folder(), 'state.json');
     for (const code of ['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']) {
-      failFolderSyncs(code);
+      failSyncs(code);
       await writeFileDurably(file, code);
       assert.equal(await readFile(file, 'utf8'), code);
     }
     for (const code of ['EIO', 'ENOSPC']) {
-      failFolderSyncs(code);
+      failSyncs(code);
       await assert.rejects(writeFileDurably(file, code), { code });
     }
   });

@@ -296,6 +296,16 @@ describe('Journal', () => {
         await assert.rejects(racing.close(ours, second, closed(second)), notOwner);
       });
 
+      it('does not end what the second owner may be sending, though its mark was overwritten', async () => {
+        writeFileSync(path.join(directory, `${intent.id}.0.closing`), 'closing');
+        for (const end of [
+          journal.settle(lease, notCharged(intent)),
+          journal.refuse(lease, { ...intent, refused: { at: { localMs: 7 }, code: 'insufficient_balance' } }),
+        ])
+          await assert.rejects(end, notOwner);
+        assert.deepEqual(stored('open'), [intent.id]);
+      });
+
       it('counts as closed if the mark was overwritten by the second owner', async () => {
         const text = readFileSync(intentFile(intent.id), 'utf8');
         await journal.close(lease, intent, closed(intent));

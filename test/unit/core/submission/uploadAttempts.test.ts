@@ -511,6 +511,12 @@ describe('Submitter, attempt by attempt', () => {
       assert.equal((await stage.resume(stage.intent.id)).kind, 'charged');
     });
 
+    it('prevent the boundary if the process stood still for over a minute: another window may have checked', async () => {
+      await restart(beforeClosing(1, () => stage.clock.pass(61_000)));
+      const outcome = await stage.submit();
+      assert.deepEqual([outcome.kind, stage.posts.length], ['elsewhere', 0]);
+    });
+
     it('end retries at 23 hours, even while the closing time is being stored', async () => {
       await restart(beforeClosing(2, () => stage.clock.pass(2 * HOUR)));
       stage.answers = [
