@@ -227,4 +227,9 @@ describe('the shape of rows', () => {
       sorted.length,
     );
   });
+
+  it('has no percentile above the longest row', async () => {
+    const { lengths } = (await check(`${'{"text":"'.padEnd(62, 'x')}"}\n`)).statistics;
+    assert.deepEqual([lengths.maxBytes, lengths.percentiles], [64, { p50: 64, p99: 64 }]);
+  });
 });
