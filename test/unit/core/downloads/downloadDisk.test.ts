@@ -217,6 +217,18 @@ describe('Downloads to a disk that fails', () => {
     assert.deepEqual(await bench.left(), ['adapter.zip']);
   });
 
+  it('follows no link planted just before it opens its own files', async function () {
+    if (process.platform === 'win32') this.skip();
+    const victim = path.join(bench.folder, 'victim');
+    await writeFile(victim, 'mine');
+    const planting: typeof open = async (file, ...how) => {
+      await symlink(victim, String(file));
+      return open(file, ...how);
+    };
+    await assert.rejects(bench.window({ openFile: planting }).start(bench.request()));
+    assert.equal(await readFile(victim, 'utf8'), 'mine');
+  });
+
   describe('if the completed download cannot be stored', () => {
     let record: DownloadRecord;
 
