@@ -154,9 +154,12 @@ const ELSEWHERE_MS = 5_000;
 /** The probe delay after a journal change: the window that made it may be about to release the intent. */
 const SOON_MS = 100;
 
+/** What of the journal tells which intents there are, and who owns them. */
+type ProbedJournal = Pick<Journal, 'intents' | 'isOwned' | 'onDidChange' | 'reload'>;
+
 /** Owns the pending submissions: open intents, and what this or another window is doing with them. */
 export class PendingSubmissions implements Disposable {
-  readonly #journal: Journal;
+  readonly #journal: ProbedJournal;
   readonly #onChange: (submission: PendingSubmission) => void;
   readonly #subscription: Disposable;
   readonly #live = new Map<string, Live>();
@@ -169,21 +172,23 @@ export class PendingSubmissions implements Disposable {
   readonly #triedAtMs = new Map<string, number>();
   #shown = new Map<string, PendingSubmission>();
   #timer: NodeJS.Timeout | undefined;
+  /** Whether something changed since the last probe began, which may have missed it. */
+  #isStale = false;
   #disposed = false;
 
   /** Probes which intents are owned by other windows. Never rejects. */
   readonly probe = shared(() => this.#probeAll());
 
   /** @param onChange called with the latest state of each submission that was added, changed, or removed */
-  constructor(journal: Journal, onChange: (submission: PendingSubmission) => void) {
+  constructor(journal: ProbedJournal, onChange: (submission: PendingSubmission) => void) {
     this.#journal = journal;
     this.#onChange = onChange;
     this.#subscription = journal.onDidChange(() => {
       this.#publish();
-      this.#planProbe(SOON_MS);
+      this.#probeSoon();
     });
     this.#publish();
-    if (journal.intents.length > 0) this.#planProbe(SOON_MS);
+    if (journal.intents.length > 0) this.#probeSoon();
   }
 
   /** The pending submissions, oldest first. */
@@ -236,7 +241,7 @@ export class PendingSubmissions implements Disposable {
     if (intent !== undefined && isOwn) this.#free.add(intent);
     else if (intent !== undefined) {
       this.#free.delete(intent);
-      this.#planProbe(SOON_MS);
+      this.#probeSoon();
     }
     this.#publish();
   }
@@ -282,6 +287,11 @@ export class PendingSubmissions implements Disposable {
     };
   }
 
+  #probeSoon(): void {
+    this.#isStale = true;
+    this.#planProbe(SOON_MS);
+  }
+
   /** A window that dies reports nothing, so the intents of other windows are probed until they are free. */
   #planProbe(ms: number): void {
     if (this.#disposed) return;
@@ -292,6 +302,7 @@ export class PendingSubmissions implements Disposable {
   }
 
   async #probeAll(): Promise<void> {
+    this.#isStale = false;
     const unowned: Intent[] = [];
     for (const intent of this.#journal.intents) {
       if (this.#disposed) return;
@@ -306,8 +317,7 @@ export class PendingSubmissions implements Disposable {
     const { intents } = this.#journal;
     for (const intent of unowned) if (intents.includes(intent)) this.#free.add(intent);
     this.#publish();
-    const isChanged = unowned.some(({ id }) => intents.some((one) => one.id === id && !this.#free.has(one)));
-    if (isChanged) this.#planProbe(SOON_MS);
+    if (this.#isStale) this.#planProbe(SOON_MS);
     else if (this.all.some(({ state }) => state === 'elsewhere')) this.#planProbe(ELSEWHERE_MS);
   }
 }

@@ -81,7 +81,7 @@ function resultText(
   if (outcome === 'cancelled') return l10n.t('Canceled.');
   if (outcome === 'failed')
     return isMeasure
-      ? l10n.t('Couldn’t measure {0}. {1}', fileName, failureReason(code, ''))
+      ? l10n.t('Couldn’t measure {0}. {1}', fileName, failureReason(code))
       : l10n.t('Couldn’t unpack {0}. {1}', fileName, knownFault(code) ?? failureReason(code, folder));
   if (isMeasure) return l10n.t('Measured.');
   return leftOut.length === 0
@@ -89,10 +89,14 @@ function resultText(
     : l10n.t('Unpacked to {0}, without pickle files: {1}.', folder, leftOut.join(', '));
 }
 
-function failureReason(code: string, folder: string): string {
+/** @param folder that is written to, if one is */
+function failureReason(code: string, folder?: string): string {
   if (code === 'disk-full') return l10n.t('The disk is full.');
-  if (code === 'no-permission') return l10n.t('No permission to write to {0}.', folder);
-  if (code === 'folder-exists') return l10n.t('{0} already exists.', folder);
+  if (code === 'no-permission')
+    return folder === undefined
+      ? l10n.t('No permission to read it.')
+      : l10n.t('No permission to write to {0}.', folder);
+  if (code === 'folder-exists' && folder !== undefined) return l10n.t('{0} already exists.', folder);
   if (code === 'not-an-adapter') return l10n.t('It no longer contains an adapter.');
   return l10n.t('See the log for details.');
 }

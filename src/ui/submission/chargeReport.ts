@@ -118,18 +118,23 @@ function chargedSentence(
   account: Account,
   { attempt, balance, before, isFound, once }: ChargeFacts,
 ): string {
-  const cents = balance_after_cents ?? balance?.balance_cents;
   const known = currency ?? balance?.currency;
+  const left =
+    balance_after_cents === undefined
+      ? (balance ?? {})
+      : { balance_cents: balance_after_cents, currency: known };
   const label = sanitizeServiceText(name);
   if (account.kind === 'sandbox') {
-    const price = formatMoney(price_cents, known);
-    const survived = once && survivedText(once, price, true);
+    const isKnown = price_cents !== undefined;
+    const amount = formatMoney(price_cents, known);
+    const survived = once && survivedText(once, isKnown ? amount : l10n.t('an unknown amount'), true);
     if (survived !== undefined)
       return isFound
         ? l10n.t('Sandbox: {0} was submitted after all. {1}.', label, survived)
         : l10n.t('Sandbox: submitted {0}. {1}.', label, survived);
+    const price = isKnown ? amount : l10n.t('An unknown amount');
     if (isFound) return l10n.t('Sandbox: {0} was submitted after all. {1} of sandbox money.', label, price);
-    const money = [price, formatMoney(cents)];
+    const money = [price, formatMoney(left.balance_cents)];
     return attempt > 1
       ? l10n.t(
           'Sandbox: submitted {0} at attempt {1}. {2} of sandbox money; {3} left.',
@@ -154,7 +159,7 @@ function chargedSentence(
       : l10n.t('Submitted {0} to {1}. {2}.', ...values, survived);
   if (isFound)
     return l10n.t('{0} was submitted to {1} after all. Charged {2}.', ...values, unexpected || price);
-  const money = [unexpected || price, formatMoney(cents, known)];
+  const money = [unexpected || price, formatMoney(left.balance_cents, left.currency)];
   return attempt > 1
     ? l10n.t('Submitted {0} to {1} at attempt {2}. Charged {3}; balance {4}.', ...values, attempt, ...money)
     : l10n.t('Submitted {0} to {1}. Charged {2}; balance {3}.', ...values, ...money);

@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict';
-import { canBeRefused, resendObstacle } from '../../../../src/core/submission/pendingSubmission.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Emitter } from '../../../../src/core/base/event.ts';
+import type { Intent } from '../../../../src/core/submission/intent.ts';
+import {
+  canBeRefused,
+  PendingSubmissions,
+  resendObstacle,
+} from '../../../../src/core/submission/pendingSubmission.ts';
 import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 
 describe('canBeRefused', () => {
@@ -35,5 +42,40 @@ describe('resendObstacle', () => {
       [intentOf({ keyId: 'first', attempts: [{ ...begun, ended: begun.started }] }), 30, 'second', undefined],
     ] as const)
       assert.equal(resendObstacle({ intent }, hours * hour, keyId), expected);
+  });
+});
+
+describe('PendingSubmissions', () => {
+  it('shows at once that an intent is free which changed while the owners were asked for', async () => {
+    const change = new Emitter<void>();
+    const [owned, found] = [intentOf(), intentOf()];
+    let intents: Intent[] = [owned];
+    const journal = {
+      get intents() {
+        return intents;
+      },
+      onDidChange: change.event,
+      isOwned: (id: string) => Promise.resolve(id === owned.id),
+      reload: () => {
+        if (intents.length === 1) {
+          intents = [owned, found];
+          change.fire();
+        }
+        return Promise.resolve();
+      },
+    };
+    const pending = new PendingSubmissions(journal, () => undefined);
+    await pending.probe();
+    assert.deepEqual(
+      pending.all.map(({ state }) => state),
+      ['elsewhere', 'elsewhere'],
+    );
+    // The next probe because of the other window's intent alone would be in 2.5 seconds or later.
+    await delay(1_000);
+    assert.deepEqual(
+      pending.all.map(({ state }) => state),
+      ['elsewhere', 'unsent'],
+    );
+    pending.dispose();
   });
 });

@@ -210,6 +210,8 @@ describe('reportResult', () => {
     const ours = { price_cents: 101, currency: 'USD', balance_after_cents: 99_899 };
     await charged('in the sandbox', ours, false, sandbox());
     await charged('in the sandbox, found', ours, true, sandbox());
+    await charged('in the sandbox, no price', {}, false, sandbox());
+    await charged('in the sandbox, found, no price', {}, true, sandbox());
     assert.deepEqual(new Set(revealed), new Set(['r']));
 
     const price = (cents: number, sha256: string, atMs = 0) =>
