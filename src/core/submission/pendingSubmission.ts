@@ -172,8 +172,8 @@ export class PendingSubmissions implements Disposable {
   readonly #triedAtMs = new Map<string, number>();
   #shown = new Map<string, PendingSubmission>();
   #timer: NodeJS.Timeout | undefined;
-  /** Whether something changed since the last probe began, which may have missed it. */
-  #isStale = false;
+  /** How often intents or their owners may have changed: a probe can miss what changes during it. */
+  #changes = 0;
   #disposed = false;
 
   /** Probes which intents are owned by other windows. Never rejects. */
@@ -288,7 +288,7 @@ export class PendingSubmissions implements Disposable {
   }
 
   #probeSoon(): void {
-    this.#isStale = true;
+    this.#changes++;
     this.#planProbe(SOON_MS);
   }
 
@@ -302,7 +302,7 @@ export class PendingSubmissions implements Disposable {
   }
 
   async #probeAll(): Promise<void> {
-    this.#isStale = false;
+    const before = this.#changes;
     const unowned: Intent[] = [];
     for (const intent of this.#journal.intents) {
       if (this.#disposed) return;
@@ -317,7 +317,7 @@ export class PendingSubmissions implements Disposable {
     const { intents } = this.#journal;
     for (const intent of unowned) if (intents.includes(intent)) this.#free.add(intent);
     this.#publish();
-    if (this.#isStale) this.#planProbe(SOON_MS);
+    if (this.#changes !== before) this.#planProbe(SOON_MS);
     else if (this.all.some(({ state }) => state === 'elsewhere')) this.#planProbe(ELSEWHERE_MS);
   }
 }
