@@ -121,7 +121,7 @@ export class Scanner {
       rowStarts: this.#view(exports.ROW_STARTS, rows),
       rowHashes: this.#view(exports.ROW_HASHES, 2 * rows),
       rowBreaks: this.#view(exports.ROW_BREAKS, rows),
-      rowFlags: new Uint16Array(exports.memory.buffer, exports.ROW_FLAGS.value as number, rows),
+      rowFlags: new Uint16Array(exports.memory.buffer, exports.ROW_FLAGS.value, rows),
       promptHashes: this.#view(exports.PROMPT_HASHES, 2 * rows),
       answerHashes: this.#view(exports.ANSWER_HASHES, 2 * rows),
     };
