@@ -176,8 +176,8 @@ describe('NewFiles', function () {
     const adding = files.add();
     await files.dispose();
     await adding;
-    await files.dispose();
     assert.deepEqual(await all(), []);
+    await files.dispose();
   });
 
   it('names nothing if a file cannot be synced, and accepts a folder that cannot', async () => {
