@@ -1,8 +1,10 @@
 import { FORMAT_COUNT, PLACE_CODE_COUNT, ROLE_COUNT, API_KEY, PRIVATE_KEY } from './scanner/codes.ts';
 
-type Counters = 'rows' | 'blankRows' | 'lineBreaks' | 'charactersRead' | 'places' | 'maxTurns' | 'maxLength';
+type Counters =
+  | ('rows' | 'blankRows' | 'lineBreaks' | 'charactersRead' | 'places')
+  | ('errorRows' | 'maxTurns' | 'maxLength');
 type Regions =
-  | ('PLACES' | 'ROW_STARTS' | 'ROW_HASHES' | 'ROW_BREAKS')
+  | ('PLACES' | 'ROW_STARTS' | 'ROW_HASHES' | 'ROW_BREAKS' | 'ROW_FLAGS' | 'PROMPT_HASHES' | 'ANSWER_HASHES')
   | ('TOTALS' | 'FORMATS' | 'TYPED_FORMATS' | 'ROLES' | 'LENGTH_BINS');
 
 /** Exports of `scanner/scan.ts`. Positions are addresses in its memory. */
@@ -10,7 +12,7 @@ interface Exports extends Record<Counters | Regions | 'PATTERNS' | 'ANCHORS', We
   memory: WebAssembly.Memory;
   inputStart(): number;
   reserve(bytes: number): number;
-  begin(hasMark: number): void;
+  begin(hasMark: number, withPrompts: number): void;
   scan(from: number, to: number, atFileStart: number, atFileEnd: number): number;
   skipRow(from: number): void;
 }
@@ -36,10 +38,17 @@ export interface Scanned {
   rowHashes: Uint32Array;
   /** For each row, the CRs without LF in the rows before it. */
   rowBreaks: Uint32Array;
+  /** What each row is: bits of `scanner/codes.ts`, `ROW_BLANK` and so on. */
+  rowFlags: Uint16Array;
+  /** Two numbers for each row, both 0 if it has no prompt or answer, or if they weren't asked for. */
+  promptHashes: Uint32Array;
+  answerHashes: Uint32Array;
 }
 
 /** Counts since `begin`. */
 export interface Counts {
+  /** Rows with an error. */
+  errorRows: number;
   totals: Uint32Array;
   formats: Uint32Array;
   /** Rows whose fields have the types of a training format, by format. */
@@ -65,9 +74,12 @@ export class Scanner {
     memory.set(encodeAnchors(), this.#exports.ANCHORS.value);
   }
 
-  /** Begins a file and resets all counts. */
-  begin(hasByteOrderMark: boolean): void {
-    this.#exports.begin(Number(hasByteOrderMark));
+  /**
+   * Begins a file and resets all counts.
+   * @param withPrompts whether to hash prompts and answers, which reads most bytes once more
+   */
+  begin(hasByteOrderMark: boolean, withPrompts = false): void {
+    this.#exports.begin(Number(hasByteOrderMark), Number(withPrompts));
   }
 
   /** Returns memory for an input of this size; earlier content stays. @throws RangeError if there isn't enough */
@@ -109,6 +121,9 @@ export class Scanner {
       rowStarts: this.#view(exports.ROW_STARTS, rows),
       rowHashes: this.#view(exports.ROW_HASHES, 2 * rows),
       rowBreaks: this.#view(exports.ROW_BREAKS, rows),
+      rowFlags: new Uint16Array(exports.memory.buffer, exports.ROW_FLAGS.value, rows),
+      promptHashes: this.#view(exports.PROMPT_HASHES, 2 * rows),
+      answerHashes: this.#view(exports.ANSWER_HASHES, 2 * rows),
     };
   }
 
@@ -116,6 +131,7 @@ export class Scanner {
   counts(): Counts {
     const exports = this.#exports;
     return {
+      errorRows: exports.errorRows.value,
       totals: this.#view(exports.TOTALS, PLACE_CODE_COUNT).slice(),
       formats: this.#view(exports.FORMATS, FORMAT_COUNT).slice(),
       typedFormats: this.#view(exports.TYPED_FORMATS, FORMAT_COUNT).slice(),

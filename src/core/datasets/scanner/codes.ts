@@ -88,5 +88,17 @@ export const ROLE_TOOL = 3;
 export const ROLE_OTHER = 4;
 export const ROLE_COUNT = 5;
 
+// Bits that describe a row. The format of an object is in the bits above.
+export const ROW_BLANK = 1;
+/** It has a problem that is an error. */
+export const ROW_ERROR = 2;
+/** It has an API key or a private key. */
+export const ROW_SECRET = 4;
+/** It has an email address or a card number. */
+export const ROW_PERSONAL = 8;
+/** Too long to check. */
+export const ROW_UNCHECKED = 16;
+export const ROW_FORMAT_SHIFT = 8;
+
 /** Places of a code beyond this number are only counted. */
 export const LOCATED_LIMIT = 5000;

@@ -35,6 +35,19 @@ import {
   UNKNOWN_FORMAT,
 } from './codes';
 import { noteInRow } from './found';
+import {
+  addToField,
+  addToMessage,
+  answerOfMessages,
+  endOfMessage,
+  forgetField,
+  forgetFields,
+  forgetMessages,
+  hashesPrompts,
+  promptOfMessages,
+  textOfField,
+  textOfFields,
+} from './prompts';
 
 /** Kinds of scalar values. */
 export const KIND_STRING = 1;
@@ -59,7 +72,9 @@ const FIELD_TEXT = 10;
 const FIELD_CHOSEN = 11;
 const FIELD_REJECTED = 12;
 const FIELD_RESPONSE = 13;
-const FIELD_COUNT = 14;
+const FIELD_CONTEXT = 14;
+/** At most 16, the fields whose texts `prompts.ts` can hash. */
+const FIELD_COUNT = 15;
 
 // Fields of a message.
 const PART_OTHER = 0;
@@ -93,6 +108,7 @@ function fieldOf(from: usize, to: usize): i32 {
     if (name == 0x726577736e61) return FIELD_ANSWER; // answer
     if (name == 0x6e65736f6863) return FIELD_CHOSEN; // chosen
     if (name == 0x65736e6f70736572) return FIELD_RESPONSE; // response
+    if (name == 0x747865746e6f63) return FIELD_CONTEXT; // context
     return name == 0x64657463656a6572 ? FIELD_REJECTED : FIELD_OTHER; // rejected
   }
   // completi, mpletion; instruct, truction; conversa, rsations
@@ -188,6 +204,7 @@ export function beginShape(start: usize): void {
   lists = messageLists = 0;
   field = FIELD_OTHER;
   message = start;
+  forgetFields();
   beginConversation();
 }
 
@@ -199,6 +216,7 @@ function beginConversation(): void {
   turns = 0;
   hasAssistant = false;
   lastRole = -1;
+  forgetMessages();
   // Not `memory.fill`: for so few bytes, a call out of WebAssembly takes longer than the loop.
   for (let index = 0; index < ROLE_COUNT; index++) store<u32>(TURNS_BY_ROLE + ((<usize>index) << 2), 0);
 }
@@ -209,6 +227,7 @@ export function keyShape(depth: i32, from: usize, to: usize): void {
     field = fieldOf(from, to);
     fields |= bit(field);
     setFault(0, 0, 0);
+    forgetField(field);
   } else if (depth == 3 && isList()) {
     part = partOf(from, to);
     partsSeen |= bit(part);
@@ -217,6 +236,7 @@ export function keyShape(depth: i32, from: usize, to: usize): void {
 
 /** Handles a string, number or literal in the container at a depth. */
 export function scalarShape(depth: i32, kind: i32, from: usize, to: usize): void {
+  if (hashesPrompts && kind == KIND_STRING) hashText(depth, from, to);
   if (depth == 1) takeField(kind, from, to);
   else if (!isConversation()) {
     if (depth == 2) elements++;
@@ -230,6 +250,16 @@ export function scalarShape(depth: i32, kind: i32, from: usize, to: usize): void
     parts++;
     if (kind != KIND_STRING) noteInRow(CONTENT_WRONG_TYPE, from, to - from);
   }
+}
+
+/** Adds a string to the texts of its field or message. Conversations of strings begin with the user. */
+function hashText(depth: i32, from: usize, to: usize): void {
+  if (!isConversation()) {
+    if (field != FIELD_OTHER) addToField(field, from, to);
+  } else if (depth == 2) {
+    addToMessage(from, to);
+    endOfMessage((elements & 1) == 0 ? ROLE_USER : ROLE_ASSISTANT);
+  } else if (depth > 2 && isContent()) addToMessage(from, to);
 }
 
 /** Forgets the part that was just read if it is a role or a speaker, because it is no string. */
@@ -361,6 +391,7 @@ function isFirstMessage(): bool {
 
 function endMessage(): void {
   turns++;
+  endOfMessage(role);
   if (!isMessage) return;
   if (role < 0) noteInRow(ROLE_MISSING, message, 1);
   else {
@@ -406,6 +437,22 @@ export function endShape(start: usize): void {
     format = FORMAT_TEXT;
     noteFaults(bit(FIELD_TEXT));
   } else noteInRow(UNKNOWN_FORMAT, start, 1);
+}
+
+/** Returns the hash of the prompt of the object that was read last, or 0 if it has none. */
+export function promptHash(): u64 {
+  if (format == FORMAT_CHAT || format == FORMAT_SHAREGPT) return promptOfMessages();
+  if (format == FORMAT_INSTRUCTION) return textOfFields(FIELD_INSTRUCTION, FIELD_INPUT, FIELD_CONTEXT);
+  if (format == FORMAT_QUESTION_ANSWER) return textOfFields(FIELD_QUESTION, FIELD_CONTEXT, FIELD_OTHER);
+  return format == FORMAT_TEXT || format == FORMAT_UNKNOWN ? 0 : textOfField(FIELD_PROMPT);
+}
+
+/** Returns the hash of the answer of the object that was read last, or 0 if it has none. */
+export function answerHash(): u64 {
+  if (format == FORMAT_CHAT || format == FORMAT_SHAREGPT) return answerOfMessages();
+  if (format == FORMAT_INSTRUCTION) return textOfField(has(FIELD_OUTPUT) ? FIELD_OUTPUT : FIELD_RESPONSE);
+  if (format == FORMAT_QUESTION_ANSWER) return textOfField(FIELD_ANSWER);
+  return format == FORMAT_PROMPT_COMPLETION ? textOfField(FIELD_COMPLETION) : 0;
 }
 
 function has(index: i32): bool {
