@@ -109,3 +109,5 @@ export const ROW_FORMAT_SHIFT = 8;
 
 /** Places of a code beyond this number are only counted. */
 export const LOCATED_LIMIT = 5000;
+/** Kinds of keys that can be searched for. */
+export const MAX_PATTERNS = 96;
