@@ -9,12 +9,6 @@ import { sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 
-const { submissionDescription } = await withVscode(
-  () => import('../../../../src/ui/submission/submissionState.ts'),
-);
-const { submissionAccessibleLabel, submissionTooltip } = await withVscode(
-  () => import('../../../../src/ui/submission/submissionRows.ts'),
-);
 const { moneySentence } = await withVscode(() => import('../../../../src/ui/submission/submissionMoney.ts'));
 const { factRows } = await withVscode(() => import('../../../../src/ui/submission/resolveFacts.ts'));
 const { priorRows } = await withVscode(() => import('../../../../src/ui/submission/summary.ts'));
@@ -28,58 +22,6 @@ describe('texts of a submission', () => {
   const checked = (changes: Partial<NonNullable<Intent['lastCheck']>> = {}) => ({
     lastCheck: { at: { localMs: minutesAgo(25) }, complete: true, candidates: [], ...changes },
     balanceBefore: { balance_cents: 1_000, currency: 'USD' },
-  });
-
-  it('the row starts with whether there was a charge; label and tooltip contain everything', () => {
-    const live = { sentBytes: 120_000_000, totalBytes: 600_000_000, startedAtMs: now - 12_000, attempt: 1 };
-    const closed = (minutes: number) =>
-      pendingOf(
-        'validating',
-        intentOf({ attempts: [{ started: { localMs: 0 }, closed: { localMs: minutesAgo(minutes) } }] }),
-      );
-    const attempts = [uploadedAttempt(minutesAgo(125))];
-    const refused = (code: string) =>
-      pendingOf('refused', intentOf({ attempts, refused: { at: { localMs: now }, code } }));
-    const of = (state: PendingSubmission['state'], changes: Partial<PendingSubmission> = {}) =>
-      pendingOf(state, intentOf(), changes);
-    const cases: Record<string, PendingSubmission> = {
-      queued: of('queued'),
-      'nothing uploaded': of('uploading', { sentBytes: 0, attempt: 1 }),
-      uploading: of('uploading', live),
-      'uploading again': of('uploading', { ...live, attempt: 2 }),
-      validating: of('validating', { attempt: 1 }),
-      'validating for less than a minute': closed(0.9),
-      'validating for minutes': closed(4.5),
-      waiting: of('waiting', { attempt: 1, retryAtMs: now + 12_000 }),
-      'waiting as the service asks': of('waiting', { retryAtMs: now + 3_480_000, isAsked: true }),
-      'in another window': of('elsewhere'),
-      unknown: unknown(),
-      'unknown, with a label': unknown({ label: 'My run' }),
-      'unknown, a possible run': unknown(checked({ candidates: ['r'] })),
-      'unknown, possible runs': unknown(checked({ candidates: ['r', 's'] })),
-      'unknown, checked': unknown(checked()),
-      'not charged': pendingOf('not-charged', intentOf({ attempts })),
-      // The record of this machine proves less than the service's answer.
-      unsent: of('unsent'),
-      ...Object.fromEntries(
-        ['insufficient_balance', 'model_not_available', 'invalid_api_key', 'validation_failed'].map(
-          (code) => [`refused: ${code}`, refused(code)],
-        ),
-      ),
-    };
-    const tooltip = (one: PendingSubmission) =>
-      submissionTooltip(one, 'Qwen 3 8B', now, 'Home')
-        .split('\n')
-        .filter((line) => !line.includes(one.id));
-    const shown = (submission: PendingSubmission) => [
-      submissionDescription(submission, now),
-      `label: ${submissionAccessibleLabel(submission, now, 'Home')}`,
-      `tooltip: ${tooltip(submission)[1]}`,
-    ];
-    golden('submission-rows', {
-      ...Object.fromEntries(Object.entries(cases).map(([name, one]) => [name, shown(one)])),
-      'a tooltip': tooltip(unknown({ label: 'My run', created: { localMs: minutesAgo(130) } })),
-    });
   });
 
   it('moneySentence neither denies a possible charge nor suggests an impossible one', () => {
