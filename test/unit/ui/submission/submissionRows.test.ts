@@ -57,13 +57,17 @@ describe('SubmissionRows', () => {
   const shown = (id: string) => {
     const { label, description, command, contextValue = '', iconPath, ...rest } = rows.item(id);
     assert.deepEqual([command?.command, command?.arguments], ['fineTuning.resolveSubmission', [id]]);
-    const button = (MENUS['view/item/context'] ?? []).flatMap(({ command, group, when }) => {
+    const menu = (MENUS['view/item/context'] ?? []).filter(({ when }) => {
       const [, pattern, value] = /viewItem (?:=~ \/(.+)\/|== (\S+))$/.exec(when) ?? [];
-      const fits = pattern === undefined ? value === contextValue : new RegExp(pattern).test(contextValue);
-      return fits && group.startsWith('inline') ? [command.replace('fineTuning.', '')] : [];
+      return pattern === undefined ? value === contextValue : new RegExp(pattern).test(contextValue);
     });
+    const commandsOf = (inline: boolean) =>
+      menu
+        .filter(({ group }) => group.startsWith('inline') === inline)
+        .map(({ command }) => command.replace('fineTuning.', ''));
     return [
-      [label as string, (iconPath as { id: string }).id, description, ...button].join(' | '),
+      [label as string, (iconPath as { id: string }).id, description, ...commandsOf(true)].join(' | '),
+      `menu: ${commandsOf(false).join()}`,
       `label: ${rest.accessibilityInformation?.label}`,
       `tooltip: ${(rest.tooltip as string).split('\n').join(' | ')}`,
     ];
