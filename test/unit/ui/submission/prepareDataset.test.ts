@@ -10,7 +10,6 @@ import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const messages = await withVscode(() => import('../../../../src/ui/shared/datasetTexts.ts'));
-const { checkRows } = await withVscode(() => import('../../../../src/ui/submission/summary.ts'));
 const { prepareDataset } = await withVscode(() => import('../../../../src/ui/submission/prepareDataset.ts'));
 
 const TEXT = '{"prompt":"a","completion":"b"}\n';
@@ -162,10 +161,6 @@ describe('prepareDataset', () => {
     assert.equal(messages.verdictLine(many), '7,473 rows · question/answer · 1,200 warnings');
     assert.equal(messages.verdictPhrase(many), '7,473 rows of question/answer, 1,200 warnings');
     assert.equal(line({ format: undefined }), '10 rows · no problems');
-    assert.deepEqual(
-      checkRows(reportOf(address)).map(({ description }) => description),
-      ['10 rows of chat, 13 warnings', 'email addresses (12), payment card numbers (1)'],
-    );
     assert.deepEqual(
       [messages.sizePhrase(599_999_999), typeof messages.sizePhrase(600_000_000)],
       [undefined, 'string'],

@@ -2,8 +2,6 @@ import assert from 'node:assert/strict';
 import type { Balance } from '../../../../src/core/api/types.ts';
 import type { Intent } from '../../../../src/core/submission/intent.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
-import type { Prior } from '../../../../src/core/submission/receipts.ts';
-import type { RunNames } from '../../../../src/ui/shared/datasetTexts.ts';
 import { changedLines, golden } from '../../../helpers/golden.ts';
 import { sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
@@ -11,7 +9,6 @@ import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissio
 
 const { moneySentence } = await withVscode(() => import('../../../../src/ui/submission/submissionMoney.ts'));
 const { factRows } = await withVscode(() => import('../../../../src/ui/submission/resolveFacts.ts'));
-const { priorRows } = await withVscode(() => import('../../../../src/ui/submission/summary.ts'));
 
 const now = new Date(2026, 4, 1, 14, 30).getTime();
 const minutesAgo = (minutes: number) => now - minutes * 60_000;
@@ -92,44 +89,6 @@ describe('texts of a submission', () => {
       ),
       unsent: rowsOf(pendingOf('unsent')),
       refused: rowsOf(pendingOf('refused', intentOf({ refused: { at: { localMs: now }, code: 'odd' } }))),
-    });
-  });
-
-  describe('priorRows', () => {
-    const hour = 60 * 60_000;
-    const prior = (ageMs: number, changes: object = {}): Prior & RunNames => ({
-      accountId: 'account-1',
-      runId: 'run-1',
-      priceCents: 517,
-      currency: 'USD',
-      rows: 1,
-      modelId: 'm',
-      modelName: 'Model M',
-      otherAccount: undefined,
-      isCompleted: true,
-      status: 'completed',
-      priority: false,
-      submittedAtMs: now - ageMs,
-      ...changes,
-    });
-    const rowsOf = (priors: ReturnType<typeof prior>[], chosen = { modelId: 'm', priority: false }) =>
-      priorRows(priors, chosen, now).map((row) => `${row.icon} ${row.label}: ${row.description}`);
-
-    it('warns if the same model and queue were used within a day, and says “Trained before” only of a completed run', () => {
-      const past = (hours: number, changes: object = {}, chosen?: { modelId: string; priority: boolean }) =>
-        rowsOf([prior(hours * hour, changes)], chosen);
-      const unfinished = { isCompleted: false, status: undefined };
-      golden('submitted-before', {
-        'within a day': past(3),
-        'discarded within a day': past(3, { runId: undefined, ...unfinished }),
-        'within a day, by another account': past(3, { otherAccount: 'Home' }),
-        'a day ago': past(24),
-        'another model': past(1, {}, { modelId: 'other', priority: false }),
-        'another queue': past(1, {}, { modelId: 'm', priority: true }),
-        completed: past(30),
-        queued: past(30, { isCompleted: false, status: 'queued' }),
-        'without a status': past(30, unfinished),
-      });
     });
   });
 });
