@@ -417,26 +417,42 @@ describe('reviewSubmission', () => {
     golden('summary', shown);
   });
 
-  it('shows the addresses of the terms as plain text, and which of them can’t be opened', async () => {
-    const termsOf = async (changes: object) => {
+  it('shows choices in boxes, and the addresses of the terms as plain text, and which of them can’t be opened', async () => {
+    const boxOf = async (row: string, changes: Changes = {}, choices: Partial<typeof chosen> = {}) => {
       standIn.forget();
-      await walk(['Continue'], {}, { model: { ...model, ...changes } });
-      const { title, placeholder, items = [] } = standIn.shown.inputs.at(-1) ?? {};
-      // A description or detail would have a hover, which lies over the next row.
-      assert.ok(items.every(({ description, detail }) => description === undefined && detail === undefined));
-      return [`${title} | ${placeholder}`, ...items.map(({ label }) => label)];
+      await walk([row], changes, choices);
+      const { title, placeholder, prompt, value, items = [] } = standIn.shown.inputs[1] ?? {};
+      return [
+        [title, placeholder, prompt, value].filter(Boolean).join(' | '),
+        ...items.map(({ label, description, detail }) =>
+          [label, description ?? [], detail ?? []].flat().join(' | '),
+        ),
+      ];
     };
-    const plain = await termsOf({});
-    const changed = async (changes: object) => changedLines(await termsOf(changes), plain);
-    golden('terms', {
-      'a policy that is not https': plain,
-      both: await changed({ use_policy_url: 'https://maker.test/policy' }),
-      'no policy': await changed({ use_policy_url: undefined }),
-      'an empty policy': await changed({ use_policy_url: '' }),
+    const terms = (changes: object) => boxOf('Continue', {}, { model: { ...model, ...changes } });
+    const plain = await terms({});
+    const changed = async (changes: object) => changedLines(await terms(changes), plain);
+    const models = [
+      model,
+      { ...model, model_id: 'o', name: 'Other' },
+      { ...model, model_id: 'b', provider: '' },
+    ];
+    const times = { standard: { medianMs: 90_000, runs: 3 }, priority: undefined };
+    golden('submit-boxes', {
+      model: await boxOf('Model', { models }),
+      label: await boxOf('Label'),
+      'label, without a marker': await boxOf('Label', { marker: undefined }),
+      queue: await boxOf('Queue'),
+      'queue, with a time': await boxOf('Queue', { queueTimes: times }),
+      // Addresses are in the labels: a description would have a hover, which lies over the next row.
+      'terms, a policy that is not https': plain,
+      'terms, both https': await changed({ use_policy_url: 'https://maker.test/policy' }),
+      'terms, no policy': await changed({ use_policy_url: undefined }),
+      'terms, an empty policy': await changed({ use_policy_url: '' }),
       'no terms': await changed({ terms_url: undefined }),
       'empty terms': await changed({ terms_url: '' }),
       'terms that are not https': await changed({ terms_url: 'http://maker.test/terms' }),
-      'no provider': await changed({ provider: '' }),
+      'terms of an unknown provider': await changed({ provider: '' }),
     });
   });
 
