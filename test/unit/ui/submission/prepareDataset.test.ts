@@ -58,12 +58,7 @@ describe('prepareDataset', () => {
       buttons: [...standIn.shown.buttons],
     };
   }
-  const [problems, convert, anywayNext, anyway] = [
-    'Show Problems',
-    'Convert to JSONL',
-    'Submit Anyway…',
-    'Submit Anyway',
-  ];
+  const [problems, convert, anywayNext] = ['Show Problems', 'Convert to JSONL', 'Submit Anyway…'];
 
   it('accepts a dataset with at most warnings without asking', async () => {
     for (const found of [clean, address]) {
@@ -92,16 +87,6 @@ describe('prepareDataset', () => {
       standIn.executed.map(([command]) => command),
       ['fineTuning.showDatasetProblems'],
     );
-  });
-
-  it('accepts errors only after a second confirmation', async () => {
-    const once = await prepare([errors], anywayNext);
-    assert.equal(once.dataset, undefined);
-    assert.equal(once.sentences[1], 'Submit rows.jsonl despite these problems?');
-    assert.deepEqual(once.buttons[1], [problems, anyway]);
-    assert.equal((await prepare([errors], anyway)).dataset, undefined);
-    const twice = await prepare([errors], anywayNext, anyway);
-    assert.deepEqual((twice.dataset?.check as Report).problems, errors.problems);
   });
 
   it('offers to convert a JSON array', async () => {

@@ -399,20 +399,6 @@ describe('commands for open submissions', () => {
       assert.equal(standIn.shown.inputs.length, 0);
     });
 
-    it('settles the submission with the run that the user recognizes and confirms', async () => {
-      const run = { run_id: 'r-1', status: 'queued', model_id: 'm', label: 'Mine', price_cents: 100 };
-      pending = [unknown()];
-      finding = { verdict: 'cannot-tell', reason: 'candidates', candidates: [run] };
-      choose('This Is the Run');
-      await resolve('one');
-      assert.deepEqual([calls, standIn.shown.inputs.length], [['check one in Work'], 2]);
-      assert.deepEqual(standIn.shown.isModal, [true]);
-      choose('This Is the Run');
-      press('This Is the Run');
-      await resolve('one');
-      assert.deepEqual(calls.slice(2), ['adopt one r-1', 'report r-1', 'reveal r-1']);
-    });
-
     it('discards only after a warning, which mentions a charge only if there may be one', async () => {
       const states = ['unsent', 'refused', 'not-charged'] as const;
       pending = [unknown(), ...states.map((state) => pendingOf(state, intentOf({ id: state })))];

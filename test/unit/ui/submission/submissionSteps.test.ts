@@ -113,50 +113,10 @@ describe('reviewSubmission', () => {
   const rowsOf = (input: InputStandIn | undefined) =>
     new Map(input?.items.map(({ label, description }) => [label.replace(/^\S+ /, ''), description]));
 
-  it('needs two boxes and the final question if nothing is changed', async () => {
-    const { kind, label, model: sent, priority, sha256 } = await confirmed(ACCEPTING);
-    assert.deepEqual([kind, label, sent, priority], ['confirmed', `My run ${marker}`, model, false]);
-    assert.equal(sha256, 'digest');
-    assert.deepEqual(
-      standIn.shown.inputs.map(({ title, items }) => [title, items[0]?.label]),
-      [
-        ['Submit train.jsonl to Work', '$(arrow-right) Continue'],
-        ['Terms of Maker for Model M', '$(link-external) Open license terms: https://maker.test/terms'],
-      ],
-    );
-    assert.equal(standIn.shown.inputs[1]?.items.at(-1)?.label, '$(check) Accept and Continue');
-    assert.equal(standIn.shown.sentences.length, 1);
-  });
-
-  it('returns to the summary from each row that changes something', async () => {
-    const other = { ...model, model_id: 'o', name: 'Other' };
-    const answers = ['Model', 'Other', 'Label', '  Mine ', 'Queue', 'Priority', ...ACCEPTING];
-    const { label, model: taken, priority } = await confirmed(answers, { models: [model, other] });
-    assert.deepEqual([label, taken, priority], [`Mine ${marker}`, other, true]);
-    const last = rowsOf(standIn.shown.inputs.at(-2));
-    assert.equal(last.get('Label'), `Mine ${marker}`);
-    assert.equal(last.get('Queue'), 'Priority · costs extra unless your plan includes it');
-    assert.match(
-      standIn.shown.details.at(-1) ?? '',
-      /^Model: Other \(Maker\) · priority \(may cost extra\)$/m,
-    );
-  });
-
   it('returns to the summary on Esc in the box of a row, with nothing changed', async () => {
     const answers = ['Model', undefined, 'Label', undefined, 'Queue', undefined, ...ACCEPTING];
     const { label, model: taken, priority } = await confirmed(answers, { models: [model] });
     assert.deepEqual([label, taken, priority], [`My run ${marker}`, model, false]);
-  });
-
-  it('asks for the model first if none is known', async () => {
-    const bare = { model_id: 'base-7b', name: 'base-7b', provider: '', available: true };
-    const answers = ['base-7b', ...ACCEPTING];
-    assert.equal((await confirmed(answers, { models: [bare] }, { model: undefined })).model, bare);
-    assert.equal(standIn.shown.inputs[2]?.title, 'Terms for base-7b');
-    const detail = standIn.shown.details.at(-1) ?? '';
-    assert.match(detail, /^Model: base-7b · standard queue$/m);
-    assert.match(detail, /^• accept the license terms of base-7b$/m);
-    assert.equal(await walk([undefined], {}, { model: undefined }), undefined);
   });
 
   it('adds the marker, if any, within the maximum length of a label', async () => {
@@ -249,24 +209,6 @@ describe('reviewSubmission', () => {
   });
 
   describe('money', () => {
-    it('over the budget needs one more confirmation, before the terms', async () => {
-      const budget = { perRunCents: 100, currency: 'USD' };
-      const money = moneyOf({ account: { ...account, budget }, receipts, balance: usd(40_000) });
-      press('Back to Summary');
-      await walk(['Continue'], { money });
-      assert.match(standIn.shown.sentences[0] ?? '', /^This run may exceed the per-run budget of Work\.$/);
-      assert.match(standIn.shown.details[0] ?? '', /it can’t stop the service from charging\.$/);
-      assert.deepEqual(standIn.shown.buttons, [['Back to Summary', 'Continue Over Budget']]);
-      assert.equal(standIn.shown.inputs.length, 2, 'the summary again');
-      assert.match(rowsOf(standIn.shown.inputs[0]).get('Budget') ?? '', /^1\.00 USD per run$/);
-      for (const button of [undefined, 'Continue Over Budget']) {
-        press(button);
-        standIn.shown.inputs.length = 0;
-        await walk(ACCEPTING, { money });
-        assert.equal(standIn.shown.inputs.length, button === undefined ? 1 : 2);
-      }
-    });
-
     it('over the budget is confirmed again only if the figures changed before the final question', async () => {
       const perRun = { perRunCents: 100, currency: 'USD' };
       const both = { ...perRun, perMonthCents: 1_000 };
