@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import type { Balance } from '../../../../src/core/api/types.ts';
 import type { Intent } from '../../../../src/core/submission/intent.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
@@ -7,13 +6,12 @@ import { sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 
-const { moneySentence } = await withVscode(() => import('../../../../src/ui/submission/submissionMoney.ts'));
 const { factRows } = await withVscode(() => import('../../../../src/ui/submission/resolveFacts.ts'));
 
 const now = new Date(2026, 4, 1, 14, 30).getTime();
 const minutesAgo = (minutes: number) => now - minutes * 60_000;
 
-describe('texts of a submission', () => {
+describe('the facts of an open submission', () => {
   const unknown = (changes: Partial<Intent> = {}) =>
     pendingOf('unknown', intentOf({ attempts: [uploadedAttempt(minutesAgo(125))], ...changes }));
   const checked = (changes: Partial<NonNullable<Intent['lastCheck']>> = {}) => ({
@@ -21,38 +19,7 @@ describe('texts of a submission', () => {
     balanceBefore: { balance_cents: 1_000, currency: 'USD' },
   });
 
-  it('moneySentence neither denies a possible charge nor suggests an impossible one', () => {
-    const sentence = (submission: PendingSubmission) => moneySentence(submission, now);
-    const states = [
-      'queued',
-      'uploading',
-      'validating',
-      'waiting',
-      'checking',
-      'unknown',
-      'elsewhere',
-    ] as const;
-    for (const state of states) {
-      assert.match(sentence(pendingOf(state, unknown().intent)), /^You may have been charged[.:] /, state);
-      if (state !== 'unknown')
-        assert.doesNotMatch(sentence(pendingOf(state)), /may have been charged/, state);
-    }
-    // This window may not have read yet what another one did.
-    assert.doesNotMatch(sentence(pendingOf('elsewhere')), /[Nn]ot charged/);
-    for (const state of ['unsent', 'refused', 'not-charged'] as const)
-      assert.match(sentence(pendingOf(state)), /^Not charged/, state);
-    const explained = intentOf(checked({ explained: true }));
-    assert.match(
-      sentence(pendingOf('not-charged', explained)),
-      /your other runs explain the lower balance\.$/,
-    );
-    assert.match(
-      sentence(unknown({ attempts: [{ ...uploadedAttempt(now), code: 'cancelled' }] })),
-      /^You may have been charged: .*you canceled/,
-    );
-  });
-
-  it('factRows contains the facts that the user needs for a decision', () => {
+  it('are those that the user needs for a decision', () => {
     const submission = unknown({
       label: 'My run ft-7k3m9qpx',
       marker: 'ft-7k3m9qpx',
