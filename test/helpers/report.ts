@@ -41,6 +41,7 @@ export function reportOf(changes: Partial<Report> = {}): Report {
     kind: 'rows',
     rows: 10,
     blankRows: 0,
+    errorRows: 0,
     formats: { ...zeros(FORMATS), chat: 10 },
     format: 'chat',
     datasetRows: 10,

@@ -105,6 +105,7 @@ export class ReportBuilder {
       blankRows: sum('blankRows'),
       formats,
       format,
+      errorRows: this.#counts.reduce((total, { errorRows }) => total + errorRows, 0),
       datasetRows: Math.max(0, ...this.#added('typedFormats')),
       comparedRows: this.hasEnoughHashed ? this.#placeOf(MAX_COMPARED_ROWS - 1).row : rows,
       statistics: this.#statistics(file.sizeBytes, sum('characters')),

@@ -2,18 +2,20 @@ import { open, readFile, type FileHandle } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { lazy, sequencer } from '../base/async.ts';
-import { isMissing } from '../base/diskError.ts';
+import { DiskError, isMissing } from '../base/diskError.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { CancelledError, throwIfCancelled } from '../base/errors.ts';
 import { stampOf } from '../base/fileStamp.ts';
 import { ReportBuilder } from './buildReport.ts';
 import { hasByteOrderMark, kindOf, recognized, SAMPLE_BYTES } from './fileKind.ts';
+import { PrepareError, type PrepareCounts, type PrepareJob } from './prepare.ts';
 import { CheckError, isUnread, type Report } from './report.ts';
 import {
   SEGMENT_BYTES,
   type Segment,
   SHARED,
   type Answer,
+  type Failure,
   type Job,
   type Request,
   type WorkerData,
@@ -67,6 +69,38 @@ export class DatasetChecker implements Disposable {
     return this.#inTurn(() => this.#check(path, options));
   }
 
+  /**
+   * Runs a pass that copies an open dataset, on one thread, in turn with the checks.
+   * @throws PrepareError; DiskError; CheckError; CancelledError soon after the signal is aborted
+   */
+  prepare(
+    file: Omit<PrepareJob, 'segments'>,
+    { signal, onProgress }: Omit<CheckOptions, 'workers'> = {},
+  ): Promise<PrepareCounts> {
+    return this.#inTurn(async () => {
+      throwIfCancelled(signal);
+      const [worker] = await this.#workersFor(0);
+      if (worker === undefined) throw new CheckError('worker-died');
+      const shared = new Int32Array(new SharedArrayBuffer(SHARED.length * 4));
+      const stop = () => Atomics.store(shared, SHARED.stopped, 1);
+      signal?.addEventListener('abort', stop, { once: true });
+      const progress = throttled(onProgress);
+      const job = { ...file, segments: Math.ceil(file.sizeBytes / SEGMENT_BYTES) };
+      try {
+        const done = await worker.request({ kind: 'prepare', job, shared }, { onProgress: progress });
+        if (done.prepared === undefined) throw new CheckError('worker-died');
+        this.#replaceGrown([worker], [done]);
+        throwIfCancelled(signal);
+        return done.prepared;
+      } catch (error) {
+        throw this.#isDisposed || signal?.aborted === true ? new CancelledError() : error;
+      } finally {
+        signal?.removeEventListener('abort', stop);
+        this.#rest();
+      }
+    });
+  }
+
   async dispose(): Promise<void> {
     this.#isDisposed = true;
     clearTimeout(this.#idle);
@@ -110,7 +144,7 @@ export class DatasetChecker implements Disposable {
       hasByteOrderMark: hasByteOrderMark(sample),
     };
     const workers = await this.#workersFor(sizeBytes, options.workers);
-    const requests = workers.map((worker) => worker.request(job, take));
+    const requests = workers.map((worker) => worker.request(job, { onSegment: take }));
     for (const request of requests) request.catch(stop);
     // Wait for all even if one fails: the others are still reading the file.
     await Promise.allSettled(requests);
@@ -118,9 +152,7 @@ export class DatasetChecker implements Disposable {
     for (const { counts } of done) if (counts !== undefined) builder.addCounts(counts);
     throwIfCancelled(signal);
     const { hashes } = builder;
-    const compared = await workers[0]?.request({ kind: 'same rows', hashes, shared }, undefined, [
-      hashes.buffer,
-    ]);
+    const compared = await workers[0]?.request({ kind: 'same rows', hashes, shared }, {}, [hashes.buffer]);
     this.#replaceGrown(workers, done);
     throwIfCancelled(signal);
     const after = await file.stat({ bigint: true });
@@ -167,13 +199,21 @@ export class DatasetChecker implements Disposable {
 /** Returns a function that adds up the bytes done and reports progress several times a second. */
 function progressOf(totalBytes: number, onProgress?: (fraction: number) => void): (bytes: number) => void {
   let done = 0;
-  let reportedMs = -Infinity;
+  const report = throttled(onProgress);
   return (bytes) => {
     done += bytes;
+    report(Math.min(done / totalBytes, 1));
+  };
+}
+
+/** Returns a function that reports progress several times a second. */
+function throttled(onProgress?: (fraction: number) => void): (fraction: number) => void {
+  let reportedMs = -Infinity;
+  return (fraction) => {
     const nowMs = performance.now();
     if (nowMs - reportedMs < PROGRESS_MS) return;
     reportedMs = nowMs;
-    onProgress?.(Math.min(done / totalBytes, 1));
+    onProgress?.(fraction);
   };
 }
 
@@ -194,13 +234,24 @@ async function sampleOf(file: FileHandle, position: number): Promise<Uint8Array>
 
 type Done = Extract<Answer, { kind: 'done' }>;
 
+/** What a request says before it ends. */
+interface Following {
+  onSegment?: (segment: Segment) => void;
+  onProgress?: (fraction: number) => void;
+}
+
+function errorOf(failure: Failure): Error {
+  if (failure.of === 'check') return new CheckError(failure.code);
+  if (failure.of === 'prepare') return new PrepareError(failure.code);
+  if (failure.of === 'stopped') return new CancelledError();
+  return new DiskError({ name: 'Error', message: '', code: failure.code });
+}
+
 /** Owns a worker thread, which handles one request at a time. */
 class CheckWorker implements Disposable {
   readonly #worker: Worker;
   #isAlive = true;
-  #request:
-    | { done: (answer: Done) => void; failed: (error: unknown) => void; take: (segment: Segment) => void }
-    | undefined;
+  #request: (Following & { done: (answer: Done) => void; failed: (error: unknown) => void }) | undefined;
 
   constructor(script: string, data: WorkerData) {
     this.#worker = new Worker(script, { workerData: data, name: 'dataset check' });
@@ -216,18 +267,14 @@ class CheckWorker implements Disposable {
     return this.#isAlive;
   }
 
-  /** Sends a request; `take` receives each segment, and `transfer` moves to the thread. @throws CheckError */
-  request(
-    request: Request,
-    take: (segment: Segment) => void = () => undefined,
-    transfer: ArrayBuffer[] = [],
-  ): Promise<Done> {
+  /** Sends a request; `transfer` moves to the thread. @throws CheckError; PrepareError; DiskError; CancelledError */
+  request(request: Request, following: Following = {}, transfer: ArrayBuffer[] = []): Promise<Done> {
     return new Promise((done, failed) => {
       if (!this.#isAlive) {
         failed(new CheckError('worker-died'));
         return;
       }
-      this.#request = { done, failed, take };
+      this.#request = { done, failed, ...following };
       this.#worker.ref();
       this.#worker.postMessage(request, transfer);
     });
@@ -240,14 +287,12 @@ class CheckWorker implements Disposable {
 
   #take(answer: Answer): void {
     const request = this.#request;
-    if (answer.kind === 'segment') {
-      request?.take(answer.segment);
-      return;
-    }
+    if (answer.kind === 'segment') return request?.onSegment?.(answer.segment);
+    if (answer.kind === 'progress') return request?.onProgress?.(answer.fraction);
     this.#request = undefined;
     this.#worker.unref();
     if (answer.kind === 'done') request?.done(answer);
-    else request?.failed(new CheckError(answer.reason));
+    else request?.failed(errorOf(answer.failure));
   }
 
   #die(cause: unknown): void {

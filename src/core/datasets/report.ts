@@ -66,6 +66,8 @@ export interface Report extends FileStamp {
   /** Rows, including blank ones. Text after the last LF is a row unless it is empty. */
   rows: number;
   blankRows: number;
+  /** Rows with at least one error. */
+  errorRows: number;
   /** Rows by format; rows that are not objects have none. */
   formats: Readonly<Record<Format, number>>;
   /** The most common known format; undefined if no row has one. */

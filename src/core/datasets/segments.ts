@@ -1,5 +1,6 @@
 import { readSync } from 'node:fs';
 import { PROBLEMS, type ProblemCode } from './problems.ts';
+import type { PrepareCounts, PrepareFailure, PrepareJob } from './prepare.ts';
 import { CheckError, type CheckFailure } from './report.ts';
 import { PLACE_NUMBERS, type Scanned, type Scanner, type Counts } from './scanner.ts';
 import { LOCATED_LIMIT } from './scanner/codes.ts';
@@ -9,6 +10,9 @@ export const SEGMENT_BYTES = 4 * 1024 * 1024;
 /** A longer row is not checked (`scanner/grammar.ts`). */
 export const MAX_ROW_BYTES = 64 * 1024 * 1024;
 const LF = 0x0a;
+
+/** Problems whose place is a role that the scanner knows: it says which message is meant. */
+const LOCATED_AT_ROLE: readonly ProblemCode[] = ['repeated-role', 'tool-order'];
 
 /** The problems of one code in a segment, in order. */
 export interface SegmentPlaces {
@@ -42,6 +46,58 @@ export interface Segment {
   hashed: HashedRows[];
 }
 
+/** The results of one call of the scanner, valid until the next one. */
+export interface ScannedRows {
+  scanned: Scanned;
+  /** The scanner's memory, which its positions count from. */
+  input: Uint8Array;
+  /** The offset in the file of the input's first byte. */
+  base: number;
+}
+
+/**
+ * Scans the rows that begin in a segment of an open file. A row that is too long to check ends it.
+ * @throws CheckError `changing`
+ */
+export function* scanSegment(
+  scanner: Scanner,
+  { fd, sizeBytes }: Pick<Job, 'fd' | 'sizeBytes'>,
+  number: number,
+): Generator<ScannedRows, void, undefined> {
+  const segmentStart = number * SEGMENT_BYTES;
+  const segmentEnd = Math.min(segmentStart + SEGMENT_BYTES, sizeBytes);
+  // Whether a row begins with the segment depends on the byte before.
+  const base = Math.max(segmentStart - 1, 0);
+  let input = scanner.input(segmentEnd - base);
+  fill(input, 0, fd, base);
+  const first = number === 0 ? 0 : input.subarray(0, -1).indexOf(LF) + 1;
+  if (number > 0 && first === 0) return;
+  const lastRow = input.subarray(0, -1).lastIndexOf(LF) + 1;
+  let end = input.length;
+  // The last row may continue beyond the segment.
+  while (base + end < sizeBytes && input[end - 1] !== LF && end - lastRow <= MAX_ROW_BYTES) {
+    const more = Math.min(
+      Math.max(end - lastRow, 64 * 1024),
+      MAX_ROW_BYTES + 1 - (end - lastRow),
+      sizeBytes - base - end,
+    );
+    input = scanner.input(end + more);
+    fill(input, end, fd, base + end);
+    const lineEnd = input.subarray(end).indexOf(LF);
+    end = lineEnd < 0 ? end + more : end + lineEnd + 1;
+  }
+  const atFileEnd = base + end === sizeBytes;
+  for (let at = first; at < end;) {
+    const scanned = scanner.scan(at, end, base + at === 0, atFileEnd);
+    yield { scanned, input, base };
+    if (scanned.stoppedAt === at && scanned.rows === 0) {
+      yield { scanned: scanner.skipRow(at), input, base };
+      return;
+    }
+    at = scanned.stoppedAt;
+  }
+}
+
 /**
  * Checks the rows that begin in a segment of an open file.
  * @param keepsHashes whether to return the hashes of rows, to compare them
@@ -49,43 +105,12 @@ export interface Segment {
  */
 export function readSegment(
   scanner: Scanner,
-  { fd, sizeBytes }: Pick<Job, 'fd' | 'sizeBytes'>,
+  file: Pick<Job, 'fd' | 'sizeBytes'>,
   number: number,
   keepsHashes: boolean,
 ): Segment {
-  const segmentStart = number * SEGMENT_BYTES;
-  const segmentEnd = Math.min(segmentStart + SEGMENT_BYTES, sizeBytes);
-  // Whether a row begins with the segment depends on the byte before.
-  const readStart = Math.max(segmentStart - 1, 0);
-  let input = scanner.input(segmentEnd - readStart);
-  fill(input, 0, fd, readStart);
-  const first = number === 0 ? 0 : input.subarray(0, -1).indexOf(LF) + 1;
-  const collector = new Collector(number, readStart, keepsHashes);
-  if (number > 0 && first === 0) return collector.end();
-  const lastRow = input.subarray(0, -1).lastIndexOf(LF) + 1;
-  let end = input.length;
-  // The last row may continue beyond the segment.
-  while (readStart + end < sizeBytes && input[end - 1] !== LF && end - lastRow <= MAX_ROW_BYTES) {
-    const more = Math.min(
-      Math.max(end - lastRow, 64 * 1024),
-      MAX_ROW_BYTES + 1 - (end - lastRow),
-      sizeBytes - readStart - end,
-    );
-    input = scanner.input(end + more);
-    fill(input, end, fd, readStart + end);
-    const lineEnd = input.subarray(end).indexOf(LF);
-    end = lineEnd < 0 ? end + more : end + lineEnd + 1;
-  }
-  const atFileEnd = readStart + end === sizeBytes;
-  for (let at = first; at < end;) {
-    const scanned = scanner.scan(at, end, readStart + at === 0, atFileEnd);
-    collector.add(scanned, input);
-    if (scanned.stoppedAt === at && scanned.rows === 0) {
-      collector.add(scanner.skipRow(at), input);
-      break;
-    }
-    at = scanned.stoppedAt;
-  }
+  const collector = new Collector(number, keepsHashes);
+  for (const rows of scanSegment(scanner, file, number)) collector.add(rows);
   return collector.end();
 }
 
@@ -100,29 +125,26 @@ function fill(input: Uint8Array, from: number, fd: number, position: number): vo
 /** Collects the results of all calls for one segment, with continuous row and line numbers. */
 class Collector {
   readonly #segment: Omit<Segment, 'places'>;
-  readonly #base: number;
   readonly #keepsHashes: boolean;
   readonly #places = new Map<number, { fields: number[]; details: string[] }>();
 
-  /** @param base the file offset of the input's first byte */
-  constructor(number: number, base: number, keepsHashes: boolean) {
+  constructor(number: number, keepsHashes: boolean) {
     this.#segment = { number, rows: 0, blankRows: 0, lineBreaks: 0, characters: 0, hashed: [] };
-    this.#base = base;
     this.#keepsHashes = keepsHashes;
   }
 
-  add(scanned: Scanned, input: Uint8Array): void {
+  add({ scanned, input, base }: ScannedRows): void {
     const segment = this.#segment;
-    this.#addPlaces(scanned.places, input);
+    this.#addPlaces(scanned.places, input, base);
     if (this.#keepsHashes && scanned.rows > scanned.blankRows)
-      segment.hashed.push(hashedRows(scanned, segment, this.#base));
+      segment.hashed.push(hashedRows(scanned, segment, base));
     segment.rows += scanned.rows;
     segment.blankRows += scanned.blankRows;
     segment.lineBreaks += scanned.lineBreaks;
     segment.characters += scanned.characters;
   }
 
-  #addPlaces(places: Uint32Array, input: Uint8Array): void {
+  #addPlaces(places: Uint32Array, input: Uint8Array, base: number): void {
     const { rows, lineBreaks } = this.#segment;
     for (let index = 0; index < places.length; index += PLACE_NUMBERS) {
       const [code = 0, row = 0, breaks = 0, position = 0, column = 0, length = 1] = places.subarray(
@@ -132,12 +154,12 @@ class Collector {
       let found = this.#places.get(code);
       if (found === undefined) this.#places.set(code, (found = { fields: [], details: [] }));
       const line = rows + row + lineBreaks + breaks;
-      found.fields.push(rows + row, line, column + 1, this.#base + position, length);
+      found.fields.push(rows + row, line, column + 1, base + position, length);
       const [name, , problemClass] = PROBLEMS[code] ?? [];
-      if (name === undefined || problemClass !== 'privacy') continue;
-      // Secrets are ASCII, so their length in UTF-16 units is their length in bytes.
-      const secret = Buffer.from(input.subarray(position, position + length)).toString('latin1');
-      found.details.push(masked(name, secret));
+      if (name === undefined || (problemClass !== 'privacy' && !LOCATED_AT_ROLE.includes(name))) continue;
+      // Secrets and known roles are ASCII, so their length in UTF-16 units is their length in bytes.
+      const text = Buffer.from(input.subarray(position, position + length)).toString('latin1');
+      found.details.push(problemClass === 'privacy' ? masked(name, text) : text);
     }
   }
 
@@ -221,13 +243,27 @@ export interface SameRowsJob extends Pick<Job, 'shared'> {
   hashes: Uint32Array<ArrayBuffer>;
 }
 
-export type Request = Job | SameRowsJob;
+/** A dataset to copy. */
+export interface PrepareRequest extends Pick<Job, 'shared'> {
+  kind: 'prepare';
+  job: PrepareJob;
+}
+
+export type Request = Job | SameRowsJob | PrepareRequest;
+
+/** Why a request failed, as data, since errors lose their classes between threads. */
+export type Failure =
+  | { of: 'check'; code: CheckFailure }
+  | { of: 'prepare'; code: PrepareFailure }
+  | { of: 'disk'; code: string }
+  | { of: 'stopped' };
 
 /** Messages from a worker, which ends each request with `done` or `failed`. */
 export type Answer =
   | { kind: 'segment'; segment: Segment }
-  | { kind: 'done'; counts?: Counts; same?: SameRows; memoryBytes: number }
-  | { kind: 'failed'; reason: CheckFailure };
+  | { kind: 'progress'; fraction: number }
+  | { kind: 'done'; counts?: Counts; same?: SameRows; prepared?: PrepareCounts; memoryBytes: number }
+  | { kind: 'failed'; failure: Failure };
 
 /** Limit of compared rows, which bounds the memory. */
 export const MAX_COMPARED_ROWS = 8_000_000;

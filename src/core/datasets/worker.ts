@@ -1,35 +1,46 @@
-// A thread that checks segments of a dataset: one request at a time, without state between requests.
+// A thread that checks segments of a dataset, or copies one: one request at a time, without state between requests.
 import { parentPort, workerData } from 'node:worker_threads';
-import { CheckError, type CheckFailure } from './report.ts';
+import { StoppedError } from './hashIndex.ts';
+import { PrepareError } from './prepare.ts';
+import { PreparePass } from './preparePass.ts';
+import { CheckError } from './report.ts';
 import { Scanner } from './scanner.ts';
 import {
   findSameRows,
   readSegment,
   SHARED,
   type Answer,
+  type Failure,
   type Job,
+  type PrepareRequest,
   type Request,
   type SameRowsJob,
   type WorkerData,
 } from './segments.ts';
 
-const scanner = new Scanner((workerData as WorkerData).scanner);
+const { scanner: module } = workerData as WorkerData;
+const scanner = new Scanner(module);
 
 parentPort?.on('message', (request: Request) => {
   try {
     if (request.kind === 'check') check(request);
-    else compare(request);
+    else if (request.kind === 'same rows') compare(request);
+    else prepare(request);
   } catch (error) {
-    const reason = failureOf(error);
+    const failure = failureOf(error);
     // Other errors end the thread, so that their cause is known.
-    if (reason === undefined) throw error;
-    post({ kind: 'failed', reason });
+    if (failure === undefined) throw error;
+    post({ kind: 'failed', failure });
   }
 });
 
-function failureOf(error: unknown): CheckFailure | undefined {
-  if (error instanceof CheckError) return error.code;
-  return (error as NodeJS.ErrnoException).syscall === undefined ? undefined : 'unreadable';
+function failureOf(error: unknown): Failure | undefined {
+  if (error instanceof CheckError) return { of: 'check', code: error.code };
+  if (error instanceof PrepareError) return { of: 'prepare', code: error.code };
+  if (error instanceof StoppedError) return { of: 'stopped' };
+  const { code = '', syscall } = error as NodeJS.ErrnoException;
+  if (syscall === 'write') return { of: 'disk', code };
+  return syscall === undefined ? undefined : { of: 'check', code: 'unreadable' };
 }
 
 function post(answer: Answer, transfer: ArrayBuffer[] = []): void {
@@ -53,6 +64,15 @@ function check(job: Job): void {
     );
   }
   post({ kind: 'done', counts: scanner.counts(), memoryBytes: scanner.memoryBytes });
+}
+
+function prepare({ job, shared }: PrepareRequest): void {
+  // Rows that are changed are scanned again, in a memory of their own.
+  const pass = new PreparePass(scanner, new Scanner(module), job, {
+    shouldContinue: () => Atomics.load(shared, SHARED.stopped) === 0,
+    onProgress: (fraction) => post({ kind: 'progress', fraction }),
+  });
+  post({ kind: 'done', prepared: pass.run(), memoryBytes: scanner.memoryBytes });
 }
 
 function compare({ hashes, shared }: SameRowsJob): void {

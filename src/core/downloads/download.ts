@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { link as linkFile, lstat, open, rename, rm, stat } from 'node:fs/promises';
+import { lstat, open } from 'node:fs/promises';
 import path from 'node:path';
 import type { VerifiedKind } from '../adapters/archive/openArchive.ts';
 import {
@@ -15,6 +15,7 @@ import type { Transport } from '../api/transport.ts';
 import type { Clock } from '../base/clock.ts';
 import { DiskError, onDisk } from '../base/diskError.ts';
 import { CancelledError, ExpectedError, throwIfCancelled } from '../base/errors.ts';
+import { isSameFile, nameExclusively, NameTakenError } from '../base/exclusiveName.ts';
 import { markOfTheWeb } from '../base/markOfTheWeb.ts';
 import { RETRIES, retryDelayMs } from '../base/retry.ts';
 import type { Session } from '../runs/session.ts';
@@ -22,7 +23,7 @@ import { artifactNamed, listArtifacts } from './artifacts.ts';
 import type { DownloadStore } from './downloadStore.ts';
 import { numberedFileName } from '../base/fileNames.ts';
 import { isAdapter } from './localFiles.ts';
-import { isSameFile, partPlaceOf, PartFile, syncFolder, type PartPlace } from './partFile.ts';
+import { partPlaceOf, PartFile, syncFolder, type PartPlace } from './partFile.ts';
 import { DownloadError } from './errors.ts';
 import type { ActiveDownload, DownloadRecord, UnfinishedDownload, Verified } from './types.ts';
 
@@ -251,7 +252,8 @@ export class Download {
         if (!(await isSameFile(file, part))) await onDisk(nameExclusively(part, file));
         return file;
       } catch (error) {
-        if (!isDamaged || !(error instanceof DownloadError)) throw error;
+        if (!(error instanceof NameTakenError)) throw error;
+        if (!isDamaged) throw new DownloadError('file-exists');
       }
     }
   }
@@ -345,42 +347,4 @@ function damagedFile(target: string, number: number): string {
 async function isInTheWay(target: string, part: string): Promise<boolean> {
   const stats = await lstat(target).catch(() => undefined);
   return stats !== undefined && !(await isSameFile(target, part));
-}
-
-/**
- * Gives a complete file its final name in the same folder. Unlike `rename`, it never replaces an existing
- * file. If it fails, the target is unchanged.
- * @param link replaced in tests, to simulate other file systems
- * @throws DownloadError `file-exists`, and any error of the file system
- */
-export async function nameExclusively(part: string, target: string, link = linkFile): Promise<void> {
-  try {
-    await link(part, target);
-  } catch (error) {
-    throwIfTaken(error);
-    // Some file systems have no hard links (exFAT, some network shares).
-    await renameExclusively(part, target);
-  }
-}
-
-/** Claims the name with an empty file, which the complete one then replaces atomically. */
-async function renameExclusively(part: string, target: string): Promise<void> {
-  try {
-    await (await open(target, 'wx')).close();
-  } catch (error) {
-    throwIfTaken(error);
-    throw error;
-  }
-  try {
-    // Another program may have written to the empty file meanwhile.
-    if ((await stat(target)).size > 0) throw new DownloadError('file-exists');
-    await rename(part, target);
-  } catch (error) {
-    if (!(error instanceof DownloadError)) await rm(target, { force: true }).catch(() => undefined);
-    throw error;
-  }
-}
-
-function throwIfTaken(error: unknown): void {
-  if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw new DownloadError('file-exists');
 }

@@ -6,7 +6,8 @@ import * as v from 'valibot';
 import type { KeptBytes } from '../api/signedDownload.ts';
 import { onDisk } from '../base/diskError.ts';
 import { throwIfCancelled } from '../base/errors.ts';
-import { syncDirectory } from '../storage/durableFile.ts';
+import { isSameFile } from '../base/exclusiveName.ts';
+import { syncDirectory } from '../base/folders.ts';
 import type { UnfinishedDownload } from './types.ts';
 
 /** Bytes per write. */
@@ -270,14 +271,6 @@ export async function removePart({ part, sidecar }: PartPlace): Promise<void> {
         if ((error as NodeJS.ErrnoException).code !== 'ENOTDIR') throw error;
       }),
     );
-}
-
-/** Whether two paths are names of the same file. */
-export async function isSameFile(one: string, other: string): Promise<boolean> {
-  const [first, second] = await Promise.all(
-    [one, other].map((file) => lstat(file, { bigint: true }).catch(() => undefined)),
-  );
-  return first !== undefined && first.ino === second?.ino && first.dev === second.dev;
 }
 
 /** Makes new directory entries durable, as far as the platform can. */

@@ -2,13 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { makeFolder } from '../base/folders.ts';
+import { makeFolder, syncDirectory } from '../base/folders.ts';
 
 /** The delays between rename attempts: on Windows, a file cannot be replaced while it is being read. */
 const RENAME_WAITS_MS = [5, 10, 20, 50, 100, 200, 400] as const;
 const IN_USE: ReadonlySet<string> = new Set(['EPERM', 'EACCES', 'EBUSY']);
-/** Some file systems (network shares, FUSE) can't sync a folder. SQLite accepts that, too. */
-const NO_SYNC: ReadonlySet<string> = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
 /**
  * Replaces a file so that after a crash it has either the old or the new text, never a part. Writes a
@@ -63,20 +61,4 @@ export async function makeDirectoryDurably(directory: string, mode = 0o777): Pro
   // Each name is stored in the parent folder, which this process may not be allowed to read.
   for (let made = path.resolve(directory); made.length >= first.length; made = path.dirname(made))
     await syncDirectory(path.dirname(made)).catch(() => undefined);
-}
-
-/**
- * Makes renames and new names in a folder durable, as far as the file system can; not on Windows, which cannot
- * open a folder. @throws file system errors, for example EIO and ENOSPC
- */
-export async function syncDirectory(directory: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const handle = await open(directory, 'r');
-  try {
-    await handle.sync();
-  } catch (error) {
-    if (!NO_SYNC.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
-  } finally {
-    await handle.close();
-  }
 }

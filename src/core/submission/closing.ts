@@ -1,7 +1,7 @@
 import { open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { isMissing } from '../base/diskError.ts';
-import { syncDirectory } from '../storage/durableFile.ts';
+import { syncDirectory } from '../base/folders.ts';
 import { isClosed, type Intent } from './intent.ts';
 import { withoutObservations } from './reconcilePolicy.ts';
 

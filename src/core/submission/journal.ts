@@ -4,7 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sequencer } from '../base/async.ts';
 import type { Disposable } from '../base/disposable.ts';
 import type { Event } from '../base/event.ts';
-import { makeDirectoryDurably, syncDirectory, writeFileDurably } from '../storage/durableFile.ts';
+import { syncDirectory } from '../base/folders.ts';
+import { makeDirectoryDurably, writeFileDurably } from '../storage/durableFile.ts';
 import { Lease, LeaseUnavailableError } from '../storage/lease.ts';
 import { SubmissionError } from './errors.ts';
 import {

@@ -1,7 +1,8 @@
 import { mkdir, readFile, rm, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isMissing } from '../base/diskError.ts';
-import { syncDirectory, type writeFileDurably } from '../storage/durableFile.ts';
+import { syncDirectory } from '../base/folders.ts';
+import type { writeFileDurably } from '../storage/durableFile.ts';
 import type { Lease } from '../storage/lease.ts';
 import { decide, decisionAbout, decisionFile, decisionOf, withClosing } from './closing.ts';
 import { SubmissionError } from './errors.ts';

@@ -15,6 +15,11 @@ export const PADDING = 64;
 export const ROW_STARTS: usize = memory.data(MAX_ROWS * 4);
 /** The hash of each row, as a u64; 0 if it can't be a duplicate. */
 export const ROW_HASHES: usize = memory.data(MAX_ROWS * 8, 8);
+/** The hash of each row's prompt and of its answer, as a u64 each; 0 if it has none (`prompts.ts`). */
+export const PROMPT_HASHES: usize = memory.data(MAX_ROWS * 8, 8);
+export const ANSWER_HASHES: usize = memory.data(MAX_ROWS * 8, 8);
+/** What each row is, as bits in a u16 (`codes.ts`). */
+export const ROW_FLAGS: usize = memory.data(MAX_ROWS * 2, 2);
 /** The number of lone CRs before each row and after the last one, as a u32. */
 export const ROW_BREAKS: usize = memory.data((MAX_ROWS + 1) * 4, 4);
 export const PLACES: usize = memory.data(MAX_PLACES * PLACE_BYTES, 8);

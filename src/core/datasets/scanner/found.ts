@@ -5,10 +5,24 @@ import {
   PLACES,
   PLACES_FOR_SECRETS,
   ROW_BREAKS,
+  ROW_FLAGS,
   ROW_STARTS,
   inputStart,
 } from './buffers';
-import { COMMA_AFTER_OBJECT, LOCATED_LIMIT, PLACE_CODE_COUNT, UNKNOWN_FORMAT, VERY_LONG_ROW } from './codes';
+import {
+  API_KEY,
+  BOM_INSIDE,
+  COMMA_AFTER_OBJECT,
+  INVALID_UTF8,
+  LOCATED_LIMIT,
+  NOT_AN_OBJECT,
+  PLACE_CODE_COUNT,
+  PRIVATE_KEY,
+  ROW_PERSONAL,
+  ROW_SECRET,
+  UNKNOWN_FORMAT,
+  VERY_LONG_ROW,
+} from './codes';
 import { brokenLength, sequenceLength } from './utf8';
 
 /** The number of problems per code since `forgetAll`, as a u32. */
@@ -98,15 +112,26 @@ export function noteInRow(code: i32, at: usize, length: usize): void {
   store<u32>(entry, <u32>length, 4);
 }
 
+/** Forgets what was noted in the row of the codes from one to another. */
+export function forgetNotes(first: i32, last: i32): void {
+  for (let code = first; code <= last; code++) noted &= ~((<u64>1) << code);
+}
+
 /** True if the row is not JSON. */
 export function hasFailed(): bool {
   return failure >= 0 || (noted & ((<u64>1) << COMMA_AFTER_OBJECT)) != 0;
 }
 
+/** True if the row has a problem that is an error. */
+export function hasErrors(): bool {
+  const errors: u64 = ((<u64>1) << INVALID_UTF8) | ((<u64>1) << BOM_INSIDE) | ((<u64>1) << NOT_AN_OBJECT);
+  return hasFailed() || (noted & errors) != 0;
+}
+
 /** Reports the problems of the row, but not those of its shape if it is not JSON. */
 export function endRow(): void {
   if (failure >= 0) {
-    for (let code = UNKNOWN_FORMAT; code <= VERY_LONG_ROW; code++) noted &= ~((<u64>1) << code);
+    forgetNotes(UNKNOWN_FORMAT, VERY_LONG_ROW);
     report(failure, failureAt, failureLength);
   }
   for (let left = noted; left != 0; left &= left - 1) {
@@ -140,6 +165,9 @@ export function reportSecret(code: i32, from: usize, to: usize): void {
     beginPlaces(inputStart() + load<u32>(ROW_STARTS + ((<usize>row) << 2)), row, breaks, hasBreaks);
     begun = <i32>row;
   }
+  const flags = ROW_FLAGS + ((<usize>row) << 1);
+  const flag = code == API_KEY || code == PRIVATE_KEY ? ROW_SECRET : ROW_PERSONAL;
+  store<u16>(flags, load<u16>(flags) | (<u16>flag));
   report(code, from, to - from);
 }
 

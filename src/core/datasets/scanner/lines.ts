@@ -68,7 +68,8 @@ export function countReturns(from: usize, to: usize): u32 {
 const PRIME_1: u64 = 0x9e3779b185ebca87;
 const PRIME_2: u64 = 0xc2b2ae3d27d4eb4f;
 
-function mix(lane: u64, word: u64): u64 {
+/** Mixes a word into a hash. */
+export function mix(lane: u64, word: u64): u64 {
   return rotl(lane + word * PRIME_2, 31) * PRIME_1;
 }
 

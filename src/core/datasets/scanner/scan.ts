@@ -7,32 +7,50 @@ import {
   beginRow,
   endRow,
   forgetAll,
+  hasErrors,
   hasFailed,
   noteInRow,
   report,
   TOTALS,
   places,
 } from './found';
-import { inputStart, MAX_ROWS, PLACES, reserve, ROW_BREAKS, ROW_HASHES, ROW_STARTS } from './buffers';
+import {
+  ANSWER_HASHES,
+  inputStart,
+  MAX_ROWS,
+  PLACES,
+  PROMPT_HASHES,
+  reserve,
+  ROW_BREAKS,
+  ROW_FLAGS,
+  ROW_HASHES,
+  ROW_STARTS,
+} from './buffers';
 import {
   BLANK_LINE,
   BOM_AT_START,
   CRLF,
   FORMAT_COUNT,
   ROLE_COUNT,
+  ROW_BLANK,
+  ROW_ERROR,
+  ROW_FORMAT_SHIFT,
   ROW_OF_FORMAT,
   ROW_TOO_LONG,
+  ROW_UNCHECKED,
   VERY_LONG_ROW,
 } from './codes';
+import { turns, TURNS_BY_ROLE } from './conversation';
 import { MAX_ROW_BYTES, readRow, skipSpace } from './grammar';
 import { ANCHORS, PATTERNS } from './keyPatterns';
 import { characters, countReturns, findLineEnd, hasReturn, hashRow } from './lines';
+import { beginFile, hashesPrompts } from './prompts';
 import { searchSecrets } from './secrets';
-import { format, hasTypes, turns, TURNS_BY_ROLE } from './shape';
+import { answerHash, format, hasTypes, promptHash } from './shape';
 import { isByteOrderMark } from './utf8';
 
 export { inputStart, reserve, places, PLACES, ROW_STARTS, ROW_HASHES, ROW_BREAKS, TOTALS };
-export { ANCHORS, PATTERNS };
+export { ANCHORS, PATTERNS, ANSWER_HASHES, PROMPT_HASHES, ROW_FLAGS };
 
 /** About 8,192 tokens: trainers often truncate rows to less. */
 const LONG_ROW_BYTES: u32 = 32768;
@@ -47,6 +65,9 @@ export let charactersRead: u32 = 0;
 
 // Counts of the rows that are not blank, since `begin`.
 
+/** Rows with a problem that is an error. */
+export let errorRows: u32 = 0;
+
 /** Bins of row lengths: one per byte below 32 bytes, then 32 per doubling. */
 const LENGTH_BINS_COUNT = 32 * 24;
 /** A u32 for each bin. */
@@ -59,9 +80,10 @@ export const ROLES: usize = memory.data(ROLE_COUNT * 4, 4);
 export let maxTurns: u32 = 0;
 export let maxLength: u32 = 0;
 
-/** Begins a file. `hasMark`: whether it begins with a byte order mark. */
-export function begin(hasMark: bool): void {
+/** Begins a file. `hasMark`: whether it begins with a byte order mark. `withPrompts`: whether to hash prompts and answers. */
+export function begin(hasMark: bool, withPrompts: bool): void {
   forgetAll(hasMark);
+  beginFile(withPrompts);
   forgetCounts();
 }
 
@@ -106,6 +128,7 @@ function takeEmptyRow(at: usize): void {
   report(BLANK_LINE, at, 0);
   blankRows++;
   charactersRead++;
+  setRow(ROW_BLANK, 0, 0);
   endOfRow(at, 0, 0);
 }
 
@@ -118,6 +141,9 @@ export function skipRow(from: usize): void {
   blankRows = 0;
   lineBreaks = 0;
   charactersRead = 0;
+  store<u16>(ROW_FLAGS, ROW_UNCHECKED);
+  store<u64>(PROMPT_HASHES, 0);
+  store<u64>(ANSWER_HASHES, 0);
   store<u32>(ROW_STARTS, <u32>(from - inputStart()));
   store<u64>(ROW_HASHES, 0);
   store<u32>(ROW_BREAKS, 0);
@@ -135,21 +161,36 @@ function scanRow(start: usize, lineEnd: usize, hasLineEnd: bool): void {
   if (text == end) {
     blankRows++;
     noteInRow(BLANK_LINE, start, end - start);
+    setRow(ROW_BLANK, 0, 0);
   } else if (end - start > MAX_ROW_BYTES) {
     noteInRow(ROW_TOO_LONG, start, 1);
+    setRow(ROW_UNCHECKED, 0, 0);
   } else {
     const length = <u32>(end - start);
     countLength(length);
     if (length >= LONG_ROW_BYTES) noteInRow(VERY_LONG_ROW, start, 1);
-    if (readRow(text, end)) {
+    const isObject = readRow(text, end);
+    if (isObject) {
       countShape();
       report(ROW_OF_FORMAT + format, start, 1);
     }
     // Rows that are not JSON, such as parts of a row with line breaks, are not duplicates.
     if (!hasFailed()) hash = hashRow(start, end);
+    const flags = isObject ? format << ROW_FORMAT_SHIFT : 0;
+    const isError = hasErrors();
+    if (isError) errorRows++;
+    const prompt = isObject && hashesPrompts ? promptHash() : 0;
+    setRow(isError ? flags | ROW_ERROR : flags, prompt, isObject && hashesPrompts ? answerHash() : 0);
   }
   endRow();
   endOfRow(start, hash, breaks);
+}
+
+/** Stores what the row is that ends now, with the hashes of its prompt and answer. */
+function setRow(flags: i32, prompt: u64, answer: u64): void {
+  store<u16>(ROW_FLAGS + ((<usize>rows) << 1), <u16>flags);
+  store<u64>(PROMPT_HASHES + ((<usize>rows) << 3), prompt);
+  store<u64>(ANSWER_HASHES + ((<usize>rows) << 3), answer);
 }
 
 /** Stores where a row begins, its hash, and its number of lone CRs. */
@@ -169,6 +210,7 @@ function forgetCounts(): void {
   memory.fill(ROLES, 0, ROLE_COUNT * 4);
   maxTurns = 0;
   maxLength = 0;
+  errorRows = 0;
 }
 
 function increment(table: usize, index: u32, by: u32): void {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, symlink, watch, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { nameExclusively } from '../../../../src/core/downloads/download.ts';
+import { nameExclusively } from '../../../../src/core/base/exclusiveName.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 
 describe('nameExclusively', () => {

@@ -1,0 +1,59 @@
+import { link as linkFile, lstat, open, rename, rm, stat } from 'node:fs/promises';
+import { ExpectedError } from './errors.ts';
+
+/** `link` of Node, which tests replace to simulate other file systems. */
+export type Link = (from: string, to: string) => Promise<void>;
+
+/** A file that was to be named exists; it is unchanged. */
+export class NameTakenError extends ExpectedError {
+  readonly code = 'file-exists';
+
+  constructor() {
+    super('the name is taken');
+  }
+}
+
+/**
+ * Gives a complete file its final name in the same folder. Unlike `rename`, it never replaces an existing
+ * file. If it fails, the target is unchanged. The file may keep its old name besides.
+ * @throws NameTakenError, and any error of the file system
+ */
+export async function nameExclusively(part: string, target: string, link: Link = linkFile): Promise<void> {
+  try {
+    await link(part, target);
+  } catch (error) {
+    throwIfTaken(error);
+    // Some file systems have no hard links (exFAT, some network shares).
+    await renameExclusively(part, target);
+  }
+}
+
+/** Claims the name with an empty file, which the complete one then replaces atomically. */
+async function renameExclusively(part: string, target: string): Promise<void> {
+  try {
+    await (await open(target, 'wx')).close();
+  } catch (error) {
+    throwIfTaken(error);
+    throw error;
+  }
+  try {
+    // Another program may have written to the empty file meanwhile.
+    if ((await stat(target)).size > 0) throw new NameTakenError();
+    await rename(part, target);
+  } catch (error) {
+    if (!(error instanceof NameTakenError)) await rm(target, { force: true }).catch(() => undefined);
+    throw error;
+  }
+}
+
+function throwIfTaken(error: unknown): void {
+  if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw new NameTakenError();
+}
+
+/** Whether two paths are names of the same file. */
+export async function isSameFile(one: string, other: string): Promise<boolean> {
+  const [first, second] = await Promise.all(
+    [one, other].map((file) => lstat(file, { bigint: true }).catch(() => undefined)),
+  );
+  return first !== undefined && first.ino === second?.ino && first.dev === second.dev;
+}

@@ -1,0 +1,70 @@
+/** Comparisons between two checks for cancellation. */
+const STEP = 4096;
+const FIRST_ENTRIES = 1024;
+
+/** Numbers different 64-bit hashes from 0, in the order in which they are added: 14 bytes each. */
+export class HashIndex {
+  readonly #shouldContinue: () => boolean;
+  /** Open addressing, at most two thirds full. A slot contains an entry's number plus 1, or 0. */
+  #slots = new Int32Array(FIRST_ENTRIES * 1.5);
+  /** Two numbers for each entry, the lower one first. */
+  #hashes = new Uint32Array(FIRST_ENTRIES * 2);
+  #probes = 0;
+  size = 0;
+
+  /** @param shouldContinue called regularly, since hashes can be crafted to collide; false ends the work by an error */
+  constructor(shouldContinue: () => boolean) {
+    this.#shouldContinue = shouldContinue;
+  }
+
+  /** Returns a hash's number, which is `size` before the call if it is new. @throws StoppedError */
+  add(low: number, high: number): number {
+    const slot = this.#slotOf(low, high);
+    const known = this.#slots[slot] ?? 0;
+    if (known !== 0) return known - 1;
+    if (2 * this.size === this.#hashes.length) {
+      this.#grow();
+      return this.add(low, high);
+    }
+    this.#hashes[2 * this.size] = low;
+    this.#hashes[2 * this.size + 1] = high;
+    this.#slots[slot] = ++this.size;
+    return this.size - 1;
+  }
+
+  /** Returns a hash's number, or -1. @throws StoppedError */
+  find(low: number, high: number): number {
+    return (this.#slots[this.#slotOf(low, high)] ?? 0) - 1;
+  }
+
+  /** Returns the numbers of all hashes, in ascending order of the hashes. */
+  sorted(): number[] {
+    const all = new BigUint64Array(this.size);
+    for (let entry = 0; entry < this.size; entry++)
+      all[entry] = (BigInt(this.#hashes[2 * entry + 1] ?? 0) << 32n) | BigInt(this.#hashes[2 * entry] ?? 0);
+    return Array.from(all.sort(), (hash) => this.find(Number(hash & 0xffffffffn), Number(hash >> 32n)));
+  }
+
+  #slotOf(low: number, high: number): number {
+    const slots = this.#slots;
+    for (let slot = Math.trunc((low / 2 ** 32) * slots.length); ; slot++) {
+      if (slot === slots.length) slot = 0;
+      if (this.#probes++ % STEP === 0 && !this.#shouldContinue()) throw new StoppedError();
+      const known = slots[slot] ?? 0;
+      if (known === 0) return slot;
+      if (this.#hashes[2 * known - 2] === low && this.#hashes[2 * known - 1] === high) return slot;
+    }
+  }
+
+  #grow(): void {
+    const hashes = new Uint32Array(this.#hashes.length * 2);
+    hashes.set(this.#hashes);
+    this.#hashes = hashes;
+    this.#slots = new Int32Array(Math.ceil(hashes.length * 0.75));
+    for (let entry = 0; entry < this.size; entry++)
+      this.#slots[this.#slotOf(hashes[2 * entry] ?? 0, hashes[2 * entry + 1] ?? 0)] = entry + 1;
+  }
+}
+
+/** Thrown in a thread whose work was canceled. */
+export class StoppedError extends Error {}

@@ -1,0 +1,145 @@
+import { PLACE_NUMBERS, type Scanned, type Scanner } from './scanner.ts';
+import { API_KEY, CARD_NUMBER, EMAIL_ADDRESS, PRIVATE_KEY, ROW_ERROR } from './scanner/codes.ts';
+
+/** What was masked, by kind. */
+export interface MaskCounts {
+  apiKeys: number;
+  privateKeys: number;
+  emailAddresses: number;
+  cardNumbers: number;
+}
+
+/** What to mask. */
+export interface Masks {
+  /** API keys and private keys. */
+  secrets: boolean;
+  /** Email addresses and card numbers. */
+  personal: boolean;
+}
+
+/** One scan locates up to 5,000 secrets of each kind. A row with many more is not worth the time. */
+const MAX_ROUNDS = 64;
+const DOUBLE_QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+/** The base64 value after this name is a key; the name stays. */
+const ACCOUNT_KEY = 'AccountKey=';
+
+/** A range of a row, and the code of what is in it. */
+interface Range {
+  code: number;
+  from: number;
+  to: number;
+}
+
+/** A scanned row, valid until the scanner's next call. */
+export interface ScannedRow {
+  /** Its row is missing if it is too long. */
+  scanned: Scanned;
+  /** The row without a line end. */
+  bytes: Uint8Array;
+}
+
+/** Scans one row on its own. */
+export function scanRow(scanner: Scanner, row: Uint8Array, withPrompts: boolean): ScannedRow {
+  const bytes = scanner.input(row.length);
+  bytes.set(row);
+  scanner.begin(false, withPrompts);
+  return { scanned: scanner.scan(0, row.length, false, true), bytes };
+}
+
+export function noMasks(): MaskCounts {
+  return { apiKeys: 0, privateKeys: 0, emailAddresses: 0, cardNumbers: 0 };
+}
+
+/**
+ * Masks secrets in a row, until a scan finds no more.
+ * @param row must not be in the scanner's memory
+ * @returns the row after the last scan, or undefined if it would no longer be JSON, is too long or has too many secrets
+ */
+export function maskRow(
+  scanner: Scanner,
+  row: Uint8Array,
+  masks: Masks,
+  withPrompts = false,
+): { row: ScannedRow; masked: MaskCounts } | undefined {
+  let current = scanRow(scanner, row, withPrompts);
+  const wasJson = isJson(current);
+  const masked = noMasks();
+  for (let round = 0; round < MAX_ROUNDS && current.scanned.rows === 1; round++) {
+    const ranges = rangesOf(current, masks);
+    if (ranges.length === 0) return wasJson && !isJson(current) ? undefined : { row: current, masked };
+    for (const { code } of ranges) masked[KINDS[code] ?? 'apiKeys']++;
+    current = scanRow(scanner, replaced(current.bytes, ranges), withPrompts);
+  }
+  return undefined;
+}
+
+const KINDS: Readonly<Record<number, keyof MaskCounts>> = {
+  [API_KEY]: 'apiKeys',
+  [PRIVATE_KEY]: 'privateKeys',
+  [EMAIL_ADDRESS]: 'emailAddresses',
+  [CARD_NUMBER]: 'cardNumbers',
+};
+
+function isJson({ scanned }: ScannedRow): boolean {
+  return ((scanned.rowFlags[0] ?? ROW_ERROR) & ROW_ERROR) === 0;
+}
+
+/** Returns what to mask, in order and without overlaps: the name of a secret is kept rather than that of an address in it. */
+function rangesOf({ scanned: { places }, bytes }: ScannedRow, { secrets, personal }: Masks): Range[] {
+  const found: Range[] = [];
+  for (let at = 0; at < places.length; at += PLACE_NUMBERS) {
+    const [code = 0, , , from = 0, , length = 0] = places.subarray(at, at + PLACE_NUMBERS);
+    const isSecret = code === API_KEY || code === PRIVATE_KEY;
+    const isChosen = isSecret ? secrets : personal && (code === EMAIL_ADDRESS || code === CARD_NUMBER);
+    // Secrets are ASCII, so their length in UTF-16 units is their length in bytes.
+    if (isChosen)
+      found.push({ code, from, to: code === PRIVATE_KEY ? endOfKey(bytes, from) : from + length });
+  }
+  found.sort((one, other) => one.from - other.from);
+  const merged: Range[] = [];
+  for (const range of found) {
+    const last = merged.at(-1);
+    if (last === undefined || range.from >= last.to) merged.push(range);
+    else {
+      last.to = Math.max(last.to, range.to);
+      if (range.code === API_KEY || range.code === PRIVATE_KEY) last.code = range.code;
+    }
+  }
+  return merged;
+}
+
+/** Returns the end of the private key whose first line is at `from`: after its last line, else at the end of its string. */
+function endOfKey(bytes: Uint8Array, from: number): number {
+  let end = from;
+  while (end < bytes.length && bytes[end] !== DOUBLE_QUOTE) end += bytes[end] === BACKSLASH ? 2 : 1;
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset + from, Math.min(end, bytes.length) - from);
+  // Only the header would be left of a name in the first line, so search after it.
+  const last = text.indexOf('-----END ');
+  const dashes = last < 0 ? -1 : text.indexOf('-----', last + 9);
+  return from + (dashes < 0 ? text.length : dashes + 5);
+}
+
+function replaced(bytes: Uint8Array, ranges: readonly Range[]): Uint8Array {
+  const pieces: Uint8Array[] = [];
+  let at = 0;
+  for (const { code, from, to } of ranges) {
+    pieces.push(bytes.subarray(at, from), maskOf(code, bytes.subarray(from, to)));
+    at = to;
+  }
+  return Buffer.concat([...pieces, bytes.subarray(at)]);
+}
+
+function maskOf(code: number, found: Uint8Array): Uint8Array {
+  if (code === CARD_NUMBER) return zeros(found);
+  const text = Buffer.from(found).toString('latin1');
+  if (code === EMAIL_ADDRESS) return Buffer.from('[EMAIL]');
+  if (code === PRIVATE_KEY) return Buffer.from('[PRIVATE_KEY]');
+  return Buffer.from(text.startsWith(ACCOUNT_KEY) ? `${ACCOUNT_KEY}[API_KEY]` : '[API_KEY]');
+}
+
+/** Replaces all digits but the first by zeros: it stays a number, and isn't the number of a card. */
+function zeros(found: Uint8Array): Uint8Array {
+  let digits = 0;
+  return Uint8Array.from(found, (byte) => (byte >= 0x30 && byte <= 0x39 && digits++ > 0 ? 0x30 : byte));
+}

@@ -1,0 +1,107 @@
+import { HashIndex } from './hashIndex.ts';
+
+/** Rows whose prompts can be compared, each of which may take 20 bytes. */
+export const MAX_SPLIT_ROWS = 2_000_000;
+
+/** Part of a dataset's rows: a number of rows, or a share from 0 to 1. */
+export type Amount = { rows: number } | { share: number };
+
+/** The file that a row is written to; undefined if it is in none. */
+export type Side = 'main' | 'hold-out' | undefined;
+
+export interface Split {
+  /** Rows for evaluation. */
+  holdOut: Amount | undefined;
+  /** The only rows to train on. */
+  trial: Amount | undefined;
+}
+
+/** Why nothing can be held out: all rows have one prompt, or each prompt has more rows than were asked for. */
+export type SplitFailure = 'one-prompt' | 'large-prompts';
+
+const MAIN = 0;
+const HELD_OUT = 1;
+const IN_TRIAL = 2;
+
+/** Returns how many of some rows an amount is, at least one. */
+export function rowsOf(amount: Amount, rows: number): number {
+  const wanted = 'rows' in amount ? amount.rows : Math.round(amount.share * rows);
+  return Math.min(Math.max(1, wanted), rows);
+}
+
+/**
+ * Decides which rows are held out, or are in a trial: rows with the same prompt stay together. Prompts are taken in the order
+ * of their hashes, for a hold-out from the start, for a trial from the end, so that the same file is always split alike.
+ */
+export class PromptSplit {
+  readonly #split: Split;
+  readonly #prompts: HashIndex;
+  /** Rows of each prompt. */
+  #rowsOf = new Uint32Array(1024);
+  #sides = new Uint8Array();
+  /** The last prompt of a trial, of which it takes only so many rows. */
+  #cut = { prompt: -1, rowsLeft: 0 };
+  rows = 0;
+
+  constructor(split: Split, shouldContinue: () => boolean) {
+    this.#split = split;
+    this.#prompts = new HashIndex(shouldContinue);
+  }
+
+  /** Counts a row, by the hash of its prompt. */
+  count(low: number, high: number): void {
+    const prompt = this.#prompts.add(low, high);
+    if (prompt === this.#rowsOf.length) {
+      const more = new Uint32Array(2 * prompt);
+      more.set(this.#rowsOf);
+      this.#rowsOf = more;
+    }
+    this.#rowsOf[prompt] = (this.#rowsOf[prompt] ?? 0) + 1;
+    this.rows++;
+  }
+
+  /** Decides, once all rows are counted. Returns why nothing can be held out, although it should be. */
+  decide(): SplitFailure | undefined {
+    const { holdOut, trial } = this.#split;
+    const order = this.#prompts.sorted();
+    this.#sides = new Uint8Array(order.length);
+    if (holdOut !== undefined) {
+      // A row stays to train on.
+      let left = Math.min(rowsOf(holdOut, this.rows), this.rows - 1);
+      const wanted = left;
+      for (const prompt of order) {
+        const rows = this.#rowsOf[prompt] ?? 0;
+        if (rows > left) continue;
+        this.#sides[prompt] = HELD_OUT;
+        left -= rows;
+        if (left === 0) break;
+      }
+      if (left === wanted) return order.length === 1 ? 'one-prompt' : 'large-prompts';
+    }
+    if (trial !== undefined) this.#takeTrial(order, rowsOf(trial, this.rows));
+    return undefined;
+  }
+
+  #takeTrial(order: readonly number[], wanted: number): void {
+    let left = wanted;
+    for (let at = order.length - 1; at >= 0 && left > 0; at--) {
+      const prompt = order[at] ?? 0;
+      if (this.#sides[prompt] !== MAIN) continue;
+      const rows = this.#rowsOf[prompt] ?? 0;
+      this.#sides[prompt] = IN_TRIAL;
+      if (rows > left) this.#cut = { prompt, rowsLeft: left };
+      left -= rows;
+    }
+  }
+
+  /** Returns where the next row of a prompt belongs. */
+  sideOf(low: number, high: number): Side {
+    const prompt = this.#prompts.find(low, high);
+    const side = this.#sides[prompt] ?? MAIN;
+    if (side === HELD_OUT) return 'hold-out';
+    if (this.#split.trial === undefined) return 'main';
+    if (side !== IN_TRIAL) return undefined;
+    if (prompt === this.#cut.prompt && this.#cut.rowsLeft-- <= 0) return undefined;
+    return 'main';
+  }
+}

@@ -1,0 +1,299 @@
+/**
+ * Why a row can't become a chat row without loss:
+ * - `not-json`; `nested` too deeply; `chat` already; `unknown` format
+ * - `preference`, `label`, `media`, `evaluation` (a question with choices or a context), `text` (plain): a chat row has no place for it
+ * - `tools`: tool calls, their results, or definitions that are no list
+ * - `template`: its text is wrapped in a chat template already
+ * - `speaker`: a turn of nobody known; `incomplete`: a text is missing or is no string
+ */
+export type NotConverted =
+  | 'not-json'
+  | 'nested'
+  | 'chat'
+  | 'unknown'
+  | 'preference'
+  | 'label'
+  | 'media'
+  | 'evaluation'
+  | 'text'
+  | 'tools'
+  | 'template'
+  | 'speaker'
+  | 'incomplete';
+
+export interface Converted {
+  /** `{"messages":[…]}`, in one line without a line end. */
+  text: string;
+  /** Names of the fields that were left out, of the row and of its messages. */
+  dropped: readonly string[];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What a chat row carries: texts, and values whose numbers keep their spelling. */
+interface ChatRow {
+  messages: { role: string; content: string; weight?: unknown }[];
+  tools?: unknown;
+  weight?: unknown;
+}
+
+/** The scanner's format of a row (`endShape`) decides which fields are converted. The first one that is there counts. */
+const FORMAT_FIELDS: readonly (readonly [field: string, convert: (conversion: Conversion) => void])[] = [
+  ['messages', (conversion) => conversion.refuse('chat')],
+  ['conversations', addConversations],
+  ['prompt', addPromptCompletion],
+  ['completion', addPromptCompletion],
+  ['instruction', addInstruction],
+  ['question', addQuestionAnswer],
+  ['answer', addQuestionAnswer],
+  ['text', (conversion) => conversion.refuse('text')],
+];
+
+/** Fields with which a row is never converted, whatever else it has. */
+const REFUSED_FIELDS: ReadonlyMap<string, NotConverted> = new Map([
+  ...['chosen', 'rejected', 'rejected_response'].map((field) => [field, 'preference'] as const),
+  ['label', 'label'],
+  ...['image', 'images', 'audio', 'audios', 'video', 'videos'].map((field) => [field, 'media'] as const),
+]);
+
+/** A text with one of these would be wrapped in a second chat template. One expression is faster than six `includes`. */
+const TEMPLATE_MARKS =
+  /<\|im_start\|>|<\|start_header_id\|>|\[INST\]|<start_of_turn>|### Response:|\n\nHuman:/;
+
+/** What `JSON.stringify` may write otherwise: numbers with a fraction, an exponent, or many digits, and `-0`. */
+const UNUSUAL_NUMBER = /[[:,]\s*-?(?:\d+[.eE]|\d{16})|-0/;
+
+/** The role of each speaker. */
+const ROLES: ReadonlyMap<unknown, string> = new Map([
+  ...['system', 'developer', 'user', 'assistant'].map((name) => [name, name] as const),
+  ['human', 'user'],
+  ...['gpt', 'chatgpt', 'bard', 'bing', 'claude', 'model', 'ai', 'bot'].map(
+    (name) => [name, 'assistant'] as const,
+  ),
+]);
+const TOOL_SPEAKERS: ReadonlySet<unknown> = new Set([
+  ...['tool', 'function', 'observation', 'ipython', 'function_call', 'tool_call', 'tool_response'],
+]);
+
+/** `JSON`, with what TypeScript's library doesn't declare yet. */
+const exactJson = JSON as unknown as {
+  parse(
+    text: string,
+    reviver: (key: string, value: unknown, context: { source?: string }) => unknown,
+  ): unknown;
+  rawJSON(text: string): object;
+  isRawJSON(value: unknown): boolean;
+};
+
+/**
+ * Converts a row of another training format to a chat row. Texts are carried exactly, `tools` and `weight` with their
+ * numbers as they are written (of their keys, JavaScript puts integers first); nothing else is.
+ * @param row the JSON text of one row, decoded without replacing invalid bytes
+ */
+export function toChat(row: string): Converted | NotConverted {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(row);
+  } catch {
+    return 'not-json';
+  }
+  if (!isObject(parsed)) return 'unknown';
+  try {
+    const conversion = new Conversion(parsed);
+    const isExact = !conversion.hasNumbers || !UNUSUAL_NUMBER.test(row);
+    return (isExact ? conversion : new Conversion(withExactNumbers(row))).result();
+  } catch (error) {
+    // The stack is too small: parsing has no limit, but writing and reading numbers exactly recurse.
+    if (error instanceof RangeError) return 'nested';
+    throw error;
+  }
+}
+
+/** Parses an object so that `JSON.stringify` writes its numbers as they were written: `1.0`, and integers beyond 2 ** 53. */
+function withExactNumbers(row: string): Fields {
+  return exactJson.parse(row, (_, value, { source }) =>
+    typeof value === 'number' && source !== undefined ? exactJson.rawJSON(source) : value,
+  ) as Fields;
+}
+
+/** Owns the chat row that a row becomes, up to the first reason why it can't. */
+class Conversion {
+  readonly row: Fields;
+  reason: NotConverted | undefined;
+  /** Whether something is carried in which numbers can be. */
+  hasNumbers = false;
+  readonly #chat: ChatRow = { messages: [] };
+  readonly #used = new Set(['system', 'tools']);
+  readonly #dropped = new Set<string>();
+
+  constructor(row: Fields) {
+    this.row = row;
+    const fields = Object.keys(row);
+    for (const field of fields) {
+      const reason = REFUSED_FIELDS.get(field);
+      if (reason !== undefined) this.refuse(reason);
+    }
+    if (!isAbsent(row['system'])) this.add('system', row['system']);
+    this.#formatOf()(this);
+    this.#takeTools(row['tools']);
+    if (isNumber(row['weight'])) {
+      this.#chat.weight = row['weight'];
+      this.hasNumbers = true;
+      this.#used.add('weight');
+    }
+    if (this.#chat.messages.length === 0) this.refuse('incomplete');
+    for (const field of fields) if (!this.#used.has(field)) this.#dropped.add(field);
+  }
+
+  result(): Converted | NotConverted {
+    return this.reason ?? { text: JSON.stringify(this.#chat), dropped: [...this.#dropped] };
+  }
+
+  /** Only the first reason counts. */
+  refuse(reason: NotConverted): void {
+    this.reason ??= reason;
+  }
+
+  /** Returns the value of a field, which then isn't dropped. */
+  use(field: string): unknown {
+    this.#used.add(field);
+    return this.row[field];
+  }
+
+  has(field: string): boolean {
+    return Object.hasOwn(this.row, field);
+  }
+
+  add(role: string, content: unknown, weight?: unknown): void {
+    if (typeof content !== 'string') {
+      this.refuse(hasMedia(content) ? 'media' : 'incomplete');
+      return;
+    }
+    if (TEMPLATE_MARKS.test(content)) {
+      this.refuse('template');
+      return;
+    }
+    this.#chat.messages.push(weight === undefined ? { role, content } : { role, content, weight });
+  }
+
+  /** Adds a message of one of both spellings: `from` and `value`, or `role` and `content`. */
+  addMessage(message: unknown): void {
+    if (!isObject(message)) {
+      this.refuse('incomplete');
+      return;
+    }
+    const [speaker, text] = Object.hasOwn(message, 'from') ? ['from', 'value'] : ['role', 'content'];
+    const calls = message['tool_calls'] ?? message['function_call'];
+    if (TOOL_SPEAKERS.has(message[speaker]) || !isAbsent(calls)) {
+      this.refuse('tools');
+      return;
+    }
+    const role = ROLES.get(message[speaker]);
+    if (role === undefined) {
+      this.refuse('speaker');
+      return;
+    }
+    const weight = isNumber(message['weight']) ? message['weight'] : undefined;
+    if (weight !== undefined) this.hasNumbers = true;
+    this.add(role, message[text], weight);
+    for (const field in message)
+      if (field !== speaker && field !== text && !(field === 'weight' && weight !== undefined))
+        this.#dropped.add(field);
+  }
+
+  #formatOf(): (conversion: Conversion) => void {
+    for (const [field, convert] of FORMAT_FIELDS) if (this.has(field)) return convert;
+    const isInstruction = this.has('input') && this.has('output');
+    return isInstruction ? addInstruction : (conversion) => conversion.refuse('unknown');
+  }
+
+  #takeTools(tools: unknown): void {
+    if (Array.isArray(tools)) {
+      this.#chat.tools = tools;
+      this.hasNumbers = true;
+    } else if (!isAbsent(tools)) this.refuse('tools');
+  }
+}
+
+/** ShareGPT, or strings in turn (LIMA). */
+function addConversations(conversion: Conversion): void {
+  const turns = conversion.use('conversations');
+  if (!Array.isArray(turns)) {
+    conversion.refuse('incomplete');
+    return;
+  }
+  const areStrings = typeof turns[0] === 'string';
+  for (const [index, turn] of turns.entries())
+    if (areStrings) conversion.add(index % 2 === 0 ? 'user' : 'assistant', turn);
+    else conversion.addMessage(turn);
+}
+
+function addPromptCompletion(conversion: Conversion): void {
+  for (const [field, role] of [
+    ['prompt', 'user'],
+    ['completion', 'assistant'],
+  ] as const) {
+    const value = conversion.use(field);
+    if (Array.isArray(value)) for (const message of value) conversion.addMessage(message);
+    else conversion.add(role, value);
+  }
+}
+
+/** Alpaca, with the history of LLaMA-Factory; Dolly, whose input is `context` and whose output is `response`. */
+function addInstruction(conversion: Conversion): void {
+  const history = conversion.use('history') ?? [];
+  if (!Array.isArray(history)) {
+    conversion.refuse('incomplete');
+    return;
+  }
+  for (const turn of history) {
+    if (!Array.isArray(turn) || turn.length !== 2) {
+      conversion.refuse('incomplete');
+      return;
+    }
+    conversion.add('user', turn[0]);
+    conversion.add('assistant', turn[1]);
+  }
+  const instruction = conversion.use('instruction');
+  const input = conversion.use('input');
+  const parts = [instruction, isAbsent(input) ? conversion.use('context') : input];
+  const given = parts.filter((part) => !isAbsent(part));
+  if (given.some((part) => typeof part !== 'string')) {
+    conversion.refuse('incomplete');
+    return;
+  }
+  conversion.add('user', given.length === 0 ? instruction : given.join('\n\n'));
+  const isDolly = conversion.has('response') && !conversion.has('output');
+  conversion.add('assistant', conversion.use(isDolly ? 'response' : 'output'));
+}
+
+function addQuestionAnswer(conversion: Conversion): void {
+  if (['context', 'choices', 'options'].some((field) => conversion.has(field))) {
+    conversion.refuse('evaluation');
+    return;
+  }
+  conversion.add('user', conversion.use('question'));
+  conversion.add('assistant', conversion.use('answer'));
+}
+
+/** Whether an optional field says nothing: rows of a table have all fields. */
+function isAbsent(value: unknown): boolean {
+  if (typeof value === 'string') return value.trim() === '';
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Whether it is a number, also one with its spelling. */
+function isNumber(value: unknown): boolean {
+  return typeof value === 'number' || exactJson.isRawJSON(value);
+}
+
+/** Whether a content of parts holds more than text. */
+function hasMedia(content: unknown): boolean {
+  const isMedia = (part: unknown) =>
+    isObject(part) && typeof part['type'] === 'string' && /image|audio|video/.test(part['type']);
+  return Array.isArray(content) && content.some(isMedia);
+}

@@ -1,0 +1,456 @@
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  appendFile,
+  chmod,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { DiskError } from '../../../../src/core/base/diskError.ts';
+import { CancelledError } from '../../../../src/core/base/errors.ts';
+import { inspectDataset, type DatasetFile } from '../../../../src/core/datasets/fileKind.ts';
+import { prepareCopy, type Prepared } from '../../../../src/core/datasets/prepareCopy.ts';
+import { PrepareError, type PrepareChoices } from '../../../../src/core/datasets/prepare.ts';
+import { CheckError, countOf } from '../../../../src/core/datasets/report.ts';
+import { useChecker } from '../../../helpers/checker.ts';
+import { Random } from '../../../helpers/random.ts';
+
+const MAX_BYTES = 600_000_000;
+const CHILD = fileURLToPath(new URL('../../../helpers/prepareChild.ts', import.meta.url));
+const NOTHING: PrepareChoices = {
+  ...{ withoutErrors: false, withoutDuplicates: false, toChat: false, holdOut: undefined, trial: undefined },
+  mask: { secrets: false, personal: false },
+};
+const KEY = 'sk-aB3dE5gH7jK9mN1pQ2rS4tU6vW8x';
+const PEM =
+  '-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj\nxyz\n-----END PRIVATE KEY-----';
+const chat = (prompt: string, answer: string) => ({
+  messages: [
+    { role: 'user', content: prompt },
+    { role: 'assistant', content: answer },
+  ],
+});
+
+describe('a prepared copy', () => {
+  const { check, checker, folder } = useChecker();
+  let made = 0;
+
+  const sourceOf = async (content: string | Uint8Array, name = 'train.jsonl'): Promise<DatasetFile> => {
+    const dir = path.join(folder(), `prepare-${++made}`);
+    await mkdir(dir);
+    await writeFile(path.join(dir, name), content);
+    const source = await inspectDataset(path.join(dir, name), MAX_BYTES);
+    assert.ok(typeof source !== 'string');
+    return source;
+  };
+  const prepare = (
+    source: DatasetFile,
+    choices: Partial<PrepareChoices>,
+    more: object = {},
+  ): Promise<Prepared> =>
+    prepareCopy(checker(), source, { ...NOTHING, ...choices }, { maxBytes: MAX_BYTES, ...more });
+  const linesOf = async (file: string): Promise<string[]> => {
+    const text = await readFile(file, 'utf8');
+    assert.ok(text.endsWith('\n'));
+    return text.slice(0, -1).split('\n');
+  };
+  const filesBeside = async (source: DatasetFile) => (await readdir(path.dirname(source.path))).sort();
+
+  it('keeps rows that nothing changes, without blank rows, a byte order mark and CRs before line ends', async () => {
+    const rows = [
+      '{"text": "a", "n":1.0}',
+      ' {"text":"\u00e9\\u00e9","id":12345678901234567890}\t',
+      '{"text":"b"}',
+    ];
+    const source = await sourceOf(`\uFEFF${rows[0]}\r\n\n \t\r\n${rows[1]}\n\n${rows[2]}`);
+    const { main, holdOut, counts } = await prepare(source, {});
+    assert.deepEqual(await linesOf(main), rows);
+    assert.deepEqual([path.basename(main), holdOut], ['train.prepared.jsonl', undefined]);
+    assert.deepEqual([counts.rows, counts.written, counts.leftOut.blank], [6, 3, 3]);
+    assert.deepEqual(await filesBeside(source), ['train.jsonl', 'train.prepared.jsonl']);
+  });
+
+  it('never replaces a file, numbers its files alike, and does not add to the name of an earlier copy', async () => {
+    const source = await sourceOf('{"text":"a"}\n{"text":"b"}\n', 'train.prepared.jsonl');
+    await writeFile(path.join(path.dirname(source.path), 'train.holdout-2.jsonl'), 'mine');
+    const { main, holdOut } = await prepare(source, { holdOut: { rows: 1 } });
+    assert.deepEqual(
+      [main, holdOut ?? ''].map((file) => path.basename(file)),
+      ['train.prepared-3.jsonl', 'train.holdout-3.jsonl'],
+    );
+    const trial = await prepare(source, { trial: { rows: 1 } });
+    assert.equal(path.basename(trial.main), 'train.trial.jsonl');
+  });
+
+  it('leaves out what was chosen, as a simple implementation does, and counts every row once', async function () {
+    this.timeout(60_000);
+    for (let seed = 1; seed <= 60; seed++) {
+      const random = new Random(seed);
+      const row = (): string => {
+        const kind = random.below(12);
+        const prompt = `p${random.below(8)}`;
+        if (kind === 0) return random.of(['', ' ', '\t']);
+        if (kind === 1) return random.of(['{"text":"a",}', '[1]', '{"a":', 'x', '{"text":"\u0001"}']);
+        if (kind === 2)
+          return JSON.stringify({ prompt, completion: `${random.of(['', 'mail '])}me@corp.org ${KEY}` });
+        if (kind === 3) return JSON.stringify({ text: random.of(['one', 'two']) });
+        if (kind < 6) return JSON.stringify({ instruction: prompt, output: `o${random.below(3)}` });
+        return JSON.stringify(chat(prompt, `a${random.below(3)}`));
+      };
+      const rows = Array.from({ length: 1 + random.below(60) }, row);
+      const ends = rows.map(() => random.of(['\n', '\n', '\r\n']));
+      if (random.chance(0.5)) ends[ends.length - 1] = '';
+      const text = rows.map((one, at) => `${one}${ends[at] ?? ''}`).join('');
+      if (text === '') continue;
+      const choices = { withoutErrors: random.chance(0.5), withoutDuplicates: random.chance(0.5) };
+      const holdOut = random.chance(0.5) ? { share: random.of([0.1, 0.3, 0.5]) } : undefined;
+      const seen = new Set<string>();
+      const isJson = (one: string) => {
+        try {
+          return typeof JSON.parse(one) === 'object' && !Array.isArray(JSON.parse(one));
+        } catch {
+          return false;
+        }
+      };
+      const expected = rows.filter((one) => {
+        if (/^[ \t]*$/.test(one) || (choices.withoutErrors && !isJson(one))) return false;
+        const isNew = !seen.has(one);
+        // An array is JSON, so it can be a duplicate.
+        if (isJson(one) || one === '[1]') seen.add(one);
+        return isNew || !choices.withoutDuplicates;
+      });
+      const source = await sourceOf(text);
+      const before = await readFile(source.path);
+      const result = await prepare(source, { ...choices, holdOut }).catch((error: unknown) => {
+        assert.ok(error instanceof PrepareError, String(error));
+        return error;
+      });
+      assert.deepEqual(await readFile(source.path), before);
+      if (result instanceof PrepareError) {
+        const isExpected = result.code === (expected.length === 0 ? 'empty' : result.code);
+        assert.ok(
+          isExpected && (expected.length === 0 || holdOut !== undefined),
+          `seed ${seed}: ${result.code}`,
+        );
+        assert.deepEqual(await filesBeside(source), ['train.jsonl']);
+        continue;
+      }
+      const { counts } = result;
+      const main = await linesOf(result.main);
+      const heldOut = result.holdOut === undefined ? [] : await linesOf(result.holdOut);
+      // Both keep the order of the source.
+      const left = { main: [...main], heldOut: [...heldOut] };
+      for (const one of expected) {
+        if (left.main[0] === one) left.main.shift();
+        else assert.equal(left.heldOut.shift(), one, `seed ${seed}`);
+      }
+      assert.deepEqual(left, { main: [], heldOut: [] }, `seed ${seed}`);
+      const leftOut = Object.values(counts.leftOut).reduce((sum, count) => sum + count, 0);
+      const total = rows.length - (rows.at(-1) === '' && ends.at(-1) === '' ? 1 : 0);
+      assert.deepEqual(
+        [counts.rows, counts.written, counts.heldOut, counts.rows],
+        [total, main.length, heldOut.length, counts.written + counts.heldOut + leftOut],
+        `seed ${seed}`,
+      );
+      assert.deepEqual(sharedPrompts(main, heldOut), [], `seed ${seed}`);
+    }
+  });
+
+  it('masks secrets and personal data completely, in rows that stay JSON, and nothing else', async () => {
+    const rows = [
+      chat(`key ${KEY}`, 'ok'),
+      chat('cards 4012888888881881 and 4000-1234-5678-9017', 'jane.doe@corp.org, jane.doe@corp.org'),
+      { id: 4012888888881881, ...chat('a', 'b') },
+      chat('pem', `before ${PEM} after`),
+      chat('no end', '-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA1c7+9z5Pad7OejecsQ0buQ and so on'),
+      chat('azure', `AccountKey=${'aB3dE5gH7jK9mN1pQ2rS4tU6vW8x'.repeat(4).slice(0, 86)}==;Endpoint=x`),
+      chat('nothing', 'here'),
+      {
+        messages: [
+          { role: 'user', content: 'pay' },
+          {
+            role: 'assistant',
+            content: null,
+            tool_calls: [{ function: { name: 'pay', arguments: '{"card": 4012888888881881}' } }],
+          },
+        ],
+      },
+    ].map((row) => JSON.stringify(row));
+    const broken = `{"text":"${KEY}`;
+    const binary = Buffer.concat([
+      Buffer.from('{"text":"\u00e9'),
+      Buffer.of(0xff),
+      Buffer.from(` ${KEY} me@corp.org"}`),
+    ]);
+    const source = await sourceOf(Buffer.concat([Buffer.from(`${rows.join('\n')}\n${broken}\n`), binary]));
+    const both = { secrets: true, personal: true };
+    const { main, counts } = await prepare(source, { mask: both });
+    const lines = (await readFile(main, 'latin1')).split('\n');
+    const texts = lines.map((line) => line.slice(line.indexOf('"content":')));
+    assert.ok(lines[0]?.includes('key [API_KEY]"'));
+    assert.ok(
+      lines[1]?.includes('cards 4000000000000000 and 4000-0000-0000-0000') &&
+        lines[1].includes('"[EMAIL], [EMAIL]"'),
+    );
+    assert.ok(lines[2]?.startsWith('{"id":4000000000000000,'));
+    assert.ok(texts[3]?.includes('before [PRIVATE_KEY] after'));
+    assert.ok(texts[4]?.includes('"[PRIVATE_KEY]"'), texts[4]);
+    assert.ok(texts[5]?.includes('AccountKey=[API_KEY];Endpoint=x'));
+    assert.equal(lines[6], rows[6]);
+    assert.ok(lines[7]?.includes(String.raw`{\"card\": 4000000000000000}`));
+    assert.deepEqual([lines[8], lines[9]?.includes('[API_KEY] [EMAIL]')], ['{"text":"[API_KEY]', true]);
+    for (const line of lines.slice(0, 8)) JSON.parse(line);
+    assert.deepEqual(counts.masked, { apiKeys: 4, privateKeys: 2, emailAddresses: 3, cardNumbers: 4 });
+    const report = await check(await readFile(main));
+    assert.equal(countOf(report, 'api-key', 'private-key', 'email-address', 'card-number'), 0);
+
+    const onlySecrets = await prepare(source, { mask: { secrets: true, personal: false } });
+    assert.equal((await linesOf(onlySecrets.main))[1], rows[1]);
+  });
+
+  it('masks 9,000 addresses in one row, and in 9,000 rows', async function () {
+    this.timeout(30_000);
+    const addresses = Array.from({ length: 9_000 }, (_, at) => `user${at}@corp.org`);
+    const source = await sourceOf(
+      `${JSON.stringify({ text: addresses.join(' ') })}\n${addresses.map((one) => JSON.stringify({ text: one })).join('\n')}\n`,
+    );
+    const { main, counts } = await prepare(source, { mask: { secrets: false, personal: true } });
+    assert.equal(counts.masked.emailAddresses, 18_000);
+    assert.equal(countOf(await check(await readFile(main)), 'email-address'), 0);
+  });
+
+  it('converts rows to chat, masks what only their texts show, and counts what it drops and can’t convert', async () => {
+    const source = await sourceOf(
+      [
+        JSON.stringify({ instruction: 'a', input: '', output: ' b ', id: 1, source: 'x' }),
+        JSON.stringify(chat('c', 'd')),
+        `{"instruction":"\\u0073k-${KEY.slice(3)}","output":"e","id":2}`,
+        JSON.stringify({ text: 'plain' }),
+        JSON.stringify({ prompt: 'p', chosen: 'x', rejected: 'y' }),
+        '{"a":}',
+      ].join('\n'),
+    );
+    const { main, counts } = await prepare(source, {
+      toChat: true,
+      mask: { secrets: true, personal: false },
+    });
+    assert.deepEqual(await linesOf(main), [
+      JSON.stringify(chat('a', ' b ')),
+      JSON.stringify(chat('c', 'd')),
+      JSON.stringify(chat('[API_KEY]', 'e')),
+      '{"a":}',
+    ]);
+    assert.deepEqual(counts.notConverted, { text: 1, preference: 1 });
+    assert.deepEqual(
+      [...counts.dropped],
+      [
+        ['id', 2],
+        ['source', 1],
+      ],
+    );
+    assert.deepEqual([counts.converted, counts.leftOut.format, counts.masked.apiKeys], [2, 2, 1]);
+  });
+
+  it('holds out exact numbers of rows, the same each time, and never a prompt that stays', async function () {
+    this.timeout(60_000);
+    const split = async (rows: readonly object[], choices: Partial<PrepareChoices>) => {
+      const source = await sourceOf(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+      const { main, holdOut, counts } = await prepare(source, choices);
+      return {
+        main: await linesOf(main),
+        heldOut: holdOut === undefined ? [] : await linesOf(holdOut),
+        counts,
+      };
+    };
+    const different = (count: number) =>
+      Array.from({ length: count }, (_, at) => chat(`question ${at}`, 'a'));
+    for (const [rows, expected] of [
+      [9, 1],
+      [2, 1],
+      [100, 10],
+      [1_000, 100],
+      [7_473, 747],
+    ] as const) {
+      const one = await split(different(rows), { holdOut: { share: 0.1 } });
+      const other = await split(different(rows), { holdOut: { share: 0.1 } });
+      assert.deepEqual([one.heldOut.length, one.main.length], [expected, rows - expected]);
+      assert.deepEqual(one.heldOut, other.heldOut);
+    }
+    // One prompt has most of the rows.
+    const heavy = [...different(400), ...Array.from({ length: 600 }, (_, at) => chat('the same', `a${at}`))];
+    const { heldOut, main } = await split(heavy, { holdOut: { rows: 100 } });
+    assert.deepEqual([heldOut.length, sharedPrompts(main, heldOut)], [100, []]);
+    // The same prompt in two formats, and after masking.
+    const mixed = different(20).flatMap((row, at) => [
+      row,
+      { instruction: `question ${at}`, output: 'other' },
+    ]);
+    const converted = await split(mixed, { toChat: true, holdOut: { rows: 10 } });
+    assert.deepEqual([converted.heldOut.length, sharedPrompts(converted.main, converted.heldOut)], [10, []]);
+    const masked = await split(
+      Array.from({ length: 40 }, (_, at) => chat(`q${at % 20} user${at}@corp.org`, 'a')),
+      { mask: { secrets: false, personal: true }, holdOut: { rows: 10 } },
+    );
+    assert.deepEqual([masked.heldOut.length, sharedPrompts(masked.main, masked.heldOut)], [10, []]);
+
+    // A trial is exact, even if that cuts a prompt, and meets no hold-out.
+    const trial = await split(heavy, { trial: { rows: 130 }, holdOut: { rows: 100 } });
+    assert.deepEqual([trial.main.length, trial.heldOut.length, trial.counts.leftOut.split], [130, 100, 770]);
+    assert.deepEqual(sharedPrompts(trial.main, trial.heldOut), []);
+    const alone = await split(different(1_000), { trial: { rows: 100 } });
+    const held = await split(different(1_000), { holdOut: { share: 0.5 } });
+    assert.deepEqual([alone.main.length, sharedPrompts(alone.main, held.heldOut)], [100, []]);
+    const counted = await split(
+      Array.from({ length: 30 }, (_, at) => chat(`q${at} user${at}@corp.org`, 'a')),
+      { mask: { secrets: false, personal: true }, trial: { rows: 5 } },
+    );
+    assert.equal(counted.counts.masked.emailAddresses, 5);
+  });
+
+  it('says why nothing can be held out, or nothing is left', async () => {
+    const rows = (prompts: readonly string[]) =>
+      prompts.map((one) => `${JSON.stringify(chat(one, 'a'))}\n`).join('');
+    for (const [text, choices, code] of [
+      [rows(['a', 'a', 'a']), { holdOut: { rows: 1 } }, 'one-prompt'],
+      [rows(['a', 'a', 'b', 'b']), { holdOut: { rows: 1 } }, 'large-prompts'],
+      [rows(['a']), { holdOut: { rows: 1 } }, 'one-prompt'],
+      ['{"a":}\n', { withoutErrors: true }, 'empty'],
+      ['{"a":}\n', { withoutErrors: true, holdOut: { rows: 1 } }, 'empty'],
+      ['\n\n', {}, 'empty'],
+    ] as const) {
+      const source = await sourceOf(text);
+      await assert.rejects(prepare(source, choices), { code });
+      assert.deepEqual(await filesBeside(source), ['train.jsonl']);
+    }
+    const source = await sourceOf(rows(['a', 'b']));
+    await assert.rejects(prepare(source, {}, { maxBytes: 100 }), { code: 'too-large' });
+    assert.deepEqual(await filesBeside(source), ['train.jsonl']);
+  });
+
+  it('leaves nothing behind if the file changed, the folder can’t be written, or the user cancels', async function () {
+    this.timeout(30_000);
+    const big = `${JSON.stringify(chat('a', 'x'.repeat(1_000)))}\n`.repeat(30_000);
+    const cancelled = await sourceOf(big);
+    const stop = new AbortController();
+    const onProgress = () => stop.abort();
+    await assert.rejects(
+      prepare(cancelled, { holdOut: { rows: 1 } }, { signal: stop.signal, onProgress }),
+      CancelledError,
+    );
+    assert.deepEqual(await filesBeside(cancelled), ['train.jsonl']);
+
+    const grown = await sourceOf(big);
+    let isGrown: Promise<void> | undefined;
+    const grow = () => void (isGrown ??= appendFile(grown.path, '{"text":"more"}\n'));
+    await assert.rejects(
+      prepare(grown, {}, { onProgress: grow }),
+      (error) => error instanceof CheckError && error.code === 'changing',
+    );
+    await isGrown;
+    assert.deepEqual(await filesBeside(grown), ['train.jsonl']);
+
+    const target = path.join(folder(), 'elsewhere.jsonl');
+    await writeFile(target, '{"text":"a"}\n');
+    const link = path.join(path.dirname(grown.path), 'link.jsonl');
+    await symlink(target, link);
+    const linked = await inspectDataset(link, MAX_BYTES);
+    assert.ok(typeof linked !== 'string');
+    const { main } = await prepare(linked, {});
+    assert.equal(path.dirname(main), path.dirname(link));
+
+    if (process.getuid?.() === 0) return;
+    await chmod(path.dirname(cancelled.path), 0o500);
+    await assert.rejects(prepare(cancelled, {}), { code: 'EACCES' });
+  });
+
+  it('says that the disk is full, and nothing else, when a write fails', async function () {
+    if (process.platform !== 'linux') this.skip();
+    const source = await sourceOf(`${JSON.stringify(chat('a', 'x'.repeat(100_000)))}\n`.repeat(40));
+    const [input, full] = [await open(source.path, 'r'), await open('/dev/full', 'w')];
+    const job = {
+      fd: input.fd,
+      sizeBytes: source.sizeBytes,
+      choices: NOTHING,
+      mainFd: full.fd,
+      holdOutFd: undefined,
+    };
+    await assert.rejects(
+      checker().prepare({ ...job, maxBytes: MAX_BYTES }),
+      (error) => error instanceof DiskError && error.code === 'disk-full',
+    );
+    await Promise.all([input.close(), full.close()]);
+  });
+
+  it('leaves out a row that is too long to check, and copies what is around it', async function () {
+    this.timeout(60_000);
+    const long = Buffer.alloc(70 * 1024 * 1024, 'x');
+    const brackets = Buffer.alloc(60 * 1024 * 1024, '[');
+    const row = '{"text":"a"}\n';
+    const source = await sourceOf(
+      Buffer.concat([Buffer.from(row), long, Buffer.from(`\n${row}`), brackets, Buffer.from(`\n${row}`)]),
+    );
+    const { main, counts } = await prepare(source, { withoutErrors: true });
+    assert.equal(await readFile(main, 'utf8'), row.repeat(3));
+    assert.deepEqual([counts.rows, counts.leftOut.unchecked, counts.leftOut.error], [5, 1, 1]);
+  });
+
+  it('leaves no file with a final name if its process is killed, and the next copy removes what was left', async function () {
+    this.timeout(120_000);
+    const source = await sourceOf(`${JSON.stringify(chat('a', 'x'.repeat(5_000)))}\n`.repeat(8_000));
+    let left = 0;
+    for (const ms of [0, 20, 60, 120, 200, 300]) {
+      const child = fork(CHILD, [source.path], { silent: true });
+      const ended = once(child, 'exit');
+      await once(child, 'message');
+      child.send('go');
+      await delay(ms);
+      child.kill('SIGKILL');
+      await ended;
+      const names = await filesBeside(source);
+      left += names.filter((name) => name.endsWith('.part')).length;
+      for (const name of names.filter((one) => one.startsWith('train.prepared')))
+        assert.equal((await stat(path.join(path.dirname(source.path), name))).size, source.sizeBytes, name);
+    }
+    assert.ok(left > 0, 'nothing was killed while it was written');
+    await prepare(source, {});
+    assert.deepEqual(
+      (await filesBeside(source)).filter((name) => name.endsWith('.part')),
+      [],
+    );
+  });
+
+  it('has the read permissions of its source', async () => {
+    const source = await sourceOf('{"text":"a"}\n');
+    await chmod(source.path, 0o640);
+    const changed = await inspectDataset(source.path, MAX_BYTES);
+    assert.ok(typeof changed !== 'string');
+    const { main } = await prepare(changed, {});
+    assert.equal((await stat(main)).mode & 0o777 & ~0o022, 0o640 & ~0o022);
+  });
+});
+
+/** The prompts that are in both lists of rows: the text before the last answer, or else the row. */
+function sharedPrompts(some: readonly string[], others: readonly string[]): string[] {
+  const promptOf = (row: string): string => {
+    try {
+      const value = JSON.parse(row) as Record<string, unknown>;
+      if (Array.isArray(value['messages']))
+        return `chat ${(value['messages'][0] as { content: string }).content}`;
+      const [name] = ['prompt', 'instruction'].filter((one) => typeof value[one] === 'string');
+      return name === undefined ? row : `${name} ${value[name] as string}`;
+    } catch {
+      return row;
+    }
+  };
+  const known = new Set(some.map(promptOf));
+  return others.map(promptOf).filter((prompt) => known.has(prompt));
+}

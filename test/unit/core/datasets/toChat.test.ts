@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { toChat, type Converted } from '../../../../src/core/datasets/toChat.ts';
+import { problemsOf, useChecker } from '../../../helpers/checker.ts';
+import { golden } from '../../../helpers/golden.ts';
+import { Random } from '../../../helpers/random.ts';
+
+const FIXTURES = path.join(import.meta.dirname, '../../../fixtures/jsonl/conversions');
+
+/** Rows of a format from texts, with the texts that the messages must have. */
+const MAKERS: Record<string, (text: () => string, random: Random) => { row: object; texts: string[] }> = {
+  sharegpt: (text, random) => {
+    const texts = [text(), text(), ...random.several(2, () => [text(), text()]).flat()];
+    const conversations = texts.map((value, index) => ({ from: index % 2 === 0 ? 'human' : 'gpt', value }));
+    if (random.chance(0.5)) return { row: { conversations }, texts };
+    const system = text();
+    return { row: { conversations, system, id: 7 }, texts: [system, ...texts] };
+  },
+  lima: (text, random) => {
+    const texts = [text(), text(), ...random.several(2, () => [text(), text()]).flat()];
+    return { row: { conversations: texts }, texts };
+  },
+  instruction: (text, random) => {
+    const [instruction, input, output, system] = [text(), text(), text(), text()];
+    const history = random.several(3, () => [text(), text()]);
+    return {
+      row: { instruction, input, output, system, history },
+      texts: [system, ...history.flat(), `${instruction}\n\n${input}`, output],
+    };
+  },
+  dolly: (text) => {
+    const [instruction, context, response] = [text(), text(), text()];
+    return {
+      row: { instruction, context, response, category: text() },
+      texts: [`${instruction}\n\n${context}`, response],
+    };
+  },
+  prompt: (text) => {
+    const [prompt, completion] = [text(), text()];
+    return { row: { completion, prompt }, texts: [prompt, completion] };
+  },
+  lists: (text, random) => {
+    const [system, completion] = [text(), text()];
+    const prompts = [text(), ...random.several(3, text)];
+    const turn = (content: string) => ({ role: 'user', content, weight: random.below(2) });
+    return {
+      row: {
+        prompt: [{ role: 'developer', content: system }, ...prompts.map(turn)],
+        completion: [{ role: 'assistant', content: completion, extra: [[[]]] }],
+      },
+      texts: [system, ...prompts, completion],
+    };
+  },
+  question: (text) => {
+    const [question, answer] = [text(), text()];
+    return { row: { question, answer, text: text() }, texts: [question, answer] };
+  },
+};
+
+function converted(row: string): Converted {
+  const result = toChat(row);
+  assert.ok(typeof result === 'object', row.slice(0, 500));
+  return result;
+}
+
+const contentsOf = (text: string) =>
+  (JSON.parse(text) as { messages: { content: string }[] }).messages.map(({ content }) => content);
+
+describe('toChat', () => {
+  const { check } = useChecker();
+
+  it('converts each row of the fixtures, or says why not', () => {
+    const rows = readdirSync(FIXTURES).flatMap((file) =>
+      readFileSync(path.join(FIXTURES, file), 'utf8').replace(/\n$/, '').split('\n'),
+    );
+    const shown = rows.map((row): [string, string] => {
+      const result = toChat(row);
+      if (typeof result === 'string') return [row, result];
+      const dropped = result.dropped.length === 0 ? '' : ` without ${result.dropped.join(', ')}`;
+      return [row, result.text + dropped];
+    });
+    golden('to-chat', Object.fromEntries(shown));
+  });
+
+  it('keeps every text of a row, exactly and in order, and gives chat rows without problems', async () => {
+    const random = new Random(11);
+    const piece = () =>
+      random.of([
+        'a',
+        ' ',
+        '\n',
+        'é',
+        '模型',
+        '😀',
+        '\ud800',
+        '\udc00',
+        '\u0000',
+        '\u2028',
+        '"',
+        '\\',
+        '<|',
+        '[I',
+      ]);
+    const text = () => `${piece()}x${random.several(random.chance(0.02) ? 3000 : 12, piece).join('')}`;
+    const results = Array.from({ length: 2000 }, () => {
+      const make = MAKERS[random.of(Object.keys(MAKERS))]!;
+      const { row, texts } = make(text, random);
+      const json = JSON.stringify(row, undefined, random.of([0, 1])).replaceAll('\n', ' ');
+      const result = converted(json);
+      assert.deepEqual(contentsOf(result.text), texts);
+      assert.ok(!/[\n\r]/.test(result.text));
+      assert.deepEqual(toChat(json), result);
+      return result.text;
+    });
+    const report = await check(results.join('\n'));
+    assert.equal(report.formats.chat, results.length);
+    assert.equal(report.datasetRows, results.length);
+    const codes = new Set(problemsOf(report).map(({ code }) => code));
+    // Whatever the texts hold stays, and there is a problem with it as before.
+    for (const code of ['lone-surrogate', 'duplicate-row', 'very-long-row'] as const) codes.delete(code);
+    assert.deepEqual([...codes], []);
+  });
+
+  it('converts a conversation in the order of its turns, whoever begins', () => {
+    const random = new Random(12);
+    const names = { human: 'user', gpt: 'assistant', bot: 'assistant', system: 'system', user: 'user' };
+    for (let times = 0; times < 200; times++) {
+      const turns = Array.from({ length: 1 + random.below(9) }, (_, index) => ({
+        from: random.of(Object.keys(names)),
+        value: String(index),
+      }));
+      const { messages } = JSON.parse(converted(JSON.stringify({ conversations: turns })).text) as {
+        messages: object[];
+      };
+      const expected = turns.map(({ from, value }) => ({
+        role: names[from as keyof typeof names],
+        content: value,
+      }));
+      assert.deepEqual(messages, expected);
+    }
+  });
+
+  it('carries the numbers of tools and weights as they are written', () => {
+    for (const number of [
+      '1',
+      '1.0',
+      '-0',
+      '0.10',
+      '1e2',
+      '1E+400',
+      '12345678901234567',
+      '9007199254740993',
+    ]) {
+      const tools = `[{"a":${number},"b":[${number}]},"c 1.0"]`;
+      assert.equal(
+        converted(
+          `{"prompt":"p","completion":"c","tools":${tools.replaceAll(':', ' : ')},"weight": ${number}}`,
+        ).text,
+        `{"messages":[{"role":"user","content":"p"},{"role":"assistant","content":"c"}],` +
+          `"tools":${tools},"weight":${number}}`,
+      );
+      assert.equal(
+        converted(`{"conversations":[{"from":"gpt","value":"a","weight": ${number}}]}`).text,
+        `{"messages":[{"role":"assistant","content":"a","weight":${number}}]}`,
+      );
+      assert.equal(
+        converted(`{"weight":${number},"conversations":["a"]}`).text,
+        `{"messages":[{"role":"user","content":"a"}],"weight":${number}}`,
+      );
+    }
+  });
+
+  it('leaves out a weight that is no number, and says so', () => {
+    const row = { conversations: [{ from: 'gpt', value: 'a', weight: null }], weight: '1' };
+    assert.deepEqual(toChat(JSON.stringify(row)), {
+      text: '{"messages":[{"role":"assistant","content":"a"}]}',
+      dropped: ['weight'],
+    });
+  });
+
+  it('survives texts of megabytes, and nesting of a hundred thousand levels', () => {
+    const long = 'é'.repeat(4_000_000);
+    assert.deepEqual(contentsOf(converted(JSON.stringify({ prompt: long, completion: long })).text), [
+      long,
+      long,
+    ]);
+    const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+    const row = (field: string) => `{"question":"a","answer":"b","${field}":${deep}}`;
+    assert.deepEqual(converted(row('other')).dropped, ['other']);
+    assert.equal(toChat(row('tools')), 'nested');
+    assert.equal(toChat(`{"conversations":${deep}}`), 'incomplete');
+    assert.equal(toChat(deep), 'unknown');
+  });
+});
