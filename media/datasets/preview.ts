@@ -36,13 +36,15 @@ class Page {
     this.#client = client;
     this.#start = start;
     this.#filter = state?.filter ?? { text: '', matchCase: false, problems: undefined };
-    this.#feed = new RowFeed(client, start, state?.switched ?? [], left, () => this.#didScroll());
+    const onGoTo = (row: number) => {
+      this.#focusRow = true;
+      client.send({ type: 'goTo', row });
+    };
+    const onScroll = () => this.#didScroll();
+    this.#feed = new RowFeed(client, start, state?.switched ?? [], left, { onScroll, onGoTo });
     this.#toolbar = createToolbar(words, {
       onFilter: (filter) => client.send({ type: 'filter', filter }),
-      onGoTo: (row) => {
-        this.#focusRow = true;
-        client.send({ type: 'goTo', row });
-      },
+      onGoTo,
       onMore: () => client.send({ type: 'more' }),
       onDetails: () => {
         this.#details.hidden = !this.#details.hidden;
@@ -180,7 +182,8 @@ function rangesOf(root: HTMLElement, text: string, matchCase: boolean): Range[] 
   const wanted = matchCase ? text : text.toLowerCase();
   const nodes = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
   for (let node = nodes.nextNode(); node !== null && ranges.length < MOST_RANGES; node = nodes.nextNode()) {
-    if (node.parentElement?.closest('.text') == null) continue;
+    const parent = node.parentElement;
+    if (parent?.closest('.text') == null || parent.matches('.spoken')) continue;
     const value = node.textContent ?? '';
     const searched = matchCase ? value : value.toLowerCase();
     // Skip texts whose lower case has another length, because the offsets would be wrong.

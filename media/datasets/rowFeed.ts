@@ -20,12 +20,19 @@ export type PreviewClient = Client<{
 
 const LINE_PIXELS = 60;
 
+/** Callbacks of the list of rows. */
+export interface FeedActions {
+  onScroll: () => void;
+  onGoTo: (row: number) => void;
+}
+
 /** Owns the list of rows: requests missing rows, caches recent ones, and handles the keyboard. */
 export class RowFeed {
   readonly #client: PreviewClient;
   readonly #start: PreviewStart;
   readonly #list: VirtualList;
   readonly #onScroll: () => void;
+  readonly #onGoTo: (row: number) => void;
   readonly #rows = new ReadRows();
   /** Rows that the user switched between raw text and content, and expanded parts as `row/part`. */
   readonly #switched: Set<number>;
@@ -46,7 +53,7 @@ export class RowFeed {
     start: PreviewStart,
     switched: readonly number[],
     left: number | undefined,
-    onScroll: () => void,
+    { onScroll, onGoTo }: FeedActions,
   ) {
     this.#client = client;
     this.#start = start;
@@ -54,6 +61,7 @@ export class RowFeed {
     this.#lastTop = left ?? 1;
     this.#isReturning = left !== undefined;
     this.#onScroll = onScroll;
+    this.#onGoTo = onGoTo;
     this.#list = new VirtualList(
       {
         length: () => this.#state?.length ?? 0,
@@ -170,6 +178,7 @@ export class RowFeed {
         toggle: (key) => this.#toggle(this.#open, partKey(key), position),
         isSwitched: this.#switched.has(row.row),
         onSwitch: () => this.#toggle(this.#switched, row.row, position),
+        onGoTo: this.#onGoTo,
         onOpenSource: (problem) => this.#client.send({ type: 'openSource', row: row.row, problem }),
       }),
     );

@@ -71,6 +71,11 @@ export function rowTitle(row: number): string {
   return l10n.t('Row {0}', formatCount(row));
 }
 
+/** The link from a duplicate to the row that it repeats. */
+export function goToRowText(row: number): string {
+  return l10n.t('Go to Row {0}', formatCount(row));
+}
+
 /** Says how much of a row is not shown. */
 export function restOfRow(bytes: number): string {
   return l10n.t('{0} more not shown', formatBytes(bytes));
@@ -222,7 +227,8 @@ function chartsOf(report: Report): PreviewChart[] {
       l10n.t('Roles'),
       occurring(roles, (role) => ROLES[role]),
     ),
-  ].filter(({ parts }) => parts.length > 0);
+    // One bar says nothing that the facts don't.
+  ].filter(({ parts }) => parts.length > 1);
 }
 
 /** Includes bars without rows between others, to show how far away an outlier is. */
