@@ -2,13 +2,13 @@ import { open, readFile, type FileHandle } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { lazy, sequencer } from '../base/async.ts';
-import { isMissing } from '../base/diskError.ts';
+import { DiskError, isMissing } from '../base/diskError.ts';
 import type { Disposable } from '../base/disposable.ts';
 import { CancelledError, throwIfCancelled } from '../base/errors.ts';
 import { stampOf } from '../base/fileStamp.ts';
 import { ReportBuilder } from './buildReport.ts';
 import { hasByteOrderMark, kindOf, recognized, SAMPLE_BYTES } from './fileKind.ts';
-import { PrepareError, WriteError, type PrepareCounts, type PrepareJob } from './prepare.ts';
+import { PrepareError, type PrepareCounts, type PrepareJob } from './prepare.ts';
 import { CheckError, isUnread, type Report } from './report.ts';
 import {
   SEGMENT_BYTES,
@@ -71,7 +71,7 @@ export class DatasetChecker implements Disposable {
 
   /**
    * Runs a pass that copies an open dataset, on one thread, in turn with the checks.
-   * @throws PrepareError; WriteError; CheckError; CancelledError soon after the signal is aborted
+   * @throws PrepareError; DiskError; CheckError; CancelledError soon after the signal is aborted
    */
   prepare(
     file: Omit<PrepareJob, 'segments'>,
@@ -243,7 +243,8 @@ interface Following {
 function errorOf(failure: Failure): Error {
   if (failure.of === 'check') return new CheckError(failure.code);
   if (failure.of === 'prepare') return new PrepareError(failure.code);
-  return failure.of === 'write' ? new WriteError(failure.code) : new CancelledError();
+  if (failure.of === 'stopped') return new CancelledError();
+  return new DiskError({ name: 'Error', message: '', code: failure.code });
 }
 
 /** Owns a worker thread, which handles one request at a time. */
@@ -266,7 +267,7 @@ class CheckWorker implements Disposable {
     return this.#isAlive;
   }
 
-  /** Sends a request; `transfer` moves to the thread. @throws CheckError; PrepareError; WriteError; CancelledError */
+  /** Sends a request; `transfer` moves to the thread. @throws CheckError; PrepareError; DiskError; CancelledError */
   request(request: Request, following: Following = {}, transfer: ArrayBuffer[] = []): Promise<Done> {
     return new Promise((done, failed) => {
       if (!this.#isAlive) {

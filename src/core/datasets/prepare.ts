@@ -3,6 +3,9 @@ import type { MaskCounts, Masks } from './masks.ts';
 import type { Split, SplitFailure } from './split.ts';
 import type { NotConverted } from './toChat.ts';
 
+/** A choice that needs no dialog: a copy without what none has. */
+export type Preset = 'clean';
+
 /** What a copy of a dataset changes. Blank rows, a byte order mark and CRs before line ends are never copied. */
 export interface PrepareChoices extends Split {
   withoutErrors: boolean;
@@ -53,16 +56,6 @@ export class PrepareError extends ExpectedError {
 
   constructor(code: PrepareFailure) {
     super(`the copy could not be prepared: ${code}`);
-    this.code = code;
-  }
-}
-
-/** Thrown if the disk took no more, with the system's error code. */
-export class WriteError extends ExpectedError {
-  readonly code: string;
-
-  constructor(code: string, options?: ErrorOptions) {
-    super(`a file could not be written: ${code}`, options);
     this.code = code;
   }
 }

@@ -1,5 +1,6 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
+import { onDisk } from '../base/diskError.ts';
 import { isSameStamp, stampOf } from '../base/fileStamp.ts';
 import type { DatasetChecker } from './checker.ts';
 import type { DatasetFile } from './fileKind.ts';
@@ -27,9 +28,18 @@ export interface PrepareOptions {
 /**
  * Writes a prepared copy of an inspected dataset beside it. The dataset isn't changed, no file is replaced, and none that is
  * incomplete gets a name.
- * @throws PrepareError; WriteError; CheckError `changing`; CancelledError; errors of the file system
+ * @throws PrepareError; CheckError `changing`; DiskError; CancelledError
  */
-export async function prepareCopy(
+export function prepareCopy(
+  checker: Pick<DatasetChecker, 'prepare'>,
+  source: DatasetFile,
+  choices: PrepareChoices,
+  options: PrepareOptions,
+): Promise<Prepared> {
+  return onDisk(copy(checker, source, choices, options));
+}
+
+async function copy(
   checker: Pick<DatasetChecker, 'prepare'>,
   source: DatasetFile,
   choices: PrepareChoices,

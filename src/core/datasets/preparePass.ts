@@ -21,11 +21,9 @@ import {
   ROW_UNCHECKED,
 } from './scanner/codes.ts';
 import { MAX_COMPARED_ROWS, scanSegment, type ScannedRows } from './segments.ts';
-import { PromptSplit } from './split.ts';
+import { MAX_SPLIT_ROWS, PromptSplit } from './split.ts';
 import { toChat } from './toChat.ts';
 
-/** Rows whose prompts can be compared: 16 bytes each. */
-export const MAX_SPLIT_ROWS = 2_000_000;
 /** Dropped fields that are counted by name. */
 const MAX_DROPPED = 100;
 const LF = 0x0a;
@@ -195,7 +193,7 @@ export class PreparePass {
     this.#control = control;
   }
 
-  /** @throws PrepareError; WriteError; CheckError `changing`; StoppedError if it was canceled; errors of the file system */
+  /** @throws PrepareError; CheckError `changing`; StoppedError if it was canceled; errors of the file system */
   run(): PrepareCounts {
     const { mainFd, holdOutFd, maxBytes } = this.#job;
     const split = this.#splitRows();

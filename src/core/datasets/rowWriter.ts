@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { PrepareError, WriteError } from './prepare.ts';
+import { PrepareError } from './prepare.ts';
 
 /** Rows are collected up to this size; longer ranges of neighbors are written directly. */
 const BUFFER_BYTES = 1024 * 1024;
@@ -26,7 +26,7 @@ export class RowWriter {
 
   /**
    * Adds a row, which must stay in place until `settle`, if its memory is the same as that of the row before it.
-   * @throws PrepareError `too-large`; WriteError
+   * @throws PrepareError `too-large`; errors of the file system
    */
   add(input: Uint8Array, from: number, to: number): void {
     this.rows++;
@@ -43,14 +43,14 @@ export class RowWriter {
     this.#put(LINE_END, 0, 1);
   }
 
-  /** Takes what was added, so that its memory can be used again. @throws WriteError */
+  /** Takes what was added, so that its memory can be used again. @throws errors of the file system */
   settle(): void {
     const [from, to] = [this.#from, this.#to];
     this.#from = this.#to = 0;
     if (to > from) this.#put(this.#input, from, to);
   }
 
-  /** Writes everything. @throws WriteError */
+  /** Writes everything. @throws errors of the file system */
   flush(): void {
     this.settle();
     this.#write(this.#buffer, 0, this.#buffered);
@@ -72,11 +72,7 @@ export class RowWriter {
   }
 
   #write(input: Uint8Array, from: number, to: number): void {
-    try {
-      for (let at = from; at < to;) at += writeSync(this.#fd, input, at, to - at);
-    } catch (cause) {
-      throw new WriteError((cause as NodeJS.ErrnoException).code ?? 'EIO', { cause });
-    }
+    for (let at = from; at < to;) at += writeSync(this.#fd, input, at, to - at);
   }
 }
 

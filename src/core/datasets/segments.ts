@@ -252,7 +252,7 @@ export type Request = Job | SameRowsJob | PrepareRequest;
 export type Failure =
   | { of: 'check'; code: CheckFailure }
   | { of: 'prepare'; code: PrepareFailure }
-  | { of: 'write'; code: string }
+  | { of: 'disk'; code: string }
   | { of: 'stopped' };
 
 /** Messages from a worker, which ends each request with `done` or `failed`. */

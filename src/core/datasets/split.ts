@@ -1,5 +1,8 @@
 import { HashIndex } from './hashIndex.ts';
 
+/** Rows whose prompts can be compared, each of which may take 20 bytes. */
+export const MAX_SPLIT_ROWS = 2_000_000;
+
 /** Part of a dataset's rows: a number of rows, or a share from 0 to 1. */
 export type Amount = { rows: number } | { share: number };
 

@@ -1,7 +1,7 @@
 // A thread that checks segments of a dataset, or copies one: one request at a time, without state between requests.
 import { parentPort, workerData } from 'node:worker_threads';
 import { StoppedError } from './hashIndex.ts';
-import { PrepareError, WriteError } from './prepare.ts';
+import { PrepareError } from './prepare.ts';
 import { PreparePass } from './preparePass.ts';
 import { CheckError } from './report.ts';
 import { Scanner } from './scanner.ts';
@@ -37,10 +37,10 @@ parentPort?.on('message', (request: Request) => {
 function failureOf(error: unknown): Failure | undefined {
   if (error instanceof CheckError) return { of: 'check', code: error.code };
   if (error instanceof PrepareError) return { of: 'prepare', code: error.code };
-  if (error instanceof WriteError) return { of: 'write', code: error.code };
   if (error instanceof StoppedError) return { of: 'stopped' };
-  const isOfDisk = (error as NodeJS.ErrnoException).syscall !== undefined;
-  return isOfDisk ? { of: 'check', code: 'unreadable' } : undefined;
+  const { code = '', syscall } = error as NodeJS.ErrnoException;
+  if (syscall === 'write') return { of: 'disk', code };
+  return syscall === undefined ? undefined : { of: 'check', code: 'unreadable' };
 }
 
 function post(answer: Answer, transfer: ArrayBuffer[] = []): void {

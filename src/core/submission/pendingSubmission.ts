@@ -154,7 +154,7 @@ const ELSEWHERE_MS = 5_000;
 /** The probe delay after a journal change: the window that made it may be about to release the intent. */
 const SOON_MS = 100;
 
-/** What of the journal tells which intents there are, and who owns them. */
+/** The part of the journal that knows the open intents and their owners. */
 type ProbedJournal = Pick<Journal, 'intents' | 'isOwned' | 'onDidChange' | 'reload'>;
 
 /** Owns the pending submissions: open intents, and what this or another window is doing with them. */

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
+import { isMendable } from '../../core/datasets/mendable.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import {
   CheckError,
@@ -99,6 +100,7 @@ function showVerdict(uri: vscode.Uri, name: string, report: Report): void {
   notify(show, verdictSentence(name, report, isDirty), {
     ...(isConvertible(kind) && { [TERMS.convertToJsonl]: run(COMMANDS.convertToJsonl) }),
     ...(hasProblems && { [TERMS.showProblems]: run(COMMANDS.showDatasetProblems) }),
+    ...(isMendable(report) && { [TERMS.prepareCopy]: run(COMMANDS.prepareDataset) }),
     [vscode.l10n.t('Preview')]: run(COMMANDS.previewDataset),
     ...(kind === 'rows' && { [vscode.l10n.t('Submit…')]: run(COMMANDS.submitDataset) }),
   });

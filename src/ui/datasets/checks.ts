@@ -17,12 +17,13 @@ export function startChecks(
   disposables: DisposableStore,
   files: { worker: string; scanner: string },
   parts: DatasetRunsParts & { log: Log },
-): { reports: Reports; runs: DatasetRuns } {
-  const reports = disposables.add(new Reports(disposables.add(new DatasetChecker(files))));
+): { checker: DatasetChecker; reports: Reports; runs: DatasetRuns } {
+  const checker = disposables.add(new DatasetChecker(files));
+  const reports = disposables.add(new Reports(checker));
   const runs = disposables.add(new DatasetRuns(reports, parts));
   disposables.add(showProblems(reports));
   disposables.add(new DatasetStatus(reports, runs));
   disposables.add(offerFixes(reports));
   disposables.add(checkAutomatically(reports, parts.log));
-  return { reports, runs };
+  return { checker, reports, runs };
 }

@@ -13,6 +13,7 @@ import {
   type LineEdit,
   type RepairableCode,
 } from '../../core/datasets/fixes.ts';
+import type { Preset } from '../../core/datasets/prepare.ts';
 import type { ProblemCode } from '../../core/datasets/problems.ts';
 import { isShownAsOne } from '../../core/datasets/report.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
@@ -98,7 +99,13 @@ function actionsFor(document: vscode.TextDocument, { code, range }: vscode.Diagn
       return document.eol === vscode.EndOfLine.CRLF ? [lineFeeds(document)] : [];
     // The editor hides these bytes, so no document edit can remove them.
     case 'bom-at-start':
-      return copy(document, vscode.l10n.t('Save copy without BOM'), COMMANDS.copyWithoutByteOrderMark);
+      return copy(
+        document,
+        vscode.l10n.t('Save copy without BOM'),
+        COMMANDS.prepareDataset,
+        undefined,
+        'clean' satisfies Preset,
+      );
     case 'json-array':
     case 'pretty-json':
       return copy(document, TERMS.convertToJsonl, COMMANDS.convertToJsonl);
@@ -147,9 +154,14 @@ function showAll({ uri }: vscode.TextDocument, problems: ProblemCode): vscode.Co
 }
 
 /** Offers a command that copies the file on disk, but not while the editor has unsaved changes. */
-function copy(document: vscode.TextDocument, title: string, command: CommandId): vscode.CodeAction[] {
+function copy(
+  document: vscode.TextDocument,
+  title: string,
+  command: CommandId,
+  ...more: readonly unknown[]
+): vscode.CodeAction[] {
   if (document.isDirty) return [];
   const action = new vscode.CodeAction(title, QuickFix);
-  action.command = { title, command, arguments: [document.uri] };
+  action.command = { title, command, arguments: [document.uri, ...more] };
   return [action];
 }

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
+import { isMendable } from '../../core/datasets/mendable.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import { isConvertible, verdictOf, type Report, type Verdict } from '../../core/datasets/report.ts';
 import { trainedPhrase, verdictLine } from '../shared/datasetTexts.ts';
@@ -72,6 +73,8 @@ export class DatasetStatus implements vscode.CodeLensProvider, Disposable {
         ? lens(TERMS.convertToJsonl, COMMANDS.convertToJsonl)
         : lens(vscode.l10n.t('Submit…'), COMMANDS.submitDataset),
     ];
+    if (report !== undefined && isMendable(report))
+      lenses.push(lens(TERMS.prepareCopy, COMMANDS.prepareDataset));
     if (past?.trained !== undefined) {
       const { accountId, runId } = past.trained.run;
       const { isCompleted, status } = past.trained;

@@ -43,8 +43,11 @@ export function activateDatasets(services: Services): void {
       (await import('./checkDataset.ts')).showDatasetProblems(await reports(), ...args),
     [COMMANDS.convertToJsonl]: async (...args) =>
       (await import('./checkDataset.ts')).rewriteDatasetBeside('json-to-lines', ...args),
-    [COMMANDS.copyWithoutByteOrderMark]: async (...args) =>
-      (await import('./checkDataset.ts')).rewriteDatasetBeside('without-bom', ...args),
+    [COMMANDS.prepareDataset]: async (...args) => {
+      const { checker, reports: known } = await datasets();
+      const { prepareDatasetCopy } = await import('./prepareCopy.ts');
+      return prepareDatasetCopy({ checker, reports: known, log }, ...args);
+    },
     [COMMANDS.previewDataset]: async (...args) => (await previews()).preview(...args),
   });
 }

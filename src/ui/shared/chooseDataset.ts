@@ -4,9 +4,10 @@ import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
 import { inspectDataset, type DatasetFile } from '../../core/datasets/fileKind.ts';
 import { filesOf } from './arguments.ts';
 import { refusalSentence } from './datasetTexts.ts';
-import { showError } from './notifications.ts';
+import { askModal, showError, showWarning } from './notifications.ts';
 import { sanitizeServiceText } from './serviceText.ts';
 import { pick, type Choice } from './steps.ts';
+import { tabsOf } from './tabs.ts';
 import { TERMS } from './terms.ts';
 
 /** Leaves room for the rest of a sentence. */
@@ -89,6 +90,23 @@ async function pickOne(
   );
   if (answer.kind !== 'value') return undefined;
   return answer.value ?? other?.();
+}
+
+/**
+ * Asks to save unsaved changes, or where to save an untitled file; undefined if the user declined.
+ * @param reason why it is saved first
+ */
+export async function saveIfNeeded(uri: vscode.Uri, reason: string): Promise<vscode.Uri | undefined> {
+  if (uri.scheme === 'untitled') return vscode.workspace.save(uri);
+  // Unlike the document, the tab exists even if the file is too large to be synced.
+  const isDirty = () => tabsOf(uri).some((tab) => tab.isDirty);
+  if (!isDirty()) return uri;
+  const question = vscode.l10n.t('{0} has unsaved changes.', nameOf(uri));
+  const buttons = { [vscode.l10n.t('Save and Continue')]: true };
+  if ((await askModal(showWarning, question, reason, buttons)) !== true) return undefined;
+  const saved = await vscode.workspace.save(uri);
+  // `save` may also return undefined because one of the file's editors, a preview, had nothing to save.
+  return saved ?? (isDirty() ? undefined : uri);
 }
 
 /** Returns the file, or undefined after an error message if it can't be a dataset. */

@@ -1,7 +1,6 @@
 /** Commands run by code lenses, quick fixes, tree rows, and welcome texts; package.json does not contribute them. */
 export const UNLISTED_COMMANDS = {
   showDatasetProblems: 'fineTuning.showDatasetProblems',
-  copyWithoutByteOrderMark: 'fineTuning.copyWithoutByteOrderMark',
   loadMoreRuns: 'fineTuning.loadMoreRuns',
   openWebsite: 'fineTuning.openWebsite',
 } as const;
@@ -17,6 +16,7 @@ export const COMMANDS = {
   checkDataset: 'fineTuning.checkDataset',
   submitDataset: 'fineTuning.submitDataset',
   previewDataset: 'fineTuning.previewDataset',
+  prepareDataset: 'fineTuning.prepareDataset',
   convertToJsonl: 'fineTuning.convertToJsonl',
   openSampleDataset: 'fineTuning.openSampleDataset',
   submitAgain: 'fineTuning.submitAgain',

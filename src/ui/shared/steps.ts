@@ -102,6 +102,19 @@ export function pick<T>(
   );
 }
 
+/** Shows a quick pick of which several rows can be chosen, or none. @param options.picked the rows that are chosen at first */
+export function pickMany<T>(
+  place: Place,
+  options: { placeholder: string; items: readonly Choice<T>[]; picked: ReadonlySet<T> },
+): Promise<Answer<readonly T[]>> {
+  const input = vscode.window.createQuickPick<Choice<T>>();
+  input.canSelectMany = true;
+  input.placeholder = sanitizeText(options.placeholder);
+  input.items = options.items.map(sanitizeRow);
+  input.selectedItems = input.items.filter(({ value }) => options.picked.has(value));
+  return show(input, place, () => ({ value: input.selectedItems.map(({ value }) => value) }));
+}
+
 /** A title above the following rows. */
 export function separator(label: string): Choice<never> {
   return { label, kind: vscode.QuickPickItemKind.Separator } as Choice<never>;
@@ -156,12 +169,12 @@ export function ask(
   });
 }
 
-function show<T>(
+function show<T, R>(
   input: (vscode.QuickPick<Choice<T>> | vscode.InputBox) & { onDidAccept: vscode.Event<void> },
   place: Place,
-  accept: () => { value: T } | undefined,
-  settle?: (value: T) => Promise<unknown> | undefined,
-): Promise<Answer<T>> {
+  accept: () => { value: R } | undefined,
+  settle?: (value: R) => Promise<unknown> | undefined,
+): Promise<Answer<R>> {
   input.title = sanitizeText(place.title);
   input.step = place.step;
   input.totalSteps = place.totalSteps;
@@ -171,7 +184,7 @@ function show<T>(
     ...(place.hasBack === true ? [vscode.QuickInputButtons.Back] : []),
     ...(link ? [link] : []),
   ];
-  return new Promise<Answer<T>>((resolve) => {
+  return new Promise<Answer<R>>((resolve) => {
     input.onDidTriggerButton((button) => {
       if (button === vscode.QuickInputButtons.Back) resolve({ kind: 'back' });
       else if (button === link) void place.link?.open();

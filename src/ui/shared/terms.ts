@@ -41,6 +41,7 @@ export const TERMS = {
   none: l10n.t('none'),
   notChecked: l10n.t('Not checked'),
   plan: l10n.t('Plan'),
+  prepareCopy: l10n.t('Prepare Copy…'),
   price: l10n.t('Price'),
   priority: l10n.t('Priority'),
   problems: l10n.t('Problems'),

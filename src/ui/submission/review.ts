@@ -18,7 +18,7 @@ import { runNames, type RunNames } from '../shared/datasetTexts.ts';
 import { setting } from '../shared/settings.ts';
 import type { DatasetPlace } from './datasetPlace.ts';
 import { OpenSubmissions, type OpenOne } from './openSubmissions.ts';
-import type { CheckedDataset } from './prepareDataset.ts';
+import type { CheckedDataset } from './checkedDataset.ts';
 import { readBalance, receiptsOf, type Facts } from './readFacts.ts';
 
 /** Why a review starts again with the check. */

@@ -13,7 +13,7 @@ import { COMMANDS } from '../shared/ids.ts';
 import { askModal, showInformation } from '../shared/notifications.ts';
 import { TERMS } from '../shared/terms.ts';
 import { placeOf } from './datasetPlace.ts';
-import { prepareDataset, type CheckedDataset } from './prepareDataset.ts';
+import { chooseCheckedDataset, type CheckedDataset } from './checkedDataset.ts';
 import { initialChoices, presetFrom } from './preset.ts';
 import { readFacts } from './readFacts.ts';
 import { DatasetReview, type Restart, type SubmissionContext } from './review.ts';
@@ -57,7 +57,7 @@ export async function submitDataset(
     if (preset.accountId !== undefined && preset.accountId !== id) restarted ??= 'account-changed';
     // A changed dataset has other bytes than those that were refused.
     const refused = restarted === 'dataset-changed' ? undefined : refusedOf(submitter, id, preset.replaces);
-    const checked = await prepareDataset(chosen.file, chosen.selection, name, {
+    const checked = await chooseCheckedDataset(chosen.file, chosen.selection, name, {
       reports: await reports(),
       log,
       known: refused?.intent.dataset,

@@ -212,7 +212,7 @@ describe('package.json', () => {
         ['.safetensors', 'adapter_model.safetensors'],
       ])
         assert.ok(shown(menu, 'resource', ...names).length <= 4, `${menu} ${names.join()}`);
-    assert.equal(shown('explorer/context', 'resource', '.jsonl').length, 3);
+    assert.equal(shown('explorer/context', 'resource', '.jsonl').length, 4);
   });
 
   it('has the commands of the sandbox only while it is active', () => {

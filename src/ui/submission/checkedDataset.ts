@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { isSameStamp } from '../../core/base/fileStamp.ts';
 import type { DatasetFile } from '../../core/datasets/fileKind.ts';
+import { isMendable } from '../../core/datasets/mendable.ts';
 import {
   countProblems,
   isBlank,
@@ -13,14 +14,13 @@ import {
 } from '../../core/datasets/report.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import type { Intent } from '../../core/submission/intent.ts';
-import { chooseDataset, inspectOrRefuse, nameOf } from '../shared/chooseDataset.ts';
+import { chooseDataset, inspectOrRefuse, nameOf, saveIfNeeded } from '../shared/chooseDataset.ts';
 import type { CommandResult } from '../shared/commands.ts';
 import { checkingTitle, failureSentence, foundCounts, KINDS } from '../shared/datasetTexts.ts';
 import { compact, formatRows } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import type { Log } from '../shared/log.ts';
 import { askModal, showError, showWarning, withLateProgress } from '../shared/notifications.ts';
-import { tabsOf } from '../shared/tabs.ts';
 import { TERMS } from '../shared/terms.ts';
 
 /** How often a dataset that changed after its check is checked again. */
@@ -36,7 +36,7 @@ export interface CheckedDataset {
   sha256?: string;
 }
 
-/** What `prepareDataset` needs for a check. */
+/** What `chooseCheckedDataset` needs for a check. */
 export interface DatasetChecks {
   reports: Pick<Reports, 'markRequested' | 'currentReport'>;
   log: Pick<Log, 'error'>;
@@ -49,14 +49,14 @@ export interface DatasetChecks {
  * @returns the end of the command if the user canceled, or was shown why there is nothing to submit
  * @throws CancelledError
  */
-export async function prepareDataset(
+export async function chooseCheckedDataset(
   argument: unknown,
   selection: unknown,
   accountName: string,
   checks: DatasetChecks,
 ): Promise<CheckedDataset | CommandResult> {
   const chosen = await chooseDataset(argument, selection);
-  const uri = chosen && (await saveIfNeeded(chosen));
+  const uri = chosen && (await saveIfNeeded(chosen, vscode.l10n.t('Only the saved file is submitted.')));
   if (uri === undefined) return { outcome: 'cancelled' };
   let file = await inspectOrRefuse(uri);
   if (file === undefined) return { outcome: 'failed' };
@@ -81,27 +81,6 @@ export async function prepareDataset(
   return { outcome: 'failed' };
 }
 
-/** Asks to save unsaved changes, or where to save an untitled file; undefined if the user declined. */
-async function saveIfNeeded(uri: vscode.Uri): Promise<vscode.Uri | undefined> {
-  if (uri.scheme === 'untitled') return vscode.workspace.save(uri);
-  // Unlike the document, the tab exists even if the file is too large to be synced.
-  const isDirty = () => tabsOf(uri).some((tab) => tab.isDirty);
-  if (!isDirty()) return uri;
-  if (!(await confirmSave(nameOf(uri)))) return undefined;
-  const saved = await vscode.workspace.save(uri);
-  // `save` may also return undefined because one of the file's editors, a preview, had nothing to save.
-  return saved ?? (isDirty() ? undefined : uri);
-}
-
-/** Asks whether to save a dataset before it is submitted. */
-async function confirmSave(name: string): Promise<boolean> {
-  const question = vscode.l10n.t('{0} has unsaved changes.', name);
-  const detail = vscode.l10n.t('Only the saved file is submitted.');
-  return (
-    (await askModal(showWarning, question, detail, { [vscode.l10n.t('Save and Continue')]: true })) === true
-  );
-}
-
 /** Checks the file until there is a verdict or the user continues without one; undefined if the submission ends here. */
 async function passGate(
   uri: vscode.Uri,
@@ -121,6 +100,7 @@ async function passGate(
     const choice = verdictOf(found) === 'errors' ? await confirmProblems(name, found, accountName) : 'submit';
     if (choice === 'problems') await vscode.commands.executeCommand(COMMANDS.showDatasetProblems, uri);
     if (choice === 'convert') await vscode.commands.executeCommand(COMMANDS.convertToJsonl, uri);
+    if (choice === 'prepare') await vscode.commands.executeCommand(COMMANDS.prepareDataset, uri);
     return choice === 'submit' ? found : undefined;
   }
 }
@@ -130,7 +110,7 @@ async function confirmProblems(
   name: string,
   report: Report,
   accountName: string,
-): Promise<'problems' | 'convert' | 'submit' | undefined> {
+): Promise<'problems' | 'convert' | 'prepare' | 'submit' | undefined> {
   const why = stoppingPhrase(report);
   const choice = await askModal(
     showWarning,
@@ -139,6 +119,7 @@ async function confirmProblems(
     {
       [TERMS.showProblems]: 'problems',
       ...(isConvertible(report.kind) && { [TERMS.convertToJsonl]: 'convert' }),
+      ...(isMendable(report) && { [TERMS.prepareCopy]: 'prepare' }),
       [vscode.l10n.t('Submit Anyway…')]: 'continue',
     },
   );

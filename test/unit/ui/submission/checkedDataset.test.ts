@@ -11,7 +11,9 @@ import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const messages = await withVscode(() => import('../../../../src/ui/shared/datasetTexts.ts'));
 const { checkRows } = await withVscode(() => import('../../../../src/ui/submission/summary.ts'));
-const { prepareDataset } = await withVscode(() => import('../../../../src/ui/submission/prepareDataset.ts'));
+const { chooseCheckedDataset } = await withVscode(
+  () => import('../../../../src/ui/submission/checkedDataset.ts'),
+);
 
 const TEXT = '{"prompt":"a","completion":"b"}\n';
 const ROW = [{ row: 1 }];
@@ -20,7 +22,7 @@ const errors = { problems: [groupOf('trailing-comma', ROW, 3)] };
 const secret = { problems: [groupOf('blank-line', ROW), groupOf('private-key', ROW)] };
 const address = { problems: [groupOf('email-address', ROW, 12), groupOf('card-number', ROW)] };
 
-describe('prepareDataset', () => {
+describe('chooseCheckedDataset', () => {
   let folder: string;
   let file: string;
 
@@ -38,7 +40,7 @@ describe('prepareDataset', () => {
     standIn.shown.answer = (buttons) => buttons.find((button) => presses.includes(button));
     const stamp = stampOf(await stat(file, { bigint: true }));
     let checks = 0;
-    const prepared = await prepareDataset(standIn.Uri.file(file), undefined, 'Work', {
+    const prepared = await chooseCheckedDataset(standIn.Uri.file(file), undefined, 'Work', {
       reports: {
         markRequested: () => undefined,
         currentReport: () => {
@@ -84,7 +86,11 @@ describe('prepareDataset', () => {
       const { end, sentences, buttons } = await prepare([found]);
       assert.deepEqual(
         [end, sentences, buttons],
-        [{ outcome: 'cancelled' }, [`rows.jsonl is not ready to submit: ${why}.`], [[problems, anywayNext]]],
+        [
+          { outcome: 'cancelled' },
+          [`rows.jsonl is not ready to submit: ${why}.`],
+          [[problems, ...(found === secret ? ['Prepare Copy…'] : []), anywayNext]],
+        ],
       );
       assert.deepEqual(standIn.shown.isModal, [true]);
     }

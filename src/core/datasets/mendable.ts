@@ -1,0 +1,56 @@
+import { MAX_SPLIT_ROWS } from './split.ts';
+import { countOf, type Format, type Report } from './report.ts';
+
+/** What a prepared copy of a checked dataset can change, as far as its report shows it. */
+export interface Mendable {
+  /** Rows that aren't blank. */
+  rows: number;
+  errorRows: number;
+  duplicateRows: number;
+  apiKeys: number;
+  privateKeys: number;
+  emailAddresses: number;
+  cardNumbers: number;
+  /** Rows that become chat messages, by format, most common first. */
+  convertible: readonly (readonly [Format, number])[];
+  /** Rows of a format that can't be converted, most common first. */
+  unconvertible: readonly (readonly [Format, number])[];
+  /** Whether every row that isn't chat can probably be converted, and most rows are chat. */
+  isMostlyChat: boolean;
+  canSplit: boolean;
+  /** Blank rows, a byte order mark or CRs before line ends, which no copy has. */
+  hasLitter: boolean;
+}
+
+const CONVERTIBLE: ReadonlySet<Format> = new Set([
+  ...(['sharegpt', 'instruction', 'prompt-completion', 'question-answer'] as const),
+]);
+
+export function mendableOf(report: Report): Mendable {
+  const { blankRows, errorRows, format, formats } = report;
+  const rows = report.rows - blankRows;
+  const others = (Object.keys(formats) as Format[])
+    .filter((one) => one !== 'chat' && formats[one] > 0)
+    .map((one) => [one, formats[one]] as const)
+    .toSorted(([, one], [, other]) => other - one);
+  const convertible = others.filter(([one]) => CONVERTIBLE.has(one));
+  const unconvertible = others.filter(([one]) => !CONVERTIBLE.has(one));
+  return {
+    ...{ rows, errorRows, convertible, unconvertible },
+    duplicateRows: countOf(report, 'duplicate-row'),
+    apiKeys: countOf(report, 'api-key'),
+    privateKeys: countOf(report, 'private-key'),
+    emailAddresses: countOf(report, 'email-address'),
+    cardNumbers: countOf(report, 'card-number'),
+    isMostlyChat: format === 'chat' && unconvertible.length === 0,
+    canSplit: rows > 1 && rows <= MAX_SPLIT_ROWS,
+    hasLitter: blankRows > 0 || countOf(report, 'bom-at-start', 'crlf') > 0,
+  };
+}
+
+/** Whether a copy mends a problem that the check reports. */
+export function isMendable(report: Report): boolean {
+  if (report.kind !== 'rows') return false;
+  const { rows, errorRows, duplicateRows, apiKeys, privateKeys, hasLitter } = mendableOf(report);
+  return rows > errorRows && (errorRows > 0 || hasLitter || duplicateRows + apiKeys + privateKeys > 0);
+}

@@ -1,0 +1,198 @@
+import { l10n } from 'vscode';
+import type { Mendable } from '../../core/datasets/mendable.ts';
+import type { PrepareChoices } from '../../core/datasets/prepare.ts';
+import type { Amount } from '../../core/datasets/split.ts';
+import type { Format } from '../../core/datasets/report.ts';
+import { formatName } from '../shared/datasetTexts.ts';
+import { compact, formatCount, formatRows } from '../shared/format.ts';
+import { ask, pickMany, runSteps, separator, type Answer, type Choice, type Step } from '../shared/steps.ts';
+
+/** What a row of the dialog chooses. */
+type Change = 'errors' | 'duplicates' | 'secrets' | 'personal' | 'chat' | 'hold-out' | 'trial';
+
+/** What the user has chosen so far. */
+interface State {
+  changes: ReadonlySet<Change>;
+  holdOut: Amount;
+  trial: Amount;
+}
+
+const HOLD_OUT = { share: 0.1 } as const;
+const TRIAL_ROWS = 100;
+
+/**
+ * Asks what a copy of a dataset should change, and how many rows a split has. Asks nothing if there is nothing to choose.
+ * @returns undefined if the user canceled
+ */
+export async function choosePreparation(
+  name: string,
+  mendable: Mendable,
+): Promise<PrepareChoices | undefined> {
+  const title = l10n.t('Prepare a copy of {0}', name);
+  const rows = rowsFor(mendable);
+  const initial: State = {
+    changes: pickedAtFirst(mendable),
+    holdOut: HOLD_OUT,
+    trial: { rows: TRIAL_ROWS },
+  };
+  if (rows.length === 0) return choicesOf({ ...initial, changes: new Set() });
+  const chooseChanges: Step<State> = async (state) => {
+    const placeholder = l10n.t('{0} itself isn’t changed.', name);
+    const answer = await pickMany({ title }, { placeholder, items: rows, picked: state.changes });
+    return answer.kind === 'value'
+      ? { kind: 'value', value: { ...state, changes: new Set(answer.value) } }
+      : answer;
+  };
+  const askAmount =
+    (change: 'hold-out' | 'trial', of: 'holdOut' | 'trial', prompt: string): Step<State> =>
+    async (state) => {
+      if (!state.changes.has(change)) return { kind: 'value', value: state };
+      const answer = await amountFor({ title, prompt, amount: state[of], rows: mendable.rows });
+      // Not to the step before, which may have been skipped.
+      if (answer.kind === 'back') return { kind: 'go', to: 0, state };
+      return answer.kind === 'value' ? { kind: 'value', value: { ...state, [of]: answer.value } } : answer;
+    };
+  const end = await runSteps<State>(
+    title,
+    [
+      chooseChanges,
+      askAmount(
+        'hold-out',
+        'holdOut',
+        l10n.t('Rows for evaluation: a share or a number. Rows with the same prompt stay together.'),
+      ),
+      askAmount('trial', 'trial', l10n.t('Rows for a trial run: a share or a number.')),
+    ],
+    initial,
+  );
+  return end && choicesOf(end);
+}
+
+function choicesOf({ changes, holdOut, trial }: State): PrepareChoices {
+  return {
+    withoutErrors: changes.has('errors'),
+    withoutDuplicates: changes.has('duplicates'),
+    mask: { secrets: changes.has('secrets'), personal: changes.has('personal') },
+    toChat: changes.has('chat'),
+    holdOut: changes.has('hold-out') ? holdOut : undefined,
+    trial: changes.has('trial') ? trial : undefined,
+  };
+}
+
+function pickedAtFirst({ isMostlyChat }: Mendable): ReadonlySet<Change> {
+  return new Set<Change>(['errors', 'duplicates', 'secrets', ...(isMostlyChat ? (['chat'] as const) : [])]);
+}
+
+/** Only rows that apply, with their counts. */
+function rowsFor(mendable: Mendable): Choice<Change>[] {
+  const { errorRows, duplicateRows, convertible, unconvertible, canSplit } = mendable;
+  const row = (value: Change, label: string, description: string): Choice<Change> => ({
+    label,
+    description,
+    value,
+  });
+  const group = (label: string, rows: readonly (Choice<Change> | undefined)[]): Choice<Change>[] => {
+    const shown = rows.filter((one) => one !== undefined);
+    return shown.length === 0 ? [] : [separator(label), ...shown];
+  };
+  const secrets = secretsPhrase(mendable);
+  const personal = personalPhrase(mendable);
+  return [
+    ...group(l10n.t('Leave Out'), [
+      errorRows > 0 ? row('errors', l10n.t('Rows with errors'), formatRows(errorRows)) : undefined,
+      duplicateRows > 0
+        ? row(
+            'duplicates',
+            l10n.t('Duplicate rows'),
+            l10n.t('{0}; the first of each stays', formatRows(duplicateRows)),
+          )
+        : undefined,
+    ]),
+    ...group(l10n.t('Change'), [
+      secrets === '' ? undefined : row('secrets', l10n.t('Mask secrets'), secrets),
+      personal === '' ? undefined : row('personal', l10n.t('Mask personal data'), personal),
+      convertible.length === 0
+        ? undefined
+        : row('chat', l10n.t('Convert to chat messages'), conversionPhrase(convertible, unconvertible)),
+    ]),
+    ...group(
+      l10n.t('Split'),
+      canSplit
+        ? [
+            row('hold-out', l10n.t('Hold out rows for evaluation…'), '10%'),
+            row(
+              'trial',
+              l10n.t('Only some rows, for a trial run…'),
+              formatRows(Math.min(TRIAL_ROWS, mendable.rows - 1)),
+            ),
+          ]
+        : [],
+    ),
+  ];
+}
+
+function secretsPhrase({ apiKeys, privateKeys }: Mendable): string {
+  return compact(
+    apiKeys > 0 && (apiKeys === 1 ? l10n.t('1 API key') : l10n.t('{0} API keys', formatCount(apiKeys))),
+    privateKeys > 0 &&
+      (privateKeys === 1 ? l10n.t('1 private key') : l10n.t('{0} private keys', formatCount(privateKeys))),
+  ).join(', ');
+}
+
+/** "14 email addresses, 1 card number"; empty if there is none. */
+export function personalPhrase({
+  emailAddresses,
+  cardNumbers,
+}: Pick<Mendable, 'emailAddresses' | 'cardNumbers'>): string {
+  return compact(
+    emailAddresses > 0 &&
+      (emailAddresses === 1
+        ? l10n.t('1 email address')
+        : l10n.t('{0} email addresses', formatCount(emailAddresses))),
+    cardNumbers > 0 &&
+      (cardNumbers === 1 ? l10n.t('1 card number') : l10n.t('{0} card numbers', formatCount(cardNumbers))),
+  ).join(', ');
+}
+
+function conversionPhrase(from: Mendable['convertible'], others: Mendable['unconvertible']): string {
+  const names = from.map(([format]) => formatName(format)).join(', ');
+  const left = others.map(([format, rows]) => ofFormat(rows, format)).join(', ');
+  return left === '' ? l10n.t('from {0}', names) : l10n.t('from {0}; {1} can’t be converted', names, left);
+}
+
+/** "129 rows of plain text". */
+function ofFormat(rows: number, format: Format): string {
+  return l10n.t('{0} of {1}', formatRows(rows), formatName(format));
+}
+
+/** Asks for a share such as `10%`, or a number of rows, of which at least one is left. */
+async function amountFor({
+  title,
+  prompt,
+  amount,
+  rows,
+}: {
+  title: string;
+  prompt: string;
+  amount: Amount;
+  rows: number;
+}): Promise<Answer<Amount>> {
+  const validate = (text: string) =>
+    parsedAmount(text, rows) === undefined
+      ? l10n.t('Enter a share such as 10%, or a number of rows below {0}.', formatCount(rows))
+      : undefined;
+  const value =
+    'rows' in amount ? String(Math.min(amount.rows, rows - 1)) : `${Math.round(amount.share * 1_000) / 10}%`;
+  const answer = await ask({ title, hasBack: true }, { prompt, value, validate });
+  if (answer.kind !== 'value') return answer;
+  return { kind: 'value', value: parsedAmount(answer.value, rows) ?? amount };
+}
+
+/** @returns undefined if it isn't a share from 0.1 to 99 percent, or a number from 1 to one below `rows` */
+export function parsedAmount(text: string, rows: number): Amount | undefined {
+  const [, digits = '', percent] = /^\s*(\d{1,7}(?:[.,]\d)?)\s*(%?)\s*$/.exec(text) ?? [];
+  const value = Number(digits.replace(',', '.'));
+  if (digits === '') return undefined;
+  if (percent === '%') return value >= 0.1 && value <= 99 ? { share: value / 100 } : undefined;
+  return Number.isInteger(value) && value >= 1 && value < rows ? { rows: value } : undefined;
+}

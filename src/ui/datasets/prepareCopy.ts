@@ -1,0 +1,263 @@
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import * as vscode from 'vscode';
+import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
+import { DiskError } from '../../core/base/diskError.ts';
+import type { DatasetChecker } from '../../core/datasets/checker.ts';
+import { mendableOf } from '../../core/datasets/mendable.ts';
+import {
+  PrepareError,
+  type PrepareChoices,
+  type PrepareCounts,
+  type PrepareFailure,
+  type Preset,
+} from '../../core/datasets/prepare.ts';
+import type { Prepared } from '../../core/datasets/prepareCopy.ts';
+import { CheckError, reportOrFailure, isConvertible, type Report } from '../../core/datasets/report.ts';
+import type { Reports } from '../../core/datasets/reports.ts';
+import type { DatasetFile } from '../../core/datasets/fileKind.ts';
+import { MAX_SPLIT_ROWS } from '../../core/datasets/split.ts';
+import type { NotConverted } from '../../core/datasets/toChat.ts';
+import { chooseDataset, inspectOrRefuse, nameOf, saveIfNeeded } from '../shared/chooseDataset.ts';
+import type { CommandResult } from '../shared/commands.ts';
+import { checkingTitle, failureSentence, KINDS } from '../shared/datasetTexts.ts';
+import { compact, formatCount, formatRows } from '../shared/format.ts';
+import { COMMANDS, type CommandId } from '../shared/ids.ts';
+import type { Log } from '../shared/log.ts';
+import {
+  notify,
+  showError,
+  showInformation,
+  showWarning,
+  withLateProgress,
+} from '../shared/notifications.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { TERMS } from '../shared/terms.ts';
+import { choosePreparation, personalPhrase } from './prepareChoices.ts';
+
+/** What the command needs. */
+export interface PrepareParts {
+  reports: Reports;
+  checker: Pick<DatasetChecker, 'prepare'>;
+  log: Log;
+}
+
+/** Larger files open in the preview: VS Code asks before it opens them as text. */
+const MAX_EDITED_BYTES = 50_000_000;
+
+const NO_CHOICES: Readonly<PrepareChoices> = {
+  ...{ withoutErrors: false, withoutDuplicates: false, toChat: false, holdOut: undefined, trial: undefined },
+  mask: { secrets: false, personal: false },
+};
+
+/**
+ * Writes a mended, converted or split copy of a dataset beside it, as the user chooses, and opens it. Called as `(uri?, uris?, preset?)`.
+ * @throws CancelledError
+ */
+export async function prepareDatasetCopy(
+  parts: PrepareParts,
+  argument?: unknown,
+  selection?: unknown,
+  preset?: unknown,
+): Promise<CommandResult> {
+  const chosen = await chooseDataset(argument, selection);
+  const uri = chosen && (await saveIfNeeded(chosen, vscode.l10n.t('Only the saved file is copied.')));
+  if (uri === undefined) return { outcome: 'cancelled' };
+  const name = nameOf(uri);
+  const report = await checked(uri, name, parts);
+  if (report === undefined) return { outcome: 'failed' };
+  const mendable = mendableOf(report);
+  const isClean = preset === ('clean' satisfies Preset);
+  const choices = isClean ? NO_CHOICES : await choosePreparation(name, mendable);
+  if (choices === undefined) return { outcome: 'cancelled' };
+  if (changesNothing(choices) && !mendable.hasLitter) {
+    void showInformation(vscode.l10n.t('Nothing to change.'));
+    return { outcome: 'done' };
+  }
+  const source = await inspectOrRefuse(uri);
+  if (source === undefined) return { outcome: 'failed' };
+  const prepared = await write(source, name, choices, parts);
+  if (prepared === undefined) return { outcome: 'failed' };
+  await showPrepared(prepared);
+  return { outcome: 'done' };
+}
+
+function changesNothing({ mask, ...choices }: PrepareChoices): boolean {
+  const isSplit = choices.holdOut !== undefined || choices.trial !== undefined;
+  return !(
+    choices.withoutErrors ||
+    choices.withoutDuplicates ||
+    choices.toChat ||
+    isSplit ||
+    mask.secrets ||
+    mask.personal
+  );
+}
+
+/** Returns the report of the file as it is now, or undefined after a message if it has no rows. */
+async function checked(
+  uri: vscode.Uri,
+  name: string,
+  { reports, log }: PrepareParts,
+): Promise<Report | undefined> {
+  if ((await inspectOrRefuse(uri)) === undefined) return undefined;
+  reports.markRequested(uri.fsPath);
+  const found = await withLateProgress(checkingTitle(name), (signal, onProgress) =>
+    reportOrFailure(reports.currentReport(uri.fsPath, signal, onProgress), log),
+  );
+  if (typeof found === 'string') {
+    void showError(failureSentence(name, found));
+    return undefined;
+  }
+  if (found.kind === 'rows') return found;
+  const convert = () => vscode.commands.executeCommand(COMMANDS.convertToJsonl, uri);
+  const sentence = vscode.l10n.t('{0} is {1}. {2}', name, ...KINDS[found.kind]);
+  notify(showWarning, sentence, isConvertible(found.kind) ? { [TERMS.convertToJsonl]: convert } : {});
+  return undefined;
+}
+
+/** Writes the files; undefined after an error message. @throws CancelledError */
+async function write(
+  source: DatasetFile,
+  name: string,
+  choices: PrepareChoices,
+  { checker, log }: PrepareParts,
+): Promise<Prepared | undefined> {
+  const { prepareCopy } = await import('../../core/datasets/prepareCopy.ts');
+  try {
+    return await withLateProgress(vscode.l10n.t('Preparing a copy of {0}', name), (signal, onProgress) =>
+      prepareCopy(checker, source, choices, { maxBytes: MAX_DATASET_BYTES, signal, onProgress }),
+    );
+  } catch (error) {
+    const sentence = notWritten(error, name, path.basename(path.dirname(source.path)));
+    if (sentence === undefined) throw error;
+    log.error('prepare-copy', error);
+    void showError(sentence);
+    return undefined;
+  }
+}
+
+/** Why nothing was written, and what to do; undefined for errors of the extension. */
+export function notWritten(error: unknown, name: string, folder: string): string | undefined {
+  if (error instanceof PrepareError) return FAILURES[error.code];
+  if (error instanceof CheckError) return vscode.l10n.t('Nothing was written: {0} changed meanwhile.', name);
+  if (!(error instanceof DiskError)) return undefined;
+  if (error.code === 'disk-full') return vscode.l10n.t('Nothing was written: the disk is full.');
+  if (error.code === 'no-permission')
+    return vscode.l10n.t('Nothing was written: no permission to write to the folder {0}.', folder);
+  return vscode.l10n.t('Nothing was written: {0} couldn’t be copied. See the log for details.', name);
+}
+
+const FAILURES: Readonly<Record<PrepareFailure, string>> = {
+  empty: vscode.l10n.t('Nothing was written: no row would be left.'),
+  'too-large': vscode.l10n.t('Nothing was written: the copy would have more than 600 MB.'),
+  'too-many-rows': vscode.l10n.t(
+    'Nothing was written: at most {0} rows can be split.',
+    formatCount(MAX_SPLIT_ROWS),
+  ),
+  'one-prompt': vscode.l10n.t('All rows have the same prompt; nothing can be held out.'),
+  'large-prompts': vscode.l10n.t(
+    'Each prompt has more rows than that; nothing can be held out. Enter a larger number.',
+  ),
+};
+
+/** Opens the file to train on, and says what was done. */
+async function showPrepared({ main, holdOut, counts }: Prepared): Promise<void> {
+  const uri = vscode.Uri.file(main);
+  const run = (command: CommandId) => () => vscode.commands.executeCommand(command, uri);
+  const names = [main, holdOut].map((file) => file && sanitizeServiceText(path.basename(file)));
+  notify(showInformation, preparedSentence(names[0] ?? '', names[1], counts), {
+    [vscode.l10n.t('Submit…')]: run(COMMANDS.submitDataset),
+    [vscode.l10n.t('Preview')]: run(COMMANDS.previewDataset),
+  });
+  const { size } = await stat(main);
+  await vscode.commands.executeCommand(
+    size > MAX_EDITED_BYTES ? COMMANDS.previewDataset : 'vscode.open',
+    uri,
+  );
+}
+
+/** What was done, in numbers: never that the result is safe or good. */
+export function preparedSentence(main: string, holdOut: string | undefined, counts: PrepareCounts): string {
+  const [written, rows] = [formatCount(counts.written), formatRows(counts.rows)];
+  const created =
+    holdOut === undefined
+      ? vscode.l10n.t('Created {0}: {1} of {2}.', main, written, rows)
+      : vscode.l10n.t(
+          'Created {0}: {1} of {2}, and {3} ({4} for evaluation).',
+          main,
+          written,
+          rows,
+          holdOut,
+          formatRows(counts.heldOut),
+        );
+  const left = leftOut(counts);
+  const changes = compact(
+    left.length > 0 && vscode.l10n.t('Left out: {0}', left.join(', ')),
+    ...changesOf(counts),
+  );
+  return compact(created, changes.length > 0 && vscode.l10n.t('{0}.', changes.join('; '))).join(' ');
+}
+
+/** What rows were left out for. */
+function leftOut({ leftOut: rows, notConverted }: PrepareCounts): string[] {
+  const reasons = (Object.entries(notConverted) as [NotConverted, number][]).toSorted(
+    ([, one], [, other]) => other - one,
+  );
+  return compact(
+    rows.error > 0 && vscode.l10n.t('{0} with errors', formatCount(rows.error)),
+    rows.duplicate > 0 &&
+      (rows.duplicate === 1
+        ? vscode.l10n.t('1 duplicate')
+        : vscode.l10n.t('{0} duplicates', formatCount(rows.duplicate))),
+    ...reasons.map(([reason, count]) => NOT_CONVERTED[reason](formatCount(count))),
+    rows.mask > 0 && vscode.l10n.t('{0} that can’t be masked', formatCount(rows.mask)),
+    rows.unchecked > 0 && vscode.l10n.t('{0} too long to check', formatCount(rows.unchecked)),
+    rows.blank > 0 && vscode.l10n.t('{0} blank', formatCount(rows.blank)),
+    rows.split > 0 && vscode.l10n.t('{0} not in the trial', formatCount(rows.split)),
+  );
+}
+
+/** Why rows can't be converted to chat messages. */
+const NOT_CONVERTED: Readonly<Record<NotConverted, (count: string) => string>> = {
+  preference: (count) => vscode.l10n.t('{0} of preference pairs', count),
+  label: (count) => vscode.l10n.t('{0} with a label', count),
+  media: (count) => vscode.l10n.t('{0} with images, audio or video', count),
+  template: (count) => vscode.l10n.t('{0} with a chat template in their text', count),
+  evaluation: (count) => vscode.l10n.t('{0} questions with choices or a context', count),
+  tools: (count) => vscode.l10n.t('{0} with tool calls', count),
+  text: (count) => vscode.l10n.t('{0} of plain text', count),
+  speaker: (count) => vscode.l10n.t('{0} with an unknown speaker', count),
+  incomplete: (count) => vscode.l10n.t('{0} with a missing text', count),
+  unknown: (count) => vscode.l10n.t('{0} of an unknown format', count),
+  nested: (count) => vscode.l10n.t('{0} nested too deeply', count),
+  chat: (count) => vscode.l10n.t('{0} of mixed formats', count),
+  'not-json': (count) => vscode.l10n.t('{0} that aren’t JSON', count),
+};
+
+/** Names of dropped fields that are listed. */
+const LISTED_FIELDS = 3;
+
+function changesOf({ masked, converted, dropped }: PrepareCounts): string[] {
+  const secrets = masked.apiKeys + masked.privateKeys;
+  const personal = personalPhrase(masked);
+  return compact(
+    secrets > 0 &&
+      (secrets === 1
+        ? vscode.l10n.t('1 secret masked')
+        : vscode.l10n.t('{0} secrets masked', formatCount(secrets))),
+    personal !== '' && vscode.l10n.t('{0} masked', personal),
+    converted > 0 && vscode.l10n.t('{0} converted', formatRows(converted)),
+    dropped.size > 0 && vscode.l10n.t('fields dropped: {0}', droppedNames(dropped)),
+  );
+}
+
+function droppedNames(dropped: ReadonlyMap<string, number>): string {
+  const names = [...dropped.keys()];
+  const listed = names
+    .slice(0, LISTED_FIELDS)
+    .map((name) => `“${sanitizeServiceText(name, 20)}”`)
+    .join(', ');
+  const more = names.length - LISTED_FIELDS;
+  return more > 0 ? vscode.l10n.t('{0} and {1} more', listed, formatCount(more)) : listed;
+}

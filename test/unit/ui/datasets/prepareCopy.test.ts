@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { DiskError } from '../../../../src/core/base/diskError.ts';
+import { PrepareError, type PrepareFailure } from '../../../../src/core/datasets/prepare.ts';
+import { CheckError } from '../../../../src/core/datasets/report.ts';
+import { Reports } from '../../../../src/core/datasets/reports.ts';
+import type { Log } from '../../../../src/ui/shared/log.ts';
+import { useChecker } from '../../../helpers/checker.ts';
+import { golden } from '../../../helpers/golden.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+import * as standIn from '../../../helpers/vscodeStandIn.ts';
+
+const { notWritten, prepareDatasetCopy } = await withVscode(
+  () => import('../../../../src/ui/datasets/prepareCopy.ts'),
+);
+const { parsedAmount } = await withVscode(() => import('../../../../src/ui/datasets/prepareChoices.ts'));
+
+const KEY = 'sk-aB3dE5gH7jK9mN1pQ2rS4tU6vW8x';
+const chat = (prompt: string) => ({
+  messages: [
+    { role: 'user', content: prompt },
+    { role: 'assistant', content: 'ok' },
+  ],
+});
+
+describe('Prepare Copy', () => {
+  const { checker, folder } = useChecker();
+  const log = { error: () => undefined } as unknown as Log;
+  let made = 0;
+
+  beforeEach(() => standIn.forget());
+
+  /** Runs the command on a file. @param answers what is chosen or typed, in order; undefined is Esc */
+  const run = async (
+    content: string,
+    answers: readonly (readonly string[] | string | undefined)[],
+    preset?: string,
+  ) => {
+    const dir = path.join(folder(), `ui-${++made}`);
+    await mkdir(dir);
+    const file = path.join(dir, 'train.jsonl');
+    await writeFile(file, content);
+    standIn.forget();
+    const left = [...answers];
+    standIn.shown.pick = (input) => {
+      const answer = left.shift();
+      if (answer === undefined) return undefined;
+      if (typeof answer === 'string') return answer;
+      if (answer[0] !== 'as it is')
+        input.selectedItems = input.items.filter(({ label }) => answer.includes(label));
+      return '';
+    };
+    const reports = new Reports(checker());
+    const result = await prepareDatasetCopy(
+      { reports, checker: checker(), log },
+      standIn.Uri.file(file),
+      undefined,
+      preset,
+    );
+    reports.dispose();
+    return { dir, result, files: (await readdir(dir)).sort() };
+  };
+  const rows = (all: readonly (object | string)[]) =>
+    all.map((row) => `${typeof row === 'string' ? row : JSON.stringify(row)}\n`).join('');
+  /** The rows of the dialog; those that are chosen at first have a mark. */
+  const dialog = () => {
+    const [input] = standIn.shown.inputs;
+    if (input === undefined) return ['no dialog'];
+    const chosen = new Set(input.selectedItems);
+    return [
+      `${input.title} · ${input.placeholder}`,
+      ...input.items.map((item) =>
+        item.description === undefined
+          ? `— ${item.label}`
+          : `${chosen.has(item) ? '●' : '○'} ${item.label} · ${item.description}`,
+      ),
+    ];
+  };
+
+  it('offers only what applies, with counts, and says what was done', async () => {
+    const faulty = rows([
+      ...[
+        chat('a'),
+        chat('a'),
+        chat('b'),
+        chat(`my key is ${KEY}`),
+        chat('mail me@corp.org and you@corp.org'),
+      ],
+      ...['{"messages":[}', ''],
+    ]);
+    const mixed = rows([
+      ...[chat('a'), chat('b'), { instruction: 'c', output: 'd', id: 1, source: 'x', y: 1, z: 2 }],
+      ...[{ prompt: 'p', completion: `q ${KEY}` }],
+    ]);
+    const others = rows([
+      { text: 'one' },
+      { text: 'two' },
+      { prompt: 'p', chosen: 'c', rejected: 'r' },
+      { instruction: 'i', output: 'o' },
+    ]);
+    const many = rows(Array.from({ length: 2_000 }, (_, at) => chat(`question ${at}`)));
+    const cases: Record<string, readonly string[]> = {};
+    for (const [name, content, answers] of [
+      ['faulty', faulty, [['as it is']]],
+      ['mixed formats, chat most common', mixed, [['as it is']]],
+      ['mostly other formats', others, [['Convert to chat messages']]],
+      ['one row', rows([chat('a')]), [['as it is']]],
+      ['a hold-out', many, [['Hold out rows for evaluation…'], '10%']],
+      [
+        'a hold-out and a trial',
+        many,
+        [['Hold out rows for evaluation…', 'Only some rows, for a trial run…'], '250', '5%'],
+      ],
+      ['all rows have one prompt', rows([chat('a'), chat('a')]), [['Hold out rows for evaluation…'], '1']],
+      ['nothing chosen, but blank rows', rows([chat('a'), '', chat('b')]), [[]]],
+      ['personal data', faulty, [['Mask personal data']]],
+      ['no row left', rows(['{"a":}', '{"b":}']), [['Rows with errors']]],
+    ] as const) {
+      const { result } = await run(content, answers);
+      cases[name] = [
+        ...dialog(),
+        `${result.outcome}: ${standIn.shown.sentences.join(' | ')} [${standIn.shown.buttons.flat().join('] [')}]`,
+        ...standIn.executed.map(([command, uri]) => `${String(command)} ${path.basename(String(uri))}`),
+      ];
+    }
+    golden('prepare-copy', cases);
+  });
+
+  it('has a sentence for each reason why nothing was written', () => {
+    const failures: PrepareFailure[] = ['empty', 'too-large', 'too-many-rows', 'one-prompt', 'large-prompts'];
+    const disk = (code: string) => new DiskError({ name: 'Error', message: '', code });
+    golden('prepare-copy-failures', {
+      ...Object.fromEntries(
+        failures.map((code) => [code, notWritten(new PrepareError(code), 'train.jsonl', 'data')]),
+      ),
+      changed: notWritten(new CheckError('changing'), 'train.jsonl', 'data'),
+      ...Object.fromEntries(
+        ['ENOSPC', 'EACCES', 'EIO'].map((code) => [code, notWritten(disk(code), 'train.jsonl', 'data')]),
+      ),
+    });
+    assert.equal(notWritten(new TypeError('x'), 'train.jsonl', 'data'), undefined);
+  });
+
+  it('writes nothing after Esc, and lets the user go back from an amount', async () => {
+    const content = rows([chat('a'), chat('b')]);
+    for (const answers of [[undefined], [['Hold out rows for evaluation…'], undefined]]) {
+      const { result, files } = await run(content, answers);
+      assert.deepEqual([result, files], [{ outcome: 'cancelled' }, ['train.jsonl']]);
+    }
+  });
+
+  it('copies without a byte order mark and without a dialog by a preset', async () => {
+    const { dir, files } = await run(`\uFEFF${rows([chat('a'), chat('a')])}`, [], 'clean');
+    assert.deepEqual([standIn.shown.inputs.length, files], [0, ['train.jsonl', 'train.prepared.jsonl']]);
+    assert.equal(
+      await readFile(path.join(dir, 'train.prepared.jsonl'), 'utf8'),
+      rows([chat('a'), chat('a')]),
+    );
+    const same = await run(rows([chat('a')]), [], 'clean');
+    assert.deepEqual([same.files, standIn.shown.sentences], [['train.jsonl'], ['Nothing to change.']]);
+  });
+
+  it('offers to convert what has no rows', async () => {
+    const { result, files } = await run('[{"a":1},\n{"a":2}]', []);
+    assert.deepEqual([result.outcome, files], ['failed', ['train.jsonl']]);
+    assert.deepEqual(standIn.shown.sentences, [
+      'train.jsonl is a JSON array, not JSONL. Convert it to JSONL.',
+    ]);
+    assert.deepEqual(standIn.shown.buttons, [['Convert to JSONL']]);
+  });
+});
+
+describe('an amount of rows', () => {
+  it('is a share or a number that leaves a row', () => {
+    for (const [text, rows, expected] of [
+      ['10%', 100, { share: 0.1 }],
+      [' 2,5 % ', 100, { share: 0.025 }],
+      ['0.1%', 100, { share: 0.001 }],
+      ['99%', 100, { share: 0.99 }],
+      ['99', 100, { rows: 99 }],
+      ['1', 2, { rows: 1 }],
+    ] as const)
+      assert.deepEqual(parsedAmount(text, rows), expected, text);
+    for (const text of ['', '0', '0%', '100%', '100', '-1', '1.5', '1e3', '10 rows', '0x10', 'NaN', '٣'])
+      assert.equal(parsedAmount(text, 100), undefined, text);
+  });
+});
