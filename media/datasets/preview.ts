@@ -86,6 +86,7 @@ class Page {
     if (message.type === 'list') this.#showList(message);
     else if (message.type === 'rows') this.#feed.take(message);
     else if (message.type === 'stale') this.#feed.requestAgain();
+    else if (message.type === 'follow') this.#reload();
     else if (message.type === 'card') {
       this.#card = message;
       this.#drawCard();
@@ -127,8 +128,11 @@ class Page {
     this.#notice.hidden = text === undefined;
     this.#notice.replaceChildren(element('span', { text: text ?? '' }));
     if (!canReload) return;
-    const reload = () => this.#client.send({ type: 'reload', row: this.#feed.topRow });
-    this.#notice.append(button(this.#start.words.reload, reload, { class: 'secondary' }));
+    this.#notice.append(button(this.#start.words.reload, () => this.#reload(), { class: 'secondary' }));
+  }
+
+  #reload(): void {
+    this.#client.send({ type: 'reload', row: this.#feed.topRow });
   }
 
   #didScroll(): void {

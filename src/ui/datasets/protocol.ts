@@ -56,6 +56,8 @@ export type PreviewMessage =
   | PreviewCard
   | { type: 'goTo'; generation: number; position: number }
   | { type: 'notice'; text: string | undefined; canReload: boolean }
+  /** The file was saved: request a reload. */
+  | { type: 'follow' }
   /** The problems of rows have changed: request the rows again. */
   | { type: 'stale' };
 
@@ -89,6 +91,8 @@ export interface PreviewList {
   /** Whether a paused search can be continued. */
   canContinue: boolean;
   filter: PreviewFilter;
+  /** Whether this is another version of the listed rows, which stay where they are. */
+  keepsPosition: boolean;
 }
 
 export interface PreviewRows {
