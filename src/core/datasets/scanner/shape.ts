@@ -34,6 +34,15 @@ import {
   ROLE_USER,
   UNKNOWN_FORMAT,
 } from './codes';
+import {
+  addText,
+  addToContent,
+  beginTexts,
+  countTexts,
+  endContent,
+  forgetText,
+  setSpeaker,
+} from './contents';
 import { noteInRow } from './found';
 import {
   addToField,
@@ -75,6 +84,15 @@ const FIELD_RESPONSE = 13;
 const FIELD_CONTEXT = 14;
 /** At most 16, the fields whose texts `prompts.ts` can hash. */
 const FIELD_COUNT = 15;
+
+/** Strings that the assistant is to say. */
+const ANSWER_FIELDS: u32 =
+  (1 << FIELD_COMPLETION) |
+  (1 << FIELD_OUTPUT) |
+  (1 << FIELD_ANSWER) |
+  (1 << FIELD_CHOSEN) |
+  (1 << FIELD_REJECTED) |
+  (1 << FIELD_RESPONSE);
 
 // Fields of a message.
 const PART_OTHER = 0;
@@ -187,6 +205,8 @@ let hasToolCalls: bool = false;
 let emptyContent: usize = 0;
 let emptyLength: usize = 0;
 let parts: u32 = 0;
+/** Whether the last value of a part is its text. */
+let isPartText: bool = false;
 
 function bit(index: i32): u32 {
   return 1 << index;
@@ -205,6 +225,7 @@ export function beginShape(start: usize): void {
   field = FIELD_OTHER;
   message = start;
   forgetFields();
+  beginTexts();
   beginConversation();
 }
 
@@ -228,7 +249,10 @@ export function keyShape(depth: i32, from: usize, to: usize): void {
     fields |= bit(field);
     setFault(0, 0, 0);
     forgetField(field);
-  } else if (depth == 3 && isList()) {
+    forgetText(field);
+  } else if (depth == 5)
+    isPartText = to - from == 4 && load<u32>(from) == 0x74786574; // text
+  else if (depth == 3 && isList()) {
     part = partOf(from, to);
     partsSeen |= bit(part);
   }
@@ -237,6 +261,7 @@ export function keyShape(depth: i32, from: usize, to: usize): void {
 /** Handles a string, number or literal in the container at a depth. */
 export function scalarShape(depth: i32, kind: i32, from: usize, to: usize): void {
   if (hashesPrompts && kind == KIND_STRING) hashText(depth, from, to);
+  if (kind == KIND_STRING && field != FIELD_OTHER) takeText(depth, from, to);
   if (depth == 1) takeField(kind, from, to);
   else if (!isConversation()) {
     if (depth == 2) elements++;
@@ -260,6 +285,19 @@ function hashText(depth: i32, from: usize, to: usize): void {
     addToMessage(from, to);
     endOfMessage((elements & 1) == 0 ? ROLE_USER : ROLE_ASSISTANT);
   } else if (depth > 2 && isContent()) addToMessage(from, to);
+}
+
+/** Adds a string to the texts of its field or message, for their sizes. */
+function takeText(depth: i32, from: usize, to: usize): void {
+  const bytes = <u32>(to - from);
+  if (depth == 1 || (depth == 2 && isList())) {
+    // Conversations of strings begin with the user.
+    const isAnswer = isConversation() ? (elements & 1) != 0 : (ANSWER_FIELDS & bit(field)) != 0;
+    addText(field, bytes, isAnswer);
+  } else if (!isList()) return;
+  else if (depth == 3 && (part == PART_ROLE || part == PART_FROM))
+    setSpeaker(roleOf(from, to, part == PART_FROM) == ROLE_ASSISTANT);
+  else if (isContent() && (depth != 5 || isPartText)) addToContent(bytes);
 }
 
 /** Forgets the part that was just read if it is a role or a speaker, because it is no string. */
@@ -368,6 +406,7 @@ function isList(): bool {
 /** Handles the end of the container at a depth. */
 export function closeShape(depth: i32, at: usize): void {
   if (depth == 1) return;
+  if (depth == 3 && isList()) endContent(field);
   if (depth == 3 && elements == 1 && isList() && isFirstMessage()) messageLists |= bit(field);
   if (!isConversation()) return;
   if (depth == 4) {
@@ -437,6 +476,24 @@ export function endShape(start: usize): void {
     format = FORMAT_TEXT;
     noteFaults(bit(FIELD_TEXT));
   } else noteInRow(UNKNOWN_FORMAT, start, 1);
+}
+
+/** Counts the texts of the object that was read last, which its format determines. */
+export function countRowTexts(): void {
+  countTexts(textFields() & fields);
+}
+
+function textFields(): u32 {
+  if (format == FORMAT_CHAT) return bit(FIELD_MESSAGES);
+  if (format == FORMAT_SHAREGPT) return bit(FIELD_CONVERSATIONS);
+  if (format == FORMAT_PREFERENCE) return bit(FIELD_PROMPT) | bit(FIELD_CHOSEN) | bit(FIELD_REJECTED);
+  if (format == FORMAT_PROMPT_COMPLETION) return bit(FIELD_PROMPT) | bit(FIELD_COMPLETION);
+  if (format == FORMAT_INSTRUCTION) {
+    const asked = bit(FIELD_INSTRUCTION) | bit(FIELD_INPUT) | bit(FIELD_CONTEXT);
+    return asked | bit(has(FIELD_OUTPUT) ? FIELD_OUTPUT : FIELD_RESPONSE);
+  }
+  if (format == FORMAT_QUESTION_ANSWER) return bit(FIELD_QUESTION) | bit(FIELD_CONTEXT) | bit(FIELD_ANSWER);
+  return format == FORMAT_TEXT ? bit(FIELD_TEXT) : 0;
 }
 
 /** Returns the hash of the prompt of the object that was read last, or 0 if it has none. */
