@@ -1,9 +1,10 @@
 // Runs and times the task in its argument, and prints a report. Modules are loaded before.
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, mkdtempSync, openSync, readFileSync, readSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { RunSubmission } from '../../src/core/api/types.ts';
+import type { PrepareChoices } from '../../src/core/datasets/prepare.ts';
 
 export type Task =
   | { kind: 'inspect' | 'verify' | 'measure'; file: string; worker: string }
@@ -15,6 +16,7 @@ export type Task =
       workers?: number;
       isAgain?: boolean;
     }
+  | { kind: 'prepare'; file: string; worker: string; scanner: string; choices: PrepareChoices }
   | { kind: 'download'; folder: string; baseUrl: string; bytes: number }
   | { kind: 'upload'; baseUrl: string; dataset: RunSubmission['dataset'] };
 
@@ -54,6 +56,8 @@ async function prepare(task: Task): Promise<() => unknown> {
       if (task.isAgain) await check();
       return check;
     }
+    case 'prepare':
+      return prepareCopyOf(task);
     case 'download':
       return prepareDownload(task);
     case 'upload':
@@ -94,6 +98,20 @@ async function transportAndClient(baseUrl: string) {
   const { Transport } = await import('../../src/core/api/transport.ts');
   const transport = new Transport({ strictSsl: true, systemCertificates: false, env: {} });
   return { transport, client: new Client({ baseUrl, ...API_KEY }, () => transport) };
+}
+
+/** Returns the copy of a dataset, which is removed before the next one. */
+async function prepareCopyOf(task: Extract<Task, { kind: 'prepare' }>): Promise<() => unknown> {
+  const { DatasetChecker } = await import('../../src/core/datasets/checker.ts');
+  const { inspectDataset } = await import('../../src/core/datasets/fileKind.ts');
+  const { prepareCopy } = await import('../../src/core/datasets/prepareCopy.ts');
+  const checker = new DatasetChecker(task);
+  const source = await inspectDataset(task.file, Infinity);
+  if (typeof source === 'string') throw new Error(source);
+  const { name, dir } = path.parse(task.file);
+  for (const what of ['prepared', 'holdout'])
+    rmSync(path.join(dir, `${name}.${what}.jsonl`), { force: true });
+  return () => prepareCopy(checker, source, task.choices, { maxBytes: Infinity });
 }
 
 async function prepareDownload(task: Extract<Task, { kind: 'download' }>): Promise<() => unknown> {

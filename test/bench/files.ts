@@ -50,6 +50,25 @@ function bigAdapter(sizeBytes: number): Record<string, Buffer> {
   };
 }
 
+/** Writes instruction rows of about `sizeBytes`, without faults. */
+export async function instructionFile(folder: string, sizeBytes: number): Promise<string> {
+  const file = path.join(folder, `instruction-${sizeBytes}.jsonl`);
+  const handle = await open(file, 'w');
+  const row = (at: number) =>
+    JSON.stringify({
+      instruction: `Say in one sentence what number ${at} is good for, and why — «${at % 97}».`,
+      input: at % 3 === 0 ? `A context of some length. ${'It goes on. '.repeat(at % 40)}` : '',
+      output: `Number ${at} is good for counting.\n${'It has more to say. '.repeat(at % 50)}`,
+      id: at,
+    });
+  for (let at = 0, bytes = 0; bytes < sizeBytes; at += 1_000) {
+    const text = `${Array.from({ length: 1_000 }, (_, index) => row(at + index)).join('\n')}\n`;
+    bytes += (await handle.write(text)).bytesWritten;
+  }
+  await handle.close();
+  return file;
+}
+
 /** Writes chat rows of about `sizeBytes`, of which the fraction `faulty` has a fault. */
 export async function chatFile(folder: string, sizeBytes: number, faulty: number): Promise<string> {
   const file = path.join(folder, `chat-${sizeBytes}-${faulty}.jsonl`);

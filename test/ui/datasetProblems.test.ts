@@ -169,6 +169,7 @@ describe('the problems of a dataset', () => {
       await workbench.dialogs.waitForModal(TITLE);
       assert.deepEqual((await workbench.dialogs.modalButtons()).sort(), [
         'Cancel',
+        'Prepare Copy…',
         'Show Problems',
         'Submit Anyway…',
       ]);

@@ -60,7 +60,7 @@ export class QuickInput {
     return (await this.#widget.locator('.quick-input-title').textContent()) ?? '';
   }
 
-  /** Clicks the item with exactly this label, which must be visible: in a long list, type first. */
+  /** Clicks the item with exactly this label, which must be visible: in a long list, type first. Toggles it in a multi-select list. */
   async pick(label: string | RegExp): Promise<void> {
     // The hover of a row that appeared under the resting pointer would cover the next one.
     await this.#page.mouse.move(0, 0);
@@ -74,11 +74,6 @@ export class QuickInput {
       if (await happens(shown.waitFor({ timeout: 3_000 }))) return;
     }
     await shown.waitFor();
-  }
-
-  /** Toggles the checkbox of an item in a multi-select list. */
-  async tick(label: string): Promise<void> {
-    await this.item(label).locator('.quick-input-list-checkbox, input[type=checkbox]').first().click();
   }
 
   /** The row with exactly this label, or one that matches a pattern. */

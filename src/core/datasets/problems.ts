@@ -46,6 +46,11 @@ export const PROBLEMS = [
   ['content-empty', 'warning', 'shape'],
   ['no-assistant', 'warning', 'shape'],
   ['last-not-assistant', 'warning', 'shape'],
+  ['starts-with-assistant', 'warning', 'shape'],
+  ['repeated-role', 'warning', 'shape'],
+  ['system-inside', 'warning', 'shape'],
+  ['tool-order', 'warning', 'shape'],
+  ['tool-arguments', 'warning', 'shape'],
   ['prompt-missing', 'warning', 'shape'],
   ['completion-missing', 'warning', 'shape'],
   ['instruction-missing', 'warning', 'shape'],
@@ -56,6 +61,7 @@ export const PROBLEMS = [
   ['rejected-missing', 'warning', 'shape'],
   ['field-wrong-type', 'warning', 'shape'],
   ['field-empty', 'warning', 'shape'],
+  ['same-answers', 'warning', 'shape'],
   ['very-long-row', 'warning', 'shape'],
   ['duplicate-row', 'warning', 'duplicates'],
   ['api-key', 'warning', 'privacy'],
@@ -84,7 +90,10 @@ export interface Problem {
   offset: number;
   /** In UTF-16 units, at least 1. */
   length: number;
-  /** For the class `privacy`: what was found, masked. For a duplicate: the number of the identical row. */
+  /**
+   * For the class `privacy`: what was found, masked. For a duplicate: the number of the identical row. For `repeated-role` and
+   * `tool-order`: the role of the message.
+   */
   detail?: string;
 }
 

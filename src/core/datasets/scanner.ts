@@ -1,4 +1,5 @@
-import { FORMAT_COUNT, PLACE_CODE_COUNT, ROLE_COUNT, API_KEY, PRIVATE_KEY } from './scanner/codes.ts';
+import { encodeAnchors, encodePatterns } from './keyPatterns.ts';
+import { FORMAT_COUNT, PLACE_CODE_COUNT, ROLE_COUNT } from './scanner/codes.ts';
 
 type Counters =
   | ('rows' | 'blankRows' | 'lineBreaks' | 'charactersRead' | 'places')
@@ -152,90 +153,4 @@ export class Scanner {
   #view(address: WebAssembly.Global, length: number): Uint32Array {
     return new Uint32Array(this.#exports.memory.buffer, address.value, length);
   }
-}
-
-/** Characters that may follow a key's prefix, by the scanner's numbers (`scanner/keyPatterns.ts`). */
-const TAILS = { word: 0, alphanumeric: 1, upper: 2, base64: 3 } as const;
-
-/** A kind of key, recognized by its prefix. */
-interface KeyPattern {
-  code: number;
-  prefix: string;
-  /** Index in the prefix of three consecutive bytes that are rare in text, the third most of all. */
-  anchor: number;
-  /** Minimum number and kind of the characters that must follow; if 0, the prefix alone is a key. */
-  tail: number;
-  of: keyof typeof TAILS;
-}
-
-const keys = (
-  anchor: number,
-  tail: number,
-  of: keyof typeof TAILS,
-  ...prefixes: readonly string[]
-): KeyPattern[] => prefixes.map((prefix) => ({ code: API_KEY, prefix, anchor, tail, of }));
-
-/** Keys to search for: API keys of this and other common services, and private keys (PEM, RFC 7468). */
-const KEY_PATTERNS: readonly KeyPattern[] = [
-  ...keys(5, 16, 'word', 'service_'),
-  ...keys(0, 20, 'word', 'sk-'),
-  ...keys(1, 16, 'upper', 'AKIA', 'ASIA'),
-  ...keys(1, 35, 'word', 'AIza'),
-  ...keys(1, 36, 'alphanumeric', 'ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_', 'npm_'),
-  ...keys(4, 22, 'word', 'github_pat_'),
-  ...keys(3, 20, 'word', 'glpat-'),
-  ...keys(2, 10, 'word', 'xoxb-', 'xoxp-', 'xoxa-', 'xoxr-', 'xoxs-'),
-  ...keys(0, 16, 'alphanumeric', 'sk_live_', 'rk_live_', 'sk_test_'),
-  ...keys(0, 30, 'alphanumeric', 'hf_'),
-  ...keys(2, 50, 'word', 'pypi-'),
-  ...keys(0, 40, 'word', 'SG.'),
-  ...keys(1, 40, 'alphanumeric', 'dop_v1_'),
-  ...keys(8, 80, 'base64', 'AccountKey='),
-  ...['', 'RSA ', 'EC ', 'OPENSSH ', 'ENCRYPTED ', 'PGP '].map((kind) => ({
-    code: PRIVATE_KEY,
-    prefix: `-----BEGIN ${kind}PRIVATE KEY`,
-    anchor: 5,
-    tail: 0,
-    of: 'word' as const,
-  })),
-];
-
-const PATTERN_BYTES = 48;
-const PREFIX_OFFSET = 8;
-const ANCHOR_LENGTH = 3;
-const MAX_BUCKETS = 8;
-
-/** Patterns with the same third rare byte share a bucket: few places in a text have it after two that match. */
-const BUCKETS: readonly string[] = [...new Set(KEY_PATTERNS.map(thirdByte))].slice(0, MAX_BUCKETS);
-
-function thirdByte({ prefix, anchor }: KeyPattern): string {
-  return prefix.charAt(anchor + ANCHOR_LENGTH - 1);
-}
-
-function bucketOf(pattern: KeyPattern): number {
-  return 1 << BUCKETS.indexOf(thirdByte(pattern));
-}
-
-/** Encodes the patterns for the scanner: each with lengths and kinds, then its prefix. */
-function encodePatterns(): Uint8Array {
-  const bytes = new Uint8Array(KEY_PATTERNS.length * PATTERN_BYTES);
-  for (const [index, pattern] of KEY_PATTERNS.entries()) {
-    const { code, prefix, anchor, tail, of } = pattern;
-    const at = index * PATTERN_BYTES;
-    bytes.set([prefix.length, anchor, tail, TAILS[of], code, bucketOf(pattern)], at);
-    bytes.set(Buffer.from(prefix, 'latin1'), at + PREFIX_OFFSET);
-  }
-  return bytes;
-}
-
-/** Encodes, for both halves of each of the three rare bytes, the buckets of the patterns that have it, as bits. */
-function encodeAnchors(): Uint8Array {
-  const tables = new Uint8Array(ANCHOR_LENGTH * 2 * 16);
-  for (const pattern of KEY_PATTERNS)
-    for (let byte = 0; byte < ANCHOR_LENGTH; byte++) {
-      const value = pattern.prefix.charCodeAt(pattern.anchor + byte);
-      for (const at of [byte * 32 + (value & 15), byte * 32 + 16 + (value >> 4)])
-        tables[at] = (tables[at] ?? 0) | bucketOf(pattern);
-    }
-  return tables;
 }

@@ -11,6 +11,9 @@ export const SEGMENT_BYTES = 4 * 1024 * 1024;
 export const MAX_ROW_BYTES = 64 * 1024 * 1024;
 const LF = 0x0a;
 
+/** Problems whose place is a role that the scanner knows: it says which message is meant. */
+const LOCATED_AT_ROLE: readonly ProblemCode[] = ['repeated-role', 'tool-order'];
+
 /** The problems of one code in a segment, in order. */
 export interface SegmentPlaces {
   code: number;
@@ -153,10 +156,10 @@ class Collector {
       const line = rows + row + lineBreaks + breaks;
       found.fields.push(rows + row, line, column + 1, base + position, length);
       const [name, , problemClass] = PROBLEMS[code] ?? [];
-      if (name === undefined || problemClass !== 'privacy') continue;
-      // Secrets are ASCII, so their length in UTF-16 units is their length in bytes.
-      const secret = Buffer.from(input.subarray(position, position + length)).toString('latin1');
-      found.details.push(masked(name, secret));
+      if (name === undefined || (problemClass !== 'privacy' && !LOCATED_AT_ROLE.includes(name))) continue;
+      // Secrets and known roles are ASCII, so their length in UTF-16 units is their length in bytes.
+      const text = Buffer.from(input.subarray(position, position + length)).toString('latin1');
+      found.details.push(problemClass === 'privacy' ? masked(name, text) : text);
     }
   }
 

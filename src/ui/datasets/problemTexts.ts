@@ -31,7 +31,7 @@ export function problemSentence({
   if (code === 'duplicate-row' && count !== undefined)
     return l10n.t('{0} rows repeat earlier ones.', formatCount(count));
   const [name, advice, whole] = PROBLEMS[code];
-  const what = whole?.(detail) ?? name;
+  const what = whole?.(detail, count === undefined) ?? name;
   const counted = count === undefined ? what : withCount(what, code, formatCount(count));
   const text = typeof advice === 'string' ? advice : advice(detail);
   return text === '' ? l10n.t('{0}.', counted) : l10n.t('{0}. {1}', counted, text);
@@ -59,6 +59,13 @@ const REMOVE = l10n.t('Remove it.');
 const NOTHING_TO_LEARN = l10n.t('Nothing to learn from.');
 const repeats = (masked: string) => l10n.t('A model can repeat it ({0}).', masked);
 
+/** Roles of a tool's result. */
+const RESULTS: readonly string[] = ['tool', 'function', 'observation', 'tool_response', 'ipython'];
+
+/** Says whether a result or a call is alone. */
+const aloneName = (role: string) =>
+  RESULTS.includes(role) ? l10n.t('Tool result without its call') : l10n.t('Tool call without a result');
+
 /** Text for a missing field of a pair, where the other field determined the row's format. */
 const missing = (field: string, format: Format): ProblemText => [
   l10n.t('Missing “{0}”', field),
@@ -66,11 +73,11 @@ const missing = (field: string, format: Format): ProblemText => [
   () => l10n.t('Field “{0}” is missing; taken for {1}', field, formatName(format)),
 ];
 
-/** Name, advice, and a text that replaces the name in sentences; `detail` comes from the check. */
+/** Name, advice, and a text that replaces the name in sentences, for one problem or all; `detail` comes from the check. */
 type ProblemText = readonly [
   name: string,
   advice: string | ((detail: string) => string),
-  fullName?: (detail: string) => string,
+  fullName?: (detail: string, isOne: boolean) => string | undefined,
 ];
 const PROBLEMS: Readonly<Record<ProblemCode, ProblemText>> = {
   'unexpected-character': [l10n.t('Unexpected character'), l10n.t('The row is not JSON.')],
@@ -116,6 +123,22 @@ const PROBLEMS: Readonly<Record<ProblemCode, ProblemText>> = {
   'content-empty': [l10n.t('Empty content'), NOTHING_TO_LEARN],
   'no-assistant': [l10n.t('No assistant message'), l10n.t('Add one to learn from.')],
   'last-not-assistant': [l10n.t('No final answer'), l10n.t('End with an assistant message.')],
+  'starts-with-assistant': [l10n.t('Starts with the assistant'), l10n.t('Begin with a user message.')],
+  'repeated-role': [
+    l10n.t('Same role twice in a row'),
+    l10n.t('Merge them; some trainers reject the row.'),
+    (role, isOne) => (isOne ? l10n.t('Two {0} messages in a row', role) : undefined),
+  ],
+  'system-inside': [l10n.t('System message in the middle'), l10n.t('Move it to the start.')],
+  'tool-order': [
+    l10n.t('Unpaired tool call or result'),
+    l10n.t('Put each result right after its call.'),
+    (role, isOne) => (isOne ? aloneName(role) : undefined),
+  ],
+  'tool-arguments': [
+    l10n.t("Tool arguments aren't a JSON object"),
+    l10n.t('Use an object or its JSON text.'),
+  ],
   'prompt-missing': missing('prompt', 'prompt-completion'),
   'completion-missing': missing('completion', 'prompt-completion'),
   'instruction-missing': missing('instruction', 'instruction'),
@@ -126,6 +149,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, ProblemText>> = {
   'rejected-missing': missing('rejected', 'preference'),
   'field-wrong-type': [l10n.t('Invalid field type'), l10n.t('Use a string.')],
   'field-empty': [l10n.t('Empty field'), NOTHING_TO_LEARN],
+  'same-answers': [l10n.t('Same chosen and rejected answer'), NOTHING_TO_LEARN],
   'very-long-row': [l10n.t('Very long row'), l10n.t('It may be truncated.')],
   'duplicate-row': [l10n.t('Duplicate row'), (row) => l10n.t('Identical to row {0}; it counts twice.', row)],
   'api-key': [

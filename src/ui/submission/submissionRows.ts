@@ -140,7 +140,7 @@ export class SubmissionRows implements RowsAboveRuns {
 }
 
 /** The text of a row for screen readers. @param time given if the row would read like another one */
-export function submissionAccessibleLabel(
+function submissionAccessibleLabel(
   submission: PendingSubmission,
   nowMs: number,
   accountName?: string,
@@ -151,7 +151,7 @@ export function submissionAccessibleLabel(
   return [...names, description.replaceAll(' · ', ', ')].join(', ');
 }
 
-export function submissionTooltip(
+function submissionTooltip(
   submission: PendingSubmission,
   modelName: string,
   nowMs: number,

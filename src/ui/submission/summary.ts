@@ -221,7 +221,7 @@ function openRow({ state, modelName, otherAccount }: OpenOne): Fact {
 const MAX_PRIOR_ROWS = 3;
 
 /** Earlier submissions of the same dataset, likely repeats before all others. @param priors newest first */
-export function priorRows(
+function priorRows(
   priors: readonly (Prior & RunNames)[],
   chosen: { modelId: string | undefined; priority: boolean },
   nowMs: number,
@@ -243,7 +243,7 @@ export function priorRows(
 }
 
 /** Returns what a check adds to the summary of a submission: problems and possible personal data. */
-export function checkRows(check: Report | 'unchecked'): Fact[] {
+function checkRows(check: Report | 'unchecked'): Fact[] {
   const label = l10n.t('Check');
   if (check === 'unchecked')
     return [{ icon: 'warning', label, description: l10n.t('skipped, the check failed') }];

@@ -37,6 +37,11 @@ export function beginsWord(at: usize): bool {
   return !isWord(load<u8>(at - 1)) || endOfEscape(at) == at;
 }
 
+/** True for the word "example" in any case. */
+export function isExampleWord(at: usize): bool {
+  return ((load<u64>(at) & 0xffffffffffffff) | 0x20202020202020) == 0x656c706d617865;
+}
+
 // SIMD helpers for 16 or 64 bytes. Their results are masks.
 
 /** Returns a mask of the bytes that are this character. */

@@ -44,27 +44,34 @@ export const CONTENT_WRONG_TYPE = 34;
 export const CONTENT_EMPTY = 35;
 export const NO_ASSISTANT = 36;
 export const LAST_NOT_ASSISTANT = 37;
+// The order of a conversation's messages, and its tool calls.
+export const STARTS_WITH_ASSISTANT = 38;
+export const REPEATED_ROLE = 39;
+export const SYSTEM_INSIDE = 40;
+export const TOOL_ORDER = 41;
+export const TOOL_ARGUMENTS = 42;
 // The first field of a pair is missing; the next number is for the second field.
-export const PROMPT_MISSING = 38;
-export const INSTRUCTION_MISSING = 40;
-export const QUESTION_MISSING = 42;
-export const CHOSEN_MISSING = 44;
-export const FIELD_WRONG_TYPE = 46;
-export const FIELD_EMPTY = 47;
-export const VERY_LONG_ROW = 48;
-export const DUPLICATE_ROW = 49;
+export const PROMPT_MISSING = 43;
+export const INSTRUCTION_MISSING = 45;
+export const QUESTION_MISSING = 47;
+export const CHOSEN_MISSING = 49;
+export const FIELD_WRONG_TYPE = 51;
+export const FIELD_EMPTY = 52;
+export const SAME_ANSWERS = 53;
+export const VERY_LONG_ROW = 54;
+export const DUPLICATE_ROW = 55;
 // Secrets and private data, which should not leave the machine.
-export const API_KEY = 50;
-export const PRIVATE_KEY = 51;
-export const EMAIL_ADDRESS = 52;
-export const CARD_NUMBER = 53;
+export const API_KEY = 56;
+export const PRIVATE_KEY = 57;
+export const EMAIL_ADDRESS = 58;
+export const CARD_NUMBER = 59;
 // The file ends in the middle of its last row.
-export const CUT_OFF = 54;
+export const CUT_OFF = 60;
 // More reasons why a row is not JSON.
-export const COMMA_AFTER_OBJECT = 55;
-export const TYPOGRAPHIC_QUOTES = 56;
+export const COMMA_AFTER_OBJECT = 61;
+export const TYPOGRAPHIC_QUOTES = 62;
 /** At most 64 for those that `noteInRow` takes, because a row's noted problems are the bits of a u64. */
-export const PROBLEM_COUNT = 57;
+export const PROBLEM_COUNT = 63;
 // From here on, the format of a row. It is a reported place because the most common format is known only at the end.
 export const ROW_OF_FORMAT = PROBLEM_COUNT;
 
@@ -105,3 +112,5 @@ export const BYTES_PER_TOKEN = 4;
 
 /** Places of a code beyond this number are only counted. */
 export const LOCATED_LIMIT = 5000;
+/** Kinds of keys that can be searched for. */
+export const MAX_PATTERNS = 96;

@@ -1,5 +1,6 @@
 // The texts of rows, without names and brackets: how many bytes they have as they are written, and how many are the assistant's.
 import { BYTES_PER_TOKEN } from './codes';
+import { FIELD_COUNT } from './names';
 
 /** Since `forgetTexts`. Exact up to 2 ** 53. */
 export let textBytes: f64 = 0;
@@ -8,13 +9,11 @@ export let assistantBytes: f64 = 0;
 export let rowsOver4096: u32 = 0;
 export let rowsOver8192: u32 = 0;
 
-const MAX_FIELDS = 16;
 /** Bytes of each field's texts, and how many of them are the assistant's, each a u32. */
-const FIELDS: usize = memory.data(MAX_FIELDS * 8, 8);
-
-/** Bytes of the message that is being read, and whether it is the assistant's. */
+const FIELDS: usize = memory.data(FIELD_COUNT * 8, 8);
+/** The entry of the field that is being read, and the bytes of the message in it. */
+let field: usize = FIELDS;
 let messageBytes: u32 = 0;
-let isAssistant: bool = false;
 
 /** Begins a file. */
 export function forgetTexts(): void {
@@ -24,36 +23,29 @@ export function forgetTexts(): void {
   rowsOver8192 = 0;
 }
 
-/** Begins a row. */
-export function beginTexts(): void {
-  messageBytes = 0;
-  isAssistant = false;
-}
-
 /** Begins the value of a field: only the last of several with one name counts. */
-export function forgetText(field: i32): void {
-  store<u64>(FIELDS + ((<usize>field) << 3), 0);
+export function beginField(index: i32): void {
+  field = FIELDS + ((<usize>index) << 3);
+  store<u64>(field, 0);
 }
 
-/** Adds a text to a field. */
-export function addText(field: i32, bytes: u32, ofAssistant: bool): void {
-  const entry = FIELDS + ((<usize>field) << 3);
-  store<u32>(entry, load<u32>(entry) + bytes);
-  if (ofAssistant) store<u32>(entry, load<u32>(entry, 4) + bytes, 4);
+/** Adds a text to the field. */
+export function addText(bytes: u32, isAssistant: bool): void {
+  store<u32>(field, load<u32>(field) + bytes);
+  if (isAssistant) store<u32>(field, load<u32>(field, 4) + bytes, 4);
 }
 
-export function addToContent(bytes: u32): void {
-  messageBytes += bytes;
+export function beginContent(): void {
+  messageBytes = 0;
 }
 
-export function setSpeaker(ofAssistant: bool): void {
-  isAssistant = ofAssistant;
+/** Adds a text to the message, whose role may follow. */
+export function addToContent(from: usize, to: usize): void {
+  messageBytes += <u32>(to - from);
 }
 
-/** Ends a message of a field: its role may follow its content. */
-export function endContent(field: i32): void {
-  addText(field, messageBytes, isAssistant);
-  beginTexts();
+export function endContent(isAssistant: bool): void {
+  addText(messageBytes, isAssistant);
 }
 
 /** Counts the texts of a row, which are those of some fields, given as bits. */

@@ -112,6 +112,11 @@ export function noteInRow(code: i32, at: usize, length: usize): void {
   store<u32>(entry, <u32>length, 4);
 }
 
+/** Forgets what was noted in the row of the codes from one to another. */
+export function forgetNotes(first: i32, last: i32): void {
+  for (let code = first; code <= last; code++) noted &= ~((<u64>1) << code);
+}
+
 /** True if the row is not JSON. */
 export function hasFailed(): bool {
   return failure >= 0 || (noted & ((<u64>1) << COMMA_AFTER_OBJECT)) != 0;
@@ -126,7 +131,7 @@ export function hasErrors(): bool {
 /** Reports the problems of the row, but not those of its shape if it is not JSON. */
 export function endRow(): void {
   if (failure >= 0) {
-    for (let code = UNKNOWN_FORMAT; code <= VERY_LONG_ROW; code++) noted &= ~((<u64>1) << code);
+    forgetNotes(UNKNOWN_FORMAT, VERY_LONG_ROW);
     report(failure, failureAt, failureLength);
   }
   for (let left = noted; left != 0; left &= left - 1) {

@@ -20,20 +20,9 @@ import {
 } from './codes';
 import { fail, noteInRow } from './found';
 import { forgetKeys, newObject, takeKey } from './keys';
+import { KIND_BOOLEAN, KIND_NULL, KIND_NUMBER, KIND_STRING } from './names';
 import { readNumber } from './numbers';
-import {
-  beginShape,
-  closeShape,
-  endShape,
-  keyShape,
-  KIND_BOOLEAN,
-  KIND_NULL,
-  KIND_NUMBER,
-  KIND_STRING,
-  MAX_SHAPE_DEPTH,
-  openShape,
-  scalarShape,
-} from './shape';
+import { beginShape, closeShape, endShape, keyShape, MAX_SHAPE_DEPTH, openShape, scalarShape } from './shape';
 import { hasEscape, readString } from './strings';
 import { isByteOrderMark, sequenceLength } from './utf8';
 

@@ -1,23 +1,35 @@
-// Finds API keys and private keys by their prefixes. The patterns are in `datasets/scanner.ts`, which writes
-// them into this memory before the first file.
-import { beginsWord, isAlphanumeric, isDigit, isWord } from './characters';
+// Finds API keys and private keys by their prefixes. The patterns are in `datasets/keyPatterns.ts`; `datasets/scanner.ts`
+// writes them into this memory before the first file.
+import { beginsWord, isAlphanumeric, isDigit, isExampleWord, isWord } from './characters';
+import { MAX_PATTERNS } from './codes';
 
-/** Bytes of a pattern: prefix length, offset of the rare bytes, minimum length and kind of the tail, code, bucket; prefix. */
+/** Bytes of a pattern: prefix length, offset of the rare bytes, length and kind of the tail, code, next pattern; prefix. */
 const PATTERN_BYTES: u32 = 48;
 const PREFIX_OFFSET = 8;
-const MAX_PATTERNS = 32;
-export const PATTERNS: usize = memory.data(MAX_PATTERNS * PATTERN_BYTES, 16);
+/** First the number of the first pattern, or 0, for each hash of three rare bytes; then the patterns, whose numbers begin at 1. */
+const HEADS = 256;
+export const PATTERNS: usize = memory.data(HEADS + MAX_PATTERNS * PATTERN_BYTES, 16);
 /** For each of the three rare bytes, the buckets that its lower and its upper half allow: six tables of 16. */
 export const ANCHORS: usize = memory.data(96, 16);
 
-// Which characters may follow the prefix.
+// What follows the prefix.
 const TAIL_ALPHANUMERIC = 1;
 const TAIL_UPPER = 2;
 const TAIL_BASE64 = 3;
+const TAIL_VALUE = 4;
+const TAIL_TOKEN = 5;
+const TAIL_LINES = 6;
+const TAIL_DOTTED = 7;
 
 /** A key has this many letters and digits in a row: some of each, or letters that change case more often than a name's. */
 const MIN_RANDOM: usize = 12;
 const LETTERS_PER_CHANGE: usize = 3;
+/** Maximum length of what is between the name of a value and the value. */
+const MAX_BETWEEN: usize = 16;
+/** Maximum length of what is between the header of a private key and its first line. */
+const MAX_HEADER: usize = 512;
+/** Minimum length of each part of a token. */
+const MIN_PART: usize = 16;
 
 /** The last result of `readTail`: start and end, and the end of the last letters and digits that look random. */
 let tailKind: u32 = 0;
@@ -34,33 +46,105 @@ export function forgetTail(): void {
 export let keyStart: usize = 0;
 export let foundCode: i32 = 0;
 
-/** Returns the end of a key of one of the buckets whose rare bytes are at `anchor`, or 0 if there is none. */
-export function findKey(anchor: usize, buckets: u32): usize {
-  for (let index = 0; index < MAX_PATTERNS; index++) {
-    const pattern = PATTERNS + index * PATTERN_BYTES;
-    if ((load<u8>(pattern, 5) & buckets) == 0) continue;
+/** Returns the end of a key whose rare bytes are at `anchor`, or 0 if there is none. */
+export function findKey(anchor: usize): usize {
+  const hash = ((load<u32>(anchor) & 0xffffff) * <u32>0x9e3779b1) >> 24;
+  for (let number = <u32>load<u8>(PATTERNS + hash); number != 0;) {
+    const pattern = PATTERNS + HEADS + (number - 1) * PATTERN_BYTES;
     const end = matchPattern(anchor, pattern);
-    if (end != 0) return end;
+    if (end != 0) {
+      foundCode = load<u8>(pattern, 4);
+      return end;
+    }
+    number = load<u8>(pattern, 5);
   }
   return 0;
 }
 
 function matchPattern(anchor: usize, pattern: usize): usize {
   const prefixLength = <usize>load<u8>(pattern);
-  if (prefixLength == 0) return 0;
   const start = anchor - load<u8>(pattern, 1);
   for (let at: usize = 0; at < prefixLength; at++)
     if (load<u8>(start + at) != load<u8>(pattern + at, PREFIX_OFFSET)) return 0;
-  const minTail = <usize>load<u8>(pattern, 2);
+  const length = <usize>load<u8>(pattern, 2);
+  const kind = <u32>load<u8>(pattern, 3);
   const tail = start + prefixLength;
-  if (minTail > 0) {
-    if (!beginsWord(start)) return 0;
-    readTail(tail, load<u8>(pattern, 3));
-    if (tailEnd - tail < minTail || randomEnd < tail + MIN_RANDOM) return 0;
+  if (kind == TAIL_VALUE) return matchValue(tail, length);
+  if (kind == TAIL_LINES) {
+    if (!hasLine(tail, length)) return 0;
+    keyStart = start;
+    return tail;
   }
+  if (!beginsWord(start)) return 0;
+  readTail(tail, kind == TAIL_TOKEN ? TAIL_DOTTED : kind);
+  if (!isRandom(tail, length) || isExample(start, tailEnd)) return 0;
+  if (kind == TAIL_TOKEN && !isToken(start, tailEnd)) return 0;
   keyStart = start;
-  foundCode = load<u8>(pattern, 4);
-  return minTail == 0 ? tail : tailEnd;
+  return tailEnd;
+}
+
+/** Returns the end of a value of this length whose name ends at `from`, or 0. */
+function matchValue(from: usize, length: usize): usize {
+  let at = from;
+  while (at - from < MAX_BETWEEN && isBetween(load<u8>(at))) at++;
+  if (at == from) return 0;
+  readTail(at, TAIL_BASE64);
+  if (tailEnd - at != length || !isRandom(at, length) || isExample(at, tailEnd)) return 0;
+  keyStart = at;
+  return tailEnd;
+}
+
+/** What may be between a name and its value: quotes and backslashes, `=`, `:`, `>`, a space. */
+function isBetween(character: u32): bool {
+  if (character == 0x22 || character == 0x27 || character == 0x60 || character == 0x5c) return true;
+  return character == 0x3d || character == 0x3a || character == 0x3e || character == 0x20;
+}
+
+/** Whether a line of a private key follows its header: what is only named, or left out as `...`, is no key. */
+function hasLine(from: usize, length: usize): bool {
+  let at = from;
+  while (at < from + MAX_HEADER) {
+    const character = <u32>load<u8>(at);
+    // The end of the row, or `-----E`.
+    if (character == 0x0a) return false;
+    if (character == 0x2d && load<u32>(at) == 0x2d2d2d2d && load<u16>(at, 4) == 0x452d) return false;
+    // The letter of an escape is no part of a line.
+    if (character == 0x5c && load<u8>(at, 1) != 0x0a) at += 2;
+    else if (isOfTail(character, TAIL_BASE64)) {
+      readTail(at, TAIL_BASE64);
+      if (isRandom(at, length)) return true;
+      at = tailEnd;
+    } else at++;
+  }
+  return false;
+}
+
+/** Whether the last tail has this length from `from` on, and looks random there. */
+function isRandom(from: usize, length: usize): bool {
+  return tailEnd - from >= length && randomEnd >= from + MIN_RANDOM;
+}
+
+/** Whether it says that it is an example, as `AKIAIOSFODNN7EXAMPLE` of the documentation does. */
+function isExample(from: usize, to: usize): bool {
+  for (let at = from; at + 7 <= to; at++) if (isExampleWord(at)) return true;
+  return false;
+}
+
+/** Whether a JSON Web Token (RFC 7519) begins at `from`: two objects and a signature. */
+function isToken(from: usize, to: usize): bool {
+  const payload = endOfPart(from, to);
+  if (payload == 0 || (load<u32>(payload) & 0xffffff) != 0x4a7965) return false;
+  const signature = endOfPart(payload, to);
+  if (signature == 0 || to - signature < MIN_PART) return false;
+  // The token of most documentations: `{"sub":"1234567890"`.
+  return load<u64>(payload) != 0x694957647a4a7965 || load<u64>(payload, 8) != 0x304d6a4d7849694f;
+}
+
+/** Returns what follows the part of a token and its dot, or 0 if it is too short or the last. */
+function endOfPart(from: usize, to: usize): usize {
+  let at = from;
+  while (at < to && load<u8>(at) != 0x2e) at++;
+  return at == to || at - from < MIN_PART ? 0 : at + 1;
 }
 
 /**
@@ -96,5 +180,6 @@ function isOfTail(character: u32, kind: u32): bool {
   // + / =
   if (kind == TAIL_BASE64)
     return isAlphanumeric(character) || character == 0x2b || character == 0x2f || character == 0x3d;
-  return isWord(character) || character == 0x2e;
+  // In code, what follows a dot is another name.
+  return isWord(character) || (kind == TAIL_DOTTED && character == 0x2e);
 }

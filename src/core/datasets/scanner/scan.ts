@@ -41,12 +41,13 @@ import {
   VERY_LONG_ROW,
 } from './codes';
 import { assistantBytes, forgetTexts, rowsOver4096, rowsOver8192, textBytes } from './contents';
+import { turns, TURNS_BY_ROLE } from './conversation';
 import { MAX_ROW_BYTES, readRow, skipSpace } from './grammar';
 import { ANCHORS, PATTERNS } from './keyPatterns';
 import { characters, countReturns, findLineEnd, hasReturn, hashRow } from './lines';
 import { beginFile, hashesPrompts } from './prompts';
 import { searchSecrets } from './secrets';
-import { answerHash, countRowTexts, format, hasTypes, promptHash, turns, TURNS_BY_ROLE } from './shape';
+import { answerHash, countRowTexts, format, hasTypes, promptHash } from './shape';
 import { isByteOrderMark } from './utf8';
 
 export { inputStart, reserve, places, PLACES, ROW_STARTS, ROW_HASHES, ROW_BREAKS, TOTALS };

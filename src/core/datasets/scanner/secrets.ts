@@ -1,14 +1,14 @@
-// Finds what should not leave the machine: API keys, private keys, email addresses and card numbers. Searches
+// Finds what should not leave the machine: API keys, private keys, passwords in URLs, email addresses and card numbers. Searches
 // the bytes of all rows, even if they are not JSON, but skips blocks of 16 bytes in which nothing can begin.
 import { takeDigits, forgetDigits } from './cards';
-import { endOfEscape, isAlphanumeric, isLetter, oneBefore, twoBefore } from './characters';
-import { EMAIL_ADDRESS } from './codes';
+import { endOfEscape, isAlphanumeric, isExampleWord, isLetter, oneBefore, twoBefore } from './characters';
+import { API_KEY, EMAIL_ADDRESS } from './codes';
 import { beginSecrets, reportSecret } from './found';
 import { ANCHORS, findKey, forgetTail, foundCode, keyStart } from './keyPatterns';
+import { findPassword, passwordStart } from './passwords';
 
 /** Of the 16-byte blocks that a card number spans, at least one contains this many of its digits. */
 const MIN_DIGITS = 7;
-const BUCKETS: usize = memory.data(16, 16);
 
 /** The end of the last key; matches that begin inside it are part of it. */
 let keyEnd: usize = 0;
@@ -42,11 +42,10 @@ export function searchSecrets(from: usize, to: usize, rows: u32): void {
     seconds = second;
     const signs = i8x16.eq(bytes, i8x16.splat(0x40));
     if (v128.any_true(v128.or(buckets, signs))) {
-      v128.store(BUCKETS, buckets);
       takeKeys(at, to, i8x16.bitmask(i8x16.ne(buckets, i8x16.splat(0))));
       const mask = i8x16.bitmask(signs);
       // Of consecutive `@`, only the last can be part of an address.
-      takeEmails(at, to, from, mask & ~(mask >> 1));
+      takeSigns(at, to, from, mask & ~(mask >> 1));
     }
     const digits = i8x16.lt_u(i8x16.sub(bytes, i8x16.splat(0x30)), i8x16.splat(10));
     if (popcnt(i8x16.bitmask(digits)) >= MIN_DIGITS) takeDigits(at, min(at + 16, to), from);
@@ -57,17 +56,24 @@ function takeKeys(block: usize, to: usize, mask: i32): void {
   for (let left = mask; left != 0; left &= left - 1) {
     const index = <usize>ctz(left);
     if (block + index >= to) return;
-    const end = findKey(block + index - 2, load<u8>(BUCKETS + index));
+    const end = findKey(block + index - 2);
     if (end == 0 || keyStart < keyEnd) continue;
     reportSecret(foundCode, keyStart, end);
     keyEnd = end;
   }
 }
 
-function takeEmails(block: usize, to: usize, from: usize, mask: i32): void {
+/** Takes the passwords of URLs and the email addresses whose `@` are in the mask. */
+function takeSigns(block: usize, to: usize, from: usize, mask: i32): void {
   for (let left = mask; left != 0; left &= left - 1) {
     const at = block + ctz(left);
     if (at >= to) return;
+    if (findPassword(at, from)) {
+      // It can be a key that was found already.
+      const isNew = keyEnd <= passwordStart || keyStart >= at;
+      if (passwordStart != 0 && isNew) reportSecret(API_KEY, passwordStart, at);
+      continue;
+    }
     const end = findEmail(at, from);
     if (end != 0) reportSecret(EMAIL_ADDRESS, emailStart, end);
   }
@@ -120,12 +126,7 @@ function endOfDomain(from: usize): usize {
       const isDomain = labels > 1 && length > 1 && <usize>letters == length;
       return isDomain && !isExample ? at : 0;
     }
-    isExample = isWordExample(label, length);
+    isExample = length == 7 && isExampleWord(label);
     label = at + 1;
   }
-}
-
-/** True for the word "example" in any case. */
-function isWordExample(label: usize, length: usize): bool {
-  return length == 7 && ((load<u64>(label) & 0xffffffffffffff) | 0x20202020202020) == 0x656c706d617865;
 }

@@ -166,3 +166,43 @@ function isSimpleEscape(at: usize): bool {
       return false;
   }
 }
+
+/** Whether a string is empty or only white space. */
+export function isBlank(from: usize, to: usize): bool {
+  return skipBlank(from, to) == to;
+}
+
+/** Returns the first character of a string, or its end, that is not white space, as characters and escapes. */
+export function skipBlank(from: usize, to: usize): usize {
+  let at = from;
+  while (at < to) {
+    const length = blankLength(at);
+    if (length == 0) break;
+    at += length;
+  }
+  return min(at, to);
+}
+
+/** Returns the length of a white space character or its escape, or 0. */
+function blankLength(at: usize): usize {
+  const first = <u32>load<u8>(at);
+  if (first == 0x20) return 1;
+  if (first == 0x5c) {
+    const letter = <u32>load<u8>(at, 1);
+    // n r t f
+    if (letter == 0x6e || letter == 0x72 || letter == 0x74 || letter == 0x66) return 2;
+    return letter == 0x75 && isWhiteSpace(hexUnit(at + 2)) ? 6 : 0;
+  }
+  if (first < 0xc2) return 0;
+  const second = (<u32>load<u8>(at, 1)) & 0x3f;
+  if (first < 0xe0) return isWhiteSpace(((first & 0x1f) << 6) | second) ? 2 : 0;
+  const unit = ((first & 0x0f) << 12) | (second << 6) | ((<u32>load<u8>(at, 2)) & 0x3f);
+  return first < 0xf0 && isWhiteSpace(unit) ? 3 : 0;
+}
+
+/** Whether a code unit is what JavaScript's `trim` removes. */
+function isWhiteSpace(unit: u32): bool {
+  if (unit <= 0x20) return unit == 0x20 || unit - 0x09 < 5;
+  if (unit == 0xa0 || unit == 0x1680 || unit == 0x3000 || unit == 0xfeff) return true;
+  return unit - 0x2000 < 11 || unit == 0x2028 || unit == 0x2029 || unit == 0x202f || unit == 0x205f;
+}

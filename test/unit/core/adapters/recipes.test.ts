@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
-import { recipesOf, type Recipe, type RecipeNote, type Tool } from '../../../../src/core/adapters/recipes.ts';
+import { recipesOf, type RecipeNote, type Tool } from '../../../../src/core/adapters/recipes.ts';
 import { adding, sampleAdapter, type SampleOptions } from '../../../helpers/adapters/sampleAdapter.ts';
 import { tensor } from '../../../helpers/adapters/safetensorsWriter.ts';
 import { block, FOLDER, Place, zipOf } from '../../../helpers/adapters/support.ts';
@@ -24,23 +23,6 @@ describe('recipesOf', () => {
     const { peft, vllm, llamacpp, ollama } = await recipes(options);
     return [peft, vllm, llamacpp, ollama].map(({ refusal }) => refusal);
   };
-  const assertWarned = (recipe: Recipe, note: RecipeNote) =>
-    assert.deepEqual([recipe.refusal, recipe.warnings.includes(note)], [undefined, true], note);
-
-  it('returns commands for the platform’s shells, with the user’s path and the config’s base', async () => {
-    const texts: string[] = [];
-    for (const at of [{}, { folder: "C:\\Users\\Jo O'Neil\\my 100% run", platform: 'win32' }])
-      for (const { tool, refusal, warnings, blocks } of Object.values(await recipes({}, at))) {
-        const isWindows = 'platform' in at;
-        assert.deepEqual([refusal, warnings], [undefined, isWindows && tool === 'vllm' ? ['needs-wsl'] : []]);
-        for (const { purpose, shell, text } of blocks)
-          texts.push(
-            `=== ${[isWindows ? 'win32' : 'linux', tool, purpose, shell ?? []].flat().join(' ')}\n${text}\n`,
-          );
-      }
-    const file = new URL('../../../fixtures/adapters/recipes.txt', import.meta.url);
-    assert.equal(texts.join(''), await readFile(file, 'utf8'));
-  });
 
   it('lists exactly the placeholders that the user must replace', async () => {
     for (const config of [
@@ -60,32 +42,6 @@ describe('recipesOf', () => {
           );
           assert.equal(notes.includes('base-unknown'), 'base_model_name_or_path' in config, tool);
         }
-  });
-
-  it('loads the model class of the task with PEFT, and assumes text generation if it is unknown', async () => {
-    for (const [task, model] of [
-      ['CAUSAL_LM', 'AutoModelForCausalLM'],
-      ['SEQ_2_SEQ_LM', 'AutoModelForSeq2SeqLM'],
-      ['SEQ_CLS', 'AutoModelForSequenceClassification'],
-      ['TOKEN_CLS', 'AutoModelForTokenClassification'],
-      ['QUESTION_ANS', 'AutoModelForQuestionAnswering'],
-      ['FEATURE_EXTRACTION', 'AutoModel'],
-    ] as const) {
-      const options = { config: { task_type: task } };
-      const loading = block((await recipes(options)).peft, task === 'CAUSAL_LM' ? 'load-and-run' : 'load');
-      const { text, placeholders } = loading;
-      assert.deepEqual(placeholders.includes('NUM_LABELS'), task === 'SEQ_CLS' || task === 'TOKEN_CLS');
-      assert.ok(text.includes(`from transformers import ${model}, AutoTokenizer\n`), task);
-      assert.ok(text.includes(`base = ${model}.from_pretrained("acme/base-1b", `), task);
-      assert.equal(/apply_chat_template[^]*\.generate\(/.test(text), task === 'CAUSAL_LM');
-      const other = task === 'CAUSAL_LM' ? undefined : 'other-task';
-      assert.deepEqual(await refusals(options), [undefined, other, other, other]);
-    }
-    for (const task of [undefined, null, 'NEW_TASK', 7]) {
-      const { peft } = await recipes({ config: { task_type: task } });
-      assert.match(block(peft, 'load-and-run').text, /AutoModelForCausalLM/);
-      assertWarned(peft, 'task-assumed');
-    }
   });
 
   it('refuses exactly the adapters that a tool cannot load', async () => {
@@ -152,65 +108,11 @@ describe('recipesOf', () => {
     }
   });
 
-  it('warns if PEFT changes the base again, and installs the packages for it', async () => {
-    const { peft, ollama } = await recipes({ config: { init_lora_weights: 'loftq' } });
-    // The recipe for Ollama merges with PEFT.
-    for (const recipe of [peft, ollama]) {
-      assertWarned(recipe, 'base-repeated');
-      assert.match(block(recipe, 'install').text, / bitsandbytes scipy( -r |$)/);
-    }
-  });
-
   it('resizes the base to the embeddings of the adapter before it is loaded', async () => {
     const rows = tensor('base_model.model.model.embed_tokens.weight', [72, 2]);
     const { peft, ollama } = await recipes(adding(rows));
     for (const text of [block(peft, 'load-and-run').text, block(ollama, 'merge').text])
       assert.match(text, /^base = .*\nbase\.resize_token_embeddings\(72\)\n[^]*^model = PeftModel/m);
-  });
-
-  it('never merges an adapter that cannot be merged', async () => {
-    for (const config of [
-      { alora_invocation_tokens: [1] },
-      { layer_replication: [[0, 4]] },
-      { peft_type: 'PROMPT_TUNING' },
-    ]) {
-      const { peft } = await recipes({ config });
-      assert.deepEqual(
-        peft.blocks.map(({ purpose }) => purpose),
-        ['install', 'load-and-run'],
-      );
-    }
-    const { peft, llamacpp } = await recipes({ config: { alora_invocation_tokens: [1] } });
-    for (const recipe of [peft, llamacpp]) assertWarned(recipe, 'alora');
-  });
-
-  it('corrects the scale for llama.cpp if one number is enough', async () => {
-    for (const [options, scale] of [
-      [{ rank: 9, config: { use_rslora: true } }, 3],
-      [{ config: { alpha_pattern: { q_proj: 12, v_proj: 12 } } }, 1.5],
-    ] as const) {
-      const { llamacpp } = await recipes(options);
-      assert.match(block(llamacpp, 'run').text, new RegExp(`--lora-scaled adapter\\.gguf:${scale}$`));
-      assertWarned(llamacpp, 'scale-corrected');
-    }
-    // llama.cpp ignores the config's rank in favor of the tensors'.
-    const { llamacpp } = await recipes({ config: { r: 8 } });
-    assert.doesNotMatch(block(llamacpp, 'run').text, /scaled/);
-  });
-
-  it('chooses the smallest vLLM rank that is enough for shapes and config', async () => {
-    for (const [options, expected] of [
-      ...([4, 16] as const).map((rank) => [{ rank }, undefined] as const),
-      ...([17, 64, 65, 300, 512] as const).map(
-        (rank, index) => [{ rank }, [32, 64, 128, 320, 512][index]] as const,
-      ),
-      [{ config: { rank_pattern: { k_proj: 48 } } }, 64],
-      [{ config: { r: 64, rank_pattern: { q_proj: 4, v_proj: 4 } } }, 64],
-    ] as const) {
-      const { vllm } = await recipes({ layers: 1, ...options });
-      const found = /--max-lora-rank (\d+) /.exec(block(vllm, 'serve').text)?.[1];
-      assert.equal(found, expected?.toString(), JSON.stringify(options));
-    }
   });
 
   it('passes any path to the programs unchanged', async () => {
@@ -274,11 +176,6 @@ describe('recipesOf', () => {
     assert.match(await text('vllm', { base_model_name_or_path: '--config' }), /^vllm serve BASE_MODEL /);
     for (const tool of ['vllm', 'peft'] as const)
       assert.doesNotMatch(await text(tool, { revision: '--config' }), /--config/);
-    assert.match(
-      await text('vllm', { revision: 'v1.0' }),
-      /^vllm serve acme\/base-1b \\\n {2}--revision v1\.0 \\/,
-    );
-    assert.match(await text('peft', { revision: 'v1.0' }), /\("acme\/base-1b", revision="v1\.0"\)/);
   });
 });
 

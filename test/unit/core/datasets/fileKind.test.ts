@@ -86,7 +86,7 @@ describe('a checked file', () => {
   const { check, checker } = useChecker();
 
   for (const [folder, expected, count] of [
-    ['datasets', true, 10],
+    ['datasets', true, 20],
     ['others', false, 15],
   ] as const)
     it(`is recognized from its rows: fixtures in ${folder}`, async () => {

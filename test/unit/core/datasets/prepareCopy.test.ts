@@ -1,6 +1,21 @@
 import assert from 'node:assert/strict';
-import { appendFile, chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  appendFile,
+  chmod,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { DiskError } from '../../../../src/core/base/diskError.ts';
 import { CancelledError } from '../../../../src/core/base/errors.ts';
 import { inspectDataset, type DatasetFile } from '../../../../src/core/datasets/fileKind.ts';
 import { prepareCopy, type Prepared } from '../../../../src/core/datasets/prepareCopy.ts';
@@ -10,6 +25,7 @@ import { useChecker } from '../../../helpers/checker.ts';
 import { Random } from '../../../helpers/random.ts';
 
 const MAX_BYTES = 600_000_000;
+const CHILD = fileURLToPath(new URL('../../../helpers/prepareChild.ts', import.meta.url));
 const NOTHING: PrepareChoices = {
   ...{ withoutErrors: false, withoutDuplicates: false, toChat: false, holdOut: undefined, trial: undefined },
   mask: { secrets: false, personal: false },
@@ -155,7 +171,10 @@ describe('a prepared copy', () => {
       chat('cards 4012888888881881 and 4000-1234-5678-9017', 'jane.doe@corp.org, jane.doe@corp.org'),
       { id: 4012888888881881, ...chat('a', 'b') },
       chat('pem', `before ${PEM} after`),
-      chat('no end', '-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA1c7+9z5Pad7OejecsQ0buQ and so on'),
+      chat(
+        'no end',
+        '-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA1c7+9z5Pad7OejecsQ0buQIDAQABAoIBAHx9k2ZqvTzN1w8E and so on',
+      ),
       chat('azure', `AccountKey=${'aB3dE5gH7jK9mN1pQ2rS4tU6vW8x'.repeat(4).slice(0, 86)}==;Endpoint=x`),
       chat('nothing', 'here'),
       {
@@ -354,6 +373,62 @@ describe('a prepared copy', () => {
     if (process.getuid?.() === 0) return;
     await chmod(path.dirname(cancelled.path), 0o500);
     await assert.rejects(prepare(cancelled, {}), { code: 'EACCES' });
+  });
+
+  it('says that the disk is full, and nothing else, when a write fails', async function () {
+    if (process.platform !== 'linux') this.skip();
+    const source = await sourceOf(`${JSON.stringify(chat('a', 'x'.repeat(100_000)))}\n`.repeat(40));
+    const [input, full] = [await open(source.path, 'r'), await open('/dev/full', 'w')];
+    const job = {
+      fd: input.fd,
+      sizeBytes: source.sizeBytes,
+      choices: NOTHING,
+      mainFd: full.fd,
+      holdOutFd: undefined,
+    };
+    await assert.rejects(
+      checker().prepare({ ...job, maxBytes: MAX_BYTES }),
+      (error) => error instanceof DiskError && error.code === 'disk-full',
+    );
+    await Promise.all([input.close(), full.close()]);
+  });
+
+  it('leaves out a row that is too long to check, and copies what is around it', async function () {
+    this.timeout(60_000);
+    const long = Buffer.alloc(70 * 1024 * 1024, 'x');
+    const brackets = Buffer.alloc(60 * 1024 * 1024, '[');
+    const row = '{"text":"a"}\n';
+    const source = await sourceOf(
+      Buffer.concat([Buffer.from(row), long, Buffer.from(`\n${row}`), brackets, Buffer.from(`\n${row}`)]),
+    );
+    const { main, counts } = await prepare(source, { withoutErrors: true });
+    assert.equal(await readFile(main, 'utf8'), row.repeat(3));
+    assert.deepEqual([counts.rows, counts.leftOut.unchecked, counts.leftOut.error], [5, 1, 1]);
+  });
+
+  it('leaves no file with a final name if its process is killed, and the next copy removes what was left', async function () {
+    this.timeout(120_000);
+    const source = await sourceOf(`${JSON.stringify(chat('a', 'x'.repeat(5_000)))}\n`.repeat(8_000));
+    let left = 0;
+    for (const ms of [0, 20, 60, 120, 200, 300]) {
+      const child = fork(CHILD, [source.path], { silent: true });
+      const ended = once(child, 'exit');
+      await once(child, 'message');
+      child.send('go');
+      await delay(ms);
+      child.kill('SIGKILL');
+      await ended;
+      const names = await filesBeside(source);
+      left += names.filter((name) => name.endsWith('.part')).length;
+      for (const name of names.filter((one) => one.startsWith('train.prepared')))
+        assert.equal((await stat(path.join(path.dirname(source.path), name))).size, source.sizeBytes, name);
+    }
+    assert.ok(left > 0, 'nothing was killed while it was written');
+    await prepare(source, {});
+    assert.deepEqual(
+      (await filesBeside(source)).filter((name) => name.endsWith('.part')),
+      [],
+    );
   });
 
   it('has the read permissions of its source', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { ApiKeys } from '../../../../src/core/accounts/apiKeys.ts';
 import { KeysChangedError } from '../../../../src/core/accounts/errors.ts';
 import type { AccountStore } from '../../../../src/core/accounts/accountStore.ts';
+import { golden } from '../../../helpers/golden.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
 const standIn = await withVscode(() => import('../../../helpers/vscodeStandIn.ts'));
@@ -12,7 +13,29 @@ describe('Sign Out', () => {
 
   const current = { requireCurrent: () => Promise.resolve() };
 
-  it('warns that unfinished downloads will be removed, and removes them after the account', async () => {
+  it('says what will be gone: the API key, open submissions, unfinished downloads', async () => {
+    const shown: Record<string, string[]> = {};
+    for (const [kind, name] of [
+      ['service', 'Work'],
+      ['sandbox', 'Sandbox'],
+    ] as const)
+      for (const submissions of [undefined, 'kept', 'charge'] as const)
+        for (const hasDownloads of [false, true]) {
+          standIn.forget();
+          await signOut(
+            { active: { id: 'one', kind, name } } as unknown as AccountStore,
+            current as unknown as ApiKeys,
+            () => ({ submissions, hasDownloads }),
+            () => assert.fail('not confirmed'),
+          );
+          const { sentences, details, buttons } = standIn.shown;
+          const what = [kind, submissions ?? 'none open', ...(hasDownloads ? ['downloads'] : [])].join(', ');
+          shown[what] = [...sentences, ...details, ...buttons.flat().map((one) => `[${one}]`)];
+        }
+    golden('sign-out', shown);
+  });
+
+  it('removes unfinished downloads after the account', async () => {
     const done: string[] = [];
     const step = (name: string) => (id: string) => Promise.resolve(void done.push(`${name} ${id}`));
     const accounts = {
@@ -24,27 +47,9 @@ describe('Sign Out', () => {
       signOut(accounts, apiKeys, () => ({ submissions: undefined, hasDownloads: true }), step('forget'));
     await run();
     assert.deepEqual(done, []);
-    assert.match(standIn.shown.details[0] ?? '', /^Unfinished downloads will be removed\. Its API key /);
     standIn.shown.answer = ([button]) => button;
     await run();
     assert.deepEqual(done, ['remove one', 'delete one', 'forget one']);
-  });
-
-  it('explains the consequences for open submissions and unfinished downloads', async () => {
-    const accounts = { active: { id: 'one', kind: 'service', name: 'Work' } } as unknown as AccountStore;
-    for (const submissions of ['charge', 'kept'] as const)
-      await signOut(
-        accounts,
-        current as unknown as ApiKeys,
-        () => ({ submissions, hasDownloads: true }),
-        () => assert.fail('not confirmed'),
-      );
-    const [charge, kept] = standIn.shown.details;
-    assert.match(charge ?? '', /You may be charged.+Unfinished downloads will be removed\./);
-    assert.match(
-      kept ?? '',
-      /not charged, as far as this machine knows.+Unfinished downloads will be removed\./,
-    );
   });
 
   it('removes nothing if another window changed API keys while the dialog was open', async () => {
@@ -70,20 +75,6 @@ describe('Sign Out', () => {
       ),
       { code: 'keys-changed' },
     );
-  });
-
-  it('explains how to restore the sandbox, and mentions no API key', async () => {
-    const accounts = { active: { id: 'one', kind: 'sandbox', name: 'Sandbox' } } as unknown as AccountStore;
-    const staying = '“Use the Sandbox” brings back its runs and downloads.';
-    for (const submissions of [undefined, 'charge', 'kept'] as const)
-      await signOut(
-        accounts,
-        current as unknown as ApiKeys,
-        () => ({ submissions, hasDownloads: submissions === 'kept' }),
-        () => assert.fail('not confirmed'),
-      );
-    const discarded = `Unfinished downloads will be removed. ${staying}`;
-    assert.deepEqual(standIn.shown.details, [staying, staying, discarded]);
   });
 
   it('removes unfinished downloads even if the keyring fails, and reports the failure', async () => {

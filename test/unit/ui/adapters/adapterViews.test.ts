@@ -6,7 +6,7 @@ import {
   FAULTS,
   type ArchiveFault,
 } from '../../../../src/core/adapters/problems.ts';
-import type { Recipe } from '../../../../src/core/adapters/recipes.ts';
+import { recipesOf, type Recipe } from '../../../../src/core/adapters/recipes.ts';
 import type {
   AdapterReport,
   LoraPair,
@@ -15,7 +15,9 @@ import type {
   WeightsReport,
 } from '../../../../src/core/adapters/report.ts';
 import type { AdapterNote, AdapterTool } from '../../../../src/ui/adapters/protocol.ts';
-import { golden, type Shown } from '../../../helpers/golden.ts';
+import { sampleAdapter, type SampleOptions } from '../../../helpers/adapters/sampleAdapter.ts';
+import { FOLDER, Place, zipOf } from '../../../helpers/adapters/support.ts';
+import { changedLines, golden } from '../../../helpers/golden.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 
 const reports = await withVscode(() => import('../../../../src/ui/adapters/adapterOverview.ts'));
@@ -67,6 +69,7 @@ const weights: WeightsReport = {
 };
 
 describe('the adapter page', () => {
+  const place = new Place();
   const problem = (code: ProblemCode, more: Partial<AdapterProblem> = {}): AdapterProblem => ({
     code,
     severity: 'warning',
@@ -161,14 +164,18 @@ describe('the adapter page', () => {
     });
   });
 
+  const toolText = ({ warnings, blocks, notes }: AdapterTool, hasText = false) => [
+    ...warnings.map(noteText),
+    ...blocks.flatMap(({ title, hint, text }) => [
+      [`# ${title}`, ...(hint === undefined ? [] : [hint])].join(' | '),
+      ...(hasText ? text.split('\n') : []),
+    ]),
+    ...notes.map(noteText),
+  ];
+
   it('has a sentence for each note on a tool, and shows only the refusal if a tool refuses', () => {
     const block = { purpose: 'serve', text: 'a', placeholders: [] } as const;
     const full: Partial<Recipe> = { blocks: [block], warnings: ['needs-wsl'], notes: ['model-name'] };
-    const toolText = ({ warnings, blocks, notes }: AdapterTool): Shown => [
-      ...warnings.map(noteText),
-      ...blocks.map(({ title, hint }) => [`# ${title}`, ...(hint === undefined ? [] : [hint])].join(' | ')),
-      ...notes.map(noteText),
-    ];
     const shown = (changes: Partial<Recipe>, baseModel?: string) =>
       toolText(
         recipes.adapterTool({ tool: 'vllm', blocks: [], warnings: [], notes: [], ...changes }, baseModel),
@@ -194,6 +201,55 @@ describe('the adapter page', () => {
       'a base that is not a repository': shown({ notes: ['base-unknown'] }, 'Qwen3 8B'),
       'a base without a name': shown({ notes: ['base-unknown'] }, ''),
       'no base': shown({ notes: ['base-unknown'] }),
+    });
+  });
+
+  it('has the commands of each tool, in the platform’s shell and with the user’s path and the config’s base', async () => {
+    const toolsOf = async (options: SampleOptions, platform = 'linux', folder = FOLDER) => {
+      const at = await place.inspect(zipOf(sampleAdapter(options)));
+      const found = recipesOf(at, { folder, platform });
+      const { tools } = recipes.adapterRecipes(found, at.config?.baseModel, folder, undefined);
+      return new Map(tools.map((tool) => [tool.name, toolText(tool, true)]));
+    };
+    const page = (tools: ReadonlyMap<string, string[]>) =>
+      [...tools].flatMap(([name, lines]) => [`== ${name}`, ...lines]);
+    /** Of each tool, the lines that differ, or why it can't load the adapter. */
+    const changed = async (options: SampleOptions, before: ReadonlyMap<string, string[]> = plain) => {
+      const tools = [...(await toolsOf(options))].map(([name, lines]) => {
+        const diff = changedLines(lines, before.get(name) ?? []);
+        const isRefused = diff.length > 0 && !lines.some((line) => line.startsWith('# '));
+        return [name, isRefused ? lines : diff] as const;
+      });
+      return page(new Map(tools.filter(([, lines]) => lines.length > 0)));
+    };
+    const plain = await toolsOf({});
+    const task = (task_type: unknown) => ({ config: { task_type } });
+    const config = (values: Record<string, unknown>) => changed({ config: values });
+    const other = await toolsOf(task('SEQ_2_SEQ_LM'));
+    const cases: Record<string, readonly string[]> = {
+      Linux: page(plain),
+      Windows: page(await toolsOf({}, 'win32', "C:\\Users\\Jo O'Neil\\my 100% run")),
+      'no task': await changed(task(null)),
+      'an unknown task': await changed(task('NEW_TASK')),
+      SEQ_2_SEQ_LM: await changed(task('SEQ_2_SEQ_LM')),
+    };
+    for (const name of ['SEQ_CLS', 'TOKEN_CLS', 'QUESTION_ANS', 'FEATURE_EXTRACTION'])
+      cases[`${name}, after SEQ_2_SEQ_LM`] = await changed(task(name), other);
+    for (const rank of [16, 17, 64, 65, 300, 512, 513])
+      cases[`rank ${rank}`] = await changed({ rank, layers: 1 });
+    golden('adapter-recipes', {
+      ...cases,
+      'a larger rank in a pattern': await config({ rank_pattern: { k_proj: 48 } }),
+      'a larger rank that no module has': await config({ r: 64, rank_pattern: { q_proj: 4, v_proj: 4 } }),
+      'a revision': await config({ revision: 'v1.0' }),
+      'a base that is a folder': await config({ base_model_name_or_path: '/mnt/x' }),
+      rsLoRA: await changed({ rank: 9, config: { use_rslora: true } }),
+      'another rank in the config': await config({ r: 8 }),
+      'another alpha for all modules': await config({ alpha_pattern: { q_proj: 12, v_proj: 12 } }),
+      'a base that PEFT changes': await config({ init_lora_weights: 'loftq' }),
+      aLoRA: await config({ alora_invocation_tokens: [1] }),
+      'repeated layers': await config({ layer_replication: [[0, 4]] }),
+      'another type': await config({ peft_type: 'PROMPT_TUNING' }),
     });
   });
 

@@ -133,6 +133,20 @@ describe('dataset messages', () => {
       cases[`${code}: ${messages.problemName(code)}`] = [sentence(code), sentence(code, 4_998)];
       assert.ok(sentence(code).length <= 130, sentence(code));
     }
+    for (const [code, ...roles] of [
+      ['repeated-role', 'user', 'assistant', 'gpt'],
+      [
+        'tool-order',
+        'assistant',
+        'function_call',
+        'tool',
+        'function',
+        'observation',
+        'tool_response',
+        'ipython',
+      ],
+    ] as const)
+      cases[`${code}, by the role`] = roles.map((detail) => messages.problemSentence({ code, detail }));
     golden('dataset-problems', cases);
     assert.equal(new Set(PROBLEMS.map(([code]) => messages.problemName(code))).size, PROBLEMS.length);
   });

@@ -92,19 +92,6 @@ describe('downloadAdapter', () => {
   const said = () => standIn.shown.sentences;
   const set = (directory: string) => standIn.settings.set('fineTuning.downloadDirectory', directory);
 
-  it('downloads into the chosen folder and reports the location', async () => {
-    press('Inspect');
-    await download({ kind: 'run', runId });
-    assert.deepEqual(await readdir(out), [file]);
-    assert.deepEqual(said(), [`Downloaded ${file} to ${out}.`]);
-    assert.deepEqual(standIn.shown.buttons, [['Inspect', 'Open Containing Folder']]);
-    const [[command, uri] = []] = standIn.executed;
-    assert.equal(command, 'fineTuning.inspectAdapter');
-    assert.equal((uri as { fsPath: string }).fsPath, path.join(out, file));
-    assert.ok(standIn.shown.progress.includes('waiting for the network'));
-    assert.ok(standIn.shown.progress.includes('verifying'), standIn.shown.progress.join());
-  });
-
   it('rejects an unfinished, unknown, or expired run before asking for a folder', async () => {
     standIn.shown.folder = () => assert.fail('a folder is asked for');
     const running = await submit();
@@ -252,15 +239,6 @@ describe('downloadAdapter', () => {
   });
 
   describe('after an interruption', () => {
-    it('asks, then resumes', async () => {
-      await interrupt();
-      press('Resume');
-      await download(runId);
-      assert.match(said()[0] ?? '', /^The download of run [0-9a-f]+ was interrupted at \d+%\.$/);
-      assert.match(said()[1] ?? '', /^Downloaded .+ to /);
-      assert.deepEqual(await readdir(out), [file]);
-    });
-
     it('discards the download and restarts it in another folder', async () => {
       await interrupt();
       press('Restart Download');

@@ -5,6 +5,7 @@ import { DiskError } from '../../../../src/core/base/diskError.ts';
 import { ExpectedError } from '../../../../src/core/base/errors.ts';
 import { DownloadError } from '../../../../src/core/downloads/errors.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
+import { golden } from '../../../helpers/golden.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const reports = await withVscode(() => import('../../../../src/ui/downloads/downloadReports.ts'));
@@ -31,59 +32,51 @@ describe('what a download says:', () => {
     ]);
   });
 
-  it('reportDownloaded warns about a file that is damaged or not known to be an adapter', () => {
-    for (const [verified, type, sentence] of [
-      ['zip', 'model', /^Downloaded a\.zip to \/out\.$/],
-      ['unread', 'model', /^Downloaded .* Only its size/],
-      ['length', 'log', /^Downloaded .* Only its size/],
-      ['length', 'model', /its format is unknown/],
-      ['html', 'model', /a web page/],
-      ['damaged', 'model', /^The download is damaged and was kept as \/out\/a\.zip\.$/],
-      ['damaged', 'log', /is damaged/],
-    ] as const) {
+  it('states progress and results, and offers what helps', () => {
+    const shown: Record<string, string | string[]> = {};
+    const toast = (name: string) => {
+      const { sentences, buttons } = standIn.shown;
+      shown[name] = sentences.map((text, index) =>
+        [text, ...(buttons[index] ?? []).map((one) => `[${one}]`)].join(' '),
+      );
       standIn.forget();
-      const file = { runId: 'r', path: '/out/a.zip', artifactType: type, verified, completedAtMs: 0 };
-      reports.reportDownloaded([file], { id: 'account-1', kind: 'service' });
-      assert.match(standIn.shown.sentences.join(), sentence);
-      const buttons = standIn.shown.buttons[0] ?? [];
-      assert.equal(buttons.includes('Inspect'), verified !== 'html');
-      assert.equal(buttons[0] === 'Download Again…', verified === 'damaged');
-    }
-  });
-
-  it('downloadText shows the progress, and downloadShare never 100% before the end', () => {
-    const { downloadText, downloadShare } = progress;
-    const sizes = { receivedBytes: 5_000, totalBytes: 10_000 };
-    assert.equal(downloadText({ state: 'waiting', ...sizes }), 'waiting for the network');
-    assert.equal(downloadText({ state: 'downloading', ...sizes }), '5.0 kB of 10.0 kB');
-    assert.equal(downloadText({ state: 'downloading', receivedBytes: 5_000 }), '5.0 kB');
-    assert.equal(downloadText({ state: 'interrupted', receivedBytes: 5_000 }), 'interrupted at 5.0 kB');
-    assert.equal(downloadShare({ state: 'downloading', ...sizes, receivedBytes: 9_999 }), '99%');
-    assert.equal(downloadShare({ state: 'downloading', receivedBytes: 0, totalBytes: 0 }), '100%');
-  });
-
-  it('reportDownloadFailed offers Resume if it can help, and otherwise the error’s action', () => {
-    const session = { account: { id: 'account-1', kind: 'sandbox' }, runs: { label: () => 'maths' } };
-    const report = (error: Error, ...active: object[]) => {
-      standIn.forget();
-      standIn.shown.answer = ([first]) => first;
-      reports.reportDownloadFailed(session as never, { active } as never, 'r', error);
-      return standIn.shown;
     };
+    const work = { id: 'account-1', kind: 'service' } as const;
+    const file = { runId: 'r', path: '/out/a.zip', artifactType: 'model', verified: 'zip' as const };
+    for (const verified of ['zip', 'unread', 'length', 'html', 'damaged'] as const)
+      for (const artifactType of ['model', 'log']) {
+        reports.reportDownloaded([{ ...file, artifactType, verified }], work);
+        toast(`a ${artifactType}: ${verified}`);
+      }
+    reports.reportDownloaded([file, { ...file, artifactType: 'log' }], { ...work, kind: 'sandbox' });
+    toast('two files in the sandbox');
+    const session = { account: { id: 'account-1', kind: 'sandbox' }, runs: { label: () => 'maths' } };
     const stopped = { accountId: 'account-1', runId: 'r', state: 'interrupted' };
     const lost = new NetworkError('reset');
-    const full = new DiskError({ name: 'Error', message: '', code: 'ENOSPC' });
-    for (const [error, left, button] of [
-      [lost, stopped, 'Resume'],
-      [lost, { ...stopped, runId: 'other' }, 'Retry'],
-      [full, stopped, 'Choose Another Folder…'],
-      [new DownloadError('file-exists'), stopped, 'Download Again…'],
-    ] as const)
-      assert.deepEqual(report(error, left).buttons, [[button, 'Show Log']]);
-    assert.match(
-      report(lost, stopped).sentences[0] ?? '',
-      /^Sandbox: Download of maths failed\. The connection /,
-    );
+    for (const [name, error, left] of [
+      ['lost', lost, stopped],
+      ['lost, with another run stopped', lost, { ...stopped, runId: 'other' }],
+      ['disk full', new DiskError({ name: 'Error', message: '', code: 'ENOSPC' }), stopped],
+      ['a file of its name', new DownloadError('file-exists'), stopped],
+    ] as const) {
+      reports.reportDownloadFailed(session as never, { active: [left] } as never, 'r', error);
+      toast(name);
+    }
+    const { downloadText, downloadShare, downloadProgressText } = progress;
+    for (const state of ['waiting', 'downloading', 'verifying', 'interrupted'] as const)
+      for (const [receivedBytes, totalBytes] of [[9_999, 10_000], [5_000], [0, 0]] as const) {
+        const view = {
+          state,
+          receivedBytes,
+          ...(totalBytes !== undefined && { totalBytes }),
+        };
+        shown[`${state}, ${receivedBytes} of ${totalBytes}`] =
+          `${downloadText(view)} | ${downloadShare(view)}`;
+      }
+    golden('downloads', {
+      ...shown,
+      'the second of two': downloadProgressText({ state: 'waiting', receivedBytes: 0 }, 1, 2),
+    });
   });
 
   it('explain has a sentence for each code of DownloadError', () => {

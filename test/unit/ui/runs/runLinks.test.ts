@@ -89,13 +89,6 @@ describe('followRunLink', () => {
     assert.deepEqual(errors, []);
   });
 
-  it('reports that no account is active', async () => {
-    active = undefined;
-    await follow('/run/abc');
-    assert.deepEqual(standIn.shown.sentences, ['No account is active.']);
-    assert.deepEqual([shown, requests], [[], []]);
-  });
-
   it('rejects any other link without repeating its text', async () => {
     const plain = ['/run/abc/artifacts/download', '/run/../balance', '/signIn/service_secret', '/submit/abc'];
     plain.push('', '/', '/run', '/run/', 'run/abc', '//run/abc', '/Run/abc', '/runs/abc', '/submit');

@@ -4,12 +4,15 @@ import { readFileSync } from 'node:fs';
 import type * as vscode from 'vscode';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { ActiveDownload, DownloadRecord } from '../../../../src/core/downloads/types.ts';
+import type { KnownDetail } from '../../../../src/core/runs/detailStore.ts';
 import type { Session } from '../../../../src/core/runs/session.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { ChargedReceipt } from '../../../../src/core/submission/intent.ts';
 import type { RunsNode } from '../../../../src/ui/runs/runRows.ts';
 import type { VisibleRuns } from '../../../../src/ui/runs/visibleRuns.ts';
 import type { RunsTree, RunsTreeParts } from '../../../../src/ui/runs/runsTree.ts';
+import type { RunView } from '../../../../src/ui/shared/runText.ts';
+import { golden } from '../../../helpers/golden.ts';
 import { bodyOf, sendJson } from '../../../helpers/httpServer.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { Bench, row, until } from '../../../helpers/runs/support.ts';
@@ -19,8 +22,7 @@ import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissio
 
 const { RunsTree: createTree } = await withVscode(() => import('../../../../src/ui/runs/runsTree.ts'));
 const { VisibleRuns: createShown } = await withVscode(() => import('../../../../src/ui/runs/visibleRuns.ts'));
-// Load what the tree imports for the first tooltip.
-await withVscode(() => import('../../../../src/ui/runs/runTooltip.ts'));
+const { runTooltip } = await withVscode(() => import('../../../../src/ui/runs/runTooltip.ts'));
 
 const MARKER = 'ft-7k3m9qpx';
 const HOUR = 3_600_000;
@@ -216,135 +218,102 @@ describe('RunsTree', () => {
       assert.equal(shownRows()[0], 'sample-dataset | No adapter · 2 h ago');
     });
 
-    it('opens its page when selected, and gets its tooltip on demand', async () => {
+    it('opens its page when selected, and gets its tooltip on demand, without a request', async () => {
       await list(many(1));
       const { command, tooltip } = item();
       assert.deepEqual([command?.command, command?.arguments], ['fineTuning.showRun', ['r0']]);
       assert.equal(tooltip, undefined);
-      const resolved = async () => (await tree.resolveTreeItem(item(), first())).tooltip as string;
-      assert.match(await resolved(), /^Model: m\nStatus: Completed\nCreated: .+\nRun ID: r0$/);
+      receipts = [chargedReceipt({ run: { run_id: 'r0', price_cents: 900 } })];
+      const resolved = await tree.resolveTreeItem(item(), first());
+      assert.match(resolved.tooltip as string, /\nPrice: 9\.00 USD\nCreated/);
       assert.equal(paths.length, 1);
-      const times = { created_at: '2026-05-01T12:00:00Z', started_at: '2026-05-01T12:05:00Z' };
-      await list(many(1, times), false, {
-        ...{
-          ...times,
-          run_id: 'r0',
-          status: 'completed',
-          model_id: 'm',
-          completed_at: '2026-05-01T13:05:00Z',
-        },
-        ...{ label: `a label of\nmany words ${MARKER}`, plan: 'Pro\u202e', price_cents: 517 },
-      });
-      await session.runs.loadDetail('r0');
-      await session.balance.refresh();
-      const lines = (await resolved()).replace(/(\w+ed): [^\n,]+, 2026,? [^\n,]+/g, '$1: …');
-      assert.deepEqual(lines.split('\n'), [
-        'Label: a label of many words',
-        'Model: m',
-        'Status: Completed',
-        'Price: 5.17 USD (currency assumed from the balance)',
-        'Plan: Pro<U+202E>',
-        'Created: …',
-        'Started: …, after 5 min in the queue',
-        'Completed: …, after 1 h of training',
-        'Run ID: r0',
-      ]);
     });
 
-    it('shows in its tooltip the price and whether it was expected', async () => {
-      await list(many(1));
-      const paid = (cents: number, run_id: string, sha256: string, atMs = 0) =>
-        chargedReceipt({
-          atMs,
-          dataset: { sha256 },
-          run: { run_id, price_cents: cents },
-        });
-      const priced = async (price: RegExp) => {
-        const { tooltip } = await tree.resolveTreeItem(item(), first());
-        assert.match(tooltip as string, price);
+    it('shows in its tooltip everything that is known, and whether its price was expected', () => {
+      const at = (hours: number) => new Date(2026, 4, 1, 12, 60 * hours).toISOString();
+      const run = { ...row('r0', 0, 'complete'), created_at: at(0) };
+      const tip = (
+        changes: Partial<RunView> = {},
+        detail?: Partial<KnownDetail>,
+        receipts: readonly ChargedReceipt[] = [],
+      ) => {
+        const view: RunView = { run, phase: 'finished', modelName: 'Model M', ...changes };
+        const known = detail && ({ ...run, status: 'completed', ...detail } as KnownDetail);
+        return runTooltip(view, known, receipts).split('\n');
       };
-      receipts = [paid(900, 'r0', '0')];
-      await priced(/\nPrice: 9\.00 USD\nCreated/);
-      const before = ['1', '2'].map((sha256) => paid(400, sha256, sha256));
-      receipts = [...before, paid(410, 'r0', '0', 1)];
-      await priced(/\nPrice: 4\.10 USD\nEstimate: 3\.20–5\.00 USD\n/);
-      receipts = [...before, paid(900, 'r0', '0', 1)];
-      await priced(/\nPrice: 9\.00 USD, outside the estimate of 3\.20–5\.00 USD\nCreated/);
-      receipts = [...before, paid(900, 'r0', '1', 1)];
-      await priced(/\nPrice: 9\.00 USD instead of 4\.00 USD last time\n/);
+      const priced = (...receipts: ChargedReceipt[]) =>
+        tip({}, undefined, receipts).filter((line) => /^(Price|Estimate)/.test(line));
+      const paid = (price_cents: number | undefined, run_id: string, sha256: string, atMs = 0) =>
+        chargedReceipt({ atMs, dataset: { sha256 }, run: { run_id, price_cents } });
+      const before = [paid(400, '1', '1'), paid(400, '2', '2')];
+      const times = { started_at: at(0.25), completed_at: at(1.25) };
+      const known = { ...times, plan: 'Pro\u202e', price_cents: 517 };
+      const kept = { ...run, artifacts_available: true, artifacts_expires_at: at(24) };
+      golden('run-tooltips', {
+        'before its details are read': tip(),
+        'its details are read': tip({ label: 'maths' }, known),
+        'its currency is assumed': tip({}, { ...known, assumedCurrency: 'USD' }),
+        'its adapter is available': tip({ run: kept }),
+        'a model without a name': tip({ modelName: 'm' }),
+        'an active run': tip({ run: { ...run, status: 'warming\ning\u202e_up' }, phase: 'active' }),
+        'a failed run': tip({ run: { ...run, status: 'CANCELLED' }, phase: 'ended' }),
+        'a status of spaces': tip({ run: { ...run, status: ' ' }, phase: 'active' }),
+        'a time that can’t be read': tip({ run: { ...run, created_at: 'yesterday' } }, {}),
+        'times that run backwards': tip({}, { started_at: at(-1), completed_at: at(-2) }),
+        'a receipt': priced(paid(900, 'r0', '0')),
+        'a receipt without a price': priced(paid(undefined, 'r0', '0')),
+        'within the estimate': priced(...before, paid(410, 'r0', '0', 1)),
+        'outside the estimate': priced(...before, paid(900, 'r0', '0', 1)),
+        'the same dataset before': priced(...before, paid(900, 'r0', '1', 1)),
+      });
     });
 
     it('shows its state in a few words and an icon, with the matching button', async () => {
+      const rows: Record<string, string> = {};
       const buttons = (contextValue: string) => menusOf(contextValue, /^inline/).join();
-      const shownAs = (changes: object) => {
-        Object.assign(downloads, { active: [], home: [], verified: 'zip' }, changes);
+      const shown = async (name: string, run: object, change: object = {}) => {
+        await list(many(1, run));
+        Object.assign(downloads, { active: [], home: [], verified: 'zip' }, change);
         hear();
         const { contextValue = '', description, iconPath } = item();
-        return `${(iconPath as { id: string }).id} | ${String(description)} | ${buttons(contextValue)}`;
+        const { id } = iconPath as { id: string };
+        rows[name] = [id, description, buttons(contextValue)].filter((one) => one !== '').join(' | ');
       };
       const inMs = (ms: number) => new Date(Date.now() + ms + 30_000).toISOString();
       const kept = { artifacts_available: true };
-      for (const [run, change, expected] of [
-        [{ status: 'queued', created_at: inMs(-3 * 60_000 - 60_000) }, {}, 'clockface | Queued 3 min | '],
-        [{ status: 'warm\ning\u202e_up' }, {}, 'pulse | Warm ing<U+202E>_up · just now | '],
-        [{ status: ' ' }, {}, 'pulse | Status unknown · just now | '],
-        [{ status: 'CANCELLED' }, {}, 'error | CANCELLED · just now | '],
-        [{}, {}, 'pass | No adapter · just now | '],
-        [kept, {}, 'pass | Not downloaded · just now | downloadAdapter'],
-        [
-          { ...kept, artifacts_expires_at: inMs(6.5 * 24 * HOUR) },
-          {},
-          'pass | 7 days left · just now | downloadAdapter',
-        ],
-        [
-          { ...kept, artifacts_expires_at: inMs(71 * HOUR) },
-          {},
-          'warning | 3 days left · just now | downloadAdapter',
-        ],
-        [
-          { ...kept, artifacts_expires_at: inMs(21 * HOUR) },
-          {},
-          'warning | 21 h left · just now | downloadAdapter',
-        ],
-        [{ ...kept, artifacts_expires_at: inMs(-HOUR) }, {}, 'circle-slash | Expired · just now | '],
-        [
-          { ...kept, created_at: 'yesterday', artifacts_expires_at: 'later' },
-          {},
-          'pass | Not downloaded | downloadAdapter',
-        ],
-        [{ status: 'failed', artifacts_expires_at: inMs(-HOUR) }, {}, 'error | Failed · just now | '],
-        [{}, { active: [download('interrupted', 41, 100)] }, 'pass | No adapter · just now | '],
-        [kept, { active: [download('waiting')] }, 'sync | Downloading… | cancelDownload'],
-        [
-          kept,
-          { active: [download('interrupted'), download('downloading', 41, 100)] },
-          'sync | Download 41% | cancelDownload',
-        ],
-        [
-          kept,
-          { active: [{ ...download('downloading', 41, 100), isKept: false }] },
-          'sync | Download 41% · can’t be resumed | cancelDownload',
-        ],
-        [kept, { active: [download('verifying', 100, 100)] }, 'sync | Verifying… | cancelDownload'],
-        [kept, { active: [download('interrupted', 41, 100)] }, 'warning | Stopped at 41% | downloadAdapter'],
-        // The downloaded file was a web page.
-        [kept, { home: ['r0'], verified: 'html' }, 'pass | Not downloaded · just now | downloadAdapter'],
-        [kept, { home: ['r0'], verified: 'damaged' }, 'warning | Damaged · Download again | downloadAdapter'],
-        [
-          { artifacts_expires_at: inMs(-HOUR) },
-          { home: ['r0'], verified: 'damaged' },
-          'circle-slash | Expired · just now | ',
-        ],
-        [kept, { home: ['r0'] }, 'pass-filled | Downloaded · just now | inspectAdapter'],
-        [{}, { home: ['r0'] }, 'pass-filled | Downloaded · just now | inspectAdapter'],
-      ] as const) {
-        await list(many(1, run));
-        assert.equal(shownAs(change), expected);
-      }
-      assert.deepEqual(menusOf('run.downloadable.downloaded', /^[^i]/), [
-        ...['downloadAdapter', 'inspectAdapter', 'openRunInNewTab', 'copyRunId', 'submitAgain'],
-      ]);
-      assert.deepEqual(menusOf('run.downloading', /^1/), ['cancelDownload', 'openRunInNewTab']);
+      const until = (hours: number) => ({ ...kept, artifacts_expires_at: inMs(hours * HOUR) });
+      const gone = { artifacts_expires_at: inMs(-HOUR) };
+      await shown('queued', { status: 'queued', created_at: inMs(-4 * 60_000) });
+      await shown('active', { status: 'warming\ning\u202e_up' });
+      await shown('a status of spaces', { status: ' ' });
+      await shown('ended', { status: 'CANCELLED' });
+      await shown('failed, its adapter expired', { status: 'failed', ...gone });
+      await shown('no adapter', {});
+      await shown('no adapter, a download stopped', {}, { active: [download('interrupted', 41, 100)] });
+      await shown('an adapter', kept);
+      await shown('an adapter for a week', until(6.5 * 24));
+      await shown('an adapter for three days', until(71));
+      await shown('an adapter for a day', until(21));
+      await shown('an adapter, expired', until(-1));
+      await shown('times that can’t be read', { ...until(1), created_at: 'a', artifacts_expires_at: 'b' });
+      await shown('waiting', kept, { active: [download('waiting')] });
+      const both = [download('interrupted'), download('downloading', 41, 100)];
+      await shown('one downloading, one stopped', kept, { active: both });
+      const bound = { ...download('downloading', 41, 100), isKept: false };
+      await shown('downloading, can’t be resumed', kept, { active: [bound] });
+      await shown('verifying', kept, { active: [download('verifying', 100, 100)] });
+      await shown('stopped', kept, { active: [download('interrupted', 41, 100)] });
+      await shown('downloaded a web page', kept, { home: ['r0'], verified: 'html' });
+      await shown('damaged', kept, { home: ['r0'], verified: 'damaged' });
+      await shown('damaged, expired', gone, { home: ['r0'], verified: 'damaged' });
+      await shown('downloaded', kept, { home: ['r0'] });
+      await shown('downloaded, no longer available', {}, { home: ['r0'] });
+      const menu = (contextValue: string) => menusOf(contextValue, /^[^i]/).join();
+      golden('run-rows', {
+        ...rows,
+        'the menu of a downloaded run': menu('run.downloadable.downloaded'),
+        'the menu of a run that is downloading': menu('run.downloading'),
+      });
     });
 
     it('is dimmed while the service is unreachable, without a full redraw', async () => {

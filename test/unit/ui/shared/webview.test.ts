@@ -101,14 +101,6 @@ describe('A webview page', () => {
     assert.deepEqual(received, [{ type: 'reload' }, { type: 'go', row: 0, to: 'end', note: undefined }]);
   });
 
-  it('copies texts, and is notified when they are on the clipboard', async () => {
-    panel.send({ type: 'ready' });
-    panel.send({ type: 'copy', id: 'sha', text: 'ab' });
-    await settled();
-    assert.deepEqual(standIn.executed, [['copy', 'ab']]);
-    assert.deepEqual(panel.posted, [{ type: 'copied', id: 'sha', text: 'Copied' }]);
-  });
-
   it('has the errors of its requests logged, except cancellations', async () => {
     for (const error of [new Error('x'), new CancelledError()]) {
       answer = () => Promise.reject(error);

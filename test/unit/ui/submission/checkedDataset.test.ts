@@ -10,7 +10,6 @@ import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const messages = await withVscode(() => import('../../../../src/ui/shared/datasetTexts.ts'));
-const { checkRows } = await withVscode(() => import('../../../../src/ui/submission/summary.ts'));
 const { chooseCheckedDataset } = await withVscode(
   () => import('../../../../src/ui/submission/checkedDataset.ts'),
 );
@@ -61,12 +60,7 @@ describe('chooseCheckedDataset', () => {
       buttons: [...standIn.shown.buttons],
     };
   }
-  const [problems, convert, anywayNext, anyway] = [
-    'Show Problems',
-    'Convert to JSONL',
-    'Submit Anyway…',
-    'Submit Anyway',
-  ];
+  const [problems, convert, anywayNext] = ['Show Problems', 'Convert to JSONL', 'Submit Anyway…'];
 
   it('accepts a dataset with at most warnings without asking', async () => {
     for (const found of [clean, address]) {
@@ -99,16 +93,6 @@ describe('chooseCheckedDataset', () => {
       standIn.executed.map(([command]) => command),
       ['fineTuning.showDatasetProblems'],
     );
-  });
-
-  it('accepts errors only after a second confirmation', async () => {
-    const once = await prepare([errors], anywayNext);
-    assert.equal(once.dataset, undefined);
-    assert.equal(once.sentences[1], 'Submit rows.jsonl despite these problems?');
-    assert.deepEqual(once.buttons[1], [problems, anyway]);
-    assert.equal((await prepare([errors], anyway)).dataset, undefined);
-    const twice = await prepare([errors], anywayNext, anyway);
-    assert.deepEqual((twice.dataset?.check as Report).problems, errors.problems);
   });
 
   it('offers to convert a JSON array', async () => {
@@ -168,10 +152,6 @@ describe('chooseCheckedDataset', () => {
     assert.equal(messages.verdictLine(many), '7,473 rows · question/answer · 1,200 warnings');
     assert.equal(messages.verdictPhrase(many), '7,473 rows of question/answer, 1,200 warnings');
     assert.equal(line({ format: undefined }), '10 rows · no problems');
-    assert.deepEqual(
-      checkRows(reportOf(address)).map(({ description }) => description),
-      ['10 rows of chat, 13 warnings', 'email addresses (12), payment card numbers (1)'],
-    );
     assert.deepEqual(
       [messages.sizePhrase(599_999_999), typeof messages.sizePhrase(600_000_000)],
       [undefined, 'string'],

@@ -12,6 +12,7 @@ import type {
   SubmissionResult,
 } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { UnreadRecord } from '../../../../src/core/submission/unreadRecord.ts';
+import { golden } from '../../../helpers/golden.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { servicesOf, sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
@@ -299,32 +300,55 @@ describe('commands for open submissions', () => {
   });
 
   describe('resolveSubmission', () => {
-    it('checks what may have been charged, then shows the money first and the possible actions', async () => {
-      pending = [unknown()];
-      const run = { run_id: 'r-1', status: 'queued', model_id: 'm', label: 'Mine', price_cents: 100 };
-      finding = { verdict: 'cannot-tell', reason: 'candidates', candidates: [run] };
-      await resolve('one');
-      const [dialog] = standIn.shown.inputs;
-      assert.match(dialog?.placeholder ?? '', /^You may have been charged: /);
-      assert.deepEqual(actions(), ['Check Now', 'This Is the Run: Mine', 'Resend…', 'Discard…']);
-      assert.deepEqual(calls, ['check one in Work']);
-    });
-
-    it('offers only possible actions, and doesn’t check what can’t have been charged', async () => {
-      for (const [submission, expected] of [
-        [pendingOf('unsent'), ['Continue…', 'Discard…']],
-        [pendingOf('refused'), ['Continue…', 'Discard…']],
-        [pendingOf('uploading'), ['Cancel Upload']],
-        [pendingOf('waiting'), ['Cancel Upload']],
-        [pendingOf('validating'), []],
-        [pendingOf('elsewhere'), []],
-      ] as const) {
-        standIn.shown.inputs.length = 0;
+    it('shows the money first and the possible actions, and checks only what may have been charged', async () => {
+      const shown: Record<string, string[]> = {};
+      const dialog = async (name: string, submission: PendingSubmission) => {
+        standIn.forget();
         pending = [submission];
-        await resolve(submission.id);
-        assert.deepEqual(actions(), expected, submission.state);
-      }
+        await resolve('one');
+        const { title, placeholder = '', items = [] } = standIn.shown.inputs[0] ?? {};
+        const rows = items.filter(({ detail }) => detail !== undefined);
+        shown[name] = [
+          `${title} | ${placeholder}`,
+          ...rows.map(({ label, detail }) => `${label} | ${detail}`),
+        ];
+        return placeholder;
+      };
+      const states = ['uploading', 'waiting', 'elsewhere'] as const;
+      const live = { retryAtMs: Date.now() + 30.5 * 60_000 };
+      for (const state of [...states, 'queued', 'unsent', 'refused'] as const)
+        assert.doesNotMatch(
+          await dialog(state, pendingOf(state, intentOf({ id: 'one' }), live)),
+          /may have been charged/,
+        );
       assert.deepEqual(calls, []);
+      for (const state of [...states, 'validating', 'checking', 'unknown'] as const) {
+        const said = await dialog(`${state}, fully uploaded`, pendingOf(state, unknown().intent, live));
+        assert.match(said, /^You may have been charged[.:] /, state);
+      }
+      assert.deepEqual(calls, Array(2).fill('check one in Work'));
+      const { attempts } = unknown().intent;
+      await dialog(
+        'canceled after the upload',
+        unknown('one', HOUR, { attempts: [{ ...attempts[0], code: 'cancelled' }] }),
+      );
+      const explained = { at: { localMs: 0 }, complete: true, candidates: [], explained: true };
+      for (const [name, changes] of Object.entries({
+        'not charged': {},
+        'not charged, explained': { lastCheck: explained },
+      }))
+        await dialog(name, { ...unknown('one', HOUR, changes), state: 'not-charged' });
+      const run = { run_id: 'r-1', status: 'queued', model_id: 'm', label: 'Mine', price_cents: 100 };
+      finding = {
+        verdict: 'cannot-tell',
+        reason: 'candidates',
+        candidates: [run, { ...run, label: undefined, price_cents: undefined }],
+      };
+      await dialog(
+        'two possible runs',
+        unknown('one', HOUR, { balanceBefore: { balance_cents: 1, currency: 'USD' } }),
+      );
+      golden('submission-dialog', shown);
     });
 
     it('says why one can’t be sent again, in place of the action and before any question', async () => {
@@ -380,37 +404,12 @@ describe('commands for open submissions', () => {
       assert.match(standIn.shown.sentences[0] ?? '', /^train\.jsonl is not where it was\./);
     });
 
-    it('warns that canceling an upload doesn’t undo a possible earlier charge', async () => {
-      for (const [intent, detail] of [
-        [intentOf({ id: 'one' }), 'Not charged if canceled before the upload completes.'],
-        [unknown().intent, 'Stops resending. You may have been charged already.'],
-      ] as const) {
-        pending = [pendingOf('waiting', intent)];
-        await resolve('one');
-        assert.equal(standIn.shown.inputs.at(-1)?.items[1]?.detail, detail);
-      }
-    });
-
     it('reports a run that the check found, without asking', async () => {
       pending = [unknown()];
       finding = { verdict: 'charged', run: { run_id: 'r' } };
       await resolve('one');
       assert.deepEqual(calls, ['check one in Work', 'report r', 'reveal r']);
       assert.equal(standIn.shown.inputs.length, 0);
-    });
-
-    it('settles the submission with the run that the user recognizes and confirms', async () => {
-      const run = { run_id: 'r-1', status: 'queued', model_id: 'm', label: 'Mine', price_cents: 100 };
-      pending = [unknown()];
-      finding = { verdict: 'cannot-tell', reason: 'candidates', candidates: [run] };
-      choose('This Is the Run');
-      await resolve('one');
-      assert.deepEqual([calls, standIn.shown.inputs.length], [['check one in Work'], 2]);
-      assert.deepEqual(standIn.shown.isModal, [true]);
-      choose('This Is the Run');
-      press('This Is the Run');
-      await resolve('one');
-      assert.deepEqual(calls.slice(2), ['adopt one r-1', 'report r-1', 'reveal r-1']);
     });
 
     it('discards only after a warning, which mentions a charge only if there may be one', async () => {

@@ -1,19 +1,31 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { mock } from 'node:test';
 import { Emitter } from '../../../../src/core/base/event.ts';
 import type { Sessions } from '../../../../src/core/runs/sessions.ts';
+import type { Intent } from '../../../../src/core/submission/intent.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
 import type { UnreadRecord } from '../../../../src/core/submission/unreadRecord.ts';
+import { golden } from '../../../helpers/golden.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { damagedRecord, intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
 
 const { SubmissionRows } = await withVscode(() => import('../../../../src/ui/submission/submissionRows.ts'));
 
+const MENUS = (
+  JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8')) as {
+    contributes: { menus: Record<string, { command: string; when: string; group: string }[]> };
+  }
+).contributes.menus;
 const HOSTILE = 'Free \u202e$(check) [x](command:y)\u200b';
 const SHOWN = 'Free <U+202E>$ (check) [x] (command:y)<U+200B>';
 
+const NOW_MS = new Date(2026, 4, 1, 14, 30).getTime();
+const minutesAgo = (minutes: number) => NOW_MS - minutes * 60_000;
+
 describe('SubmissionRows', () => {
   let rows: InstanceType<typeof SubmissionRows>;
+  let modelName: string;
   let pending: PendingSubmission[];
   let damaged: UnreadRecord[];
   let sessions: { active: object | undefined; find: (id: string) => object | undefined };
@@ -21,13 +33,12 @@ describe('SubmissionRows', () => {
   beforeEach(() => {
     const sessionOf = (id: string) => ({
       account: { id, name: id },
-      models: { nameOf: () => HOSTILE },
+      models: { nameOf: () => modelName },
       keyId: 'first',
     });
     const [active, other] = [sessionOf('account-1'), sessionOf('Home')];
     sessions = { active, find: (id) => [active, other].find(({ account }) => account.id === id) };
-    pending = [];
-    damaged = [];
+    [pending, damaged, modelName] = [[], [], 'Qwen 3 8B'];
     const submitter = {
       get pending() {
         return pending;
@@ -41,6 +52,28 @@ describe('SubmissionRows', () => {
     };
     rows = new SubmissionRows(sessions as unknown as Sessions, submitter, journal);
   });
+
+  /** What a row shows and offers; it opens the dialog of its submission. */
+  const shown = (id: string) => {
+    const { label, description, command, contextValue = '', iconPath, ...rest } = rows.item(id);
+    assert.deepEqual([command?.command, command?.arguments], ['fineTuning.resolveSubmission', [id]]);
+    const menu = (MENUS['view/item/context'] ?? []).filter(({ when }) => {
+      const [, pattern, value] = /viewItem (?:=~ \/(.+)\/|== (\S+))$/.exec(when) ?? [];
+      return pattern === undefined ? value === contextValue : new RegExp(pattern).test(contextValue);
+    });
+    const commandsOf = (inline: boolean) =>
+      menu
+        .filter(({ group }) => group.startsWith('inline') === inline)
+        .map(({ command }) => command.replace('fineTuning.', ''));
+    return [
+      [label as string, (iconPath as { id: string }).id, description, ...commandsOf(true)].join(' | '),
+      `menu: ${commandsOf(false).join()}`,
+      `label: ${rest.accessibilityInformation?.label}`,
+      `tooltip: ${(rest.tooltip as string).split('\n').join(' | ')}`,
+    ];
+  };
+
+  afterEach(() => mock.timers.reset());
 
   it('lists the active account first, then others with their names, but no signed-out accounts', () => {
     const attempts = [uploadedAttempt(Date.now())];
@@ -66,23 +99,7 @@ describe('SubmissionRows', () => {
       damagedRecord('other'),
     ];
     assert.deepEqual(rows.rowIds, ['own', 'known', 'home', 'gone', 'other']);
-    const shown = rows.rowIds.slice(1).map((id) => {
-      const { label, description, command, contextValue } = rows.item(id);
-      assert.deepEqual([command?.arguments, contextValue], [[id], 'submission.damaged']);
-      return [label, description];
-    });
-    assert.deepEqual(shown, [
-      ['train.jsonl', 'May be charged · record damaged'],
-      ['train.jsonl', 'May be charged · record damaged · Home'],
-      ['train.jsonl', 'May be charged · record damaged'],
-      ['other.json', 'Record damaged'],
-    ]);
-    const { accessibilityInformation, tooltip } = rows.item('home');
-    assert.equal(accessibilityInformation?.label, 'train.jsonl, May be charged, record damaged, Home');
-    assert.equal(
-      tooltip,
-      'train.jsonl\nMay be charged · record damaged\nAccount: Home\nMarker: ft-7k3m9qpx\nFile: home.json',
-    );
+    golden('damaged-rows', Object.fromEntries(rows.rowIds.slice(1).map((id) => [id, shown(id)])));
   });
 
   it('shows the time of rows that would read alike after their first words', () => {
@@ -114,54 +131,70 @@ describe('SubmissionRows', () => {
     assert.deepEqual(rows.tickingIds, ['uploading', 'waiting']);
   });
 
-  it('has at most one button in each state, to check, continue, cancel, or discard', () => {
-    const text = readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8');
-    const { contributes } = JSON.parse(text) as {
-      contributes: { menus: Record<string, { command: string; when: string; group: string }[]> };
+  it('says first whether there was a charge, and has at most one button, to check, continue, cancel, or discard', () => {
+    mock.timers.enable({ apis: ['Date'], now: NOW_MS });
+    const attempts = [uploadedAttempt(minutesAgo(125))];
+    const unknown = (changes: Partial<Intent> = {}) =>
+      pendingOf('unknown', intentOf({ attempts, keyId: 'first', ...changes }));
+    const checked = (...candidates: string[]) =>
+      unknown({ lastCheck: { at: { localMs: minutesAgo(25) }, complete: true, candidates } });
+    const live = { sentBytes: 120_000_000, startedAtMs: NOW_MS - 12_000, attempt: 1 };
+    const of = (state: PendingSubmission['state'], changes: Partial<PendingSubmission> = {}) =>
+      pendingOf(state, intentOf(), changes);
+    const closed = (minutes: number) =>
+      pendingOf(
+        'validating',
+        intentOf({ attempts: [{ started: { localMs: 0 }, closed: { localMs: minutesAgo(minutes) } }] }),
+      );
+    const refused = (code: string) =>
+      pendingOf('refused', intentOf({ attempts, refused: { at: { localMs: NOW_MS }, code } }));
+    const notCharged = (changes: Partial<Intent> = {}) =>
+      pendingOf('not-charged', intentOf({ attempts, keyId: 'first', ...changes }));
+    const long = [uploadedAttempt(minutesAgo(23 * 60))];
+    const codes = ['insufficient_balance', 'model_not_available', 'invalid_api_key', 'validation_failed'];
+    const cases: Record<string, PendingSubmission> = {
+      queued: of('queued'),
+      'nothing uploaded': of('uploading', { sentBytes: 0, attempt: 1 }),
+      uploading: of('uploading', live),
+      'uploading again': of('uploading', { ...live, attempt: 2 }),
+      validating: of('validating', { attempt: 1 }),
+      'validating for less than a minute': closed(0.9),
+      'validating for minutes': closed(4.5),
+      waiting: of('waiting', { attempt: 1, retryAtMs: NOW_MS + 12_000 }),
+      'waiting as the service asks': of('waiting', { retryAtMs: NOW_MS + 3_480_000, isAsked: true }),
+      'waiting, maybe charged': pendingOf('waiting', intentOf({ attempts }), {
+        attempt: 1,
+        retryAtMs: NOW_MS,
+      }),
+      checking: of('checking'),
+      'in another window': of('elsewhere'),
+      unknown: unknown(),
+      'unknown, with a label, of another account': unknown({ label: 'My run', accountId: 'Home' }),
+      'unknown, a possible run': checked('r'),
+      'unknown, possible runs': checked('r', 's'),
+      'unknown, checked': checked(),
+      'not charged': notCharged(),
+      // Only the dialog says why it can't be sent again.
+      'not charged, more than 23 hours ago': notCharged({ attempts: long }),
+      'not charged, another API key': notCharged({ keyId: 'second' }),
+      // The record of this machine proves less than the service's answer.
+      unsent: of('unsent'),
+      ...Object.fromEntries(codes.map((code) => [`refused: ${code}`, refused(code)])),
     };
-    const menuOf = (contextValue: string) =>
-      (contributes.menus['view/item/context'] ?? []).flatMap(({ command, group, when }) => {
-        const [, pattern, value] = /viewItem (?:=~ \/(.+)\/|== (\S+))$/.exec(when) ?? [];
-        const fits = pattern === undefined ? value === contextValue : new RegExp(pattern).test(contextValue);
-        return fits ? [`${command.replace('fineTuning.', '')} ${group.replace(/@.*/, '')}`] : [];
-      });
-    const inMenu = ['resolveSubmission 1_submission'];
-    const cancels = ['cancelUpload inline', 'cancelUpload 1_submission', ...inMenu];
-    const checks = ['checkSubmission inline', ...inMenu];
-    const continues = ['continueSubmission inline', ...inMenu];
-    for (const [states, expected] of [
-      [['queued', 'uploading', 'waiting'], cancels],
-      [['validating', 'checking', 'elsewhere'], inMenu],
-      [['unknown'], checks],
-      [['unsent', 'not-charged', 'refused'], continues],
-    ] as const)
-      for (const state of states) {
-        pending = [pendingOf(state, intentOf({ id: 'one' }))];
-        const item = rows.item('one');
-        assert.deepEqual(item.command?.arguments, ['one'], state);
-        assert.equal(item.command.command, 'fineTuning.resolveSubmission');
-        assert.ok(item.iconPath !== undefined && item.description !== '', state);
-        assert.ok(typeof item.tooltip === 'string' && item.tooltip.startsWith('train.jsonl\n'), state);
-        assert.match(item.accessibilityInformation?.label ?? '', /^train\.jsonl, ./, state);
-        assert.deepEqual(menuOf(item.contextValue ?? ''), expected, state);
-      }
-    damaged = [damagedRecord('other')];
-    assert.deepEqual(menuOf(rows.item('other').contextValue ?? ''), ['discardRecord inline', ...inMenu]);
-    // Only the dialog says why it can't be sent again.
-    for (const [hours, keyId] of [
-      [23, 'first'],
-      [1, 'second'],
-    ] as const) {
-      const attempts = [uploadedAttempt(Date.now() - hours * 3_600_000)];
-      pending = [pendingOf('not-charged', intentOf({ id: 'one', keyId, attempts }))];
-      assert.deepEqual(menuOf(rows.item('one').contextValue ?? ''), inMenu, keyId);
-    }
-    pending = [pendingOf('waiting', intentOf({ id: 'one', attempts: [uploadedAttempt(Date.now())] }))];
-    assert.deepEqual(menuOf(rows.item('one').contextValue ?? ''), inMenu, 'it may have been charged');
+    golden(
+      'submission-rows',
+      Object.fromEntries(
+        Object.entries(cases).map(([name, one]) => {
+          pending = [one];
+          return [name, shown(one.id)];
+        }),
+      ),
+    );
   });
 
   it('sanitizes hostile text', () => {
     const dataset = { ...intentOf().dataset, filename: HOSTILE };
+    modelName = HOSTILE;
     pending = [pendingOf('unsent', intentOf({ id: 'one', label: HOSTILE, dataset }))];
     const { accessibilityInformation, description, label, tooltip } = rows.item('one');
     assert.equal(label, 'Free <U+…U+200B>');

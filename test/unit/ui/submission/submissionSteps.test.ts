@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { DatasetChangedError } from '../../../../src/core/api/errors.ts';
-import { newMarker } from '../../../../src/core/runs/marker.ts';
+import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
+import { changedLines, golden } from '../../../helpers/golden.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
-import { reportOf } from '../../../helpers/report.ts';
+import { groupOf, reportOf } from '../../../helpers/report.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { accountMoneyOf, type MoneyFacts } from '../../../../src/core/money/accountMoney.ts';
 import { intentOf, pendingOf, uploadedAttempt } from '../../../helpers/submissions.ts';
@@ -19,11 +21,14 @@ const { confirmSubmission } = await withVscode(
 type Review = Parameters<typeof reviewSubmission>[0];
 type SubmissionContext = ReturnType<Review['context']>;
 
+const NOW_MS = new Date(2026, 4, 10, 14, 30).getTime();
+
 describe('reviewSubmission', () => {
   beforeEach(() => {
     standIn.forget();
     press('Submit and Pay');
   });
+  afterEach(() => mock.timers.reset());
 
   const model = {
     model_id: 'm',
@@ -33,11 +38,11 @@ describe('reviewSubmission', () => {
     terms_url: 'https://maker.test/terms',
     use_policy_url: 'http://maker.test/policy',
   };
-  const marker = newMarker();
+  const marker = 'ft-7k3m9qpx';
   const account = { id: 'account-1', name: 'Work', kind: 'service', baseUrl: 'https://api.test/v1' } as const;
   const moneyOf = (facts: Partial<MoneyFacts>) =>
     accountMoneyOf({
-      ...{ account, receipts: [], runs: undefined, pending: [], balance: undefined, nowMs: 0 },
+      ...{ account, receipts: [], runs: undefined, pending: [], balance: undefined, nowMs: NOW_MS },
       ...facts,
     });
   const context: SubmissionContext = {
@@ -68,6 +73,24 @@ describe('reviewSubmission', () => {
     ...changes,
     context: () => ({ ...context, ...changes }),
   });
+  const usd = (balance_cents: number) => ({ balance_cents, currency: 'USD' });
+  const hoursAgo = (hours: number) => NOW_MS - hours * 3_600_000;
+  /** A receipt of a dataset of some size, whose price grows with it. */
+  const charged = (sizeBytes: number, index: number) =>
+    chargedReceipt({
+      accountId: 'account-1',
+      atMs: hoursAgo(72 - index),
+      dataset: { sizeBytes, rows: sizeBytes / 100, sha256: `digest-${index}` },
+      run: { price_cents: 300 + sizeBytes / 10, currency: 'USD' },
+    });
+  const receipts = [1_000, 2_000, 4_000].map(charged);
+  /** An earlier submission of the same bytes. */
+  const prior = (ageHours: number, changes: object = {}) => ({
+    ...{ accountId: 'account-1', runId: 'run-1', modelId: 'm', priority: false, rows: 10 },
+    ...{ submittedAtMs: hoursAgo(ageHours), priceCents: 517 as number | undefined, currency: 'USD' },
+    ...{ modelName: 'Model M', otherAccount: undefined, isCompleted: true, status: 'completed' },
+    ...changes,
+  });
   const ACCEPTING = ['Continue', 'Accept and Continue'];
   const chosen = { model, label: 'My run', priority: false };
 
@@ -90,50 +113,10 @@ describe('reviewSubmission', () => {
   const rowsOf = (input: InputStandIn | undefined) =>
     new Map(input?.items.map(({ label, description }) => [label.replace(/^\S+ /, ''), description]));
 
-  it('needs two boxes and the final question if nothing is changed', async () => {
-    const { kind, label, model: sent, priority, sha256 } = await confirmed(ACCEPTING);
-    assert.deepEqual([kind, label, sent, priority], ['confirmed', `My run ${marker}`, model, false]);
-    assert.equal(sha256, 'digest');
-    assert.deepEqual(
-      standIn.shown.inputs.map(({ title, items }) => [title, items[0]?.label]),
-      [
-        ['Submit train.jsonl to Work', '$(arrow-right) Continue'],
-        ['Terms of Maker for Model M', '$(link-external) Open license terms: https://maker.test/terms'],
-      ],
-    );
-    assert.equal(standIn.shown.inputs[1]?.items.at(-1)?.label, '$(check) Accept and Continue');
-    assert.equal(standIn.shown.sentences.length, 1);
-  });
-
-  it('returns to the summary from each row that changes something', async () => {
-    const other = { ...model, model_id: 'o', name: 'Other' };
-    const answers = ['Model', 'Other', 'Label', '  Mine ', 'Queue', 'Priority', ...ACCEPTING];
-    const { label, model: taken, priority } = await confirmed(answers, { models: [model, other] });
-    assert.deepEqual([label, taken, priority], [`Mine ${marker}`, other, true]);
-    const last = rowsOf(standIn.shown.inputs.at(-2));
-    assert.equal(last.get('Label'), `Mine ${marker}`);
-    assert.equal(last.get('Queue'), 'Priority · costs extra unless your plan includes it');
-    assert.match(
-      standIn.shown.details.at(-1) ?? '',
-      /^Model: Other \(Maker\) · priority \(may cost extra\)$/m,
-    );
-  });
-
   it('returns to the summary on Esc in the box of a row, with nothing changed', async () => {
     const answers = ['Model', undefined, 'Label', undefined, 'Queue', undefined, ...ACCEPTING];
     const { label, model: taken, priority } = await confirmed(answers, { models: [model] });
     assert.deepEqual([label, taken, priority], [`My run ${marker}`, model, false]);
-  });
-
-  it('asks for the model first if none is known', async () => {
-    const bare = { model_id: 'base-7b', name: 'base-7b', provider: '', available: true };
-    const answers = ['base-7b', ...ACCEPTING];
-    assert.equal((await confirmed(answers, { models: [bare] }, { model: undefined })).model, bare);
-    assert.equal(standIn.shown.inputs[2]?.title, 'Terms for base-7b');
-    const detail = standIn.shown.details.at(-1) ?? '';
-    assert.match(detail, /^Model: base-7b · standard queue$/m);
-    assert.match(detail, /^• accept the license terms of base-7b$/m);
-    assert.equal(await walk([undefined], {}, { model: undefined }), undefined);
   });
 
   it('adds the marker, if any, within the maximum length of a label', async () => {
@@ -170,28 +153,6 @@ describe('reviewSubmission', () => {
     for (const row of [undefined, 'Open license terms', 'Use policy'])
       assert.equal(await walk(['Continue', row]), undefined, row);
     assert.equal(await walk([undefined]), undefined);
-  });
-
-  it('ends with a modal question that repeats the consents and goes back on Enter', async () => {
-    await walk(ACCEPTING);
-    assert.deepEqual(standIn.shown.sentences, ['Submit this dataset to Work and pay?']);
-    assert.deepEqual(standIn.shown.isModal, [true]);
-    assert.deepEqual(standIn.shown.buttons, [['Back to Summary', 'Submit and Pay']]);
-    assert.deepEqual(standIn.shown.details[0]?.split('\n'), [
-      'train.jsonl',
-      'in data',
-      '1.0 kB · 10 rows · My run',
-      'Account: Work (api.test)',
-      'Model: Model M (Maker) · standard queue',
-      'Price: known only after the charge.',
-      'Balance: unknown',
-      'You’re charged when the service accepts the dataset. A run can’t be canceled or refunded.',
-      'By submitting you:',
-      '• accept the license terms and use policy of Maker',
-      '• accept the service’s data policy',
-      '• confirm you have the rights to this dataset',
-      '• understand that results aren’t guaranteed',
-    ]);
   });
 
   it('returns from the final question to the summary, then repeats the terms', async () => {
@@ -247,89 +208,13 @@ describe('reviewSubmission', () => {
     }
   });
 
-  it('shows whether the dataset of a repeated run has changed', async () => {
-    const [earlier] = [{ ...intentOf(), settled: { kind: 'discarded', at: { localMs: 0 } } as const }];
-    for (const [sha256, filename, text] of [
-      [earlier.dataset.sha256, 'renamed.jsonl', / · unchanged since /],
-      ['another', 'train.jsonl', / · changed since /],
-      ['another', 'other.jsonl', /^(?!.* since )/],
-    ] as const) {
-      const digest = Promise.withResolvers<string>();
-      const dataset = { ...context.dataset, filename };
-      await walk([], { earlier, dataset, sha256: digest.promise });
-      const input = standIn.shown.inputs.at(-1);
-      assert.doesNotMatch(rowsOf(input).get('Dataset') ?? '', /since/);
-      digest.resolve(sha256);
-      await turn();
-      assert.match(rowsOf(input).get('Dataset') ?? '', text);
-    }
-  });
-
   describe('money', () => {
-    const receipts = [1_000, 2_000, 4_000].map((sizeBytes, index) =>
-      chargedReceipt({
-        accountId: 'account-1',
-        atMs: index,
-        dataset: { sizeBytes, rows: sizeBytes / 100, sha256: `digest-${index}` },
-        run: { price_cents: 300 + sizeBytes / 10, currency: 'USD' },
-      }),
-    );
-    const balance = (balance_cents: number) => ({ balance_cents, currency: 'USD' });
-
-    it('is shown as a range, or as the price of the same bytes, in summary and final question', async () => {
-      await confirmed(ACCEPTING, { money: moneyOf({ receipts }) });
-      const price = rowsOf(standIn.shown.inputs[0]).get('Price') ?? '';
-      const [range = ''] = /[\d.]+–[\d.]+ USD/.exec(price) ?? [];
-      assert.match(price, /^Likely .* · from 3 runs$/);
-      assert.ok(standIn.shown.details[0]?.includes(`Price: known only after the charge. Likely ${range}\n`));
-      await confirmed(ACCEPTING, {
-        money: moneyOf({ receipts }),
-        sha256: Promise.resolve('digest-1'),
-      });
-      assert.match(
-        standIn.shown.details[1] ?? '',
-        /^Price: known only after the charge\. 5\.00 USD last time$/m,
-      );
-    });
-
-    it('has a note if the balance may not suffice', async () => {
-      for (const [cents, note] of [
-        [0, 'The balance is 0.00 USD. The service will refuse this run unless your plan includes it.'],
-        [10, 'The balance is probably too low for this run.'],
-        [400, 'The balance may be too low for this run.'],
-        [40_000, undefined],
-      ] as const) {
-        standIn.forget();
-        await walk([], { balance: balance(cents), money: moneyOf({ receipts, balance: balance(cents) }) });
-        const { items } = standIn.shown.inputs[0] ?? { items: [] };
-        assert.equal(items[items.findIndex(({ label }) => label === 'Notes') + 1]?.description, note);
-      }
-    });
-
-    it('over the budget needs one more confirmation, before the terms', async () => {
-      const budget = { perRunCents: 100, currency: 'USD' };
-      const money = moneyOf({ account: { ...account, budget }, receipts, balance: balance(40_000) });
-      press('Back to Summary');
-      await walk(['Continue'], { money });
-      assert.match(standIn.shown.sentences[0] ?? '', /^This run may exceed the per-run budget of Work\.$/);
-      assert.match(standIn.shown.details[0] ?? '', /it can’t stop the service from charging\.$/);
-      assert.deepEqual(standIn.shown.buttons, [['Back to Summary', 'Continue Over Budget']]);
-      assert.equal(standIn.shown.inputs.length, 2, 'the summary again');
-      assert.match(rowsOf(standIn.shown.inputs[0]).get('Budget') ?? '', /^1\.00 USD per run$/);
-      for (const button of [undefined, 'Continue Over Budget']) {
-        press(button);
-        standIn.shown.inputs.length = 0;
-        await walk(ACCEPTING, { money });
-        assert.equal(standIn.shown.inputs.length, button === undefined ? 1 : 2);
-      }
-    });
-
     it('over the budget is confirmed again only if the figures changed before the final question', async () => {
       const perRun = { perRunCents: 100, currency: 'USD' };
       const both = { ...perRun, perMonthCents: 1_000 };
       for (const [then, details] of [
         [perRun, ['Budget per run: 1.00 USD']],
-        [both, ['Budget per run: 1.00 USD', 'Budget for January (UTC): 10.00 USD']],
+        [both, ['Budget per run: 1.00 USD', 'Budget for May (UTC): 10.00 USD']],
       ] as const) {
         standIn.forget();
         standIn.shown.answer = (buttons) => buttons.at(-1);
@@ -342,7 +227,7 @@ describe('reviewSubmission', () => {
           },
           get money() {
             const budget = reads > 1 ? then : perRun;
-            return moneyOf({ account: { ...account, budget }, receipts, balance: balance(40_000) });
+            return moneyOf({ account: { ...account, budget }, receipts, balance: usd(40_000) });
           },
         });
         const asked = standIn.shown.details.slice(0, -1);
@@ -354,7 +239,7 @@ describe('reviewSubmission', () => {
 
     it('is filled in: a late balance, and the price once the digest is known', async () => {
       const late = Promise.withResolvers<undefined>();
-      const known: { balance?: ReturnType<typeof balance> } = {};
+      const known: { balance?: ReturnType<typeof usd> } = {};
       void walk(['Continue'], {
         late: [late.promise],
         sha256: Promise.resolve('digest-1'),
@@ -367,7 +252,7 @@ describe('reviewSubmission', () => {
       await turn();
       const rows = () => rowsOf(standIn.shown.inputs[0]);
       assert.equal(rows().get('Balance'), 'unknown');
-      known.balance = balance(700);
+      known.balance = usd(700);
       late.resolve(undefined);
       await turn();
       assert.deepEqual(
@@ -377,47 +262,140 @@ describe('reviewSubmission', () => {
     });
   });
 
-  it('doesn’t mention payment in the sandbox', async () => {
-    press('Submit');
-    const account = { id: 's', name: 'Sandbox', kind: 'sandbox' } as const;
-    assert.ok((await walk(ACCEPTING, { account })) !== undefined);
-    assert.equal(standIn.shown.inputs[0]?.title, 'Submit train.jsonl to the sandbox');
-    assert.deepEqual(standIn.shown.sentences, ['Submit train.jsonl to the sandbox?']);
-    assert.match(
-      standIn.shown.details[0] ?? '',
-      /^Sandbox: no training, no charges\.\ntrain\.jsonl\nin data\n1\.0 kB · 10 rows · My run\nModel: /,
-    );
-    assert.doesNotMatch(standIn.shown.details[0] ?? '', /pay|charged/);
+  it('says in the final question if the same run was submitted within a day', async () => {
+    mock.timers.enable({ apis: ['Date'], now: NOW_MS });
+    for (const changes of [{}, { modelId: 'other' }, { priority: true }, { submittedAtMs: hoursAgo(25) }]) {
+      await confirmed([...ACCEPTING], { priorsOf: () => [prior(3, changes)] });
+      const isSaid = /^Submitted before: 3 h ago$/m.test(standIn.shown.details.at(-1) ?? '');
+      assert.equal(isSaid, Object.keys(changes).length === 0, JSON.stringify(changes));
+    }
   });
 
-  it('shows the addresses of the terms as plain text, and which of them can’t be opened', async () => {
-    const termsOf = async (changes: object) => {
+  it('shows in the summary what is sent, who pays, the known price, and what the user may not expect', async () => {
+    mock.timers.enable({ apis: ['Date'], now: NOW_MS });
+    const summaryOf = async ({
+      choices = {},
+      ...changes
+    }: Changes & { choices?: Partial<typeof chosen> }) => {
       standIn.forget();
-      await walk(['Continue'], {}, { model: { ...model, ...changes } });
-      const rows = standIn.shown.inputs.at(-1)?.items ?? [];
-      assert.equal(rows.at(-1)?.label, '$(check) Accept and Continue');
-      // A description or detail would have a hover, which lies over the next row.
-      assert.ok(rows.every(({ description, detail }) => description === undefined && detail === undefined));
-      return rows.slice(0, -1).map(({ label }) => label.replace(/^\S+ /, ''));
+      await walk([], { sha256: Promise.resolve('digest-1'), ...changes }, choices);
+      await turn();
+      const { title, placeholder, items = [] } = standIn.shown.inputs[0] ?? {};
+      const rows = items.map(({ label, description = '' }) => `${label}: ${description}`);
+      return [`${title} | ${placeholder}`, ...rows];
     };
-    const terms = 'Open license terms: https://maker.test/terms';
-    assert.deepEqual(await termsOf({}), [
-      terms,
-      'Use policy: http://maker.test/policy (not opened: not https)',
-    ]);
-    assert.deepEqual(await termsOf({ use_policy_url: 'https://maker.test/policy' }), [
-      terms,
-      'Open use policy: https://maker.test/policy',
-    ]);
-    for (const use_policy_url of [undefined, ''])
-      assert.deepEqual(await termsOf({ use_policy_url }), [terms]);
-    for (const terms_url of [undefined, ''])
-      assert.deepEqual(await termsOf({ terms_url, use_policy_url: '' }), [
-        'The service gives no license link for this model',
-      ]);
-    assert.deepEqual(await termsOf({ terms_url: 'http://maker.test/terms', use_policy_url: '' }), [
-      'License terms: http://maker.test/terms (not opened: not https)',
-    ]);
+    const { dataset } = context;
+    const { place, size } = dataset;
+    const sandbox = { id: 's', name: 'Sandbox', kind: 'sandbox' } as const;
+    const settled = { kind: 'discarded', at: { localMs: 0 } } as const;
+    const earlier = (sha256: string, filename = 'train.jsonl') => ({
+      ...intentOf({ created: { localMs: hoursAgo(48) } }),
+      ...{ settled, dataset: { ...intentOf().dataset, sha256, filename } },
+    });
+    const money = (facts: Partial<MoneyFacts>) => ({ money: moneyOf(facts), balance: facts.balance });
+    const budget = (perRunCents: number, currency = 'USD') =>
+      money({ account: { ...account, budget: { perRunCents, currency } }, receipts, balance: usd(40_000) });
+    const priors = (...past: ReturnType<typeof prior>[]) => ({ priorsOf: () => past });
+    const home = { priceCents: 1_250, otherAccount: 'Home' };
+    const open = { id: 'one', accountId: 'account-2', model_id: 'm', money: '', modelName: 'Model M' };
+    const unfinished = { isCompleted: false, status: undefined };
+    const found = (...problems: ReturnType<typeof groupOf>[]) => ({ check: reportOf({ problems }) });
+    const row = [{ row: 1 }];
+    const cases: Record<string, Parameters<typeof summaryOf>[0]> = {
+      'the sandbox': { account: sandbox },
+      'the sandbox, nothing left': { account: sandbox, ...money({ balance: usd(0) }) },
+      'an account with a website': { account: { ...account, website: 'https://pay.test/' } },
+      'shown again': { notice: 'The account is now Home.' },
+      'the priority queue': { choices: { priority: true } },
+      'no label': { choices: { label: '' } },
+      'no label and no marker': { choices: { label: '' }, marker: undefined },
+      'a model without a provider': { choices: { model: { ...model, provider: '' } } },
+      'the service asks to wait': {
+        ...{ balance: usd(3_750), held: { untilMs: NOW_MS + 60_000, balanceReadAtMs: hoursAgo(1) } },
+      },
+      'unknown rows': { dataset: { ...dataset, size: { bytes: 1_000 } } },
+      'a link': { dataset: { ...dataset, place: { ...place, file: '/data/RAW.jsonl', isLink: true } } },
+      'a long folder': { dataset: { ...dataset, place: { ...place, folder: 'folder/'.repeat(9) } } },
+      'close to the limit': { dataset: { ...dataset, size: { ...size, bytes: 600_000_000 } } },
+      'submitted again, unchanged': { earlier: earlier('digest-1') },
+      'submitted again, changed': { earlier: earlier('other') },
+      'submitted again, another file': { earlier: earlier('other', 'other.jsonl') },
+      'a range, nothing left': { ...money({ receipts, balance: usd(0) }), sha256: Promise.resolve('new') },
+      'a price, probably too low': money({ receipts, balance: usd(10) }),
+      'one run, maybe too low': money({ receipts: receipts.slice(2), balance: usd(400) }),
+      'a budget': budget(500),
+      'over the budget': budget(499),
+      'a budget in another currency': budget(500, 'EUR'),
+      'an open submission': {
+        openOnesOf: () => [{ ...open, state: 'May be charged', otherAccount: 'Home' }],
+      },
+      'another account paid': priors(prior(30, home)),
+      'another account paid, and a range': {
+        ...{ ...priors(prior(30, home)), money: moneyOf({ receipts }), sha256: Promise.resolve('new') },
+      },
+      'this account paid, too': { ...priors(prior(30, home)), money: moneyOf({ receipts }) },
+      'another account paid in the other queue': priors(prior(30, { ...home, priority: true })),
+      'another account paid an unknown price': priors(prior(30, { ...home, priceCents: undefined })),
+      'submitted within a day': priors(prior(3)),
+      'discarded within a day': priors(prior(3, { runId: undefined, ...unfinished })),
+      'a day ago': priors(prior(24)),
+      'another model': priors(prior(1, { modelId: 'other', modelName: 'Other' })),
+      'another queue': priors(prior(1, { priority: true })),
+      'queued since two days': priors(prior(48, { isCompleted: false, status: 'queued' })),
+      'without a status': priors(prior(48, unfinished)),
+      'five times, the repeat first': priors(...[30, 40, 50, 60, 2].map((age) => prior(age))),
+      'trained before it changed': {
+        trainedBefore: () => ({ ...prior(30), kind: 'changed', run: { ...prior(30), runId: 'r', rows: 3 } }),
+      },
+      'not checked': { check: 'unchecked' },
+      warnings: found(groupOf('blank-line', row, 1_200)),
+      errors: found(groupOf('trailing-comma', row, 3), groupOf('private-key', row)),
+      'personal data': found(groupOf('email-address', row, 12), groupOf('card-number', row)),
+    };
+    const plain = await summaryOf({});
+    const shown: Record<string, string[]> = { 'nothing unusual': plain };
+    for (const [name, changes] of Object.entries(cases))
+      shown[name] = changedLines(await summaryOf(changes), plain);
+    golden('summary', shown);
+  });
+
+  it('shows choices in boxes, and the addresses of the terms as plain text, and which of them can’t be opened', async () => {
+    const boxOf = async (row: string, changes: Changes = {}, choices: Partial<typeof chosen> = {}) => {
+      standIn.forget();
+      await walk([row], changes, choices);
+      const { title, placeholder, prompt, value, items = [] } = standIn.shown.inputs[1] ?? {};
+      return [
+        [title, placeholder, prompt, value].filter(Boolean).join(' | '),
+        ...items.map(({ label, description, detail }) =>
+          [label, description ?? [], detail ?? []].flat().join(' | '),
+        ),
+      ];
+    };
+    const terms = (changes: object) => boxOf('Continue', {}, { model: { ...model, ...changes } });
+    const plain = await terms({});
+    const changed = async (changes: object) => changedLines(await terms(changes), plain);
+    const models = [
+      model,
+      { ...model, model_id: 'o', name: 'Other' },
+      { ...model, model_id: 'b', provider: '' },
+    ];
+    const times = { standard: { medianMs: 90_000, runs: 3 }, priority: undefined };
+    golden('submit-boxes', {
+      model: await boxOf('Model', { models }),
+      label: await boxOf('Label'),
+      'label, without a marker': await boxOf('Label', { marker: undefined }),
+      queue: await boxOf('Queue'),
+      'queue, with a time': await boxOf('Queue', { queueTimes: times }),
+      // Addresses are in the labels: a description would have a hover, which lies over the next row.
+      'terms, a policy that is not https': plain,
+      'terms, both https': await changed({ use_policy_url: 'https://maker.test/policy' }),
+      'terms, no policy': await changed({ use_policy_url: undefined }),
+      'terms, an empty policy': await changed({ use_policy_url: '' }),
+      'no terms': await changed({ terms_url: undefined }),
+      'empty terms': await changed({ terms_url: '' }),
+      'terms that are not https': await changed({ terms_url: 'http://maker.test/terms' }),
+      'terms of an unknown provider': await changed({ provider: '' }),
+    });
   });
 
   it('sanitizes hostile names', async () => {
@@ -452,80 +430,6 @@ describe('reviewSubmission', () => {
     );
   });
 
-  it('says in the summary that the run may exceed a budget, and that the same bytes have an open submission', async () => {
-    const open = {
-      ...{ id: 'one', accountId: 'account-2', model_id: 'm', money: '', modelName: 'Model M' },
-      ...{ state: 'May be charged · no answer', otherAccount: 'Home' },
-    };
-    const balance = { balance_cents: 900, currency: 'USD' };
-    const budget = { perRunCents: 300, currency: 'USD' };
-    const receipts = [chargedReceipt({ dataset: { sha256: 'digest' }, run: { price_cents: 301 } })];
-    const digest = Promise.withResolvers<string>();
-    await walk([], {
-      balance,
-      money: moneyOf({ account: { ...account, budget }, receipts, balance }),
-      openOnesOf: (sha256) => (sha256 === 'digest' ? [open] : []),
-      sha256: digest.promise,
-    });
-    const notes = () => {
-      const rows = rowsOf(standIn.shown.inputs.at(-1));
-      return [rows.get('Open submission'), rows.get('Over budget')];
-    };
-    assert.deepEqual(notes(), [undefined, undefined]);
-    digest.resolve('digest');
-    await turn();
-    assert.deepEqual(notes(), [
-      'May be charged · no answer · Model M · Home',
-      'This run may exceed the per-run budget of Work.',
-    ]);
-  });
-
-  it('shows what another account of the service paid for the same bytes, if this one has no such price', async () => {
-    const prior = {
-      ...{ accountId: 'account-2', runId: 'run-1', modelId: 'm', rows: 10, submittedAtMs: 0 },
-      ...{ priority: false, priceCents: 1_250, currency: 'USD' },
-      ...{ modelName: 'Model M', otherAccount: 'Home', isCompleted: true, status: 'completed' },
-    };
-    const priceOf = async (sizes: number[], changes: object = {}, sha256 = 'digest') => {
-      const receipts = sizes.map((sizeBytes, index) =>
-        chargedReceipt({ dataset: { sizeBytes, rows: 10, sha256: `digest-${index}` } }),
-      );
-      standIn.forget();
-      await walk([], {
-        money: moneyOf({ receipts }),
-        priorsOf: () => [{ ...prior, ...changes }],
-        sha256: Promise.resolve(sha256),
-      });
-      await turn();
-      return rowsOf(standIn.shown.inputs[0]).get('Price');
-    };
-    assert.equal(await priceOf([]), '12.50 USD last time, with Home');
-    assert.match((await priceOf([1_000, 2_000])) ?? '', /^12\.50 USD last time, with Home · Likely /);
-    assert.match((await priceOf([1_000], {}, 'digest-0')) ?? '', /^5\.00 USD last time \(/);
-    for (const changes of [{ otherAccount: undefined }, { priority: true }, { priceCents: undefined }])
-      assert.equal(await priceOf([], changes), 'Not known until charged');
-  });
-
-  it('shows in the final question when the same run was submitted within a day', async () => {
-    const hoursAgo = (hours: number) => Date.now() - hours * 3_600_000;
-    const prior = {
-      ...{ accountId: account.id, runId: 'run-1', modelId: model.model_id, priority: false, rows: 10 },
-      ...{ submittedAtMs: hoursAgo(3), priceCents: 517, currency: 'USD' },
-      ...{ modelName: model.name, otherAccount: undefined, isCompleted: true, status: 'completed' },
-    };
-    const asked = async (
-      changes: Partial<{ [key in keyof typeof prior]: (typeof prior)[key] | undefined }>,
-    ) => {
-      await confirmed([...ACCEPTING], { priorsOf: () => [{ ...prior, ...changes }] });
-      return /^Submitted before: .*$/m.exec(standIn.shown.details.at(-1) ?? '')?.[0];
-    };
-    assert.equal(await asked({}), 'Submitted before: 3 h ago');
-    assert.equal(await asked({ runId: undefined }), 'Submitted before: 3 h ago · May be charged');
-    assert.equal(await asked({ modelId: 'other' }), undefined);
-    assert.equal(await asked({ priority: true }), undefined);
-    assert.equal(await asked({ submittedAtMs: hoursAgo(25) }), undefined);
-  });
-
   describe('the final question', () => {
     const place = { file: 'data/train.jsonl', folder: 'data', isLink: false };
     const asking = {
@@ -542,6 +446,71 @@ describe('reviewSubmission', () => {
       await confirmSubmission(() => ({ ...asking, ...changes }));
       return standIn.shown.details.at(-1) ?? '';
     };
+
+    it('states the money, the dataset, the consents, and what is unusual; its first button sends nothing', async () => {
+      mock.timers.enable({ apis: ['Date'], now: NOW_MS });
+      const wanted = { size: context.dataset.size, priority: false, sha256: undefined };
+      const questionOf = async (changes: Partial<Asked>) => {
+        standIn.forget();
+        await confirmSubmission(() => ({ ...asking, wanted, ...changes }));
+        const { sentences, details, buttons, isModal } = standIn.shown;
+        assert.deepEqual(isModal, [true]);
+        return [
+          ...sentences,
+          ...(details[0] ?? '').split('\n'),
+          ...(buttons[0] ?? []).map((one) => `[${one}]`),
+        ];
+      };
+      const money = (facts: Partial<MoneyFacts>) => ({
+        money: moneyOf({ receipts, ...facts }),
+        balance: facts.balance,
+      });
+      const budget = (limits: object) =>
+        money({ account: { ...account, budget: { currency: 'USD', ...limits } }, balance: usd(40_000) });
+      const sandbox = { id: 's', name: 'Sandbox', kind: 'sandbox' } as const;
+      const resent = (state: PendingSubmission['state']) => ({
+        resent: pendingOf(state, intentOf({ attempts: [uploadedAttempt(0)] })),
+      });
+      const cases: Record<string, Partial<Asked>> = {
+        'the sandbox, with an estimate, nothing left': { account: sandbox, ...money({ balance: usd(0) }) },
+        'no label': { label: '' },
+        'no provider': { model: { name: 'base-7b' } },
+        'a model without a policy': { model: { name: model.name, provider: model.provider } },
+        'the priority queue': { wanted: { ...wanted, priority: true } },
+        'unknown rows': { wanted: { ...wanted, size: { bytes: 1_000 } } },
+        'a link': {
+          dataset: { ...asking.dataset, place: { ...place, file: '/data/RAW.jsonl', isLink: true } },
+        },
+        'a range': money({}),
+        'a range, in the priority queue': { ...money({}), wanted: { ...wanted, priority: true } },
+        'the same dataset before': { ...money({}), wanted: { ...wanted, sha256: 'digest-1' } },
+        'nothing left': money({ balance: usd(0) }),
+        'probably too low': money({ balance: usd(10) }),
+        'maybe too low': money({ balance: usd(400) }),
+        enough: money({ balance: usd(40_000) }),
+        'a budget in another currency': budget({ perRunCents: 1, currency: 'EUR' }),
+        'submitted within a day': { repeated: prior(3) },
+        'discarded within a day': { repeated: prior(3, { runId: undefined }) },
+        'resent, not charged': resent('not-charged'),
+        'continued, upload stopped': resent('unsent'),
+        'continued, maybe an old copy': { ...resent('unsent'), isUnproven: true },
+        'continued in the sandbox': { ...resent('unsent'), account: sandbox },
+      };
+      const plain = await questionOf({});
+      const shown: Record<string, string[]> = { 'nothing unusual': plain };
+      for (const [name, changes] of Object.entries(cases))
+        shown[name] = changedLines(await questionOf(changes), plain);
+      golden('final-question', {
+        ...shown,
+        'the sandbox': await questionOf({ account: sandbox }),
+        'resent, no answer': await questionOf(resent('unknown')),
+        'over the budget': await questionOf(budget({ perRunCents: 100 })),
+        'over both budgets, continued': await questionOf({
+          ...budget({ perRunCents: 100, perMonthCents: 1_500 }),
+          ...resent('unsent'),
+        }),
+      });
+    });
 
     it('fits into 20 lines of 48 characters with the longest names and every note', async () => {
       const price = { lowCents: 1_234_500, highCents: 9_876_500, runs: 5 };
@@ -629,20 +598,6 @@ describe('reviewSubmission', () => {
       assert.match(shown[6] ?? '', /^a+…z+\.jsonl \(00000000\)\nin data$/);
       for (const line of shown.flatMap((text) => text.split('\n'))) assert.ok(line.length <= 96, line);
       assert.equal(await linesFor(short, 'data', '1'), `${short}\nin data`);
-    });
-
-    it('says if a link has another name than its dataset, and if a budget was not checked', async () => {
-      const linked = { ...place, file: '/data/RAW.jsonl', isLink: true };
-      const budget = { perRunCents: 100, currency: 'EUR' };
-      const balance = { balance_cents: 40_000, currency: 'USD' };
-      const detail = await detailOf({
-        dataset: { ...asking.dataset, place: linked },
-        balance,
-        money: moneyOf({ account: { ...account, budget }, balance }),
-      });
-      assert.match(detail, /^train\.jsonl\nlink to \/data\/RAW\.jsonl\n/);
-      assert.match(detail, /^Balance: 400\.00 USD\nBudget: not checked: it is in EUR$/m);
-      assert.doesNotMatch(await detailOf({}), /Budget/);
     });
   });
 

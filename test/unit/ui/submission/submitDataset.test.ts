@@ -18,7 +18,6 @@ import type { UnreadRecord } from '../../../../src/core/submission/unreadRecord.
 import { useFileReads } from '../../../helpers/fileReads.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
-import { Bench } from '../../../helpers/runs/support.ts';
 import { reportOf } from '../../../helpers/report.ts';
 import { servicesOf, sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
@@ -26,9 +25,6 @@ import { damagedRecord, intentOf, pendingOf } from '../../../helpers/submissions
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const { submitDataset } = await withVscode(() => import('../../../../src/ui/submission/submitDataset.ts'));
-const { resolveSubmission } = await withVscode(
-  () => import('../../../../src/ui/submission/resolveSubmission.ts'),
-);
 type Parts = Parameters<typeof submitDataset>[0];
 
 const TEXT = '{"prompt":"a","completion":"b"}\n';
@@ -363,33 +359,6 @@ describe('submitDataset', () => {
     }
   });
 
-  it('continues a refused submission with new consents and a new Idempotency-Key', async () => {
-    const bench = await Bench.start();
-    try {
-      const { control, ...sandbox } = await bench.sandbox();
-      const session = bench.session({ ...sandbox, keyId: 'key-1' });
-      const submitter = new Submitter(bench.journal);
-      const sessions = { active: session, find: () => session, otherName: () => undefined };
-      Object.assign(parts, { sessions, submitter, journal: bench.journal });
-      const resolving = { ...parts, reportFoundRun: () => Promise.resolve() };
-      control.setScenario('insufficient-balance');
-      await submit({ modelId: 'qwen3-8b' });
-      const [refused] = submitter.pending;
-      assert.equal(refused?.state, 'refused');
-      control.setScenario('none');
-      reports.currentReport = () => Promise.reject(new Error('checked again'));
-      await resolveSubmission(resolving, refused.id, 'continue');
-      const [, , , preset] = standIn.executed.at(-1) ?? [];
-      await submit(preset);
-      assert.deepEqual(submitter.pending, []);
-      const charged = (await bench.journal.receipts()).find(({ settled }) => settled.kind === 'charged');
-      assert.ok(charged !== undefined && charged.id !== refused.id);
-      assert.ok(charged.consents.data_policy.accepted_at > refused.intent.consents.data_policy.accepted_at);
-    } finally {
-      await bench.end();
-    }
-  });
-
   it('hashes an unchecked file', async () => {
     reports.currentReport = () => Promise.reject(new CheckError('worker-died'));
     await submit({ modelId: 'm' }, ACCEPTING, [
@@ -530,19 +499,6 @@ describe('submitDataset', () => {
     result = { kind: 'not-charged', error: new Error('x'), kept: true };
     await submit({ modelId: 'm' }, ACCEPTING, [SUBMIT, 'Continue…']);
     assert.deepEqual(standIn.executed, [['fineTuning.continueSubmission', 'mine']]);
-  });
-
-  it('sends nothing unless the final question is answered with its last button', async () => {
-    for (const press of [undefined, 'Cancel', 'Back to Summary']) {
-      standIn.forget();
-      await submit({ modelId: 'm' }, ACCEPTING, press === undefined ? [] : [press]);
-      assert.deepEqual(standIn.shown.sentences, ['Submit this dataset to Work and pay?'], press);
-    }
-    assert.deepEqual(drafts, []);
-    assert.equal(
-      standIn.shown.inputs.at(-1)?.placeholder,
-      'Review before submitting. Nothing has been sent yet.',
-    );
   });
 
   it('discards only a refused submission of the same account', async () => {

@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict';
+import { encodeAnchors, encodePatterns, KEY_PATTERNS } from '../../../../../src/core/datasets/keyPatterns.ts';
 import { problemsOf, useChecker } from '../../../../helpers/checker.ts';
 
 /** The tail of a key: letters and digits. */
 const tail = (length: number, of = 'aB3dE5gH7jK9mN1pQ2rS4tU6vW8x') => of.repeat(10).slice(0, length);
 const upper = (length: number) => tail(length, 'A2B4C6D8E1F3G5');
+
+/** A token of two objects and a signature. */
+const token = (payload: object, signature = tail(43)) =>
+  [{ alg: 'HS256', typ: 'JWT' }, payload]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .concat(signature)
+    .join('.');
+const TOKEN = token({ user: 'ada', exp: 1_700_000_000 });
 
 /** One of each kind of key; the third has only letters, as about one key in a hundred does. */
 const keys = [
@@ -20,22 +29,63 @@ const keys = [
   ...['xoxb-', 'xoxp-', 'xoxa-', 'xoxr-', 'xoxs-'].map((prefix) => `${prefix}123456789012-${tail(24)}`),
   ...['sk_live_', 'rk_live_', 'sk_test_'].map((prefix) => prefix + tail(24)),
   ...[`dop_v1_${tail(64)}`, `AccountKey=${tail(86)}==`],
+  ...[`gsk_${tail(52)}`, `r8_${tail(37)}`, `lin_api_${tail(40)}`, `ntn_${tail(46)}`, `whsec_${tail(32)}`],
+  ...['shpat_', 'shpca_', 'shppa_', 'shpss_'].map((prefix) => prefix + tail(32, 'a1b2c3d4e5f60798')),
+  ...[`PMAK-${tail(24)}-${tail(34)}`, `pplx-${tail(48)}`, `xai-${tail(80)}`, `GOCSPX-${tail(28)}`],
+  ...[`xapp-1-A0123456789-1234567890123-${tail(64)}`, `hvs.${tail(24)}`, `hvb.${tail(90)}`],
+  ...[`hooks.slack.com/services/T0A1B2C3D4/B0A1B2C3D4/${tail(24)}`, `ya29.a0${tail(160)}`, TOKEN],
+  `AGE-SECRET-KEY-1${upper(58)}`,
 ];
-const privateKeys = ['', 'RSA ', 'EC ', 'OPENSSH ', 'ENCRYPTED ', 'PGP '].map(
-  (kind) => `-----BEGIN ${kind}PRIVATE KEY`,
-);
+/** Private keys are located at their header. */
+const LINE = `${tail(62)}+/`;
+const bodies = [`-----\\n${LINE}\\n`, `-----\\r\\n${LINE}`, `-----\\\\n${LINE}`, `----- ${LINE}`];
+const privateKeys: [before: string, text: string, after: string][] = [
+  ...['', 'RSA ', 'EC ', 'OPENSSH ', 'ENCRYPTED ', 'PGP '].flatMap((kind) =>
+    bodies.map((body): [string, string, string] => ['', `-----BEGIN ${kind}PRIVATE KEY`, body]),
+  ),
+  ['', '-----BEGIN PGP PRIVATE KEY', ` BLOCK-----\\nVersion: GnuPG v2\\n\\n${LINE}`],
+  ['', '-----BEGIN RSA PRIVATE KEY', `-----\\nProc-Type: 4,ENCRYPTED\\nDEK-Info: DES,E2C7\\n\\n${LINE}`],
+  ['', '-----BEGIN PRIVATE KEY', `-----\\" + \\"${LINE}`],
+  [
+    'PuTTY-User-Key-File-2: ssh-rsa\\nEncryption: none\\nPublic-Lines: 6\\nAAAA\\n',
+    'Private-Lines: ',
+    `14\\n${LINE}`,
+  ],
+];
+/** Values after a name or in a URL. */
+const VALUE = `${tail(20)}/${tail(19)}`;
+const values: [before: string, text: string, after: string][] = [
+  ...[
+    'aws_secret_access_key = ',
+    'AWS_SECRET_ACCESS_KEY=',
+    'SecretAccessKey\\": \\"',
+    "secretAccessKey: '",
+  ].map((before): [string, string, string] => [before, VALUE, before.endsWith("'") ? "'" : '']),
+  ['<SecretAccessKey>', VALUE, '</SecretAccessKey>'],
+  ['mySecretAccessKey\\\\\\": \\\\\\"', VALUE, '\\\\\\"'],
+  ...['postgres://app:', 'mongodb+srv://app.x:', 'redis://:', 'https:\\/\\/a%40b:'].flatMap((before) =>
+    ['S3cr3tPw', 'hunter-2.~!', `${tail(127)}Z`].map((text): [string, string, string] => [
+      before,
+      text,
+      '@db.host.test/x',
+    ]),
+  ),
+  ['amqp://app:', 'S3cr3tPw', '@10.0.0.7:5672'],
+];
 const emails = 'me@home.test first.last+tag@mail.some-host.co.test A_b%c@x1.test 7@q.test'.split(' ');
 const cards = [
   ...'4111111111111111 4111-1111-1111-1111 5555555555554444 2223003122003222 6011111111111117'.split(' '),
   ...'378282246310005 30569309025904 3530111333300000 4222222222222 4000000000000000006'.split(' '),
   ...['4111 1111 1111 1111', '3782 822463 10005', '3056 930902 5904'],
 ];
+const whole = (texts: readonly string[]) => texts.map((text) => ['', text, ''] as const);
+/** With what must be around it. */
 const secrets = Object.entries({
-  'api-key': keys,
+  'api-key': [...whole(keys), ...values],
   'private-key': privateKeys,
-  'email-address': emails,
-  'card-number': cards,
-}).flatMap(([code, texts]) => texts.map((text) => ({ code, text })));
+  'email-address': whole(emails),
+  'card-number': whole(cards),
+}).flatMap(([code, texts]) => texts.map(([before, text, after]) => ({ code, before, text, after })));
 
 /** Text that resembles secrets. */
 const harmless = [
@@ -48,7 +98,105 @@ const harmless = [
   ...'npm_config_user_agent_and_some_more_words hf_hub_download_from_a_repository_1 AccountKey=short'.split(
     ' ',
   ),
-  ...['-----BEGIN PUBLIC KEY-----', '-----BEGIN CERTIFICATE-----', '----BEGIN PRIVATE KEY'],
+  // Too short, without a word's beginning, or words.
+  ...[`gsk_${tail(39)}`, `r8_${tail(29)}`, `lin_api_${tail(31)}`, `ntn_${tail(39)}`, `whsec_${tail(23)}`],
+  ...[`shpat_${tail(31)}`, `PMAK-${tail(49)}`, `pplx-${tail(39)}`, `xai-${tail(59)}`, `GOCSPX-${tail(27)}`],
+  ...[
+    `xapp-${tail(39)}`,
+    `hvs.${tail(23)}`,
+    `hvb.${tail(23)}`,
+    `ya29.${tail(59)}`,
+    `hooks.slack.com/services/${tail(39)}`,
+  ],
+  ...[
+    'gsk_',
+    'r8_',
+    'lin_api_',
+    'ntn_',
+    'whsec_',
+    'shpat_',
+    'PMAK-',
+    'pplx-',
+    'xai-',
+    'GOCSPX-',
+    'xapp-',
+    'hvs.',
+    'ya29.',
+    'eyJ',
+  ].flatMap((prefix) => [`x${prefix}${tail(99)}`, `${prefix}${'some_word-'.repeat(9)}`, prefix]),
+  'hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX',
+  // Tokens that aren't complete, and the example of most documentations.
+  ...[
+    TOKEN.slice(0, TOKEN.lastIndexOf('.')),
+    TOKEN.slice(0, TOKEN.lastIndexOf('.') + 16),
+    TOKEN.split('.')[0]!,
+  ],
+  ...[
+    token({}),
+    `eyJ${tail(40)}.${tail(40)}.${tail(43)}`,
+    token({ sub: '1234567890', name: 'John Doe', iat: 1516239022 }),
+  ],
+  // Examples.
+  ...['AKIAIOSFODNN7EXAMPLE', 'AKIAI44QH8DHBEXAMPLE', `ghp_${tail(30)}example${tail(10)}`],
+  'aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+  // Names without a value of the right length.
+  ...[
+    `aws_secret_access_key = ${tail(39)}`,
+    `AWS_SECRET_ACCESS_KEY=${tail(41)}`,
+    `SecretAccessKey${tail(40)}`,
+  ],
+  ...[`secretAccessKey: env.${tail(40)}`, `secretAccessKey, ${tail(40)}`, `secret_key = ${tail(40)}`],
+  `aws_secret_access_key = '${'some_words_'.repeat(4)}'`,
+  // Passwords that are placeholders, or of a host that is none.
+  ...[
+    'user:password',
+    'user:Passw0rd1',
+    'postgres:postgres',
+    'me:hunter2',
+    'me:12345678',
+    'me:correcthorse',
+    'me:********',
+  ].map((user) => `https://${user}@db.host.test/x`),
+  ...[
+    'me:my-example-1',
+    '${USER}:${PASS}',
+    '<me>:<p4ssword>',
+    'me:',
+    ':',
+    `me:${tail(129)}`,
+    `me:${tail(199)}`,
+  ].map((user) => `https://${user}@db.host.test/x`),
+  ...['localhost:5432', '127.0.0.1', 'db', 'example.com', 'www.Example.org', '${HOST}', '.', ''].map(
+    (host) => `https://me:S3cr3tPw@${host}/x`,
+  ),
+  ...[
+    'https:/me:S3cr3tPw@db',
+    'a//me:S3cr3tPw@db',
+    'https://host/me:S3cr3tPw@1.2',
+    'https://host:8080/@scope/n4me.js',
+  ],
+  ...['-----BEGIN PUBLIC KEY-----', '-----BEGIN CERTIFICATE-----', '----BEGIN PRIVATE KEY'].map(
+    (text) => `${text}\\n${LINE}`,
+  ),
+  // Headers of private keys without a line, or of another text.
+  ...[
+    '',
+    '-----',
+    '-----\\n…',
+    '-----\\n-----END PRIVATE KEY-----',
+    `-----\\n${'X'.repeat(64)}`,
+    `-----\\n${tail(39)}`,
+  ].map((text) => `-----BEGIN PRIVATE KEY${text}`),
+  ...[
+    `-----BEGIN RSA PRIVATE KEY-----\\n...\\n-----END RSA PRIVATE KEY-----\\n${LINE}`,
+    `-----BEGIN PRIVATE KEY${'.'.repeat(600)}${LINE}`,
+  ],
+  ...[
+    'Private-Lines: 14',
+    'Private-Lines: 14\\nPrivate-MAC: 8b',
+    `AGE-SECRET-KEY-1${upper(57)}`,
+    `age1${tail(58)}`,
+  ],
   ...'package@1.2.3 @scope/name me@ @me.test me@localhost me@example.com You@Mail.Example.ORG a@b.c'.split(
     ' ',
   ),
@@ -79,12 +227,14 @@ describe('secrets in rows', () => {
 
   /** Asserts that each secret is found in place of `#` in each frame. */
   async function findAll(frames: readonly string[]): Promise<void> {
-    const cases = secrets.flatMap(({ code, text }) => frames.map((frame) => ({ code, text, frame })));
-    const rows = cases.map(({ frame, text }) => frame.replace('#', text));
+    const cases = secrets.flatMap((secret) => frames.map((frame) => ({ ...secret, frame })));
+    const rows = cases.map(({ frame, before, text, after }) =>
+      frame.replace('#', () => before + text + after),
+    );
     const found = await foundIn(rows);
-    for (const [index, { code, text, frame }] of cases.entries()) {
+    for (const [index, { code, before, text, frame }] of cases.entries()) {
       const problems = (found.get(index + 1) ?? []).map(({ code, column, length }) => [code, column, length]);
-      assert.deepEqual(problems, [[code, frame.indexOf('#') + 1, text.length]], rows[index]);
+      assert.deepEqual(problems, [[code, frame.indexOf('#') + before.length + 1, text.length]], rows[index]);
     }
   }
 
@@ -102,11 +252,13 @@ describe('secrets in rows', () => {
     findAll(Array.from({ length: 17 }, (_, length) => `{"text":"${' '.repeat(length)}#"}`)));
 
   it('are found as the only bytes of a file', async () => {
-    for (const { code, text } of secrets) {
-      const found = problemsOf(await check(text)).filter((problem) => problem.class === 'privacy');
+    for (const { code, before, text, after } of secrets) {
+      const found = problemsOf(await check(before + text + after)).filter(
+        (problem) => problem.class === 'privacy',
+      );
       assert.deepEqual(
         found.map(({ code, offset, length }) => [code, offset, length]),
-        [[code, 0, text.length]],
+        [[code, before.length, text.length]],
         text,
       );
     }
@@ -114,10 +266,12 @@ describe('secrets in rows', () => {
 
   it('are not found in similar text, or across two rows', async () => {
     // A part of an email address or of some keys is itself a secret.
-    const joined = secrets.filter(({ code, text }) => code !== 'email-address' && !/proj|pat/.test(text));
+    const isWhole = ({ code, text, after }: (typeof secrets)[number]) =>
+      code !== 'email-address' && !after.startsWith('@') && !/proj|pat|Private-Lines/.test(text);
+    const joined = secrets.filter(isWhole).map(({ before, text, after }) => before + text + after);
     const rows = [
       ...harmless.flatMap((text) => [`{"text":"${text}"}`, `{"text":"a ${text} b"}`, text]),
-      ...joined.flatMap(({ text }) => {
+      ...joined.flatMap((text) => {
         const middle = Math.min(Math.ceil(text.length / 2), 10);
         return [text.slice(0, middle), text.slice(middle)];
       }),
@@ -128,6 +282,21 @@ describe('secrets in rows', () => {
       [...found.keys()].map((row) => rows[row - 1]),
       [],
     );
+  });
+
+  it('have a pattern for each kind, which is tried here', () => {
+    for (const { prefix } of KEY_PATTERNS)
+      assert.ok(
+        secrets.some(({ before, text }) => (before + text).includes(prefix)),
+        prefix,
+      );
+    const more = (...prefixes: string[]) => [
+      ...KEY_PATTERNS,
+      ...prefixes.map((prefix) => ({ ...KEY_PATTERNS[0]!, prefix, anchor: 0 })),
+    ];
+    assert.equal(encodeAnchors(more('abJ', 'bc_')).length, encodeAnchors().length);
+    assert.throws(() => encodeAnchors(more('abc')), RangeError);
+    assert.throws(() => encodePatterns(more(...Array<string>(96).fill('abc'))), RangeError);
   });
 
   it('are located if a row has many, with lone CRs between them', async () => {
@@ -144,6 +313,7 @@ describe('secrets in rows', () => {
         ['card-number', 5, at('4111') - breaks[0]],
         ['email-address', 5, row.lastIndexOf('me@') - breaks[0]],
         ['api-key', 5, at(one, breaks[0]) - breaks[0]],
+        ['api-key', 5, row.lastIndexOf(one) - breaks[0]],
         ['email-address', 6, at('you@') - breaks[1]],
       ],
     );
@@ -155,7 +325,10 @@ describe('secrets in rows', () => {
       ['4111 1111 1111 1111', '…1111'],
       ['first.last@mail.host.test', 'f…@m….test'],
     ] as const;
-    const rows = [...masked.map(([text]) => text), ...secrets.map(({ text }) => text)];
+    const rows = [
+      ...masked.map(([text]) => text),
+      ...secrets.map(({ before, text, after }) => before + text + after),
+    ];
     const found = await foundIn(rows);
     const details = rows.map((_, index) => found.get(index + 1)?.[0]?.detail ?? '');
     assert.deepEqual(

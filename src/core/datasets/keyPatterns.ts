@@ -1,0 +1,121 @@
+import { API_KEY, MAX_PATTERNS, PRIVATE_KEY } from './scanner/codes.ts';
+
+/**
+ * What must follow a key's prefix, by the scanner's numbers (`scanner/keyPatterns.ts`): characters of a kind, a value after
+ * its name, a JSON Web Token, or lines of a private key.
+ */
+const TAILS = {
+  word: 0,
+  alphanumeric: 1,
+  upper: 2,
+  base64: 3,
+  value: 4,
+  token: 5,
+  lines: 6,
+  dotted: 7,
+} as const;
+
+/** A kind of key, recognized by its prefix. */
+export interface KeyPattern {
+  code: number;
+  prefix: string;
+  /** Index in the prefix of three consecutive bytes that are rare in text, the third most of all. */
+  anchor: number;
+  /** Minimum number of the characters that must follow; for a value, their exact number. */
+  tail: number;
+  of: keyof typeof TAILS;
+}
+
+const keys = (
+  anchor: number,
+  tail: number,
+  of: keyof typeof TAILS,
+  ...prefixes: readonly string[]
+): KeyPattern[] => prefixes.map((prefix) => ({ code: API_KEY, prefix, anchor, tail, of }));
+const privateKeys = (anchor: number, ...prefixes: readonly string[]): KeyPattern[] =>
+  prefixes.map((prefix) => ({ code: PRIVATE_KEY, prefix, anchor, tail: 40, of: 'lines' }));
+
+/** Keys to search for: API keys of this and other common services, and private keys (PEM, RFC 7468; PuTTY), located at their header. */
+export const KEY_PATTERNS: readonly KeyPattern[] = [
+  ...keys(5, 16, 'word', 'service_'),
+  ...keys(0, 20, 'word', 'sk-'),
+  ...keys(1, 16, 'upper', 'AKIA', 'ASIA'),
+  ...keys(1, 35, 'word', 'AIza'),
+  ...keys(1, 36, 'alphanumeric', 'ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_', 'npm_'),
+  ...keys(4, 22, 'word', 'github_pat_'),
+  ...keys(3, 20, 'word', 'glpat-'),
+  ...keys(2, 10, 'word', 'xoxb-', 'xoxp-', 'xoxa-', 'xoxr-', 'xoxs-'),
+  ...keys(2, 40, 'word', 'xapp-'),
+  ...keys(3, 40, 'base64', 'hooks.slack.com/services/'),
+  ...keys(0, 16, 'alphanumeric', 'sk_live_', 'rk_live_', 'sk_test_'),
+  ...keys(3, 24, 'base64', 'whsec_'),
+  ...keys(0, 30, 'alphanumeric', 'hf_', 'r8_'),
+  ...keys(1, 40, 'alphanumeric', 'gsk_', 'ntn_', 'dop_v1_'),
+  ...keys(1, 32, 'alphanumeric', 'lin_api_'),
+  ...keys(3, 32, 'alphanumeric', 'shpat_', 'shpca_', 'shppa_', 'shpss_'),
+  ...keys(2, 50, 'word', 'pypi-', 'PMAK-'),
+  ...keys(2, 40, 'alphanumeric', 'pplx-'),
+  ...keys(1, 60, 'alphanumeric', 'xai-'),
+  ...keys(4, 28, 'word', 'GOCSPX-'),
+  ...keys(2, 60, 'word', 'ya29.'),
+  ...keys(1, 24, 'word', 'hvs.', 'hvb.'),
+  ...keys(0, 40, 'dotted', 'SG.'),
+  ...keys(8, 80, 'base64', 'AccountKey='),
+  ...keys(1, 40, 'value', 'aws_secret_access_key', 'AWS_SECRET_ACCESS_KEY'),
+  // In lower and upper camel case.
+  ...keys(3, 40, 'value', 'ecretAccessKey'),
+  ...keys(0, 60, 'token', 'eyJ'),
+  // One word, so that all of it is located, as of an API key.
+  ...keys(12, 58, 'upper', 'AGE-SECRET-KEY-1'),
+  ...privateKeys(5, 'Private-Lines: '),
+  ...privateKeys(
+    5,
+    ...['', 'RSA ', 'EC ', 'OPENSSH ', 'ENCRYPTED ', 'PGP '].map((kind) => `-----BEGIN ${kind}PRIVATE KEY`),
+  ),
+];
+
+const PATTERN_BYTES = 48;
+const PREFIX_OFFSET = 8;
+const ANCHOR_LENGTH = 3;
+const HEADS = 256;
+/** A bit for each in a byte. */
+const MAX_BUCKETS = 8;
+
+function anchorOf({ prefix, anchor }: KeyPattern): number[] {
+  return Array.from({ length: ANCHOR_LENGTH }, (_, byte) => prefix.charCodeAt(anchor + byte));
+}
+
+/** Encodes the patterns for the scanner: each with lengths and kinds, the next one of its hash, and its prefix. */
+export function encodePatterns(patterns = KEY_PATTERNS): Uint8Array {
+  if (patterns.length > MAX_PATTERNS) throw new RangeError('too many patterns for the scanner');
+  const bytes = new Uint8Array(HEADS + patterns.length * PATTERN_BYTES);
+  // Backwards, so that the first pattern of a hash becomes its head.
+  for (const [index, pattern] of [...patterns.entries()].reverse()) {
+    const { code, prefix, anchor, tail, of } = pattern;
+    const [one = 0, two = 0, three = 0] = anchorOf(pattern);
+    const hash = Math.imul(one | (two << 8) | (three << 16), 0x9e3779b1) >>> 24;
+    const at = HEADS + index * PATTERN_BYTES;
+    bytes.set([prefix.length, anchor, tail, TAILS[of], code, bytes[hash] ?? 0], at);
+    bytes.set(Buffer.from(prefix, 'latin1'), at + PREFIX_OFFSET);
+    bytes[hash] = index + 1;
+  }
+  return bytes;
+}
+
+/**
+ * Encodes, for both halves of each of the three rare bytes, the buckets of the patterns that have it, as bits. Patterns
+ * with the same third rare byte share a bucket: few places in a text have it after two that match.
+ */
+export function encodeAnchors(patterns = KEY_PATTERNS): Uint8Array {
+  const buckets = [...new Set(patterns.map((pattern) => anchorOf(pattern)[ANCHOR_LENGTH - 1]))];
+  if (buckets.length > MAX_BUCKETS) throw new RangeError('a pattern has no bucket');
+  const tables = new Uint8Array(ANCHOR_LENGTH * 2 * 16);
+  for (const pattern of patterns) {
+    const anchor = anchorOf(pattern);
+    const bucket = 1 << buckets.indexOf(anchor[ANCHOR_LENGTH - 1]);
+    for (const [byte, value] of anchor.entries())
+      for (const at of [byte * 32 + (value & 15), byte * 32 + 16 + (value >> 4)])
+        tables[at] = (tables[at] ?? 0) | bucket;
+  }
+  return tables;
+}

@@ -1,0 +1,20 @@
+// Copies the dataset in its argument when it gets a message, so that a test can kill it meanwhile.
+import { DatasetChecker } from '../../src/core/datasets/checker.ts';
+import { inspectDataset } from '../../src/core/datasets/fileKind.ts';
+import { prepareCopy } from '../../src/core/datasets/prepareCopy.ts';
+import { checkerFiles } from './checker.ts';
+
+const checker = new DatasetChecker(await checkerFiles());
+const source = await inspectDataset(process.argv[2] ?? '', Infinity);
+if (typeof source === 'string') throw new Error(source);
+process.send?.('ready');
+await new Promise((resolve) => process.once('message', resolve));
+await prepareCopy(
+  checker,
+  source,
+  {
+    ...{ withoutErrors: true, withoutDuplicates: false, toChat: false, holdOut: undefined, trial: undefined },
+    mask: { secrets: true, personal: false },
+  },
+  { maxBytes: Infinity },
+);
