@@ -16,7 +16,6 @@ import { StateStore } from './core/storage/state.ts';
 import { Journal } from './core/submission/journal.ts';
 import { SubmissionHints } from './core/submission/submissionHints.ts';
 import { Submitter } from './core/submission/submitter.ts';
-import { LazySandbox } from './ui/sandbox/lazySandbox.ts';
 import { Commands, ensureActiveAccount as ensureActive } from './ui/shared/commands.ts';
 import { Log, reportError as report } from './ui/shared/log.ts';
 import type { RowsAboveRuns } from './ui/shared/rowText.ts';
@@ -38,7 +37,7 @@ export async function createServices(context: vscode.ExtensionContext) {
   const transport = disposables.add(new CurrentTransport());
 
   // Accounts, their API keys, and one session for each.
-  const sandbox = disposables.add(new LazySandbox(storage, log));
+  const provided = contributions(disposables);
   const accounts = disposables.add(new AccountStore(storage, unreadable.of('accounts')));
   const openAccounts = (): Promise<void> =>
     accounts.open().catch((error: unknown) => report(log, error, () => void openAccounts()));
@@ -51,11 +50,7 @@ export async function createServices(context: vscode.ExtensionContext) {
   const onDidChangeFocus = isBrowser ? vscode.window.onDidChangeWindowState : undefined;
   const apiKeys = disposables.add(new ApiKeys(context.secrets, accounts, keyIdOfSent, onDidChangeFocus));
   const connect = async (account: Account): Promise<Connection | undefined> => {
-    if (account.kind === 'sandbox') {
-      const { baseUrl, apiKey } = await sandbox.start();
-      // The sandbox is one account, whatever API key each start creates.
-      return { baseUrl, apiKey, keyId: 'sandbox' };
-    }
+    if (account.kind === 'sandbox') return provided.sandboxConnection.get()();
     const key = await apiKeys.read({ accountId: account.id, origin: originOf(account) });
     return key === undefined ? undefined : { baseUrl: account.baseUrl, ...key };
   };
@@ -77,10 +72,10 @@ export async function createServices(context: vscode.ExtensionContext) {
   const submissions = submissionStores(disposables, { log, state, storage, unreadable });
   const runs = runStores(disposables, { sessions, state, storage, transport });
   return {
-    ...{ context, disposables, log, state, accounts, apiKeys, sandbox, sessions, connect, createClient },
+    ...{ context, disposables, log, state, accounts, apiKeys, sessions, connect, createClient },
     ...submissions,
     ...runs,
-    ...contributions(disposables),
+    ...provided,
     /** Returns the path of a built file. */
     dist: (file: string) => path.join(context.extensionPath, 'dist', file),
     ensureActiveAccount: (accountId: string) => ensureActive(accounts, accountId),
@@ -142,6 +137,7 @@ function contributions(disposables: DisposableStore) {
   const datasetReports = new Provided<() => Promise<Reports>>();
   return {
     rowsAboveRuns: new Provided<RowsAboveRuns>(),
+    sandboxConnection: new Provided<() => Promise<Connection>>(),
     datasetReports,
     /** Loads the dataset checks at the first use. */
     reports: () => datasetReports.get()(),

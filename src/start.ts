@@ -13,6 +13,8 @@ import type { Commands } from './ui/shared/commands.ts';
 
 /** Each registers its commands and views, and loads their code at first use. */
 const FEATURES: readonly ((services: Services) => void)[] = [
+  // Provides the connection to the sandbox.
+  activateSandbox,
   activateAccounts,
   // Provides rows of the Runs view.
   activateSubmission,
@@ -21,7 +23,6 @@ const FEATURES: readonly ((services: Services) => void)[] = [
   activateDownloads,
   activateDatasets,
   activateAdapters,
-  activateSandbox,
   activateHelp,
 ];
 

@@ -7,7 +7,7 @@ import { run } from './processes.ts';
 import { fail, root } from './project.ts';
 
 /** The files of the composition root. */
-const COMPOSITION = ['src/extension.ts', 'src/start.ts', 'src/services.ts', 'src/ui/sandbox/lazySandbox.ts'];
+const COMPOSITION = ['src/extension.ts', 'src/start.ts', 'src/services.ts'];
 const SMALL_FILE_LINES = 40;
 const LONG_SENTENCE_WORDS = 25;
 

@@ -33,7 +33,7 @@ const keys = (
   ...prefixes: readonly string[]
 ): KeyPattern[] => prefixes.map((prefix) => ({ code: API_KEY, prefix, anchor, tail, of }));
 const privateKeys = (anchor: number, ...prefixes: readonly string[]): KeyPattern[] =>
-  prefixes.map((prefix) => ({ code: PRIVATE_KEY, prefix, anchor, tail: 40, of: 'lines' }));
+  prefixes.map((prefix) => ({ code: PRIVATE_KEY, prefix, anchor, tail: 32, of: 'lines' }));
 
 /** Keys to search for: API keys of this and other common services, and private keys (PEM, RFC 7468; PuTTY), located at their header. */
 export const KEY_PATTERNS: readonly KeyPattern[] = [

@@ -7,9 +7,10 @@ import { TERMS } from '../shared/terms.ts';
 import { formatMoney, notAnAmount, parseAmount, sandboxNote } from '../shared/format.ts';
 import { askModal, showError, showInformation, showWarning } from '../shared/notifications.ts';
 import { ask, pick } from '../shared/steps.ts';
+import type { LazySandbox } from './lazySandbox.ts';
 import { offeredScenarios } from './offeredScenarios.ts';
 
-type Parts = Pick<Services, 'accounts' | 'sandbox' | 'sessions'>;
+type Parts = Pick<Services, 'accounts' | 'sessions'> & { sandbox: Pick<LazySandbox, 'start'> };
 
 /** Starts the sandbox and makes it the active account. */
 export async function useSandbox({ accounts, sandbox }: Parts): Promise<void> {

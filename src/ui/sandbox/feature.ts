@@ -1,17 +1,25 @@
 import type { Services } from '../../services.ts';
 import { COMMANDS } from '../shared/ids.ts';
+import { LazySandbox } from './lazySandbox.ts';
 
 /** The sandbox account, and the commands that control it. */
 export function activateSandbox(services: Services): void {
-  const { commands } = services;
+  const { commands, context, disposables, log, sandboxConnection } = services;
+  const sandbox = disposables.add(new LazySandbox(context.globalStorageUri.fsPath, log));
+  sandboxConnection.provide(async () => {
+    const { baseUrl, apiKey } = await sandbox.start();
+    // The sandbox is one account, whatever API key each start creates.
+    return { baseUrl, apiKey, keyId: 'sandbox' };
+  });
+  const parts = { ...services, sandbox };
   const load = () => import('./commands.ts');
   commands.add('accounts', {
-    [COMMANDS.useSandbox]: async () => (await load()).useSandbox(services),
+    [COMMANDS.useSandbox]: async () => (await load()).useSandbox(parts),
   });
   commands.add('nothing', {
-    [COMMANDS.sandboxScenario]: async (scenario) => (await load()).setScenario(services, scenario),
-    [COMMANDS.sandboxReset]: async () => (await load()).reset(services),
-    [COMMANDS.sandboxAddFunds]: async (cents) => (await load()).addFunds(services, cents),
-    [COMMANDS.sandboxClockSpeed]: async (speed) => (await load()).setClockSpeed(services, speed),
+    [COMMANDS.sandboxScenario]: async (scenario) => (await load()).setScenario(parts, scenario),
+    [COMMANDS.sandboxReset]: async () => (await load()).reset(parts),
+    [COMMANDS.sandboxAddFunds]: async (cents) => (await load()).addFunds(parts, cents),
+    [COMMANDS.sandboxClockSpeed]: async (speed) => (await load()).setClockSpeed(parts, speed),
   });
 }

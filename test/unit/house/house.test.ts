@@ -63,6 +63,13 @@ describe('the source code', () => {
       assert.ok(room === '' || ruleOf(room) !== undefined, `${file} is in no room of ARCHITECTURE.md`);
   });
 
+  it('makes a feature’s own objects in its folder, not in the services', () => {
+    const services = sources.find(({ file }) => file === 'src/services.ts');
+    const rooms =
+      services?.imports.flatMap(({ target }) => (target === undefined ? [] : roomOf(target))) ?? [];
+    assert.deepEqual(new Set(rooms.filter((room) => room.startsWith('ui/'))), new Set(['ui/shared']));
+  });
+
   it('imports in each room only what the rules allow', () =>
     assert.deepEqual(sources.flatMap(forbiddenImports), []));
 
