@@ -43,14 +43,22 @@ export interface RowLengths {
   histogram: readonly { fromBytes: number; toBytes: number; rows: number }[];
 }
 
+/** Estimates without a tokenizer: about one token per four bytes of text, as it is written. Names and brackets don't count. */
+export interface Tokens {
+  text: number;
+  /** Those that the assistant is to say: its messages, answers, completions, chosen and rejected ones. */
+  assistant: number;
+  rowsOver4096: number;
+  rowsOver8192: number;
+}
+
 export interface Statistics {
   /**
    * Unicode characters, including line ends: all bytes except UTF-8 continuation bytes. Undefined if a row is too long to check:
-   * its characters are unknown, and not in the other figures either, except for the tokens.
+   * its characters are unknown, and not in the other figures either.
    */
   characters: number | undefined;
-  /** An estimate without a tokenizer: about one token per four bytes. */
-  estimatedTokens: number;
+  tokens: Tokens;
   lengths: RowLengths;
   /** Messages by role. */
   roles: Readonly<Record<Role, number>>;
