@@ -68,7 +68,10 @@ describe('A preview of a file that is saved', () => {
     assert.ok(isTrue(), JSON.stringify(panel.posted.slice(-4)));
   }
   const lastCard = () => posted('card').at(-1);
-  const rowsInCard = () => lastCard()?.facts.find(({ name }) => name === 'Rows')?.value.replace(/\D/g, '');
+  const rowsInCard = () =>
+    lastCard()
+      ?.facts.find(({ name }) => name === 'Rows')
+      ?.value.replace(/\D/g, '');
   const list = () => posted('list').at(-1)!;
 
   /** Opens a preview that shows its rows, and whose check has ended. */
