@@ -1,6 +1,7 @@
 import type { PreviewWord } from '../../src/ui/datasets/protocol.ts';
 import { button, element, fill } from '../shared/dom.ts';
 import { drawReadable, MOST_MARKS, type MarkBudget } from './invisible.ts';
+import type { SecretMarks } from './marks.ts';
 
 /** Longer texts are folded. */
 const FOLD_CHARACTERS = 1_200;
@@ -26,11 +27,18 @@ export interface ContentContext {
 interface RowDrawing extends ContentContext, MarkBudget {
   left: number;
   hasOpened: boolean;
+  marks: SecretMarks;
 }
 
 /** Draws a row for reading: conversations as messages, everything else as named fields. */
-export function drawContent(value: unknown, context: ContentContext): HTMLElement {
-  const drawing: RowDrawing = { ...context, left: MOST_ITEMS, hasOpened: false, marksLeft: MOST_MARKS };
+export function drawContent(value: unknown, context: ContentContext, marks: SecretMarks): HTMLElement {
+  const budget = { left: MOST_ITEMS, hasOpened: false, marksLeft: MOST_MARKS };
+  const content = drawRowContent(value, { ...context, ...budget, marks });
+  marks.markParts();
+  return content;
+}
+
+function drawRowContent(value: unknown, drawing: RowDrawing): HTMLElement {
   const content = element('div', { class: 'content' });
   if (!isObject(value)) {
     content.append(drawValue(value, 'value', drawing));
@@ -39,8 +47,10 @@ export function drawContent(value: unknown, context: ContentContext): HTMLElemen
   const entries = Object.entries(value);
   const [only] = entries;
   const turns = entries.length === 1 && only !== undefined ? turnsOf(only[1]) : undefined;
-  if (only !== undefined && turns !== undefined) content.append(drawTurns(turns, only[0], drawing));
-  else content.append(...drawFields(entries, '', drawing));
+  if (only !== undefined && turns !== undefined)
+    content.append(drawing.marks.drawPart(only[0], () => drawTurns(turns, only[0], drawing)));
+  else
+    content.append(...drawFields(entries, '', drawing, (name, draw) => drawing.marks.drawPart(name, draw)));
   if (entries.length === 0) content.append(drawText('{}', 'value', drawing));
   return content;
 }
@@ -69,9 +79,10 @@ function drawFields(
   entries: readonly (readonly [name: string, value: unknown])[],
   prefix: string,
   drawing: RowDrawing,
+  wrap = (_name: string, draw: () => HTMLElement) => draw(),
 ): HTMLElement[] {
   const draw = ([name, value]: readonly [string, unknown]) =>
-    drawField(name, value, `${prefix}${name}`, drawing);
+    wrap(name, () => drawField(name, value, `${prefix}${name}`, drawing));
   return drawItems(entries, `${prefix}/fields`, drawing, draw, Object.fromEntries);
 }
 
@@ -81,7 +92,7 @@ function drawText(text: string, key: string, context: RowDrawing, fold = FOLD_CH
   if (text === '') return element('div', { class: 'text empty', text: words.emptyText });
   const cut = foldAt(text, fold);
   const drawShown = (shown: string) =>
-    element('div', { class: 'text', attributes: { dir: 'auto' } }, drawReadable(shown, context));
+    element('div', { class: 'text', attributes: { dir: 'auto' } }, context.marks.drawText(shown, context));
   if (cut === text.length) return drawShown(text);
   const isOpen = context.isOpen(key);
   return element('div', { class: 'folded' }, [
@@ -119,7 +130,7 @@ function drawField(name: string, value: unknown, key: string, context: RowDrawin
 function drawValue(value: unknown, key: string, context: RowDrawing): HTMLElement {
   if (typeof value === 'string') return drawText(value, key, context);
   if (value === null || typeof value !== 'object' || value instanceof ExactNumber)
-    return element('div', { class: 'text code', text: printValue(value) });
+    return element('div', { class: 'text code' }, context.marks.drawText(printValue(value), context));
   return drawCode(value, key, context);
 }
 
@@ -159,7 +170,10 @@ function drawTurns(turns: readonly Record<string, unknown>[], key: string, conte
   const list = element(
     'div',
     { class: 'turns' },
-    drawItems(shown, key, context, (turn, index) => drawTurn(turn, `${key}/${index}`, context)),
+    drawItems(shown, key, context, (turn, index) => {
+      const turnKey = `${key}/${index}`;
+      return context.marks.drawPart(turnKey, () => drawTurn(turn, turnKey, context));
+    }),
   );
   const hidden = turns.length - shown.length;
   if (hidden > 0) {

@@ -36,13 +36,15 @@ class Page {
     this.#client = client;
     this.#start = start;
     this.#filter = state?.filter ?? { text: '', matchCase: false, problems: undefined };
-    this.#feed = new RowFeed(client, start, state?.switched ?? [], left, () => this.#didScroll());
+    const onGoTo = (row: number) => {
+      this.#focusRow = true;
+      client.send({ type: 'goTo', row });
+    };
+    const onScroll = () => this.#didScroll();
+    this.#feed = new RowFeed(client, start, state?.switched ?? [], left, { onScroll, onGoTo });
     this.#toolbar = createToolbar(words, {
       onFilter: (filter) => client.send({ type: 'filter', filter }),
-      onGoTo: (row) => {
-        this.#focusRow = true;
-        client.send({ type: 'goTo', row });
-      },
+      onGoTo,
       onMore: () => client.send({ type: 'more' }),
       onDetails: () => {
         this.#details.hidden = !this.#details.hidden;
@@ -84,6 +86,7 @@ class Page {
     if (message.type === 'list') this.#showList(message);
     else if (message.type === 'rows') this.#feed.take(message);
     else if (message.type === 'stale') this.#feed.requestAgain();
+    else if (message.type === 'follow') this.#reload();
     else if (message.type === 'card') {
       this.#card = message;
       this.#drawCard();
@@ -125,8 +128,11 @@ class Page {
     this.#notice.hidden = text === undefined;
     this.#notice.replaceChildren(element('span', { text: text ?? '' }));
     if (!canReload) return;
-    const reload = () => this.#client.send({ type: 'reload', row: this.#feed.topRow });
-    this.#notice.append(button(this.#start.words.reload, reload, { class: 'secondary' }));
+    this.#notice.append(button(this.#start.words.reload, () => this.#reload(), { class: 'secondary' }));
+  }
+
+  #reload(): void {
+    this.#client.send({ type: 'reload', row: this.#feed.topRow });
   }
 
   #didScroll(): void {
@@ -180,7 +186,8 @@ function rangesOf(root: HTMLElement, text: string, matchCase: boolean): Range[] 
   const wanted = matchCase ? text : text.toLowerCase();
   const nodes = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
   for (let node = nodes.nextNode(); node !== null && ranges.length < MOST_RANGES; node = nodes.nextNode()) {
-    if (node.parentElement?.closest('.text') == null) continue;
+    const parent = node.parentElement;
+    if (parent?.closest('.text') == null || parent.matches('.spoken')) continue;
     const value = node.textContent ?? '';
     const searched = matchCase ? value : value.toLowerCase();
     // Skip texts whose lower case has another length, because the offsets would be wrong.

@@ -20,12 +20,19 @@ export type PreviewClient = Client<{
 
 const LINE_PIXELS = 60;
 
+/** Callbacks of the list of rows. */
+export interface FeedActions {
+  onScroll: () => void;
+  onGoTo: (row: number) => void;
+}
+
 /** Owns the list of rows: requests missing rows, caches recent ones, and handles the keyboard. */
 export class RowFeed {
   readonly #client: PreviewClient;
   readonly #start: PreviewStart;
   readonly #list: VirtualList;
   readonly #onScroll: () => void;
+  readonly #onGoTo: (row: number) => void;
   readonly #rows = new ReadRows();
   /** Rows that the user switched between raw text and content, and expanded parts as `row/part`. */
   readonly #switched: Set<number>;
@@ -46,7 +53,7 @@ export class RowFeed {
     start: PreviewStart,
     switched: readonly number[],
     left: number | undefined,
-    onScroll: () => void,
+    { onScroll, onGoTo }: FeedActions,
   ) {
     this.#client = client;
     this.#start = start;
@@ -54,6 +61,7 @@ export class RowFeed {
     this.#lastTop = left ?? 1;
     this.#isReturning = left !== undefined;
     this.#onScroll = onScroll;
+    this.#onGoTo = onGoTo;
     this.#list = new VirtualList(
       {
         length: () => this.#state?.length ?? 0,
@@ -84,7 +92,8 @@ export class RowFeed {
   show(state: PreviewList): void {
     const isNew = state.generation !== this.#state?.generation;
     this.#state = state;
-    if (isNew) {
+    if (isNew && state.keepsPosition) this.#keepPosition(state.length);
+    else if (isNew) {
       this.#rows.clear();
       this.#requestState = undefined;
       this.#active = 0;
@@ -98,12 +107,22 @@ export class RowFeed {
     this.#list.feed.setAttribute('aria-busy', String(state.busy));
   }
 
+  /** Shows another version of the rows at the same place. */
+  #keepPosition(length: number): void {
+    this.#active = Math.max(0, Math.min(this.#active, length - 1));
+    if (this.#shown.last >= length) this.#list.reset(Math.max(0, Math.min(this.#list.position, length - 1)));
+    this.requestAgain();
+    this.#list.update();
+  }
+
   /** Stores and draws requested rows. */
   take({ generation, from, rows }: PreviewRows): void {
     if (generation !== this.#state?.generation) return;
     this.#requestState = rows.length === 0 ? 'empty' : undefined;
+    // What didn't change keeps the focus and a selection.
+    const changed = rows.filter((row, index) => !isSame(this.#rows.at(from + index), row));
     this.#rows.store(from, rows, this.#shown.first, this.#shown.last);
-    for (const index of rows.keys()) this.#redraw(from + index);
+    for (const row of changed) this.#redraw(from + rows.indexOf(row));
     this.#request();
     this.#onScroll();
   }
@@ -170,6 +189,7 @@ export class RowFeed {
         toggle: (key) => this.#toggle(this.#open, partKey(key), position),
         isSwitched: this.#switched.has(row.row),
         onSwitch: () => this.#toggle(this.#switched, row.row, position),
+        onGoTo: this.#onGoTo,
         onOpenSource: (problem) => this.#client.send({ type: 'openSource', row: row.row, problem }),
       }),
     );
@@ -282,6 +302,10 @@ export class RowFeed {
     this.#list.reveal(next);
     this.#activate(next);
   }
+}
+
+function isSame(one: PreviewRow | undefined, other: PreviewRow): boolean {
+  return one?.text === other.text && JSON.stringify(one) === JSON.stringify(other);
 }
 
 const MAX_CACHED_ROWS = 500;

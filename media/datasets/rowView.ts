@@ -2,6 +2,7 @@ import type { PreviewProblem, PreviewRow } from '../../src/ui/datasets/protocol.
 import { button, element, icon } from '../shared/dom.ts';
 import { drawContent, type ContentContext, parseRow } from './content.ts';
 import { drawReadable, MOST_MARKS, type MarkBudget } from './invisible.ts';
+import { marksOf } from './marks.ts';
 
 const FOLD_RAW = 2_000;
 
@@ -12,6 +13,7 @@ export interface RowContext extends ContentContext {
   hasSource: boolean;
   onSwitch: () => void;
   onOpenSource: (problem: number | undefined) => void;
+  onGoTo: (row: number) => void;
 }
 
 /** Draws the parts of a row: head, problems, and content or raw text. */
@@ -39,7 +41,7 @@ export function drawRow(row: PreviewRow, titleId: string, context: RowContext): 
   if (isBlank) drawn.push(element('div', { class: 'text empty', text: words.blankRow }));
   else if (parsed === undefined && isQuotedCompletely(row)) return drawn;
   else if (parsed === undefined || isRaw) drawn.push(...drawRawRow(row, parsed === undefined, context));
-  else drawn.push(drawContent(parsed.value, context));
+  else drawn.push(drawContent(parsed.value, context, marksOf(row)));
   if (row.rest !== undefined) drawn.push(element('p', { class: 'note', text: row.rest }));
   return drawn;
 }
@@ -80,10 +82,13 @@ function drawProblem(problem: PreviewProblem, index: number, context: RowContext
   const place = context.hasSource
     ? button(problem.place, () => context.onOpenSource(index), { class: 'link', key: `problem${index}` })
     : element('span', { class: 'note', text: problem.place });
-  const line = element('div', { class: 'problem' }, [
-    icon(problem.severity),
-    element('span', {}, [document.createTextNode(`${problem.text} `), place]),
-  ]);
+  const text = element('span', {}, [document.createTextNode(`${problem.text} `), place]);
+  const { repeats } = problem;
+  if (repeats !== undefined) {
+    const goTo = () => context.onGoTo(repeats.row);
+    text.append(' · ', button(repeats.text, goTo, { class: 'link', key: `repeats${index}` }));
+  }
+  const line = element('div', { class: 'problem' }, [icon(problem.severity), text]);
   const item = element('li', {}, [line]);
   if (problem.excerpt !== undefined) item.append(drawExcerpt(problem.excerpt));
   return item;

@@ -48,7 +48,7 @@ export function reportOf(changes: Partial<Report> = {}): Report {
     comparedRows: 10,
     statistics: {
       characters: 1_000,
-      estimatedTokens: 250,
+      tokens: { text: 250, assistant: 150, rowsOver4096: 0, rowsOver8192: 0 },
       lengths: {
         maxBytes: 99,
         percentiles: { p50: 99, p99: 99 },

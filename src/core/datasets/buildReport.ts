@@ -11,6 +11,7 @@ import {
 } from './report.ts';
 import type { Counts } from './scanner.ts';
 import {
+  BYTES_PER_TOKEN,
   DIFFERENT_FORMAT,
   DUPLICATE_ROW,
   LOCATED_LIMIT,
@@ -24,9 +25,6 @@ import {
   type Segment,
   type SegmentPlaces,
 } from './segments.ts';
-
-/** A rough average for most languages and models, used instead of a tokenizer. */
-const BYTES_PER_TOKEN = 4;
 
 /** Where a segment begins in the file, in rows and lines from 0. */
 interface Beginning {
@@ -108,7 +106,7 @@ export class ReportBuilder {
       errorRows: this.#counts.reduce((total, { errorRows }) => total + errorRows, 0),
       datasetRows: Math.max(0, ...this.#added('typedFormats')),
       comparedRows: this.hasEnoughHashed ? this.#placeOf(MAX_COMPARED_ROWS - 1).row : rows,
-      statistics: this.#statistics(file.sizeBytes, sum('characters')),
+      statistics: this.#statistics(sum('characters')),
       problems: this.#problems(format, same),
     };
   }
@@ -146,12 +144,19 @@ export class ReportBuilder {
     return Object.fromEntries(names.map((name, index) => [name, values[index] ?? 0])) as Record<K, number>;
   }
 
-  #statistics(sizeBytes: number, characters: number): Statistics {
+  #statistics(characters: number): Statistics {
     const most = (of: 'maxTurns' | 'maxLength') => Math.max(0, ...this.#counts.map((counts) => counts[of]));
+    const sum = (of: 'textBytes' | 'assistantBytes' | 'rowsOver4096' | 'rowsOver8192') =>
+      this.#counts.reduce((total, counts) => total + counts[of], 0);
     const tooLong = this.#added('totals')[ROW_TOO_LONG] ?? 0;
     return {
       characters: tooLong > 0 ? undefined : characters,
-      estimatedTokens: Math.round(sizeBytes / BYTES_PER_TOKEN),
+      tokens: {
+        text: Math.round(sum('textBytes') / BYTES_PER_TOKEN),
+        assistant: Math.round(sum('assistantBytes') / BYTES_PER_TOKEN),
+        rowsOver4096: sum('rowsOver4096'),
+        rowsOver8192: sum('rowsOver8192'),
+      },
       lengths: rowLengths(this.#added('lengthBins'), most('maxLength')),
       roles: this.#named(ROLES, 'roles'),
       maxTurns: most('maxTurns'),

@@ -33,7 +33,7 @@ const keys = (
   ...prefixes: readonly string[]
 ): KeyPattern[] => prefixes.map((prefix) => ({ code: API_KEY, prefix, anchor, tail, of }));
 const privateKeys = (anchor: number, ...prefixes: readonly string[]): KeyPattern[] =>
-  prefixes.map((prefix) => ({ code: PRIVATE_KEY, prefix, anchor, tail: 40, of: 'lines' }));
+  prefixes.map((prefix) => ({ code: PRIVATE_KEY, prefix, anchor, tail: 32, of: 'lines' }));
 
 /** Keys to search for: API keys of this and other common services, and private keys (PEM, RFC 7468; PuTTY), located at their header. */
 export const KEY_PATTERNS: readonly KeyPattern[] = [
@@ -43,16 +43,18 @@ export const KEY_PATTERNS: readonly KeyPattern[] = [
   ...keys(1, 35, 'word', 'AIza'),
   ...keys(1, 36, 'alphanumeric', 'ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_', 'npm_'),
   ...keys(4, 22, 'word', 'github_pat_'),
-  ...keys(3, 20, 'word', 'glpat-'),
+  ...keys(1, 20, 'word', 'glpat-'),
   ...keys(2, 10, 'word', 'xoxb-', 'xoxp-', 'xoxa-', 'xoxr-', 'xoxs-'),
   ...keys(2, 40, 'word', 'xapp-'),
   ...keys(3, 40, 'base64', 'hooks.slack.com/services/'),
   ...keys(0, 16, 'alphanumeric', 'sk_live_', 'rk_live_', 'sk_test_'),
   ...keys(3, 24, 'base64', 'whsec_'),
   ...keys(0, 30, 'alphanumeric', 'hf_', 'r8_'),
-  ...keys(1, 40, 'alphanumeric', 'gsk_', 'ntn_', 'dop_v1_'),
-  ...keys(1, 32, 'alphanumeric', 'lin_api_'),
-  ...keys(3, 32, 'alphanumeric', 'shpat_', 'shpca_', 'shppa_', 'shpss_'),
+  ...keys(1, 40, 'alphanumeric', 'gsk_', 'ntn_'),
+  ...keys(4, 40, 'alphanumeric', 'dop_v1_'),
+  ...keys(2, 32, 'alphanumeric', 'lin_api_'),
+  ...keys(1, 32, 'alphanumeric', 'shpat_'),
+  ...keys(3, 32, 'alphanumeric', 'shpca_', 'shppa_', 'shpss_'),
   ...keys(2, 50, 'word', 'pypi-', 'PMAK-'),
   ...keys(2, 40, 'alphanumeric', 'pplx-'),
   ...keys(1, 60, 'alphanumeric', 'xai-'),
@@ -61,12 +63,13 @@ export const KEY_PATTERNS: readonly KeyPattern[] = [
   ...keys(1, 24, 'word', 'hvs.', 'hvb.'),
   ...keys(0, 40, 'dotted', 'SG.'),
   ...keys(8, 80, 'base64', 'AccountKey='),
-  ...keys(1, 40, 'value', 'aws_secret_access_key', 'AWS_SECRET_ACCESS_KEY'),
+  ...keys(15, 40, 'value', 'aws_secret_access_key'),
+  ...keys(9, 40, 'value', 'AWS_SECRET_ACCESS_KEY'),
   // In lower and upper camel case.
   ...keys(3, 40, 'value', 'ecretAccessKey'),
   ...keys(0, 60, 'token', 'eyJ'),
   // One word, so that all of it is located, as of an API key.
-  ...keys(12, 58, 'upper', 'AGE-SECRET-KEY-1'),
+  ...keys(1, 58, 'upper', 'AGE-SECRET-KEY-1'),
   ...privateKeys(5, 'Private-Lines: '),
   ...privateKeys(
     5,

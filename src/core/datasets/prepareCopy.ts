@@ -1,12 +1,10 @@
-import { open, type FileHandle } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { onDisk } from '../base/diskError.ts';
-import { isSameStamp, stampOf } from '../base/fileStamp.ts';
 import type { DatasetChecker } from './checker.ts';
-import type { DatasetFile } from './fileKind.ts';
+import { modeOf, type DatasetFile } from './fileKind.ts';
 import { NewFiles } from './newFiles.ts';
 import type { PrepareChoices, PrepareCounts } from './prepare.ts';
-import { CheckError } from './report.ts';
 
 /** The new files, and what was done. */
 export interface Prepared {
@@ -72,13 +70,6 @@ async function copy(
   } finally {
     await input.close();
   }
-}
-
-/** Returns the file's mode. @throws CheckError `changing` if it isn't the version that was inspected */
-async function modeOf(input: FileHandle, source: DatasetFile): Promise<number> {
-  const found = await input.stat({ bigint: true });
-  if (!isSameStamp(stampOf(found), source)) throw new CheckError('changing');
-  return Number(found.mode);
 }
 
 /** Returns the name of a dataset without its ending, and without what an earlier copy added to it. */

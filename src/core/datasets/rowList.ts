@@ -75,6 +75,18 @@ export class RowList implements Disposable {
     return position === -1 ? undefined : position;
   }
 
+  /** Returns the position of the first listed row from a row on, or undefined if there is none yet. */
+  positionFrom(row: number): number | undefined {
+    if (this.#phase === 'all') return this.positionOf(row);
+    const position = this.#rows.findIndex((one) => one >= row);
+    return position === -1 ? undefined : position;
+  }
+
+  /** Whether no more rows will be listed by themselves. */
+  get isComplete(): boolean {
+    return this.#phase === 'all' ? this.#file.isCounted : ['resting', 'done', 'failed'].includes(this.#phase);
+  }
+
   /** Applies a filter and cancels the previous search. */
   set(filter: RowFilter): void {
     this.#filter = filter;

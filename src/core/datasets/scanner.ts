@@ -3,7 +3,10 @@ import { FORMAT_COUNT, PLACE_CODE_COUNT, ROLE_COUNT } from './scanner/codes.ts';
 
 type Counters =
   | ('rows' | 'blankRows' | 'lineBreaks' | 'charactersRead' | 'places')
-  | ('errorRows' | 'maxTurns' | 'maxLength');
+  | ('errorRows' | 'maxTurns' | 'maxLength')
+  | TextCounter;
+/** Bytes of texts, and rows with many of them (`scanner/contents.ts`). */
+type TextCounter = 'textBytes' | 'assistantBytes' | 'rowsOver4096' | 'rowsOver8192';
 type Regions =
   | ('PLACES' | 'ROW_STARTS' | 'ROW_HASHES' | 'ROW_BREAKS' | 'ROW_FLAGS' | 'PROMPT_HASHES' | 'ANSWER_HASHES')
   | ('TOTALS' | 'FORMATS' | 'TYPED_FORMATS' | 'ROLES' | 'LENGTH_BINS');
@@ -47,7 +50,7 @@ export interface Scanned {
 }
 
 /** Counts since `begin`. */
-export interface Counts {
+export interface Counts extends Record<TextCounter, number> {
   /** Rows with an error. */
   errorRows: number;
   totals: Uint32Array;
@@ -140,6 +143,10 @@ export class Scanner {
       lengthBins: this.#view(exports.LENGTH_BINS, LENGTH_BINS).slice(),
       maxTurns: exports.maxTurns.value,
       maxLength: exports.maxLength.value,
+      textBytes: exports.textBytes.value,
+      assistantBytes: exports.assistantBytes.value,
+      rowsOver4096: exports.rowsOver4096.value,
+      rowsOver8192: exports.rowsOver8192.value,
     };
   }
 

@@ -170,11 +170,14 @@ async function showPrepared({ main, holdOut, counts }: Prepared): Promise<void> 
     [vscode.l10n.t('Submit…')]: run(COMMANDS.submitDataset),
     [vscode.l10n.t('Preview')]: run(COMMANDS.previewDataset),
   });
-  const { size } = await stat(main);
-  await vscode.commands.executeCommand(
-    size > MAX_EDITED_BYTES ? COMMANDS.previewDataset : 'vscode.open',
-    uri,
-  );
+  await openWritten(main);
+}
+
+/** Opens a new dataset. */
+export async function openWritten(file: string): Promise<void> {
+  const { size } = await stat(file);
+  const command = size > MAX_EDITED_BYTES ? COMMANDS.previewDataset : 'vscode.open';
+  await vscode.commands.executeCommand(command, vscode.Uri.file(file));
 }
 
 /** What was done, in numbers: never that the result is safe or good. */

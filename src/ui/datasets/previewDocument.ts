@@ -220,9 +220,10 @@ export class PreviewDocument implements vscode.CustomDocument {
     const file = this.#file;
     if (file?.path !== changedPath) return;
     const state = this.#reports.get(changedPath);
-    // Without a new report, as after a failed check, the last one of the shown version still applies.
-    const known = state?.report ?? this.#check.report;
-    const report = known !== undefined && isSameStamp(known, file.stamp) ? known : undefined;
+    // Without a new report, as after a failed check or of another version, the last one of the shown version still applies.
+    const report = [state?.report, this.#check.report].find(
+      (known) => known !== undefined && isSameStamp(known, file.stamp),
+    );
     const { failure } = this.#check;
     this.#check = { progress: state?.progress, report, failure: report === undefined ? failure : undefined };
     this.#changed.fire('checked');
@@ -241,7 +242,13 @@ export class PreviewDocument implements vscode.CustomDocument {
       if (document.uri.toString() === this.uri.toString()) this.#setUnsaved(document.isDirty);
     };
     this.#store.add(workspace.onDidChangeTextDocument(({ document }) => edited(document)));
-    this.#store.add(workspace.onDidSaveTextDocument(edited));
+    this.#store.add(
+      workspace.onDidSaveTextDocument((document) => {
+        edited(document);
+        // Sooner than the watcher.
+        if (document.uri.toString() === this.uri.toString()) void this.compareWithDisk();
+      }),
+    );
     this.#store.add(workspace.onDidCloseTextDocument(edited));
     workspace.textDocuments.forEach(edited);
   }

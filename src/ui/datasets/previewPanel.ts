@@ -33,6 +33,8 @@ import type { PreviewFilter, PreviewMemory, PreviewMessage, PreviewRequest } fro
 
 /** Limits updates to a few per second, instead of one per MiB. */
 const UPDATE_MS = 80;
+/** After a reload, the rows and the card stay this long, until those of the new version are known. */
+const HOLD_MS = 1_000;
 /** Maximum rows per request. */
 const MOST_ROWS = 200;
 const NO_FILTER: Readonly<PreviewFilter> = { text: '', matchCase: false, problems: undefined };
@@ -63,6 +65,12 @@ export class PreviewPanel implements Disposable {
   #filter: PreviewFilter = NO_FILTER;
   #generation = 0;
   #wantedRow: number | undefined;
+  /** The row at the top when the file was reloaded, and until when the page keeps what it shows. */
+  #held: { row: number; untilMs: number } | undefined;
+  /** The row to return to after a reload, or the next one that is listed. */
+  #returnRow: number | undefined;
+  /** Whether the page shows rows, and then whether it offers to open them in an editor. */
+  #shown: { hasSource: boolean } | undefined;
   #postedReport: unknown;
   #listTimer: NodeJS.Timeout | undefined;
   #cardTimer: NodeJS.Timeout | undefined;
@@ -80,6 +88,7 @@ export class PreviewPanel implements Disposable {
             this.#filter = memory.filter;
             this.#wantedRow ??= memory.row;
           }
+          this.#shown = undefined;
           this.#start();
         },
         onRequest: (request) => this.#answer(request),
@@ -90,7 +99,7 @@ export class PreviewPanel implements Disposable {
     this.#store.add(
       document.onDidChange((change) => {
         if (change === 'opened') this.#start();
-        else if (change === 'change') this.#postNotice();
+        else if (change === 'change') this.#follow();
         else if (change === 'checked') this.#cardTimer ??= setTimeout(() => this.#postCard(), UPDATE_MS);
         else {
           if (this.#document.file?.isCounted === true) this.#list?.refresh();
@@ -120,16 +129,29 @@ export class PreviewPanel implements Disposable {
 
   async #answer(request: PreviewRequest): Promise<void> {
     if (request.type === 'need') await this.#postRows(request);
-    else if (request.type === 'filter') this.#setFilter(request.filter);
-    else if (request.type === 'more') this.#list?.more();
+    else if (request.type === 'filter') {
+      this.#held = this.#returnRow = undefined;
+      this.#setFilter(request.filter);
+    } else if (request.type === 'more') this.#list?.more();
     else if (request.type === 'goTo') this.#goTo(request.row);
     else if (request.type === 'convert')
       await vscode.commands.executeCommand(COMMANDS.convertToJsonl, this.#document.uri);
     else if (request.type === 'openSource') await this.#openSource(request.row, request.problem);
     else {
-      this.#wantedRow = request.row;
+      this.#held = { row: request.row, untilMs: performance.now() + HOLD_MS };
       await this.#document.reload();
     }
+  }
+
+  /**
+   * Follows a save: the page requests a reload, and says which row is at the top. A file that no editor shows is reloaded by the
+   * user: it may be written for minutes, and reading it takes long.
+   */
+  #follow(): void {
+    const { change, file } = this.#document;
+    const isSmall = file !== undefined && file.sizeBytes <= MAX_SYNCED_UNITS;
+    if (change === 'changed' && isSmall) this.#host.post({ type: 'follow' });
+    else this.#postNotice();
   }
 
   /** Posts everything after the page was loaded or the file was opened. */
@@ -139,16 +161,35 @@ export class PreviewPanel implements Disposable {
     this.#list?.dispose();
     this.#list = undefined;
     const hasSource = file !== undefined && file.sizeBytes <= MAX_SYNCED_UNITS;
-    const { language } = vscode.env;
-    this.#host.post({ type: 'start', words: pageWords(), language, fileName: name, hasSource });
-    this.#postNotice();
-    if (problem !== undefined) this.#host.post({ type: 'failure', text: refusalSentence(name, problem) });
+    const keepsPage = this.#held !== undefined && this.#shown?.hasSource === hasSource;
+    if (!keepsPage) {
+      this.#returnRow = this.#held?.row;
+      this.#held = undefined;
+      const { language } = vscode.env;
+      this.#host.post({ type: 'start', words: pageWords(), language, fileName: name, hasSource });
+      this.#shown = { hasSource };
+    }
+    this.#follow();
+    if (problem !== undefined) this.#showFailure(refusalSentence(name, problem));
     if (file === undefined || this.#showKind()) return;
     this.#list = new RowList(file, () => this.#document.check.report);
     this.#list.onDidChange(() => this.#planList());
     this.#postedReport = undefined;
     this.#setFilter(this.#filter);
+    if (keepsPage) this.#document.startDeferredWork();
     this.#postCard();
+  }
+
+  #showFailure(text: string, convert?: string): void {
+    this.#shown = this.#held = undefined;
+    this.#host.post({ type: 'failure', text, convert });
+  }
+
+  /** Whether the page keeps what it shows, because too little is known of the file's new version. */
+  #isHeld(): boolean {
+    const { check, file } = this.#document;
+    if (this.#held === undefined || performance.now() >= this.#held.untilMs) return false;
+    return file?.isCounted !== true || (check.report ?? check.failure) === undefined;
   }
 
   /** Shows what a file is that isn't JSONL, instead of rows, each of which would only look broken. */
@@ -157,8 +198,7 @@ export class PreviewPanel implements Disposable {
     if (kind === 'rows') return false;
     this.#list?.dispose();
     this.#list = undefined;
-    const convert = isConvertible(kind) ? TERMS.convertToJsonl : undefined;
-    this.#host.post({ type: 'failure', text: kindSentence(kind), convert });
+    this.#showFailure(kindSentence(kind), isConvertible(kind) ? TERMS.convertToJsonl : undefined);
     return true;
   }
 
@@ -180,6 +220,15 @@ export class PreviewPanel implements Disposable {
     const [file, list] = [this.#document.file, this.#list];
     if (list === undefined || file === undefined) return;
     const { phase, length } = list;
+    if (this.#isHeld()) {
+      this.#planList();
+      return;
+    }
+    const held = this.#held;
+    this.#held = undefined;
+    const keepsPosition = held !== undefined && phase === 'all' && (file.isCounted || file.rows >= held.row);
+    if (held !== undefined) this.#cardTimer ??= setTimeout(() => this.#postCard(), 0);
+    if (!keepsPosition) this.#returnRow ??= held?.row;
     this.#host.post({
       type: 'list',
       generation: this.#generation,
@@ -188,8 +237,10 @@ export class PreviewPanel implements Disposable {
       busy: phase === 'searching' || phase === 'waiting' || (phase === 'all' && !file.isCounted),
       canContinue: phase === 'resting',
       filter: this.#filter,
+      keepsPosition,
     });
     this.#goToWanted();
+    this.#returnToRow();
   }
 
   #postCard(): void {
@@ -197,6 +248,7 @@ export class PreviewPanel implements Disposable {
     this.#cardTimer = undefined;
     const { check, file, name, past } = this.#document;
     if (!this.#host.isReady || file === undefined || this.#list === undefined || this.#showKind()) return;
+    if (this.#isHeld()) return;
     const { progress, report, failure } = check;
     const reason = failure === undefined ? undefined : checkFailure(name, failure);
     this.#host.post(previewCard({ sizeBytes: file.sizeBytes, report, progress, failure: reason, past }));
@@ -234,6 +286,18 @@ export class PreviewPanel implements Disposable {
     this.#wantedRow = undefined;
     const position = list.positionOf(known);
     if (position !== undefined) this.#host.post({ type: 'goTo', generation: this.#generation, position });
+  }
+
+  /** Returns to the row that was at the top before a reload, without changing the filter. */
+  #returnToRow(): void {
+    const [list, row] = [this.#list, this.#returnRow];
+    if (!this.#host.isReady || row === undefined || list === undefined) return;
+    const position = list.positionFrom(row);
+    if (position === undefined && !list.isComplete) return;
+    this.#returnRow = undefined;
+    const last = list.length - 1;
+    if (last >= 0)
+      this.#host.post({ type: 'goTo', generation: this.#generation, position: position ?? last });
   }
 
   async #postRows({ generation, from, count }: PreviewRequest & { type: 'need' }): Promise<void> {

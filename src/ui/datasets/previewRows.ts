@@ -2,8 +2,8 @@ import type { PreviewProblem, PreviewRow } from './protocol.ts';
 import type { Problem } from '../../core/datasets/problems.ts';
 import { type Report, problemsOfRow } from '../../core/datasets/report.ts';
 import type { FileRow, RowFile } from '../../core/datasets/rowFile.ts';
-import { moreProblems, placeOf, restOfRow, rowTitle } from './previewView.ts';
-import { problemSentence } from './problemTexts.ts';
+import { goToRowText, moreProblems, placeOf, restOfRow, rowTitle } from './previewView.ts';
+import { problemName, problemSentence } from './problemTexts.ts';
 
 /** Maximum bytes shown per row. */
 const ROW_BYTES = 256 * 1024;
@@ -56,7 +56,7 @@ async function previewRow(file: RowFile, report: Report | undefined, row: FileRo
 }
 
 async function previewProblem(file: RowFile, row: FileRow, problem: Problem): Promise<PreviewProblem> {
-  const { severity, line, column, offset, length } = problem;
+  const { code, severity, line, column, offset, length } = problem;
   const before = offset - row.offset;
   return {
     severity,
@@ -64,8 +64,14 @@ async function previewProblem(file: RowFile, row: FileRow, problem: Problem): Pr
     place: placeOf(line, column),
     at: before >= 0 && before <= row.bytes.length ? row.bytes.toString('utf8', 0, before).length : undefined,
     length,
+    mark: problem.class === 'privacy' ? problemName(code) : undefined,
+    repeats: code === 'duplicate-row' ? repeatedRow(Number(problem.detail)) : undefined,
     excerpt: severity === 'error' ? await excerptOf(file, row, problem) : undefined,
   };
+}
+
+function repeatedRow(row: number): PreviewProblem['repeats'] {
+  return { row, text: goToRowText(row) };
 }
 
 async function excerptOf(

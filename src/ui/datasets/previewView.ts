@@ -6,7 +6,7 @@ import {
   type Report,
   type Role,
   type RowLengths,
-  type Statistics,
+  type Tokens,
 } from '../../core/datasets/report.ts';
 import type { RowFile } from '../../core/datasets/rowFile.ts';
 import type { RowList } from '../../core/datasets/rowList.ts';
@@ -28,6 +28,9 @@ import type { PreviewCard, PreviewChart, PreviewWord } from './protocol.ts';
 
 /** Maximum bars for row lengths; if there are more, neighbors are merged. */
 const MAX_BARS = 12;
+
+/** Fewer rows than this hardly teach a model anything. */
+const FEW_ROWS = 10;
 
 /** The page's own texts; it replaces `{0}` itself. */
 export function pageWords(): Record<PreviewWord, string> {
@@ -69,6 +72,11 @@ export function previewTitle(fileName: string): string {
 
 export function rowTitle(row: number): string {
   return l10n.t('Row {0}', formatCount(row));
+}
+
+/** The link from a duplicate to the row that it repeats. */
+export function goToRowText(row: number): string {
+  return l10n.t('Go to Row {0}', formatCount(row));
 }
 
 /** Says how much of a row is not shown. */
@@ -152,15 +160,14 @@ function factsOf(sizeBytes: number, report: Report | undefined): PreviewCard['fa
   const size = { name: TERMS.size, value: compact(formatBytes(sizeBytes), sizePhrase(sizeBytes)).join(', ') };
   if (report === undefined) return [size];
   const { rows, blankRows, statistics } = report;
-  const count = formatCount(rows);
-  const { characters, maxTurns } = statistics;
+  const { characters, maxTurns, tokens } = statistics;
   const tooLong = countOf(report, 'row-too-long');
-  const rowsText = blankRows === 0 ? count : l10n.t('{0}, {1} blank', count, formatCount(blankRows));
   return compact(
     size,
-    { name: TERMS.rows, value: rowsText },
+    { name: TERMS.rows, value: rowsText(rows, blankRows) },
     characters !== undefined && { name: l10n.t('Characters'), value: formatCount(characters) },
-    { name: l10n.t('Tokens'), value: tokensPhrase(statistics) },
+    tokens.text > 0 && { name: l10n.t('Tokens'), value: tokensText(tokens) },
+    tokens.rowsOver4096 > 0 && { name: l10n.t('Long rows'), value: longRowsText(tokens) },
     tooLong > 0 && {
       name: TERMS.notChecked,
       value: l10n.t('{0} longer than 64 MiB, left out of lengths and charts', formatRows(tooLong)),
@@ -169,6 +176,15 @@ function factsOf(sizeBytes: number, report: Report | undefined): PreviewCard['fa
     maxTurns > 0 && { name: l10n.t('Longest conversation'), value: messagesText(maxTurns) },
     { name: TERMS.duplicates, value: duplicatesText(report) },
   );
+}
+
+function rowsText(rows: number, blankRows: number): string {
+  const [count, blank] = [rows - blankRows, formatCount(blankRows)];
+  if (count > 0 && count < FEW_ROWS)
+    return blankRows === 0
+      ? l10n.t('Only {0}', formatRows(count))
+      : l10n.t('Only {0}, and {1} blank', formatRows(count), blank);
+  return blankRows === 0 ? formatCount(rows) : l10n.t('{0}, {1} blank', formatCount(rows), blank);
 }
 
 function pastFacts(report: Report | undefined, past: PastRuns | undefined): PreviewCard['facts'] {
@@ -222,7 +238,8 @@ function chartsOf(report: Report): PreviewChart[] {
       l10n.t('Roles'),
       occurring(roles, (role) => ROLES[role]),
     ),
-  ].filter(({ parts }) => parts.length > 0);
+    // One bar says nothing that the facts don't.
+  ].filter(({ parts }) => parts.length > 1);
 }
 
 /** Includes bars without rows between others, to show how far away an outlier is. */
@@ -297,7 +314,16 @@ function problemsOf({ problems }: Report): NonNullable<PreviewCard['problems']> 
 }
 
 /** The estimated number of tokens, rounded to two digits. */
-function tokensPhrase({ estimatedTokens }: Statistics): string {
-  const rounded = Number(estimatedTokens.toPrecision(2));
-  return l10n.t('about {0} tokens (estimate)', formatCount(rounded));
+function tokensText({ text, assistant }: Tokens): string {
+  const rounded = (count: number) => formatCount(Number(count.toPrecision(2)));
+  return assistant === 0
+    ? l10n.t('about {0} tokens', rounded(text))
+    : l10n.t('about {0} tokens, {1} of them the assistant’s', rounded(text), rounded(assistant));
+}
+
+function longRowsText({ rowsOver4096, rowsOver8192 }: Tokens): string {
+  const rows = formatRows(rowsOver4096);
+  return rowsOver8192 === 0
+    ? l10n.t('{0} over about 4,096 tokens', rows)
+    : l10n.t('{0} over about 4,096 tokens, {1} over 8,192', rows, formatCount(rowsOver8192));
 }

@@ -56,6 +56,8 @@ export type PreviewMessage =
   | PreviewCard
   | { type: 'goTo'; generation: number; position: number }
   | { type: 'notice'; text: string | undefined; canReload: boolean }
+  /** The file was saved: request a reload. */
+  | { type: 'follow' }
   /** The problems of rows have changed: request the rows again. */
   | { type: 'stale' };
 
@@ -89,6 +91,8 @@ export interface PreviewList {
   /** Whether a paused search can be continued. */
   canContinue: boolean;
   filter: PreviewFilter;
+  /** Whether this is another version of the listed rows, which stay where they are. */
+  keepsPosition: boolean;
 }
 
 export interface PreviewRows {
@@ -119,6 +123,10 @@ export interface PreviewProblem {
   /** Offset in the row's text, in UTF-16 units; undefined if that part is not shown. */
   at: number | undefined;
   length: number;
+  /** What is marked in the row's texts: a secret or personal data. Its name, for screen readers. */
+  mark: string | undefined;
+  /** The row that this one repeats, with the text of a link to it. */
+  repeats: { row: number; text: string } | undefined;
   /** A few characters around an error. */
   excerpt: { before: string; marked: string; after: string } | undefined;
 }

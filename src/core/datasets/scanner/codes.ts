@@ -107,6 +107,9 @@ export const ROW_PERSONAL = 8;
 export const ROW_UNCHECKED = 16;
 export const ROW_FORMAT_SHIFT = 8;
 
+/** A rough average for most languages and models, used instead of a tokenizer. */
+export const BYTES_PER_TOKEN = 4;
+
 /** Places of a code beyond this number are only counted. */
 export const LOCATED_LIMIT = 5000;
 /** Kinds of keys that can be searched for. */

@@ -20,6 +20,7 @@ const TAIL_VALUE = 4;
 const TAIL_TOKEN = 5;
 const TAIL_LINES = 6;
 const TAIL_DOTTED = 7;
+const TAIL_KINDS = 8;
 
 /** A key has this many letters and digits in a row: some of each, or letters that change case more often than a name's. */
 const MIN_RANDOM: usize = 12;
@@ -28,18 +29,25 @@ const LETTERS_PER_CHANGE: usize = 3;
 const MAX_BETWEEN: usize = 16;
 /** Maximum length of what is between the header of a private key and its first line. */
 const MAX_HEADER: usize = 512;
+/** An example is found in this many bytes: a tail can be long, and have many prefixes. */
+const MAX_EXAMPLE: usize = 128;
 /** Minimum length of each part of a token. */
 const MIN_PART: usize = 16;
 
-/** The last result of `readTail`: start and end, and the end of the last letters and digits that look random. */
-let tailKind: u32 = 0;
-let tailFrom: usize = 0;
+/** The last tail: its end, and the end of its last letters and digits that look random. */
 let tailEnd: usize = 0;
 let randomEnd: usize = 0;
+/** The start and both ends of the last tail of each kind, each a u32. */
+const LAST_TAILS: usize = memory.data(TAIL_KINDS * 12, 4);
+
+/** Where a line of a private key was searched for: it begins at the end, or nowhere before. */
+let searchedFrom: usize = 0;
+let searchedTo: usize = 0;
 
 /** Resets the search for another piece of the file. */
-export function forgetTail(): void {
-  tailFrom = tailEnd = 0;
+export function forgetTails(): void {
+  searchedFrom = searchedTo = 0;
+  memory.fill(LAST_TAILS, 0, TAIL_KINDS * 12);
 }
 
 /** The start and the code of the key found last. */
@@ -102,21 +110,27 @@ function isBetween(character: u32): bool {
 
 /** Whether a line of a private key follows its header: what is only named, or left out as `...`, is no key. */
 function hasLine(from: usize, length: usize): bool {
-  let at = from;
+  // A text can consist of headers.
+  const isSearched = from >= searchedFrom && from < searchedTo;
+  let at = isSearched ? searchedTo : from;
+  if (!isSearched) searchedFrom = from;
+  let isFound = false;
   while (at < from + MAX_HEADER) {
     const character = <u32>load<u8>(at);
     // The end of the row, or `-----E`.
-    if (character == 0x0a) return false;
-    if (character == 0x2d && load<u32>(at) == 0x2d2d2d2d && load<u16>(at, 4) == 0x452d) return false;
+    if (character == 0x0a) break;
+    if (character == 0x2d && load<u32>(at) == 0x2d2d2d2d && load<u16>(at, 4) == 0x452d) break;
     // The letter of an escape is no part of a line.
     if (character == 0x5c && load<u8>(at, 1) != 0x0a) at += 2;
     else if (isOfTail(character, TAIL_BASE64)) {
       readTail(at, TAIL_BASE64);
-      if (isRandom(at, length)) return true;
+      isFound = isRandom(at, length);
+      if (isFound) break;
       at = tailEnd;
     } else at++;
   }
-  return false;
+  searchedTo = at;
+  return isFound;
 }
 
 /** Whether the last tail has this length from `from` on, and looks random there. */
@@ -126,7 +140,8 @@ function isRandom(from: usize, length: usize): bool {
 
 /** Whether it says that it is an example, as `AKIAIOSFODNN7EXAMPLE` of the documentation does. */
 function isExample(from: usize, to: usize): bool {
-  for (let at = from; at + 7 <= to; at++) if (isExampleWord(at)) return true;
+  const end = min(to, from + MAX_EXAMPLE);
+  for (let at = from; at + 7 <= end; at++) if (isExampleWord(at)) return true;
   return false;
 }
 
@@ -148,13 +163,14 @@ function endOfPart(from: usize, to: usize): usize {
 }
 
 /**
- * Reads the characters of a key after its prefix. Does not read the last tail again, because a text could
+ * Reads the characters of a key after its prefix. Does not read the last tail of a kind again, because a text could
  * have a prefix at every fourth character.
  */
 function readTail(from: usize, kind: u32): void {
-  if (kind == tailKind && from >= tailFrom && from < tailEnd) return;
-  tailKind = kind;
-  tailFrom = from;
+  const last = LAST_TAILS + <usize>kind * 12;
+  tailEnd = <usize>load<u32>(last, 4);
+  randomEnd = <usize>load<u32>(last, 8);
+  if (from >= <usize>load<u32>(last) && from < tailEnd) return;
   randomEnd = 0;
   let letters: usize = 0;
   let digits: usize = 0;
@@ -172,6 +188,9 @@ function readTail(from: usize, kind: u32): void {
     if (letters + digits >= MIN_RANDOM && letters > 0 && isMixed) randomEnd = at + 1;
   }
   tailEnd = at;
+  store<u32>(last, <u32>from);
+  store<u32>(last, <u32>at, 4);
+  store<u32>(last, <u32>randomEnd, 8);
 }
 
 function isOfTail(character: u32, kind: u32): bool {

@@ -5,12 +5,14 @@ import {
   CONTENT_MISSING,
   CONTENT_WRONG_TYPE,
   MESSAGE_NOT_OBJECT,
+  ROLE_ASSISTANT,
   ROLE_MISSING,
   ROLE_OTHER,
   ROLE_TOOL,
   ROLE_UNKNOWN,
   TOOL_ARGUMENTS,
 } from './codes';
+import { addToContent, beginContent, endContent } from './contents';
 import { keep, skipMessage, takeMessage } from './conversation';
 import { noteInRow } from './found';
 import {
@@ -91,6 +93,7 @@ function isRole(): bool {
 
 /** Begins an element of the list, an object or an array. @param ofConversation whether it is a turn */
 export function beginMessage(at: usize, isAnObject: bool, ofConversation: bool): void {
+  beginContent();
   isTurn = ofConversation;
   isObject = isAnObject;
   if (isTurn && !isObject) noteInRow(MESSAGE_NOT_OBJECT, at, 1);
@@ -125,11 +128,14 @@ export function scalarInMessage(depth: i32, kind: i32, from: usize, to: usize): 
     if (isTurn && kind == KIND_STRING && isNoObject(depth, from, to)) keep(TOOL_ARGUMENTS, from, to - from);
   } else if (depth == 4 && isContent()) {
     parts++;
-    if (kind != KIND_STRING) noteInRow(CONTENT_WRONG_TYPE, from, to - from);
-    else if (isBlank(from, to)) emptyParts++;
+    if (kind != KIND_STRING) return noteInRow(CONTENT_WRONG_TYPE, from, to - from);
+    addToContent(from, to);
+    if (isBlank(from, to)) emptyParts++;
   } else if (depth == 5 && isContent() && kind == KIND_STRING) {
-    if (isText) isEmptyPart = isBlank(from, to);
-    else if (isType && isToolName(from, to)) hasToolParts = true;
+    if (isText) {
+      addToContent(from, to);
+      isEmptyPart = isBlank(from, to);
+    } else if (isType && isToolName(from, to)) hasToolParts = true;
   }
 }
 
@@ -145,8 +151,9 @@ function takePart(kind: i32, from: usize, to: usize): void {
   else if (part == PART_REASONING) hasReasoning = kind == KIND_STRING && !isBlank(from, to);
   else if (isContent()) {
     hasContent = true;
-    if (kind != KIND_STRING) noteInRow(CONTENT_WRONG_TYPE, from, to - from);
-    else if (isBlank(from, to)) {
+    if (kind != KIND_STRING) return noteInRow(CONTENT_WRONG_TYPE, from, to - from);
+    addToContent(from, to);
+    if (isBlank(from, to)) {
       emptyContent = from - 1;
       emptyLength = to - from + 2;
     }
@@ -201,6 +208,7 @@ export function hasMessageFields(): bool {
 
 /** Ends an element of the list. */
 export function endMessage(): void {
+  endContent(countedRole(role) == ROLE_ASSISTANT);
   if (isTurn) {
     endOfMessage(countedRole(role));
     if (!isObject) return skipMessage();

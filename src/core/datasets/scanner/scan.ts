@@ -40,16 +40,18 @@ import {
   ROW_UNCHECKED,
   VERY_LONG_ROW,
 } from './codes';
+import { assistantBytes, forgetTexts, rowsOver4096, rowsOver8192, textBytes } from './contents';
 import { turns, TURNS_BY_ROLE } from './conversation';
 import { MAX_ROW_BYTES, readRow, skipSpace } from './grammar';
 import { ANCHORS, PATTERNS } from './keyPatterns';
 import { characters, countReturns, findLineEnd, hasReturn, hashRow } from './lines';
 import { beginFile, hashesPrompts } from './prompts';
 import { searchSecrets } from './secrets';
-import { answerHash, format, hasTypes, promptHash } from './shape';
+import { answerHash, countRowTexts, format, hasTypes, promptHash } from './shape';
 import { isByteOrderMark } from './utf8';
 
 export { inputStart, reserve, places, PLACES, ROW_STARTS, ROW_HASHES, ROW_BREAKS, TOTALS };
+export { assistantBytes, rowsOver4096, rowsOver8192, textBytes };
 export { ANCHORS, PATTERNS, ANSWER_HASHES, PROMPT_HASHES, ROW_FLAGS };
 
 /** About 8,192 tokens: trainers often truncate rows to less. */
@@ -210,6 +212,7 @@ function forgetCounts(): void {
   memory.fill(ROLES, 0, ROLE_COUNT * 4);
   maxTurns = 0;
   maxLength = 0;
+  forgetTexts();
   errorRows = 0;
 }
 
@@ -234,6 +237,7 @@ function binOf(length: u32): u32 {
 function countShape(): void {
   increment(FORMATS, format, 1);
   if (hasTypes) increment(TYPED_FORMATS, format, 1);
+  countRowTexts();
   if (turns == 0) return;
   maxTurns = max(maxTurns, turns);
   for (let role = 0; role < ROLE_COUNT; role++)

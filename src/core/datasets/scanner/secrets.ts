@@ -4,7 +4,7 @@ import { takeDigits, forgetDigits } from './cards';
 import { endOfEscape, isAlphanumeric, isExampleWord, isLetter, oneBefore, twoBefore } from './characters';
 import { API_KEY, EMAIL_ADDRESS } from './codes';
 import { beginSecrets, reportSecret } from './found';
-import { ANCHORS, findKey, forgetTail, foundCode, keyStart } from './keyPatterns';
+import { ANCHORS, findKey, forgetTails, foundCode, keyStart } from './keyPatterns';
 import { findPassword, passwordStart } from './passwords';
 
 /** Of the 16-byte blocks that a card number spans, at least one contains this many of its digits. */
@@ -17,7 +17,7 @@ let keyEnd: usize = 0;
 export function searchSecrets(from: usize, to: usize, rows: u32): void {
   beginSecrets(rows);
   forgetDigits();
-  forgetTail();
+  forgetTails();
   keyEnd = 0;
   const low0 = v128.load(ANCHORS);
   const high0 = v128.load(ANCHORS, 16);

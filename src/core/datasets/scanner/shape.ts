@@ -27,6 +27,7 @@ import {
   TOOL_ARGUMENTS,
   UNKNOWN_FORMAT,
 } from './codes';
+import { addText, beginField, countTexts } from './contents';
 import { beginConversation, endConversation, takeMessage } from './conversation';
 import { forgetNotes, noteInRow } from './found';
 import {
@@ -140,6 +141,7 @@ export function keyShape(depth: i32, from: usize, to: usize): void {
     fields |= bit(field);
     setFault(0, 0, 0);
     forgetField(field);
+    beginField(field);
   } else if (depth > 2 && inList) keyInMessage(depth, from, to);
 }
 
@@ -172,6 +174,7 @@ function takeField(kind: i32, from: usize, to: usize): void {
   if (field == FIELD_OTHER) return;
   // With its quotes. What is no text isn't compared.
   setAnswer(from - 1, kind == KIND_STRING ? to + 1 : from - 1);
+  if (kind == KIND_STRING) addText(<u32>(to - from), isAnswer());
   if (isConversation()) {
     forgetTurns();
     noteNoArray(from, to - from);
@@ -183,9 +186,16 @@ function takeField(kind: i32, from: usize, to: usize): void {
   else if (isBlank(from, to)) setFault(FIELD_EMPTY, from - 1, to - from + 2);
 }
 
+/** Whether the assistant is to say the field's text. */
+function isAnswer(): bool {
+  const fields = bit(FIELD_OUTPUT) | bit(FIELD_RESPONSE) | bit(FIELD_ANSWER) | bit(FIELD_COMPLETION);
+  return (bit(field) & (fields | bit(FIELD_CHOSEN) | bit(FIELD_REJECTED))) != 0;
+}
+
 /** Handles an element of the field's list that is no container. */
 function takeElement(kind: i32, from: usize, to: usize): void {
   const role = speaker();
+  if (kind == KIND_STRING) addText(<u32>(to - from), isConversation() ? role == ROLE_ASSISTANT : isAnswer());
   if (++elements == 1) hasStrings = kind == KIND_STRING && field == FIELD_CONVERSATIONS;
   if (!isConversation()) return;
   if (!hasStrings || kind != KIND_STRING) return noteInRow(MESSAGE_NOT_OBJECT, from, to - from);
@@ -319,6 +329,24 @@ function areSameAnswers(): bool {
   const length = <usize>load<u32>(answerOf(FIELD_CHOSEN), 4) - chosen;
   if (length == 0 || <usize>load<u32>(answerOf(FIELD_REJECTED), 4) - rejected != length) return false;
   return memory.compare(chosen, rejected, length) == 0;
+}
+
+/** Counts the texts of the object that was read last, which its format determines. */
+export function countRowTexts(): void {
+  countTexts(textFields() & fields);
+}
+
+function textFields(): u32 {
+  if (format == FORMAT_CHAT) return bit(FIELD_MESSAGES);
+  if (format == FORMAT_SHAREGPT) return bit(FIELD_CONVERSATIONS);
+  if (format == FORMAT_PREFERENCE) return bit(FIELD_PROMPT) | bit(FIELD_CHOSEN) | bit(FIELD_REJECTED);
+  if (format == FORMAT_PROMPT_COMPLETION) return bit(FIELD_PROMPT) | bit(FIELD_COMPLETION);
+  if (format == FORMAT_INSTRUCTION) {
+    const asked = bit(FIELD_INSTRUCTION) | bit(FIELD_INPUT) | bit(FIELD_CONTEXT);
+    return asked | bit(has(FIELD_OUTPUT) ? FIELD_OUTPUT : FIELD_RESPONSE);
+  }
+  if (format == FORMAT_QUESTION_ANSWER) return bit(FIELD_QUESTION) | bit(FIELD_CONTEXT) | bit(FIELD_ANSWER);
+  return format == FORMAT_TEXT ? bit(FIELD_TEXT) : 0;
 }
 
 /** Returns the hash of the prompt of the object that was read last, or 0 if it has none. */

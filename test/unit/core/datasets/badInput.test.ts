@@ -97,6 +97,10 @@ describe('DatasetChecker with bad input', () => {
       ['"a":1,', 1, { 'duplicate-key': 1, 'very-long-row': 1, 'unknown-format': 1 }, ['{', '"a":1}']],
       ['sk-.', 1, { 'bad-literal': 1 }],
       ['AccountKey=', 1, { 'bad-literal': 1 }],
+      // Tails of several kinds that reach to the end, headers without a key, URLs without an end.
+      ['.eyJ.ghp_SG.=ecretAccessKey=AccountKey=sk-', 1, { 'bad-number': 1 }],
+      ['-----BEGIN PRIVATE KEY', 1, { 'bad-number': 1 }],
+      [`://${'a1'.repeat(32)}:`, 1, { 'unexpected-character': 1 }],
       [
         `ghp_${'a1'.repeat(18)} a@b.test \r`,
         1,

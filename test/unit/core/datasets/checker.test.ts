@@ -40,7 +40,9 @@ describe('DatasetChecker', () => {
     for (const [row, verdict] of [
       ['{"text":"a"} x', 'errors'],
       [`{"text":"service_${'a1'.repeat(12)}"}`, 'errors'],
-      ['{"text":"-----BEGIN PRIVATE KEY-----"}', 'errors'],
+      [`{"text":"-----BEGIN PRIVATE KEY-----\\n${'a1'.repeat(16)}"}`, 'errors'],
+      ['{"text":"-----BEGIN PRIVATE KEY-----"}', 'clean'],
+      ['{"text":"AKIAIOSFODNN7EXAMPLE"}', 'clean'],
       ['{"text":"me@home.test"}', 'warnings'],
       ['{"text":""}', 'warnings'],
       ['{"text":"a"}\r', 'warnings'],

@@ -171,7 +171,10 @@ describe('a prepared copy', () => {
       chat('cards 4012888888881881 and 4000-1234-5678-9017', 'jane.doe@corp.org, jane.doe@corp.org'),
       { id: 4012888888881881, ...chat('a', 'b') },
       chat('pem', `before ${PEM} after`),
-      chat('no end', '-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA1c7+9z5Pad7OejecsQ0buQ and so on'),
+      chat(
+        'no end',
+        '-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA1c7+9z5Pad7OejecsQ0buQIDAQABAoIBAHx9k2ZqvTzN1w8E and so on',
+      ),
       chat('azure', `AccountKey=${'aB3dE5gH7jK9mN1pQ2rS4tU6vW8x'.repeat(4).slice(0, 86)}==;Endpoint=x`),
       chat('nothing', 'here'),
       {

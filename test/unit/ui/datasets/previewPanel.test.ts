@@ -143,7 +143,7 @@ describe('PreviewPanel', () => {
         while (posted('failure').length === 0) await delay(5);
         const { text, convert } = posted('failure')[0]!;
         assert.match(text, /^The file is (compressed|a Git LFS pointer|a JSON array, not|CSV, not)/);
-        assert.equal(convert, kind === 'json-array' ? 'Convert to JSONL' : undefined);
+        assert.equal(convert, isKnownAtOnce ? undefined : 'Convert to JSONL');
         assert.equal(posted('notice').at(-1)?.text, undefined);
         assert.deepEqual([posted('list').length > 0, reports.checked > 0], [!isKnownAtOnce, !isKnownAtOnce]);
         const generation = posted('list').at(-1)?.generation ?? 1;

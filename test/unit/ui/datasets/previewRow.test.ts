@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { PreviewRow } from '../../../../src/ui/datasets/protocol.ts';
+import type { PreviewProblem, PreviewRow } from '../../../../src/ui/datasets/protocol.ts';
+import { Random } from '../../../helpers/random.ts';
 
 /** The parts of a DOM node that drawing a row needs. */
 class ElementStandIn {
@@ -62,9 +63,14 @@ describe('drawRow', () => {
     Reflect.deleteProperty(globalThis, 'document');
   });
 
-  function draw(text: string, more: { isOpen?: boolean; isSwitched?: boolean } = {}): ElementStandIn {
-    const { isOpen = false, isSwitched = false } = more;
-    const rest = { rest: undefined, problems: [], moreProblems: undefined };
+  interface Drawing {
+    isOpen?: boolean;
+    isSwitched?: boolean;
+    problems?: PreviewProblem[];
+  }
+  function draw(text: string, more: Drawing = {}): ElementStandIn {
+    const { isOpen = false, isSwitched = false, problems = [] } = more;
+    const rest = { rest: undefined, problems, moreProblems: undefined };
     const row: PreviewRow = { row: 1, title: 'Row 1', text, ...rest };
     const drawn = new ElementStandIn('article');
     drawn.append(
@@ -77,6 +83,7 @@ describe('drawRow', () => {
         hasSource: false,
         onSwitch: () => undefined,
         onOpenSource: () => undefined,
+        onGoTo: () => undefined,
       }),
     );
     return drawn;
@@ -176,5 +183,129 @@ describe('drawRow', () => {
       'a\r\n\tb\u00a0c é ñ ü “q” – — …',
     ])
       assert.deepEqual(marksOf(draw(JSON.stringify({ text }))), [], text);
+  });
+
+  /** Problems with secrets at each occurrence of some texts in a row. */
+  const secretsIn = (row: string, ...secrets: string[]): PreviewProblem[] =>
+    secrets.flatMap((secret) =>
+      [...row.matchAll(new RegExp(secret.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'), 'g'))].map(
+        ({ index: at }) => ({
+          ...{
+            severity: 'warning',
+            text: 'Secret.',
+            place: 'line 1',
+            excerpt: undefined,
+            repeats: undefined,
+          },
+          ...{ at, length: secret.length, mark: 'Possible key' },
+        }),
+      ),
+    );
+  /** What is marked in an element, and the parts that are marked as a whole. */
+  const secretMarks = (drawn: ElementStandIn) =>
+    [...drawn.elements()]
+      .filter(({ className }) => /\b(secret|marked)\b/.test(className))
+      .map((one) => (one.className === 'secret' ? one.textContent : `(${one.textContent})`));
+  const turnsIn = (drawn: ElementStandIn) =>
+    [...drawn.elements()].filter(({ className }) => className === 'turn').map(secretMarks);
+
+  const KEY = 'sk-abcdefghij0123456789';
+  const turn = (content: string) => ({ role: 'user', content });
+  for (const [what, row, secret, expected, opened = expected] of [
+    [
+      'in the text of its message',
+      { messages: [turn('a'), turn(`\n"${KEY}" é`)] },
+      KEY,
+      [[], [`Possible key: ${KEY}`]],
+    ],
+    [
+      'each time it occurs',
+      { id: 7, messages: [turn(`${KEY} ${KEY}`), turn(KEY)] },
+      KEY,
+      [[`Possible key: ${KEY}`, `Possible key: ${KEY}`], [`Possible key: ${KEY}`]],
+    ],
+    [
+      'on its message if it is folded away',
+      { messages: [turn(KEY), turn('x'.repeat(2_000) + KEY)] },
+      KEY,
+      [[`Possible key: ${KEY}`], ['(Possible key)']],
+      [[`Possible key: ${KEY}`], [`Possible key: ${KEY}`]],
+    ],
+    [
+      'on its message if the row spells it with escapes',
+      { messages: [turn('a'), turn('a/b')] },
+      'a\\/b',
+      [[], ['(Possible key)']],
+    ],
+    [
+      'in arguments of a tool, and in other fields of a message',
+      {
+        messages: [
+          { role: 'assistant', tool_calls: [{ function: { name: 'f', arguments: `{"k":"${KEY}"}` } }] },
+          { ...turn('a'), name: KEY },
+        ],
+      },
+      KEY,
+      [[`Possible key: ${KEY}`], [`Possible key: ${KEY}`]],
+    ],
+    [
+      'on the message whose field has it as a name',
+      { messages: [turn('a'), { ...turn('b'), [KEY]: 1 }] },
+      KEY,
+      [[], ['(Possible key)']],
+    ],
+  ] as const)
+    it(`marks a secret ${what}`, () => {
+      const json = JSON.stringify(row).replace('a/b', 'a\\/b');
+      const problems = secretsIn(json, secret);
+      assert.ok(problems.length > 0);
+      assert.deepEqual(turnsIn(draw(json, { problems })), expected);
+      assert.deepEqual(turnsIn(draw(json, { problems, isOpen: true })), opened);
+    });
+
+  it('marks a secret in fields, numbers and lists, and on a list of messages that is folded', () => {
+    const card = '4012888888881881';
+    const json = `{"a":{"b":["${KEY}"]},"n":${card},"t":[${'{"role":"user","content":"x"},'.repeat(14)}{"role":"user","content":"sk-2"}]}`;
+    const drawn = draw(json, { problems: secretsIn(json, KEY, card, 'sk-2') });
+    assert.deepEqual(secretMarks(drawn), [`Possible key: ${KEY}`, `Possible key: ${card}`, '(Possible key)']);
+    const only = `{"t":[${'{"role":"user","content":"x"},'.repeat(14)}{"role":"user","content":"sk-2"}]}`;
+    assert.deepEqual(secretMarks(draw(only, { problems: secretsIn(only, 'sk-2') })), ['(Possible key)']);
+  });
+
+  it('marks a secret in the message that has it, whatever surrounds it', () => {
+    const random = new Random(21);
+    const piece = () =>
+      random.of(['a', ' ', '"', '\\', '\n', '{', '}', '[', ']', ',', ':', 'é', '😀', '\u2028']);
+    const text = () => random.several(8, piece).join('');
+    for (let times = 0; times < 300; times++) {
+      const messages = Array.from({ length: 1 + random.below(6) }, () => ({
+        role: 'user',
+        [text()]: random.of([1, [text()], { [text()]: text() }]),
+        content: text(),
+      }));
+      const at = random.below(messages.length);
+      messages[at]!.content += `${KEY} ${text()}`;
+      const row = { [text()]: text(), 'a,[': [text(), { [text()]: 1 }], messages, [text()]: text() };
+      const json = JSON.stringify(row);
+      const drawn = draw(json, { problems: secretsIn(json, KEY) });
+      assert.deepEqual(
+        turnsIn(drawn),
+        messages.map((_, index) => (index === at ? [`Possible key: ${KEY}`] : [])),
+        json,
+      );
+      const escaped = json.replace(KEY, '\\u0073k-x');
+      assert.deepEqual(
+        turnsIn(draw(escaped, { problems: secretsIn(escaped, '\\u0073k-x') })),
+        messages.map((_, index) => (index === at ? ['(Possible key)'] : [])),
+        json,
+      );
+    }
+  });
+
+  it('marks hundreds of thousands of secrets with few elements', () => {
+    const json = JSON.stringify({ a: `${KEY} `.repeat(10_000) });
+    const drawn = draw(json, { problems: secretsIn(json, KEY).slice(0, 20), isOpen: true });
+    assert.ok([...drawn.elements()].length < 2_000);
+    assert.ok(drawn.textContent.includes(`${KEY} `.repeat(9_000)));
   });
 });

@@ -68,6 +68,26 @@ describe('previewRows', () => {
     assert.deepEqual([row?.problems[0]?.excerpt, row?.problems[0]?.at], [undefined, 6]);
   });
 
+  it('names what is to be marked, and links a duplicate to the row that it repeats', async () => {
+    const groups = [
+      ...reportWith('email-address', [1, 1, 7, 6, 4]).problems,
+      new ProblemGroup(
+        PROBLEMS.findIndex(([name]) => name === 'duplicate-row'),
+        1,
+        new Float64Array([1, 1, 1, 0, 1]),
+        ['1234'],
+      ),
+    ];
+    const [row] = await rowsOf('{"a":"jane"}\n', reportOf({ problems: groups }));
+    assert.deepEqual(
+      row?.problems.map(({ mark, repeats }) => [mark, repeats]),
+      [
+        [undefined, { row: 1_234, text: 'Go to Row 1,234' }],
+        ['Possible email address', undefined],
+      ],
+    );
+  });
+
   it('shows invalid bytes as replacement characters and counts them in offsets', async () => {
     const bytes = Buffer.from([0x61, 0xff, 0xc3, 0x28, 0x62]);
     const [row] = await rowsOf(bytes, reportWith('invalid-utf8', [1, 1, 2, 1, 1]));

@@ -79,6 +79,30 @@ describe('dataset messages', () => {
           problems: [groupOf('bad-escape', ROW, 3), groupOf('duplicate-row', ROW, 1_200)],
         }),
       ),
+      'few rows, and long ones without an answer': changed(
+        cardOf({
+          ...base,
+          rows: 9,
+          statistics: {
+            ...base.statistics,
+            tokens: { text: 17_321, assistant: 0, rowsOver4096: 12, rowsOver8192: 3 },
+          },
+        }),
+      ),
+      'a row, and one over 4,096 tokens': changed(
+        cardOf({
+          ...base,
+          rows: 3,
+          blankRows: 2,
+          statistics: { ...base.statistics, tokens: { ...base.statistics.tokens, rowsOver4096: 1 } },
+        }),
+      ),
+      'no text': changed(
+        cardOf({
+          ...base,
+          statistics: { ...base.statistics, tokens: { ...base.statistics.tokens, text: 0, assistant: 0 } },
+        }),
+      ),
       'rows that are too long': changed(
         cardOf({ ...tooLong, statistics: { ...tooLong.statistics, characters: undefined } }),
       ),
@@ -136,6 +160,7 @@ describe('dataset messages', () => {
     golden('dataset-status', {
       'no training format': of(reportOf({ rows: 5_000, problems: [groupOf('bad-escape', ROW)] })),
       csv: of(reportOf({ kind: 'csv' })),
+      'UTF-16': of(reportOf({ kind: 'utf-16' })),
       'a JSON array': of(reportOf({ kind: 'json-array' })),
       'not checked': of(undefined),
     });

@@ -37,7 +37,7 @@ const keys = [
   `AGE-SECRET-KEY-1${upper(58)}`,
 ];
 /** Private keys are located at their header. */
-const LINE = `${tail(62)}+/`;
+const LINE = tail(32);
 const bodies = [`-----\\n${LINE}\\n`, `-----\\r\\n${LINE}`, `-----\\\\n${LINE}`, `----- ${LINE}`];
 const privateKeys: [before: string, text: string, after: string][] = [
   ...['', 'RSA ', 'EC ', 'OPENSSH ', 'ENCRYPTED ', 'PGP '].flatMap((kind) =>
@@ -185,7 +185,7 @@ const harmless = [
     '-----\\n…',
     '-----\\n-----END PRIVATE KEY-----',
     `-----\\n${'X'.repeat(64)}`,
-    `-----\\n${tail(39)}`,
+    `-----\\n${tail(31)}`,
   ].map((text) => `-----BEGIN PRIVATE KEY${text}`),
   ...[
     `-----BEGIN RSA PRIVATE KEY-----\\n...\\n-----END RSA PRIVATE KEY-----\\n${LINE}`,

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import type { Tokens } from '../../../../../src/core/datasets/report.ts';
+import { useChecker } from '../../../../helpers/checker.ts';
+import { Random } from '../../../../helpers/random.ts';
+
+/** The bytes of texts as they are written. */
+interface Sizes {
+  text: number;
+  assistant: number;
+}
+
+/** Rows with texts of so many characters: of others, as U, V and W; of the assistant, as A and B. */
+const table = `
+{"messages":[{"role":"system","content":"U"},{"role":"user","content":"V"},{"role":"assistant","content":"A"},{"role":"user","content":"W"},{"role":"assistant","content":"B"}]}
+{"messages":[{"content":"A","role":"assistant"},{"content":"U","role":"user"}]}
+{"messages":[{"role":"user","content":["U","V"]},{"role":"assistant","content":[{"type":"text","text":"A"},{"text":"B","type":"text"}]}]}
+{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"no"}},{"type":"image","image":"no","text":"U"}]}]}
+{"messages":[{"role":"user","content":"U","name":"no"},{"role":"assistant","content":null,"tool_calls":[{"function":{"arguments":"no"}}]},{"role":"tool","content":"V"}]}
+{"messages":[{"role":"no","content":"U"},{"content":"V"},{"role":["assistant"],"content":"W"},{"role":5,"content":"U"}]}
+{"messages":[{"role":"user","content":"U"}],"text":"no","prompt":"no","tools":["no"],"id":"no"}
+{"text":"no","messages":[{"role":"user","content":"no"}],"messages":[{"role":"user","content":"U"}]}
+{"conversations":[{"from":"human","value":"U"},{"from":"gpt","value":"A"},{"value":"B","from":"chatgpt"},{"from":"observation","value":"V"}],"system":"no"}
+{"conversations":["U","A","V","B"]}
+{"conversations":["U","A"],"conversations":["V"]} | last
+{"prompt":"U","completion":"A"}
+{"prompt":[{"role":"user","content":"U"}],"completion":[{"role":"assistant","content":"A"}]}
+{"prompt":[{"role":"user","content":"U"}],"input":{"a":{"b":"no no no"}},"completion":[{"role":"assistant","content":"A"}]}
+{"prompt":"U","chosen":"A","rejected":"B","score":"no"}
+{"chosen":[{"role":"user","content":"U"},{"role":"assistant","content":"A"}],"rejected":[{"role":"user","content":"V"},{"role":"assistant","content":"B"}]}
+{"instruction":"U","input":"V","output":"A","response":"no"}
+{"instruction":"U","context":"V","response":"A","category":"no"}
+{"input":"U","output":"A"}
+{"question":"U","answer":"A","context":"V"}
+{"question":"U","answer":["no"],"choices":["no"]}
+{"text":"U"}
+{"instruction":{"text":"no"},"input":["no"],"output":"A"}
+{"a":"no","b":{"text":"no"}}
+["no"]
+{"text":"no",}`
+  .trim()
+  .split('\n');
+
+describe('the texts of rows', () => {
+  const { check } = useChecker();
+  const tokensOf = async (content: string) => (await check(content)).statistics.tokens;
+
+  it('are those of the format that a row has, and the assistant’s by its role', async () => {
+    const sizes: Readonly<Record<string, number>> = { U: 400, V: 8_000, W: 40, A: 80_000, B: 800_000 };
+    for (const line of table) {
+      const [row = '', note] = line.split(' | ');
+      const text = (row.match(/"[UVWAB]"/g) ?? []).map((letter) => letter.charAt(1));
+      const counted = note === 'last' ? ['V'] : text;
+      const sum = (letters: readonly string[]) =>
+        letters.reduce((total, letter) => total + (sizes[letter] ?? 0), 0) / 4;
+      const content = row.replace(
+        /"([UVWAB])"/g,
+        (_, letter: string) => `"${'x'.repeat(sizes[letter] ?? 0)}"`,
+      );
+      const { text: all, assistant } = await tokensOf(content);
+      assert.deepEqual(
+        { row, all, assistant },
+        { row, all: sum(counted), assistant: sum(counted.filter((letter) => 'AB'.includes(letter))) },
+      );
+    }
+  });
+
+  it('leave out a row that is broken, and count rows with more than 4,096 and 8,192 tokens', async () => {
+    const broken = '{"messages":[{"role":"assistant","content":"xxxxxxxx"';
+    const sound = '{"messages":[{"content":"xxxx"}]}';
+    assert.deepEqual(await tokensOf(`${broken}\n${sound}`), {
+      text: 1,
+      assistant: 0,
+      rowsOver4096: 0,
+      rowsOver8192: 0,
+    });
+    const rows = [16_384, 16_385, 32_768, 32_769].map((bytes) => `{"text":"${'x'.repeat(bytes)}"}`);
+    const { rowsOver4096, rowsOver8192 } = await tokensOf(rows.join('\n'));
+    assert.deepEqual([rowsOver4096, rowsOver8192], [3, 1]);
+  });
+
+  it('are counted as by a simple implementation, whatever they hold, on one thread or several', async () => {
+    const random = new Random(31);
+    const piece = () =>
+      random.of(['a', ' ', 'é', '模型', '😀', '\n', '"', '\\', '\ud800', '\u0001', '{"role":']);
+    const string = () =>
+      random.several(random.chance(0.01) ? 9_000 : random.chance(0.1) ? 400 : 12, piece).join('');
+    const sizeOf = (text: string) => Buffer.byteLength(JSON.stringify(text)) - 2;
+    const expected = { text: 0, assistant: 0, rowsOver4096: 0, rowsOver8192: 0 };
+    const rows = Array.from({ length: 3_000 }, () => {
+      const sizes: Sizes = { text: 0, assistant: 0 };
+      const add = (text: string, isAssistant: boolean) => {
+        sizes.text += sizeOf(text);
+        if (isAssistant) sizes.assistant += sizeOf(text);
+        return text;
+      };
+      const row = randomRow(random, string, add);
+      expected.text += sizes.text;
+      expected.assistant += sizes.assistant;
+      expected.rowsOver4096 += Number(sizes.text > 16_384);
+      expected.rowsOver8192 += Number(sizes.text > 32_768);
+      return JSON.stringify(row);
+    });
+    const tokens: Tokens = {
+      ...expected,
+      ...{ text: Math.round(expected.text / 4), assistant: Math.round(expected.assistant / 4) },
+    };
+    assert.ok(tokens.rowsOver8192 > 0 && tokens.rowsOver4096 > tokens.rowsOver8192);
+    const content = rows.join('\n');
+    for (const workers of [1, 3])
+      assert.deepEqual((await check(content, { workers })).statistics.tokens, tokens);
+  });
+});
+
+/** Returns a row of some format; `add` gets each of its texts, and whether it is the assistant's. */
+function randomRow(
+  random: Random,
+  string: () => string,
+  add: (text: string, isAssistant: boolean) => string,
+): object {
+  const message = (speaker: string, content: string) => {
+    const role = random.of(['user', 'assistant', 'system', 'tool', 'other']);
+    const text = () => add(string(), role === 'assistant');
+    const value = random.chance(0.2) ? [{ type: string(), text: text(), image: string() }, text()] : text();
+    const parts = [
+      [speaker, role],
+      [content, value],
+      [`${string()}!`, string()],
+    ];
+    return Object.fromEntries(random.chance(0.5) ? parts : parts.toReversed()) as object;
+  };
+  const other = {
+    [`${string()}!`]: random.of([string(), [string()], { text: string(), messages: [string()] }]),
+  };
+  return random.of<() => object>([
+    () => ({ ...other, messages: random.several(6, () => message('role', 'content')) }),
+    () => ({ conversations: random.several(6, () => message('from', 'value')), ...other }),
+    () => ({ prompt: add(string(), false), ...other, completion: add(string(), true) }),
+    () => ({ instruction: add(string(), false), output: add(string(), true), input: add(string(), false) }),
+    () => ({ ...other, answer: add(string(), true), question: add(string(), false) }),
+    () => ({ ...other, text: add(string(), false) }),
+    () => other,
+  ])();
+}
