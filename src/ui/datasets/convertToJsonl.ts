@@ -15,12 +15,17 @@ import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { notWritten, openWritten } from './prepareCopy.ts';
 
 /**
- * Writes the rows of a file, such as that in the active editor, beside it as JSONL; opens and checks that. Called as `(uri?)`.
+ * Writes the rows of a file, such as that in the active editor, beside it as JSONL; opens and checks that. Called as `(uri?, uris?)`.
  * @param worker the script of the thread
  * @throws CancelledError
  */
-export async function convertToJsonl(worker: string, log: Log, argument?: unknown): Promise<CommandResult> {
-  const chosen = await chooseDataset(argument, undefined, 'any');
+export async function convertToJsonl(
+  worker: string,
+  log: Log,
+  argument?: unknown,
+  selection?: unknown,
+): Promise<CommandResult> {
+  const chosen = await chooseDataset(argument, selection, 'any');
   const uri = chosen && (await saveIfNeeded(chosen, vscode.l10n.t('Only the saved file is converted.')));
   if (uri === undefined) return { outcome: 'cancelled' };
   const source = await inspectOrRefuse(uri);
