@@ -46,6 +46,7 @@ export function reportOf(changes: Partial<Report> = {}): Report {
     format: 'chat',
     datasetRows: 10,
     comparedRows: 10,
+    repeats: { comparedRows: 10, prompts: 0, withOtherAnswers: 0, answer: undefined },
     statistics: {
       characters: 1_000,
       tokens: { text: 250, assistant: 150, rowsOver4096: 0, rowsOver8192: 0 },

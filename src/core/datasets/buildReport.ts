@@ -5,6 +5,7 @@ import {
   ROLES,
   type FileKind,
   type Format,
+  type RepeatedTexts,
   type Report,
   type Statistics,
   type RowLengths,
@@ -18,13 +19,8 @@ import {
   ROW_OF_FORMAT,
   ROW_TOO_LONG,
 } from './scanner/codes.ts';
-import {
-  MAX_COMPARED_ROWS,
-  type SameRows,
-  type HashedRows,
-  type Segment,
-  type SegmentPlaces,
-} from './segments.ts';
+import { MAX_COMPARED_PROMPTS, MAX_COMPARED_ROWS, type Repeats, type SameRows } from './sameRows.ts';
+import type { HashedRows, Segment, SegmentPlaces } from './segments.ts';
 
 /** Where a segment begins in the file, in rows and lines from 0. */
 interface Beginning {
@@ -33,7 +29,7 @@ interface Beginning {
 }
 
 /** Hashed rows of a segment; `first` counts the hashed rows before them. */
-type Compared = Beginning & Omit<HashedRows, 'hashes'> & { first: number };
+type Compared = Beginning & Omit<HashedRows, 'hashes' | 'prompts'> & { first: number };
 
 /** Collects the workers' results for the segments of a file, in any order, and builds the report. */
 export class ReportBuilder {
@@ -46,6 +42,7 @@ export class ReportBuilder {
   #lines = 0;
   readonly #compared: Compared[] = [];
   #hashes = new Uint32Array(8192);
+  #prompts = new Uint32Array(8192);
   #hashed = 0;
 
   /** Adds a segment and numbers all segments without a gap before them; doing so at the end would block. */
@@ -61,14 +58,32 @@ export class ReportBuilder {
     }
   }
 
-  #addHashed({ hashes, ...rows }: HashedRows, beginning: Beginning): void {
+  #addHashed({ hashes, prompts, ...rows }: HashedRows, beginning: Beginning): void {
     this.#compared.push({ ...beginning, ...rows, first: this.#hashed });
+    if (prompts !== undefined && !this.hasEnoughPrompts) this.#addPrompts(prompts);
     const from = 2 * this.#hashed;
     this.#hashes = withRoom(this.#hashes, from + hashes.length);
     this.#hashes.set(hashes, from);
     // Free the memory now, not when the garbage collector runs.
     hashes.buffer.transfer(0);
     this.#hashed += rows.starts.length;
+  }
+
+  #addPrompts(prompts: Uint32Array<ArrayBuffer>): void {
+    const from = 4 * this.#hashed;
+    const to = Math.min(from + prompts.length, 4 * MAX_COMPARED_PROMPTS);
+    this.#prompts = withRoom(this.#prompts, to);
+    this.#prompts.set(prompts.subarray(0, to - from), from);
+    prompts.buffer.transfer(0);
+  }
+
+  get hasEnoughPrompts(): boolean {
+    return this.#hashed >= MAX_COMPARED_PROMPTS;
+  }
+
+  /** Hashes of the prompts and answers to compare. */
+  get prompts(): Uint32Array<ArrayBuffer> {
+    return this.#prompts.subarray(0, 4 * Math.min(this.#hashed, MAX_COMPARED_PROMPTS));
   }
 
   /** Whether more rows are hashed than compared: the report shows it, and more hashes would only cost memory. */
@@ -89,7 +104,10 @@ export class ReportBuilder {
   build(
     file: FileStamp & Pick<Report, 'path'>,
     kind: FileKind,
-    same: SameRows = { total: 0, pairs: [] },
+    {
+      same = { total: 0, pairs: [] },
+      repeats = { rows: 0, prompts: 0, withOtherAnswers: 0, answer: undefined },
+    }: { same?: SameRows; repeats?: Repeats } = {},
   ): Report {
     const sum = (of: 'rows' | 'blankRows' | 'characters') =>
       this.#segments.reduce((total, segment) => total + segment[of], 0);
@@ -105,9 +123,24 @@ export class ReportBuilder {
       format,
       errorRows: this.#counts.reduce((total, { errorRows }) => total + errorRows, 0),
       datasetRows: Math.max(0, ...this.#added('typedFormats')),
+      repeats: this.#repeats(repeats, rows),
       comparedRows: this.hasEnoughHashed ? this.#placeOf(MAX_COMPARED_ROWS - 1).row : rows,
       statistics: this.#statistics(sum('characters')),
       problems: this.#problems(format, same),
+    };
+  }
+
+  #repeats({ answer, prompts, withOtherAnswers, ...compared }: Repeats, rows: number): RepeatedTexts {
+    const hasAll = this.#hashed <= MAX_COMPARED_PROMPTS;
+    return {
+      comparedRows: hasAll ? rows : this.#placeOf(MAX_COMPARED_PROMPTS - 1).row,
+      prompts,
+      withOtherAnswers,
+      answer: answer && {
+        row: this.#placeOf(answer.first).row,
+        rows: answer.rows,
+        share: answer.rows / compared.rows,
+      },
     };
   }
 

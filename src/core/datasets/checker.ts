@@ -137,6 +137,7 @@ export class DatasetChecker implements Disposable {
     const take = (segment: Segment) => {
       builder.addSegment(segment);
       if (builder.hasEnoughHashed) Atomics.store(shared, SHARED.hashedEnough, 1);
+      if (builder.hasEnoughPrompts) Atomics.store(shared, SHARED.enoughPrompts, 1);
       progress(SEGMENT_BYTES);
     };
     const job: Job = {
@@ -151,14 +152,15 @@ export class DatasetChecker implements Disposable {
     const done = await Promise.all(requests);
     for (const { counts } of done) if (counts !== undefined) builder.addCounts(counts);
     throwIfCancelled(signal);
-    const { hashes } = builder;
-    const compared = await workers[0]?.request({ kind: 'same rows', hashes, shared }, {}, [hashes.buffer]);
+    const { hashes, prompts } = builder;
+    const buffers = [hashes.buffer, prompts.buffer];
+    const compared = await workers[0]?.request({ kind: 'same rows', hashes, prompts, shared }, {}, buffers);
     this.#replaceGrown(workers, done);
     throwIfCancelled(signal);
     const after = await file.stat({ bigint: true });
     if (after.size !== before.size || after.mtimeNs !== before.mtimeNs || after.ctimeNs !== before.ctimeNs)
       throw new CheckError('changing');
-    const report = builder.build({ path, ...stampOf(before) }, kind, compared?.same);
+    const report = builder.build({ path, ...stampOf(before) }, kind, compared);
     if (isUnread(kind)) return report;
     const end = await sampleOf(file, Math.max(sizeBytes - SAMPLE_BYTES, 0));
     return recognized(report, sample, end);

@@ -20,7 +20,8 @@ import {
   ROW_SECRET,
   ROW_UNCHECKED,
 } from './scanner/codes.ts';
-import { MAX_COMPARED_ROWS, scanSegment, type ScannedRows } from './segments.ts';
+import { MAX_COMPARED_ROWS } from './sameRows.ts';
+import { scanSegment, type ScannedRows } from './segments.ts';
 import { MAX_SPLIT_ROWS, PromptSplit } from './split.ts';
 import { toChat } from './toChat.ts';
 

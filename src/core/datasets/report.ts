@@ -66,6 +66,17 @@ export interface Statistics {
   maxTurns: number;
 }
 
+/** Prompts and answers that several rows have. */
+export interface RepeatedTexts {
+  /** Rows, from the first, whose prompts and answers were compared; fewer than all only in huge files. */
+  comparedRows: number;
+  /** Prompts of several rows, and those of them with different answers. */
+  prompts: number;
+  withOtherAnswers: number;
+  /** The answer of most rows, if it is common: the first row that has it, how many do, and their share from 0 to 1. */
+  answer: { row: number; rows: number; share: number } | undefined;
+}
+
 /** The result of a check, with the stamp of the file version that was checked. */
 export interface Report extends FileStamp {
   path: string;
@@ -83,6 +94,7 @@ export interface Report extends FileStamp {
   datasetRows: number;
   /** Rows, from the first, that were compared for duplicates; fewer than `rows` only in huge files. */
   comparedRows: number;
+  repeats: RepeatedTexts;
   statistics: Statistics;
   /** Only codes that occur, errors first, then in the order of `PROBLEMS`. */
   problems: readonly ProblemGroup[];

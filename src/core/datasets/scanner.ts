@@ -17,6 +17,7 @@ interface Exports extends Record<Counters | Regions | 'PATTERNS' | 'ANCHORS', We
   inputStart(): number;
   reserve(bytes: number): number;
   begin(hasMark: number, withPrompts: number): void;
+  hashPrompts(isOn: number): void;
   scan(from: number, to: number, atFileStart: number, atFileEnd: number): number;
   skipRow(from: number): void;
 }
@@ -84,6 +85,11 @@ export class Scanner {
    */
   begin(hasByteOrderMark: boolean, withPrompts = false): void {
     this.#exports.begin(Number(hasByteOrderMark), Number(withPrompts));
+  }
+
+  /** Changes whether prompts and answers are hashed. */
+  hashPrompts(isOn: boolean): void {
+    this.#exports.hashPrompts(Number(isOn));
   }
 
   /** Returns memory for an input of this size; earlier content stays. @throws RangeError if there isn't enough */

@@ -3,7 +3,7 @@ import { PROBLEMS, type ProblemCode } from './problems.ts';
 import type { PrepareCounts, PrepareFailure, PrepareJob } from './prepare.ts';
 import { CheckError, type CheckFailure } from './report.ts';
 import { PLACE_NUMBERS, type Scanned, type Scanner, type Counts } from './scanner.ts';
-import { LOCATED_LIMIT } from './scanner/codes.ts';
+import type { Repeats, SameRows } from './sameRows.ts';
 
 /** Bytes of a segment, which the next free worker checks. A row belongs to the segment in which it begins. */
 export const SEGMENT_BYTES = 4 * 1024 * 1024;
@@ -27,6 +27,8 @@ export interface SegmentPlaces {
 export interface HashedRows {
   /** Two numbers for each. */
   hashes: Uint32Array<ArrayBuffer>;
+  /** Four for each, of its prompt and its answer; undefined once enough are known. */
+  prompts: Uint32Array<ArrayBuffer> | undefined;
   /** Offset of each in the file, minus `base`. */
   starts: Uint32Array<ArrayBuffer>;
   base: number;
@@ -98,18 +100,23 @@ export function* scanSegment(
   }
 }
 
+/** Which hashes are returned, to compare rows, and their prompts and answers. */
+export interface KeptHashes {
+  rows: boolean;
+  prompts: boolean;
+}
+
 /**
  * Checks the rows that begin in a segment of an open file.
- * @param keepsHashes whether to return the hashes of rows, to compare them
  * @throws CheckError `changing`
  */
 export function readSegment(
   scanner: Scanner,
   file: Pick<Job, 'fd' | 'sizeBytes'>,
   number: number,
-  keepsHashes: boolean,
+  keeps: KeptHashes,
 ): Segment {
-  const collector = new Collector(number, keepsHashes);
+  const collector = new Collector(number, keeps);
   for (const rows of scanSegment(scanner, file, number)) collector.add(rows);
   return collector.end();
 }
@@ -125,19 +132,19 @@ function fill(input: Uint8Array, from: number, fd: number, position: number): vo
 /** Collects the results of all calls for one segment, with continuous row and line numbers. */
 class Collector {
   readonly #segment: Omit<Segment, 'places'>;
-  readonly #keepsHashes: boolean;
+  readonly #keeps: KeptHashes;
   readonly #places = new Map<number, { fields: number[]; details: string[] }>();
 
-  constructor(number: number, keepsHashes: boolean) {
+  constructor(number: number, keeps: KeptHashes) {
     this.#segment = { number, rows: 0, blankRows: 0, lineBreaks: 0, characters: 0, hashed: [] };
-    this.#keepsHashes = keepsHashes;
+    this.#keeps = keeps;
   }
 
   add({ scanned, input, base }: ScannedRows): void {
     const segment = this.#segment;
     this.#addPlaces(scanned.places, input, base);
-    if (this.#keepsHashes && scanned.rows > scanned.blankRows)
-      segment.hashed.push(hashedRows(scanned, segment, base));
+    if (this.#keeps.rows && scanned.rows > scanned.blankRows)
+      segment.hashed.push(hashedRows(scanned, segment, base, this.#keeps.prompts));
     segment.rows += scanned.rows;
     segment.blankRows += scanned.blankRows;
     segment.lineBreaks += scanned.lineBreaks;
@@ -175,11 +182,13 @@ class Collector {
 
 /** Returns the rows of one call that can be duplicates. @param base the file offset of the input's first byte */
 function hashedRows(
-  { rows, rowStarts, rowHashes, rowBreaks }: Scanned,
+  { rows, rowStarts, rowHashes, rowBreaks, promptHashes, answerHashes }: Scanned,
   before: Pick<Segment, 'rows' | 'lineBreaks'>,
   base: number,
+  withPrompts: boolean,
 ): HashedRows {
   const runs: number[] = [];
+  const prompts = withPrompts ? new Uint32Array(4 * rows) : undefined;
   let count = 0;
   let next = -1;
   for (let row = 0; row < rows; row++) {
@@ -192,11 +201,18 @@ function hashedRows(
     // Compacted in place: the next call overwrites these views anyway.
     rowHashes[2 * count] = one;
     rowHashes[2 * count + 1] = other;
+    if (prompts !== undefined) {
+      prompts[4 * count] = promptHashes[2 * row] ?? 0;
+      prompts[4 * count + 1] = promptHashes[2 * row + 1] ?? 0;
+      prompts[4 * count + 2] = answerHashes[2 * row] ?? 0;
+      prompts[4 * count + 3] = answerHashes[2 * row + 1] ?? 0;
+    }
     rowStarts[count++] = rowStarts[row] ?? 0;
   }
   return {
     base,
     hashes: rowHashes.slice(0, 2 * count),
+    prompts: prompts?.slice(0, 4 * count),
     starts: rowStarts.slice(0, count),
     runs: Uint32Array.from(runs),
   };
@@ -218,8 +234,8 @@ export function masked(code: ProblemCode, found: string): string {
   }
 }
 
-/** Indexes of the numbers that all threads share: next segment, whether to stop, whether enough is hashed. */
-export const SHARED = { nextSegment: 0, stopped: 1, hashedEnough: 2, length: 3 } as const;
+/** Indexes of the numbers that all threads share: next segment, whether to stop, whether enough rows and prompts are hashed. */
+export const SHARED = { nextSegment: 0, stopped: 1, hashedEnough: 2, enoughPrompts: 3, length: 4 } as const;
 
 export interface WorkerData {
   scanner: WebAssembly.Module;
@@ -241,6 +257,8 @@ export interface Job {
 export interface SameRowsJob extends Pick<Job, 'shared'> {
   kind: 'same rows';
   hashes: Uint32Array<ArrayBuffer>;
+  /** Four numbers for each row, of its prompt and its answer. */
+  prompts: Uint32Array<ArrayBuffer>;
 }
 
 /** A dataset to copy. */
@@ -262,50 +280,12 @@ export type Failure =
 export type Answer =
   | { kind: 'segment'; segment: Segment }
   | { kind: 'progress'; fraction: number }
-  | { kind: 'done'; counts?: Counts; same?: SameRows; prepared?: PrepareCounts; memoryBytes: number }
-  | { kind: 'failed'; failure: Failure };
-
-/** Limit of compared rows, which bounds the memory. */
-export const MAX_COMPARED_ROWS = 8_000_000;
-/** Comparisons between two checks for cancellation. */
-const STEP = 4096;
-
-/** Rows with the hash of an earlier one. They count from 0, in the order of their hashes. */
-export interface SameRows {
-  total: number;
-  /** The first `LOCATED_LIMIT` of them, each with the first row that has its hash. */
-  pairs: [row: number, first: number][];
-}
-
-/**
- * Finds rows with equal hashes. They have 64 bits: among eight million different rows, two collide in about one
- * of half a million files.
- * @param hashes two numbers for each row
- * @param shouldContinue called regularly; false ends the search
- */
-export function findSameRows(hashes: Uint32Array, shouldContinue: () => boolean): SameRows {
-  const rows = hashes.length / 2;
-  // Open addressing, two thirds full. A slot contains a row plus 1, or 0.
-  const table = new Int32Array(Math.ceil(1.5 * rows));
-  const found: SameRows = { total: 0, pairs: [] };
-  let probes = 0;
-  for (let row = 0; row < rows; row++) {
-    const one = hashes[2 * row] ?? 0;
-    const other = hashes[2 * row + 1];
-    for (let slot = Math.trunc((one / 2 ** 32) * table.length); ; slot++) {
-      if (slot === table.length) slot = 0;
-      // At each probe, not each row: a file can be crafted so that all its hashes begin alike.
-      if (probes++ % STEP === 0 && !shouldContinue()) return found;
-      const known = table[slot] ?? 0;
-      if (known === 0) {
-        table[slot] = row + 1;
-        break;
-      }
-      if (hashes[2 * known - 2] !== one || hashes[2 * known - 1] !== other) continue;
-      found.total++;
-      if (found.pairs.length < LOCATED_LIMIT) found.pairs.push([row, known - 1]);
-      break;
+  | {
+      kind: 'done';
+      counts?: Counts;
+      same?: SameRows;
+      repeats?: Repeats;
+      prepared?: PrepareCounts;
+      memoryBytes: number;
     }
-  }
-  return found;
-}
+  | { kind: 'failed'; failure: Failure };

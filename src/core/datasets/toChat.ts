@@ -64,7 +64,7 @@ const TEMPLATE_MARKS =
 const UNUSUAL_NUMBER = /[[:,]\s*-?(?:\d+[.eE]|\d{16})|-0/;
 
 /** The role of each speaker. */
-const ROLES: ReadonlyMap<unknown, string> = new Map([
+export const ROLES: ReadonlyMap<unknown, string> = new Map([
   ...['system', 'developer', 'user', 'assistant'].map((name) => [name, name] as const),
   ['human', 'user'],
   ...['gpt', 'chatgpt', 'bard', 'bing', 'claude', 'model', 'ai', 'bot'].map(

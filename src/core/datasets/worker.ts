@@ -5,8 +5,8 @@ import { PrepareError } from './prepare.ts';
 import { PreparePass } from './preparePass.ts';
 import { CheckError } from './report.ts';
 import { Scanner } from './scanner.ts';
+import { findRepeats, findSameRows } from './sameRows.ts';
 import {
-  findSameRows,
   readSegment,
   SHARED,
   type Answer,
@@ -48,14 +48,19 @@ function post(answer: Answer, transfer: ArrayBuffer[] = []): void {
 }
 
 function check(job: Job): void {
-  const isStopped = () => Atomics.load(job.shared, SHARED.stopped) !== 0;
-  scanner.begin(job.hasByteOrderMark);
+  const isSet = (index: number) => Atomics.load(job.shared, index) !== 0;
+  const isStopped = () => isSet(SHARED.stopped);
+  scanner.begin(job.hasByteOrderMark, true);
   while (!isStopped()) {
     const number = Atomics.add(job.shared, SHARED.nextSegment, 1);
     if (number >= job.segments) break;
-    const segment = readSegment(scanner, job, number, Atomics.load(job.shared, SHARED.hashedEnough) === 0);
+    const prompts = !isSet(SHARED.enoughPrompts);
+    scanner.hashPrompts(prompts);
+    const segment = readSegment(scanner, job, number, { rows: !isSet(SHARED.hashedEnough), prompts });
     const arrays = [
-      ...segment.hashed.flatMap(({ hashes, starts, runs }) => [hashes, starts, runs]),
+      ...segment.hashed.flatMap(({ hashes, starts, runs, prompts }) =>
+        prompts === undefined ? [hashes, starts, runs] : [hashes, starts, runs, prompts],
+      ),
       ...segment.places.map(({ fields }) => fields),
     ];
     post(
@@ -75,7 +80,9 @@ function prepare({ job, shared }: PrepareRequest): void {
   post({ kind: 'done', prepared: pass.run(), memoryBytes: scanner.memoryBytes });
 }
 
-function compare({ hashes, shared }: SameRowsJob): void {
-  const same = findSameRows(hashes, () => Atomics.load(shared, SHARED.stopped) === 0);
-  post({ kind: 'done', same, memoryBytes: scanner.memoryBytes });
+function compare({ hashes, prompts, shared }: SameRowsJob): void {
+  const shouldContinue = () => Atomics.load(shared, SHARED.stopped) === 0;
+  const same = findSameRows(hashes, shouldContinue);
+  const repeats = findRepeats(prompts, shouldContinue);
+  post({ kind: 'done', same, repeats, memoryBytes: scanner.memoryBytes });
 }

@@ -7,6 +7,7 @@ import { CancelledError } from '../../core/base/errors.ts';
 import { Emitter } from '../../core/base/event.ts';
 import { isSameStamp } from '../../core/base/fileStamp.ts';
 import { CheckError, type CheckFailure, type FileKind, type Report } from '../../core/datasets/report.ts';
+import { answerText } from '../../core/datasets/answerText.ts';
 import { inspectDataset, kindOf, SAMPLE_BYTES, type DatasetProblem } from '../../core/datasets/fileKind.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import { RowFile } from '../../core/datasets/rowFile.ts';
@@ -18,6 +19,9 @@ import type { DatasetRuns, PastRuns } from './datasetRuns.ts';
 const DEFER_MS = 1_000;
 /** Time for the page to draw the first rows before other work uses the CPU. */
 const DRAWING_MS = 150;
+
+/** The example of the most common answer is left out if its row is longer. */
+const ANSWER_BYTES = 256 * 1024;
 
 /** Why there are no rows to show. */
 export type UnshownReason = DatasetProblem | 'not-on-disk';
@@ -55,6 +59,8 @@ export class PreviewDocument implements vscode.CustomDocument {
   #kind: FileKind = 'rows';
   #problem: UnshownReason | undefined;
   #check: PreviewCheck = { progress: undefined, report: undefined, failure: undefined };
+  /** The most common answer. It is a text of the file, so it is only shown. */
+  #answer: string | undefined;
   #change: 'changed' | 'missing' | undefined;
   #isUnsaved = false;
   #stop = new AbortController();
@@ -94,6 +100,11 @@ export class PreviewDocument implements vscode.CustomDocument {
     return this.#check;
   }
 
+  /** The most common answer in the shown version of the file. */
+  get answer(): string | undefined {
+    return this.#answer;
+  }
+
   /** Past runs of the shown version of the file. */
   get past(): PastRuns | undefined {
     const { report } = this.#check;
@@ -120,6 +131,7 @@ export class PreviewDocument implements vscode.CustomDocument {
     this.#kind = kind ?? 'rows';
     this.#problem = typeof opened === 'string' ? opened : undefined;
     this.#change = undefined;
+    this.#answer = undefined;
     this.#check = { progress: undefined, report: undefined, failure: undefined };
     this.#changed.fire('opened');
     // Without rows, there is nothing to count or check.
@@ -129,8 +141,13 @@ export class PreviewDocument implements vscode.CustomDocument {
     this.#startDeferred = () => resolve(undefined);
     const wait = (ms: number) => delay(ms, undefined, { signal }).catch(() => undefined);
     const mayStartDeferred = Promise.race([wait(DEFER_MS), drawn.then(() => wait(DRAWING_MS))]);
-    void this.#count(file, signal, mayStartDeferred);
-    void mayStartDeferred.then(() => (signal.aborted ? undefined : this.#checkFile(file, signal)));
+    const counted = this.#count(file, signal, mayStartDeferred);
+    void mayStartDeferred.then(async () => {
+      if (signal.aborted) return;
+      await this.#checkFile(file, signal);
+      await counted;
+      await this.#readAnswer(file, signal);
+    });
   }
 
   /** Continues counting and starts the check, which delay the first rows: call it when these are shown or need them. */
@@ -207,6 +224,20 @@ export class PreviewDocument implements vscode.CustomDocument {
       this.#fail(error instanceof CheckError ? error.code : 'worker-died', signal);
     }
     if (!signal.aborted) await this.compareWithDisk();
+  }
+
+  async #readAnswer(file: RowFile, signal: AbortSignal): Promise<void> {
+    const row = this.#check.report?.repeats.answer?.row;
+    if (signal.aborted || row === undefined) return;
+    try {
+      const limits = { rowBytes: ANSWER_BYTES, totalBytes: ANSWER_BYTES };
+      const [found] = await file.readRows(row, 1, limits);
+      if (this.#file !== file || found === undefined || found.bytes.length < found.sizeBytes) return;
+      this.#answer = answerText(found.bytes.toString('utf8'));
+      this.#changed.fire('checked');
+    } catch (error) {
+      if (!(error instanceof CancelledError)) this.#log.error('preview-not-read', error);
+    }
   }
 
   #fail(failure: PreviewCheck['failure'], signal: AbortSignal): void {

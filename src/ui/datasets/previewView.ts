@@ -21,6 +21,7 @@ import {
 } from '../shared/datasetTexts.ts';
 import { compact, formatBytes, formatCount, formatRows } from '../shared/format.ts';
 import { priceText } from '../shared/priceText.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { TERMS } from '../shared/terms.ts';
 import type { PastRuns } from './datasetRuns.ts';
 import { problemClassName, problemName } from './problemTexts.ts';
@@ -135,17 +136,20 @@ export interface CardSource {
   /** Why there is no report, as a sentence. */
   failure: string | undefined;
   past: PastRuns | undefined;
+  /** The most common answer, if the report has one and it was read. */
+  answer: string | undefined;
 }
 
 /** The card of a dataset: verdict, facts, charts and problems. */
-export function previewCard({ sizeBytes, report, progress, failure, past }: CardSource): PreviewCard {
+export function previewCard(source: CardSource): PreviewCard {
+  const { report, progress, failure, past } = source;
   const percent = Math.floor((progress ?? 0) * 100);
   return {
     type: 'card',
     progress:
       progress === undefined ? undefined : { text: l10n.t('Checking, {0}%…', percent), fraction: progress },
     verdict: failure === undefined ? verdictOfCard(report) : { kind: 'none', text: failure },
-    facts: [...factsOf(sizeBytes, report), ...pastFacts(report, past)],
+    facts: [...factsOf(source), ...pastFacts(report, past)],
     charts: report === undefined ? [] : chartsOf(report),
     problems: report === undefined || report.problems.length === 0 ? undefined : problemsOf(report),
   };
@@ -156,10 +160,10 @@ function verdictOfCard(report: Report | undefined): PreviewCard['verdict'] {
   return { kind: verdictOf(report), text: `${verdictPhrase(report)}.` };
 }
 
-function factsOf(sizeBytes: number, report: Report | undefined): PreviewCard['facts'] {
+function factsOf({ sizeBytes, report, answer }: CardSource): PreviewCard['facts'] {
   const size = { name: TERMS.size, value: compact(formatBytes(sizeBytes), sizePhrase(sizeBytes)).join(', ') };
   if (report === undefined) return [size];
-  const { rows, blankRows, statistics } = report;
+  const { rows, blankRows, statistics, repeats } = report;
   const { characters, maxTurns, tokens } = statistics;
   const tooLong = countOf(report, 'row-too-long');
   return compact(
@@ -175,6 +179,11 @@ function factsOf(sizeBytes: number, report: Report | undefined): PreviewCard['fa
     { name: l10n.t('Row length'), value: lengthsText(statistics.lengths) },
     maxTurns > 0 && { name: l10n.t('Longest conversation'), value: messagesText(maxTurns) },
     { name: TERMS.duplicates, value: duplicatesText(report) },
+    repeats.prompts > 0 && { name: l10n.t('Repeated prompts'), value: repeatedPromptsText(report) },
+    repeats.answer && {
+      name: l10n.t('Most common answer'),
+      value: inFirstRows(commonAnswerText(repeats.answer.share, answer), repeats.comparedRows, rows),
+    },
   );
 }
 
@@ -208,9 +217,27 @@ function messagesText(count: number): string {
 function duplicatesText(report: Report): string {
   const count = countOf(report, 'duplicate-row');
   const text = count === 0 ? TERMS.none : formatRows(count);
-  return report.comparedRows >= report.rows
-    ? text
-    : l10n.t('{0} (first {1} rows)', text, formatCount(report.comparedRows));
+  return inFirstRows(text, report.comparedRows, report.rows);
+}
+
+/** Says how many rows a fact is about, if not all. */
+function inFirstRows(text: string, comparedRows: number, rows: number): string {
+  return comparedRows >= rows ? text : l10n.t('{0} (first {1} rows)', text, formatCount(comparedRows));
+}
+
+function repeatedPromptsText({ repeats, rows }: Report): string {
+  const { prompts, withOtherAnswers, comparedRows } = repeats;
+  const count = formatCount(prompts);
+  const text =
+    withOtherAnswers === 0
+      ? count
+      : l10n.t('{0}, {1} with other answers', count, formatCount(withOtherAnswers));
+  return inFirstRows(text, comparedRows, rows);
+}
+
+function commonAnswerText(share: number, answer = ''): string {
+  const [text, percent] = [sanitizeServiceText(answer), Math.round(share * 100)];
+  return text === '' ? l10n.t('{0}% of rows', percent) : l10n.t('“{0}” in {1}% of rows', text, percent);
 }
 
 function chartsOf(report: Report): PreviewChart[] {

@@ -51,6 +51,7 @@ import { answerHash, countRowTexts, format, hasTypes, promptHash } from './shape
 import { isByteOrderMark } from './utf8';
 
 export { inputStart, reserve, places, PLACES, ROW_STARTS, ROW_HASHES, ROW_BREAKS, TOTALS };
+export { beginFile as hashPrompts } from './prompts';
 export { assistantBytes, rowsOver4096, rowsOver8192, textBytes };
 export { ANCHORS, PATTERNS, ANSWER_HASHES, PROMPT_HASHES, ROW_FLAGS };
 

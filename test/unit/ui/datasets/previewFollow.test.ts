@@ -45,7 +45,12 @@ describe('A preview of a file that is saved', () => {
   });
 
   const save = (rows: readonly string[]) =>
-    writeFile(file, rows.map((row) => (row === 'BAD' ? '{"text":nope}\n' : `{"text":"${row}"}\n`)).join(''));
+    writeFile(
+      file,
+      rows
+        .map((row) => (row === 'BAD' ? '{"text":nope}\n' : `{"prompt":"a","completion":"${row}"}\n`))
+        .join(''),
+    );
 
   /** Checks the file as it is now: its rows, and those that are no JSON. */
   const reports = {
@@ -57,7 +62,11 @@ describe('A preview of a file that is saved', () => {
       const bad = lines.flatMap((line, index) => (line.includes('nope') ? [{ row: index + 1 }] : []));
       const problems = bad.length === 0 ? [] : [groupOf('bad-literal', bad)];
       const stamp = stampOf(await stat(of, { bigint: true }));
-      reports.reports.set(of, reportOf({ path: of, rows: lines.length, problems, ...stamp }));
+      const repeats = {
+        ...{ comparedRows: lines.length, prompts: 0, withOtherAnswers: 0 },
+        answer: { row: lines.length, rows: 10, share: 0.5 },
+      };
+      reports.reports.set(of, reportOf({ path: of, rows: lines.length, problems, repeats, ...stamp }));
     },
   };
 
@@ -72,6 +81,7 @@ describe('A preview of a file that is saved', () => {
     lastCard()
       ?.facts.find(({ name }) => name === 'Rows')
       ?.value.replace(/\D/g, '');
+  const answerInCard = () => lastCard()?.facts.find(({ name }) => name === 'Most common answer')?.value ?? '';
   const list = () => posted('list').at(-1)!;
 
   /** Opens a preview that shows its rows, and whose check has ended. */
@@ -116,7 +126,22 @@ describe('A preview of a file that is saved', () => {
       else if (one.type === 'notice') assert.equal(one.text, undefined);
     panel.send({ type: 'need', generation: list().generation, from: 2, count: 1 });
     await until(() => posted('rows').length > 0);
-    assert.equal(posted('rows')[0]?.rows[0]?.text, '{"text":"three"}');
+    assert.equal(posted('rows')[0]?.rows[0]?.text, '{"prompt":"a","completion":"three"}');
+  });
+
+  it('shows the text of the most common answer, each time', async () => {
+    await preview();
+    await until(() => answerInCard() === '“four” in 50% of rows');
+    await save(['one', 'five']);
+    didChange();
+    await until(() => posted('follow').length === 1);
+    panel.send({ type: 'reload', row: 1 });
+    await until(() => answerInCard() === '“five” in 50% of rows');
+    await save([' '.repeat(300_000)]);
+    didChange();
+    await until(() => posted('follow').length === 2);
+    panel.send({ type: 'reload', row: 1 });
+    await until(() => answerInCard() === '50% of rows');
   });
 
   it('keeps a filter whose row is gone, and returns to the next row', async () => {

@@ -24,7 +24,7 @@ describe('dataset messages', () => {
   });
   after(() => hooks.deregister());
 
-  const nothing = { progress: undefined, failure: undefined, past: undefined };
+  const nothing = { progress: undefined, failure: undefined, past: undefined, answer: undefined };
   const cardOf = (report: Report | undefined, more: Partial<CardSource> = {}) =>
     preview.previewCard({ sizeBytes: 2_000_000, report, ...nothing, ...more });
 
@@ -101,6 +101,32 @@ describe('dataset messages', () => {
         cardOf({
           ...base,
           statistics: { ...base.statistics, tokens: { ...base.statistics.tokens, text: 0, assistant: 0 } },
+        }),
+      ),
+      'repeated prompts, and a common answer': changed(
+        cardOf(
+          {
+            ...base,
+            repeats: {
+              ...{ comparedRows: 10, prompts: 12, withOtherAnswers: 5 },
+              answer: { row: 3, rows: 34, share: 0.344 },
+            },
+          },
+          {
+            answer:
+              '  I don’t know.\n\u202eMaybe [a link](command:x) does, which is much longer than a line.',
+          },
+        ),
+      ),
+      'repeated prompts among the first rows': changed(
+        cardOf({
+          ...base,
+          rows: 2_000_000,
+          comparedRows: 2_000_000,
+          repeats: {
+            ...{ comparedRows: 1_000_000, prompts: 1_200, withOtherAnswers: 0 },
+            answer: { row: 3, rows: 50_000, share: 0.05 },
+          },
         }),
       ),
       'rows that are too long': changed(

@@ -70,12 +70,12 @@ describe('chooseCheckedDataset', () => {
   });
 
   it('stops at errors, secrets, unchecked rows, and blank files; Enter shows the problems', async () => {
-    for (const [found, why] of [
+    for (const [found, why, offered = []] of [
       [errors, '3 errors'],
-      [secret, '1 secret'],
+      [secret, '1 secret', ['Prepare Copy…']],
       [{ problems: [groupOf('row-too-long', ROW)] }, '1 row too long to check'],
       [{ rows: 3, blankRows: 3 }, 'it has only blank rows'],
-      [{ kind: 'utf-16' }, 'UTF-16, not UTF-8'],
+      [{ kind: 'utf-16' }, 'UTF-16, not UTF-8', [convert]],
     ] as const) {
       const { end, sentences, buttons } = await prepare([found]);
       assert.deepEqual(
@@ -83,7 +83,7 @@ describe('chooseCheckedDataset', () => {
         [
           { outcome: 'cancelled' },
           [`rows.jsonl is not ready to submit: ${why}.`],
-          [[problems, ...(found === secret ? ['Prepare Copy…'] : []), anywayNext]],
+          [[problems, ...offered, anywayNext]],
         ],
       );
       assert.deepEqual(standIn.shown.isModal, [true]);

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { answerText } from '../../../../src/core/datasets/answerText.ts';
+import type { RepeatedTexts } from '../../../../src/core/datasets/report.ts';
+import { MAX_COMPARED_PROMPTS } from '../../../../src/core/datasets/sameRows.ts';
+import { useChecker } from '../../../helpers/checker.ts';
+import { Random } from '../../../helpers/random.ts';
+
+interface Row {
+  prompt: string;
+  answer: string;
+}
+
+describe('repeated prompts and answers', () => {
+  const { check } = useChecker();
+  const repeatsOf = async (rows: readonly string[], workers = 2) =>
+    (await check(rows.join('\n'), { workers })).repeats;
+
+  /** Counts them simply. An empty prompt or answer is none. */
+  function expectedOf(rows: readonly (Row | undefined)[]): RepeatedTexts {
+    const answersOf = new Map<string, string[]>();
+    const rowsOf = new Map<string, number[]>();
+    for (const [index, row] of rows.entries()) {
+      if (row === undefined) continue;
+      if (row.prompt !== '') answersOf.set(row.prompt, [...(answersOf.get(row.prompt) ?? []), row.answer]);
+      if (row.answer !== '') rowsOf.set(row.answer, [...(rowsOf.get(row.answer) ?? []), index + 1]);
+    }
+    const repeated = [...answersOf.values()].filter((answers) => answers.length > 1);
+    const [most] = [...rowsOf.values()].sort((a, b) => b.length - a.length);
+    const compared = rows.filter((row) => row !== undefined).length;
+    const isCommon = most !== undefined && most.length >= 10 && most.length >= compared * 0.05;
+    return {
+      comparedRows: rows.length,
+      prompts: repeated.length,
+      withOtherAnswers: repeated.filter((answers) => new Set(answers).size > 1).length,
+      answer: isCommon ? { row: most[0] ?? 0, rows: most.length, share: most.length / compared } : undefined,
+    };
+  }
+
+  it('are counted as by a simple implementation, in every format, on one thread or several', async () => {
+    for (const seed of [41, 42, 43]) {
+      const random = new Random(seed);
+      const prompts = Array.from({ length: 60 * (seed - 40) ** 3 }, (_, index) => `prompt ${index} \u2028é`);
+      const rows = Array.from({ length: 800 }, () => {
+        if (random.chance(0.05)) return undefined;
+        const format = random.below(FORMATS.length);
+        // The same text in two formats is two prompts.
+        const prompt = random.chance(0.02) ? '' : `${format} ${random.of(prompts)}`;
+        const answer = random.chance(0.3)
+          ? 'I don’t know.'
+          : random.of(['', 'a', 'b', `${random.fraction()}`]);
+        const row = { id: random.fraction(), ...FORMATS[format]!(prompt, answer) };
+        return { prompt, answer, text: JSON.stringify(row) };
+      });
+      const texts = rows.map((row) => row?.text ?? random.of(['', ' ', '{"broken":', '\t']));
+      for (const workers of [1, 3]) {
+        const found = await repeatsOf(texts, workers);
+        assert.deepEqual(found, expectedOf(rows), String(seed));
+        const example = rows[(found.answer?.row ?? 0) - 1];
+        assert.equal(answerText(example?.text ?? ''), example?.answer);
+      }
+    }
+  });
+
+  it('have the text that the row shows as its answer', () => {
+    for (const [index, format] of FORMATS.entries())
+      assert.equal(answerText(JSON.stringify(format('a', ' b\n'))), ' b\n', String(index));
+    for (const [row, answer] of [
+      ['{"messages":[{"role":"assistant","content":"a"},{"role":"user","content":"b"}]}', 'a'],
+      ['{"messages":[{"role":"assistant","content":"a"},{"role":"assistant","content":null}]}', ''],
+      ['\uFEFF{"conversations":[{"from":"gpt","value":"a"},{"from":"function_call","value":"b"}]}', 'b'],
+      ['{"prompt":"a","completion":[{"role":"assistant","content":[{"text":"b"},{"text":"c"}]}]}', 'bc'],
+      ['{"messages":[]}', ''],
+      ['{"messages":"a"}', ''],
+      ['{"text":"a"}', ''],
+      ['["a","b"]', ''],
+      ['{"answer":"a",}', ''],
+    ] as const)
+      assert.equal(answerText(row), answer, row);
+  });
+
+  for (const [what, count, others, isCommon] of [
+    ['ten rows', 10, 0, true],
+    ['nine rows', 9, 0, false],
+    ['five percent of the rows', 10, 190, true],
+    ['less than five percent', 10, 191, false],
+  ] as const)
+    it(`${isCommon ? 'are' : 'aren’t'} common in ${what}`, async () => {
+      const row = (index: number, answer: string) =>
+        JSON.stringify({ prompt: String(index), completion: answer });
+      const rows = Array.from({ length: others + count }, (_, index) =>
+        row(index, index < others ? String(index) : 'same'),
+      );
+      const share = count / (others + count);
+      assert.deepEqual(
+        (await repeatsOf(rows)).answer,
+        isCommon ? { row: others + 1, rows: count, share } : undefined,
+      );
+    });
+
+  it('are compared in the first million rows, which is said', async () => {
+    const rows = Array.from({ length: MAX_COMPARED_PROMPTS + 20 }, (_, index) =>
+      index < MAX_COMPARED_PROMPTS - 1 ? `{"question":"${index}"}` : '{"question":"last","answer":"a"}',
+    );
+    assert.deepEqual(await repeatsOf(['', ...rows]), {
+      comparedRows: MAX_COMPARED_PROMPTS + 1,
+      prompts: 0,
+      withOtherAnswers: 0,
+      answer: undefined,
+    });
+  }).timeout(60_000);
+});
+
+/** Rows of each format with a prompt and an answer. */
+const FORMATS: readonly ((prompt: string, answer: string) => object)[] = [
+  (prompt, answer) => ({
+    messages: [
+      { role: 'user', content: prompt },
+      { role: 'assistant', content: answer },
+    ],
+  }),
+  (prompt, answer) => ({
+    messages: [
+      { role: 'user', content: [{ text: prompt }] },
+      { content: [answer], role: 'assistant' },
+    ],
+  }),
+  (prompt, answer) => ({
+    conversations: [
+      { from: 'human', value: prompt },
+      { from: 'gpt', value: answer },
+    ],
+  }),
+  (prompt, answer) => ({ conversations: [prompt, answer] }),
+  (prompt, completion) => ({ prompt, completion }),
+  (instruction, output) => ({ instruction, input: '', output }),
+  (instruction, response) => ({ response, instruction, context: '' }),
+  (question, answer) => ({ question, answer }),
+];
