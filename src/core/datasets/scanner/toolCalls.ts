@@ -13,7 +13,6 @@ let isArguments: bool = false;
 export function openCalls(isObject: bool): void {
   isList = !isObject;
   callDepth = isObject ? 4 : 0;
-  isFunction = isArguments = false;
 }
 
 /** Handles the start of a container in them. */
