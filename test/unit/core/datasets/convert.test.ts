@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFile, chmod, open, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { mock } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   convertDataset,
   type Converted,
@@ -111,6 +112,13 @@ describe('convertDataset', function () {
     const tookMs = performance.now() - stoppedMs;
     assert.ok(tookMs < 200, `${tookMs} ms`);
     assert.deepEqual(await readdir(folder()), ['data.csv']);
+    // The next files get the same descriptors, which the thread must no longer use.
+    const input = await open(file('data.csv'));
+    const output = await open(file('other'), 'w');
+    await delay(200);
+    assert.equal((await output.stat()).size, 0);
+    await input.close();
+    await output.close();
   });
 
   for (const [what, change] of Object.entries({

@@ -141,7 +141,7 @@ describe('convertRows', () => {
 
   it('converts UTF-16 of either byte order, with or without a mark', async () => {
     for (const [name, text, expected] of [
-      ['a.jsonl', '{"a":"é😀"}\r\n\r\n{"b":1,}\r\n', '{"a":"é😀"}\n{"b":1,}\n'],
+      ['a.jsonl', '{"a":"é😀"}\r\n\r\n{"b":1,\r\n', '{"a":"é😀"}\n{"b":1,\n'],
       ['a.json', '[{"a":1},\r\n {"b":[\r\n2]}]', '{"a":1}\n{"b":[ 2]}\n'],
       ['a.json', '{\n"a":1\n}\n{"b":2}', '{ "a":1 }\n{"b":2}\n'],
       ['a.csv', 'prompt,completion\r\né,😀\r\n', '{"prompt":"é","completion":"😀"}\n'],
