@@ -106,6 +106,7 @@ function bundleWorkers() {
     ...forNode,
     entryPoints: {
       datasetWorker: 'src/core/datasets/worker.ts',
+      convertWorker: 'src/core/datasets/convertWorker.ts',
       adapterWorker: 'src/core/adapters/worker.ts',
     },
     outExtension: { '.js': '.cjs' },

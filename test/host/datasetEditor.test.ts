@@ -268,6 +268,21 @@ describe('datasets in the editor', () => {
     assert.equal(await readFile(uri.fsPath, 'utf8'), array);
   });
 
+  it('that are in UTF-16, and a table, have a fix that converts them to JSONL in UTF-8', async () => {
+    const table = `prompt,completion\r\n"a, b",c\r\n`;
+    for (const [name, content, kind, made, expected] of [
+      ['wide.jsonl', Buffer.from(`\uFEFF${GOOD}\r\n`, 'utf16le'), 'utf-16', 'wide.utf-8.jsonl', `${GOOD}\n`],
+      ['table.csv', table, 'csv', 'table.jsonl', '{"prompt":"a, b","completion":"c"}\n'],
+    ] as const) {
+      const { uri } = await opened(name, content);
+      await check(uri);
+      const [fix] = await fixes(uri, kind);
+      assert.equal(fix?.title, 'Convert to JSONL');
+      await runCommandOf(fix);
+      assert.equal(await readFile(uriOf(made).fsPath, 'utf8'), expected);
+    }
+  });
+
   it('show a fault of many rows as one problem, each secret, and at most 200 problems', async () => {
     const keyed = (n: number) =>
       other(n)

@@ -1,9 +1,11 @@
-import { open, stat } from 'node:fs/promises';
+import { open, stat, type FileHandle } from 'node:fs/promises';
+import { extname } from 'node:path';
 import { isMissing } from '../base/diskError.ts';
-import { stampOf, type FileStamp } from '../base/fileStamp.ts';
+import { isSameStamp, stampOf, type FileStamp } from '../base/fileStamp.ts';
 import { ProblemGroup, type Problem } from './problems.ts';
-import { countOf, type FileKind, type Report } from './report.ts';
+import { CheckError, countOf, type FileKind, type Report } from './report.ts';
 import { CUT_OFF } from './scanner/codes.ts';
+import { tableOf } from './table.ts';
 
 /** Bytes read from the start and the end of a file to detect its kind. */
 export const SAMPLE_BYTES = 64 * 1024;
@@ -106,7 +108,8 @@ export function recognized(report: Report, start: Uint8Array, end: Uint8Array): 
   const last = failuresOf(report, -1).find(({ row }) => row === report.rows);
   const endsInRow = areObjects(report, 1) && last !== undefined && isCutOff(last, report, tail);
   if (isSpread || endsInRow) return cutOff(report, last ?? first);
-  return objects === 0 && isTable(text) ? as('csv') : report;
+  const isTable = objects === 0 && tableOf(text, extname(report.path)) !== undefined;
+  return isTable ? as('csv') : report;
 }
 
 /** Returns the first (0) or last (-1) place of each code that makes a row invalid JSON, sorted by place. */
@@ -135,17 +138,6 @@ function cutOff(report: Report, at: Problem | undefined): Report {
   return { ...report, problems: [new ProblemGroup(CUT_OFF, 1, place, [String(report.rows)]), ...others] };
 }
 
-/** Whether a text begins with a header line and a line of as many values, with the same separator (RFC 4180). */
-function isTable(text: string): boolean {
-  // Quoted values may contain separators and line ends.
-  const [names = '', values = ''] = text.replace(/"(?:[^"]|"")*"/g, 'quoted').split(/\r?\n/);
-  return [',', ';', '\t'].some((separator) => {
-    const fields = names.split(separator);
-    const areNames = fields.every((name) => /^[\p{L}_][\p{L}\p{N}_ .-]{0,40}$/u.test(name));
-    return fields.length > 1 && areNames && fields.length === values.split(separator).length;
-  });
-}
-
 /** Why a file cannot be sent as a dataset. */
 export type DatasetProblem = 'missing' | 'folder' | 'not-a-file' | 'unreadable' | 'empty' | 'too-large';
 
@@ -168,4 +160,11 @@ export async function inspectDataset(path: string, maxBytes: number): Promise<Da
   } catch (error) {
     return isMissing(error) ? 'missing' : 'unreadable';
   }
+}
+
+/** Returns the file's mode. @throws CheckError `changing` if it isn't the version that was inspected */
+export async function modeOf(input: FileHandle, source: DatasetFile): Promise<number> {
+  const found = await input.stat({ bigint: true });
+  if (!isSameStamp(stampOf(found), source)) throw new CheckError('changing');
+  return Number(found.mode);
 }

@@ -1,5 +1,13 @@
 import { PLACE_NUMBERS, type Scanned, type Scanner } from './scanner.ts';
-import { API_KEY, CARD_NUMBER, EMAIL_ADDRESS, PRIVATE_KEY, ROW_ERROR } from './scanner/codes.ts';
+import {
+  API_KEY,
+  CARD_NUMBER,
+  DUPLICATE_KEY,
+  EMAIL_ADDRESS,
+  PRIVATE_KEY,
+  ROW_ERROR,
+} from './scanner/codes.ts';
+import { StoppedError } from './hashIndex.ts';
 
 /** What was masked, by kind. */
 export interface MaskCounts {
@@ -18,9 +26,16 @@ export interface Masks {
 }
 
 /** One scan locates up to 5,000 secrets of each kind. A row with many more is not worth the time. */
-const MAX_ROUNDS = 64;
+const MAX_ROUNDS = 16;
 const DOUBLE_QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+/** How the last line of a private key begins (RFC 7468). */
+export const KEY_END = '-----END ';
+const DASHES = '-----';
+/** The label of a key's last line is shorter (RFC 7468). */
+const MAX_LABEL = 40;
+/** A private key without an end has at least a line in its string, or else its lines are in other strings. */
+const MIN_KEY_BYTES = 100;
 /** The base64 value after this name is a key; the name stays. */
 const ACCOUNT_KEY = 'AccountKey=';
 
@@ -54,20 +69,27 @@ export function noMasks(): MaskCounts {
 /**
  * Masks secrets in a row, until a scan finds no more.
  * @param row must not be in the scanner's memory
- * @returns the row after the last scan, or undefined if it would no longer be JSON, is too long or has too many secrets
+ * @returns the row after the last scan, or undefined if it would no longer be the same JSON, is too long or has too many secrets
+ * @throws StoppedError
  */
 export function maskRow(
   scanner: Scanner,
   row: Uint8Array,
   masks: Masks,
-  withPrompts = false,
+  { withPrompts = false, shouldContinue }: { withPrompts?: boolean; shouldContinue?: () => boolean } = {},
 ): { row: ScannedRow; masked: MaskCounts } | undefined {
   let current = scanRow(scanner, row, withPrompts);
-  const wasJson = isJson(current);
+  const before = { isJson: isJson(current), repeatsKey: repeatsKey(current) };
   const masked = noMasks();
   for (let round = 0; round < MAX_ROUNDS && current.scanned.rows === 1; round++) {
+    if (shouldContinue?.() === false) throw new StoppedError();
     const ranges = rangesOf(current, masks);
-    if (ranges.length === 0) return wasJson && !isJson(current) ? undefined : { row: current, masked };
+    if (ranges === undefined) return undefined;
+    if (ranges.length === 0) {
+      // Two masked keys of an object are one.
+      const isBroken = (before.isJson && !isJson(current)) || (!before.repeatsKey && repeatsKey(current));
+      return isBroken ? undefined : { row: current, masked };
+    }
     for (const { code } of ranges) masked[KINDS[code] ?? 'apiKeys']++;
     current = scanRow(scanner, replaced(current.bytes, ranges), withPrompts);
   }
@@ -85,39 +107,68 @@ function isJson({ scanned }: ScannedRow): boolean {
   return ((scanned.rowFlags[0] ?? ROW_ERROR) & ROW_ERROR) === 0;
 }
 
-/** Returns what to mask, in order and without overlaps: the name of a secret is kept rather than that of an address in it. */
-function rangesOf({ scanned: { places }, bytes }: ScannedRow, { secrets, personal }: Masks): Range[] {
+function repeatsKey({ scanned: { places } }: ScannedRow): boolean {
+  for (let at = 0; at < places.length; at += PLACE_NUMBERS) if (places[at] === DUPLICATE_KEY) return true;
+  return false;
+}
+
+/**
+ * Returns what to mask, in order and without overlaps: the name of a secret is kept rather than that of an address in it.
+ * Undefined if a private key can't be masked.
+ */
+function rangesOf(
+  { scanned: { places }, bytes }: ScannedRow,
+  { secrets, personal }: Masks,
+): Range[] | undefined {
   const found: Range[] = [];
   for (let at = 0; at < places.length; at += PLACE_NUMBERS) {
     const [code = 0, , , from = 0, , length = 0] = places.subarray(at, at + PLACE_NUMBERS);
     const isSecret = code === API_KEY || code === PRIVATE_KEY;
     const isChosen = isSecret ? secrets : personal && (code === EMAIL_ADDRESS || code === CARD_NUMBER);
     // Secrets are ASCII, so their length in UTF-16 units is their length in bytes.
-    if (isChosen)
-      found.push({ code, from, to: code === PRIVATE_KEY ? endOfKey(bytes, from) : from + length });
+    if (isChosen) found.push({ code, from, to: from + length });
   }
   found.sort((one, other) => one.from - other.from);
   const merged: Range[] = [];
+  const row = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const lastEnd = row.lastIndexOf(KEY_END);
   for (const range of found) {
     const last = merged.at(-1);
-    if (last === undefined || range.from >= last.to) merged.push(range);
-    else {
+    if (last !== undefined && range.from < last.to) {
       last.to = Math.max(last.to, range.to);
-      if (range.code === API_KEY || range.code === PRIVATE_KEY) last.code = range.code;
+      if (range.code === PRIVATE_KEY || (range.code === API_KEY && last.code !== PRIVATE_KEY))
+        last.code = range.code;
+      continue;
     }
+    if (range.code === PRIVATE_KEY) {
+      const to = endOfKey(row, range.from, lastEnd);
+      if (to === undefined) return undefined;
+      range.to = to;
+    }
+    merged.push(range);
   }
   return merged;
 }
 
-/** Returns the end of the private key whose first line is at `from`: after its last line, else at the end of its string. */
-function endOfKey(bytes: Uint8Array, from: number): number {
-  let end = from;
-  while (end < bytes.length && bytes[end] !== DOUBLE_QUOTE) end += bytes[end] === BACKSLASH ? 2 : 1;
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset + from, Math.min(end, bytes.length) - from);
-  // Only the header would be left of a name in the first line, so search after it.
-  const last = text.indexOf('-----END ');
-  const dashes = last < 0 ? -1 : text.indexOf('-----', last + 9);
-  return from + (dashes < 0 ? text.length : dashes + 5);
+/**
+ * Returns the end of the private key whose first line is at `from`: after its last line, else at the end of its string, if the
+ * key may be in it. Undefined if it is in other strings as well.
+ * @param lastEnd where the last line of the row's last key may be, or -1
+ */
+function endOfKey(row: Buffer, from: number, lastEnd: number): number | undefined {
+  const quote = row.indexOf(DOUBLE_QUOTE, from);
+  let end = quote < 0 ? row.length : quote;
+  // JSON in a string has escaped quotes.
+  while (row[end - 1] === BACKSLASH) end--;
+  for (let at = from; at <= lastEnd; at++) {
+    at = row.indexOf(KEY_END, at);
+    const label = row.toString('latin1', at + KEY_END.length, at + MAX_LABEL);
+    const dashes = label.indexOf(DASHES);
+    if (dashes < 0 || !label.slice(0, dashes).includes('PRIVATE KEY')) continue;
+    const to = at + KEY_END.length + dashes + DASHES.length;
+    return to <= end ? to : undefined;
+  }
+  return end - from < MIN_KEY_BYTES ? undefined : end;
 }
 
 function replaced(bytes: Uint8Array, ranges: readonly Range[]): Uint8Array {

@@ -15,8 +15,8 @@ export interface Mendable {
   convertible: readonly (readonly [Format, number])[];
   /** Rows of a format that can't be converted, most common first. */
   unconvertible: readonly (readonly [Format, number])[];
-  /** Whether every row that isn't chat can probably be converted, and most rows are chat. */
-  isMostlyChat: boolean;
+  /** Whether chat is the most common format, and all other rows have a format that can be converted. */
+  convertsAll: boolean;
   canSplit: boolean;
   /** Blank rows, a byte order mark or CRs before line ends, which no copy has. */
   hasLitter: boolean;
@@ -42,7 +42,7 @@ export function mendableOf(report: Report): Mendable {
     privateKeys: countOf(report, 'private-key'),
     emailAddresses: countOf(report, 'email-address'),
     cardNumbers: countOf(report, 'card-number'),
-    isMostlyChat: format === 'chat' && unconvertible.length === 0,
+    convertsAll: format === 'chat' && convertible.length > 0 && unconvertible.length === 0,
     canSplit: rows > 1 && rows <= MAX_SPLIT_ROWS,
     hasLitter: blankRows > 0 || countOf(report, 'bom-at-start', 'crlf') > 0,
   };

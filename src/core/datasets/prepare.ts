@@ -40,7 +40,8 @@ export interface PrepareJob {
   sizeBytes: number;
   segments: number;
   choices: PrepareChoices;
-  mainFd: number;
+  /** Undefined if nothing is written, only counted. */
+  mainFd: number | undefined;
   /** If rows are held out. */
   holdOutFd: number | undefined;
   /** The most that a file may have. */

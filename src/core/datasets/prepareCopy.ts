@@ -1,12 +1,11 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { onDisk } from '../base/diskError.ts';
-import { isSameStamp, stampOf } from '../base/fileStamp.ts';
+import { throwIfCancelled } from '../base/errors.ts';
 import type { DatasetChecker } from './checker.ts';
-import type { DatasetFile } from './fileKind.ts';
+import { modeOf, type DatasetFile } from './fileKind.ts';
 import { NewFiles } from './newFiles.ts';
 import type { PrepareChoices, PrepareCounts } from './prepare.ts';
-import { CheckError } from './report.ts';
 
 /** The new files, and what was done. */
 export interface Prepared {
@@ -34,51 +33,66 @@ export function prepareCopy(
   checker: Pick<DatasetChecker, 'prepare'>,
   source: DatasetFile,
   choices: PrepareChoices,
-  options: PrepareOptions,
+  { maxBytes, ...following }: PrepareOptions,
 ): Promise<Prepared> {
-  return onDisk(copy(checker, source, choices, options));
+  return onDisk(
+    withInput(source, async (input, mode) => {
+      const files = new NewFiles(source.path, mode);
+      try {
+        // Named first: whoever has the file to train on has the other one, whatever happens.
+        const holdOut = choices.holdOut && (await files.add());
+        const main = await files.add();
+        const job = { fd: input.fd, sizeBytes: source.sizeBytes, choices, maxBytes };
+        const counts = await checker.prepare({ ...job, mainFd: main.fd, holdOutFd: holdOut?.fd }, following);
+        await modeOf(input, source);
+        const name = nameOf(source.path);
+        const names = [`${name}.${choices.trial === undefined ? 'prepared' : 'trial'}`];
+        if (holdOut !== undefined) names.unshift(`${name}.holdout`);
+        throwIfCancelled(following.signal);
+        const written = await files.name(names);
+        return { main: written.at(-1) ?? '', holdOut: holdOut && written[0], counts };
+      } finally {
+        await files.dispose();
+      }
+    }),
+  );
 }
 
-async function copy(
+/**
+ * Whether every row of an inspected dataset that isn't chat can be converted to chat.
+ * @throws CheckError `changing`; DiskError; CancelledError
+ */
+export function canConvertAll(
   checker: Pick<DatasetChecker, 'prepare'>,
   source: DatasetFile,
-  choices: PrepareChoices,
-  { maxBytes, signal, onProgress }: PrepareOptions,
-): Promise<Prepared> {
+  options: Omit<PrepareOptions, 'maxBytes'>,
+): Promise<boolean> {
+  return onDisk(
+    withInput(source, async (input) => {
+      const job = { fd: input.fd, sizeBytes: source.sizeBytes, choices: ONLY_TO_CHAT };
+      const nothing = { mainFd: undefined, holdOutFd: undefined, maxBytes: 0 };
+      const { leftOut } = await checker.prepare({ ...job, ...nothing }, options);
+      return leftOut.format === 0;
+    }),
+  );
+}
+
+const ONLY_TO_CHAT: Readonly<PrepareChoices> = {
+  ...{ withoutErrors: true, withoutDuplicates: false, toChat: true, holdOut: undefined, trial: undefined },
+  mask: { secrets: false, personal: false },
+};
+
+/** Opens the version of a file that was inspected. */
+async function withInput<T>(
+  source: DatasetFile,
+  work: (input: FileHandle, mode: number) => Promise<T>,
+): Promise<T> {
   const input = await open(source.path, 'r');
   try {
-    const mode = await modeOf(input, source);
-    const files = new NewFiles(source.path, mode);
-    try {
-      const main = await files.add();
-      const holdOut = choices.holdOut && (await files.add());
-      const counts = await checker.prepare(
-        {
-          fd: input.fd,
-          sizeBytes: source.sizeBytes,
-          ...{ choices, mainFd: main.fd, holdOutFd: holdOut?.fd, maxBytes },
-        },
-        { ...(signal && { signal }), ...(onProgress && { onProgress }) },
-      );
-      await modeOf(input, source);
-      const name = nameOf(source.path);
-      const names = [`${name}.${choices.trial === undefined ? 'prepared' : 'trial'}`];
-      if (holdOut !== undefined) names.push(`${name}.holdout`);
-      const [written = '', heldOut] = await files.name(names);
-      return { main: written, holdOut: heldOut, counts };
-    } finally {
-      await files.dispose();
-    }
+    return await work(input, await modeOf(input, source));
   } finally {
     await input.close();
   }
-}
-
-/** Returns the file's mode. @throws CheckError `changing` if it isn't the version that was inspected */
-async function modeOf(input: FileHandle, source: DatasetFile): Promise<number> {
-  const found = await input.stat({ bigint: true });
-  if (!isSameStamp(stampOf(found), source)) throw new CheckError('changing');
-  return Number(found.mode);
 }
 
 /** Returns the name of a dataset without its ending, and without what an earlier copy added to it. */

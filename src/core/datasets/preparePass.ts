@@ -1,7 +1,7 @@
 // A pass over a dataset, in a worker thread: decides what becomes of each row, in order, and writes what stays.
 import { createHash } from 'node:crypto';
 import { HashIndex, StoppedError } from './hashIndex.ts';
-import { maskRow, noMasks, scanRow, type MaskCounts, type ScannedRow } from './masks.ts';
+import { KEY_END, maskRow, noMasks, scanRow, type MaskCounts, type ScannedRow } from './masks.ts';
 import {
   PrepareError,
   type LeftOut,
@@ -26,7 +26,10 @@ import { MAX_SPLIT_ROWS, PromptSplit } from './split.ts';
 import { toChat } from './toChat.ts';
 
 /** Dropped fields that are counted by name. */
-const MAX_DROPPED = 100;
+const MAX_DROPPED = 1_000;
+/** A longer row isn't converted: its values could take a hundred times its bytes. */
+const MAX_CONVERTED_BYTES = 16 * 1024 * 1024;
+const KEY_START = '-----BEGIN ';
 const LF = 0x0a;
 const CR = 0x0d;
 
@@ -56,6 +59,9 @@ class Decisions {
   readonly #choices: PrepareChoices;
   readonly #seen: HashIndex;
   readonly #withPrompts: boolean;
+  readonly #shouldContinue: () => boolean;
+  /** Whether the rows before are parts of a private key that has not ended. */
+  #isInKey = false;
   readonly counts: PrepareCounts = {
     ...{ rows: 0, written: 0, heldOut: 0, converted: 0, notConverted: {}, dropped: new Map() },
     leftOut: { blank: 0, error: 0, duplicate: 0, unchecked: 0, mask: 0, format: 0, split: 0 },
@@ -66,6 +72,7 @@ class Decisions {
     this.#rowScanner = rowScanner;
     this.#choices = choices;
     this.#seen = new HashIndex(shouldContinue);
+    this.#shouldContinue = shouldContinue;
     this.#withPrompts = isSplit(choices);
   }
 
@@ -77,8 +84,9 @@ class Decisions {
     if (reason !== undefined) return reason;
     const [from, to] = rangeOf(scanned, input, row);
     const bytes = input.subarray(from, to);
-    const isObject = (flags & ROW_ERROR) === 0;
-    if (this.#choices.toChat && isObject && FORMATS[flags >> ROW_FORMAT_SHIFT] !== 'chat')
+    const isJson = (flags & ROW_ERROR) === 0;
+    if (this.#choices.mask.secrets && this.#isOfKey(isJson, bytes)) return 'mask';
+    if (this.#choices.toChat && isJson && FORMATS[flags >> ROW_FORMAT_SHIFT] !== 'chat')
       return this.#convert(bytes);
     if (this.#hasMasked(flags)) return this.#mask(bytes);
     return { input, from, to, ...this.#promptOf(scanned, row, bytes) };
@@ -103,13 +111,28 @@ class Decisions {
     }
   }
 
+  /** Whether a row that isn't JSON is part of a private key with line breaks, of which each row alone shows nothing. */
+  #isOfKey(isJson: boolean, bytes: Uint8Array): boolean {
+    const wasInKey = this.#isInKey && !isJson;
+    this.#isInKey = false;
+    if (isJson) return false;
+    const row = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    const start = row.lastIndexOf(KEY_START);
+    const isStart = start >= 0 && row.includes('PRIVATE KEY', start);
+    this.#isInKey = row.lastIndexOf(KEY_END) <= start && (wasInKey || isStart);
+    return wasInKey || this.#isInKey;
+  }
+
   #hasMasked(flags: number): boolean {
     const { secrets, personal } = this.#choices.mask;
     return (secrets && (flags & ROW_SECRET) !== 0) || (personal && (flags & ROW_PERSONAL) !== 0);
   }
 
   #mask(bytes: Uint8Array, dropped?: readonly string[]): Kept | LeftOut {
-    const result = maskRow(this.#rowScanner, bytes, this.#choices.mask, this.#withPrompts);
+    const result = maskRow(this.#rowScanner, bytes, this.#choices.mask, {
+      withPrompts: this.#withPrompts,
+      shouldContinue: this.#shouldContinue,
+    });
     if (result === undefined) return 'mask';
     return { ...this.#changed(result.row), masked: result.masked, dropped };
   }
@@ -120,6 +143,7 @@ class Decisions {
 
   #convert(row: Uint8Array): Kept | LeftOut {
     const { notConverted } = this.counts;
+    if (row.length > MAX_CONVERTED_BYTES) return 'unchecked';
     const result = toChat(Buffer.from(row.buffer, row.byteOffset, row.length).toString('utf8'));
     if (typeof result === 'string') {
       notConverted[result] = (notConverted[result] ?? 0) + 1;
@@ -169,8 +193,9 @@ function rangeOf(
 ): [from: number, to: number] {
   const from = rowStarts[row] ?? 0;
   const next = rowStarts[row + 1] ?? stoppedAt;
-  if (input[next - 1] !== LF || next === from) return [from, next];
-  return [from, input[next - 2] === CR && next - 2 >= from ? next - 2 : next - 1];
+  let to = input[next - 1] === LF && next > from ? next - 1 : next;
+  while (to > from && input[to - 1] === CR) to--;
+  return [from, to];
 }
 
 /** What is done with a row that stays. Returns why it is left out after all, if it is. */
@@ -198,8 +223,9 @@ export class PreparePass {
   run(): PrepareCounts {
     const { mainFd, holdOutFd, maxBytes } = this.#job;
     const split = this.#splitRows();
-    const main = new RowWriter(mainFd, maxBytes);
-    const holdOut = holdOutFd === undefined ? undefined : new RowWriter(holdOutFd, maxBytes);
+    const [main, holdOut] = [mainFd, holdOutFd].map((fd) =>
+      fd === undefined ? undefined : new RowWriter(fd, maxBytes),
+    );
     const write: Take = ({ input, from, to, low, high }) => {
       const side = split === undefined ? 'main' : split.sideOf(low, high);
       if (side === undefined) return 'split';
@@ -207,13 +233,13 @@ export class PreparePass {
       return undefined;
     };
     const counts = this.#eachRow(split === undefined ? 0 : 0.5, write, () => {
-      main.settle();
+      main?.settle();
       holdOut?.settle();
     });
-    main.flush();
+    main?.flush();
     holdOut?.flush();
-    if (main.rows === 0) throw new PrepareError('empty');
-    return { ...counts, written: main.rows, heldOut: holdOut?.rows ?? 0 };
+    if (main?.rows === 0) throw new PrepareError('empty');
+    return { ...counts, written: main?.rows ?? 0, heldOut: holdOut?.rows ?? 0 };
   }
 
   /** Decides which side each prompt is on, if the rows are to be split. @throws as `run` */

@@ -20,19 +20,18 @@ export const ROLES = ['system', 'user', 'assistant', 'tool', 'other'] as const;
 export type Role = (typeof ROLES)[number];
 
 /** Rows of JSON, with or without problems, or something else, which explains why no row is valid. */
-export type FileKind =
-  'rows' | UnreadKind | 'git-lfs' | 'html' | 'csv' | 'python' | 'cr-only' | ConvertibleKind;
+export type FileKind = 'rows' | UnreadKind | 'git-lfs' | 'html' | 'python' | 'cr-only' | ConvertibleKind;
 /** Not UTF-8: its rows were neither checked nor searched for secrets. */
 export type UnreadKind = 'utf-16' | 'utf-32' | 'gzip' | 'binary';
-/** JSON that can be converted to one object per line. */
-export type ConvertibleKind = 'json-array' | 'pretty-json';
+/** What can be converted to one object per line. */
+export type ConvertibleKind = 'json-array' | 'pretty-json' | 'csv' | 'utf-16';
 
 export function isUnread(kind: FileKind): kind is UnreadKind {
   return kind === 'utf-16' || kind === 'utf-32' || kind === 'gzip' || kind === 'binary';
 }
 
 export function isConvertible(kind: FileKind): kind is ConvertibleKind {
-  return kind === 'json-array' || kind === 'pretty-json';
+  return kind === 'json-array' || kind === 'pretty-json' || kind === 'csv' || kind === 'utf-16';
 }
 
 /** Lengths of the rows in bytes, without line ends; blank rows are left out. */

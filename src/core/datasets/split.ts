@@ -16,8 +16,8 @@ export interface Split {
   trial: Amount | undefined;
 }
 
-/** Why nothing can be held out: all rows have one prompt, or each prompt has more rows than were asked for. */
-export type SplitFailure = 'one-prompt' | 'large-prompts';
+/** Why nothing can be held out: too few rows are left, all have one prompt, or each prompt has more rows than were asked for. */
+export type SplitFailure = 'too-few-rows' | 'one-prompt' | 'large-prompts';
 
 const MAIN = 0;
 const HELD_OUT = 1;
@@ -26,7 +26,7 @@ const IN_TRIAL = 2;
 /** Returns how many of some rows an amount is, at least one. */
 export function rowsOf(amount: Amount, rows: number): number {
   const wanted = 'rows' in amount ? amount.rows : Math.round(amount.share * rows);
-  return Math.min(Math.max(1, wanted), rows);
+  return Math.max(1, wanted);
 }
 
 /**
@@ -66,8 +66,9 @@ export class PromptSplit {
     const order = this.#prompts.sorted();
     this.#sides = new Uint8Array(order.length);
     if (holdOut !== undefined) {
+      let left = rowsOf(holdOut, this.rows);
       // A row stays to train on.
-      let left = Math.min(rowsOf(holdOut, this.rows), this.rows - 1);
+      if (left >= this.rows) return 'too-few-rows';
       const wanted = left;
       for (const prompt of order) {
         const rows = this.#rowsOf[prompt] ?? 0;

@@ -131,7 +131,7 @@ class Conversion {
     const fields = Object.keys(row);
     for (const field of fields) {
       const reason = REFUSED_FIELDS.get(field);
-      if (reason !== undefined) this.refuse(reason);
+      if (reason !== undefined && !isAbsent(row[field])) this.refuse(reason);
     }
     if (!isAbsent(row['system'])) this.add('system', row['system']);
     this.#formatOf()(this);

@@ -3,7 +3,6 @@ import * as vscode from 'vscode';
 import { isMendable } from '../../core/datasets/mendable.ts';
 import type { Reports } from '../../core/datasets/reports.ts';
 import {
-  CheckError,
   isConvertible,
   type Report,
   reportOrFailure,
@@ -11,7 +10,6 @@ import {
   type Verdict,
   verdictOf,
 } from '../../core/datasets/report.ts';
-import type { Rewriting } from '../../core/datasets/rewrite.ts';
 import {
   checkingTitle,
   failureSentence,
@@ -149,38 +147,4 @@ export async function showDatasetProblems(
     });
   }
   await vscode.commands.executeCommand('workbench.panel.markers.view.focus');
-}
-
-/**
- * Writes a changed copy next to a dataset, such as that in the active editor, and opens the copy. Called as `(uri?)`.
- * @throws CancelledError
- */
-export async function rewriteDatasetBeside(
-  rewriting: Rewriting,
-  argument?: unknown,
-): Promise<CommandResult | undefined> {
-  const uri = await chooseDataset(argument, undefined, 'any');
-  if (uri === undefined) return { outcome: 'cancelled' };
-  const source = await inspectOrRefuse(uri);
-  if (source === undefined) return { outcome: 'failed' };
-  const name = path.basename(source.path);
-  const { NotJsonError, rewriteDataset } = await import('../../core/datasets/rewrite.ts');
-  let written: string;
-  try {
-    written = await withLateProgress(vscode.l10n.t('Copying {0}', name), (signal, onProgress) =>
-      rewriteDataset(source, rewriting, { signal, onProgress }),
-    );
-  } catch (error) {
-    if (error instanceof NotJsonError)
-      void showError(vscode.l10n.t('Nothing was written: {0} isn’t valid JSON.', name));
-    else if (error instanceof CheckError)
-      void showError(vscode.l10n.t('Nothing was written: {0} changed meanwhile.', name));
-    else if ((error as NodeJS.ErrnoException).errno !== undefined)
-      void showError(vscode.l10n.t('Couldn’t copy {0}. Check permissions and free space.', name));
-    else throw error;
-    return { outcome: 'failed' };
-  }
-  void showInformation(vscode.l10n.t('Created {0}. {1} is unchanged.', path.basename(written), name));
-  // Open any size: VS Code asks before it shows a very large file.
-  await vscode.commands.executeCommand('vscode.open', vscode.Uri.file(written));
 }

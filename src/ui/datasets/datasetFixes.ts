@@ -108,6 +108,8 @@ function actionsFor(document: vscode.TextDocument, { code, range }: vscode.Diagn
       );
     case 'json-array':
     case 'pretty-json':
+    case 'csv':
+    case 'utf-16':
       return copy(document, TERMS.convertToJsonl, COMMANDS.convertToJsonl);
     default:
       return [];

@@ -8,12 +8,12 @@ import { isSameStamp } from '../../core/base/fileStamp.ts';
 import type { Report } from '../../core/datasets/report.ts';
 import type { CheckState, Reports } from '../../core/datasets/reports.ts';
 import { estimateOf, rangeAccuracy, type Estimate } from '../../core/money/estimate.ts';
+import { followActive } from '../../core/runs/activeSession.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
 import { chargedReceiptsOf, type Receipt } from '../../core/submission/intent.ts';
 import type { Journal } from '../../core/submission/journal.ts';
 import { trainedBefore, wasSubmittedInSize, type TrainedBefore } from '../../core/submission/receipts.ts';
-import { followActive } from '../shared/activeSession.ts';
 import { runNames, type RunNames } from '../shared/datasetTexts.ts';
 import type { Log } from '../shared/log.ts';
 

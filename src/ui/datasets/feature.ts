@@ -42,7 +42,7 @@ export function activateDatasets(services: Services): void {
     [COMMANDS.showDatasetProblems]: async (...args) =>
       (await import('./checkDataset.ts')).showDatasetProblems(await reports(), ...args),
     [COMMANDS.convertToJsonl]: async (...args) =>
-      (await import('./checkDataset.ts')).rewriteDatasetBeside('json-to-lines', ...args),
+      (await import('./convertToJsonl.ts')).convertToJsonl(dist('convertWorker.cjs'), log, ...args),
     [COMMANDS.prepareDataset]: async (...args) => {
       const { checker, reports: known } = await datasets();
       const { prepareDatasetCopy } = await import('./prepareCopy.ts');

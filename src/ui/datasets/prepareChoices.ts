@@ -79,8 +79,8 @@ function choicesOf({ changes, holdOut, trial }: State): PrepareChoices {
   };
 }
 
-function pickedAtFirst({ isMostlyChat }: Mendable): ReadonlySet<Change> {
-  return new Set<Change>(['errors', 'duplicates', 'secrets', ...(isMostlyChat ? (['chat'] as const) : [])]);
+function pickedAtFirst({ convertsAll }: Mendable): ReadonlySet<Change> {
+  return new Set<Change>(['errors', 'duplicates', 'secrets', ...(convertsAll ? (['chat'] as const) : [])]);
 }
 
 /** Only rows that apply, with their counts. */

@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
 import { DiskError } from '../../core/base/diskError.ts';
 import type { DatasetChecker } from '../../core/datasets/checker.ts';
-import { mendableOf } from '../../core/datasets/mendable.ts';
+import { mendableOf, type Mendable } from '../../core/datasets/mendable.ts';
 import {
   PrepareError,
   type PrepareChoices,
@@ -66,7 +66,7 @@ export async function prepareDatasetCopy(
   const name = nameOf(uri);
   const report = await checked(uri, name, parts);
   if (report === undefined) return { outcome: 'failed' };
-  const mendable = mendableOf(report);
+  const mendable = await countedConversion(report, name, parts);
   const isClean = preset === ('clean' satisfies Preset);
   const choices = isClean ? NO_CHOICES : await choosePreparation(name, mendable);
   if (choices === undefined) return { outcome: 'cancelled' };
@@ -74,9 +74,8 @@ export async function prepareDatasetCopy(
     void showInformation(vscode.l10n.t('Nothing to change.'));
     return { outcome: 'done' };
   }
-  const source = await inspectOrRefuse(uri);
-  if (source === undefined) return { outcome: 'failed' };
-  const prepared = await write(source, name, choices, parts);
+  // What was checked, and nothing else: if it changed since, nothing is written.
+  const prepared = await write(report, name, choices, parts);
   if (prepared === undefined) return { outcome: 'failed' };
   await showPrepared(prepared);
   return { outcome: 'done' };
@@ -116,6 +115,20 @@ async function checked(
   return undefined;
 }
 
+/** Returns what can be mended. If converting is to be chosen at first, it is tried, since not each row of a format can be converted. */
+async function countedConversion(report: Report, name: string, { checker }: PrepareParts): Promise<Mendable> {
+  const mendable = mendableOf(report);
+  if (!mendable.convertsAll) return mendable;
+  const { canConvertAll } = await import('../../core/datasets/prepareCopy.ts');
+  const convertsAll = await withLateProgress(checkingTitle(name), (signal, onProgress) =>
+    canConvertAll(checker, report, { signal, onProgress }),
+  ).catch((error: unknown) => {
+    if (error instanceof CheckError || error instanceof DiskError) return false;
+    throw error;
+  });
+  return { ...mendable, convertsAll };
+}
+
 /** Writes the files; undefined after an error message. @throws CancelledError */
 async function write(
   source: DatasetFile,
@@ -140,7 +153,10 @@ async function write(
 /** Why nothing was written, and what to do; undefined for errors of the extension. */
 export function notWritten(error: unknown, name: string, folder: string): string | undefined {
   if (error instanceof PrepareError) return FAILURES[error.code];
-  if (error instanceof CheckError) return vscode.l10n.t('Nothing was written: {0} changed meanwhile.', name);
+  if (error instanceof CheckError)
+    return error.code === 'changing'
+      ? vscode.l10n.t('Nothing was written: {0} changed meanwhile.', name)
+      : failureSentence(name, error.code);
   if (!(error instanceof DiskError)) return undefined;
   if (error.code === 'disk-full') return vscode.l10n.t('Nothing was written: the disk is full.');
   if (error.code === 'no-permission')
@@ -155,6 +171,7 @@ const FAILURES: Readonly<Record<PrepareFailure, string>> = {
     'Nothing was written: at most {0} rows can be split.',
     formatCount(MAX_SPLIT_ROWS),
   ),
+  'too-few-rows': vscode.l10n.t('Nothing was written: too few rows are left. Hold out fewer.'),
   'one-prompt': vscode.l10n.t('All rows have the same prompt; nothing can be held out.'),
   'large-prompts': vscode.l10n.t(
     'Each prompt has more rows than that; nothing can be held out. Enter a larger number.',
@@ -170,11 +187,14 @@ async function showPrepared({ main, holdOut, counts }: Prepared): Promise<void> 
     [vscode.l10n.t('Submit…')]: run(COMMANDS.submitDataset),
     [vscode.l10n.t('Preview')]: run(COMMANDS.previewDataset),
   });
-  const { size } = await stat(main);
-  await vscode.commands.executeCommand(
-    size > MAX_EDITED_BYTES ? COMMANDS.previewDataset : 'vscode.open',
-    uri,
-  );
+  await openWritten(main);
+}
+
+/** Opens a new dataset. */
+export async function openWritten(file: string): Promise<void> {
+  const { size } = await stat(file);
+  const command = size > MAX_EDITED_BYTES ? COMMANDS.previewDataset : 'vscode.open';
+  await vscode.commands.executeCommand(command, vscode.Uri.file(file));
 }
 
 /** What was done, in numbers: never that the result is safe or good. */
@@ -224,7 +244,7 @@ const NOT_CONVERTED: Readonly<Record<NotConverted, (count: string) => string>> =
   label: (count) => vscode.l10n.t('{0} with a label', count),
   media: (count) => vscode.l10n.t('{0} with images, audio or video', count),
   template: (count) => vscode.l10n.t('{0} with a chat template in their text', count),
-  evaluation: (count) => vscode.l10n.t('{0} questions with choices or a context', count),
+  evaluation: (count) => vscode.l10n.t('{0} with choices or a context', count),
   tools: (count) => vscode.l10n.t('{0} with tool calls', count),
   text: (count) => vscode.l10n.t('{0} of plain text', count),
   speaker: (count) => vscode.l10n.t('{0} with an unknown speaker', count),

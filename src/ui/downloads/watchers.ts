@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
 import type { DownloadRecord } from '../../core/downloads/types.ts';
+import { followActive } from '../../core/runs/activeSession.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Services } from '../../services.ts';
-import { followActive } from '../shared/activeSession.ts';
 import { CONTEXT_KEYS } from '../shared/ids.ts';
 import { autoDownloadFolder } from '../shared/settings.ts';
 

@@ -3,11 +3,11 @@ import { watchLockOf } from '../../core/accounts/account.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
 import type { Event } from '../../core/base/event.ts';
 import { lazy } from '../../core/base/async.ts';
+import { followActive } from '../../core/runs/activeSession.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { WatchOptions } from '../../core/runs/watcher.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import type { Services } from '../../services.ts';
-import { followActive } from '../shared/activeSession.ts';
 
 /** The minimum time between polls that are caused by the window getting the focus. */
 const FOCUS_PAUSE_MS = 10_000;

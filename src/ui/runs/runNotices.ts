@@ -1,10 +1,10 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposable.ts';
+import { followActive } from '../../core/runs/activeSession.ts';
 import { phaseOf } from '../../core/runs/phase.ts';
 import type { Moved } from '../../core/runs/loadedRuns.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Sessions } from '../../core/runs/sessions.ts';
-import { followActive } from '../shared/activeSession.ts';
 import { notificationsSetting } from './runsBadge.ts';
 import type { Notice, NoticeParts } from './showNotices.ts';
 

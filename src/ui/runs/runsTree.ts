@@ -3,6 +3,7 @@ import type { RunSummary } from '../../core/api/types.ts';
 import { instantOf } from '../../core/base/clock.ts';
 import type { Disposable } from '../../core/base/disposable.ts';
 import type { Downloads } from '../../core/downloads/downloads.ts';
+import { followActive } from '../../core/runs/activeSession.ts';
 import type { NotificationLedger } from '../../core/runs/notificationLedger.ts';
 import { startOfDay } from '../../core/runs/runDays.ts';
 import { serviceNowMs, type Session } from '../../core/runs/session.ts';
@@ -10,7 +11,6 @@ import type { Sessions } from '../../core/runs/sessions.ts';
 import type { ChargedReceipt } from '../../core/submission/intent.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import type { Submitter } from '../../core/submission/submitter.ts';
-import { followActive } from '../shared/activeSession.ts';
 import { COMMANDS, VIEWS } from '../shared/ids.ts';
 import { rowLabel, timesOfAlike, withTime, type RowsAboveRuns } from '../shared/rowText.ts';
 import {

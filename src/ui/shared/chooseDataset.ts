@@ -24,7 +24,7 @@ export async function chooseDataset(
   active: 'jsonl' | 'any' = 'jsonl',
 ): Promise<vscode.Uri | undefined> {
   const files = filesOf(argument, selection);
-  return files.length > 1 ? pickOne(files) : (files[0] ?? activeTabUri(active) ?? offerDatasets());
+  return files.length > 1 ? pickOne(files) : (files[0] ?? activeTabUri(active) ?? offerDatasets(active));
 }
 
 function activeTabUri(active: 'jsonl' | 'any'): vscode.Uri | undefined {
@@ -41,12 +41,12 @@ function activeTabUri(active: 'jsonl' | 'any'): vscode.Uri | undefined {
 const SEARCH_MS = 2_000;
 const MAX_OFFERED = 200;
 
-/** Offers the JSONL files of the workspace, and any other file. */
-async function offerDatasets(): Promise<vscode.Uri | undefined> {
+/** Offers the JSONL files of the workspace, or also those that can become JSONL, and any other file. */
+async function offerDatasets(which: 'jsonl' | 'any'): Promise<vscode.Uri | undefined> {
   const search = new vscode.CancellationTokenSource();
   const timer = setTimeout(() => search.cancel(), SEARCH_MS);
   const found = await vscode.workspace.findFiles(
-    '**/*.{jsonl,ndjson}',
+    which === 'jsonl' ? '**/*.{jsonl,ndjson}' : '**/*.{jsonl,ndjson,csv,tsv}',
     '**/node_modules/**',
     MAX_OFFERED,
     search.token,

@@ -143,7 +143,7 @@ const TO_JSONL = l10n.t('Convert it to JSONL.');
 
 /** The name of each kind, and what to do. */
 export const KINDS: Readonly<Record<OtherKind, readonly [string, string]>> = {
-  'utf-16': [l10n.t('UTF-16, not UTF-8'), l10n.t('Use Save with Encoding (UTF-8) in the status bar.')],
+  'utf-16': [l10n.t('UTF-16, not UTF-8'), TO_JSONL],
   'utf-32': [l10n.t('UTF-32, not UTF-8'), TO_UTF_8],
   gzip: [l10n.t('compressed (gzip)'), l10n.t('Decompress it.')],
   binary: [l10n.t('not text'), l10n.t('A dataset has one JSON object per line.')],

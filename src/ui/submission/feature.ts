@@ -1,8 +1,8 @@
 import { onDisk } from '../../core/base/diskError.ts';
 import { lazy } from '../../core/base/async.ts';
+import { followActive } from '../../core/runs/activeSession.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Services } from '../../services.ts';
-import { followActive } from '../shared/activeSession.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { inBackground } from '../shared/log.ts';
 import type { ReportFoundRun } from './chargeReport.ts';

@@ -1,6 +1,7 @@
 import { commands, l10n } from 'vscode';
 import { watchLockOf } from '../../core/accounts/account.ts';
 import { DisposableStore, type Disposable } from '../../core/base/disposable.ts';
+import { followActive } from '../../core/runs/activeSession.ts';
 import type { Session } from '../../core/runs/session.ts';
 import { Lease } from '../../core/storage/lease.ts';
 import {
@@ -16,7 +17,6 @@ import {
   type PendingSubmission,
 } from '../../core/submission/pendingSubmission.ts';
 import type { Services } from '../../services.ts';
-import { followActive } from '../shared/activeSession.ts';
 import { formatCount, inSandbox } from '../shared/format.ts';
 import { COMMANDS } from '../shared/ids.ts';
 import { notify, showInformation } from '../shared/notifications.ts';

@@ -210,9 +210,17 @@ describe('package.json', () => {
         ['.jsonl', 'train.jsonl'],
         ['.zip', 'adapter.zip'],
         ['.safetensors', 'adapter_model.safetensors'],
+        ['.csv', 'adapter.csv'],
+        ['.json', 'adapter_config.json'],
       ])
         assert.ok(shown(menu, 'resource', ...names).length <= 4, `${menu} ${names.join()}`);
     assert.equal(shown('explorer/context', 'resource', '.jsonl').length, 4);
+    for (const menu of ['explorer/context', 'editor/context', 'editor/title/context'])
+      for (const extension of ['.csv', '.TSV', '.json'])
+        assert.deepEqual(
+          shown(menu, 'resource', extension).map(({ command }) => command),
+          ['fineTuning.convertToJsonl'],
+        );
   });
 
   it('has the commands of the sandbox only while it is active', () => {

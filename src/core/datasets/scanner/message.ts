@@ -112,7 +112,7 @@ export function keyInMessage(depth: i32, from: usize, to: usize): void {
   if (depth == 3) {
     part = partOf(from, to);
     partsSeen |= bit(part);
-  } else if (part == PART_TOOL_CALLS) keyInCalls(depth, from, to);
+  } else if (part == PART_TOOL_CALLS) keyInCalls(from, to);
   else if (depth == 5 && isContent()) {
     isText = isTextName(from, to);
     isType = isTypeName(from, to);
@@ -125,7 +125,7 @@ export function scalarInMessage(depth: i32, kind: i32, from: usize, to: usize): 
   if (depth == 3) takePart(kind, from, to);
   else if (part == PART_TOOL_CALLS) {
     if (kind != KIND_NULL) hasCalls = true;
-    if (isTurn && kind == KIND_STRING && isNoObject(depth, from, to)) keep(TOOL_ARGUMENTS, from, to - from);
+    if (kind == KIND_STRING && isNoObject(depth, from, to)) keep(TOOL_ARGUMENTS, from, to - from);
   } else if (depth == 4 && isContent()) {
     parts++;
     if (kind != KIND_STRING) return noteInRow(CONTENT_WRONG_TYPE, from, to - from);
@@ -190,10 +190,8 @@ function openPart(isAnObject: bool, at: usize): void {
 /** Handles the end of a container in the message. */
 export function closeInMessage(depth: i32, at: usize): void {
   if (part == PART_TOOL_CALLS) closeInCalls(depth);
-  else if (depth == 5 && isEmptyPart) {
-    isEmptyPart = false;
-    emptyParts++;
-  } else if (depth == 4 && isContent() && parts == emptyParts) {
+  else if (depth == 5) emptyParts += <u32>isEmptyPart;
+  else if (depth == 4 && isContent() && parts == emptyParts) {
     emptyContent = at;
     emptyLength = 1;
   }

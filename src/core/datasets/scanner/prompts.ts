@@ -81,8 +81,8 @@ export function textOfField(field: i32): u64 {
   return load<u64>(FIELDS + ((<usize>field) << 3));
 }
 
-/** Returns the hash of several fields, or 0 if there is nothing in them. */
-export function textOfFields(one: i32, other: i32, third: i32): u64 {
-  const texts = mix(mix(mix(0, textOfField(one)), textOfField(other)), textOfField(third));
-  return (textOfField(one) | textOfField(other) | textOfField(third)) == 0 ? 0 : texts;
+/** Returns a hash with that of another text: that of one text is the same in a field and in a conversation's only message. */
+export function withText(hash: u64, field: i32): u64 {
+  const text = textOfField(field);
+  return text == 0 ? hash : mix(hash, text);
 }

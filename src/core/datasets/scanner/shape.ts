@@ -77,7 +77,7 @@ import {
   hashesPrompts,
   promptOfMessages,
   textOfField,
-  textOfFields,
+  withText,
 } from './prompts';
 import { isBlank } from './strings';
 
@@ -352,9 +352,10 @@ function textFields(): u32 {
 /** Returns the hash of the prompt of the object that was read last, or 0 if it has none. */
 export function promptHash(): u64 {
   if (format == FORMAT_CHAT || format == FORMAT_SHAREGPT) return promptOfMessages();
-  if (format == FORMAT_INSTRUCTION) return textOfFields(FIELD_INSTRUCTION, FIELD_INPUT, FIELD_CONTEXT);
-  if (format == FORMAT_QUESTION_ANSWER) return textOfFields(FIELD_QUESTION, FIELD_CONTEXT, FIELD_OTHER);
-  return format == FORMAT_TEXT || format == FORMAT_UNKNOWN ? 0 : textOfField(FIELD_PROMPT);
+  if (format == FORMAT_INSTRUCTION)
+    return withText(withText(withText(0, FIELD_INSTRUCTION), FIELD_INPUT), FIELD_CONTEXT);
+  if (format == FORMAT_QUESTION_ANSWER) return withText(withText(0, FIELD_QUESTION), FIELD_CONTEXT);
+  return format == FORMAT_TEXT || format == FORMAT_UNKNOWN ? 0 : withText(0, FIELD_PROMPT);
 }
 
 /** Returns the hash of the answer of the object that was read last, or 0 if it has none. */

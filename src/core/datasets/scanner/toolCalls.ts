@@ -19,7 +19,6 @@ export function openCalls(isObject: bool): void {
 /** Handles the start of a container in them. */
 export function openInCalls(depth: i32, isObject: bool): void {
   if (isList && isObject && (depth == 5 || (callDepth == 5 && isFunction))) callDepth = depth;
-  isFunction = isArguments = false;
 }
 
 /** Handles the end of a container in them. */
@@ -28,8 +27,7 @@ export function closeInCalls(depth: i32): void {
 }
 
 /** Handles a key of an object in them. */
-export function keyInCalls(depth: i32, from: usize, to: usize): void {
-  if (depth != callDepth) return;
+export function keyInCalls(from: usize, to: usize): void {
   isFunction = isFunctionName(from, to);
   isArguments = isArgumentsName(from, to);
 }

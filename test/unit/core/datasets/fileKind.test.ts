@@ -83,7 +83,7 @@ describe('inspectDataset', () => {
 });
 
 describe('a checked file', () => {
-  const { check, checker } = useChecker();
+  const { check, checker, folder } = useChecker();
 
   for (const [folder, expected, count] of [
     ['datasets', true, 20],
@@ -189,6 +189,7 @@ describe('a checked file', () => {
     csv: [
       ...['id,prompt\n1,a', 'question;answer\r\n"a;\nb";c\r\n', 'prompt\tcompletion\na\tb\n'],
       '\ufeff"first name","x"\n"He said ""no"", twice","a\nb"\n',
+      ...['sep=;\r\nprompt;completion\r\na;b\r\n', ',prompt\n0,a\n', 'prompt;;\r\na;;\r\n'],
     ],
     python: ["{'text': 'a'}\n{'text': \"it's\"}\n", `${row}{'a': None}\n{'a': True}\n`],
     'cr-only': [
@@ -224,6 +225,18 @@ describe('a checked file', () => {
         assert.ok(kind === 'rows' || (verdictOf(report) === 'errors' && !hasDatasetRows(report)));
       }
     });
+
+  it('is a table by its ending if no row is an object', async () => {
+    for (const [name, content, expected] of [
+      ['a.csv', 'What is it?\nThis.\n', 'csv'],
+      ['a.TSV', 'text\na\n', 'csv'],
+      ['b.csv', row, 'rows'],
+      ['a.txt', 'What is it?\nThis.\n', 'rows'],
+    ] as const) {
+      await writeFile(path.join(folder(), name), content);
+      assert.equal((await checker().check(path.join(folder(), name))).kind, expected, name);
+    }
+  });
 
   it('is reported as cut off if its last row is incomplete, wherever that ends', async () => {
     const whole = `{"a":"é\\u00e9","b":[true,-1.5e3,null],"c":{}}`;

@@ -71,7 +71,7 @@ describe('a prepared copy', () => {
       ' {"text":"\u00e9\\u00e9","id":12345678901234567890}\t',
       '{"text":"b"}',
     ];
-    const source = await sourceOf(`\uFEFF${rows[0]}\r\n\n \t\r\n${rows[1]}\n\n${rows[2]}`);
+    const source = await sourceOf(`\uFEFF${rows[0]}\r\n\n \t\r\n${rows[1]}\r\r\n\n${rows[2]}\r`);
     const { main, holdOut, counts } = await prepare(source, {});
     assert.deepEqual(await linesOf(main), rows);
     assert.deepEqual([path.basename(main), holdOut], ['train.prepared.jsonl', undefined]);
@@ -220,6 +220,38 @@ describe('a prepared copy', () => {
     assert.equal((await linesOf(onlySecrets.main))[1], rows[1]);
   });
 
+  it('leaves out a row whose private key is in several strings, or whose keys would be one', async () => {
+    const [begin, ...others] = PEM.split('\n');
+    const parts = [begin, ...others].map((text) => ({ type: 'text', text }));
+    const rows = [
+      JSON.stringify({
+        messages: [
+          { role: 'user', content: parts },
+          { role: 'assistant', content: 'ok' },
+        ],
+      }),
+      JSON.stringify({ ...chat('a', 'b'), scores: { 'ann@corp.org': 1, 'bob@corp.org': 2 } }),
+      JSON.stringify(
+        chat(
+          'certificate',
+          `${begin}\n${others[0]}\n-----END CERTIFICATE-----\n${others.slice(1).join('\n')} end`,
+        ),
+      ),
+      JSON.stringify(chat('arguments', JSON.stringify({ k: `${begin}\n${others[0]}${others[0]}` }))),
+      `{"text":"${begin}`,
+      ...others.map((line) => (line === others.at(-1) ? `${line}"}` : line)),
+      JSON.stringify(chat('last', 'row')),
+    ];
+    const source = await sourceOf(rows.join('\n'));
+    const { main, counts } = await prepare(source, { mask: { secrets: true, personal: true } });
+    const lines = await linesOf(main);
+    assert.ok(lines[0]?.endsWith('"[PRIVATE_KEY] end"}]}'), lines[0]);
+    assert.ok(lines[1]?.includes(String.raw`{\"k\":\"[PRIVATE_KEY]\"}`), lines[1]);
+    assert.deepEqual([lines[2], lines.length], [rows.at(-1), 3]);
+    assert.equal(counts.leftOut.mask, rows.length - 3);
+    assert.ok(!lines.join('').includes('MIIEvQ'));
+  });
+
   it('masks 9,000 addresses in one row, and in 9,000 rows', async function () {
     this.timeout(30_000);
     const addresses = Array.from({ length: 9_000 }, (_, at) => `user${at}@corp.org`);
@@ -325,7 +357,8 @@ describe('a prepared copy', () => {
     for (const [text, choices, code] of [
       [rows(['a', 'a', 'a']), { holdOut: { rows: 1 } }, 'one-prompt'],
       [rows(['a', 'a', 'b', 'b']), { holdOut: { rows: 1 } }, 'large-prompts'],
-      [rows(['a']), { holdOut: { rows: 1 } }, 'one-prompt'],
+      [rows(['a']), { holdOut: { rows: 1 } }, 'too-few-rows'],
+      [rows(['a', 'b', 'b']), { holdOut: { rows: 2 }, withoutDuplicates: true }, 'too-few-rows'],
       ['{"a":}\n', { withoutErrors: true }, 'empty'],
       ['{"a":}\n', { withoutErrors: true, holdOut: { rows: 1 } }, 'empty'],
       ['\n\n', {}, 'empty'],
@@ -360,6 +393,17 @@ describe('a prepared copy', () => {
     );
     await isGrown;
     assert.deepEqual(await filesBeside(grown), ['train.jsonl']);
+
+    // One row with as many headers of private keys as fit.
+    const crafted = await sourceOf(
+      `{"text":"${'-----BEGIN PRIVATE KEY-----'.repeat(100_000)}"}\n${big.slice(0, 10_000)}`,
+    );
+    const soon = new AbortController();
+    const masks = prepare(crafted, { mask: { secrets: true, personal: true } }, { signal: soon.signal });
+    setTimeout(() => soon.abort(), 50);
+    const startedMs = performance.now();
+    await masks.catch(() => undefined);
+    assert.ok(performance.now() - startedMs < 10_000);
 
     const target = path.join(folder(), 'elsewhere.jsonl');
     await writeFile(target, '{"text":"a"}\n');

@@ -46,6 +46,8 @@ describe('checkDataset', () => {
       [{}, ['Preview', 'Submit…']],
       [{ problems: [groupOf('bad-literal', [{ row: 3 }])] }, ['Show Problems', 'Preview', 'Submit…']],
       [{ kind: 'json-array' }, ['Convert to JSONL', 'Show Problems', 'Preview']],
+      [{ kind: 'csv' }, ['Convert to JSONL', 'Show Problems', 'Preview']],
+      [{ kind: 'utf-16' }, ['Convert to JSONL', 'Show Problems', 'Preview']],
     ] as const) {
       const { buttons, lenses, action } = await check(found);
       assert.deepEqual(buttons, wanted);

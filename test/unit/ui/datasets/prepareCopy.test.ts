@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DiskError } from '../../../../src/core/base/diskError.ts';
@@ -104,6 +105,11 @@ describe('Prepare Copy', () => {
     for (const [name, content, answers] of [
       ['faulty', faulty, [['as it is']]],
       ['mixed formats, chat most common', mixed, [['as it is']]],
+      [
+        'mostly chat, but not all other rows can be converted',
+        mixed + rows([{ instruction: '[INST] x', output: 'y' }]),
+        [['as it is']],
+      ],
       ['mostly other formats', others, [['Convert to chat messages']]],
       ['one row', rows([chat('a')]), [['as it is']]],
       ['a hold-out', many, [['Hold out rows for evaluation…'], '10%']],
@@ -128,7 +134,14 @@ describe('Prepare Copy', () => {
   });
 
   it('has a sentence for each reason why nothing was written', () => {
-    const failures: PrepareFailure[] = ['empty', 'too-large', 'too-many-rows', 'one-prompt', 'large-prompts'];
+    const failures: PrepareFailure[] = [
+      'empty',
+      'too-large',
+      'too-many-rows',
+      'too-few-rows',
+      'one-prompt',
+      'large-prompts',
+    ];
     const disk = (code: string) => new DiskError({ name: 'Error', message: '', code });
     golden('prepare-copy-failures', {
       ...Object.fromEntries(
@@ -148,6 +161,25 @@ describe('Prepare Copy', () => {
       const { result, files } = await run(content, answers);
       assert.deepEqual([result, files], [{ outcome: 'cancelled' }, ['train.jsonl']]);
     }
+  });
+
+  it('writes nothing if the file changed while the user chose', async () => {
+    const dir = path.join(folder(), `ui-${++made}`);
+    await mkdir(dir);
+    const file = path.join(dir, 'train.jsonl');
+    await writeFile(file, rows([chat('a'), chat('a')]));
+    standIn.forget();
+    standIn.shown.pick = () => {
+      writeFileSync(file, rows([chat(KEY), chat('b'), chat('c')]));
+      return '';
+    };
+    const reports = new Reports(checker());
+    const result = await prepareDatasetCopy({ reports, checker: checker(), log }, standIn.Uri.file(file));
+    reports.dispose();
+    assert.deepEqual(
+      [result.outcome, standIn.shown.sentences, await readdir(dir)],
+      ['failed', ['Nothing was written: train.jsonl changed meanwhile.'], ['train.jsonl']],
+    );
   });
 
   it('copies without a byte order mark and without a dialog by a preset', async () => {

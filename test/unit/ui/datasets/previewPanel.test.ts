@@ -112,6 +112,7 @@ describe('PreviewPanel', () => {
     ['pointer.jsonl', 'git-lfs', 'version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\n'],
     ['array.jsonl', 'json-array', '[\n{"text":"one"}\n]\n'],
     ['table.jsonl', 'csv', 'prompt,completion\na,b\n'],
+    ['wide.jsonl', 'utf-16', Buffer.from('{"text":"one"}\n', 'utf16le')],
   ] as const)
     it(`shows what a file is that isn’t JSONL, with its one fix, and no row: ${kind}`, async () => {
       const { Uri, executed } = await import('../../../helpers/vscodeStandIn.ts');
@@ -119,8 +120,8 @@ describe('PreviewPanel', () => {
       const { PreviewPanel } = await import('../../../../src/ui/datasets/previewPanel.ts');
       const file = path.join(folder, name);
       await writeFile(file, content);
-      // Only a report shows the kind of the last two.
-      const isKnownAtOnce = kind === 'gzip' || kind === 'git-lfs';
+      // Only a report shows the kind of the others.
+      const isKnownAtOnce = ['gzip', 'git-lfs', 'utf-16'].includes(kind);
       const reports = {
         checked: 0,
         onDidChange: new Emitter().event,
@@ -142,8 +143,11 @@ describe('PreviewPanel', () => {
         if (!isKnownAtOnce) document.startDeferredWork();
         while (posted('failure').length === 0) await delay(5);
         const { text, convert } = posted('failure')[0]!;
-        assert.match(text, /^The file is (compressed|a Git LFS pointer|a JSON array, not|CSV, not)/);
-        assert.equal(convert, kind === 'json-array' ? 'Convert to JSONL' : undefined);
+        assert.match(
+          text,
+          /^The file is (compressed|a Git LFS pointer|a JSON array, not|CSV, not|UTF-16, not)/,
+        );
+        assert.equal(convert, kind === 'gzip' || kind === 'git-lfs' ? undefined : 'Convert to JSONL');
         assert.equal(posted('notice').at(-1)?.text, undefined);
         assert.deepEqual([posted('list').length > 0, reports.checked > 0], [!isKnownAtOnce, !isKnownAtOnce]);
         const generation = posted('list').at(-1)?.generation ?? 1;

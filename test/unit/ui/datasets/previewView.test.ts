@@ -186,6 +186,7 @@ describe('dataset messages', () => {
     golden('dataset-status', {
       'no training format': of(reportOf({ rows: 5_000, problems: [groupOf('bad-escape', ROW)] })),
       csv: of(reportOf({ kind: 'csv' })),
+      'UTF-16': of(reportOf({ kind: 'utf-16' })),
       'a JSON array': of(reportOf({ kind: 'json-array' })),
       'not checked': of(undefined),
     });

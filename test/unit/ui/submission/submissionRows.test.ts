@@ -133,23 +133,25 @@ describe('SubmissionRows', () => {
 
   it('says first whether there was a charge, and has at most one button, to check, continue, cancel, or discard', () => {
     mock.timers.enable({ apis: ['Date'], now: NOW_MS });
+    const ofNoon = (changes: Partial<Intent> = {}) =>
+      intentOf({ created: { localMs: minutesAgo(150) }, ...changes });
     const attempts = [uploadedAttempt(minutesAgo(125))];
     const unknown = (changes: Partial<Intent> = {}) =>
-      pendingOf('unknown', intentOf({ attempts, keyId: 'first', ...changes }));
+      pendingOf('unknown', ofNoon({ attempts, keyId: 'first', ...changes }));
     const checked = (...candidates: string[]) =>
       unknown({ lastCheck: { at: { localMs: minutesAgo(25) }, complete: true, candidates } });
     const live = { sentBytes: 120_000_000, startedAtMs: NOW_MS - 12_000, attempt: 1 };
     const of = (state: PendingSubmission['state'], changes: Partial<PendingSubmission> = {}) =>
-      pendingOf(state, intentOf(), changes);
+      pendingOf(state, ofNoon(), changes);
     const closed = (minutes: number) =>
       pendingOf(
         'validating',
-        intentOf({ attempts: [{ started: { localMs: 0 }, closed: { localMs: minutesAgo(minutes) } }] }),
+        ofNoon({ attempts: [{ started: { localMs: 0 }, closed: { localMs: minutesAgo(minutes) } }] }),
       );
     const refused = (code: string) =>
-      pendingOf('refused', intentOf({ attempts, refused: { at: { localMs: NOW_MS }, code } }));
+      pendingOf('refused', ofNoon({ attempts, refused: { at: { localMs: NOW_MS }, code } }));
     const notCharged = (changes: Partial<Intent> = {}) =>
-      pendingOf('not-charged', intentOf({ attempts, keyId: 'first', ...changes }));
+      pendingOf('not-charged', ofNoon({ attempts, keyId: 'first', ...changes }));
     const long = [uploadedAttempt(minutesAgo(23 * 60))];
     const codes = ['insufficient_balance', 'model_not_available', 'invalid_api_key', 'validation_failed'];
     const cases: Record<string, PendingSubmission> = {
@@ -162,7 +164,7 @@ describe('SubmissionRows', () => {
       'validating for minutes': closed(4.5),
       waiting: of('waiting', { attempt: 1, retryAtMs: NOW_MS + 12_000 }),
       'waiting as the service asks': of('waiting', { retryAtMs: NOW_MS + 3_480_000, isAsked: true }),
-      'waiting, maybe charged': pendingOf('waiting', intentOf({ attempts }), {
+      'waiting, maybe charged': pendingOf('waiting', ofNoon({ attempts }), {
         attempt: 1,
         retryAtMs: NOW_MS,
       }),

@@ -140,14 +140,16 @@ describe('what the scanner says of each row', () => {
       { other: 'a' },
       { chosen: 'c', rejected: 'd' },
       '{"prompt":"z","prompt":"a","completion":"b"}',
+      chat(['user', 'i'], ['assistant', 'b']),
+      chat(['user', 'a'], ['assistant', 'b']),
     ]);
     assert.deepEqual(
       found.map(({ prompt }) => (prompt === 0n ? -1 : found.findIndex((row) => row.prompt === prompt))),
-      [0, 0, 0, 3, 3, 5, 6, 7, -1, -1, -1, -1, 0],
+      [0, 0, 0, 3, 3, 5, 5, 7, -1, -1, -1, -1, 0, 3, 0],
     );
     assert.deepEqual(
       found.map(({ answer }) => (answer === 0n ? -1 : found.findIndex((row) => row.answer === answer))),
-      [0, 1, -1, 0, 1, 1, 0, 0, 0, -1, -1, -1, 0],
+      [0, 1, -1, 0, 1, 1, 0, 0, 0, -1, -1, -1, 0, 0, 0],
     );
   });
 

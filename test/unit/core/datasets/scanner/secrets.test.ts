@@ -71,6 +71,8 @@ const values: [before: string, text: string, after: string][] = [
     ]),
   ),
   ['amqp://app:', 'S3cr3tPw', '@10.0.0.7:5672'],
+  // A key as a password is one secret.
+  ['https://app:', `ghp_${tail(36)}`, '@github.com/x'],
 ];
 const emails = 'me@home.test first.last+tag@mail.some-host.co.test A_b%c@x1.test 7@q.test'.split(' ');
 const cards = [
@@ -146,7 +148,7 @@ const harmless = [
     `SecretAccessKey${tail(40)}`,
   ],
   ...[`secretAccessKey: env.${tail(40)}`, `secretAccessKey, ${tail(40)}`, `secret_key = ${tail(40)}`],
-  `aws_secret_access_key = '${'some_words_'.repeat(4)}'`,
+  ...[`aws_secret_access_key = '${'some_words_'.repeat(4)}'`, `AWS_SECRET_ACCESS_KEY=${'A'.repeat(40)}`],
   // Passwords that are placeholders, or of a host that is none.
   ...[
     'user:password',
@@ -154,6 +156,8 @@ const harmless = [
     'postgres:postgres',
     'me:hunter2',
     'me:12345678',
+    'me:key_1234',
+    'me:he%2F%2Fothere',
     'me:correcthorse',
     'me:********',
   ].map((user) => `https://${user}@db.host.test/x`),

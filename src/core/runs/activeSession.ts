@@ -1,6 +1,6 @@
-import type { Disposable } from '../../core/base/disposable.ts';
-import type { Session } from '../../core/runs/session.ts';
-import type { Sessions } from '../../core/runs/sessions.ts';
+import type { Disposable } from '../base/disposable.ts';
+import type { Session } from './session.ts';
+import type { Sessions } from './sessions.ts';
 
 /**
  * Calls `follow` with the active session, now and whenever it changes; undefined without one.

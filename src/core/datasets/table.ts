@@ -1,0 +1,62 @@
+/** The most columns of a spreadsheet. */
+export const MAX_COLUMNS = 16_384;
+
+/** How a table separates values. */
+export interface Table {
+  separator: string;
+  /** Whether the first line names it, as spreadsheets write and read it: `sep=;`. */
+  isDeclared: boolean;
+}
+
+const SEPARATORS = [',', ';', '\t'] as const;
+const NAME = /^[\p{L}_][\p{L}\p{N}_ .-]{0,40}$/u;
+/** Fields of the training formats. */
+const FIELDS: ReadonlySet<string> = new Set([
+  ...['messages', 'conversations', 'prompt', 'completion', 'instruction', 'input', 'output', 'response'],
+  ...['question', 'answer', 'context', 'text', 'system', 'history', 'chosen', 'rejected'],
+]);
+
+/**
+ * Recognizes a table by its beginning: a header and a row of as many values (RFC 4180), or a line that names the separator.
+ * @param extension `.csv` or `.tsv` makes any text a table, and any header its names
+ */
+export function tableOf(text: string, extension: string): Table | undefined {
+  const declared = /^sep=([,;\t|])[\r\n]/i.exec(text)?.[1];
+  if (declared !== undefined) return { separator: declared, isDeclared: true };
+  // Quoted values may contain separators and line ends.
+  const [names = '', values = ''] = text.replace(/"(?:[^"]|"")*"/g, 'quoted').split(/\r\n|\r|\n/);
+  const columns = (line: string, separator: string) => line.split(separator).length;
+  const likely = SEPARATORS.filter((one) => columns(names, one) > 1).toSorted(
+    (one, other) => columns(names, other) - columns(names, one),
+  );
+  const isNamed = /^\.(csv|tsv)$/i.test(extension);
+  const found = likely.find(
+    (one) => columns(names, one) === columns(values, one) && (isNamed || areNames(names.split(one))),
+  );
+  if (found !== undefined) return { separator: found, isDeclared: false };
+  if (!isNamed) return undefined;
+  return { separator: /^\.tsv$/i.test(extension) ? '\t' : (likely[0] ?? ','), isDeclared: false };
+}
+
+/** Whether these may be the names of a header. With one of a training field, others may have blanks around them or be blank. */
+function areNames(fields: readonly string[]): boolean {
+  const isOfTraining = fields.some((field) => FIELDS.has(fold(field)));
+  return fields.every((field) => NAME.test(isOfTraining ? field.trim() || 'blank' : field));
+}
+
+/** Returns the names of a header: those of training fields as trainers expect them, others unchanged. None occurs twice. */
+export function namesOf(header: readonly string[]): string[] {
+  const names = new Set<string>();
+  for (const [column, text] of header.entries()) {
+    const folded = fold(text);
+    let name = FIELDS.has(folded) ? folded : text;
+    if (folded === '' || names.has(name)) name = `${folded === '' ? 'column' : name}_${column + 1}`;
+    while (names.has(name)) name += '_';
+    names.add(name);
+  }
+  return [...names];
+}
+
+function fold(name: string): string {
+  return name.trim().toLowerCase();
+}

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { JsonRows, JsonToLines } from '../../../../src/core/datasets/jsonToLines.ts';
+
+function pushed(transform: JsonToLines | JsonRows, latin1: string, chunkBytes: number): string {
+  const bytes = Buffer.from(latin1, 'latin1');
+  const out: Uint8Array[] = [];
+  for (let at = 0; at < bytes.length; at += Math.min(chunkBytes, bytes.length))
+    out.push(transform.push(bytes.subarray(at, at + chunkBytes)));
+  out.push(transform.end());
+  return Buffer.concat(out).toString('latin1');
+}
+
+function lines(latin1: string, chunkBytes = Infinity): string {
+  return pushed(new JsonToLines(), latin1, chunkBytes);
+}
+
+describe('JsonToLines', () => {
+  it('copies elements and objects byte for byte', () => {
+    for (const [text, expected] of [
+      ['[{}]', '{}\n'],
+      [' [ {"a" : 1.0} ,\n{"b":"\\u00e9, ]\\"[\\\\"} ] \n', '{"a" : 1.0}\n{"b":"\\u00e9, ]\\"[\\\\"}\n'],
+      ['[{"a":1e400},{"b":[[1],[2]]}]', '{"a":1e400}\n{"b":[[1],[2]]}\n'],
+      ['[{"a":[1,\n  2]\r\n,\t"b":{}}]', '{"a":[1, 2] ,\t"b":{}}\n'],
+      ['\xef\xbb\xbf[{}]', '{}\n'],
+      ['[{"a":tru\ne}]', '{"a":tru e}\n'],
+      ['[{"a":1},]', '{"a":1}\n'],
+      [`[{"a":${' '.repeat(5_000)}1}]`, '{"a": 1}\n'],
+      ['{}', '{}\n'],
+      [' [ ] ', ''],
+      ['\xef\xbb\xbf\n{"a":\n {"b":"}{"}\n}\n\n{}{"c":[\n]}', '{"a": {"b":"}{"} }\n{}\n{"c":[ ]}\n'],
+    ] as const)
+      for (const chunkBytes of [Infinity, 1, 3])
+        assert.equal(lines(text, chunkBytes), expected, `${text} by ${chunkBytes}`);
+  });
+
+  it('converts pretty-printed JSON without changing its value', () => {
+    const rows = Array.from({ length: 50 }, (_, index) => ({
+      messages: [{ role: 'user', content: `"${index}" \\ [é]\n` }, { deep: [[{}], [], 'x,'] }],
+    }));
+    const pretty = (value: unknown) => JSON.stringify(value, null, 2);
+    for (const text of [pretty(rows), rows.map(pretty).join('\n')])
+      assert.deepEqual(JSON.parse(`[${lines(text, 7).trimEnd().replaceAll('\n', ',')}]`), rows);
+  });
+
+  it('rejects incomplete JSON and line breaks inside strings', () => {
+    const refused = [
+      '',
+      ' ',
+      '{',
+      '{}}',
+      '{},{}',
+      '{}[]',
+      '1',
+      '{"a\nb":1}',
+      '[{}',
+      '[{}] {}',
+      '[{}]\n[{}]',
+      '["a\nb"]',
+      '[{"a":"]',
+      '[}]',
+      '[1]',
+      '[[1]]',
+    ];
+    for (const text of [...refused, '\xef[{}]', '\xef\xbb\xbf\xef\xbb\xbf[{}]'])
+      assert.throws(() => lines(text), { code: 'not-json' }, text);
+  });
+});
+
+describe('JsonRows', () => {
+  it('copies rows with LF at the end of each, without blank ones', () => {
+    for (const [text, expected, rows] of [
+      ['{"a":1}\r\n\r\n \t\n{"b":\r"c"}', '{"a":1}\n{"b":\r"c"}\n', 2],
+      ['\n{"a":1,}\n  x \r\r\n', '{"a":1,}\nx \r\n', 2],
+      ['{}\r', '{}\n', 1],
+      ['\r\n', '', 0],
+    ] as const)
+      for (const chunkBytes of [Infinity, 1, 2, 3]) {
+        const copy = new JsonRows();
+        assert.equal(pushed(copy, text, chunkBytes), expected, `${JSON.stringify(text)} by ${chunkBytes}`);
+        assert.equal(copy.rows, rows);
+      }
+  });
+});

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { mock } from 'node:test';
+import { MAX_DATASET_BYTES } from '../../../../src/core/api/types.ts';
+import { NewFiles } from '../../../../src/core/datasets/newFiles.ts';
+import type { Log } from '../../../../src/ui/shared/log.ts';
+import { useFolder } from '../../../helpers/folder.ts';
+import { golden } from '../../../helpers/golden.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+import * as stand from '../../../helpers/vscodeStandIn.ts';
+
+const { convertToJsonl } = await withVscode(() => import('../../../../src/ui/datasets/convertToJsonl.ts'));
+/** Errors that were logged. */
+const logged: string[] = [];
+const log = { error: (_: string, error: Error) => void logged.push(error.message) } as unknown as Log;
+const WORKER = path.join(import.meta.dirname, '../../../../src/core/datasets/convertWorker.ts');
+
+describe('Convert to JSONL', function () {
+  this.timeout(20_000);
+  const folder = useFolder();
+  const file = (name: string) => path.join(folder(), name);
+  const convert = (name: string) => convertToJsonl(WORKER, log, stand.Uri.file(file(name)));
+
+  beforeEach(() => stand.forget());
+  afterEach(() => Object.assign(stand.window.tabGroups, { activeTabGroup: {}, all: [] }));
+
+  it('says what it created, opens that, and checks it', async () => {
+    await writeFile(file('array.jsonl'), '[{"a":1},\n{"a":2}]');
+    assert.deepEqual(await convert('array.jsonl'), { outcome: 'done' });
+    const made = file('array.lines.jsonl');
+    assert.equal(await readFile(made, 'utf8'), '{"a":1}\n{"a":2}\n');
+    assert.deepEqual(stand.executed.map(String), [
+      `vscode.open,file://${made}`,
+      `fineTuning.checkDataset,file://${made}`,
+    ]);
+  });
+
+  it('shows what VS Code can’t open in an editor in its preview', async () => {
+    await writeFile(file('large.json'), `[${`{"a":"${'x'.repeat(1000)}"},`.repeat(53_000)}{}]`);
+    await convert('large.json');
+    assert.deepEqual(
+      stand.executed.map(([command]) => command),
+      ['fineTuning.previewDataset', 'fineTuning.checkDataset'],
+    );
+  });
+
+  it('takes the file in the active editor, whatever its ending, once it is saved', async () => {
+    await writeFile(file('rows.csv'), 'text\na\n');
+    const tab = { input: new stand.TabInputText(stand.Uri.file(file('rows.csv'))), isDirty: true };
+    Object.assign(stand.window.tabGroups, { activeTabGroup: { activeTab: tab }, all: [{ tabs: [tab] }] });
+    assert.deepEqual(await convertToJsonl(WORKER, log), { outcome: 'cancelled' });
+    assert.deepEqual(stand.shown.sentences, ['rows.csv has unsaved changes.']);
+    assert.deepEqual(await readdir(folder()), ['rows.csv']);
+    tab.isDirty = false;
+    assert.deepEqual(await convertToJsonl(WORKER, log), { outcome: 'done' });
+    assert.equal(stand.shown.sentences.at(-1), 'Created rows.jsonl: 1 row.');
+  });
+
+  it('says in a sentence what it did, or why not', async () => {
+    const wide = Array.from({ length: 16_385 }, (_, column) => column).join();
+    const utf16 = (text: string) => Buffer.from(text, 'utf16le');
+    const shown: Record<string, string[]> = {};
+    for (const [title, name, content] of [
+      ['an array', 'array.json', '[{},{}]'],
+      ['a table', 'table.csv', 'prompt,completion\na,b\n'],
+      ['a ragged table', 'ragged.csv', `prompt,completion\n${'a,b\n'.repeat(1200)}a\nb\n,,,\n`],
+      ['UTF-16', 'wide.jsonl', utf16('\uFEFF{"a":1}\r\n')],
+      ['a broken array', 'broken.json', '[{},'],
+      ['an empty array', 'empty.json', '[]'],
+      ['a header', 'header.csv', 'prompt,completion\n'],
+      ['another header', 'other.csv', 'prompt,completion\na\nb\n'],
+      ['a quote inside', 'quote.csv', 'prompt,completion\na,b\n5" pipe,c\n'],
+      ['an open quote', 'open.csv', 'prompt,completion\na,"b\n'],
+      ['an endless row', 'row.csv', `prompt,completion\na,${'b'.repeat(9_000_000)}`],
+      ['many columns', 'columns.csv', `${wide}\n${wide}\n`],
+      ['Latin-1', 'latin.csv', Buffer.from('prompt,completion\né,b\n', 'latin1')],
+      ['broken UTF-16', 'odd.jsonl', Buffer.concat([utf16('{"a":1}\n'), Buffer.from('a')])],
+      ['a text', 'letter.txt', 'Hello.\n'],
+      ['a name that is cut', `${'x'.repeat(100)}.csv`, 'text\n'],
+    ] as const) {
+      await writeFile(file(name), content);
+      stand.forget();
+      const { outcome } = await convert(name);
+      shown[title] = [...stand.shown.sentences, outcome];
+    }
+    golden('convert-to-jsonl', shown);
+    assert.doesNotMatch(logged.join(), /prompt|pipe/);
+  });
+
+  it('says that a folder can’t be written to', async () => {
+    await writeFile(file('rows.csv'), 'text\na\n');
+    const denied = Object.assign(new Error('EACCES'), { code: 'EACCES', errno: -13, syscall: 'open' });
+    const add = mock.method(NewFiles.prototype, 'add', () => Promise.reject(denied));
+    try {
+      await convert('rows.csv');
+    } finally {
+      add.mock.restore();
+    }
+    assert.deepEqual(stand.shown.sentences, [
+      `Nothing was written: no permission to write to the folder ${path.basename(folder())}.`,
+    ]);
+  });
+
+  it('refuses what is no regular file, empty or above the limit, without opening or writing anything', async function () {
+    if (process.platform === 'win32') this.skip();
+    await symlink('/dev/zero', file('zero.jsonl'));
+    execFileSync('mkfifo', [file('pipe.jsonl')]);
+    await writeFile(file('empty.jsonl'), '');
+    await writeFile(file('huge.jsonl'), '[');
+    await truncate(file('huge.jsonl'), MAX_DATASET_BYTES + 1); // sparse
+    const names = await readdir(folder());
+    for (const name of names) {
+      stand.forget();
+      await convert(name);
+      assert.match(stand.shown.sentences.join(), /regular file|is empty|larger than/, name);
+    }
+    assert.deepEqual(await readdir(folder()), names);
+  });
+});
