@@ -88,7 +88,8 @@ export function hashRow(from: usize, to: usize): u64 {
   }
   let hash = mix(mix(mix(mix(<u64>(to - from), a), b), c), d);
   for (; at + 8 <= to; at += 8) hash = mix(hash, load<u64>(at));
-  for (; at < to; at++) hash = mix(hash, load<u8>(at));
+  const rest = (<u64>(to - at)) << 3;
+  if (rest != 0) hash = mix(hash, load<u64>(at) & (((<u64>1) << rest) - 1));
   hash = (hash ^ (hash >> 33)) * PRIME_2;
   hash = (hash ^ (hash >> 29)) * PRIME_1;
   return max(hash ^ (hash >> 32), 1);
