@@ -61,6 +61,7 @@ async function convert(
       const job = { inputFd: input.fd, sizeBytes: source.sizeBytes, extension: ext };
       const counts = await runThread(worker, { ...job, outputFd: output.fd, maxBytes }, options);
       await modeOf(input, source);
+      throwIfCancelled(options.signal);
       const isJsonl = /^\.(jsonl|ndjson)$/i.test(ext);
       const [file = ''] = await files.name([
         isJsonl ? `${name}.${counts.isUtf16 ? 'utf-8' : 'lines'}` : name,

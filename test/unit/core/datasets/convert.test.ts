@@ -3,6 +3,7 @@ import { appendFile, chmod, open, readdir, readFile, stat, truncate, writeFile }
 import path from 'node:path';
 import { mock } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import {
   convertDataset,
   type Converted,
@@ -119,6 +120,22 @@ describe('convertDataset', function () {
     assert.equal((await output.stat()).size, 0);
     await input.close();
     await output.close();
+  });
+
+  it('leaves no file if it is canceled at the last moment', async () => {
+    await writeFile(file('data.csv'), 'text\na\n');
+    const stop = new AbortController();
+    const terminate = Reflect.get(Worker.prototype, 'terminate');
+    const ending = mock.method(Worker.prototype, 'terminate', function (this: Worker) {
+      stop.abort();
+      return Reflect.apply(terminate, this, []);
+    });
+    try {
+      await assert.rejects(converted('data.csv', { signal: stop.signal }), { code: 'cancelled' });
+    } finally {
+      ending.mock.restore();
+    }
+    assert.deepEqual(await readdir(folder()), ['data.csv']);
   });
 
   for (const [what, change] of Object.entries({
