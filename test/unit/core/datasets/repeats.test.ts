@@ -43,8 +43,8 @@ describe('repeated prompts and answers', () => {
       const rows = Array.from({ length: 800 }, () => {
         if (random.chance(0.05)) return undefined;
         const format = random.below(FORMATS.length);
-        // The same text in two formats is two prompts.
-        const prompt = random.chance(0.02) ? '' : `${format} ${random.of(prompts)}`;
+        // The same text in two formats is one prompt.
+        const prompt = random.chance(0.02) ? '' : random.of(prompts);
         const answer = random.chance(0.3)
           ? 'I don’t know.'
           : random.of(['', 'a', 'b', `${random.fraction()}`]);
