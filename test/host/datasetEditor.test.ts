@@ -129,7 +129,7 @@ describe('datasets in the editor', () => {
   it('show their verdict above the first line, marked “as saved” if there are unsaved changes', async () => {
     const { uri } = await opened('verdict.jsonl', `${GOOD}\n${other(3)}\n\n`);
     await until(async () => (await lenses(uri))[0] === '3 rows · chat · 1 warning', 'no verdict');
-    assert.deepEqual((await lenses(uri)).slice(1), ['Preview', 'Submit…']);
+    assert.deepEqual((await lenses(uri)).slice(1), ['Preview', 'Submit…', 'Prepare Copy…']);
     const edit = new vscode.WorkspaceEdit();
     edit.insert(uri, new vscode.Position(0, 0), ' ');
     await vscode.workspace.applyEdit(edit);
@@ -246,9 +246,9 @@ describe('datasets in the editor', () => {
     const [fix] = await fixes(uri, 'bom-at-start');
     assert.equal(fix?.title, 'Save copy without BOM');
     await runCommandOf(fix);
-    assert.equal(await readFile(uriOf('bom.no-bom.jsonl').fsPath, 'utf8'), `${GOOD}\n`);
+    assert.equal(await readFile(uriOf('bom.prepared.jsonl').fsPath, 'utf8'), `${GOOD}\n`);
     assert.equal(await readFile(uri.fsPath, 'utf8'), `${BOM}${GOOD}\n`);
-    assert.equal(vscode.window.activeTextEditor?.document.uri.fsPath, uriOf('bom.no-bom.jsonl').fsPath);
+    assert.equal(vscode.window.activeTextEditor?.document.uri.fsPath, uriOf('bom.prepared.jsonl').fsPath);
   });
 
   it('that are a JSON array are converted to lines in a new file', async () => {
@@ -315,7 +315,7 @@ describe('datasets in the editor', () => {
       await set('datasetFiles', { '**/*.jsonl': true, '**/rows.*': false });
       await until(() => codes(log.uri).length > 0, 'not taken for a dataset');
       await hasCodes(chat.uri);
-      assert.deepEqual([(await lenses(log.uri)).length, await lenses(chat.uri)], [3, []]);
+      assert.deepEqual([(await lenses(log.uri)).length, await lenses(chat.uri)], [4, []]);
       await set('datasetFiles', undefined);
       await hasCodes(log.uri);
       await check(log.uri);
