@@ -148,6 +148,137 @@ describe('dataset preview', () => {
     });
   });
 
+  describe('of rows with secrets, duplicates and repeated texts', () => {
+    after(() => workbench.editors.closeAll());
+    const key = `sk-${'a1B2'.repeat(10)}`;
+
+    before(async () => {
+      const asked = (index: number) =>
+        chat(turn('user', `Question ${index % 16}`), turn('assistant', 'I don’t know.'));
+      const rows = [
+        chat(turn('user', `My key is "${key}", is it right?`), turn('assistant', 'No.')),
+        chat(turn('user', 'A long text'), turn('assistant', `${'word '.repeat(400)}${key}`)),
+        ...Array.from({ length: 20 }, (_, index) => asked(index)),
+        JSON.stringify({ text: 'x'.repeat(40_000) }),
+      ];
+      await writeFile(file('secrets.jsonl'), `${rows.join('\n')}\n`);
+      await preview.open('secrets.jsonl');
+      await preview.waitForVerdict(/23 rows/);
+    });
+
+    it('marks a secret in its message, by name for screen readers, or the message if it is folded', async () => {
+      const first = preview.row(1).locator('.turn');
+      assert.equal(await first.nth(0).locator('mark').textContent(), `Possible API key: ${key}`);
+      assert.equal(await first.nth(1).locator('mark, .marked').count(), 0);
+      const copied: unknown = await preview.frame.locator('html').evaluate(`(() => {
+        getSelection().selectAllChildren(document.querySelector('.turn .text'));
+        return getSelection().toString();
+      })()`);
+      assert.equal(copied, `My key is "${key}", is it right?`);
+      const second = preview.row(2).locator('.turn').nth(1);
+      assert.equal(await second.locator('.marked').innerText(), 'Possible API key');
+      assert.equal(await second.locator('mark').count(), 0);
+      await second.getByRole('button', { name: 'Show More' }).click();
+      assert.equal(await second.locator('mark').textContent(), `Possible API key: ${key}`);
+      assert.equal(await second.locator('.marked').count(), 0);
+      await second.getByRole('button', { name: 'Show Less' }).click();
+      await preview.search.fill('key is');
+      await preview.waitForStatus('1 of 23 rows');
+      await preview.search.press('Escape');
+      await preview.waitForStatus('23 rows');
+      await preview.goTo(1);
+    });
+
+    it('says what decides on its card', async () => {
+      const facts = await preview.card.locator('.facts dd').allTextContents();
+      const names = await preview.card.locator('.facts dt').allTextContents();
+      const factOf = (name: string) => facts[names.indexOf(name)] ?? '';
+      assert.match(factOf('Tokens'), /^about 11,000 tokens, \d+ of them the assistant’s$/);
+      assert.equal(factOf('Long rows'), '1 row over about 4,096 tokens, 1 over 8,192');
+      assert.equal(factOf('Repeated prompts'), '4');
+      assert.equal(factOf('Most common answer'), '“I don’t know.” in 87% of rows');
+    });
+
+    for (const theme of ['light', 'high contrast', 'dark'] as const)
+      it(`is readable in ${theme}, and accessible`, async () => {
+        await workbench.setTheme(theme);
+        await preview.assertAccessible();
+        await workbench.screenshot(`preview-secrets-${theme.replace(' ', '-')}`);
+      });
+
+    it('is readable in 300 pixels', async () => {
+      await workbench.page.setViewportSize({ width: 660, height: 900 });
+      const width: unknown = await preview.frame.locator('html').evaluate('innerWidth');
+      assert.ok(Number(width) <= 320, String(width));
+      await preview.button('Hide Details').click();
+      const widest: unknown = await preview.frame
+        .locator('.viewport')
+        .evaluate('(view) => view.scrollWidth - view.clientWidth');
+      assert.equal(widest, 0);
+      await preview.assertAccessible();
+      await workbench.screenshot('preview-secrets-narrow');
+      await preview.button('Show Details').click();
+      await workbench.page.setViewportSize({ width: 1400, height: 900 });
+    });
+
+    it('links a duplicate to the row that it repeats, by keyboard, too', async () => {
+      await preview.goTo(19);
+      const link = preview.row(19).getByRole('button', { name: 'Go to Row 3' });
+      await link.focus();
+      await workbench.page.keyboard.press('Enter');
+      await preview.waitUntilInView(3);
+      assert.equal(await preview.focused().locator('h2').textContent(), 'Row 3');
+    });
+  });
+
+  describe('of a file that is saved', () => {
+    after(() => workbench.editors.closeAll());
+
+    it('shows the new rows where it was, and keeps the search and the focus', async () => {
+      const rows = Array.from(
+        { length: 2_000 },
+        (_, index) => `{"prompt":"${index + 1}","completion":"old"}`,
+      );
+      const save = () => writeFile(file('saved.jsonl'), `${rows.join('\n')}\n`);
+      await save();
+      await preview.open('saved.jsonl');
+      await preview.waitForVerdict(/2,000 rows/);
+      await preview.goTo(1_000);
+      for (let turns = 0; turns < 3; turns++) await workbench.page.keyboard.press('ArrowDown');
+      const place = async () => (await preview.row(1_003).boundingBox())?.y;
+      const before = await place();
+      rows[1_002] = '{"prompt":"1003","completion":"new"}';
+      rows.push('{"prompt":"2001","completion":"old"}');
+      await save();
+      await preview.row(1_003).getByText('new', { exact: true }).waitFor();
+      await preview.waitForStatus('2,001 rows');
+      await preview.waitForVerdict(/2,001 rows/);
+      assert.equal(await place(), before);
+      assert.equal(await preview.focused().locator('h2').textContent(), 'Row 1,003');
+      await preview.search.fill('"old"');
+      await preview.waitForStatus(/of 2,001 rows/);
+      rows.pop();
+      await save();
+      await preview.waitForStatus(/of 2,000 rows/);
+      assert.equal(await preview.search.inputValue(), '"old"');
+      await preview.search.and(preview.focused()).waitFor();
+    });
+
+    it('follows its editor beside it', async () => {
+      await writeFile(file('edited.jsonl'), '{"prompt":"a","completion":"b"}\n');
+      await preview.open('edited.jsonl');
+      await preview.row(1).waitFor();
+      await preview.row(1).getByRole('button', { name: 'Open in Editor' }).click();
+      await workbench.editors.waitForLine('{"prompt":"a","completion":"b"}');
+      await workbench.editors.typeAtStart('{"prompt":"c","completion":"d"}\n');
+      await workbench.page.keyboard.press('Control+s');
+      await workbench.editors.titleAction('Preview Dataset').click();
+      await preview.waitForStatus('2 rows');
+      await preview.row(1).getByText('d', { exact: true }).waitFor();
+      await preview.frame.getByText('unsaved changes').waitFor({ state: 'hidden' });
+    });
+  });
+
   describe('of texts with invisible characters', () => {
     after(() => workbench.editors.closeAll());
 
@@ -303,15 +434,12 @@ describe('dataset preview', () => {
       await workbench.editors.activeTab('array.lines.jsonl').waitFor();
     });
 
-    it('offers to reload a changed file, and shows that a file was deleted', async () => {
+    it('follows a changed file, and shows that a file was deleted', async () => {
       await preview.open('changing.jsonl');
       await preview.waitForStatus('2 rows');
       await writeFile(file('changing.jsonl'), '{"text":"one"}\n{"text":"two"}\n{"text":"three"}\n');
-      await preview.frame.getByText('changing.jsonl has changed on disk.').waitFor();
-      await preview.button('Reload').click();
       await preview.waitForStatus('3 rows');
       await preview.row(3).getByText('three').waitFor();
-      await preview.button('Reload').waitFor({ state: 'hidden' });
       await preview.row(1).getByRole('button', { name: 'Open in Editor' }).click();
       await workbench.editors.waitForLine('{"text":"three"}');
       await workbench.editors.typeAtStart('x');

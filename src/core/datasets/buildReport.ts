@@ -71,9 +71,8 @@ export class ReportBuilder {
 
   #addPrompts(prompts: Uint32Array<ArrayBuffer>): void {
     const from = 4 * this.#hashed;
-    const to = Math.min(from + prompts.length, 4 * MAX_COMPARED_PROMPTS);
-    this.#prompts = withRoom(this.#prompts, to);
-    this.#prompts.set(prompts.subarray(0, to - from), from);
+    this.#prompts = withRoom(this.#prompts, from + prompts.length);
+    this.#prompts.set(prompts, from);
     prompts.buffer.transfer(0);
   }
 

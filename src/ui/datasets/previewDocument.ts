@@ -20,7 +20,7 @@ const DEFER_MS = 1_000;
 /** Time for the page to draw the first rows before other work uses the CPU. */
 const DRAWING_MS = 150;
 
-/** The example of the most common answer is left out if its row is longer. */
+/** If its row is longer, the text of the most common answer isn't known: a part of a row is no JSON. */
 const ANSWER_BYTES = 256 * 1024;
 
 /** Why there are no rows to show. */
@@ -232,7 +232,7 @@ export class PreviewDocument implements vscode.CustomDocument {
     try {
       const limits = { rowBytes: ANSWER_BYTES, totalBytes: ANSWER_BYTES };
       const [found] = await file.readRows(row, 1, limits);
-      if (this.#file !== file || found === undefined || found.bytes.length < found.sizeBytes) return;
+      if (this.#file !== file || found === undefined) return;
       this.#answer = answerText(found.bytes.toString('utf8'));
       this.#changed.fire('checked');
     } catch (error) {
