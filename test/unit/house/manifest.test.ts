@@ -4,6 +4,7 @@ import {
   COMMANDS,
   CONTEXT_KEYS,
   EDITORS,
+  PANELS,
   SETTINGS,
   UNLISTED_COMMANDS,
   VIEWS,
@@ -22,6 +23,7 @@ interface Manifest {
   engines: { vscode: string };
   devDependencies: Record<string, string>;
   icon: string;
+  activationEvents: string[];
   capabilities: Record<
     'untrustedWorkspaces' | 'virtualWorkspaces',
     { supported: unknown; description: string }
@@ -221,6 +223,13 @@ describe('package.json', () => {
           shown(menu, 'resource', extension).map(({ command }) => command),
           ['fineTuning.convertToJsonl'],
         );
+  });
+
+  it('is activated for each page that VS Code restores', () => {
+    const restored = manifest.activationEvents.flatMap(
+      (event) => /^onWebviewPanel:(.+)$/.exec(event)?.[1] ?? [],
+    );
+    assert.deepEqual(restored.sort(), Object.values(PANELS).sort());
   });
 
   it('has the commands of the sandbox only while it is active', () => {
