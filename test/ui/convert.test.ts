@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { enterSandbox, sandboxLedger } from './sandbox.ts';
+import { charged, walkThroughSteps } from './submission.ts';
 import { VSCode } from './vscode.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -71,6 +73,26 @@ describe('a file that isn’t JSONL', () => {
     await workbench.clearNotifications();
   });
 
+  it('becomes chat, and is submitted', async () => {
+    const { dialogs, page, quickInput, sideBar } = workbench;
+    await enterSandbox(workbench);
+    const explorer = await sideBar.explorer();
+    await explorer.chooseInContextMenu('alpaca.jsonl', 'Prepare Copy…');
+    await quickInput.waitForTitle('Prepare a copy of alpaca.jsonl');
+    await quickInput.pick('Convert to chat messages');
+    await page.keyboard.press('Enter');
+    assert.equal(
+      await dialogs.waitForToast('Created alpaca.prepared.jsonl'),
+      'Created alpaca.prepared.jsonl: 22 of 22 rows. 22 rows converted.',
+    );
+    await dialogs.pressInToast('Created alpaca.prepared.jsonl', 'Submit…');
+    await walkThroughSteps(workbench, { fileName: 'alpaca.prepared.jsonl', model: 'Qwen3 8B' });
+    await dialogs.waitForToast(charged('alpaca.prepared'));
+    assert.equal(sandboxLedger(vscode).labels.length, 1);
+    await workbench.editors.closeAll();
+    await workbench.clearNotifications();
+  });
+
   it('is converted from its language status if it is in UTF-16', async () => {
     const { dialogs, editors, page } = workbench;
     await editors.open(file('wide.jsonl'));
@@ -83,7 +105,8 @@ describe('a file that isn’t JSONL', () => {
     assert.equal(await readFile(file('wide.utf-8.jsonl'), 'utf8'), `${ROW}\n${ROW.replace('du', 'sie')}\n`);
     await workbench.screenshot('convert-utf-16');
     assert.deepEqual((await readdir(vscode.folder)).sort(), [
-      ...['alpaca-2.jsonl', 'alpaca.csv', 'alpaca.jsonl', 'wide.jsonl', 'wide.utf-8.jsonl'],
+      ...['alpaca-2.jsonl', 'alpaca.csv', 'alpaca.jsonl', 'alpaca.prepared.jsonl'],
+      ...['wide.jsonl', 'wide.utf-8.jsonl'],
     ]);
   });
 });
