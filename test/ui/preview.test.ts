@@ -150,6 +150,7 @@ describe('dataset preview', () => {
 
   describe('of rows with secrets, duplicates and repeated texts', () => {
     after(() => workbench.editors.closeAll());
+    afterEach(() => workbench.page.setViewportSize({ width: 1400, height: 900 }));
     const key = `sk-${'a1B2'.repeat(10)}`;
 
     before(async () => {
@@ -211,14 +212,15 @@ describe('dataset preview', () => {
       const width: unknown = await preview.frame.locator('html').evaluate('innerWidth');
       assert.ok(Number(width) <= 320, String(width));
       await preview.button('Hide Details').click();
-      const widest: unknown = await preview.frame
-        .locator('.viewport')
-        .evaluate('(view) => view.scrollWidth - view.clientWidth');
+      const widest: unknown = await preview.frame.locator('html').evaluate(`(() => {
+          const view = document.querySelector('.viewport');
+          return view.scrollWidth - view.clientWidth;
+        })()`);
       assert.equal(widest, 0);
       await preview.assertAccessible();
       await workbench.screenshot('preview-secrets-narrow');
       await preview.button('Show Details').click();
-      await workbench.page.setViewportSize({ width: 1400, height: 900 });
+      await workbench.screenshot('preview-secrets-narrow-card');
     });
 
     it('links a duplicate to the row that it repeats, by keyboard, too', async () => {
