@@ -16,7 +16,6 @@ import {
   stopped,
   type AttemptsEnd,
   type ResendCheck,
-  type Sending,
   type Time,
 } from './uploadAttempts.ts';
 
@@ -103,8 +102,8 @@ export class Sender {
     // The user must decide first about runs that were unknown when they asked to resend.
     if (hasNewCandidates(owned.intent, intent))
       return { kind: 'unknown', error: new SubmissionError('candidates') };
-    const earlier = isOpen ? 'known' : proofOf(intent, found, at);
-    return this.#send(session, { ...owned, intent }, anySignal, earlier);
+    const isProven = isOpen || provesNoCharge(intent, found, at);
+    return this.#send(session, { ...owned, intent }, anySignal, isProven);
   }
 
   /** Makes an intent cancellable until it rests. */
@@ -155,7 +154,7 @@ export class Sender {
     session: Session,
     owned: Owned,
     signal: AbortSignal,
-    earlier: Sending['earlier'] = 'known',
+    isProven = true,
   ): Promise<SubmissionResult> {
     const { id } = owned.intent;
     // What may have been charged was checked just now: it is sent, or reported, without another wait.
@@ -175,7 +174,7 @@ export class Sender {
         show,
         check,
         signal,
-        earlier,
+        isProven,
       });
     };
     let sent: AttemptsEnd | undefined;
@@ -185,7 +184,7 @@ export class Sender {
       this.#pending.set(id, { state: this.#stateBefore() });
       sent = await this.#uploads.run(upload, signal);
     } while (sent === undefined && !signal.aborted);
-    const end = sent ?? stopped(new CancelledError(), owned.intent, earlier);
+    const end = sent ?? stopped(new CancelledError(), owned.intent, isProven);
     const ended = { lease: owned.lease, intent: end.intent };
     const result = await this.#settleEnd(session, ended, end);
     // Check before reporting an unknown result, unless the service requested a pause, also if the user canceled during it.
@@ -248,10 +247,9 @@ export class Sender {
   }
 }
 
-/** What is known of attempts without an end. @param at when they were checked */
-function proofOf(intent: Intent, found: ReconcileResult | undefined, at?: Moment): Sending['earlier'] {
-  if (found?.verdict !== 'not-charged') return 'unproven';
-  return at === undefined || !mayStillBePriced(intent, at) ? 'known' : 'not-seen';
+/** Whether a check proves that attempts without an end were not charged. @param at when it was made */
+function provesNoCharge(intent: Intent, found: ReconcileResult | undefined, at?: Moment): boolean {
+  return found?.verdict === 'not-charged' && (at === undefined || !mayStillBePriced(intent, at));
 }
 
 /** Runs one upload at a time; the others wait in order. */

@@ -36,10 +36,10 @@ export interface Sending {
   check: (intent: Intent) => Promise<ResendCheck>;
   signal: AbortSignal;
   /**
-   * What is known of an attempt without an end, whose record may be an old copy. `not-seen`: a check found no run, but the service
-   * may still be pricing it; `unproven`: no check could tell; `known`: that it was not charged, or there is no such attempt.
+   * Whether all earlier attempts are known not to be charged. Not so for one without an end, whose record may be an old copy, until
+   * a check found no run at a time at which the service has priced it.
    */
-  earlier: 'known' | 'not-seen' | 'unproven';
+  isProven: boolean;
 }
 
 type Ended = { error: unknown; intent: Intent };
@@ -81,7 +81,7 @@ class Attempts {
   }
 
   async send(): Promise<AttemptsEnd> {
-    const { session, time, earlier } = this.#sending;
+    const { session, time, isProven } = this.#sending;
     let sameStatus = 0;
     let lastStatus: number | undefined;
     for (let attempts = 1; ; attempts++) {
@@ -97,7 +97,7 @@ class Attempts {
         sameStatus = status === lastStatus ? sameStatus + 1 : 1;
         lastStatus = status;
         const next = nextStep(error, { closedBefore, closedNow, attempts, sameStatus }, time.random());
-        const step = withoutProof(next, earlier, closedNow);
+        const step = isProven ? next : withoutProof(next, closedNow);
         const failure = await this.#noteEnd(error, step, begun);
         const intent = this.#intent;
         const lost = [error, failure].find(isLostOwner);
@@ -119,7 +119,7 @@ class Attempts {
     { afterMs, waitMs, checks }: Extract<NextStep, { kind: 'retry' }>,
     error: unknown,
   ): Promise<AttemptsEnd | undefined> {
-    const { show, check, signal, earlier } = this.#sending;
+    const { show, check, signal, isProven } = this.#sending;
     const retryAtMs = this.#clock.nowMs() + afterMs;
     const firstMs = checks === 2 ? Math.max(waitMs, afterMs / 2) : afterMs;
     const pauses = checks === 2 ? [firstMs, afterMs - firstMs] : [firstMs];
@@ -129,13 +129,13 @@ class Attempts {
         await this.#clock.sleep(pauseMs, signal);
         throwIfCancelled(signal);
       } catch (stop) {
-        return stopped(stop, this.#intent, earlier);
+        return stopped(stop, this.#intent, isProven);
       }
       if (checks === 0) continue;
       const found = await check(this.#intent).catch(() => undefined);
       if (found?.kind === 'charged') return { kind: 'found', run: found.run, intent: this.#intent };
       this.#intent = found?.intent ?? this.#intent;
-      if (signal.aborted) return stopped(new CancelledError(), this.#intent, earlier);
+      if (signal.aborted) return stopped(new CancelledError(), this.#intent, isProven);
       if (found?.kind !== 'clear') return { kind: 'reconcile', waitMs: 0, error, intent: this.#intent };
     }
     return undefined;
@@ -199,7 +199,7 @@ class Attempts {
       const attempts = before.attempts.filter(({ ended }) => ended === undefined);
       if (attempts.length > 0 && client.keyId !== before.keyId) throw new SubmissionError('key-replaced');
       const isForgotten = () => mayBeForgotten({ attempts }, this.#moment(client));
-      if (this.#sending.earlier !== 'known' && isForgotten()) throw new SubmissionError('too-late');
+      if (!this.#sending.isProven && isForgotten()) throw new SubmissionError('too-late');
       return;
     }
     if (client.keyId !== before.keyId) throw new SubmissionError('key-replaced');
@@ -278,11 +278,10 @@ class Attempts {
 }
 
 /**
- * After an attempt that may have been charged unnoticed, neither a refusal nor a cancel says that it was not – unless a check
- * found no run, and the refusal answers the complete request: the service gives a repeat the answer of the first one.
+ * After an attempt that may have been charged unnoticed, neither a refusal nor a cancel says that it was not: while the service
+ * prices the first request, it may refuse a repeat.
  */
-function withoutProof(step: NextStep, earlier: Sending['earlier'], closedNow: boolean): NextStep {
-  if (earlier === 'known' || (earlier === 'not-seen' && closedNow)) return step;
+function withoutProof(step: NextStep, closedNow: boolean): NextStep {
   if (step.kind !== 'refused' && step.kind !== 'dropped') return step;
   return { kind: closedNow ? 'reconcile' : 'unsent', waitMs: 0 };
 }
@@ -293,8 +292,8 @@ export function isLostOwner(error: unknown): boolean {
 }
 
 /** Returns the end of a submission that stopped between two attempts or before the first one. */
-export function stopped(error: unknown, intent: Intent, earlier: Sending['earlier']): AttemptsEnd {
-  const kind = mayBeCharged(intent) ? 'reconcile' : earlier === 'known' ? 'dropped' : 'unsent';
+export function stopped(error: unknown, intent: Intent, isProven: boolean): AttemptsEnd {
+  const kind = mayBeCharged(intent) ? 'reconcile' : isProven ? 'dropped' : 'unsent';
   return { kind, waitMs: 0, error, intent };
 }
 

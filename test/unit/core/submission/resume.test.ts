@@ -150,18 +150,29 @@ describe('Submitter, after the first attempts', () => {
       assert.notDeepEqual(stage.states(), ['refused']);
     });
 
-    it('is not refused before its bytes are complete while the service may still be pricing it', async () => {
-      const id = await rollBack();
-      withoutRuns(200);
-      stage.onHead = (_request, response) =>
-        sendJson(response, 402, { error: { code: 'insufficient_balance', message: '' } }, stage.date);
-      for (const [ms, state] of [
-        [29 * MINUTE, 'unsent'],
-        [MINUTE, 'refused'],
+    it('is not refused while the service may still be pricing it, before or after its bytes are complete', async () => {
+      for (const [when, undecided] of [
+        ['before', 'unsent'],
+        ['after', 'unknown'],
       ] as const) {
-        stage.clock.pass(ms);
-        await stage.resume(id);
-        assert.deepEqual([stage.states(), stage.intent.attempts.at(-1)?.closed], [[state], undefined]);
+        for (const [minutes, state] of [
+          [29, undecided],
+          [30, 'refused'],
+        ] as const) {
+          const id = await rollBack();
+          withoutRuns(200);
+          stage.clock.pass(minutes * MINUTE);
+          stage.answers = [tooPoor];
+          if (when === 'before')
+            stage.onHead = (_request, response) =>
+              sendJson(response, 402, { error: { code: 'insufficient_balance', message: '' } }, stage.date);
+          await stage.resume(id);
+          const isComplete = stage.intent.attempts.at(-1)?.closed !== undefined;
+          assert.deepEqual([stage.states(), isComplete], [[state], when === 'after'], `${when} ${minutes}`);
+          stage.onGet = () => false;
+          stage.onHead = () => undefined;
+          await stage.submitter.discard(id, 'may-be-charged');
+        }
       }
     });
 
