@@ -22,6 +22,8 @@ export class NewFiles {
   readonly #link: Link | undefined;
   readonly #host = createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
   #parts: readonly Part[] = [];
+  #syncing: Promise<unknown> | undefined;
+  #syncFailure: Error | undefined;
   #cleaning: Promise<void> | undefined;
   #isDisposed = false;
 
@@ -50,6 +52,14 @@ export class NewFiles {
     return handle;
   }
 
+  /** Begins to make durable what is written so far, while more is written: for large files, most of the wait for a disk. */
+  beginSync(): void {
+    this.#syncing ??= Promise.all(this.#parts.map(({ handle }) => handle.datasync()))
+      // A system reports a failure once: the last sync of the file may succeed.
+      .catch((error: unknown) => (this.#syncFailure ??= error as Error))
+      .finally(() => (this.#syncing = undefined));
+  }
+
   /**
    * Makes the files durable, closes them, and names them in the order in which they were added: `{name}.jsonl`,
    * else `{name}-2.jsonl` and so on, with the same number for all. Never replaces a file. If it fails, none keeps
@@ -58,6 +68,8 @@ export class NewFiles {
    * @throws NameTakenError if a thousand numbers are taken; errors of the file system
    */
   async name(names: readonly string[]): Promise<string[]> {
+    await this.#syncing;
+    if (this.#syncFailure !== undefined) throw this.#syncFailure;
     for (const { handle } of this.#parts) {
       await handle.sync();
       await handle.close();

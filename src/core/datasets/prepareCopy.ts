@@ -43,7 +43,12 @@ export function prepareCopy(
         const holdOut = choices.holdOut && (await files.add());
         const main = await files.add();
         const job = { fd: input.fd, sizeBytes: source.sizeBytes, choices, maxBytes };
-        const counts = await checker.prepare({ ...job, mainFd: main.fd, holdOutFd: holdOut?.fd }, following);
+        const fds = { mainFd: main.fd, holdOutFd: holdOut?.fd };
+        const onProgress = (fraction: number) => {
+          files.beginSync();
+          following.onProgress?.(fraction);
+        };
+        const counts = await checker.prepare({ ...job, ...fds }, { ...following, onProgress });
         await modeOf(input, source);
         const name = nameOf(source.path);
         const names = [`${name}.${choices.trial === undefined ? 'prepared' : 'trial'}`];

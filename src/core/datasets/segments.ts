@@ -121,7 +121,8 @@ export function readSegment(
   return collector.end();
 }
 
-function fill(input: Uint8Array, from: number, fd: number, position: number): void {
+/** Reads a file's bytes from `position` on into `input`, from `from` to its end. @throws CheckError `changing` */
+export function fill(input: Uint8Array, from: number, fd: number, position: number): void {
   for (let at = from; at < input.length;) {
     const read = readSync(fd, input, at, input.length - at, position + at - from);
     if (read === 0) throw new CheckError('changing');

@@ -48,8 +48,8 @@ export class PromptSplit {
     this.#prompts = new HashIndex(shouldContinue);
   }
 
-  /** Counts a row, by the hash of its prompt. */
-  count(low: number, high: number): void {
+  /** Counts a row, by the hash of its prompt. @returns the prompt's number */
+  count(low: number, high: number): number {
     const prompt = this.#prompts.add(low, high);
     if (prompt === this.#rowsOf.length) {
       const more = new Uint32Array(2 * prompt);
@@ -58,6 +58,7 @@ export class PromptSplit {
     }
     this.#rowsOf[prompt] = (this.#rowsOf[prompt] ?? 0) + 1;
     this.rows++;
+    return prompt;
   }
 
   /** Decides, once all rows are counted. Returns why nothing can be held out, although it should be. */
@@ -96,8 +97,7 @@ export class PromptSplit {
   }
 
   /** Returns where the next row of a prompt belongs. */
-  sideOf(low: number, high: number): Side {
-    const prompt = this.#prompts.find(low, high);
+  sideOf(prompt: number): Side {
     const side = this.#sides[prompt] ?? MAIN;
     if (side === HELD_OUT) return 'hold-out';
     if (this.#split.trial === undefined) return 'main';

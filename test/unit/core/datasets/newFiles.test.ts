@@ -196,6 +196,18 @@ describe('NewFiles', function () {
     }
   });
 
+  it('names nothing if what was written so far could not be synced, which the system reports once', async () => {
+    const files = begin();
+    const file = await files.add();
+    await file.writeFile('one');
+    file.datasync = () => Promise.reject(Object.assign(new Error('input/output error'), { code: 'EIO' }));
+    files.beginSync();
+    await file.appendFile('two');
+    await assert.rejects(files.name(['one']), { code: 'EIO' });
+    await files.dispose();
+    assert.deepEqual(await all(), []);
+  });
+
   it('names nothing in a folder that refuses the last name', async () => {
     let links = 0;
     const files = new NewFiles(at('train.jsonl'), 0o644, (from, to) =>

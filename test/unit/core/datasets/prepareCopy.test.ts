@@ -21,6 +21,7 @@ import { inspectDataset, type DatasetFile } from '../../../../src/core/datasets/
 import { prepareCopy, type Prepared } from '../../../../src/core/datasets/prepareCopy.ts';
 import { PrepareError, type PrepareChoices } from '../../../../src/core/datasets/prepare.ts';
 import { CheckError, countOf } from '../../../../src/core/datasets/report.ts';
+import { SEGMENT_BYTES } from '../../../../src/core/datasets/segments.ts';
 import { useChecker } from '../../../helpers/checker.ts';
 import { Random } from '../../../helpers/random.ts';
 
@@ -349,6 +350,45 @@ describe('a prepared copy', () => {
       { mask: { secrets: false, personal: true }, trial: { rows: 5 } },
     );
     assert.equal(counted.counts.masked.emailAddresses, 5);
+  });
+
+  it('has the same rows, changed alike, if a part of them is held out', async function () {
+    this.timeout(60_000);
+    const random = new Random(7);
+    const long = 'long '.repeat(1_100_000);
+    const row = (at: number): string => {
+      const prompt = `question ${random.below(9_000)}`;
+      const kind = random.below(8);
+      if (at === 4_000) return JSON.stringify(chat(prompt, long));
+      if (kind === 0) return `${JSON.stringify(chat(prompt, 'broken'))},`;
+      if (kind === 1)
+        return JSON.stringify(chat(prompt, `Write to user${at}@corp.org. ${'x'.repeat(1_000)}`));
+      if (kind === 2) return JSON.stringify({ prompt, completion: `Use ${KEY}. ${'x'.repeat(900)}` });
+      if (kind === 3) return '';
+      if (kind === 4) return JSON.stringify(chat('the same', 'the same'));
+      return JSON.stringify(chat(prompt, 'x'.repeat(random.below(1_500))));
+    };
+    const rows = Array.from({ length: 16_000 }, (_, at) => `${row(at)}${at % 5 === 0 ? '\r' : ''}`);
+    const source = await sourceOf(`\uFEFF${rows.join('\n')}`);
+    assert.ok(source.sizeBytes > 3 * SEGMENT_BYTES);
+    const choices = {
+      ...{ withoutErrors: true, withoutDuplicates: true, toChat: true },
+      mask: { secrets: true, personal: true },
+    };
+    const whole = await prepare(source, choices);
+    const parts = await prepare(source, { ...choices, holdOut: { share: 0.4 } });
+    const [main, heldOut] = [await linesOf(parts.main), await linesOf(parts.holdOut ?? '')];
+    const isHeldOut = new Set(heldOut);
+    // Both in their order.
+    const all = await linesOf(whole.main);
+    assert.deepEqual(
+      [main, heldOut],
+      [all.filter((one) => !isHeldOut.has(one)), all.filter((one) => isHeldOut.has(one))],
+    );
+    const { written, heldOut: held, ...counts } = parts.counts;
+    assert.deepEqual([main.length, heldOut.length], [written, held]);
+    assert.deepEqual({ ...counts, written: written + held, heldOut: 0 }, whole.counts);
+    assert.ok(Object.values(counts.masked).filter((masked) => masked > 100).length === 2);
   });
 
   it('says why nothing can be held out, or nothing is left', async () => {

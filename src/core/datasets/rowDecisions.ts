@@ -1,0 +1,198 @@
+import { createHash } from 'node:crypto';
+import { HashIndex } from './hashIndex.ts';
+import type { Change } from './keptRows.ts';
+import { KEY_END, maskRow, noMasks, scanRow, type MaskCounts, type ScannedRow } from './masks.ts';
+import type { LeftOut, PrepareChoices, PrepareCounts } from './prepare.ts';
+import { CheckError, FORMATS } from './report.ts';
+import type { Scanned, Scanner } from './scanner.ts';
+import {
+  ROW_BLANK,
+  ROW_ERROR,
+  ROW_FORMAT_SHIFT,
+  ROW_PERSONAL,
+  ROW_SECRET,
+  ROW_UNCHECKED,
+} from './scanner/codes.ts';
+import { MAX_COMPARED_ROWS } from './sameRows.ts';
+import type { ScannedRows } from './segments.ts';
+import { toChat } from './toChat.ts';
+
+/** Dropped fields that are counted by name. */
+const MAX_DROPPED = 1_000;
+/** A longer row isn't converted: its values could take a hundred times its bytes. */
+const MAX_CONVERTED_BYTES = 16 * 1024 * 1024;
+const KEY_START = '-----BEGIN ';
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** A row that stays: its bytes, valid until the next row, the hash of its prompt for a split, and how it was changed. */
+export interface Kept {
+  change: Change;
+  input: Uint8Array;
+  from: number;
+  to: number;
+  low?: number;
+  high?: number;
+  masked?: MaskCounts | undefined;
+  /** Fields that were dropped, if it was converted. */
+  dropped?: readonly string[] | undefined;
+}
+
+/** Decides what becomes of each row of a dataset, in order, and counts it. */
+export class RowDecisions {
+  readonly #rowScanner: Scanner;
+  readonly #choices: PrepareChoices;
+  readonly #seen: HashIndex;
+  readonly #withPrompts: boolean;
+  readonly #shouldContinue: () => boolean;
+  /** Whether the rows before are parts of a private key that has not ended. */
+  #isInKey = false;
+  readonly counts: PrepareCounts = {
+    ...{ rows: 0, written: 0, heldOut: 0, converted: 0, notConverted: {}, dropped: new Map() },
+    leftOut: { blank: 0, error: 0, duplicate: 0, unchecked: 0, mask: 0, format: 0, split: 0 },
+    masked: noMasks(),
+  };
+
+  constructor(rowScanner: Scanner, choices: PrepareChoices, shouldContinue: () => boolean) {
+    this.#rowScanner = rowScanner;
+    this.#choices = choices;
+    this.#seen = new HashIndex(shouldContinue);
+    this.#shouldContinue = shouldContinue;
+    this.#withPrompts = isSplit(choices);
+  }
+
+  /** Decides about a row of a scan. */
+  of({ scanned, input }: ScannedRows, row: number): Kept | LeftOut {
+    this.counts.rows++;
+    const flags = scanned.rowFlags[row] ?? 0;
+    const reason = this.#reasonToLeaveOut(flags, scanned, row);
+    if (reason !== undefined) return reason;
+    const [from, to] = rangeOf(scanned, input, row);
+    const bytes = input.subarray(from, to);
+    const isJson = (flags & ROW_ERROR) === 0;
+    if (this.#choices.mask.secrets && this.#isOfKey(isJson, bytes)) return 'mask';
+    if (this.#choices.toChat && isJson && FORMATS[flags >> ROW_FORMAT_SHIFT] !== 'chat')
+      return this.#convert(bytes);
+    if (this.#hasMasked(flags)) return this.#mask(bytes);
+    return { change: 'none', input, from, to, ...(this.#withPrompts && promptOf(scanned, row, bytes)) };
+  }
+
+  /** Changes a row again as `of` did. @throws CheckError `changing` if it is another row now */
+  changedAgain(change: Change, bytes: Uint8Array): Kept {
+    const kept = change === 'converted' ? this.#convert(bytes) : this.#mask(bytes);
+    if (typeof kept === 'string') throw new CheckError('changing');
+    return kept;
+  }
+
+  countLeftOut(reason: LeftOut): void {
+    this.counts.leftOut[reason]++;
+  }
+
+  /** Counts what was changed in a row that is written. */
+  countChanges({ masked, dropped }: Kept): void {
+    const { counts } = this;
+    if (masked !== undefined)
+      for (const kind of Object.keys(masked) as (keyof MaskCounts)[]) counts.masked[kind] += masked[kind];
+    if (dropped === undefined) return;
+    counts.converted++;
+    for (const name of dropped) {
+      const known = counts.dropped.get(name);
+      if (known !== undefined || counts.dropped.size < MAX_DROPPED)
+        counts.dropped.set(name, (known ?? 0) + 1);
+    }
+  }
+
+  /** Whether a row that isn't JSON is part of a private key with line breaks, of which each row alone shows nothing. */
+  #isOfKey(isJson: boolean, bytes: Uint8Array): boolean {
+    const wasInKey = this.#isInKey && !isJson;
+    this.#isInKey = false;
+    if (isJson) return false;
+    const row = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    const start = row.lastIndexOf(KEY_START);
+    const isStart = start >= 0 && row.includes('PRIVATE KEY', start);
+    this.#isInKey = row.lastIndexOf(KEY_END) <= start && (wasInKey || isStart);
+    return wasInKey || this.#isInKey;
+  }
+
+  #hasMasked(flags: number): boolean {
+    const { secrets, personal } = this.#choices.mask;
+    return (secrets && (flags & ROW_SECRET) !== 0) || (personal && (flags & ROW_PERSONAL) !== 0);
+  }
+
+  #mask(bytes: Uint8Array, dropped?: readonly string[]): Kept | LeftOut {
+    const result = maskRow(this.#rowScanner, bytes, this.#choices.mask, {
+      withPrompts: this.#withPrompts,
+      shouldContinue: this.#shouldContinue,
+    });
+    if (result === undefined) return 'mask';
+    const change = dropped === undefined ? 'masked' : 'converted';
+    return { ...this.#changed(change, result.row), masked: result.masked, dropped };
+  }
+
+  #changed(change: Change, { scanned, bytes }: ScannedRow): Kept {
+    const prompt = this.#withPrompts && promptOf(scanned, 0, bytes);
+    return { change, input: bytes, from: 0, to: bytes.length, ...prompt };
+  }
+
+  #convert(row: Uint8Array): Kept | LeftOut {
+    const { notConverted } = this.counts;
+    if (row.length > MAX_CONVERTED_BYTES) return 'unchecked';
+    const result = toChat(Buffer.from(row.buffer, row.byteOffset, row.length).toString('utf8'));
+    if (typeof result === 'string') {
+      notConverted[result] = (notConverted[result] ?? 0) + 1;
+      return 'format';
+    }
+    const text = Buffer.from(result.text);
+    const { secrets, personal } = this.#choices.mask;
+    if (!secrets && !personal && !this.#withPrompts)
+      return { change: 'converted', input: text, from: 0, to: text.length, dropped: result.dropped };
+    // Unescaped texts may have secrets that the source hides.
+    const { scanned, bytes } = scanRow(this.#rowScanner, text, this.#withPrompts);
+    if (scanned.rows !== 1) return 'unchecked';
+    if (this.#hasMasked(scanned.rowFlags[0] ?? 0)) return this.#mask(text, result.dropped);
+    return { ...this.#changed('converted', { scanned, bytes }), dropped: result.dropped };
+  }
+
+  #reasonToLeaveOut(flags: number, { rowHashes }: Scanned, row: number): LeftOut | undefined {
+    if ((flags & ROW_BLANK) !== 0) return 'blank';
+    if ((flags & ROW_UNCHECKED) !== 0) return 'unchecked';
+    if ((flags & ROW_ERROR) !== 0 && this.#choices.withoutErrors) return 'error';
+    const [low = 0, high = 0] = [rowHashes[2 * row], rowHashes[2 * row + 1]];
+    // As the check does, which compares only so many rows.
+    const isCompared = (low | high) !== 0 && this.#choices.withoutDuplicates;
+    if (!isCompared || this.#seen.size >= MAX_COMPARED_ROWS) return undefined;
+    const known = this.#seen.size;
+    return this.#seen.add(low, high) < known ? 'duplicate' : undefined;
+  }
+}
+
+/** Returns the hash of a row's prompt, of the row if it has none, or of its bytes if it isn't JSON. */
+function promptOf(
+  { promptHashes, rowHashes }: Scanned,
+  row: number,
+  bytes: Uint8Array,
+): { low: number; high: number } {
+  for (const hashes of [promptHashes, rowHashes]) {
+    const [low = 0, high = 0] = [hashes[2 * row], hashes[2 * row + 1]];
+    if ((low | high) !== 0) return { low, high };
+  }
+  const hash = createHash('sha256').update(bytes).digest();
+  return { low: hash.readUInt32LE(0), high: hash.readUInt32LE(4) };
+}
+
+/** Returns where a row begins and ends, without its line end. */
+export function rangeOf(
+  { rowStarts, stoppedAt }: Scanned,
+  input: Uint8Array,
+  row: number,
+): [from: number, to: number] {
+  const from = rowStarts[row] ?? 0;
+  const next = rowStarts[row + 1] ?? stoppedAt;
+  let to = input[next - 1] === LF && next > from ? next - 1 : next;
+  while (to > from && input[to - 1] === CR) to--;
+  return [from, to];
+}
+
+export function isSplit({ holdOut, trial }: PrepareChoices): boolean {
+  return holdOut !== undefined || trial !== undefined;
+}
