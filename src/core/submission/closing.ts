@@ -2,7 +2,7 @@ import { open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { isMissing } from '../base/diskError.ts';
 import { syncDirectory } from '../base/folders.ts';
-import { isClosed, type Intent } from './intent.ts';
+import { isClosed, type Attempt, type Intent } from './intent.ts';
 import { withoutObservations } from './reconcilePolicy.ts';
 
 /**
@@ -72,8 +72,8 @@ export async function decisionAbout(directory: string, intent: Intent): Promise<
  * its record is an old copy, or a window was killed while it decided: what is known of the earlier attempts proves nothing.
  */
 export function withClosing(intent: Intent): Intent {
-  const last = intent.attempts.at(-1);
-  if (last === undefined) return intent;
+  // Without an attempt, a window was killed while it discarded the draft, or the record is the oldest copy.
+  const last: Attempt = intent.attempts.at(-1) ?? { started: intent.created };
   if (!isClosed(last))
     return { ...intent, attempts: [...intent.attempts.slice(0, -1), { ...last, closed: last.started }] };
   const { started, closed } = last;

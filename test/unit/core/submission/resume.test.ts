@@ -94,6 +94,19 @@ describe('Submitter, after the first attempts', () => {
     }
   });
 
+  it('can still be discarded, as what may be charged, after a window was killed while it discarded a draft', async () => {
+    const id = await leaveUnsent();
+    const file = path.join(stage.bench.journalFolder, `${id}.json`);
+    const intent = JSON.parse(readFileSync(file, 'utf8')) as Intent;
+    writeFileSync(file, JSON.stringify({ ...intent, keyId: undefined, keyCheck: undefined, attempts: [] }));
+    writeFileSync(path.join(stage.bench.journalFolder, `${id}.0.closing`), '');
+    await stage.bench.journal.reload();
+    await until(() => stage.states()[0] === 'unknown');
+    assert.equal(await stage.submitter.discard(id, 'not-charged'), false);
+    assert.equal(await stage.submitter.discard(id, 'may-be-charged'), true);
+    assert.deepEqual(await stage.receipts(), ['discarded']);
+  });
+
   describe('a submission with an attempt that has no end', () => {
     /** Leaves a charged submission, and its record as it was before the closing boundary was sent. */
     const rollBack = async (): Promise<string> => {
