@@ -152,10 +152,13 @@ async function prepare(folder: string): Promise<void> {
     jobOf({ kind: 'floor', file, worker: path.join(folder, 'worker.mjs'), scanner });
   const out = path.join(folder, 'out.jsonl');
   const holdOut = { share: 0.1 };
+  // Nothing to mask is offered for rows without secrets.
+  const convert = { toChat: true, mask: { secrets: false, personal: false } };
   await measure(
     'Prepared copy of a dataset',
     `Chat rows of 600 MB, of which one in a hundred is broken, beside the floor of the check: rows with errors and duplicates are left
-out, and secrets masked; then a tenth is held out as well. Instruction rows of 600 MB, converted to chat, beside their floor.
+out, and secrets masked; then a tenth is held out as well. Instruction rows of 600 MB, converted to chat, as is offered for
+rows without secrets, and masked as well, beside their floor.
 \`python3\` leaves out the same rows and masks one kind of key; \`jq\` converts the same rows. Ours are durable at the end.`,
     {
       'floor, chat': floor(large),
@@ -164,8 +167,9 @@ out, and secrets masked; then a tenth is held out as well. Instruction rows of 6
       'mend and split': job(large, { holdOut }),
       'mend and split, 60 MB': job(small, { holdOut }),
       'floor, instruction': floor(large2),
-      convert: job(large2, { toChat: true }),
-      'convert, 60 MB': job(small2, { toChat: true }),
+      convert: job(large2, convert),
+      'convert, 60 MB': job(small2, convert),
+      'convert and mask': job(large2, { toChat: true }),
       python3: { command: 'python3', args: ['-c', PYTHON_PREPARE, large, out] },
       jq: { command: 'sh', args: ['-c', 'jq -c "$1" "$2" > "$3"', 'jq', JQ_CHAT, large2, out] },
     },
@@ -191,6 +195,7 @@ out, and secrets masked; then a tenth is held out as well. Instruction rows of 6
         less: 'convert, 60 MB',
         limits: { ratio: 3.5, growthMb: 32, delayP99Ms: 5 },
       },
+      { what: 'convert and mask', peer: 'floor, instruction' },
       { what: 'jq', peer: 'floor, instruction' },
     ],
   );
