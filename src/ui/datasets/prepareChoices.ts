@@ -157,7 +157,8 @@ export function personalPhrase({
 function conversionPhrase(from: Mendable['convertible'], others: Mendable['unconvertible']): string {
   const names = from.map(([format]) => formatName(format)).join(', ');
   const left = others.map(([format, rows]) => ofFormat(rows, format)).join(', ');
-  return left === '' ? l10n.t('from {0}', names) : l10n.t('from {0}; {1} can’t be converted', names, left);
+  // What is lost comes first: a long description is cut.
+  return left === '' ? l10n.t('from {0}', names) : l10n.t('{0} can’t be converted', left);
 }
 
 /** "129 rows of plain text". */

@@ -39,17 +39,25 @@ export function formatName(format: Format): string {
 /** The verdict where space is limited: "7,473 rows · question/answer · 2 warnings". */
 export function verdictLine(report: Report): string {
   if (report.kind !== 'rows') return KINDS[report.kind][0];
-  const { format } = report;
-  return compact(rowCount(report), format && formatName(format), ...problemsFound(report)).join(' · ');
+  return compact(rowCount(report), formatOf(report).name, ...problemsFound(report)).join(' · ');
 }
 
 /** The verdict as part of a sentence: "7,473 rows of question/answer, 2 warnings". */
 export function verdictPhrase(report: Report): string {
   if (report.kind !== 'rows') return KINDS[report.kind][0];
-  const { format } = report;
+  const { name, isMixed } = formatOf(report);
   const count = rowCount(report);
-  const what = format === undefined ? count : l10n.t('{0} of {1}', count, formatName(format));
-  return [what, ...problemsFound(report)].join(', ');
+  const rows = isMixed ? l10n.t('{0} in {1}', count, name ?? '') : name && l10n.t('{0} of {1}', count, name);
+  return [rows ?? count, ...problemsFound(report)].join(', ');
+}
+
+/** The format that most rows have, or "5 formats" if none has half of them. */
+function formatOf({ format, formats }: Report): { name: string | undefined; isMixed: boolean } {
+  if (format === undefined) return { name: undefined, isMixed: false };
+  const counts = Object.values(formats).filter((rows) => rows > 0);
+  const all = counts.reduce((sum, rows) => sum + rows, 0);
+  const isMixed = counts.length > 1 && 2 * formats[format] < all;
+  return { name: isMixed ? l10n.t('{0} formats', counts.length) : formatName(format), isMixed };
 }
 
 function problemsFound(report: Report): string[] {

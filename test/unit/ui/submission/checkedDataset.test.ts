@@ -152,6 +152,19 @@ describe('chooseCheckedDataset', () => {
     assert.equal(messages.verdictLine(many), '7,473 rows · question/answer · 1,200 warnings');
     assert.equal(messages.verdictPhrase(many), '7,473 rows of question/answer, 1,200 warnings');
     assert.equal(line({ format: undefined }), '10 rows · no problems');
+    const { formats } = reportOf({});
+    for (const [chat, isMixed] of [
+      [4, true],
+      [5, false],
+    ] as const) {
+      const three = reportOf({ formats: { ...formats, chat, instruction: 3, text: 10 - chat - 3 } });
+      const expected = ['10 rows · 3 formats · no problems', '10 rows in 3 formats, no problems'];
+      const chats = ['10 rows · chat · no problems', '10 rows of chat, no problems'];
+      assert.deepEqual(
+        [messages.verdictLine(three), messages.verdictPhrase(three)],
+        isMixed ? expected : chats,
+      );
+    }
     assert.deepEqual(
       [messages.sizePhrase(599_999_999), typeof messages.sizePhrase(600_000_000)],
       [undefined, 'string'],
