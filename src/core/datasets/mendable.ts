@@ -48,9 +48,11 @@ export function mendableOf(report: Report): Mendable {
   };
 }
 
-/** Whether a copy mends a problem that the check reports. */
+/** Whether a copy mends a problem that the check reports, or can have chat messages instead of another format. */
 export function isMendable(report: Report): boolean {
   if (report.kind !== 'rows') return false;
-  const { rows, errorRows, duplicateRows, apiKeys, privateKeys, hasLitter } = mendableOf(report);
-  return rows > errorRows && (errorRows > 0 || hasLitter || duplicateRows + apiKeys + privateKeys > 0);
+  const { rows, errorRows, duplicateRows, convertible, hasLitter, ...found } = mendableOf(report);
+  const privacy = found.apiKeys + found.privateKeys + found.emailAddresses + found.cardNumbers;
+  const hasProblems = errorRows > 0 || hasLitter || duplicateRows + privacy > 0;
+  return rows > errorRows && (hasProblems || convertible.length > 0);
 }

@@ -42,9 +42,15 @@ describe('checkDataset', () => {
   }
 
   it('offers nothing that the file’s first line or its language status doesn’t offer, too', async () => {
+    const instructions = { ...reportOf({}).formats, chat: 0, instruction: 10 };
     for (const [found, wanted] of [
       [{}, ['Preview', 'Submit…']],
       [{ problems: [groupOf('bad-literal', [{ row: 3 }])] }, ['Show Problems', 'Preview', 'Submit…']],
+      [{ format: 'instruction', formats: instructions }, ['Prepare Copy…', 'Preview', 'Submit…']],
+      [
+        { problems: [groupOf('email-address', [{ row: 3 }])] },
+        ['Show Problems', 'Prepare Copy…', 'Preview', 'Submit…'],
+      ],
       [{ kind: 'json-array' }, ['Convert to JSONL', 'Show Problems', 'Preview']],
       [{ kind: 'csv' }, ['Convert to JSONL', 'Show Problems', 'Preview']],
       [{ kind: 'utf-16' }, ['Convert to JSONL', 'Show Problems', 'Preview']],
