@@ -1,6 +1,7 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { onDisk } from '../../core/base/diskError.ts';
+import { throwIfCancelled } from '../../core/base/errors.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Draft } from '../../core/submission/intent.ts';
 import type { KnownSubmissions } from '../../core/submission/journal.ts';
@@ -50,6 +51,7 @@ export async function submitDataset(
   let chosen: { file: unknown; selection?: unknown } = { file: argument, selection };
   let restarted: Restart | undefined;
   for (;;) {
+    const { proposal } = preset;
     const session = sessions.active ?? (await startSomewhere(sessions));
     if (session === undefined) return { outcome: 'cancelled' };
     await onDisk(openJournal(), 'submissions');
@@ -63,13 +65,15 @@ export async function submitDataset(
       known: refused?.intent.dataset,
     });
     if ('outcome' in checked) return checked;
+    throwIfCancelled(proposal?.signal);
     const facts = await readFacts(session, services);
     if (facts === undefined) return { outcome: 'unavailable' };
     const filename = path.basename(checked.file.path);
     const notice = restarted && restartNotice(restarted, filename, name);
     const earlier = receiptOf(facts.receipts, id, preset.again ?? '');
     const place = await placeOf(checked.file.path);
-    const review = new DatasetReview({ ...checked, place }, session, facts, services, { notice, earlier });
+    const shown = { notice, earlier, proposal };
+    const review = new DatasetReview({ ...checked, place }, session, facts, services, shown);
     const context = review.context();
     const initial = initialChoices(context, argument, preset, facts.receipts, submitter.pending);
     const result = await reviewSubmission(review, initial).finally(() => review.dispose());
@@ -84,7 +88,10 @@ export async function submitDataset(
     const isDefault = label === path.parse(filename).name;
     preset = { ...preset, modelId: model?.model_id, label: isDefault ? undefined : label, priority };
     const other = restarted === 'other-dataset' ? await openDataset() : undefined;
-    if (other !== undefined) preset = { ...preset, again: undefined, replaces: undefined };
+    if (other !== undefined) {
+      preset = { ...preset, again: undefined, replaces: undefined, proposal: undefined };
+      if (proposal !== undefined) proposal.isReplaced = true;
+    }
     chosen = { file: other ?? vscode.Uri.file(checked.file.path) };
   }
 }
@@ -150,7 +157,7 @@ async function startSomewhere(sessions: Services['sessions']): Promise<Session |
 
 function draftOf(
   { file, counts }: CheckedDataset,
-  { balance, marker }: SubmissionContext,
+  { balance, marker, proposal }: SubmissionContext,
   confirmed: Confirmed,
 ): Draft {
   const { model, label, priority, consents, sha256 } = confirmed;
@@ -168,6 +175,7 @@ function draftOf(
     ...(label === '' ? {} : { label }),
     ...(marker === undefined ? {} : { marker }),
     priority_processing: priority,
+    ...(proposal === undefined ? {} : { proposedBy: 'agent' }),
     consents,
     ...(balance === undefined ? {} : { balanceBefore: balance }),
   };
