@@ -67,6 +67,38 @@ describe('another extension that imitates the user', () => {
     }
   }
 
+  /** Lets the agent call tools. @returns a function that awaits what they returned, as the agent got it */
+  async function callTools(script: object): Promise<() => Promise<string[]>> {
+    const report = vscode.file('agent.report.json');
+    await rm(report, { force: true });
+    await writeFile(vscode.file('agent.json'), JSON.stringify(script));
+    await workbench.runCommand('Agent: Call Tools');
+    return async () => {
+      for (;;) {
+        const text = await readFile(report, 'utf8').catch(() => undefined);
+        if (text !== undefined) return (JSON.parse(text) as { results: string[] }).results;
+        await sleep(100);
+      }
+    };
+  }
+
+  const propose = (input: object) =>
+    callTools({
+      tool: 'fineTuning_proposeRun',
+      input: { path: 'wanted.jsonl', model: 'qwen3-8b', reason: 'It is ready.', ...input },
+    });
+
+  /** Waits for a proposal, and reviews it up to the final question. */
+  async function review(fileName: string): Promise<() => Promise<void>> {
+    const { dialogs, quickInput } = workbench;
+    await dialogs.waitForToast(`An agent proposes to train Qwen3 8B with ${fileName}: “It is ready.”`);
+    await dialogs.pressInToast(/An agent proposes/, 'Review…');
+    await quickInput.waitForTitle(`Submit ${fileName} to Work`);
+    await quickInput.item('Proposed by an agent').waitFor();
+    await walkThroughSteps(workbench, { fileName, until: 'confirm' });
+    return lastQuestion(fileName);
+  }
+
   function assertTried({ commands, all }: Report, least: number): void {
     console.log(`        ${commands.length} commands were run, of the ${all} there are`);
     for (const id of ['quickInput.accept', 'notification.acceptPrimaryAction', 'list.select'])
@@ -126,5 +158,81 @@ describe('another extension that imitates the user', () => {
     await isCharged();
     assert.equal(service.submissions, 2);
     assert.equal(new Set(service.idempotencyKeys).size, 1);
+  });
+
+  it('reaches the final question with a proposal, which the user confirms and it learns', async () => {
+    const results = await propose({ label: 'Proposed', priority: true });
+    const submit = await review('wanted.jsonl');
+    assert.equal(service.submissions, 0);
+    await workbench.screenshot('agent-proposal');
+    await submit();
+    const [result = ''] = await results();
+    const [run] = await service.runs();
+    const { status, run: runId, price } = JSON.parse(result) as Record<string, string>;
+    assert.deepEqual([status, runId, price?.endsWith(' USD')], ['submitted', run?.run_id, true], result);
+    assert.equal(service.submissions, 1);
+    // The same bytes aren't proposed again.
+    assert.match(
+      (await (await propose({}))()).join(),
+      /Already submitted: run [\w-]+\. Don’t propose it again/,
+    );
+    await workbench.dialogs.waitForToast(/Submitted Proposed to Work/);
+    await workbench.dialogs.pressInToast(/Submitted Proposed to Work/, 'Show Run');
+    await workbench.page
+      .frameLocator('iframe.webview')
+      .frameLocator('iframe')
+      .getByText('an agent')
+      .waitFor();
+  });
+
+  it('charges what the user confirms after the call was canceled, and then refuses to repeat it', async () => {
+    const results = await propose({});
+    const submit = await review('wanted.jsonl');
+    await writeFile(vscode.file('agent.cancel'), '');
+    assert.match((await results()).join(), /^rejected: /);
+    await rm(vscode.file('agent.cancel'));
+    assert.match((await (await propose({}))()).join(), /Another proposal is open/);
+    await submit();
+    await isCharged();
+    await workbench.dialogs.waitForToast(/Submitted wanted to Work/);
+    const listed = await (await callTools({ tool: 'fineTuning_listRuns', input: {} }))();
+    assert.match(listed.join(), /"proposedBy":"an agent"/);
+    assert.match((await (await propose({}))()).join(), /Already submitted: run/);
+    assert.equal(service.submissions, 1);
+  });
+
+  it('charges nothing with any tool in loops while every command that accepts something is run', async () => {
+    const before = await readFile(vscode.file('wanted.jsonl'), 'utf8');
+    const results = await callTools({
+      loops: 2,
+      inputs: [
+        {
+          path: 'wanted.jsonl',
+          model: 'qwen3-8b',
+          reason: 'Now.',
+          run: 'x',
+          priority: true,
+          confirmed: true,
+        },
+        {
+          path: vscode.file('wanted.jsonl'),
+          reason: 'Now.',
+          account: 'Work',
+          convertToChat: true,
+          trialRows: 1,
+        },
+        { path: '../../../../../../../../etc/passwd', reason: 'Now.', run: '../balance' },
+      ],
+    });
+    const all = await results();
+    assert.ok(all.length >= 42);
+    assert.equal(service.submissions, 0, 'submissions that reached the service');
+    assert.equal(await service.balanceCents(), 100_000);
+    assert.equal(await readFile(vscode.file('wanted.jsonl'), 'utf8'), before);
+    for (const one of all) {
+      // Text of the row, the API key, folders outside of the workspace.
+      assert.doesNotMatch(one, /2 \+ 2|service_agent_test|root:|globalStorage|https?:/, one);
+      assert.ok(one.length < 20_000);
+    }
   });
 });

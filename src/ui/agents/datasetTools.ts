@@ -1,7 +1,7 @@
 import { serviceOf } from '../../core/accounts/account.ts';
 import { sha256OfFile } from '../../core/api/dataset.ts';
 import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
-import { mendableOf, type Mendable } from '../../core/datasets/mendable.ts';
+import { isMendable, mendableOf, type Mendable } from '../../core/datasets/mendable.ts';
 import type { PrepareChoices } from '../../core/datasets/prepare.ts';
 import { canConvertAll, prepareCopy } from '../../core/datasets/prepareCopy.ts';
 import { isBlank, verdictOf, type Report } from '../../core/datasets/report.ts';
@@ -96,6 +96,8 @@ function nextStep(report: Report): string {
   const verdict = verdictOf(report);
   if (isBlank(report)) return 'It has only blank rows. Don’t submit it.';
   if (verdict === 'clean') return 'No problems. fineTuning_estimatePrice says what is known of the price.';
+  if (verdict === 'errors' && !isMendable(report))
+    return 'Don’t propose it. No copy can mend it: show the user the rows and propose an edit.';
   return verdict === 'errors'
     ? 'Don’t propose it. Call fineTuning_prepareDataset, which writes a mended copy, then check that copy.'
     : 'Review the warnings with the user. fineTuning_prepareDataset can mend some of them in a copy.';

@@ -118,7 +118,9 @@ export async function getRun(services: Services, { run }: Input<typeof ONE_RUN>)
   const runId = await findRun(services, session, run);
   if (runs.detail(runId) === undefined)
     await runs.loadDetail(runId).catch((error: unknown) => {
-      throw isNotFound(error) ? new Refusal(NO_RUN) : error;
+      if (isNotFound(error)) throw new Refusal(NO_RUN);
+      // What the list and the receipts say is known.
+      if (runs.get(runId) === undefined) throw error;
     });
   await services.downloads.open(session.account.id);
   const { charged } = moneyOf(session, await services.journal.receipts(), []);
