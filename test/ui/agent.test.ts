@@ -32,9 +32,9 @@ describe('another extension that imitates the user', () => {
     });
   });
 
-  // The agent leaves a window in an unknown state.
+  // The agent leaves a window in an unknown state. Extensions can write the setting, which answers VS Code's own questions.
   beforeEach(async () => {
-    vscode = await VSCode.start({ extensions });
+    vscode = await VSCode.start({ extensions, settings: { 'chat.tools.global.autoApprove': true } });
     await writeFile(vscode.file('wanted.jsonl'), smallDataset('wanted'));
     await writeBigDataset(vscode.file('big.jsonl'));
     service = await Service.start('service_agent_test');
@@ -178,11 +178,7 @@ describe('another extension that imitates the user', () => {
     );
     await workbench.dialogs.waitForToast(/Submitted Proposed to Work/);
     await workbench.dialogs.pressInToast(/Submitted Proposed to Work/, 'Show Run');
-    await workbench.page
-      .frameLocator('iframe.webview')
-      .frameLocator('iframe')
-      .getByText('an agent')
-      .waitFor();
+    await workbench.webview('panel').getByText('an agent', { exact: true }).waitFor();
   });
 
   it('charges what the user confirms after the call was canceled, and then refuses to repeat it', async () => {
