@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { l10n, Uri } from 'vscode';
 import { serviceOf } from '../../core/accounts/account.ts';
 import { sha256OfFile } from '../../core/api/dataset.ts';
@@ -168,7 +167,14 @@ async function ask(question: string, signal: AbortSignal): Promise<'review' | 'd
     void showInformation(l10n.t('This proposal is no longer open. Nothing was sent.'));
     return undefined;
   });
-  const unanswered = delay(UNANSWERED_MS, undefined, { ref: false, signal: isOver }).catch(() => undefined);
+  const unanswered = new Promise<undefined>((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      resolve(undefined);
+    };
+    const timer = setTimeout(end, UNANSWERED_MS);
+    isOver.addEventListener('abort', end);
+  });
   const button = await Promise.race([pressed, unanswered]);
   over.abort();
   throwIfCancelled(signal);

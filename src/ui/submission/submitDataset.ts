@@ -1,7 +1,6 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { onDisk } from '../../core/base/diskError.ts';
-import { throwIfCancelled } from '../../core/base/errors.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Draft } from '../../core/submission/intent.ts';
 import type { KnownSubmissions } from '../../core/submission/journal.ts';
@@ -65,7 +64,6 @@ export async function submitDataset(
       known: refused?.intent.dataset,
     });
     if ('outcome' in checked) return checked;
-    throwIfCancelled(proposal?.signal);
     const facts = await readFacts(session, services);
     if (facts === undefined) return { outcome: 'unavailable' };
     const filename = path.basename(checked.file.path);
