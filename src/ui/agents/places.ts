@@ -1,4 +1,4 @@
-import { realpath } from 'node:fs/promises';
+import { readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Uri, workspace } from 'vscode';
 import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
@@ -37,6 +37,18 @@ export async function insideWorkspace(given: string): Promise<InsidePlace> {
       return { file: found, shown, isDirty: isDirty(file) || isDirty(found) };
   }
   throw new Refusal(OUTSIDE);
+}
+
+/** Returns an adapter inside the workspace: a file, or a folder without links that lead out, since they would be followed. @throws Refusal */
+export async function adapterInWorkspace(given: string): Promise<InsidePlace> {
+  const place = await insideWorkspace(given);
+  const found = await stat(place.file).catch(() => undefined);
+  if (found?.isDirectory() === true) {
+    const entries = await readdir(place.file, { withFileTypes: true });
+    for (const entry of entries)
+      if (entry.isSymbolicLink()) await insideWorkspace(path.join(place.file, entry.name));
+  } else if (found?.isFile() !== true) throw new Refusal(NOT_A_DATASET['not-a-file']);
+  return place;
 }
 
 /** Returns the path of a file as agents see it; undefined if it lies outside of the workspace. Never rejects. */

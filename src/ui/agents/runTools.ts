@@ -15,7 +15,7 @@ import { mayBecomeCharge, type PendingSubmission } from '../../core/submission/p
 import type { Services } from '../../services.ts';
 import { data, idOf, money, pathData, Refusal, time, type Answer } from './answer.ts';
 import { count, PATH, text, type Input, type InputSchema } from './input.ts';
-import { insideWorkspace, shownPath } from './places.ts';
+import { adapterInWorkspace, shownPath } from './places.ts';
 import { readySession } from './readySession.ts';
 
 const PHASES: Readonly<Record<Phase, string>> = {
@@ -164,7 +164,7 @@ export async function inspectAdapter(
   const file =
     input.path === undefined
       ? await downloadedAdapter(services, input.run ?? '')
-      : (await insideWorkspace(input.path)).file;
+      : (await adapterInWorkspace(input.path)).file;
   const report = await runInWorker('inspect', file, { worker: services.dist('adapterWorker.cjs'), signal });
   const { config, container, isFromSandbox, problems, sizeBytes, verdict, weights } = report;
   return {

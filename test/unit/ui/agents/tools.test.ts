@@ -190,6 +190,15 @@ describe('Tools', () => {
     assert.match((await errorOf('in.jsonl')) ?? '', /doesn’t trust/);
   });
 
+  it('inspect no adapter whose files are links that lead out', async () => {
+    const outside = path.join(folder(), `config-${made}.json`);
+    await writeFile(outside, '{"base_model_name_or_path": "secret/model"}');
+    await mkdir(path.join(root, 'adapter'));
+    await symlink(outside, path.join(root, 'adapter/adapter_config.json'));
+    const answer = await call('fineTuning_inspectAdapter', { path: 'adapter' });
+    assert.match(JSON.stringify(answer), /^\{"error":"There is no such file inside a folder/);
+  });
+
   it('list runs and submissions of the active account, with what receipts know', async () => {
     const runs = {
       rows: [
