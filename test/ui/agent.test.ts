@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { results, root } from '../env/project.ts';
@@ -200,7 +200,13 @@ describe('another extension that imitates the user', () => {
   });
 
   it('charges nothing with any tool in loops while every command that accepts something is run', async () => {
-    const before = await readFile(vscode.file('wanted.jsonl'), 'utf8');
+    await writeFile(vscode.file('twice.jsonl'), ['a', 'b', 'a'].map(smallDataset).join(''));
+    const files = async () => {
+      const names = (await readdir(vscode.folder)).filter((name) => !name.startsWith('agent.'));
+      const stats = await Promise.all(names.map((name) => stat(vscode.file(name))));
+      return new Map(names.map((name, index) => [name, `${stats[index]?.ino} ${stats[index]?.ctimeMs}`]));
+    };
+    const before = await files();
     const results = await callTools({
       loops: 2,
       inputs: [
@@ -219,14 +225,19 @@ describe('another extension that imitates the user', () => {
           convertToChat: true,
           trialRows: 1,
         },
+        { path: 'twice.jsonl', reason: 'Now.' },
         { path: '../../../../../../../../etc/passwd', reason: 'Now.', run: '../balance' },
       ],
     });
     const all = await results();
-    assert.ok(all.length >= 42);
+    assert.ok(all.length >= 56);
     assert.equal(service.submissions, 0, 'submissions that reached the service');
     assert.equal(await service.balanceCents(), 100_000);
-    assert.equal(await readFile(vscode.file('wanted.jsonl'), 'utf8'), before);
+    // No file was changed, replaced or removed; there are only new ones.
+    const after = await files();
+    for (const [name, identity] of before) assert.equal(after.get(name), identity, name);
+    const added = [...after.keys()].filter((name) => !before.has(name));
+    assert.deepEqual(added.sort(), ['twice.prepared-2.jsonl', 'twice.prepared.jsonl']);
     for (const one of all) {
       // Text of the row, the API key, folders outside of the workspace.
       assert.doesNotMatch(one, /2 \+ 2|service_agent_test|root:|globalStorage|https?:/, one);
