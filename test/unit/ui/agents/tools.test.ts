@@ -14,6 +14,7 @@ import { pendingOf } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const { Tools, TOOLS } = await withVscode(() => import('../../../../src/ui/agents/tools.ts'));
+const { activate } = await withVscode(() => import('../../../../src/extension.ts'));
 const { data, idOf, money, resultOf } = await withVscode(() => import('../../../../src/ui/agents/answer.ts'));
 
 interface Contributed {
@@ -79,6 +80,16 @@ describe('the tools that package.json contributes', () => {
 interface Described {
   description?: string;
 }
+
+describe('activation', () => {
+  it('works in editors without tools', () => {
+    const context = { subscriptions: [] as { dispose(): unknown }[] };
+    assert.equal('lm' in standIn, false);
+    activate(context as unknown as Parameters<typeof activate>[0]);
+    for (const one of context.subscriptions) one.dispose();
+    assert.ok(context.subscriptions.length > 30);
+  });
+});
 
 describe('answers to agents', () => {
   it('mark text of others, on one line, cut, with hidden characters made visible', () => {
