@@ -8,6 +8,7 @@ import type { RateGate } from './core/api/rateGate.ts';
 import { Transport } from './core/api/transport.ts';
 import { lazy } from './core/base/async.ts';
 import { DisposableStore } from './core/base/disposable.ts';
+import type { DatasetChecker } from './core/datasets/checker.ts';
 import type { Reports } from './core/datasets/reports.ts';
 import { Downloads } from './core/downloads/downloads.ts';
 import { NotificationLedger } from './core/runs/notificationLedger.ts';
@@ -17,6 +18,7 @@ import { Journal } from './core/submission/journal.ts';
 import { SubmissionHints } from './core/submission/submissionHints.ts';
 import { Submitter } from './core/submission/submitter.ts';
 import { Commands, ensureActiveAccount as ensureActive } from './ui/shared/commands.ts';
+import type { AgentTool } from './ui/shared/ids.ts';
 import { Log, reportError as report } from './ui/shared/log.ts';
 import type { RowsAboveRuns } from './ui/shared/rowText.ts';
 import { onDidChangeSettings, proxySettings } from './ui/shared/settings.ts';
@@ -132,13 +134,27 @@ function runStores(
   return { runsFolder, ledger, downloads };
 }
 
+/** What agents call, by the name of the tool. */
+export interface AgentTools {
+  prepare(name: AgentTool, input: unknown): Promise<vscode.PreparedToolInvocation>;
+  /** Never rejects. */
+  invoke(
+    name: AgentTool,
+    input: unknown,
+    token: vscode.CancellationToken,
+  ): Promise<vscode.LanguageModelToolResult>;
+}
+
 /** What features tell each other. */
 function contributions(disposables: DisposableStore) {
   const datasetReports = new Provided<() => Promise<Reports>>();
+  const datasetChecker = new Provided<() => Promise<DatasetChecker>>();
   return {
     rowsAboveRuns: new Provided<RowsAboveRuns>(),
     sandboxConnection: new Provided<() => Promise<Connection>>(),
     datasetReports,
+    datasetChecker,
+    agentTools: new Provided<AgentTools>(),
     /** Loads the dataset checks at the first use. */
     reports: () => datasetReports.get()(),
     /** Fires when a dataset check that the user requested has ended. */

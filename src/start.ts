@@ -1,7 +1,8 @@
 import type * as vscode from 'vscode';
-import { createServices, type Services } from './services.ts';
+import { createServices, type AgentTools, type Services } from './services.ts';
 import { activateAccounts } from './ui/accounts/feature.ts';
 import { activateAdapters } from './ui/adapters/feature.ts';
+import { activateAgents } from './ui/agents/feature.ts';
 import { activateDatasets } from './ui/datasets/feature.ts';
 import { activateDownloads } from './ui/downloads/feature.ts';
 import { activateHelp } from './ui/help/feature.ts';
@@ -23,12 +24,15 @@ const FEATURES: readonly ((services: Services) => void)[] = [
   activateDownloads,
   activateDatasets,
   activateAdapters,
+  activateAgents,
   activateHelp,
 ];
 
-/** Starts every feature, and returns their commands. */
-export async function start(context: vscode.ExtensionContext): Promise<Commands> {
+/** Starts every feature, and returns what VS Code calls. */
+export async function start(
+  context: vscode.ExtensionContext,
+): Promise<{ commands: Commands; agentTools: AgentTools }> {
   const services = await createServices(context);
   for (const activateFeature of FEATURES) activateFeature(services);
-  return services.commands;
+  return { commands: services.commands, agentTools: services.agentTools.get() };
 }

@@ -155,7 +155,8 @@ export const workspace = {
   onDidCloseTextDocument: () => ({ dispose: () => undefined }),
   onDidDeleteFiles: filesChanged.event,
   onDidRenameFiles: filesChanged.event,
-  workspaceFolders: undefined,
+  workspaceFolders: undefined as { name: string; uri: Uri }[] | undefined,
+  isTrusted: true,
   getWorkspaceFolder: () => undefined,
   asRelativePath: (path: string) => path.split('/').at(-1) ?? path,
   createFileSystemWatcher: (pattern: RelativePattern) => {
@@ -200,6 +201,20 @@ export class Uri {
   }
   static from({ scheme, path }: { scheme: string; path: string }) {
     return { scheme, path };
+  }
+}
+
+export class LanguageModelTextPart {
+  readonly value: string;
+  constructor(value: string) {
+    this.value = value;
+  }
+}
+
+export class LanguageModelToolResult {
+  readonly content: LanguageModelTextPart[];
+  constructor(content: LanguageModelTextPart[]) {
+    this.content = content;
   }
 }
 

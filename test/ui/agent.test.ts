@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { results, root } from '../env/project.ts';
@@ -32,9 +32,9 @@ describe('another extension that imitates the user', () => {
     });
   });
 
-  // The agent leaves a window in an unknown state.
+  // The agent leaves a window in an unknown state. Extensions can write the setting, which answers VS Code's own questions.
   beforeEach(async () => {
-    vscode = await VSCode.start({ extensions });
+    vscode = await VSCode.start({ extensions, settings: { 'chat.tools.global.autoApprove': true } });
     await writeFile(vscode.file('wanted.jsonl'), smallDataset('wanted'));
     await writeBigDataset(vscode.file('big.jsonl'));
     service = await Service.start('service_agent_test');
@@ -65,6 +65,38 @@ describe('another extension that imitates the user', () => {
       if (text !== undefined) return JSON.parse(text) as Report;
       await sleep(100);
     }
+  }
+
+  /** Lets the agent call tools. @returns a function that awaits what they returned, as the agent got it */
+  async function callTools(script: object): Promise<() => Promise<string[]>> {
+    const report = vscode.file('agent.report.json');
+    await rm(report, { force: true });
+    await writeFile(vscode.file('agent.json'), JSON.stringify(script));
+    await workbench.runCommand('Agent: Call Tools');
+    return async () => {
+      for (;;) {
+        const text = await readFile(report, 'utf8').catch(() => undefined);
+        if (text !== undefined) return (JSON.parse(text) as { results: string[] }).results;
+        await sleep(100);
+      }
+    };
+  }
+
+  const propose = (input: object) =>
+    callTools({
+      tool: 'fineTuning_proposeRun',
+      input: { path: 'wanted.jsonl', model: 'qwen3-8b', reason: 'It is ready.', ...input },
+    });
+
+  /** Waits for a proposal, and reviews it up to the final question. */
+  async function review(fileName: string): Promise<() => Promise<void>> {
+    const { dialogs, quickInput } = workbench;
+    await dialogs.waitForToast(`An agent proposes to train Qwen3 8B with ${fileName}: “It is ready.”`);
+    await dialogs.pressInToast(/An agent proposes/, 'Review…');
+    await quickInput.waitForTitle(`Submit ${fileName} to Work`);
+    await quickInput.item('Proposed by an agent').waitFor();
+    await walkThroughSteps(workbench, { fileName, until: 'confirm' });
+    return lastQuestion(fileName);
   }
 
   function assertTried({ commands, all }: Report, least: number): void {
@@ -126,5 +158,90 @@ describe('another extension that imitates the user', () => {
     await isCharged();
     assert.equal(service.submissions, 2);
     assert.equal(new Set(service.idempotencyKeys).size, 1);
+  });
+
+  it('reaches the final question with a proposal, which the user confirms and it learns', async () => {
+    const results = await propose({ label: 'Proposed', priority: true });
+    const submit = await review('wanted.jsonl');
+    assert.equal(service.submissions, 0);
+    await workbench.screenshot('agent-proposal');
+    await submit();
+    const [result = ''] = await results();
+    const [run] = await service.runs();
+    const { status, run: runId, price } = JSON.parse(result) as Record<string, string>;
+    assert.deepEqual([status, runId, price?.endsWith(' USD')], ['submitted', run?.run_id, true], result);
+    assert.equal(service.submissions, 1);
+    // The same bytes aren't proposed again.
+    assert.match(
+      (await (await propose({}))()).join(),
+      /Already submitted: run [\w-]+\. Don’t propose it again/,
+    );
+    await workbench.dialogs.waitForToast(/Submitted Proposed to Work/);
+    await workbench.dialogs.pressInToast(/Submitted Proposed to Work/, 'Show Run');
+    await workbench.webview('panel').getByText('an agent', { exact: true }).waitFor();
+  });
+
+  it('charges what the user confirms after the call was canceled, and then refuses to repeat it', async () => {
+    const results = await propose({});
+    const submit = await review('wanted.jsonl');
+    await writeFile(vscode.file('agent.cancel'), '');
+    // The agent proposes it once more, while the question is open.
+    const [canceled = '', again = ''] = await results();
+    assert.match(canceled, /^rejected: /);
+    assert.match(again, /Another proposal is open/);
+    await rm(vscode.file('agent.cancel'));
+    await submit();
+    await isCharged();
+    await workbench.dialogs.waitForToast(/Submitted wanted to Work/);
+    const listed = await (await callTools({ tool: 'fineTuning_listRuns', input: {} }))();
+    assert.match(listed.join(), /"proposedBy":"an agent"/);
+    assert.match((await (await propose({}))()).join(), /Already submitted: run/);
+    assert.equal(service.submissions, 1);
+  });
+
+  it('charges nothing with any tool in loops while every command that accepts something is run', async () => {
+    await writeFile(vscode.file('twice.jsonl'), ['a', 'b', 'a'].map(smallDataset).join(''));
+    const files = async () => {
+      const names = (await readdir(vscode.folder)).filter((name) => !name.startsWith('agent.'));
+      const stats = await Promise.all(names.map((name) => stat(vscode.file(name))));
+      return new Map(names.map((name, index) => [name, `${stats[index]?.ino} ${stats[index]?.ctimeMs}`]));
+    };
+    const before = await files();
+    const results = await callTools({
+      loops: 2,
+      inputs: [
+        {
+          path: 'wanted.jsonl',
+          model: 'qwen3-8b',
+          reason: 'Now.',
+          run: 'x',
+          priority: true,
+          confirmed: true,
+        },
+        {
+          path: vscode.file('wanted.jsonl'),
+          reason: 'Now.',
+          account: 'Work',
+          convertToChat: true,
+          trialRows: 1,
+        },
+        { path: 'twice.jsonl', reason: 'Now.' },
+        { path: '../../../../../../../../etc/passwd', reason: 'Now.', run: '../balance' },
+      ],
+    });
+    const all = await results();
+    assert.ok(all.length >= 56);
+    assert.equal(service.submissions, 0, 'submissions that reached the service');
+    assert.equal(await service.balanceCents(), 100_000);
+    // No file was changed, replaced or removed; there are only new ones.
+    const after = await files();
+    for (const [name, identity] of before) assert.equal(after.get(name), identity, name);
+    const added = [...after.keys()].filter((name) => !before.has(name));
+    assert.deepEqual(added.sort(), ['twice.prepared-2.jsonl', 'twice.prepared.jsonl']);
+    for (const one of all) {
+      // Text of the row, the API key, folders outside of the workspace.
+      assert.doesNotMatch(one, /2 \+ 2|service_agent_test|root:|globalStorage|https?:/, one);
+      assert.ok(one.length < 20_000);
+    }
   });
 });

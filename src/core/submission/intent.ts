@@ -112,6 +112,8 @@ export const intentSchema = v.object({
   /** The part of the label that identifies the run. */
   marker: v.optional(v.string()),
   priority_processing: v.boolean(),
+  /** Who proposed it, unless the user did. The consents are always the user's. */
+  proposedBy: v.optional(v.literal('agent')),
   /** What the user accepted, when (ISO 8601), and which URLs were shown. */
   consents: v.object({
     model_terms: v.object({ accepted_at: text, urls: v.array(v.string()) }),
@@ -146,7 +148,14 @@ export type ReceiptRun = ChargedReceipt['settled']['run'];
 /** What the user chose and consented to. */
 export type Draft = Pick<
   Intent,
-  'dataset' | 'model_id' | 'label' | 'marker' | 'priority_processing' | 'consents' | 'balanceBefore'
+  | 'dataset'
+  | 'model_id'
+  | 'label'
+  | 'marker'
+  | 'priority_processing'
+  | 'proposedBy'
+  | 'consents'
+  | 'balanceBefore'
 >;
 
 /** Returns the label as the user entered it, or the file name. */

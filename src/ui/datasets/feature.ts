@@ -17,6 +17,7 @@ export function activateDatasets(services: Services): void {
   });
   const reports = async () => (await datasets()).reports;
   services.datasetReports.provide(reports);
+  services.datasetChecker.provide(async () => (await datasets()).checker);
   const previews = lazy(async () => {
     const { DatasetPreviews } = await import('./datasetPreviews.ts');
     return disposables.add(new DatasetPreviews(context.extensionUri, await datasets(), log));

@@ -270,6 +270,7 @@ function runSection(view: KnownRun): RunPageSection {
     fact('label', TERMS.label, labelText(view)),
     fact('status', TERMS.status, serviceText(detail?.status ?? run.status) || TERMS.unknown),
     receipt && fact('queue', TERMS.queue, receipt.priority_processing ? TERMS.priority : TERMS.standard),
+    receipt?.proposedBy && fact('proposed', l10n.t('Proposed by'), l10n.t('an agent')),
     fact('run', idName, serviceText(runId), copy(idName, runId)),
     fact('link', linkName, link, copy(linkName, link)),
     receipt && fact('idempotency', 'Idempotency-Key', receipt.id, copy('Idempotency-Key', receipt.id)),

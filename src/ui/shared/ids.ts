@@ -20,6 +20,7 @@ export const COMMANDS = {
   convertToJsonl: 'fineTuning.convertToJsonl',
   openSampleDataset: 'fineTuning.openSampleDataset',
   submitAgain: 'fineTuning.submitAgain',
+  copySkill: 'fineTuning.copySkill',
   refresh: 'fineTuning.refresh',
   loadAllRuns: 'fineTuning.loadAllRuns',
   filterRuns: 'fineTuning.filterRuns',
@@ -53,6 +54,18 @@ export const COMMANDS = {
 } as const;
 export type CommandId = (typeof COMMANDS)[keyof typeof COMMANDS];
 
+/** The tools of agents, which VS Code knows by these names. */
+export const AGENT_TOOLS = [
+  'fineTuning_checkDataset',
+  'fineTuning_prepareDataset',
+  'fineTuning_listRuns',
+  'fineTuning_getRun',
+  'fineTuning_estimatePrice',
+  'fineTuning_inspectAdapter',
+  'fineTuning_proposeRun',
+] as const;
+export type AgentTool = (typeof AGENT_TOOLS)[number];
+
 /** The source of the extension's problems in the Problems panel. */
 export const EXTENSION_NAME = 'Fine-Tuning';
 
@@ -84,6 +97,8 @@ export const SETTINGS = {
   downloadDirectory: '' as string,
   downloadWhenComplete: 'ask' as string,
   notifications: 'finished' as string,
+  /** What agents may do: `on`, `readOnly` or `off`. */
+  agents: 'on' as string,
 } as const;
 
 export const CONTEXT_KEYS = {

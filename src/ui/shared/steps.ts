@@ -15,6 +15,8 @@ export interface Place {
   step?: number;
   totalSteps?: number;
   hasBack?: boolean;
+  /** Closes the dialog when aborted. */
+  signal?: AbortSignal | undefined;
   /** A button that opens a link and leaves the dialog open. */
   link?: { title: string; open: () => unknown } | undefined;
 }
@@ -179,6 +181,7 @@ function show<T, R>(
   input.step = place.step;
   input.totalSteps = place.totalSteps;
   input.ignoreFocusOut = true;
+  const hide = () => input.hide();
   const link = place.link && { iconPath: new vscode.ThemeIcon('globe'), tooltip: place.link.title };
   input.buttons = [
     ...(place.hasBack === true ? [vscode.QuickInputButtons.Back] : []),
@@ -203,8 +206,11 @@ function show<T, R>(
       settling.then(done, done);
     });
     input.onDidHide(() => resolve({ kind: 'cancel' }));
-    input.show();
+    place.signal?.addEventListener('abort', hide);
+    if (place.signal?.aborted === true) resolve({ kind: 'cancel' });
+    else input.show();
   }).finally(() => {
+    place.signal?.removeEventListener('abort', hide);
     // Not immediately: until the next step is shown, keystrokes would go to the editor behind it.
     input.enabled = false;
     setTimeout(() => input.dispose(), HANDOVER_MS);

@@ -11,11 +11,13 @@ import type { Review } from './review.ts';
 
 /**
  * Asks to accept the terms of the model's provider. Links come first and accepting last, so that Enter alone accepts nothing.
+ * @param signal closes the box
  * @returns the time of acceptance and the links that could be opened
  */
 export async function acceptTerms(
   model: Model,
   review: Pick<Review, 'nowMs' | 'ready'>,
+  signal?: AbortSignal,
 ): Promise<Draft['consents']['model_terms'] | 'back' | undefined> {
   const { terms, policy } = modelLinks(model);
   type Row = 'accept' | 'stay' | { url: string };
@@ -38,6 +40,7 @@ export async function acceptTerms(
     {
       title: provider === '' ? l10n.t('Terms for {0}', name) : l10n.t('Terms of {0} for {1}', provider, name),
       hasBack: true,
+      signal,
     },
     {
       placeholder: l10n.t('Read the terms, then accept. Nothing has been sent yet.'),

@@ -13,11 +13,11 @@ export const EXTRA_COST = l10n.t('costs extra unless your plan includes it');
 /** Shows the box of a row. @returns the resulting choices, which Back and Esc leave as they are */
 export async function changeChoice(
   target: 'model' | 'label' | 'queue',
-  title: string,
+  box: Place,
   context: SubmissionContext,
   choices: SubmissionChoices,
 ): Promise<SubmissionChoices> {
-  const place = { title, hasBack: true };
+  const place = { ...box, hasBack: true };
   const answer: Answer<Partial<SubmissionChoices>> =
     target === 'model'
       ? mapAnswer(await askForModel(place, context, choices), (model) => ({ model }))

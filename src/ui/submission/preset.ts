@@ -3,6 +3,7 @@ import { MAX_LABEL_LENGTH } from '../../core/api/types.ts';
 import { cutAtWholeCharacters } from '../../core/base/plainText.ts';
 import { withoutMarker } from '../../core/runs/marker.ts';
 import type { Draft, Receipt } from '../../core/submission/intent.ts';
+import { Proposal } from '../../core/submission/proposal.ts';
 import type { PendingSubmission } from '../../core/submission/pendingSubmission.ts';
 import { modelOf } from '../shared/arguments.ts';
 import type { SubmissionChoices, SubmissionContext } from './review.ts';
@@ -19,6 +20,8 @@ export interface Preset {
   again?: string | undefined;
   /** The account that this was chosen for, which may no longer be active. */
   accountId?: string | undefined;
+  /** Given if an agent proposed it. */
+  proposal?: Proposal | undefined;
 }
 
 /** The choices of an earlier submission, which a new one starts with. */
@@ -37,6 +40,7 @@ export function presetFrom(value: unknown): Preset {
     replaces: text('replaces'),
     again: text('again'),
     accountId: text('accountId'),
+    proposal: given['proposal'] instanceof Proposal ? given['proposal'] : undefined,
   };
 }
 

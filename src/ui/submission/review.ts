@@ -13,6 +13,7 @@ import type { Session } from '../../core/runs/session.ts';
 import type { Receipt } from '../../core/submission/intent.ts';
 import type { KnownSubmissions } from '../../core/submission/journal.ts';
 import { priorsOf, trainedBefore, type Prior, type TrainedBefore } from '../../core/submission/receipts.ts';
+import type { Proposal } from '../../core/submission/proposal.ts';
 import type { Services } from '../../services.ts';
 import { runNames, type RunNames } from '../shared/datasetTexts.ts';
 import { setting } from '../shared/settings.ts';
@@ -50,6 +51,8 @@ export interface SubmissionContext {
   earlier?: Receipt | undefined;
   /** Why the summary is shown again. */
   notice?: string | undefined;
+  /** Given if an agent proposed it. */
+  proposal?: Proposal | undefined;
 }
 
 /** What the user chose before consenting; the label without its marker. */
@@ -75,7 +78,7 @@ export class DatasetReview implements Disposable {
   readonly #session: Session;
   readonly #facts: Facts;
   readonly #services: Parts;
-  readonly #shown: Pick<SubmissionContext, 'notice' | 'earlier'>;
+  readonly #shown: Pick<SubmissionContext, 'notice' | 'earlier' | 'proposal'>;
   readonly #marker = setting('labelMarker') ? newMarker() : undefined;
   readonly #open: OpenSubmissions;
   readonly #store = new DisposableStore();
@@ -87,7 +90,7 @@ export class DatasetReview implements Disposable {
     session: Session,
     facts: Facts,
     services: Parts,
-    shown: Pick<SubmissionContext, 'notice' | 'earlier'>,
+    shown: Pick<SubmissionContext, 'notice' | 'earlier' | 'proposal'>,
   ) {
     this.#dataset = dataset;
     this.#session = session;

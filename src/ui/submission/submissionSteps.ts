@@ -6,7 +6,7 @@ import { acceptTerms } from './acceptTerms.ts';
 import { askForModel, changeChoice } from './changeChoice.ts';
 import { confirmSubmission, mayExceedBudget } from './confirmSubmission.ts';
 import { runParameters, sentLabel, type Restart, type Review, type SubmissionChoices } from './review.ts';
-import { showSummary, titleOf, type SummaryTarget } from './summary.ts';
+import { boxOf, showSummary, type SummaryTarget } from './summary.ts';
 
 /** What the user consented to. */
 export interface Confirmed {
@@ -32,7 +32,7 @@ export async function reviewSubmission(
   let choices = initial;
   if (choices.model === undefined) {
     const context = review.context();
-    const answer = await askForModel({ title: titleOf(context) }, context, choices);
+    const answer = await askForModel(boxOf(context), context, choices);
     if (answer.kind !== 'value') return undefined;
     choices = { ...choices, model: answer.value };
   }
@@ -49,7 +49,7 @@ export async function reviewSubmission(
       case 'label':
       case 'queue': {
         const context = review.context();
-        choices = await changeChoice(target, titleOf(context), context, choices);
+        choices = await changeChoice(target, boxOf(context), context, choices);
         break;
       }
       case 'dataset':
@@ -86,9 +86,11 @@ async function consent(
   const agreed = new Set<string>();
   const over = await mayExceedBudget(confirmation(), agreed);
   if (over !== 'continue') return over;
-  const terms = await acceptTerms(model, review);
+  const signal = context.proposal?.signal;
+  const terms = await acceptTerms(model, review, signal);
   if (terms === 'back' || terms === undefined) return terms;
-  const answer = await confirmSubmission(confirmation, agreed);
+  // A withdrawn proposal asks nothing more.
+  const answer = await confirmSubmission(() => (signal?.aborted ? undefined : confirmation()), agreed);
   if (answer !== 'submit') return answer;
   const dataPolicy = { accepted_at: new Date(review.nowMs()).toISOString() };
   const late = await review.restart(sha256);

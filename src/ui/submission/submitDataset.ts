@@ -50,6 +50,7 @@ export async function submitDataset(
   let chosen: { file: unknown; selection?: unknown } = { file: argument, selection };
   let restarted: Restart | undefined;
   for (;;) {
+    const { proposal } = preset;
     const session = sessions.active ?? (await startSomewhere(sessions));
     if (session === undefined) return { outcome: 'cancelled' };
     await onDisk(openJournal(), 'submissions');
@@ -69,7 +70,8 @@ export async function submitDataset(
     const notice = restarted && restartNotice(restarted, filename, name);
     const earlier = receiptOf(facts.receipts, id, preset.again ?? '');
     const place = await placeOf(checked.file.path);
-    const review = new DatasetReview({ ...checked, place }, session, facts, services, { notice, earlier });
+    const shown = { notice, earlier, proposal };
+    const review = new DatasetReview({ ...checked, place }, session, facts, services, shown);
     const context = review.context();
     const initial = initialChoices(context, argument, preset, facts.receipts, submitter.pending);
     const result = await reviewSubmission(review, initial).finally(() => review.dispose());
@@ -84,7 +86,10 @@ export async function submitDataset(
     const isDefault = label === path.parse(filename).name;
     preset = { ...preset, modelId: model?.model_id, label: isDefault ? undefined : label, priority };
     const other = restarted === 'other-dataset' ? await openDataset() : undefined;
-    if (other !== undefined) preset = { ...preset, again: undefined, replaces: undefined };
+    if (other !== undefined) {
+      preset = { ...preset, again: undefined, replaces: undefined, proposal: undefined };
+      if (proposal !== undefined) proposal.isReplaced = true;
+    }
     chosen = { file: other ?? vscode.Uri.file(checked.file.path) };
   }
 }
@@ -150,7 +155,7 @@ async function startSomewhere(sessions: Services['sessions']): Promise<Session |
 
 function draftOf(
   { file, counts }: CheckedDataset,
-  { balance, marker }: SubmissionContext,
+  { balance, marker, proposal }: SubmissionContext,
   confirmed: Confirmed,
 ): Draft {
   const { model, label, priority, consents, sha256 } = confirmed;
@@ -168,6 +173,7 @@ function draftOf(
     ...(label === '' ? {} : { label }),
     ...(marker === undefined ? {} : { marker }),
     priority_processing: priority,
+    ...(proposal === undefined ? {} : { proposedBy: 'agent' }),
     consents,
     ...(balance === undefined ? {} : { balanceBefore: balance }),
   };

@@ -26,7 +26,7 @@ import {
 import { openServiceLink } from '../shared/open.ts';
 import { priceText } from '../shared/priceText.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
-import { pick, separator, type Choice } from '../shared/steps.ts';
+import { pick, separator, type Choice, type Place } from '../shared/steps.ts';
 import { TERMS } from '../shared/terms.ts';
 import { budgetText, overBudget } from './budgetText.ts';
 import { EXTRA_COST } from './changeChoice.ts';
@@ -43,12 +43,14 @@ import {
 /** The target of a row in the summary. */
 export type SummaryTarget = 'continue' | 'model' | 'label' | 'queue' | 'dataset' | 'website';
 
-/** Returns the title of the summary and the boxes of its rows. */
-export function titleOf({ account, dataset }: SubmissionContext): string {
+/** Returns the title of the summary and the boxes of its rows, and what closes them. */
+export function boxOf({ account, dataset, proposal }: SubmissionContext): Place {
   const filename = sanitizeServiceText(dataset.filename);
-  return account.kind === 'sandbox'
-    ? l10n.t('Submit {0} to the sandbox', filename)
-    : l10n.t('Submit {0} to {1}', filename, sanitizeServiceText(account.name));
+  const title =
+    account.kind === 'sandbox'
+      ? l10n.t('Submit {0} to the sandbox', filename)
+      : l10n.t('Submit {0} to {1}', filename, sanitizeServiceText(account.name));
+  return { title, signal: proposal?.signal };
 }
 
 /** Shows what will be sent, who pays, and what is known about the price. @returns the chosen row */
@@ -61,22 +63,19 @@ export async function showSummary(
   const sent = { ...choices, label: sentLabel(context, choices.label) };
   let sha256: string | undefined;
   const items = () => summaryRows(review.context(), sent, sha256);
-  const answer = await pick<SummaryTarget | undefined>(
-    { title: titleOf(context) },
-    {
-      placeholder: context.notice ?? l10n.t('Review before submitting. Nothing has been sent yet.'),
-      items: items(),
-      active,
-      later: [review.sha256.then((digest) => (sha256 = digest)), ...review.late].map((known) =>
-        known.then(items),
-      ),
-      settle: (target) => (target === 'continue' ? review.ready() : undefined),
-      stays: (target) => {
-        if (target === 'website') void openServiceLink(websiteOf(context.account) ?? '');
-        return target === undefined || target === 'website';
-      },
+  const answer = await pick<SummaryTarget | undefined>(boxOf(context), {
+    placeholder: context.notice ?? l10n.t('Review before submitting. Nothing has been sent yet.'),
+    items: items(),
+    active,
+    later: [review.sha256.then((digest) => (sha256 = digest)), ...review.late].map((known) =>
+      known.then(items),
+    ),
+    settle: (target) => (target === 'continue' ? review.ready() : undefined),
+    stays: (target) => {
+      if (target === 'website') void openServiceLink(websiteOf(context.account) ?? '');
+      return target === undefined || target === 'website';
     },
-  );
+  });
   return answer.kind === 'value' ? answer.value : undefined;
 }
 
@@ -173,13 +172,17 @@ function datasetText(context: SubmissionContext, sha256: string | undefined): st
   return facts.join(' · ');
 }
 
+/** How much of an agent's reason is shown. */
+const MAX_REASON_UNITS = 200;
+
 /** Only facts that the user may not expect. */
 function noteRows(
   context: SubmissionContext,
   { model, priority }: SubmissionChoices,
   sha256: string | undefined,
 ): Fact[] {
-  const { account, balance, check, dataset, held, money, openOnesOf, priorsOf, trainedBefore } = context;
+  const { account, balance, check, dataset, held, money, openOnesOf, priorsOf, proposal, trainedBefore } =
+    context;
   const size = sizePhrase(dataset.size.bytes);
   const wanted = runParameters(context, { priority }, sha256);
   const note = money.balanceNote(wanted);
@@ -188,6 +191,11 @@ function noteRows(
   const trained = sha256 === undefined ? undefined : trainedBefore(sha256);
   const changed = trained?.kind === 'changed' && trainedPhrase(trained, dataset.size.rows);
   return compact(
+    proposal && {
+      icon: 'hubot',
+      label: l10n.t('Proposed by an agent'),
+      description: sanitizeServiceText(proposal.reason, MAX_REASON_UNITS),
+    },
     ...(sha256 === undefined ? [] : openOnesOf(sha256).map(openRow)),
     over && { icon: 'warning', label: l10n.t('Over budget'), description: over.message },
     held && {

@@ -271,6 +271,7 @@ describe('runPageState', () => {
           'two links were shown': {
             receipt: { ...receipt, ...consentsTo('https://a.test', 'https://b.test') },
           },
+          'an agent proposed it': { receipt: receiptOf({ proposedBy: 'agent' }) },
           'the response was lost': { receipt: receiptOf({ attempts }, { how: 'found' }) },
           'the user recognized it': {
             receipt: { ...receipt, settled: receiptOf({}, { how: 'recognised' }).settled },

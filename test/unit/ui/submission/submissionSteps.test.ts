@@ -3,6 +3,7 @@ import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { DatasetChangedError } from '../../../../src/core/api/errors.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
+import { Proposal } from '../../../../src/core/submission/proposal.ts';
 import { changedLines, golden } from '../../../helpers/golden.ts';
 import { chargedReceipt } from '../../../helpers/receipts.ts';
 import { groupOf, reportOf } from '../../../helpers/report.ts';
@@ -234,6 +235,37 @@ describe('reviewSubmission', () => {
         assert.equal(asked.length, details.length);
         for (const [index, line] of details.entries()) assert.ok(asked[index]?.includes(line), line);
         assert.equal(standIn.shown.sentences.at(-1), 'Submit this dataset to Work and pay?');
+      }
+    });
+
+    it('over the budget asks nothing more if an agent withdraws its proposal meanwhile', async () => {
+      const budgets = [100, 200];
+      for (const [withdrawnAt, boxes] of [
+        [0, 1],
+        [1, 2],
+      ] as const) {
+        standIn.forget();
+        const stop = new AbortController();
+        let questions = 0;
+        standIn.shown.answer = (buttons) => {
+          if (questions++ === withdrawnAt) stop.abort();
+          return buttons.at(-1);
+        };
+        let reads = 0;
+        const result = await walk(ACCEPTING, {
+          proposal: new Proposal('Ready', stop.signal),
+          ready: () => {
+            reads++;
+            return Promise.resolve();
+          },
+          get money() {
+            const budget = { perRunCents: budgets[reads - 1] ?? 100, currency: 'USD' };
+            return moneyOf({ account: { ...account, budget }, receipts, balance: usd(40_000) });
+          },
+        });
+        assert.equal(result, undefined);
+        assert.deepEqual([standIn.shown.inputs.length, questions], [boxes, withdrawnAt + 1]);
+        assert.ok(standIn.shown.sentences.every((text) => text.startsWith('This run may exceed')));
       }
     });
 

@@ -14,6 +14,7 @@ import type { KnownSubmissions } from '../../../../src/core/submission/journal.t
 import type { SubmissionResult } from '../../../../src/core/submission/pendingSubmission.ts';
 import { Submitter } from '../../../../src/core/submission/submitter.ts';
 import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
+import { Proposal } from '../../../../src/core/submission/proposal.ts';
 import type { UnreadRecord } from '../../../../src/core/submission/unreadRecord.ts';
 import { useFileReads } from '../../../helpers/fileReads.ts';
 import { useFolder } from '../../../helpers/folder.ts';
@@ -529,5 +530,74 @@ describe('submitDataset', () => {
     pending = [pendingOf('refused', intentOf({ id: 'renamed', dataset }))];
     await submit({ modelId: 'm', replaces: 'renamed' });
     assert.deepEqual(discarded, ['refused', 'renamed']);
+  });
+
+  describe('proposed by an agent', () => {
+    /** Submits a proposal, which is withdrawn once this many dialogs are answered. */
+    async function propose(withdrawnAfter = Infinity, answers = ACCEPTING) {
+      const stop = new AbortController();
+      const proposal = new Proposal('Ready', stop.signal);
+      const left = [...answers];
+      const isLeft = () => {
+        if (standIn.shown.inputs.length + standIn.shown.sentences.length > withdrawnAfter) stop.abort();
+      };
+      standIn.shown.pick = () => {
+        isLeft();
+        return left.shift();
+      };
+      standIn.shown.answer = (buttons) => {
+        isLeft();
+        return buttons.find((button) => button === SUBMIT);
+      };
+      if (withdrawnAfter < 0) stop.abort();
+      const preset = { modelId: 'm', proposal };
+      const ended = await submitDataset(parts, standIn.Uri.file(file), undefined, preset).catch(
+        (error: unknown) => (error as { code?: string }).code,
+      );
+      return { ended, proposal };
+    }
+    const rowsOfSummary = () =>
+      standIn.shown.inputs[0]?.items.map(({ label, description }) => `${label}: ${description}`);
+
+    it('says so in the summary and in the record', async () => {
+      await propose();
+      assert.ok(rowsOfSummary()?.includes('$(hubot) Proposed by an agent: Ready'), rowsOfSummary()?.join());
+      assert.equal(drafts[0]?.proposedBy, 'agent');
+    });
+
+    it('can’t be pretended by another extension, since its objects are no proposals', async () => {
+      await submit({ modelId: 'm', proposal: { reason: 'Ready', signal: new AbortController().signal } });
+      assert.ok(rowsOfSummary()?.every((row) => !row.includes('agent')));
+      assert.equal('proposedBy' in (drafts[0] ?? {}), false);
+    });
+
+    it('shows nothing more once it is withdrawn, and sends nothing unless the final question was answered', async () => {
+      for (const [withdrawnAfter, dialogs] of [
+        [-1, 0],
+        [0, 1],
+        [1, 2],
+      ] as const) {
+        standIn.forget();
+        await propose(withdrawnAfter);
+        const { inputs, sentences } = standIn.shown;
+        assert.deepEqual(
+          [inputs.length + sentences.length, drafts.length],
+          [dialogs, 0],
+          String(withdrawnAfter),
+        );
+      }
+      standIn.forget();
+      await propose(2);
+      assert.deepEqual([standIn.shown.isModal[0], drafts.length], [true, 1]);
+    });
+
+    it('is the user’s own if they choose another dataset', async () => {
+      const other = path.join(folder(), 'other.jsonl');
+      await writeFile(other, `${TEXT}${TEXT}`);
+      standIn.shown.folder = () => other;
+      const { proposal } = await propose(Infinity, ['Dataset', ...ACCEPTING]);
+      assert.equal(proposal.isReplaced, true);
+      assert.deepEqual([drafts[0]?.dataset.path, drafts[0]?.proposedBy], [other, undefined]);
+    });
   });
 });

@@ -1,0 +1,14 @@
+/** A submission that an agent proposes to the user. Only `ui/agents` makes one: other extensions can't pass it to a command. */
+export class Proposal {
+  /** In the agent's words. */
+  readonly reason: string;
+  /** Aborted when the agent withdraws it, which closes everything but an open modal dialog. */
+  readonly signal: AbortSignal;
+  /** Whether the user chose another dataset instead, which is then not the agent's proposal. */
+  isReplaced = false;
+
+  constructor(reason: string, signal: AbortSignal) {
+    this.reason = reason;
+    this.signal = signal;
+  }
+}

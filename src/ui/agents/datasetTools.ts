@@ -1,0 +1,214 @@
+import { serviceOf } from '../../core/accounts/account.ts';
+import { sha256OfFile } from '../../core/api/dataset.ts';
+import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
+import { isMendable, mendableOf, type Mendable } from '../../core/datasets/mendable.ts';
+import type { PrepareChoices } from '../../core/datasets/prepare.ts';
+import { canConvertAll, prepareCopy } from '../../core/datasets/prepareCopy.ts';
+import { isBlank, verdictOf, type Report } from '../../core/datasets/report.ts';
+import { moneyOf } from '../../core/money/accountMoney.ts';
+import type { BudgetCheck } from '../../core/money/budget.ts';
+import type { RunParameters } from '../../core/money/estimate.ts';
+import { priorsOf, wasSubmittedInSize } from '../../core/submission/receipts.ts';
+import type { Services } from '../../services.ts';
+import { priceText } from '../shared/priceText.ts';
+import { data, idOf, money, pathData, Refusal, time, type Answer } from './answer.ts';
+import { count, FLAG, PATH, type Input, type InputSchema } from './input.ts';
+import { datasetInWorkspace, shownPath } from './places.ts';
+import { readySession } from './readySession.ts';
+
+/** In one answer; a longer list would hide the rest. */
+const MAX_PLACES = 50;
+const MAX_PLACES_OF_A_KIND = 5;
+
+export const ONE_DATASET = { properties: { path: PATH }, required: ['path'] } as const satisfies InputSchema;
+
+export const PREPARATION = {
+  properties: {
+    path: PATH,
+    withoutErrors: FLAG,
+    withoutDuplicates: FLAG,
+    maskSecrets: FLAG,
+    maskPersonalData: FLAG,
+    convertToChat: FLAG,
+    holdOutPercent: count(1, 90),
+    trialRows: count(1, 1_000_000),
+  },
+  required: ['path'],
+} as const satisfies InputSchema;
+
+export const PRICE = {
+  properties: { path: PATH, priority: FLAG },
+  required: ['path'],
+} as const satisfies InputSchema;
+
+/** Finds every problem of a dataset. */
+export async function checkDataset(
+  services: Services,
+  { path }: Input<typeof ONE_DATASET>,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { file, shown, isDirty } = await datasetInWorkspace(path);
+  const report = await (await services.reports()).currentReport(file, signal);
+  const verdict = verdictOf(report);
+  const about = { path: pathData(shown), verdict, kind: report.kind, ...(isDirty && { unsaved: UNSAVED }) };
+  if (report.kind !== 'rows')
+    return { ...about, next: 'It is not JSONL. Don’t submit it; ask the user to run "Convert to JSONL".' };
+  const { rows, blankRows, errorRows, format, formats, sizeBytes, statistics, repeats } = report;
+  const { tokens, maxTurns } = statistics;
+  return {
+    ...about,
+    ...{ rows, blankRows, errorRows, sizeBytes, format, maxTurns },
+    formats: Object.fromEntries(Object.entries(formats).filter(([, found]) => found > 0)),
+    approximateTokens: tokens,
+    repeatedPrompts: repeats.prompts,
+    problems: problemsOf(report),
+    prepareDatasetCan: changesOf(mendableOf(report)),
+    next: nextStep(report),
+  };
+}
+
+const UNSAVED = 'An editor has changes that aren’t on the disk. They weren’t read; ask the user to save.';
+
+/** Kinds of problems with their number and first places: never what a row says. */
+function problemsOf({ problems }: Report) {
+  let left = MAX_PLACES;
+  return problems.map((group) => {
+    const shown = Math.min(group.located, MAX_PLACES_OF_A_KIND, left);
+    left -= shown;
+    const places = Array.from({ length: shown }, (_, index) => {
+      const { row, line, column } = group.at(index);
+      return { row, line, column };
+    });
+    return { problem: group.code, severity: group.severity, count: group.total, places };
+  });
+}
+
+function changesOf(mendable: Mendable) {
+  const { convertible, unconvertible, ...counts } = mendable;
+  return {
+    ...counts,
+    convertible: Object.fromEntries(convertible),
+    unconvertible: Object.fromEntries(unconvertible),
+  };
+}
+
+function nextStep(report: Report): string {
+  const verdict = verdictOf(report);
+  if (isBlank(report)) return 'It has only blank rows. Don’t submit it.';
+  if (verdict === 'clean') return 'No problems. fineTuning_estimatePrice says what is known of the price.';
+  if (verdict === 'errors' && !isMendable(report))
+    return 'Don’t propose it. No copy can mend it: show the user the rows and propose an edit.';
+  return verdict === 'errors'
+    ? 'Don’t propose it. Call fineTuning_prepareDataset, which writes a mended copy, then check that copy.'
+    : 'Review the warnings with the user. fineTuning_prepareDataset can mend some of them in a copy.';
+}
+
+/** Writes a mended copy beside a dataset, which isn't changed. */
+export async function prepareDataset(
+  services: Services,
+  input: Input<typeof PREPARATION>,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { file, shown, isDirty } = await datasetInWorkspace(input.path);
+  if (isDirty) throw new Refusal(UNSAVED);
+  const report = await (await services.reports()).currentReport(file, signal);
+  if (report.kind !== 'rows')
+    throw new Refusal('It is not JSONL. Nothing was written. Ask the user to run "Convert to JSONL".');
+  const checker = await services.datasetChecker.get()();
+  const mendable = mendableOf(report);
+  const convertsAll =
+    input.convertToChat === undefined &&
+    mendable.convertsAll &&
+    (await canConvertAll(checker, report, { signal }));
+  const choices = choicesOf(input, mendable, convertsAll);
+  if (!changesAnything(choices) && !mendable.hasLitter)
+    return { path: pathData(shown), isCreated: false, next: 'Nothing to change. Use the dataset as it is.' };
+  const { main, holdOut, counts } = await prepareCopy(checker, report, choices, {
+    maxBytes: MAX_DATASET_BYTES,
+    signal,
+  });
+  const { dropped, ...counted } = counts;
+  return {
+    isCreated: true,
+    path: pathData((await shownPath(main)) ?? ''),
+    ...(holdOut !== undefined && { holdOut: pathData((await shownPath(holdOut)) ?? '') }),
+    ...counted,
+    droppedFields: [...dropped.keys()].slice(0, 20).map((name) => data(name, 20)),
+    next: 'The source isn’t changed. Check the new file with fineTuning_checkDataset before you propose it.',
+  };
+}
+
+/** What the user's dialog selects at first, as far as it applies, unless the input says otherwise. */
+function choicesOf(
+  input: Input<typeof PREPARATION>,
+  { errorRows, duplicateRows, apiKeys, privateKeys, emailAddresses, cardNumbers }: Mendable,
+  convertsAll: boolean,
+): PrepareChoices {
+  return {
+    withoutErrors: input.withoutErrors !== false && errorRows > 0,
+    withoutDuplicates: input.withoutDuplicates !== false && duplicateRows > 0,
+    mask: {
+      secrets: input.maskSecrets !== false && apiKeys + privateKeys > 0,
+      personal: input.maskPersonalData === true && emailAddresses + cardNumbers > 0,
+    },
+    toChat: input.convertToChat ?? convertsAll,
+    holdOut: input.holdOutPercent === undefined ? undefined : { share: input.holdOutPercent / 100 },
+    trial: input.trialRows === undefined ? undefined : { rows: input.trialRows },
+  };
+}
+
+function changesAnything({ mask, ...choices }: PrepareChoices): boolean {
+  const { secrets, personal } = mask;
+  return secrets || personal || Object.values<unknown>(choices).some((one) => Boolean(one));
+}
+
+/** Says what earlier receipts suggest about the price, and what the account has. */
+export async function estimatePrice(
+  services: Services,
+  { path, priority = false }: Input<typeof PRICE>,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { file, stamp, shown } = await datasetInWorkspace(path);
+  const session = await readySession(services);
+  const { account, balance } = session;
+  const report = await (await services.reports()).currentReport(file, signal);
+  const receipts = await services.journal.receipts();
+  await balance.refresh().catch(() => undefined);
+  // The same bytes have the price of the last time.
+  const sha256 = wasSubmittedInSize(receipts, serviceOf(account), stamp.sizeBytes)
+    ? await sha256OfFile(stamp, signal)
+    : undefined;
+  const { rows, statistics } = report;
+  const counts = report.kind === 'rows' ? { rows, characters: statistics.characters } : {};
+  const wanted: RunParameters = { size: { bytes: stamp.sizeBytes, ...counts }, priority, sha256 };
+  const known = moneyOf(session, receipts, services.submitter.pending);
+  const priors = sha256 === undefined ? [] : priorsOf(receipts, serviceOf(account), sha256);
+  return {
+    path: pathData(shown),
+    account: data(account.name),
+    isSandbox: account.kind === 'sandbox',
+    price: priceText(known.estimate(wanted)),
+    balance: money(balance.current?.balance_cents, balance.current?.currency),
+    balanceNote: known.balanceNote(wanted) ?? 'no reason to expect that it is too low',
+    budget: budgetOf(known.checkBudget(wanted)),
+    sameBytesSubmittedBefore: priors
+      .slice(0, 5)
+      .map(({ runId, submittedAtMs }) => ({ run: runId && idOf(runId), at: time(submittedAtMs) })),
+    next: 'The price is known only after the charge: don’t promise one. Only the user can confirm a run.',
+  };
+}
+
+function budgetOf(check: BudgetCheck) {
+  if (check.kind === 'unset') return 'not set';
+  if (check.kind === 'other-currency') return 'not checked: it is in another currency';
+  const { limits, spending } = check;
+  return {
+    limits: limits.map(({ limit, limitCents, over }) => ({
+      per: limit,
+      amount: money(limitCents, spending.currency),
+      exceeded: over ?? 'not as far as known',
+    })),
+    spentThisMonth: money(spending.spentCents, spending.currency),
+    unknownPrices: spending.unknownPrices,
+  };
+}

@@ -1,0 +1,16 @@
+import { lazy } from '../../core/base/async.ts';
+import type { Services } from '../../services.ts';
+import { COMMANDS } from '../shared/ids.ts';
+
+/** Provides the tools of agents, whose code is loaded at the first call, and the command that copies their skill. */
+export function activateAgents(services: Services): void {
+  const { agentTools, commands, context } = services;
+  const tools = lazy(async () => new (await import('./tools.ts')).Tools(services));
+  agentTools.provide({
+    prepare: async (name, input) => (await tools()).prepare(name, input),
+    invoke: async (name, input, token) => (await tools()).invoke(name, input, token),
+  });
+  commands.add('nothing', {
+    [COMMANDS.copySkill]: async () => (await import('./copySkill.ts')).copySkill(context.extensionPath),
+  });
+}

@@ -1,0 +1,108 @@
+import { readdir, realpath, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { Uri, workspace } from 'vscode';
+import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
+import { inspectDataset, type DatasetFile, type DatasetProblem } from '../../core/datasets/fileKind.ts';
+import { tabsOf } from '../shared/tabs.ts';
+import { Refusal } from './answer.ts';
+
+/** A file or folder inside the workspace. */
+export interface InsidePlace {
+  /** The real path. */
+  file: string;
+  /** Relative to the workspace's only folder, else absolute. Agents can pass it to a tool. */
+  shown: string;
+  /** Whether an editor has changes of it that aren't on the disk. */
+  isDirty: boolean;
+}
+
+const OUTSIDE =
+  'There is no such file inside a folder that is open in VS Code. Nothing was read. Don’t copy or link files to get around this; ask the user.';
+
+/**
+ * Returns the place of a path that lies inside an open and trusted folder, by its real path. Reveals nothing of others.
+ * @param given absolute, or relative to an open folder
+ * @throws Refusal
+ */
+export async function insideWorkspace(given: string): Promise<InsidePlace> {
+  const folders = openFolders();
+  const roots = await Promise.all(folders.map((folder) => realpath(folder).catch(() => folder)));
+  for (const [index, folder] of folders.entries()) {
+    const file = path.resolve(folder, given);
+    // A path elsewhere isn't even looked up: on Windows, that could send credentials to a server.
+    if (![folder, roots[index] ?? folder].some((root) => isInside(root, file))) continue;
+    const found = await realpath(file).catch(() => undefined);
+    const shown = found && shownIn(roots, found);
+    if (found !== undefined && shown !== undefined)
+      return { file: found, shown, isDirty: isDirty(file) || isDirty(found) };
+  }
+  throw new Refusal(OUTSIDE);
+}
+
+/** Returns an adapter inside the workspace: a file, or a folder without links that lead out, since they would be followed. @throws Refusal */
+export async function adapterInWorkspace(given: string): Promise<InsidePlace> {
+  const place = await insideWorkspace(given);
+  const found = await stat(place.file).catch(() => undefined);
+  if (found?.isDirectory() === true) {
+    const entries = await readdir(place.file, { withFileTypes: true });
+    for (const entry of entries)
+      if (entry.isSymbolicLink()) await insideWorkspace(path.join(place.file, entry.name));
+  } else if (found?.isFile() !== true) throw new Refusal(NOT_A_DATASET['not-a-file']);
+  return place;
+}
+
+/** Returns the path of a file as agents see it; undefined if it lies outside of the workspace. Never rejects. */
+export async function shownPath(file: string): Promise<string | undefined> {
+  const folders = workspace.isTrusted ? localFolders() : [];
+  const roots = await Promise.all(folders.map((folder) => realpath(folder).catch(() => folder)));
+  return shownIn(roots, await realpath(file).catch(() => file));
+}
+
+/** Returns a dataset inside the workspace. @throws Refusal */
+export async function datasetInWorkspace(given: string): Promise<InsidePlace & { stamp: DatasetFile }> {
+  const place = await insideWorkspace(given);
+  const stamp = await inspectDataset(place.file, MAX_DATASET_BYTES);
+  if (typeof stamp === 'string') throw new Refusal(NOT_A_DATASET[stamp]);
+  return { ...place, stamp };
+}
+
+function isDirty(file: string): boolean {
+  return tabsOf(Uri.file(file)).some((tab) => tab.isDirty);
+}
+
+const NOT_A_DATASET: Readonly<Record<DatasetProblem, string>> = {
+  missing: OUTSIDE,
+  folder: 'This is a folder, not a file. Pass the path of one file.',
+  'not-a-file': 'This is not a regular file. Don’t pass it again.',
+  unreadable: 'The file can’t be read. Don’t change its permissions; ask the user.',
+  empty: 'The file is empty. Don’t submit it.',
+  'too-large':
+    'The file has more than 600 MB, the limit of the service. Don’t split it without asking the user.',
+};
+
+function openFolders(): string[] {
+  if (!workspace.isTrusted)
+    throw new Refusal(
+      'The user doesn’t trust this workspace. Nothing was read or written. Don’t try other paths; ask the user.',
+    );
+  const folders = localFolders();
+  if (folders.length === 0)
+    throw new Refusal('No folder is open. Ask the user to open the dataset’s folder.');
+  return folders;
+}
+
+function localFolders(): string[] {
+  return (workspace.workspaceFolders ?? []).flatMap(({ uri }) => (uri.scheme === 'file' ? [uri.fsPath] : []));
+}
+
+function shownIn(roots: readonly string[], file: string): string | undefined {
+  const root = roots.find((one) => isInside(one, file));
+  if (root === undefined) return undefined;
+  // In a workspace of several folders, a relative path could mean two files.
+  return roots.length > 1 ? file : path.relative(root, file) || '.';
+}
+
+function isInside(folder: string, file: string): boolean {
+  const inside = path.relative(folder, file);
+  return !path.isAbsolute(inside) && inside.split(path.sep)[0] !== '..';
+}

@@ -1,0 +1,216 @@
+import { createHash } from 'node:crypto';
+import { mkdir, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { l10n, Uri } from 'vscode';
+import { serviceOf } from '../../core/accounts/account.ts';
+import { sha256OfFile } from '../../core/api/dataset.ts';
+import type { Model } from '../../core/api/types.ts';
+import { throwIfCancelled } from '../../core/base/errors.ts';
+import { isPlainId } from '../../core/base/plainText.ts';
+import type { DatasetFile } from '../../core/datasets/fileKind.ts';
+import { verdictOf } from '../../core/datasets/report.ts';
+import type { Session } from '../../core/runs/session.ts';
+import { Lease } from '../../core/storage/lease.ts';
+import { isCharged, isRunOf } from '../../core/submission/intent.ts';
+import { Proposal } from '../../core/submission/proposal.ts';
+import { priorsOf, wasSubmittedInSize } from '../../core/submission/receipts.ts';
+import type { Services } from '../../services.ts';
+import type { CommandResult } from '../shared/commands.ts';
+import { inSandbox } from '../shared/format.ts';
+import { COMMANDS } from '../shared/ids.ts';
+import { showInformation } from '../shared/notifications.ts';
+import { sanitizeServiceText } from '../shared/serviceText.ts';
+import { data, idOf, money, Refusal, type Answer } from './answer.ts';
+import { FLAG, PATH, text, type Input, type InputSchema } from './input.ts';
+import { datasetInWorkspace } from './places.ts';
+import { readySession } from './readySession.ts';
+
+/** Never a consent, an API key, an Idempotency-Key or an account: those are the user's. */
+export const PROPOSAL = {
+  properties: { path: PATH, model: text(255), label: text(200), priority: FLAG, reason: text(1_000) },
+  required: ['path', 'reason'],
+} as const satisfies InputSchema;
+
+/** For how long a proposal that the user doesn't answer stays open: nobody else can propose meanwhile. */
+const UNANSWERED_MS = 5 * 60_000;
+/** For how long a declined file isn't proposed again. */
+const DECLINED_MS = 10 * 60_000;
+/** For how long the same bytes count as submitted already: the answer to an earlier call may have been lost. */
+const REPEATED_MS = 24 * 60 * 60_000;
+const MAX_REASON_UNITS = 200;
+const MAX_MODELS = 20;
+
+/**
+ * Proposes a run to the user, who reviews and confirms it like their own submission. Only the final modal dialog sends anything.
+ * @returns what became of it, also after the call was canceled: a modal dialog that was open then still counts
+ */
+export async function proposeRun(
+  services: Services,
+  input: Input<typeof PROPOSAL>,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const dataset = await datasetInWorkspace(input.path);
+  const session = await readySession(services);
+  const folder = path.join(services.context.globalStorageUri.fsPath, 'proposals');
+  const declined = path.join(folder, `${createHash('sha256').update(dataset.file).digest('hex')}.declined`);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  // Before anything is shown, over all windows.
+  const lease = await Lease.take(path.join(folder, 'open.lock'), 1);
+  if (lease === undefined)
+    throw new Refusal('Another proposal is open. Don’t propose again until it is answered.');
+  try {
+    if (Date.now() - (await writtenAtMs(declined)) < DECLINED_MS) throw new Refusal(DECLINED);
+    const model = await modelFor(input.model, session);
+    const report = await (await services.reports()).currentReport(dataset.file, signal);
+    if (verdictOf(report) === 'errors') throw new Refusal(NOT_READY);
+    await refuseRepeated(services, session, dataset.stamp, signal);
+    throwIfCancelled(signal);
+    const choice = await ask(questionOf(input, model, path.basename(dataset.file), session), signal);
+    if (choice === 'decline') {
+      await writeFile(declined, '');
+      return { status: 'declined', next: DECLINED };
+    }
+    if (choice === undefined) return { status: 'closed', next: CLOSED };
+    // The user may have changed the workspace meanwhile.
+    await datasetInWorkspace(dataset.file);
+    const proposal = new Proposal(input.reason, signal);
+    const preset = {
+      ...{ modelId: model?.model_id, label: input.label, priority: input.priority === true, proposal },
+      accountId: session.account.id,
+    };
+    const end = await services.commands.run(COMMANDS.submitDataset, [
+      Uri.file(dataset.file),
+      undefined,
+      preset,
+    ]);
+    return await endOf(end, proposal, services);
+  } finally {
+    lease.release();
+  }
+}
+
+const DECLINED = 'The user declined. Don’t propose it again; ask what to change.';
+const CLOSED =
+  'Nothing was sent. The user closed the proposal or didn’t answer it. Don’t propose it again without asking.';
+const ASK = 'Don’t propose it again. Only the user can submit the same bytes again.';
+const NOT_READY =
+  'The dataset has errors or secrets. Nothing was shown to the user. Don’t propose it; call fineTuning_prepareDataset.';
+
+async function writtenAtMs(file: string): Promise<number> {
+  return stat(file).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => -Infinity,
+  );
+}
+
+/** @throws Refusal, and the errors of the service */
+async function modelFor(modelId: string | undefined, { models }: Session): Promise<Model | undefined> {
+  if (modelId === undefined) return undefined;
+  const all = models.models ?? (await models.refresh()).data;
+  const available = all.filter((one) => one.available);
+  const found = available.find(({ model_id }) => model_id === modelId);
+  if (found !== undefined) return found;
+  throw new Refusal('No such model is available. Don’t guess; choose one of these.', {
+    available: available.slice(0, MAX_MODELS).map(({ model_id }) => data(model_id, 128)),
+  });
+}
+
+/** An earlier call may have been canceled while the user confirmed it. @throws Refusal */
+async function refuseRepeated(
+  { journal, submitter }: Services,
+  { account }: Session,
+  stamp: DatasetFile,
+  signal: AbortSignal,
+): Promise<void> {
+  const receipts = await journal.receipts();
+  const isOfSize = submitter.pending.some(({ totalBytes }) => totalBytes === stamp.sizeBytes);
+  if (!isOfSize && !wasSubmittedInSize(receipts, serviceOf(account), stamp.sizeBytes)) return;
+  const sha256 = await sha256OfFile(stamp, signal);
+  const [last] = priorsOf(receipts, serviceOf(account), sha256);
+  if (last?.runId !== undefined && Date.now() - last.submittedAtMs < REPEATED_MS)
+    throw new Refusal(
+      `Already submitted: run ${isPlainId(last.runId) ? last.runId : '(see "run")'}. ${ASK}`,
+      {
+        run: idOf(last.runId),
+      },
+    );
+  if (submitter.openOnesOf(account, sha256).length > 0)
+    throw new Refusal(
+      'Already submitted, and the outcome isn’t known yet. Don’t propose it again; call fineTuning_listRuns.',
+    );
+}
+
+function questionOf(
+  { reason }: Input<typeof PROPOSAL>,
+  model: Model | undefined,
+  filename: string,
+  { account }: Session,
+): string {
+  const [file, why] = [sanitizeServiceText(filename), sanitizeServiceText(reason, MAX_REASON_UNITS)];
+  const question =
+    model === undefined
+      ? l10n.t('An agent proposes to train with {0}: “{1}”', file, why)
+      : l10n.t('An agent proposes to train {0} with {1}: “{2}”', sanitizeServiceText(model.name), file, why);
+  return inSandbox(question, account.kind === 'sandbox');
+}
+
+/**
+ * Asks in a notification, whose first button sends nothing. VS Code can't close it: once the proposal ended, its buttons say so.
+ * @returns undefined if the user closed it or didn't answer in time
+ */
+async function ask(question: string, signal: AbortSignal): Promise<'review' | 'decline' | undefined> {
+  const [review, decline] = [l10n.t('Review…'), l10n.t('Decline')];
+  const over = new AbortController();
+  const isOver = AbortSignal.any([signal, over.signal]);
+  const pressed = Promise.resolve(showInformation(question, review, decline)).then((button) => {
+    if (button === undefined || !isOver.aborted) return button;
+    void showInformation(l10n.t('This proposal is no longer open. Nothing was sent.'));
+    return undefined;
+  });
+  const unanswered = new Promise<undefined>((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      resolve(undefined);
+    };
+    const timer = setTimeout(end, UNANSWERED_MS);
+    isOver.addEventListener('abort', end);
+  });
+  const button = await Promise.race([pressed, unanswered]);
+  over.abort();
+  throwIfCancelled(signal);
+  return button === review ? 'review' : button === decline ? 'decline' : undefined;
+}
+
+/** What became of the submission, money first. */
+async function endOf(
+  { outcome, id = '' }: CommandResult,
+  proposal: Proposal,
+  { journal }: Services,
+): Promise<Answer> {
+  const other = proposal.isReplaced
+    ? { note: 'The user chose another dataset instead of the proposed one.' }
+    : {};
+  const receipts = await journal.receipts().catch(() => []);
+  switch (outcome) {
+    case 'charged': {
+      const receipt = receipts.find((one) => isRunOf(one, id));
+      const { price_cents: cents, currency } = receipt && isCharged(receipt) ? receipt.settled.run : {};
+      const next = 'The user confirmed it. Don’t propose it again; fineTuning_getRun shows its progress.';
+      return { status: 'submitted', run: idOf(id), price: money(cents, currency), ...other, next };
+    }
+    case 'not-charged': {
+      const { refused, settled } = [...journal.intents, ...receipts].find((one) => one.id === id) ?? {};
+      const code =
+        refused?.code ?? (settled?.kind === 'not-charged' ? settled.code : undefined) ?? 'canceled';
+      const next = 'Nothing was charged. Don’t propose it again; the user can continue it in the Runs view.';
+      return { status: `not charged: ${/^[\w-]{1,60}$/.test(code) ? code : 'refused'}`, ...other, next };
+    }
+    case 'unknown': {
+      const next =
+        'It may have been charged. Never propose it again; fineTuning_listRuns shows what is known.';
+      return { status: 'unknown', ...other, next };
+    }
+    default:
+      return { status: 'closed', ...other, next: CLOSED };
+  }
+}

@@ -1,0 +1,111 @@
+import {
+  workspace,
+  type CancellationToken,
+  type LanguageModelToolResult,
+  type PreparedToolInvocation,
+} from 'vscode';
+import { CancelledError, ExpectedError } from '../../core/base/errors.ts';
+import type { AgentTools, Services } from '../../services.ts';
+import type { AgentTool } from '../shared/ids.ts';
+import { setting } from '../shared/settings.ts';
+import { data, Refusal, resultOf, type Answer } from './answer.ts';
+import {
+  checkDataset,
+  estimatePrice,
+  ONE_DATASET,
+  PREPARATION,
+  prepareDataset,
+  PRICE,
+} from './datasetTools.ts';
+import { readInput, type Input, type InputSchema } from './input.ts';
+import { proposeRun, PROPOSAL } from './proposeRun.ts';
+import { ADAPTER, getRun, inspectAdapter, listRuns, ONE_RUN, RUNS } from './runTools.ts';
+
+/** A tool: what it takes, whether it writes or asks something, what VS Code shows meanwhile, and what it does. */
+interface Tool {
+  schema: InputSchema;
+  isReadOnly: boolean;
+  doing: string;
+  run(services: Services, given: unknown, signal: AbortSignal): Promise<Answer>;
+}
+
+function tool<S extends InputSchema>(
+  schema: S,
+  doing: string,
+  work: (services: Services, input: Input<S>, signal: AbortSignal) => Promise<Answer>,
+  isReadOnly = true,
+): Tool {
+  return {
+    ...{ schema, doing, isReadOnly },
+    run: (services, given, signal) => work(services, readInput(schema, given), signal),
+  };
+}
+
+/** Every tool; package.json has their descriptions, and the same schemas. */
+export const TOOLS: Readonly<Record<AgentTool, Tool>> = {
+  fineTuning_checkDataset: tool(ONE_DATASET, 'Checking a dataset', checkDataset),
+  fineTuning_prepareDataset: tool(PREPARATION, 'Preparing a copy of a dataset', prepareDataset, false),
+  fineTuning_listRuns: tool(RUNS, 'Listing runs', listRuns),
+  fineTuning_getRun: tool(ONE_RUN, 'Reading a run', getRun),
+  fineTuning_estimatePrice: tool(PRICE, 'Estimating a price', estimatePrice),
+  fineTuning_inspectAdapter: tool(ADAPTER, 'Inspecting an adapter', inspectAdapter),
+  fineTuning_proposeRun: tool(PROPOSAL, 'Proposing a run to you', proposeRun, false),
+};
+
+/** Owns the calls of agents: what they may do, and that nothing but a result leaves. */
+export class Tools implements AgentTools {
+  readonly #services: Services;
+
+  constructor(services: Services) {
+    this.#services = services;
+  }
+
+  /** Has no effect. VS Code may ask the user before it calls a tool that writes; nothing relies on that. */
+  prepare(name: AgentTool, given: unknown): Promise<PreparedToolInvocation> {
+    const { doing } = TOOLS[name];
+    if (name !== 'fineTuning_prepareDataset') return Promise.resolve({ invocationMessage: doing });
+    const path = pathOf(given);
+    const message = `It adds files beside ${path} and changes none.`;
+    const confirmationMessages = { title: 'Prepare a copy of a dataset?', message };
+    return Promise.resolve({ invocationMessage: doing, ...(path && { confirmationMessages }) });
+  }
+
+  async invoke(name: AgentTool, given: unknown, token: CancellationToken): Promise<LanguageModelToolResult> {
+    const { isReadOnly } = TOOLS[name];
+    const stop = new AbortController();
+    if (token.isCancellationRequested) stop.abort();
+    const subscription = token.onCancellationRequested(() => stop.abort());
+    try {
+      const allowed = setting('agents');
+      if (allowed === 'off' || (allowed !== 'on' && !isReadOnly)) throw new Refusal(TURNED_OFF);
+      if (!workspace.isTrusted) throw new Refusal(UNTRUSTED);
+      return resultOf(await TOOLS[name].run(this.#services, given, stop.signal));
+    } catch (error) {
+      return resultOf({ error: this.#failureOf(name, error), ...(error instanceof Refusal && error.more) });
+    } finally {
+      subscription.dispose();
+    }
+  }
+
+  #failureOf(name: AgentTool, error: unknown): string {
+    if (error instanceof Refusal) return error.message;
+    if (error instanceof CancelledError) return 'The call was canceled. Nothing was sent.';
+    this.#services.log.error(name, error);
+    if (!(error instanceof ExpectedError))
+      return 'It failed unexpectedly. Don’t retry; ask the user to see the log.';
+    return `It failed: ${/^[\w-]{1,60}$/.test(error.code) ? error.code : 'other'}. Retry at most once, then ask the user.`;
+  }
+}
+
+const TURNED_OFF =
+  'The user turned this off with the setting "fineTuning.agents". Don’t change the setting or try another way; ask.';
+const UNTRUSTED =
+  'The user doesn’t trust this workspace. Nothing was read or written. Don’t try another way; ask the user.';
+
+function pathOf(given: unknown): string {
+  try {
+    return data(readInput(PREPARATION, given).path).data;
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, rename, symlink, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { mock } from 'node:test';
+import { stat } from 'node:fs/promises';
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
+import { stampOf } from '../../../../src/core/base/fileStamp.ts';
+import { Lease } from '../../../../src/core/storage/lease.ts';
+import type { Receipt } from '../../../../src/core/submission/intent.ts';
+import type { PendingSubmission } from '../../../../src/core/submission/pendingSubmission.ts';
+import { Submitter } from '../../../../src/core/submission/submitter.ts';
+import { Proposal } from '../../../../src/core/submission/proposal.ts';
+import type { CommandResult } from '../../../../src/ui/shared/commands.ts';
+import { useFolder } from '../../../helpers/folder.ts';
+import { golden } from '../../../helpers/golden.ts';
+import { chargedReceipt } from '../../../helpers/receipts.ts';
+import { reportOf } from '../../../helpers/report.ts';
+import { servicesOf, sessionOf } from '../../../helpers/services.ts';
+import { withVscode } from '../../../helpers/standInForVscode.ts';
+import { intentOf, pendingOf } from '../../../helpers/submissions.ts';
+import * as standIn from '../../../helpers/vscodeStandIn.ts';
+
+const { proposeRun } = await withVscode(() => import('../../../../src/ui/agents/proposeRun.ts'));
+const { Refusal } = await withVscode(() => import('../../../../src/ui/agents/answer.ts'));
+
+const TEXT = '{"prompt":"a","completion":"b"}\n';
+
+describe('proposeRun', () => {
+  const folder = useFolder();
+  let workspace: string;
+  let storage: string;
+  let receipts: Receipt[];
+  let pending: PendingSubmission[];
+  let end: CommandResult;
+  let ran: unknown[][];
+
+  beforeEach(async () => {
+    standIn.forget();
+    workspace = path.join(folder(), 'workspace');
+    storage = path.join(folder(), 'storage');
+    await mkdir(workspace);
+    await writeFile(path.join(workspace, 'train.jsonl'), TEXT);
+    standIn.workspace.workspaceFolders = [{ name: 'w', uri: standIn.Uri.file(workspace) }];
+    [receipts, pending, ran, end] = [[], [], [], { outcome: 'cancelled' }];
+    press('Review…');
+  });
+  afterEach(() => {
+    mock.timers.reset();
+    standIn.workspace.workspaceFolders = undefined;
+  });
+
+  const press = (button: string) => {
+    standIn.shown.answer = (buttons) => buttons.find((one) => one === button);
+  };
+
+  async function propose(input: object = {}, signal = new AbortController().signal): Promise<unknown> {
+    const model = { model_id: 'm', name: 'Model M', provider: 'Maker', available: true };
+    const parts = servicesOf({
+      context: { globalStorageUri: { fsPath: storage } },
+      sessions: {
+        active: sessionOf({ models: { models: [model, { ...model, model_id: 'gone', available: false }] } }),
+      },
+      journal: { receipts: () => Promise.resolve(receipts) },
+      submitter: {
+        get pending() {
+          return pending;
+        },
+        openOnesOf: Reflect.get(Submitter.prototype, 'openOnesOf'),
+      },
+      reports: () =>
+        Promise.resolve({
+          currentReport: async (file: string) =>
+            reportOf({ path: file, ...stampOf(await stat(file, { bigint: true })), rows: 1 }),
+        }),
+      commands: {
+        run: (...args: unknown[]) => {
+          ran.push(args);
+          return Promise.resolve(end);
+        },
+      },
+    });
+    try {
+      return await proposeRun(parts, { path: 'train.jsonl', model: 'm', reason: 'Ready', ...input }, signal);
+    } catch (error) {
+      if (error instanceof Refusal) return { error: error.message, ...error.more };
+      throw error;
+    }
+  }
+
+  const dataset = () => ({
+    sizeBytes: TEXT.length,
+    sha256: createHash('sha256').update(TEXT).digest('hex'),
+  });
+
+  it('runs the command of the user’s submission, with the choices and an object that only it can make', async () => {
+    await propose({ label: 'My run', priority: true });
+    const [[command, [uri, , preset]]] = ran as [[string, [standIn.Uri, undefined, Record<string, unknown>]]];
+    assert.deepEqual(
+      [command, uri.fsPath],
+      ['fineTuning.submitDataset', path.join(workspace, 'train.jsonl')],
+    );
+    const { proposal, ...choices } = preset;
+    assert.ok(proposal instanceof Proposal);
+    assert.deepEqual(choices, { modelId: 'm', label: 'My run', priority: true, accountId: 'account-1' });
+  });
+
+  it('asks in a notification, and returns what became of the submission', async () => {
+    const charged = chargedReceipt({ run: { run_id: 'run-1', price_cents: 517, currency: 'USD' } });
+    const refused = intentOf({ id: 'i', refused: { at: { localMs: 0 }, code: 'insufficient_balance' } });
+    receipts = [
+      charged,
+      { ...refused, id: 'j', refused: undefined, settled: { kind: 'not-charged', at: { localMs: 0 } } },
+    ];
+    const cases: Record<string, string[]> = {};
+    for (const [name, ended] of Object.entries<CommandResult>({
+      charged: { outcome: 'charged', id: 'run-1' },
+      'charged, without a receipt': { outcome: 'charged', id: 'run-2' },
+      'not charged': { outcome: 'not-charged', id: 'j' },
+      unknown: { outcome: 'unknown', id: 'i' },
+      canceled: { outcome: 'cancelled' },
+      failed: { outcome: 'failed' },
+    })) {
+      end = ended;
+      cases[name] = [JSON.stringify(await propose())];
+    }
+    const ask = async (input: object) => {
+      standIn.forget();
+      await propose(input);
+      return [`${standIn.shown.sentences.join()} [${standIn.shown.buttons.flat().join('] [')}]`];
+    };
+    golden('agent-proposals', {
+      ...cases,
+      'the notification': await ask({}),
+      'without a model': await ask({ model: undefined }),
+      'a reason that is a link': await ask({ reason: `[Free](command:x)\n${'x'.repeat(900)}` }),
+      'an unknown model': [JSON.stringify(await propose({ model: 'gone' }))],
+    });
+  });
+
+  it('isn’t shown again for 10 minutes once declined, under any name of the file and in any window', async () => {
+    press('Decline');
+    assert.equal(((await propose()) as { status: string }).status, 'declined');
+    await symlink('train.jsonl', path.join(workspace, 'link.jsonl'));
+    standIn.forget();
+    for (const one of ['train.jsonl', 'link.jsonl'])
+      assert.match(
+        JSON.stringify(await propose({ path: one })),
+        /The user declined\. Don’t propose it again; ask/,
+      );
+    assert.deepEqual(standIn.shown.sentences, []);
+    const proposals = path.join(storage, 'proposals');
+    const [mark = ''] = (await readdir(proposals)).filter((name) => name.endsWith('.declined'));
+    const old = new Date(Date.now() - 10 * 60_000 - 1);
+    await utimes(path.join(proposals, mark), old, old);
+    await propose();
+    assert.equal(standIn.shown.sentences.length, 1);
+  });
+
+  it('is refused at once while another one is open in any window', async () => {
+    const lease = await Lease.take(path.join(storage, 'proposals', 'open.lock'));
+    assert.match(JSON.stringify(await propose()), /Another proposal is open/);
+    assert.deepEqual(standIn.shown.sentences, []);
+    lease?.release();
+    await propose();
+    await propose();
+    assert.equal(ran.length, 2);
+  });
+
+  it('is refused if the same bytes were submitted within a day, or are open', async () => {
+    const hour = 3_600_000;
+    const submitted = (atMs: number) =>
+      chargedReceipt({ atMs, dataset: dataset(), run: { run_id: 'run-1' } });
+    receipts = [submitted(Date.now() - 23 * hour)];
+    assert.match(JSON.stringify(await propose()), /Already submitted: run run-1\. Don’t propose it again/);
+    receipts = [submitted(Date.now() - 25 * hour)];
+    await propose();
+    assert.equal(ran.length, 1);
+    pending = [pendingOf('unknown', intentOf({ dataset: { ...intentOf().dataset, ...dataset() } }))];
+    assert.match(JSON.stringify(await propose()), /Already submitted, and the outcome isn’t known yet/);
+    assert.equal(ran.length, 1);
+  });
+
+  it('ends with the call or after 5 minutes without an answer, and its buttons do nothing then', async () => {
+    for (const isCanceled of [true, false]) {
+      standIn.forget();
+      const button = Promise.withResolvers<string>();
+      standIn.shown.answer = () => button.promise as unknown as string;
+      mock.timers.enable({ apis: ['setTimeout'] });
+      const stop = new AbortController();
+      const ended = propose({}, stop.signal).catch((error: unknown) => (error as { code: string }).code);
+      while (standIn.shown.sentences.length === 0) await turn();
+      await turn();
+      if (isCanceled) stop.abort();
+      else mock.timers.tick(5 * 60_000);
+      const answer = await ended;
+      mock.timers.reset();
+      assert.equal(
+        isCanceled ? answer : (answer as { status: string }).status,
+        isCanceled ? 'cancelled' : 'closed',
+      );
+      button.resolve('Review…');
+      await sleep(10);
+      assert.equal(standIn.shown.sentences.at(-1), 'This proposal is no longer open. Nothing was sent.');
+      assert.equal(ran.length, 0);
+      // The lock is free.
+      const lease = await Lease.take(path.join(storage, 'proposals', 'open.lock'), 1);
+      assert.ok(lease);
+      lease.release();
+    }
+  });
+
+  it('checks again that the dataset is inside the workspace after the user wants to review it', async () => {
+    const outside = path.join(folder(), 'outside.jsonl');
+    await writeFile(outside, TEXT);
+    const moved = (async () => {
+      while (standIn.shown.sentences.length === 0) await turn();
+      await rename(path.join(workspace, 'train.jsonl'), path.join(workspace, 'moved.jsonl'));
+      await symlink(outside, path.join(workspace, 'train.jsonl'));
+      return 'Review…';
+    })();
+    standIn.shown.answer = () => moved as unknown as string;
+    assert.match(JSON.stringify(await propose()), /There is no such file inside a folder/);
+    assert.equal(ran.length, 0);
+  });
+});
