@@ -115,6 +115,13 @@ export interface ProblemCounts {
   unchecked: number;
 }
 
+/** Returns the format that at least half of the rows have, or else how many formats there are; undefined if no row has one. */
+export function mainFormat({ format, formats }: Report): Format | number | undefined {
+  const counts = Object.values(formats).filter((rows) => rows > 0);
+  const all = counts.reduce((sum, rows) => sum + rows, 0);
+  return format === undefined || counts.length < 2 || 2 * formats[format] >= all ? format : counts.length;
+}
+
 /** Secrets are never summarized, and stop a submission as errors do. */
 const SECRETS: readonly ProblemCode[] = ['api-key', 'private-key'];
 

@@ -4,6 +4,7 @@ import {
   countOf,
   countProblems,
   isBlank,
+  mainFormat,
   type CheckFailure,
   type FileKind,
   type Format,
@@ -39,25 +40,22 @@ export function formatName(format: Format): string {
 /** The verdict where space is limited: "7,473 rows · question/answer · 2 warnings". */
 export function verdictLine(report: Report): string {
   if (report.kind !== 'rows') return KINDS[report.kind][0];
-  return compact(rowCount(report), formatOf(report).name, ...problemsFound(report)).join(' · ');
+  return compact(rowCount(report), formatText(report), ...problemsFound(report)).join(' · ');
 }
 
-/** The verdict as part of a sentence: "7,473 rows of question/answer, 2 warnings". */
+/** The verdict as part of a sentence: "7,473 rows of question/answer, 2 warnings", or "645 rows in 5 formats, no problems". */
 export function verdictPhrase(report: Report): string {
   if (report.kind !== 'rows') return KINDS[report.kind][0];
-  const { name, isMixed } = formatOf(report);
-  const count = rowCount(report);
-  const rows = isMixed ? l10n.t('{0} in {1}', count, name ?? '') : name && l10n.t('{0} of {1}', count, name);
+  const [count, format] = [rowCount(report), formatText(report)];
+  const isMixed = typeof mainFormat(report) === 'number';
+  const rows =
+    format && (isMixed ? l10n.t('{0} in {1}', count, format) : l10n.t('{0} of {1}', count, format));
   return [rows ?? count, ...problemsFound(report)].join(', ');
 }
 
-/** The format that most rows have, or "5 formats" if none has half of them. */
-function formatOf({ format, formats }: Report): { name: string | undefined; isMixed: boolean } {
-  if (format === undefined) return { name: undefined, isMixed: false };
-  const counts = Object.values(formats).filter((rows) => rows > 0);
-  const all = counts.reduce((sum, rows) => sum + rows, 0);
-  const isMixed = counts.length > 1 && 2 * formats[format] < all;
-  return { name: isMixed ? l10n.t('{0} formats', counts.length) : formatName(format), isMixed };
+function formatText(report: Report): string | undefined {
+  const format = mainFormat(report);
+  return typeof format === 'number' ? l10n.t('{0} formats', format) : format && formatName(format);
 }
 
 function problemsFound(report: Report): string[] {
