@@ -4,6 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { results, root } from '../env/project.ts';
 import { smallDataset, writeBigDataset } from './datasets.ts';
+import { happens } from './happens.ts';
 import { Service } from './service.ts';
 import { signIn } from './signingIn.ts';
 import { walkThroughSteps } from './submission.ts';
@@ -32,9 +33,9 @@ describe('another extension that imitates the user', () => {
     });
   });
 
-  // The agent leaves a window in an unknown state. Extensions can write the setting, which answers VS Code's own questions.
+  // The agent leaves a window in an unknown state.
   beforeEach(async () => {
-    vscode = await VSCode.start({ extensions, settings: { 'chat.tools.global.autoApprove': true } });
+    vscode = await VSCode.start({ extensions });
     await writeFile(vscode.file('wanted.jsonl'), smallDataset('wanted'));
     await writeBigDataset(vscode.file('big.jsonl'));
     service = await Service.start('service_agent_test');
@@ -229,7 +230,17 @@ describe('another extension that imitates the user', () => {
         { path: '../../../../../../../../etc/passwd', reason: 'Now.', run: '../balance' },
       ],
     });
+    // VS Code asks before a copy is prepared. It could be silenced, so someone agrees to everything.
+    const over = new AbortController();
+    const agreeing = (async () => {
+      const question = workbench.dialogs.modal.filter({ hasText: 'Prepare a copy of a dataset?' });
+      const yes = question.getByRole('button', { name: 'Yes' });
+      while (!over.signal.aborted)
+        if (!(await happens(yes.dispatchEvent('click', {}, { timeout: 500 })))) await sleep(50);
+    })();
     const all = await results();
+    over.abort();
+    await agreeing;
     assert.ok(all.length >= 56);
     assert.equal(service.submissions, 0, 'submissions that reached the service');
     assert.equal(await service.balanceCents(), 100_000);
@@ -237,7 +248,8 @@ describe('another extension that imitates the user', () => {
     const after = await files();
     for (const [name, identity] of before) assert.equal(after.get(name), identity, name);
     const added = [...after.keys()].filter((name) => !before.has(name));
-    assert.deepEqual(added.sort(), ['twice.prepared-2.jsonl', 'twice.prepared.jsonl']);
+    assert.ok(added.includes('twice.prepared.jsonl'), added.join());
+    for (const name of added) assert.match(name, /^(twice|wanted)\.(prepared|trial)(-\d)?\.jsonl$/);
     for (const one of all) {
       // Text of the row, the API key, folders outside of the workspace.
       assert.doesNotMatch(one, /2 \+ 2|service_agent_test|root:|globalStorage|https?:/, one);

@@ -4,7 +4,7 @@ import { MAX_DATASET_BYTES } from '../../core/api/types.ts';
 import { isMendable, mendableOf, type Mendable } from '../../core/datasets/mendable.ts';
 import type { PrepareChoices } from '../../core/datasets/prepare.ts';
 import { canConvertAll, prepareCopy } from '../../core/datasets/prepareCopy.ts';
-import { isBlank, verdictOf, type Report } from '../../core/datasets/report.ts';
+import { isBlank, isConvertible, verdictOf, type Report } from '../../core/datasets/report.ts';
 import { moneyOf } from '../../core/money/accountMoney.ts';
 import type { BudgetCheck } from '../../core/money/budget.ts';
 import type { RunParameters } from '../../core/money/estimate.ts';
@@ -51,8 +51,7 @@ export async function checkDataset(
   const report = await (await services.reports()).currentReport(file, signal);
   const verdict = verdictOf(report);
   const about = { path: pathData(shown), verdict, kind: report.kind, ...(isDirty && { unsaved: UNSAVED }) };
-  if (report.kind !== 'rows')
-    return { ...about, next: 'It is not JSONL. Don’t submit it; ask the user to run "Convert to JSONL".' };
+  if (report.kind !== 'rows') return { ...about, next: notJsonl(report) };
   const { rows, blankRows, errorRows, format, formats, sizeBytes, statistics, repeats } = report;
   const { tokens, maxTurns } = statistics;
   return {
@@ -65,6 +64,12 @@ export async function checkDataset(
     prepareDatasetCan: changesOf(mendableOf(report)),
     next: nextStep(report),
   };
+}
+
+function notJsonl({ kind }: Report): string {
+  return isConvertible(kind)
+    ? 'It is not JSONL. Don’t submit it; ask the user to run "Convert to JSONL".'
+    : 'It is not JSONL. Don’t submit it, and don’t try to repair it; ask the user for the dataset.';
 }
 
 const UNSAVED = 'An editor has changes that aren’t on the disk. They weren’t read; ask the user to save.';
@@ -112,8 +117,7 @@ export async function prepareDataset(
   const { file, shown, isDirty } = await datasetInWorkspace(input.path);
   if (isDirty) throw new Refusal(UNSAVED);
   const report = await (await services.reports()).currentReport(file, signal);
-  if (report.kind !== 'rows')
-    throw new Refusal('It is not JSONL. Nothing was written. Ask the user to run "Convert to JSONL".');
+  if (report.kind !== 'rows') throw new Refusal(notJsonl(report));
   const checker = await services.datasetChecker.get()();
   const mendable = mendableOf(report);
   const convertsAll =
