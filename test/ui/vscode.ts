@@ -46,6 +46,8 @@ async function startBrowser(): Promise<BrowserContext> {
     viewport: { width: 1400, height: 900 },
     // Playwright only clicks elements that do not move.
     reducedMotion: 'reduce',
+    // A server of a test has its own certificate.
+    ignoreHTTPSErrors: true,
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   context.setDefaultTimeout(30_000);
