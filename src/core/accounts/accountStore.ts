@@ -23,8 +23,9 @@ const budgetSchema = v.fallback(
   undefined,
 );
 const websiteSchema = v.fallback(v.optional(v.pipe(v.string(), v.check(isOpenableUrl))), undefined);
+// A service account is loose, so that what a later version added is written back.
 const accountSchema = v.variant('kind', [
-  v.object({
+  v.looseObject({
     kind: v.literal('service'),
     id: v.string(),
     name: v.string(),
