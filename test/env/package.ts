@@ -1,4 +1,5 @@
-// `npm run package`: builds the extension, packs it as `fine-tuning.vsix`, and writes its bill of materials beside it.
+// `npm run package`: builds the extension, packs it as `fine-tuning.vsix`, and writes its bill of materials and checksums beside it.
+import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { run } from './processes.ts';
@@ -26,6 +27,11 @@ async function main(): Promise<void> {
     tool('@cyclonedx/cyclonedx-esbuild/bin/cyclonedx-esbuild-cli.js'),
     ...['--output-reproducible', '--output-file', billOfMaterials, 'dist/meta.json'],
   );
+  const sums = [vsix, billOfMaterials].map(async (file) => {
+    const sum = createHash('sha256').update(await readFile(file));
+    return `${sum.digest('hex')}  ${path.basename(file)}\n`;
+  });
+  await writeFile(path.join(root, 'SHA256SUMS'), await Promise.all(sums));
 }
 
 main().catch(fail);
