@@ -49,7 +49,7 @@ async function bundleExtension() {
     const parts = new Set([main]);
     // A set also goes through what is added on the way.
     for (const part of parts)
-      for (const { path: file, kind } of metafile.outputs[path.join('dist', part)]?.imports ?? []) {
+      for (const { path: file, kind } of metafile.outputs[path.posix.join('dist', part)]?.imports ?? []) {
         const imported = `./${path.basename(file)}`;
         if (kind === 'import-statement' && texts.has(imported)) parts.add(imported);
       }

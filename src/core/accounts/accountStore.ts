@@ -1,9 +1,10 @@
-import { mkdir, readFile, rename } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as v from 'valibot';
 import { sequencer } from '../base/async.ts';
 import { isMissing } from '../base/diskError.ts';
 import type { Disposable } from '../base/disposable.ts';
+import { renameOver } from '../base/renameOver.ts';
 import { writeFileDurably } from '../storage/durableFile.ts';
 import { FolderWatch } from '../storage/folderWatch.ts';
 import { ExpectedError } from '../base/errors.ts';
@@ -260,7 +261,7 @@ export class AccountStore implements Disposable {
     if (content !== undefined) return content;
     // Edited by hand or foreign: set aside, never deleted.
     const aside = `${this.#file}.unreadable-${Date.now()}`;
-    await rename(this.#file, aside);
+    await renameOver(this.#file, aside);
     this.#onUnreadable(aside);
     return emptyContent();
   }

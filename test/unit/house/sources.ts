@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import ts from 'typescript';
 
-const ROOT = new URL('../../../', import.meta.url).pathname;
+const ROOT = path.join(import.meta.dirname, '../../..');
 
 export interface Import {
   /** As written in the source. */
