@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { thirdPartyNotices } from '../../env/notices.ts';
@@ -33,6 +33,11 @@ describe('the packed README', () => {
       [],
     );
     assert.ok(targets.includes(`${base}/blob/v0.6.0/SECURITY.md`));
+  });
+
+  it('begins with a moving picture that loads at once', () => {
+    assert.match(readme.split('\n\n')[2] ?? '', /^!\[.+\]\(media\/screenshots\/first-run\.gif\)$/);
+    assert.ok(statSync(path.join(root, 'media/screenshots/first-run.gif')).size <= 400_000);
   });
 
   it('has no pictures and no links to pages without a repository', () => {
