@@ -1,8 +1,9 @@
 // Bundles the extension and its pages, and compiles the dataset scanner.
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import asc from 'assemblyscript/asc';
 import { build, transform } from 'esbuild';
+import { thirdPartyNotices } from './test/env/notices.ts';
 
 const minify = process.argv.includes('--minify');
 
@@ -13,6 +14,8 @@ const forNode = {
   platform: 'node',
   target: 'node22.19',
   external: ['vscode'],
+  // As Node bundles undici itself: without its second, experimental parser of HTTP/1 (165 KB).
+  define: { esbuildDetection: '1' },
   minify,
   sourcemap: minify ? false : 'inline',
   // Their licences stand whole in THIRD-PARTY-NOTICES.txt.
@@ -46,7 +49,7 @@ async function bundleExtension() {
     const parts = new Set([main]);
     // A set also goes through what is added on the way.
     for (const part of parts)
-      for (const { path: file, kind } of metafile.outputs[path.join('dist', part)]?.imports ?? []) {
+      for (const { path: file, kind } of metafile.outputs[path.posix.join('dist', part)]?.imports ?? []) {
         const imported = `./${path.basename(file)}`;
         if (kind === 'import-statement' && texts.has(imported)) parts.add(imported);
       }
@@ -66,7 +69,7 @@ async function bundleExtension() {
     });
     await writeFile(path.join('dist', file), code);
   }
-  return metafile.inputs;
+  return metafile;
 }
 
 /**
@@ -150,28 +153,11 @@ async function compileScanner() {
   if (error) throw new Error(`${error.message}\n${stderr.toString()}`);
 }
 
-/** The licences of the packages whose code is in the bundles, as they ask for. @param {string[]} inputs */
-async function writeNotices(inputs) {
-  const folders = new Set(
-    inputs.flatMap((file) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? []),
-  );
-  const notices = await Promise.all([...folders].sort().map(noticeOf));
-  await writeFile('dist/THIRD-PARTY-NOTICES.txt', notices.join(`\n${'-'.repeat(80)}\n\n`));
-}
-
-/** @param {string} folder of a package @returns {Promise<string>} */
-async function noticeOf(folder) {
-  const { name, version, license } = JSON.parse(await readFile(`${folder}/package.json`, 'utf8'));
-  const file = (await readdir(folder)).find((entry) => /^licen[cs]e(\.|$)/i.test(entry));
-  if (file === undefined) throw new Error(`${name} has no licence file: its notice has to be found by hand`);
-  return `${name} ${version} (${license})\n\n${await readFile(`${folder}/${file}`, 'utf8')}`;
-}
-
 await rm('dist', { recursive: true, force: true });
-const inputs = {
-  ...(await bundleExtension()),
-  ...(await bundleWorkers()).metafile?.inputs,
-  ...(await bundlePages()).metafile.inputs,
-};
+const bundles = [await bundleExtension(), (await bundleWorkers()).metafile, (await bundlePages()).metafile];
+const inputs = Object.assign({}, ...bundles.map((metafile) => metafile?.inputs));
+const outputs = Object.assign({}, ...bundles.map((metafile) => metafile?.outputs));
 await compileScanner();
-await writeNotices(Object.keys(inputs));
+await writeFile('dist/THIRD-PARTY-NOTICES.txt', await thirdPartyNotices(Object.keys(inputs)));
+// What `npm run package` makes the bill of materials of.
+await writeFile('dist/meta.json', JSON.stringify({ inputs, outputs }));

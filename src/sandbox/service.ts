@@ -209,7 +209,7 @@ class Store {
 
 /**
  * Opens the sandbox's database, which several processes may share, or creates it. A corrupt file or one of
- * another schema version is replaced, since it only contains play money.
+ * an earlier schema is replaced, since it only contains play money. @throws if a later version of the extension wrote it
  */
 export function openStore(directory: string, log: (line: string) => void): Store {
   mkdirSync(directory, { recursive: true });
@@ -222,7 +222,7 @@ export function openStore(directory: string, log: (line: string) => void): Store
       const database = openSound(file);
       if (database) return new Store(database);
       for (const suffix of ['', '-journal']) rmSync(file + suffix, { force: true });
-      log('the database was not readable, or of another version; a new one was made');
+      log('the database was not readable, or of an earlier version; a new one was made');
     }
     const store = new Store(connect(file));
     store.transaction(() => store.create());
@@ -238,6 +238,8 @@ function openSound(file: string): DatabaseSync | undefined {
   try {
     database = connect(file);
     const { user_version } = database.prepare('PRAGMA user_version').get() ?? {};
+    if (Number(user_version) > SCHEMA_VERSION)
+      throw new Error('the database is of a later version of the extension');
     const { quick_check } = database.prepare('PRAGMA quick_check(1)').get() ?? {};
     if (user_version === SCHEMA_VERSION && quick_check === 'ok') return database;
     database.close();

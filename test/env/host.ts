@@ -1,9 +1,9 @@
-// Runs test/host/ in a real extension host: in the current VS Code server, with --floor in the oldest supported one, or in the
-// desktop executable named by FINE_TUNING_VSCODE.
+// Runs test/host/ in a real extension host: in the current VS Code server, with --floor in the oldest supported one, in the desktop
+// executable named by FINE_TUNING_VSCODE, or with --desktop=1.105.0 or --desktop=stable in one that is downloaded.
 import { globSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { runTests } from '@vscode/test-electron';
+import { downloadAndUnzipVSCode, runTests } from '@vscode/test-electron';
 import { build } from 'esbuild';
 import { chromium } from './chromium.ts';
 import { run } from './processes.ts';
@@ -21,7 +21,9 @@ async function main(): Promise<void> {
   await rm(reportFile, { force: true });
   await rm(folder, { recursive: true, force: true });
   const serverName: ServerName = isFloor ? 'vscode-floor' : 'vscode';
-  const desktop = isFloor ? undefined : process.env.FINE_TUNING_VSCODE;
+  const [, version] = /^--desktop=(.+)$/.exec(process.argv.at(-1) ?? '') ?? [];
+  const named = isFloor ? undefined : process.env.FINE_TUNING_VSCODE;
+  const desktop = version === undefined ? named : await downloadAndUnzipVSCode(version);
   if (desktop === undefined && !(await isInstalled(serverName))) return;
   await run(process.execPath, ['esbuild.js'], { cwd: root, timeoutMs: 60_000, output: 'show' });
   await bundleTests();

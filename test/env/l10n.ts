@@ -1,8 +1,9 @@
-// `npm run l10n`: writes every sentence of the interface to the source file for translations.
-import { mkdir, writeFile } from 'node:fs/promises';
+// `npm run l10n`: writes every text of the interface to the file for translators.
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { l10nBundle, readSources } from '../unit/house/sources.ts';
+import { readSources, textsForTranslators } from '../unit/house/sources.ts';
 import { root } from './project.ts';
 
+const nls = JSON.parse(await readFile(path.join(root, 'package.nls.json'), 'utf8')) as Record<string, string>;
 await mkdir(path.join(root, 'l10n'), { recursive: true });
-await writeFile(path.join(root, 'l10n/bundle.l10n.json'), l10nBundle(readSources()));
+await writeFile(path.join(root, 'l10n/translators.i18n.json'), textsForTranslators(readSources(), nls));

@@ -26,7 +26,8 @@ export function startGroup(
   args: readonly string[],
   options: SpawnOptions = {},
 ): ChildProcess {
-  const child = spawn(command, args, { ...options, detached: true });
+  // On Windows, a group would be a console window.
+  const child = spawn(command, args, { ...options, detached: process.platform !== 'win32' });
   groups.add(child);
   // Without a listener, a missing command would be an uncaught exception; `groupEnd` returns null for it.
   child.on('error', () => groups.delete(child));
@@ -68,6 +69,8 @@ export async function killGroup(child: ChildProcess): Promise<void> {
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals | 0): boolean {
   // The ID of an ended group may have been reused.
   if (child.pid === undefined || !groups.has(child)) return false;
+  // Windows has no groups.
+  if (process.platform === 'win32') return child.kill(signal);
   try {
     return process.kill(-child.pid, signal);
   } catch {

@@ -8,6 +8,9 @@ export const results = path.join(root, 'test-results');
 /** The packed extension, as `npm run package` writes it. */
 export const vsix = path.join(root, 'fine-tuning.vsix');
 
+/** What is bundled in it, as CycloneDX. */
+export const billOfMaterials = path.join(root, 'fine-tuning.cdx.json');
+
 /** Prints a line about the setup, distinct from the tools' output. */
 export function say(line: string): void {
   process.stdout.write(`[set-up] ${line}\n`);

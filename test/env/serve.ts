@@ -24,6 +24,8 @@ export interface PersonServerOptions {
   /** 0 for any free port. */
   port: number;
   env?: NodeJS.ProcessEnv;
+  /** Of the interface, English by default. */
+  language?: string | undefined;
 }
 
 /** Starts the server as users do, with the extensions installed in a folder. */
@@ -40,6 +42,7 @@ export async function serveForUser(
       '--disable-workspace-trust',
       '--disable-getting-started-override',
     ],
+    ...(options.language === undefined ? [] : ['--locale', options.language]),
   ];
   return listening(
     server,

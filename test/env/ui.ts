@@ -62,7 +62,7 @@ async function install(): Promise<void> {
 
 /** The largest files first, so that the browsers end at about the same time. */
 function testFiles(): string[] {
-  const pattern = forReadme ? 'test/ui/**/screenshots.ts' : 'test/ui/**/*.test.ts';
+  const pattern = forReadme ? 'test/ui/**/{screenshots,film}.ts' : 'test/ui/**/*.test.ts';
   return globSync(pattern, { cwd: root })
     .filter((file) => only.length === 0 || only.some((part) => file.includes(part)))
     .map((file) => path.join(root, file))

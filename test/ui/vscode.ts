@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -46,6 +46,8 @@ async function startBrowser(): Promise<BrowserContext> {
     viewport: { width: 1400, height: 900 },
     // Playwright only clicks elements that do not move.
     reducedMotion: 'reduce',
+    // A server of a test has its own certificate.
+    ignoreHTTPSErrors: true,
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   context.setDefaultTimeout(30_000);
@@ -78,18 +80,20 @@ export class VSCode {
 
   /** Starts an empty VS Code; `settings` are added to `quietSettings`, `extensions` replaces `extensionsFolder`. */
   static async start(
-    options: { settings?: Record<string, unknown>; extensions?: string } = {},
+    options: { settings?: Record<string, unknown>; extensions?: string; language?: string } = {},
   ): Promise<VSCode> {
     const installed = await vscodeServer('vscode');
     const userData = path.join(results, 'ui/user-data', randomUUID().slice(0, 8));
     await writeSettings(path.join(userData, 'User'), { ...quietSettings, ...options.settings });
     await writeKeys(path.join(userData, 'User'), BINDINGS);
+    if (options.language !== undefined) await writeLanguagePack(userData, options.language);
     const serve = async () => {
       const server = await serveForUser(installed, {
         userData,
         extensions: options.extensions ?? extensionsFolder,
         port,
         env: withoutGallery,
+        language: options.language,
       });
       port = Number(new URL(server.origin).port);
       return server;
@@ -188,6 +192,15 @@ export class VSCode {
     await session.detach();
     for (const each of [this.userData, this.folder]) await rm(each, { recursive: true, force: true });
   }
+}
+
+/** Lets the server take a language that it has no texts of, as it takes an installed language pack. */
+async function writeLanguagePack(userData: string, language: string): Promise<void> {
+  const texts = path.join(userData, 'no-texts.i18n.json');
+  await writeFile(texts, JSON.stringify({ contents: {} }));
+  const extensions = [{ extensionIdentifier: { id: 'test.language-pack' }, version: '1.0.0' }];
+  const pack = { hash: 'none', extensions, translations: { vscode: texts }, label: language };
+  await writeFile(path.join(userData, 'languagepacks.json'), JSON.stringify({ [language]: pack }));
 }
 
 /** The process IDs of the extension hosts with this user data, found in Linux's /proc. */

@@ -1,9 +1,10 @@
-import { mkdir, readFile, rename } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as v from 'valibot';
 import { sequencer } from '../base/async.ts';
 import { isMissing } from '../base/diskError.ts';
 import type { Disposable } from '../base/disposable.ts';
+import { renameOver } from '../base/renameOver.ts';
 import { writeFileDurably } from '../storage/durableFile.ts';
 import { FolderWatch } from '../storage/folderWatch.ts';
 import { ExpectedError } from '../base/errors.ts';
@@ -23,8 +24,9 @@ const budgetSchema = v.fallback(
   undefined,
 );
 const websiteSchema = v.fallback(v.optional(v.pipe(v.string(), v.check(isOpenableUrl))), undefined);
+// A service account is loose, so that what a later version added is written back.
 const accountSchema = v.variant('kind', [
-  v.object({
+  v.looseObject({
     kind: v.literal('service'),
     id: v.string(),
     name: v.string(),
@@ -259,7 +261,7 @@ export class AccountStore implements Disposable {
     if (content !== undefined) return content;
     // Edited by hand or foreign: set aside, never deleted.
     const aside = `${this.#file}.unreadable-${Date.now()}`;
-    await rename(this.#file, aside);
+    await renameOver(this.#file, aside);
     this.#onUnreadable(aside);
     return emptyContent();
   }

@@ -1,5 +1,6 @@
-import { link as linkFile, lstat, open, rename, rm, stat } from 'node:fs/promises';
+import { link as linkFile, lstat, open, rm, stat } from 'node:fs/promises';
 import { ExpectedError } from './errors.ts';
+import { renameOver } from './renameOver.ts';
 
 /** `link` of Node, which tests replace to simulate other file systems. */
 export type Link = (from: string, to: string) => Promise<void>;
@@ -39,7 +40,7 @@ async function renameExclusively(part: string, target: string): Promise<void> {
   try {
     // Another program may have written to the empty file meanwhile.
     if ((await stat(target)).size > 0) throw new NameTakenError();
-    await rename(part, target);
+    await renameOver(part, target);
   } catch (error) {
     if (!(error instanceof NameTakenError)) await rm(target, { force: true }).catch(() => undefined);
     throw error;

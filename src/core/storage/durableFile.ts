@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { open, rename, rm } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { makeFolder, syncDirectory } from '../base/folders.ts';
-
-/** The delays between rename attempts: on Windows, a file cannot be replaced while it is being read. */
-const RENAME_WAITS_MS = [5, 10, 20, 50, 100, 200, 400] as const;
-const IN_USE: ReadonlySet<string> = new Set(['EPERM', 'EACCES', 'EBUSY']);
+import { renameOver } from '../base/renameOver.ts';
 
 /**
  * Replaces a file so that after a crash it has either the old or the new text, never a part. Writes a
@@ -36,22 +32,6 @@ export async function writeFileDurably(
     throw error;
   }
   await syncDirectory(directory);
-}
-
-/**
- * Renames a file over one that may exist and may be in use.
- * @param renameFile for tests: simulates a file that is in use
- */
-export async function renameOver(from: string, to: string, renameFile = rename): Promise<void> {
-  for (const waitMs of RENAME_WAITS_MS)
-    try {
-      await renameFile(from, to);
-      return;
-    } catch (error) {
-      if (!IN_USE.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
-      await delay(waitMs);
-    }
-  await renameFile(from, to);
 }
 
 /** Creates a folder and its missing parents, so that a crash cannot lose them with their content. */

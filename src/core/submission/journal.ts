@@ -1,10 +1,10 @@
-import { rename } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sequencer } from '../base/async.ts';
 import type { Disposable } from '../base/disposable.ts';
 import type { Event } from '../base/event.ts';
 import { syncDirectory } from '../base/folders.ts';
+import { renameOver } from '../base/renameOver.ts';
 import { makeDirectoryDurably, writeFileDurably } from '../storage/durableFile.ts';
 import { Lease, LeaseUnavailableError } from '../storage/lease.ts';
 import { SubmissionError } from './errors.ts';
@@ -265,7 +265,7 @@ export class Journal implements Disposable {
     try {
       return await this.#inTurn(async () => {
         if ((await stampOf(file)) !== stamp) return false;
-        await rename(file, `${file}.discarded-${Date.now()}`);
+        await renameOver(file, `${file}.discarded-${Date.now()}`);
         await syncDirectory(this.#directory).catch(() => undefined);
         await this.#hints?.end(id);
         await this.#folder.read();

@@ -185,7 +185,8 @@ export class JournalFolder implements Disposable {
       }
       if (found.kind === 'later') {
         if (found.key !== undefined) later.push(found.key);
-        this.#report({ file }, found.isDecided);
+        // A window that owns it is of the later version, and reports what becomes of it.
+        if (found.isDecided || !(await this.#isOwnedNow(id))) this.#report({ file }, found.isDecided);
       }
       if (found.kind === 'intent' && isSettled(found.intent))
         this.#receipts.set(file, { stamp: receiptStamp, receipt: found.intent });

@@ -18,7 +18,7 @@ import { sampleAdapter, type SampleOptions } from './sampleAdapter.ts';
 import { writeTar } from './tarWriter.ts';
 import { writeZip, type ZipPart } from './zipWriter.ts';
 
-export const WORKER = new URL('../../../src/core/adapters/worker.ts', import.meta.url).pathname;
+export const WORKER = path.join(import.meta.dirname, '../../../src/core/adapters/worker.ts');
 
 /** The adapter's folder in recipes. */
 export const FOLDER = '/home/jo/adapters/my run';

@@ -5,7 +5,7 @@ import path from 'node:path';
 const root = path.resolve(import.meta.dirname, '../../..');
 
 it('each golden file is compared by one test', () => {
-  const compared = globSync('test/unit/**/*.test.ts', { cwd: root }).flatMap((file) => {
+  const compared = globSync('test/{unit,ui}/**/*.test.ts', { cwd: root }).flatMap((file) => {
     const calls = readFileSync(path.join(root, file), 'utf8').matchAll(/\bgolden\(\s*'([\w-]+)'/g);
     return [...calls].map(([, name]) => `${name}.txt`);
   });

@@ -166,8 +166,8 @@ describe('the source code', () => {
     assert.deepEqual(sources.flatMap(misplacedSentences), []));
 
   it('cites what is a heading of docs/service-api.md', () => {
-    const cwd = new URL('../../../', import.meta.url).pathname;
-    const read = (file: string) => readFileSync(`${cwd}${file}`, 'utf8');
+    const cwd = path.join(import.meta.dirname, '../../..');
+    const read = (file: string) => readFileSync(path.join(cwd, file), 'utf8');
     const headings = new Set(
       [...read('docs/service-api.md').matchAll(/^#{2,3} (.+)$/gm)].map(([, heading]) => heading),
     );

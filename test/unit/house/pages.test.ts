@@ -4,7 +4,7 @@ import path from 'node:path';
 import ts from 'typescript';
 import { at, sourceOf, walk, type Source } from './sources.ts';
 
-const ROOT = new URL('../../../', import.meta.url).pathname;
+const ROOT = path.join(import.meta.dirname, '../../..');
 /** The messages between the pages of a folder of media and the extension. */
 const protocolOf = (folder: string) => `src/ui/${path.posix.basename(folder)}/protocol.ts`;
 /** Names that can turn untrusted text into markup or code. */

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import ts from 'typescript';
 
-const ROOT = new URL('../../../', import.meta.url).pathname;
+const ROOT = path.join(import.meta.dirname, '../../..');
 
 export interface Import {
   /** As written in the source. */
@@ -75,19 +75,54 @@ export function roomOf(file: string): string {
 
 /** The English texts that a file passes to `l10n.t`. */
 export function sentencesOf(tree: ts.SourceFile): string[] {
-  const sentences: string[] = [];
-  walk(tree, (node) => {
-    if (!ts.isCallExpression(node) || !/\bl10n\.t$/.test(node.expression.getText())) return;
-    const [text] = node.arguments;
-    if (text !== undefined && ts.isStringLiteralLike(text)) sentences.push(text.text);
-  });
-  return sentences;
+  return callsOf(tree).map(({ sentence }) => sentence);
 }
 
-/** The source file for translations, which maps each sentence to itself. */
-export function l10nBundle(sources: readonly Source[]): string {
-  const sentences = [...new Set(sources.flatMap(({ tree }) => sentencesOf(tree)))].sort();
-  return `${JSON.stringify(Object.fromEntries(sentences.map((one) => [one, one])), undefined, 2)}\n`;
+function callsOf(tree: ts.SourceFile): { sentence: string; values: ts.Expression[] }[] {
+  const calls: { sentence: string; values: ts.Expression[] }[] = [];
+  walk(tree, (node) => {
+    if (!ts.isCallExpression(node) || !/\bl10n\.t$/.test(node.expression.getText())) return;
+    const [text, ...values] = node.arguments;
+    if (text !== undefined && ts.isStringLiteralLike(text)) calls.push({ sentence: text.text, values });
+  });
+  return calls;
+}
+
+/**
+ * The file for translators, in the format of VS Code's language packs: every sentence with what its arguments are, as the code
+ * says it, and the texts of `package.nls.json`.
+ */
+export function textsForTranslators(
+  sources: readonly Source[],
+  nls: Readonly<Record<string, string>>,
+): string {
+  const comments = new Map<string, Set<string>>();
+  for (const { sentence, values } of sources.flatMap(({ tree }) => callsOf(tree)))
+    comments.set(sentence, new Set([...(comments.get(sentence) ?? []), ...commentsOf(sentence, values)]));
+  const bundle = [...comments].sort(([one], [other]) => (one < other ? -1 : 1));
+  const contents = {
+    package: nls,
+    bundle: Object.fromEntries(
+      bundle.map(([message, comment]) => [
+        message,
+        comment.size === 0 ? message : { message, comment: [...comment].sort() },
+      ]),
+    ),
+  };
+  return `${JSON.stringify({ version: '1.0.0', contents }, undefined, 2)}\n`;
+}
+
+const MAX_COMMENT = 120;
+
+function commentsOf(sentence: string, values: readonly ts.Expression[]): string[] {
+  const numbers = new Set([...sentence.matchAll(/\{(\d+)\}/g)].map(([, number]) => Number(number)));
+  const spread = values.findIndex((value) => ts.isSpreadElement(value));
+  return [...numbers].map((number) => {
+    const isSpread = spread !== -1 && number >= spread;
+    const value = values[isSpread ? spread : number]?.getText().replace(/\s+/g, ' ') ?? '?';
+    const meaning = isSpread ? `${value.replace('...', '')}[${number - spread}]` : value;
+    return `{${number}}: ${meaning.length > MAX_COMMENT ? `${meaning.slice(0, MAX_COMMENT)}…` : meaning}`;
+  });
 }
 
 /** Calls `visit` for a node and all its descendants. */

@@ -1,19 +1,21 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import ts from 'typescript';
-import { at, l10nBundle, readSources, sentencesOf, sourceOf, walk, type Source } from './sources.ts';
+import { at, readSources, sentencesOf, sourceOf, textsForTranslators, walk, type Source } from './sources.ts';
 
 /** Unidiomatic phrases, which tend to come back. */
 const IN_SENTENCES =
   /\b(not told|is told|told you|tells you|stands (in|at|for)|is whole|was whole|as a whole|anew|any more|no more|all the same|looked (at|for)|be it|the person|goes on|go on|by itself|play money|came home|is no [a-z]|are no [a-z])\b/i;
 const IN_CODE = /\b(told|tells|anew|any more|all the same|be it|persons?|goes on|came home)\b/i;
 
+const nls = JSON.parse(readFileSync(new URL('../../../package.nls.json', import.meta.url), 'utf8')) as Record<
+  string,
+  string
+>;
+
 describe('the words', () => {
   it('of the interface are idiomatic', () => {
-    const texts = Object.values(
-      JSON.parse(readFileSync(new URL('../../../package.nls.json', import.meta.url), 'utf8')) as object,
-    ) as string[];
-    const sentences = [...readSources().flatMap(({ tree }) => sentencesOf(tree)), ...texts];
+    const sentences = [...readSources().flatMap(({ tree }) => sentencesOf(tree)), ...Object.values(nls)];
     assert.ok(sentences.length > 300);
     assert.deepEqual(
       sentences.filter((sentence) => IN_SENTENCES.test(sentence)),
@@ -23,9 +25,36 @@ describe('the words', () => {
 
   it('of the interface are exported for translation (update with `npm run l10n`)', () =>
     assert.equal(
-      readFileSync(new URL('../../../l10n/bundle.l10n.json', import.meta.url), 'utf8'),
-      l10nBundle(readSources()),
+      readFileSync(new URL('../../../l10n/translators.i18n.json', import.meta.url), 'utf8'),
+      textsForTranslators(readSources(), nls),
     ));
+
+  it('of the interface say to translators what each argument is', () => {
+    const { contents } = JSON.parse(textsForTranslators(readSources(), nls)) as {
+      contents: { bundle: Record<string, string | { comment: string[] }> };
+    };
+    const bare = Object.entries(contents.bundle).filter(([sentence, text]) =>
+      [...sentence.matchAll(/\{\d+\}/g)].some(
+        ([argument]) =>
+          typeof text === 'string' ||
+          !text.comment.some((one) => one.startsWith(`${argument}: `) && !one.endsWith('?')),
+      ),
+    );
+    assert.deepEqual(bare, []);
+    const source = sourceOf(
+      'src/ui/runs/x.ts',
+      "l10n.t('{0} of {1} {2}', one(x), ...rest); l10n.t('plain');",
+    );
+    const { bundle } = (JSON.parse(textsForTranslators([source], {})) as { contents: { bundle: unknown } })
+      .contents;
+    assert.deepEqual(bundle, {
+      plain: 'plain',
+      '{0} of {1} {2}': {
+        message: '{0} of {1} {2}',
+        comment: ['{0}: one(x)', '{1}: rest[0]', '{2}: rest[1]'],
+      },
+    });
+  });
 
   it('of the interface are complete sentences, each a literal and none concatenated', () => {
     const calls = (text: string) => unfitForTranslation(sourceOf('src/ui/runs/x.ts', text)).length;

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { lstat, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { lstat, mkdir, open, readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { DiskError, isSystemError } from '../../base/diskError.ts';
 import { ExpectedError, throwIfCancelled } from '../../base/errors.ts';
 import { makeFolder } from '../../base/folders.ts';
 import { markOfTheWeb } from '../../base/markOfTheWeb.ts';
+import { renameOver } from '../../base/renameOver.ts';
 import { NotAnAdapterError, printable } from '../problems.ts';
 import type { Progress } from '../report.ts';
 import type { Archive } from './bytes.ts';
@@ -72,7 +73,7 @@ async function nameFolder(part: string, folder: string): Promise<void> {
   // Windows can't rename a folder over another one, not even an empty one.
   if (process.platform === 'win32') await rmdir(folder);
   try {
-    await rename(part, folder);
+    await renameOver(part, folder);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     // Another program created or filled the folder meanwhile.

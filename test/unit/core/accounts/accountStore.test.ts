@@ -199,6 +199,21 @@ describe('AccountStore', () => {
     assert.deepEqual((await readdir(folder)).sort(), ['accounts.json', 'accounts.lock']);
   });
 
+  it('writes fields of an account that it does not know back unchanged', async () => {
+    await mkdir(folder);
+    const color = { of: 'later' };
+    const accounts = [{ ...service('a'), color }, service('b')];
+    await writeFile(file(), JSON.stringify({ version: 1, activeId: 'a', accounts }));
+    const store = await opened();
+    await store.change('a', { website: 'https://service.test' });
+    await store.activate('b');
+    await store.save(service('a'));
+    const written = JSON.parse(await readFile(file(), 'utf8')) as {
+      accounts: { id: string; color?: unknown }[];
+    };
+    assert.deepEqual(written.accounts.find(({ id }) => id === 'a')?.color, color);
+  });
+
   it('writes accounts of a kind that it does not know back unchanged', async () => {
     await mkdir(folder);
     const team = { kind: 'team', id: 't', members: [{ name: 'Näme' }], budget: 'other' };

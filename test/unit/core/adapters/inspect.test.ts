@@ -9,6 +9,7 @@ import { MODELS } from '../../../../src/sandbox/catalog.ts';
 import { sampleAdapter } from '../../../helpers/adapters/sampleAdapter.ts';
 import { encode, withHeader, writeTensors } from '../../../helpers/adapters/safetensorsWriter.ts';
 import { Place, tarGzOf, tarOf, zipOf } from '../../../helpers/adapters/support.ts';
+import { itOnPosix } from '../../../helpers/platform.ts';
 
 const CONFIG = 'adapter_config.json';
 const WEIGHTS = 'adapter_model.safetensors';
@@ -87,7 +88,7 @@ describe('inspectAdapter', () => {
     assert.equal(report.weights?.pairs[0]?.scale, undefined);
   });
 
-  it('follows links in a folder, as in caches, but does not wait for a pipe', async () => {
+  itOnPosix('follows links in a folder, as in caches, but does not wait for a pipe', async () => {
     const real = await mkdtemp(path.join(place.folder, 'real-'));
     const folder = await mkdtemp(path.join(place.folder, 'links-'));
     for (const [name, data] of Object.entries(sampleAdapter())) {

@@ -26,6 +26,7 @@ import {
   UploadBench,
   type ClientSettings,
 } from '../../../helpers/api/support.ts';
+import { itOnPosix } from '../../../helpers/platform.ts';
 
 const MANY = 24 * MIB;
 const CHANGED = { code: 'dataset-changed', change: 'changed' };
@@ -220,22 +221,25 @@ describe('createRun', function () {
     assert.ok(received.length > MIB && !received.includes(CLOSING.trim()));
   });
 
-  it('sends nothing for a file of another size, a folder, a device, a pipe, or a missing file', async () => {
-    await bench.dataset(10);
-    const service = await bench.receiver();
-    await fails(service.url, bench.submission(9), { code: 'dataset-changed', change: 'grew' });
-    await fails(service.url, bench.submission(11), { code: 'dataset-changed', change: 'shrank' });
-    await rm(bench.file);
-    await fails(service.url, bench.submission(10), { code: 'dataset-changed', causeCode: 'ENOENT' });
-    execFileSync('mkfifo', [bench.file]);
-    for (const place of [bench.folder, '/dev/null', bench.file]) {
-      const { size } = await stat(place);
-      const submission = bench.submission(size);
-      const dataset = { ...submission.dataset, path: place };
-      await fails(service.url, { ...submission, dataset }, CHANGED);
-    }
-    assert.deepEqual(service.headers, []);
-  });
+  itOnPosix(
+    'sends nothing for a file of another size, a folder, a device, a pipe, or a missing file',
+    async () => {
+      await bench.dataset(10);
+      const service = await bench.receiver();
+      await fails(service.url, bench.submission(9), { code: 'dataset-changed', change: 'grew' });
+      await fails(service.url, bench.submission(11), { code: 'dataset-changed', change: 'shrank' });
+      await rm(bench.file);
+      await fails(service.url, bench.submission(10), { code: 'dataset-changed', causeCode: 'ENOENT' });
+      execFileSync('mkfifo', [bench.file]);
+      for (const place of [bench.folder, '/dev/null', bench.file]) {
+        const { size } = await stat(place);
+        const submission = bench.submission(size);
+        const dataset = { ...submission.dataset, path: place };
+        await fails(service.url, { ...submission, dataset }, CHANGED);
+      }
+      assert.deepEqual(service.headers, []);
+    },
+  );
 
   describe('the closing boundary', () => {
     it('is not sent if beforeClose throws, and that error is thrown', async () => {

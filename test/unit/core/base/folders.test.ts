@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { DiskError } from '../../../../src/core/base/diskError.ts';
-import { makeFolder } from '../../../../src/core/base/folders.ts';
+import { makeFolder, syncDirectory } from '../../../../src/core/base/folders.ts';
 import { useFolder } from '../../../helpers/folder.ts';
+import { onPlatform } from '../../../helpers/platform.ts';
 
 describe('makeFolder', () => {
   const folder = useFolder();
@@ -40,5 +41,19 @@ describe('makeFolder', () => {
     assert.ok((await stat(inner)).isDirectory());
     const none = () => Promise.reject(failure('ENOENT'));
     await assert.rejects(makeFolder('/', undefined, none), { code: 'ENOENT' });
+  });
+});
+
+describe('syncDirectory', () => {
+  const folder = useFolder();
+
+  it('opens the folder, except on Windows, which can’t', async () => {
+    const gone = path.join(folder(), 'gone');
+    for (const platform of ['linux', 'darwin'] as const)
+      await assert.rejects(
+        onPlatform(platform, () => syncDirectory(gone)),
+        { code: 'ENOENT' },
+      );
+    await onPlatform('win32', () => syncDirectory(gone));
   });
 });

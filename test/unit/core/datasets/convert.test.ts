@@ -12,6 +12,7 @@ import {
 import { inspectDataset, type DatasetFile } from '../../../../src/core/datasets/fileKind.ts';
 import { NewFiles } from '../../../../src/core/datasets/newFiles.ts';
 import { useFolder } from '../../../helpers/folder.ts';
+import { itOnPosix } from '../../../helpers/platform.ts';
 
 const WORKER = path.join(import.meta.dirname, '../../../../src/core/datasets/convertWorker.ts');
 const MAX_BYTES = 600_000_000;
@@ -61,8 +62,7 @@ describe('convertDataset', function () {
     );
   });
 
-  it('gives others no more access to the new file than to the source', async function () {
-    if (process.platform === 'win32') this.skip();
+  itOnPosix('gives others no more access to the new file than to the source', async () => {
     await writeFile(file('private.csv'), 'text\na\n');
     for (const [mode, expected] of [
       [0o600, 0o600],

@@ -20,6 +20,7 @@ import { useFolder } from '../../../helpers/folder.ts';
 import { useFolderSyncs } from '../../../helpers/folderSyncs.ts';
 import { textOf } from '../../../helpers/newFilesChild.ts';
 import { Random } from '../../../helpers/random.ts';
+import { itOnPosix } from '../../../helpers/platform.ts';
 
 const NAMES = ['train.prepared', 'train.holdout'];
 const HOST = createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
@@ -219,7 +220,7 @@ describe('NewFiles', function () {
     assert.deepEqual(await all(), []);
   });
 
-  it('says that it may not write to a folder', async function () {
+  itOnPosix('says that it may not write to a folder', async function () {
     const { platform, getuid } = process;
     const isRoot = platform === 'win32' || getuid?.() === 0;
     const source = isRoot ? '/proc/train.jsonl' : at('train.jsonl');
@@ -230,7 +231,7 @@ describe('NewFiles', function () {
     if (!isRoot) await chmod(folder(), 0o700);
   });
 
-  it('gives its files the read permissions of the dataset', async () => {
+  itOnPosix('gives its files the read permissions of the dataset', async () => {
     const files = new NewFiles(at('train.jsonl'), 0o100440);
     await write(files, ['one']);
     const [file = ''] = await files.name(['train.prepared']);

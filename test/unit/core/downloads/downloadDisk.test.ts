@@ -10,6 +10,7 @@ import type { Downloads } from '../../../../src/core/downloads/downloads.ts';
 import type { DownloadRecord } from '../../../../src/core/downloads/types.ts';
 import { ACCOUNT, DownloadBench, RUN } from '../../../helpers/runs/downloadBench.ts';
 import { until } from '../../../helpers/runs/support.ts';
+import { itOnPosix } from '../../../helpers/platform.ts';
 
 const KIB = 1024;
 const CHILD = path.join(import.meta.dirname, '../../../helpers/downloadChild.ts');
@@ -204,7 +205,7 @@ describe('Downloads to a disk that fails', () => {
     assert.deepEqual(await bench.stored(), { unfinished: [], discarded: [] });
   });
 
-  it('follows no link planted in place of its own files', async () => {
+  itOnPosix('follows no link planted in place of its own files', async () => {
     const victim = path.join(bench.folder, 'victim');
     await writeFile(victim, 'mine');
     const { id, cancelled } = await bench.stall(window, 100 * KIB);
@@ -217,8 +218,7 @@ describe('Downloads to a disk that fails', () => {
     assert.deepEqual(await bench.left(), ['adapter.zip']);
   });
 
-  it('follows no link planted just before it opens its own files', async function () {
-    if (process.platform === 'win32') this.skip();
+  itOnPosix('follows no link planted just before it opens its own files', async () => {
     const victim = path.join(bench.folder, 'victim');
     await writeFile(victim, 'mine');
     const planting: typeof open = async (file, ...how) => {

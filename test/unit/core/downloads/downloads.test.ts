@@ -5,7 +5,7 @@ import { CancelledError } from '../../../../src/core/base/errors.ts';
 import type { Downloads } from '../../../../src/core/downloads/downloads.ts';
 import { sha256Of } from '../../../helpers/api/support.ts';
 import { ACCOUNT, DownloadBench, RUN } from '../../../helpers/runs/downloadBench.ts';
-import { onWindows } from '../../../helpers/onWindows.ts';
+import { onPlatform } from '../../../helpers/platform.ts';
 import { until } from '../../../helpers/runs/support.ts';
 
 const KIB = 1024;
@@ -63,7 +63,7 @@ describe('Downloads', () => {
   });
 
   it('marks a file for Windows as coming from the internet before it gets its name', async () => {
-    await onWindows(() => window.start(bench.request()));
+    await onPlatform('win32', () => window.start(bench.request()));
     // Elsewhere a file's stream is a file of its own.
     const mark = (await bench.left()).find((name) => name.endsWith('.part:Zone.Identifier')) ?? '';
     assert.match(await readFile(path.join(bench.out, mark), 'utf8'), /^\[ZoneTransfer\]\r\nZoneId=3\r\n$/);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { renameOver, writeFileDurably } from '../../../../src/core/storage/durableFile.ts';
+import { renameOver } from '../../../../src/core/base/renameOver.ts';
+import { writeFileDurably } from '../../../../src/core/storage/durableFile.ts';
 import { useFolder } from '../../../helpers/folder.ts';
 import { useFolderSyncs } from '../../../helpers/folderSyncs.ts';
 

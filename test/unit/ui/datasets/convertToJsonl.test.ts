@@ -10,6 +10,7 @@ import { useFolder } from '../../../helpers/folder.ts';
 import { golden } from '../../../helpers/golden.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as stand from '../../../helpers/vscodeStandIn.ts';
+import { itOnPosix } from '../../../helpers/platform.ts';
 
 const { convertToJsonl } = await withVscode(() => import('../../../../src/ui/datasets/convertToJsonl.ts'));
 /** Errors that were logged. */
@@ -103,19 +104,21 @@ describe('Convert to JSONL', function () {
     ]);
   });
 
-  it('refuses what is no regular file, empty or above the limit, without opening or writing anything', async function () {
-    if (process.platform === 'win32') this.skip();
-    await symlink('/dev/zero', file('zero.jsonl'));
-    execFileSync('mkfifo', [file('pipe.jsonl')]);
-    await writeFile(file('empty.jsonl'), '');
-    await writeFile(file('huge.jsonl'), '[');
-    await truncate(file('huge.jsonl'), MAX_DATASET_BYTES + 1); // sparse
-    const names = await readdir(folder());
-    for (const name of names) {
-      stand.forget();
-      await convert(name);
-      assert.match(stand.shown.sentences.join(), /regular file|is empty|larger than/, name);
-    }
-    assert.deepEqual(await readdir(folder()), names);
-  });
+  itOnPosix(
+    'refuses what is no regular file, empty or above the limit, without opening or writing anything',
+    async function () {
+      await symlink('/dev/zero', file('zero.jsonl'));
+      execFileSync('mkfifo', [file('pipe.jsonl')]);
+      await writeFile(file('empty.jsonl'), '');
+      await writeFile(file('huge.jsonl'), '[');
+      await truncate(file('huge.jsonl'), MAX_DATASET_BYTES + 1); // sparse
+      const names = await readdir(folder());
+      for (const name of names) {
+        stand.forget();
+        await convert(name);
+        assert.match(stand.shown.sentences.join(), /regular file|is empty|larger than/, name);
+      }
+      assert.deepEqual(await readdir(folder()), names);
+    },
+  );
 });

@@ -7,6 +7,7 @@ import { DownloadStage, type Window } from '../../../helpers/runs/downloadStage.
 import { until } from '../../../helpers/runs/support.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
+import { usePlatform } from '../../../helpers/platform.ts';
 
 const commands = await withVscode(() => import('../../../../src/ui/downloads/downloadAdapter.ts'));
 
@@ -172,6 +173,7 @@ describe('downloadAdapter', () => {
   });
 
   describe('with several artifacts', () => {
+    usePlatform('linux');
     const log = () => `training-log-${runId.slice(0, 8)}.jsonl`;
     beforeEach(() =>
       changeOffer(([adapter]) => [{ ...adapter!, artifact_type: 'training_log', filename: log() }, adapter!]),

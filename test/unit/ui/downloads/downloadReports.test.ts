@@ -6,6 +6,7 @@ import { ExpectedError } from '../../../../src/core/base/errors.ts';
 import { DownloadError } from '../../../../src/core/downloads/errors.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { golden } from '../../../helpers/golden.ts';
+import { onPlatform, usePlatform } from '../../../helpers/platform.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
 
 const reports = await withVscode(() => import('../../../../src/ui/downloads/downloadReports.ts'));
@@ -14,7 +15,19 @@ const progress = await withVscode(() => import('../../../../src/ui/downloads/dow
 const { explain } = await withVscode(() => import('../../../../src/ui/shared/serviceErrors.ts'));
 
 describe('what a download says:', () => {
+  usePlatform('linux');
   beforeEach(() => standIn.forget());
+
+  for (const [platform, title] of [
+    ['win32', 'Reveal in File Explorer'],
+    ['darwin', 'Reveal in Finder'],
+    ['linux', 'Open Containing Folder'],
+  ] as const)
+    it(`offers the file manager as VS Code names it on ${platform}`, async () => {
+      const file = { runId: 'r', path: '/out/a.zip', artifactType: 'log', verified: 'zip' } as const;
+      await onPlatform(platform, () => reports.reportDownloaded([file], { id: 'a', kind: 'service' }));
+      assert.equal(standIn.shown.buttons[0]?.at(-1), title);
+    });
 
   it('chooseArtifacts shows the service’s names as plain text', async () => {
     const rows: unknown[] = [];

@@ -24,6 +24,7 @@ import { servicesOf, sessionOf } from '../../../helpers/services.ts';
 import { withVscode } from '../../../helpers/standInForVscode.ts';
 import { damagedRecord, intentOf, pendingOf } from '../../../helpers/submissions.ts';
 import * as standIn from '../../../helpers/vscodeStandIn.ts';
+import { itOnPosix } from '../../../helpers/platform.ts';
 
 const { submitDataset } = await withVscode(() => import('../../../../src/ui/submission/submitDataset.ts'));
 type Parts = Parameters<typeof submitDataset>[0];
@@ -195,7 +196,7 @@ describe('submitDataset', () => {
     assert.equal(standIn.shown.sentences[0], 'Submit this dataset to Home and pay?');
   });
 
-  it('names the real folder behind links, relative to the workspace', async () => {
+  itOnPosix('names the real folder behind links, relative to the workspace', async () => {
     const root = path.join(folder(), 'root');
     const data = path.join(root, 'data');
     await mkdir(data, { recursive: true });

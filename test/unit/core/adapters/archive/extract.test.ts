@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
+import { mock } from 'node:test';
 import { extractAdapter } from '../../../../../src/core/adapters/archive/extract.ts';
 import { inspectAdapter } from '../../../../../src/core/adapters/inspect.ts';
 import { sampleAdapter } from '../../../../helpers/adapters/sampleAdapter.ts';
 import { writeTar } from '../../../../helpers/adapters/tarWriter.ts';
 import { writeZip, type ZipPart } from '../../../../helpers/adapters/zipWriter.ts';
 import { Place, tarGzOf, tarOf, zipOf } from '../../../../helpers/adapters/support.ts';
-import { onWindows } from '../../../../helpers/onWindows.ts';
+import { onPlatform } from '../../../../helpers/platform.ts';
+
+import fs from 'node:fs/promises';
 
 const FILES = sampleAdapter();
 
@@ -42,14 +46,33 @@ describe('extractAdapter', () => {
       assert.deepEqual(await readdir(folder), ['out']);
       for (const [file, data] of Object.entries(FILES)) {
         assert.ok((await readFile(path.join(adapterFolder, file))).equals(data));
-        assert.equal((await stat(path.join(adapterFolder, file))).mode & 0o111, 0);
+        if (process.platform !== 'win32')
+          assert.equal((await stat(path.join(adapterFolder, file))).mode & 0o111, 0);
       }
       const { problems, verdict } = await inspectAdapter(adapterFolder);
       assert.deepEqual([verdict.code, problems], ['adapter', []]);
     });
 
+  it('waits on Windows until a scanner has let go of the new folder', async () => {
+    const { rename } = fs;
+    let refusals = 2;
+    mock.method(fs, 'rename', (from: string, to: string) =>
+      refusals-- > 0
+        ? Promise.reject(Object.assign(new Error('EPERM'), { code: 'EPERM', syscall: 'rename' }))
+        : rename(from, to),
+    );
+    syncBuiltinESMExports();
+    try {
+      await onPlatform('win32', () => extract(zipOf(FILES)));
+    } finally {
+      mock.restoreAll();
+      syncBuiltinESMExports();
+    }
+    assert.deepEqual([await readdir(folder), refusals], [['out'], -1]);
+  });
+
   it('marks each file for Windows as coming from the internet', async () => {
-    await onWindows(() => extract(zipOf(FILES)));
+    await onPlatform('win32', () => extract(zipOf(FILES)));
     // Elsewhere a file's stream is a file of its own.
     const names = Object.keys(FILES).flatMap((name) => [name, `${name}:Zone.Identifier`]);
     assert.deepEqual((await readdir(path.join(folder, 'out'))).sort(), names.sort());

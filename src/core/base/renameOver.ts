@@ -1,0 +1,22 @@
+import { rename } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** The delays between attempts: on Windows, a file can't be renamed or replaced while it is being read, as by a virus scanner. */
+const RENAME_WAITS_MS = [5, 10, 20, 50, 100, 200, 400] as const;
+const IN_USE: ReadonlySet<string> = new Set(['EPERM', 'EACCES', 'EBUSY']);
+
+/**
+ * Renames a file over one that may exist and may be in use, or a folder.
+ * @param renameFile for tests: simulates a file that is in use
+ */
+export async function renameOver(from: string, to: string, renameFile = rename): Promise<void> {
+  for (const waitMs of RENAME_WAITS_MS)
+    try {
+      await renameFile(from, to);
+      return;
+    } catch (error) {
+      if (!IN_USE.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+      await delay(waitMs);
+    }
+  await renameFile(from, to);
+}

@@ -1,0 +1,350 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Account } from '../../../src/core/accounts/account.ts';
+import { AccountStore } from '../../../src/core/accounts/accountStore.ts';
+import { DownloadStore } from '../../../src/core/downloads/downloadStore.ts';
+import { PartFile, type PartPlace } from '../../../src/core/downloads/partFile.ts';
+import { NotificationLedger } from '../../../src/core/runs/notificationLedger.ts';
+import { StoredDetails } from '../../../src/core/runs/storedDetails.ts';
+import { StoredRuns } from '../../../src/core/runs/storedRuns.ts';
+import { MIGRATIONS } from '../../../src/core/storage/migrations.ts';
+import { Lease } from '../../../src/core/storage/lease.ts';
+import { StateStore } from '../../../src/core/storage/state.ts';
+import { decide, decisionFile } from '../../../src/core/submission/closing.ts';
+import { type Intent, intentText, isSettled } from '../../../src/core/submission/intent.ts';
+import { Journal } from '../../../src/core/submission/journal.ts';
+import { SubmissionHints } from '../../../src/core/submission/submissionHints.ts';
+import { startSandbox } from '../../../src/sandbox/sandbox.ts';
+import { useFolder } from '../../helpers/folder.ts';
+import { sendJson } from '../../helpers/httpServer.ts';
+import { Bench, row, silent } from '../../helpers/runs/support.ts';
+import { Bench as SandboxBench } from '../../helpers/sandbox/stage.ts';
+import { intentOf, uploadedAttempt } from '../../helpers/submissions.ts';
+
+/**
+ * One folder for each released version, with a file of each format as that version wrote it. They are never changed: every later
+ * version must read them. `FORMATS=write` stores what the present one writes under its number.
+ */
+const STORED = path.join(import.meta.dirname, '../../fixtures/formats');
+
+const AT = Date.parse('2026-12-01T10:00:00Z');
+const moment = { localMs: AT, monotonicMs: 1_000, serviceMs: AT };
+const id = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
+
+const ACCOUNTS: Account[] = [
+  {
+    kind: 'service',
+    id: 'account-1',
+    name: 'Wörk',
+    baseUrl: 'https://service.test',
+    budget: { perRunCents: 1_000, perMonthCents: 5_000, currency: 'USD' },
+    website: 'https://service.test/billing',
+    keyId: 'key-1',
+  },
+  { kind: 'sandbox', id: 'sandbox-1', name: 'Sandbox' },
+];
+const FORMER: Account = { kind: 'service', id: 'account-0', name: 'Old', baseUrl: 'https://old.test' };
+
+const full: Partial<Intent> = {
+  keyId: 'key-1',
+  label: 'tutor ft-abcd2345',
+  marker: 'ft-abcd2345',
+  balanceBefore: { balance_cents: 3_500, currency: 'USD' },
+  created: moment,
+};
+const check = { at: moment, complete: true, candidates: ['run-9'], balance_cents: 3_500, currency: 'USD' };
+const run = { run_id: 'run-1', status: 'queued', price_cents: 517, currency: 'USD', plan_name: 'Basic' };
+
+/** One of each kind, with every field. */
+const INTENTS: Intent[] = [
+  intentOf({
+    ...full,
+    id: id(1),
+    keyCheck: { salt: 'c2FsdA==', hash: 'aGFzaA==' },
+    attempts: [{ ...uploadedAttempt(AT), httpStatus: 504, notBefore: moment }],
+    firstCleanCheck: { ...check, candidates: [], explained: true },
+    lastCheck: { ...check, otherKey: true },
+  }),
+  intentOf({ ...full, id: id(2), refused: { at: moment, code: 'insufficient_balance', httpStatus: 402 } }),
+  intentOf({
+    ...full,
+    id: id(3),
+    attempts: [uploadedAttempt(AT)],
+    settled: {
+      kind: 'charged',
+      at: moment,
+      how: 'recognised',
+      run: { ...run, balance_after_cents: 2_983 },
+      furtherRuns: [{ ...run, run_id: 'run-2' }],
+    },
+  }),
+  intentOf({ ...full, id: id(4), settled: { kind: 'not-charged', at: moment, code: 'invalid_dataset' } }),
+  intentOf({ ...full, id: id(5), settled: { kind: 'discarded', at: moment } }),
+  // About its boundary only the file beside it knows.
+  intentOf({ ...full, id: id(6), attempts: [{ started: moment }] }),
+];
+
+const UNFINISHED = {
+  id: 'part-1',
+  runId: 'run-1',
+  artifactType: 'adapter',
+  filename: 'tutor.zip',
+  target: '/adapters/tutor.zip',
+};
+const RECORD = {
+  runId: 'run-0',
+  artifactType: 'adapter',
+  filename: 'first.zip',
+  path: '/adapters/first.zip',
+  sizeBytes: 12,
+  sha256: 'a'.repeat(64),
+  verified: 'zip',
+  completedAtMs: AT,
+} as const;
+const PART_BYTES = 3 * 1024 * 1024;
+
+/** A bench whose service has a finished run, and its details. */
+async function openBench(): Promise<[Bench, ReturnType<Bench['session']>]> {
+  const bench = await Bench.start();
+  const listed = row('run-1', 1, 'completed');
+  const { url } = await bench.serve((request, response) =>
+    sendJson(
+      response,
+      200,
+      request.url?.includes('/runs/run-1') === true
+        ? { run: { ...listed, label: 'tutor', price_cents: 517 } }
+        : { data: [listed], has_more: false },
+    ),
+  );
+  return [bench, bench.session({ baseUrl: url, apiKey: 'k', keyId: 'key-1' })];
+}
+
+const downloadsIn = (state: StateStore, locks: string) =>
+  new DownloadStore({
+    accountId: 'account-1',
+    state,
+    locks,
+    isRunning: () => false,
+    onChange: () => undefined,
+  });
+
+const partIn = (folder: string): PartPlace => ({
+  id: UNFINISHED.id,
+  part: path.join(folder, 'part-1.part'),
+  sidecar: path.join(folder, 'part-1.part.json'),
+  target: path.join(folder, 'tutor.zip'),
+});
+
+/** Writes a file of each format. */
+async function write(folder: string): Promise<void> {
+  const accounts = new AccountStore(folder);
+  for (const account of [FORMER, ...ACCOUNTS]) await accounts.save(account);
+  await accounts.remove(FORMER.id);
+  await accounts.activate('account-1');
+
+  const submissions = path.join(folder, 'submissions');
+  await mkdir(submissions, { recursive: true });
+  for (const intent of INTENTS)
+    await writeFile(path.join(submissions, `${intent.id}.json`), intentText(intent).text);
+  const unanswered = INTENTS.at(-1)!;
+  await decide(decisionFile(submissions, unanswered), 'closing');
+  await mkdir(path.join(submissions, 'notices'));
+  await writeFile(path.join(submissions, 'notices', id(3)), '');
+
+  const state = new StateStore(folder);
+  await new SubmissionHints(state).learn(INTENTS);
+  await new NotificationLedger(state).claim('account-1', 'run-1', 'finished', true);
+  const downloads = downloadsIn(state, path.join(folder, 'locks'));
+  await downloads.open();
+  await downloads.begin(UNFINISHED);
+  await downloads.complete({ ...UNFINISHED, id: 'done' }, RECORD);
+  const [bench, session] = await openBench();
+  const details = new StoredDetails(session.runs, state, 'account-1', (error) => assert.fail(String(error)));
+  session.balance.set({ balance_cents: 2_983, currency: 'USD' }, AT);
+  await session.runs.refresh();
+  await session.runs.loadDetail('run-1');
+  await details.idle();
+  await new StoredRuns(state, session, () => AT).write({ failures: 2, untilMs: AT });
+  for (const one of [details, downloads, state]) one.dispose();
+  await bench.end();
+  for (const lock of ['locks', 'accounts.lock'])
+    await rm(path.join(folder, lock), { recursive: true, force: true });
+
+  const part = await PartFile.open(partIn(folder), silent());
+  await part.begin('"etag"', PART_BYTES + 1);
+  await part.add(Buffer.alloc(PART_BYTES, 'x'));
+  await part.sync();
+  await part.close();
+  // Its bytes are known; only the sidecar is a format.
+  await rm(partIn(folder).part);
+
+  const sandbox = await new SandboxBench().start();
+  await sandbox.submit();
+  await sandbox.sandbox.close();
+  await cp(path.join(sandbox.directory, 'sandbox.sqlite'), path.join(folder, 'sandbox/sandbox.sqlite'));
+  await rm(sandbox.directory, { recursive: true });
+}
+
+if (process.env['FORMATS'] === 'write') {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+  before(async () => {
+    await rm(path.join(STORED, version), { recursive: true, force: true });
+    await mkdir(path.join(STORED, version), { recursive: true });
+    await write(path.join(STORED, version));
+  });
+}
+
+for (const version of readdirSync(STORED))
+  describe(`the stored files of ${version}`, () => {
+    const root = useFolder();
+    const folder = () => path.join(root(), 'storage');
+    const textOf = (...parts: string[]) => readFile(path.join(folder(), ...parts), 'utf8');
+    const reported: string[] = [];
+    const report = (file: string) => void reported.push(file);
+
+    beforeEach(() => cp(path.join(STORED, version), folder(), { recursive: true }));
+    afterEach(() => assert.deepEqual(reported.splice(0), [], 'nothing is reported or set aside'));
+
+    it('give back the accounts', async () => {
+      const before = await textOf('accounts.json');
+      const store = new AccountStore(folder(), report);
+      await store.open();
+      assert.deepEqual([store.accounts, store.active, store.former], [ACCOUNTS, ACCOUNTS[0], [FORMER]]);
+      store.dispose();
+      assert.equal(await textOf('accounts.json'), before);
+    });
+
+    it('give back the submissions, their ends, and charges that were not shown', async () => {
+      const journal = new Journal(path.join(folder(), 'submissions'), {
+        onUnreadable: report,
+        onDecided: report,
+      });
+      await journal.open();
+      const receipts = await journal.receipts();
+      const read = new Map([...journal.intents, ...receipts].map((intent) => [intent.id, intent]));
+      for (const intent of INTENTS.slice(0, -1))
+        assert.deepEqual(read.get(intent.id), intentText(intent).intent);
+      assert.equal(receipts.length, INTENTS.filter(isSettled).length);
+      assert.ok(read.get(id(6))?.attempts[0]?.closed !== undefined, 'its boundary may have been sent');
+      assert.deepEqual(
+        (await journal.unreported()).map((receipt) => receipt.id),
+        [id(3)],
+      );
+      journal.dispose();
+    });
+
+    it('give back what state.sqlite knows', async () => {
+      const state = new StateStore(folder(), report);
+      await state.requireShared();
+      const hints = await new SubmissionHints(state).of([id(1), id(3)]);
+      assert.deepEqual([hints.get(id(1))?.isOpen, hints.get(id(3))?.isOpen], [true, false]);
+      assert.equal(hints.get(id(1))?.marker, full.marker);
+      const ledger = new NotificationLedger(state);
+      assert.equal(await ledger.claim('account-1', 'run-1', 'finished'), false);
+      const downloads = downloadsIn(state, path.join(root(), 'locks'));
+      await downloads.open();
+      assert.deepEqual(downloads.unfinished, [UNFINISHED]);
+      assert.deepEqual(downloads.records, [{ ...RECORD, isGone: true }]);
+      const bench = await Bench.start();
+      const session = bench.session(() => Promise.resolve(undefined));
+      const list = await new StoredRuns(state, session, () => AT).read(true);
+      assert.deepEqual(list?.backoff, { failures: 2, untilMs: AT });
+      assert.deepEqual(session.balance.current, { balance_cents: 2_983, currency: 'USD' });
+      const details = new StoredDetails(session.runs, state, 'account-1', (error) =>
+        assert.fail(String(error)),
+      );
+      await details.idle();
+      assert.deepEqual(
+        session.runs.rows?.map(({ run_id }) => run_id),
+        ['run-1'],
+      );
+      assert.equal(session.runs.detail('run-1')?.price_cents, 517);
+      for (const one of [details, downloads, ledger, state]) one.dispose();
+      await bench.end();
+    });
+
+    it('resume a download', async () => {
+      const place = partIn(folder());
+      await writeFile(place.part, Buffer.alloc(PART_BYTES, 'x'));
+      const part = await PartFile.open(place, silent());
+      assert.deepEqual(part.kept, { startByte: PART_BYTES, etag: '"etag"', totalBytes: PART_BYTES + 1 });
+      await part.close();
+    });
+
+    it('give back the sandbox’s runs and money', async () => {
+      const log: string[] = [];
+      const options = { directory: path.join(folder(), 'sandbox'), log: (line: string) => log.push(line) };
+      const sandbox = await startSandbox(options);
+      const headers = { authorization: `Bearer ${sandbox.apiKey}` };
+      const response = await fetch(`${sandbox.baseUrl}/api/v1/runs`, { headers });
+      assert.equal(((await response.json()) as { data: unknown[] }).data.length, 1);
+      assert.deepEqual(log, []);
+      await sandbox.close();
+    });
+  });
+
+describe('beside a later version of the extension', () => {
+  const folder = useFolder();
+
+  it('nothing of its files is moved, changed, or reported', async () => {
+    const version = readdirSync(STORED).at(-1)!;
+    await cp(path.join(STORED, version), folder(), { recursive: true });
+    const file = (...parts: string[]) => path.join(folder(), ...parts);
+    const changed = async (name: string, change: (value: Record<string, unknown>) => unknown) => {
+      const value = JSON.parse(await readFile(file(name), 'utf8')) as Record<string, unknown>;
+      await writeFile(file(name), JSON.stringify(change(value)));
+    };
+    await changed('accounts.json', (value) => ({ ...value, version: 2, teams: [] }));
+    const owned = await Lease.take(file('submissions/leases', `${id(1)}.lock`));
+    await changed(`submissions/${id(1)}.json`, (value) => ({ ...value, version: 2, attempts: 'other' }));
+    await changed(`submissions/${id(3)}.json`, (value) => ({
+      ...value,
+      version: 2,
+      settled: { kind: 'refunded' },
+    }));
+    await changed(`submissions/${id(4)}.json`, (value) => ({ ...value, version: 9, dataset: undefined }));
+    for (const [name, sql] of [
+      [
+        'state.sqlite',
+        `UPDATE meta SET value = ${MIGRATIONS.length + 1}; INSERT INTO meta VALUES ('min_reader', 99)`,
+      ],
+      ['sandbox/sandbox.sqlite', 'PRAGMA user_version = 99'],
+    ] as const) {
+      const database = new DatabaseSync(file(name));
+      database.exec(sql);
+      database.close();
+    }
+    const bytes = () =>
+      readdirSync(folder(), { recursive: true, encoding: 'utf8', withFileTypes: true })
+        .filter((entry) => entry.isFile() && !/\.lock$/.test(entry.name))
+        .map((entry) => path.join(entry.parentPath, entry.name))
+        .sort()
+        .map((name) => [name, readFileSync(name).toString('latin1')]);
+    const before = bytes();
+
+    const reported: string[] = [];
+    const report = (name: string) => void reported.push(name);
+    const state = new StateStore(folder(), report);
+    await state.open();
+    assert.equal(state.problem, 'newer');
+    const accounts = new AccountStore(folder(), report);
+    await accounts.open();
+    assert.deepEqual(accounts.accounts, ACCOUNTS);
+    await assert.rejects(accounts.remove('account-1'), { code: 'accounts-later-version' });
+    const journal = new Journal(file('submissions'), {
+      onUnreadable: report,
+      hints: new SubmissionHints(state),
+    });
+    await journal.open();
+    assert.equal((await journal.receipts()).length, 1);
+    await assert.rejects(startSandbox({ directory: file('sandbox') }), /later version/);
+    for (const one of [journal, accounts, state]) one.dispose();
+    owned?.release();
+
+    assert.deepEqual(reported, []);
+    assert.deepEqual(bytes(), before);
+  });
+});

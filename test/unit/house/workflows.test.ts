@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { root } from '../../env/project.ts';
+import { obstacles, type Release } from '../../env/release.ts';
+import { diagnose, jobsOf, readWorkflow, WORKFLOWS } from '../../env/workflows.ts';
+
+const manifest = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+  scripts: Record<string, string>;
+  engines: { vscode: string };
+};
+const [ci = '', release = ''] = WORKFLOWS.map(readWorkflow);
+
+describe('the workflows', () => {
+  it('are those that are checked, and are valid', async () => {
+    assert.deepEqual(readdirSync(path.join(root, '.github/workflows')).sort(), [...WORKFLOWS]);
+    assert.deepEqual((await Promise.all(WORKFLOWS.map(diagnose))).flat(), []);
+  });
+
+  it('run only scripts of package.json, one a step', () => {
+    const runs = [ci, release].flatMap(jobsOf).flatMap((job) => job.runs);
+    const others = runs.filter((command) => {
+      const bare = command.replace("${{ runner.os == 'Linux' && 'xvfb-run -a' || '' }} ", '');
+      if (['npm ci', 'npm ci --ignore-scripts', 'npm test'].includes(bare)) return false;
+      const [, script = ''] =
+        /^npm run ([\w:-]+)(?: -- \S+| -- --desktop=\$\{\{ matrix\.vscode \}\})?$/.exec(bare) ?? [];
+      return manifest.scripts[script] === undefined;
+    });
+    assert.ok(runs.length > 10);
+    assert.deepEqual(others, []);
+    assert.doesNotMatch(ci + release, /run: [|>]/);
+  });
+
+  it('pin each action to a commit, with its version beside it', () => {
+    const uses = [...(ci + release).matchAll(/uses: (.+)/g)].map(([, action]) => action ?? '');
+    assert.deepEqual(
+      uses.filter((action) => !/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(action)),
+      [],
+    );
+  });
+
+  it('may only read, except for the job that publishes, which waits for reviewers', () => {
+    for (const workflow of [ci, release]) {
+      assert.match(workflow, /\npermissions:\n {2}contents: read\n\n/);
+      for (const { name, text } of jobsOf(workflow)) {
+        assert.equal(text.includes(': write'), name === 'publish', name);
+        assert.match(text, name === 'build' ? /timeout-minutes: 45/ : /timeout-minutes: 20/);
+        assert.equal(text.includes('environment: release'), name === 'publish');
+      }
+    }
+  });
+
+  it('test the oldest VS Code that package.json allows', () => {
+    assert.ok(ci.includes(`vscode: [stable, ${manifest.engines.vscode.replace('^', '')}]`));
+  });
+});
+
+describe('a release', () => {
+  const good: Release = {
+    manifest: {
+      version: '0.6.0',
+      publisher: 'someone',
+      repository: { url: 'git+https://example.org/someone/fine-tuning.git' },
+      bugs: { url: 'https://example.org/someone/fine-tuning/issues' },
+    },
+    changelog: '# Changelog\n\n## 0.6.0\n\n- One\n\n## 0.4.0\n',
+    security: 'Report it at https://example.org/',
+    env: { GITHUB_REF_NAME: 'v0.6.0', PUBLISHER: 'someone', AZURE_CLIENT_ID: 'a', AZURE_TENANT_ID: 'b' },
+  };
+
+  it('goes on with everything that only an owner can do', () => {
+    assert.deepEqual(obstacles(good), []);
+  });
+
+  const bad: Record<string, [Partial<Release>, RegExp]> = {
+    'another tag': [{ env: { ...good.env, GITHUB_REF_NAME: 'v0.6.1' } }, /tag must be v0\.6\.0/],
+    'changes that are not released': [{ changelog: `## Unreleased\n${good.changelog}` }, /CHANGELOG/],
+    'no repository': [{ manifest: { ...good.manifest, repository: {} } }, /"repository"/],
+    'no address for bugs': [{ manifest: { ...good.manifest, bugs: { url: 'x' } } }, /"bugs"/],
+    'no contact': [{ security: 'Report it.' }, /SECURITY/],
+    'a publisher that nobody confirmed': [{ env: { ...good.env, PUBLISHER: 'other' } }, /publisher someone/],
+    'no identity at the Marketplace': [{ env: { ...good.env, AZURE_CLIENT_ID: '' } }, /AZURE_CLIENT_ID/],
+  };
+  for (const [what, [change, message]] of Object.entries(bad))
+    it(`refuses to go on with ${what}`, () => {
+      const found = obstacles({ ...good, ...change });
+      assert.equal(found.length, 1);
+      assert.match(found[0] ?? '', message);
+    });
+});
