@@ -23,6 +23,7 @@ import { PrepareError, type PrepareChoices } from '../../../../src/core/datasets
 import { CheckError, countOf } from '../../../../src/core/datasets/report.ts';
 import { SEGMENT_BYTES } from '../../../../src/core/datasets/segments.ts';
 import { useChecker } from '../../../helpers/checker.ts';
+import { itOnPosix } from '../../../helpers/platform.ts';
 import { Random } from '../../../helpers/random.ts';
 
 const MAX_BYTES = 600_000_000;
@@ -412,54 +413,57 @@ describe('a prepared copy', () => {
     assert.deepEqual(await filesBeside(source), ['train.jsonl']);
   });
 
-  it('leaves nothing behind if the file changed, the folder can’t be written, or the user cancels', async function () {
-    this.timeout(30_000);
-    const big = `${JSON.stringify(chat('a', 'x'.repeat(1_000)))}\n`.repeat(30_000);
-    const cancelled = await sourceOf(big);
-    const stop = new AbortController();
-    const onProgress = () => stop.abort();
-    await assert.rejects(
-      prepare(cancelled, { holdOut: { rows: 1 } }, { signal: stop.signal, onProgress }),
-      CancelledError,
-    );
-    assert.deepEqual(await filesBeside(cancelled), ['train.jsonl']);
+  itOnPosix(
+    'leaves nothing behind if the file changed, the folder can’t be written, or the user cancels',
+    async function () {
+      this.timeout(30_000);
+      const big = `${JSON.stringify(chat('a', 'x'.repeat(1_000)))}\n`.repeat(30_000);
+      const cancelled = await sourceOf(big);
+      const stop = new AbortController();
+      const onProgress = () => stop.abort();
+      await assert.rejects(
+        prepare(cancelled, { holdOut: { rows: 1 } }, { signal: stop.signal, onProgress }),
+        CancelledError,
+      );
+      assert.deepEqual(await filesBeside(cancelled), ['train.jsonl']);
 
-    const grown = await sourceOf(big);
-    let isGrown: Promise<void> | undefined;
-    const grow = () => void (isGrown ??= appendFile(grown.path, '{"text":"more"}\n'));
-    await assert.rejects(
-      prepare(grown, {}, { onProgress: grow }),
-      (error) => error instanceof CheckError && error.code === 'changing',
-    );
-    await isGrown;
-    assert.deepEqual(await filesBeside(grown), ['train.jsonl']);
+      const grown = await sourceOf(big);
+      let isGrown: Promise<void> | undefined;
+      const grow = () => void (isGrown ??= appendFile(grown.path, '{"text":"more"}\n'));
+      await assert.rejects(
+        prepare(grown, {}, { onProgress: grow }),
+        (error) => error instanceof CheckError && error.code === 'changing',
+      );
+      await isGrown;
+      assert.deepEqual(await filesBeside(grown), ['train.jsonl']);
 
-    // One row with as many headers of private keys as fit.
-    const crafted = await sourceOf(
-      `{"text":"${'-----BEGIN PRIVATE KEY-----'.repeat(100_000)}"}\n${big.slice(0, 10_000)}`,
-    );
-    const soon = new AbortController();
-    const masks = prepare(crafted, { mask: { secrets: true, personal: true } }, { signal: soon.signal });
-    setTimeout(() => soon.abort(), 50);
-    const startedMs = performance.now();
-    await masks.catch(() => undefined);
-    assert.ok(performance.now() - startedMs < 10_000);
+      // One row with as many headers of private keys as fit.
+      const crafted = await sourceOf(
+        `{"text":"${'-----BEGIN PRIVATE KEY-----'.repeat(100_000)}"}\n${big.slice(0, 10_000)}`,
+      );
+      const soon = new AbortController();
+      const masks = prepare(crafted, { mask: { secrets: true, personal: true } }, { signal: soon.signal });
+      setTimeout(() => soon.abort(), 50);
+      const startedMs = performance.now();
+      await masks.catch(() => undefined);
+      assert.ok(performance.now() - startedMs < 10_000);
 
-    const target = path.join(folder(), 'elsewhere.jsonl');
-    await writeFile(target, '{"text":"a"}\n');
-    const link = path.join(path.dirname(grown.path), 'link.jsonl');
-    await symlink(target, link);
-    const linked = await inspectDataset(link, MAX_BYTES);
-    assert.ok(typeof linked !== 'string');
-    const { main } = await prepare(linked, {});
-    assert.equal(path.dirname(main), path.dirname(link));
+      const target = path.join(folder(), 'elsewhere.jsonl');
+      await writeFile(target, '{"text":"a"}\n');
+      const link = path.join(path.dirname(grown.path), 'link.jsonl');
+      await symlink(target, link);
+      const linked = await inspectDataset(link, MAX_BYTES);
+      assert.ok(typeof linked !== 'string');
+      const { main } = await prepare(linked, {});
+      assert.equal(path.dirname(main), path.dirname(link));
 
-    if (process.getuid?.() === 0) return;
-    await chmod(path.dirname(cancelled.path), 0o500);
-    await assert.rejects(prepare(cancelled, {}), { code: 'EACCES' });
-  });
+      if (process.getuid?.() === 0) return;
+      await chmod(path.dirname(cancelled.path), 0o500);
+      await assert.rejects(prepare(cancelled, {}), { code: 'EACCES' });
+    },
+  );
 
-  it('says that the disk is full, and nothing else, when a write fails', async function () {
+  itOnPosix('says that the disk is full, and nothing else, when a write fails', async function () {
     if (process.platform !== 'linux') this.skip();
     const source = await sourceOf(`${JSON.stringify(chat('a', 'x'.repeat(100_000)))}\n`.repeat(40));
     const [input, full] = [await open(source.path, 'r'), await open('/dev/full', 'w')];
@@ -515,7 +519,7 @@ describe('a prepared copy', () => {
     );
   });
 
-  it('has the read permissions of its source', async () => {
+  itOnPosix('has the read permissions of its source', async () => {
     const source = await sourceOf('{"text":"a"}\n');
     await chmod(source.path, 0o640);
     const changed = await inspectDataset(source.path, MAX_BYTES);
