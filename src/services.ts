@@ -137,7 +137,7 @@ function runStores(
 /** What agents call, by the name of the tool. */
 export interface AgentTools {
   prepare(name: AgentTool, input: unknown): Promise<vscode.PreparedToolInvocation>;
-  /** Never rejects. */
+  /** Rejects only with the fixed text of what could not be loaded. */
   invoke(
     name: AgentTool,
     input: unknown,

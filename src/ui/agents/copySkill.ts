@@ -44,7 +44,8 @@ async function write(skill: Uint8Array, target: string): Promise<CommandResult> 
     await mkdir(path.dirname(target), { recursive: true });
     await writeFile(target, skill, { flag: 'wx' });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') {
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && syscall === 'open') {
       notify(showInformation, l10n.t('{0} exists and wasn’t replaced.', shown), open);
       return { outcome: 'unavailable' };
     }
@@ -65,5 +66,6 @@ async function firstExisting(target: string): Promise<string> {
     () => true,
     () => false,
   );
-  return isThere ? target : firstExisting(path.dirname(target));
+  // A drive that isn't there has no folder above it.
+  return isThere || path.dirname(target) === target ? target : firstExisting(path.dirname(target));
 }

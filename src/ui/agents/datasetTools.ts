@@ -72,7 +72,8 @@ function notJsonl({ kind }: Report): string {
     : 'It is not JSONL. Don’t submit it, and don’t try to repair it; ask the user for the dataset.';
 }
 
-const UNSAVED = 'An editor has changes that aren’t on the disk. They weren’t read; ask the user to save.';
+export const UNSAVED =
+  'An editor has changes that aren’t on the disk. They weren’t read; ask the user to save.';
 
 /** Kinds of problems with their number and first places: never what a row says. */
 function problemsOf({ problems }: Report) {
@@ -137,7 +138,8 @@ export async function prepareDataset(
     path: pathData((await shownPath(main)) ?? ''),
     ...(holdOut !== undefined && { holdOut: pathData((await shownPath(holdOut)) ?? '') }),
     ...counted,
-    droppedFields: [...dropped.keys()].slice(0, 20).map((name) => data(name, 20)),
+    // Only how many: the name of a field is text of a row.
+    droppedFields: dropped.size,
     next: 'The source isn’t changed. Check the new file with fineTuning_checkDataset before you propose it.',
   };
 }
@@ -172,7 +174,7 @@ export async function estimatePrice(
   { path, priority = false }: Input<typeof PRICE>,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const { file, stamp, shown } = await datasetInWorkspace(path);
+  const { file, stamp, shown, isDirty } = await datasetInWorkspace(path);
   const session = await readySession(services);
   const { account, balance } = session;
   const report = await (await services.reports()).currentReport(file, signal);
@@ -191,6 +193,7 @@ export async function estimatePrice(
     path: pathData(shown),
     account: data(account.name),
     isSandbox: account.kind === 'sandbox',
+    ...(isDirty && { unsaved: UNSAVED }),
     price: priceText(known.estimate(wanted)),
     balance: money(balance.current?.balance_cents, balance.current?.currency),
     balanceNote: known.balanceNote(wanted) ?? 'no reason to expect that it is too low',

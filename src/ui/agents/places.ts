@@ -10,6 +10,8 @@ import { Refusal } from './answer.ts';
 export interface InsidePlace {
   /** The real path. */
   file: string;
+  /** The path in the folder as it is opened, which its editors have. */
+  opened: string;
   /** Relative to the workspace's only folder, else absolute. Agents can pass it to a tool. */
   shown: string;
   /** Whether an editor has changes of it that aren't on the disk. */
@@ -19,6 +21,9 @@ export interface InsidePlace {
 const OUTSIDE =
   'There is no such file inside a folder that is open in VS Code. Nothing was read. Don’t copy or link files to get around this; ask the user.';
 
+const AMBIGUOUS =
+  'Several open folders have a file with this path. Nothing was read. Pass its absolute path; ask the user which one is meant.';
+
 /**
  * Returns the place of a path that lies inside an open and trusted folder, by its real path. Reveals nothing of others.
  * @param given absolute, or relative to an open folder
@@ -27,16 +32,22 @@ const OUTSIDE =
 export async function insideWorkspace(given: string): Promise<InsidePlace> {
   const folders = openFolders();
   const roots = await Promise.all(folders.map((folder) => realpath(folder).catch(() => folder)));
+  const places = new Map<string, InsidePlace>();
   for (const [index, folder] of folders.entries()) {
     const file = path.resolve(folder, given);
     // A path elsewhere isn't even looked up: on Windows, that could send credentials to a server.
     if (![folder, roots[index] ?? folder].some((root) => isInside(root, file))) continue;
     const found = await realpath(file).catch(() => undefined);
     const shown = found && shownIn(roots, found);
-    if (found !== undefined && shown !== undefined)
-      return { file: found, shown, isDirty: isDirty(file) || isDirty(found) };
+    if (found === undefined || shown === undefined) continue;
+    const root = roots.findIndex((one) => isInside(one, found));
+    const opened = path.join(folders[root] ?? '', path.relative(roots[root] ?? '', found));
+    places.set(found, { file: found, opened, shown, isDirty: [file, opened, found].some(isDirty) });
   }
-  throw new Refusal(OUTSIDE);
+  const [place, ...others] = places.values();
+  if (others.length > 0) throw new Refusal(AMBIGUOUS);
+  if (place === undefined) throw new Refusal(OUTSIDE);
+  return place;
 }
 
 /** Returns an adapter inside the workspace: a file, or a folder without links that lead out, since they would be followed. @throws Refusal */

@@ -4,9 +4,9 @@ import path from 'node:path';
 import { l10n, Uri } from 'vscode';
 import { serviceOf } from '../../core/accounts/account.ts';
 import { sha256OfFile } from '../../core/api/dataset.ts';
-import type { Model } from '../../core/api/types.ts';
+import { MAX_LABEL_LENGTH, type Model } from '../../core/api/types.ts';
 import { throwIfCancelled } from '../../core/base/errors.ts';
-import { isPlainId } from '../../core/base/plainText.ts';
+import { isPlainId, toPlainLine } from '../../core/base/plainText.ts';
 import type { DatasetFile } from '../../core/datasets/fileKind.ts';
 import { verdictOf } from '../../core/datasets/report.ts';
 import type { Session } from '../../core/runs/session.ts';
@@ -21,6 +21,7 @@ import { COMMANDS } from '../shared/ids.ts';
 import { showInformation } from '../shared/notifications.ts';
 import { sanitizeServiceText } from '../shared/serviceText.ts';
 import { data, idOf, money, Refusal, type Answer } from './answer.ts';
+import { UNSAVED } from './datasetTools.ts';
 import { FLAG, PATH, text, type Input, type InputSchema } from './input.ts';
 import { datasetInWorkspace } from './places.ts';
 import { readySession } from './readySession.ts';
@@ -50,16 +51,20 @@ export async function proposeRun(
   signal: AbortSignal,
 ): Promise<Answer> {
   const dataset = await datasetInWorkspace(input.path);
+  if (dataset.isDirty) throw new Refusal(UNSAVED);
   const session = await readySession(services);
   const folder = path.join(services.context.globalStorageUri.fsPath, 'proposals');
   const declined = path.join(folder, `${createHash('sha256').update(dataset.file).digest('hex')}.declined`);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   // Before anything is shown, over all windows.
-  const lease = await Lease.take(path.join(folder, 'open.lock'), 1);
+  const lease = await Lease.take(path.join(folder, 'open.lock'));
   if (lease === undefined)
-    throw new Refusal('Another proposal is open. Don’t propose again until it is answered.');
+    throw new Refusal(
+      'Another proposal is open. Don’t propose again; ask the user to answer it, perhaps in another window.',
+    );
+  let proposal: Proposal | undefined;
   try {
-    if (Date.now() - (await writtenAtMs(declined)) < DECLINED_MS) throw new Refusal(DECLINED);
+    if (isWithin(DECLINED_MS, await writtenAtMs(declined))) throw new Refusal(DECLINED);
     const model = await modelFor(input.model, session);
     const report = await (await services.reports()).currentReport(dataset.file, signal);
     if (verdictOf(report) === 'errors') throw new Refusal(NOT_READY);
@@ -67,31 +72,49 @@ export async function proposeRun(
     throwIfCancelled(signal);
     const choice = await ask(questionOf(input, model, path.basename(dataset.file), session), signal);
     if (choice === 'decline') {
-      await writeFile(declined, '');
+      await writeFile(declined, '').catch(() => undefined);
       return { status: 'declined', next: DECLINED };
     }
     if (choice === undefined) return { status: 'closed', next: CLOSED };
     // The user may have changed the workspace meanwhile.
-    await datasetInWorkspace(dataset.file);
-    const proposal = new Proposal(input.reason, signal);
+    const now = await datasetInWorkspace(dataset.opened);
+    if (now.file !== dataset.file) throw new Refusal(CHANGED);
+    proposal = new Proposal(input.reason, signal);
     const preset = {
-      ...{ modelId: model?.model_id, label: input.label, priority: input.priority === true, proposal },
+      ...{
+        modelId: model?.model_id,
+        label: labelOf(input.label),
+        priority: input.priority === true,
+        proposal,
+      },
       accountId: session.account.id,
     };
     const end = await services.commands.run(COMMANDS.submitDataset, [
-      Uri.file(dataset.file),
+      Uri.file(dataset.opened),
       undefined,
       preset,
     ]);
     return await endOf(end, proposal, services);
   } finally {
+    if (proposal !== undefined) proposal.isOver = true;
     lease.release();
   }
 }
 
+function labelOf(label: string | undefined): string | undefined {
+  return label === undefined ? undefined : toPlainLine(label, MAX_LABEL_LENGTH) || undefined;
+}
+
+/** Not if the clock was set back meanwhile. */
+function isWithin(ms: number, sinceMs: number): boolean {
+  const passedMs = Date.now() - sinceMs;
+  return passedMs >= 0 && passedMs < ms;
+}
+
+const CHANGED = 'The file was replaced while the user decided. Nothing was sent. Check it again.';
 const DECLINED = 'The user declined. Don’t propose it again; ask what to change.';
 const CLOSED =
-  'Nothing was sent. The user closed the proposal or didn’t answer it. Don’t propose it again without asking.';
+  'This proposal sent nothing. The user closed it or didn’t answer it. Don’t propose it again without asking.';
 const ASK = 'Don’t propose it again. Only the user can submit the same bytes again.';
 const NOT_READY =
   'The dataset has errors or secrets. Nothing was shown to the user. Don’t propose it; call fineTuning_prepareDataset.';
@@ -126,8 +149,8 @@ async function refuseRepeated(
   const isOfSize = submitter.pending.some(({ totalBytes }) => totalBytes === stamp.sizeBytes);
   if (!isOfSize && !wasSubmittedInSize(receipts, serviceOf(account), stamp.sizeBytes)) return;
   const sha256 = await sha256OfFile(stamp, signal);
-  const [last] = priorsOf(receipts, serviceOf(account), sha256);
-  if (last?.runId !== undefined && Date.now() - last.submittedAtMs < REPEATED_MS)
+  const last = priorsOf(receipts, serviceOf(account), sha256).find(({ runId }) => runId !== undefined);
+  if (last?.runId !== undefined && isWithin(REPEATED_MS, last.submittedAtMs))
     throw new Refusal(
       `Already submitted: run ${isPlainId(last.runId) ? last.runId : '(see "run")'}. ${ASK}`,
       {
@@ -175,8 +198,7 @@ async function ask(question: string, signal: AbortSignal): Promise<'review' | 'd
     const timer = setTimeout(end, UNANSWERED_MS);
     isOver.addEventListener('abort', end);
   });
-  const button = await Promise.race([pressed, unanswered]);
-  over.abort();
+  const button = await Promise.race([pressed, unanswered]).finally(() => over.abort());
   throwIfCancelled(signal);
   return button === review ? 'review' : button === decline ? 'decline' : undefined;
 }
@@ -200,9 +222,11 @@ async function endOf(
     }
     case 'not-charged': {
       const { refused, settled } = [...journal.intents, ...receipts].find((one) => one.id === id) ?? {};
-      const code =
-        refused?.code ?? (settled?.kind === 'not-charged' ? settled.code : undefined) ?? 'canceled';
-      const next = 'Nothing was charged. Don’t propose it again; the user can continue it in the Runs view.';
+      const code = refused?.code ?? (settled?.kind === 'not-charged' ? settled.code : undefined) ?? 'other';
+      const isKept = journal.intents.some((one) => one.id === id);
+      const next = isKept
+        ? 'Nothing was charged. Don’t propose it again; the user can continue it in the Runs view.'
+        : 'Nothing was charged for this proposal. Call fineTuning_listRuns, then ask the user.';
       return { status: `not charged: ${/^[\w-]{1,60}$/.test(code) ? code : 'refused'}`, ...other, next };
     }
     case 'unknown': {
@@ -210,7 +234,11 @@ async function endOf(
         'It may have been charged. Never propose it again; fineTuning_listRuns shows what is known.';
       return { status: 'unknown', ...other, next };
     }
-    default:
+    case 'cancelled':
       return { status: 'closed', ...other, next: CLOSED };
+    default: {
+      const next = 'It ended with a message to the user. Call fineTuning_listRuns first, then ask the user.';
+      return { status: 'unknown', ...other, next };
+    }
   }
 }

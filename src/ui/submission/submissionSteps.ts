@@ -72,8 +72,11 @@ async function consent(
   const restart = (reason: Restart) => ({ kind: 'restart', reason, choices }) as const;
   const reason = sha256 === undefined ? 'dataset-changed' : await review.restart(sha256);
   if (sha256 === undefined || reason !== undefined) return restart(reason ?? 'dataset-changed');
+  const { signal } = review.context().proposal ?? {};
+  // A withdrawn proposal asks nothing more.
+  if (signal?.aborted) return undefined;
   const duplicates = await review.confirmDuplicates(sha256, model);
-  if (duplicates !== 'continue') return duplicates;
+  if (duplicates !== 'continue' || signal?.aborted) return duplicates === 'continue' ? undefined : duplicates;
   const context = review.context();
   const wanted = runParameters(context, choices, sha256);
   const chosen = { modelId: model.model_id, priority: choices.priority };
@@ -86,10 +89,8 @@ async function consent(
   const agreed = new Set<string>();
   const over = await mayExceedBudget(confirmation(), agreed);
   if (over !== 'continue') return over;
-  const signal = context.proposal?.signal;
   const terms = await acceptTerms(model, review, signal);
   if (terms === 'back' || terms === undefined) return terms;
-  // A withdrawn proposal asks nothing more.
   const answer = await confirmSubmission(() => (signal?.aborted ? undefined : confirmation()), agreed);
   if (answer !== 'submit') return answer;
   const dataPolicy = { accepted_at: new Date(review.nowMs()).toISOString() };

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { onDisk } from '../../core/base/diskError.ts';
+import { throwIfCancelled } from '../../core/base/errors.ts';
 import type { Session } from '../../core/runs/session.ts';
 import type { Draft } from '../../core/submission/intent.ts';
 import type { KnownSubmissions } from '../../core/submission/journal.ts';
@@ -51,6 +52,8 @@ export async function submitDataset(
   let restarted: Restart | undefined;
   for (;;) {
     const { proposal } = preset;
+    throwIfCancelled(proposal?.signal);
+    if (proposal?.isOver === true) return { outcome: 'cancelled' };
     const session = sessions.active ?? (await startSomewhere(sessions));
     if (session === undefined) return { outcome: 'cancelled' };
     await onDisk(openJournal(), 'submissions');
@@ -88,7 +91,11 @@ export async function submitDataset(
     const other = restarted === 'other-dataset' ? await openDataset() : undefined;
     if (other !== undefined) {
       preset = { ...preset, again: undefined, replaces: undefined, proposal: undefined };
-      if (proposal !== undefined) proposal.isReplaced = true;
+      if (proposal !== undefined) {
+        proposal.isReplaced = true;
+        // They were chosen for the proposed dataset.
+        preset = { ...preset, label: undefined, priority: undefined };
+      }
     }
     chosen = { file: other ?? vscode.Uri.file(checked.file.path) };
   }

@@ -210,6 +210,37 @@ describe('proposeRun', () => {
     }
   });
 
+  it('opens the file where its editors have it, and refuses one with unsaved changes', async () => {
+    const link = path.join(folder(), 'link');
+    await symlink(workspace, link);
+    standIn.workspace.workspaceFolders = [{ name: 'w', uri: standIn.Uri.file(link) }];
+    const opened = path.join(link, 'train.jsonl');
+    await propose();
+    const [[, [uri, , { proposal }]]] = ran as [[string, [standIn.Uri, undefined, { proposal: Proposal }]]];
+    // What is asked later, by a Retry button, is no proposal any more.
+    assert.deepEqual([uri.fsPath, proposal.isOver], [opened, true]);
+    const tab = { input: new standIn.TabInputText(standIn.Uri.file(opened)), isDirty: true };
+    const { tabGroups } = standIn.window;
+    const all = tabGroups.all;
+    Object.assign(tabGroups, { all: [{ tabs: [tab] }] });
+    assert.match(JSON.stringify(await propose()), /changes that aren’t on the disk/);
+    Object.assign(tabGroups, { all });
+    assert.equal(ran.length, 1);
+  });
+
+  it('doesn’t choose between two folders that have such a file', async () => {
+    const other = path.join(folder(), 'other');
+    await mkdir(other);
+    await writeFile(path.join(other, 'train.jsonl'), TEXT);
+    standIn.workspace.workspaceFolders = [workspace, other].map((one) => ({
+      name: path.basename(one),
+      uri: standIn.Uri.file(one),
+    }));
+    assert.match(JSON.stringify(await propose()), /Several open folders have a file with this path/);
+    await propose({ path: path.join(other, 'train.jsonl') });
+    assert.equal(ran.length, 1);
+  });
+
   it('checks again that the dataset is inside the workspace after the user wants to review it', async () => {
     const outside = path.join(folder(), 'outside.jsonl');
     await writeFile(outside, TEXT);

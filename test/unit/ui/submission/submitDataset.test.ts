@@ -566,6 +566,14 @@ describe('submitDataset', () => {
       assert.equal(drafts[0]?.proposedBy, 'agent');
     });
 
+    it('asks nothing once its agent has the answer', async () => {
+      const proposal = new Proposal('Ready', new AbortController().signal);
+      proposal.isOver = true;
+      const preset = { modelId: 'm', proposal };
+      const ended = await submitDataset(parts, standIn.Uri.file(file), undefined, preset);
+      assert.deepEqual([ended, standIn.shown.inputs], [{ outcome: 'cancelled' }, []]);
+    });
+
     it('can’t be pretended by another extension, since its objects are no proposals', async () => {
       await submit({ modelId: 'm', proposal: { reason: 'Ready', signal: new AbortController().signal } });
       assert.ok(rowsOfSummary()?.every((row) => !row.includes('agent')));
